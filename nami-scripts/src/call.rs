@@ -12,8 +12,9 @@ use crate::clock::{Deadline, event_time_us, now_us};
 use crate::event::Event;
 use crate::input::Input;
 use crate::outcome::{Condition, Outcome};
+use crate::scan;
 use crate::settings::{Loaded, Settings};
-use crate::spool::{Entry, Report, Spool, drain};
+use crate::spool::{Entry, Remembered, Report, Sent, Spool, drain};
 
 /// How long a call waits for another process that is draining, when a document of its own object
 /// is among those.
@@ -68,8 +69,13 @@ pub(crate) fn call(event: Event, argument: Option<&[u8]>, loaded: Loaded) -> End
     {
         capture(folder, event, body);
     }
+    let known = match &input {
+        Input::Document(body) if mistake.is_none() => remember(&settings, event, time_us, body),
+        _ => None,
+    };
+    let key = known.as_ref().map(|known| known.key.clone());
     let entry = |body| Entry {
-        key: new_key(),
+        key: key.unwrap_or_else(new_key),
         event,
         time_us,
         query: query_of(&settings, event),
@@ -89,7 +95,33 @@ pub(crate) fn call(event: Event, argument: Option<&[u8]>, loaded: Loaded) -> End
             (entry, outcome)
         }
     };
+    if let Some(known) =
+        known.filter(|_| !outcome.is_done() && !is_kept(&settings, event, &outcome))
+    {
+        known.forget();
+    }
     conclude(&settings, &entry, outcome)
+}
+
+/// The key of a charge that names a time: that of the same charge if it was sent a short time ago. A
+/// charge that cannot be remembered gets a key of its own.
+fn remember(settings: &Settings, event: Event, time_us: i64, body: &[u8]) -> Option<Remembered> {
+    let interval_s = settings.flush_interval_s;
+    if !event.charges() || interval_s == 0 {
+        return None;
+    }
+    let repeat_s = scan::repeat_seconds(body, event == Event::End, time_us, interval_s)?;
+    let mut identity = format!("{}\n{}\n", event.name(), query_of(settings, event)).into_bytes();
+    identity.extend_from_slice(body);
+    let spool = Spool::open_or_make(&settings.spool_dir).ok()?;
+    let sent = Sent {
+        identity: &identity,
+        key: &new_key(),
+        time_us,
+        repeat_s,
+        interval_s,
+    };
+    spool.remember(&sent).ok()
 }
 
 /// Drains, then sends the document itself, unless it has to wait behind one of its own object.
@@ -222,15 +254,9 @@ fn drain_only(settings: &Settings, deadline: Deadline) -> Ending {
 
 /// Keeps or sets aside what the bank has not taken, and ends.
 fn conclude(settings: &Settings, entry: &Entry, outcome: Outcome) -> Ending {
-    use Condition::{Connect, Document, Done, Funds, Internal, Refused, Timeout};
-    let kept = if entry.event.is_always_kept() {
-        outcome.again || !matches!(outcome.condition, Done | Document | Refused | Funds)
-    } else {
-        entry.event.reserves()
-            && settings.fail_open
-            && matches!(outcome.condition, Connect | Timeout | Internal)
-    };
-    let aside = entry.event.is_always_kept() && outcome.condition == Document && !kept;
+    let kept = is_kept(settings, entry.event, &outcome);
+    let is_document = outcome.condition == Condition::Document;
+    let aside = entry.event.is_always_kept() && is_document && !kept;
     if !kept && !aside {
         return Ending::of(settings, outcome);
     }
@@ -249,6 +275,16 @@ fn conclude(settings: &Settings, entry: &Entry, outcome: Outcome) -> Ending {
             Ending::of(settings, Outcome { text, ..outcome })
         }
     }
+}
+
+/// Whether a document that the bank has not taken waits in the spool.
+fn is_kept(settings: &Settings, event: Event, outcome: &Outcome) -> bool {
+    use Condition::{Connect, Document, Done, Funds, Internal, Refused, Timeout};
+    if event.is_always_kept() {
+        return outcome.again || !matches!(outcome.condition, Done | Document | Refused | Funds);
+    }
+    let is_outage = matches!(outcome.condition, Connect | Timeout | Internal);
+    event.reserves() && settings.fail_open && is_outage
 }
 
 fn unusable_spool(error: &std::io::Error) -> Outcome {

@@ -75,6 +75,11 @@ impl Event {
         )
     }
 
+    /// Whether it bills: the same document again within a short time is a repeat.
+    pub(crate) fn charges(self) -> bool {
+        matches!(self, Self::Charge | Self::Update | Self::Pause | Self::End)
+    }
+
     /// Whether it places a lien: kept for later where the site lets jobs start during an outage.
     pub(crate) fn reserves(self) -> bool {
         matches!(

@@ -1,6 +1,7 @@
 //! Which objects a document is about, as a best effort: enough to keep the documents of one object
-//! in their order. It decides nothing else, so a document that it misreads is at worst sent sooner
-//! or later than it might have been; what the document says is for the daemon.
+//! in their order. A document that it misreads is at worst sent sooner or later than it might have been.
+//! Also how long the same bytes again are a repeat: only where the document states times that allow no
+//! second charge. What the document says is for the daemon.
 
 /// Most objects looked for; the daemon reads no more elements than that (`nami.md` 3.2).
 const MAX_OBJECTS: usize = 2000;
@@ -35,6 +36,107 @@ pub(crate) fn object_ids(body: &[u8]) -> Vec<String> {
     } else {
         found.strong
     }
+}
+
+/// How long the same charge again is a repeat, in seconds; none where it may be a charge of its own. A
+/// document of one object that names no time is never a repeat: the scheduler sends the same bytes for each
+/// interval. One whose use is over is one for the whole flush interval. One that names another time is a
+/// repeat for three quarters of the time that it charges, for the next charge of as much time comes later.
+pub(crate) fn repeat_seconds(
+    body: &[u8],
+    ends: bool,
+    time_us: i64,
+    interval_s: i64,
+) -> Option<i64> {
+    let text = String::from_utf8_lossy(body);
+    let [_] = object_ids(body).as_slice() else {
+        return None;
+    };
+    let times = Times::of(&text)?;
+    let is_over = times.end.is_some_and(|end| end <= time_us / 1_000_000);
+    if is_over || (ends && times.is_named) {
+        return Some(interval_s);
+    }
+    let charged = times.charged.filter(|_| times.is_named)?;
+    Some(charged.min(interval_s) * 3 / 4).filter(|seconds| *seconds > 0)
+}
+
+/// The times of a document of one object.
+#[derive(Default)]
+struct Times {
+    is_named: bool,
+    end: Option<i64>,
+    charged: Option<i64>,
+}
+
+impl Times {
+    /// None where a field stands twice or cannot be read.
+    fn of(text: &str) -> Option<Times> {
+        let mut times = Times::default();
+        let mut rest = text;
+        while let Some((_, tag)) = rest.split_once('<') {
+            if let Some(comment) = tag.strip_prefix("!--") {
+                rest = comment.split_once("-->").map_or("", |(_, after)| after);
+                continue;
+            }
+            let (inside, after) = split_tag(tag);
+            let name_end = inside
+                .find(|c: char| c.is_whitespace() || c == '/')
+                .unwrap_or(inside.len());
+            let (name, attributes) = inside.split_at(name_end);
+            rest = after;
+            times.offer(name, after.split('<').next().unwrap_or_default())?;
+            if is_root(name) {
+                let mut found = Vec::new();
+                each_attribute(attributes, |name, value| {
+                    found.push((name.to_owned(), value.to_owned()));
+                });
+                for (name, value) in found {
+                    times.offer(&name, &value)?;
+                }
+            }
+        }
+        Some(times)
+    }
+
+    fn offer(&mut self, name: &str, value: &str) -> Option<()> {
+        let value = value.trim();
+        if value.is_empty() {
+            return Some(());
+        }
+        let place = match plain(name).as_str() {
+            "starttime" | "submittime" => {
+                self.is_named = true;
+                return Some(());
+            }
+            "endtime" | "completiontime" | "completion" => &mut self.end,
+            "chargeduration" | "chargetime" => &mut self.charged,
+            _ => return Some(()),
+        };
+        let number = seconds(value)?;
+        if place.is_some_and(|known| known != number) {
+            return None;
+        }
+        *place = Some(number);
+        self.is_named |= self.end.is_some();
+        Some(())
+    }
+}
+
+/// Seconds, also as `[[DD:]HH:]MM:]SS`.
+fn seconds(text: &str) -> Option<i64> {
+    let parts: Vec<i64> = text
+        .split(':')
+        .map(|part| part.parse().ok().filter(|number| *number >= 0))
+        .collect::<Option<_>>()?;
+    let sizes = [1_i64, 60, 3600, 86_400];
+    if parts.len() > sizes.len() {
+        return None;
+    }
+    let mut scaled = parts.iter().rev().zip(sizes);
+    scaled.try_fold(0_i64, |sum, (part, size)| {
+        sum.checked_add(part.checked_mul(size)?)
+    })
 }
 
 /// Ids under the names that can only be ids, and under those that could be something else too.
@@ -92,7 +194,11 @@ fn split_tag(tag: &str) -> (&str, &str) {
     (tag, "")
 }
 
-fn read_attributes(mut attributes: &str, found: &mut Found) {
+fn read_attributes(attributes: &str, found: &mut Found) {
+    each_attribute(attributes, |name, value| found.offer(name, value));
+}
+
+fn each_attribute(mut attributes: &str, mut see: impl FnMut(&str, &str)) {
     while let Some((name, rest)) = attributes.split_once('=') {
         let rest = rest.trim_start();
         let Some(quote) = rest.chars().next().filter(|c| matches!(c, '"' | '\'')) else {
@@ -101,7 +207,7 @@ fn read_attributes(mut attributes: &str, found: &mut Found) {
         let Some((value, after)) = rest.get(1..).and_then(|rest| rest.split_once(quote)) else {
             return;
         };
-        found.offer(name.trim(), value);
+        see(name.trim(), value);
         attributes = after;
     }
 }
@@ -153,6 +259,68 @@ mod tests {
         assert_eq!(
             object_ids(b"<Job><ObjectID>\xff</ObjectID></Job>"),
             ["\u{fffd}"]
+        );
+    }
+
+    #[test]
+    fn repeats_are_bounded_by_the_times_of_the_document() {
+        let charge = "<ChargeDuration>600</ChargeDuration>";
+        let start = "<StartTime>900</StartTime>";
+        for (more, ends, expected) in [
+            (charge.to_owned(), false, None),
+            (charge.to_owned(), true, None),
+            (format!("{charge}{start}"), false, Some(450)),
+            (format!("{charge}{start}"), true, Some(3600)),
+            (start.to_owned(), false, None),
+            // An end that lies ahead is a plan: the next charge may have the same bytes.
+            (format!("{charge}<EndTime>2000</EndTime>"), false, Some(450)),
+            (
+                format!("{charge}<EndTime>1000</EndTime>"),
+                false,
+                Some(3600),
+            ),
+            (
+                format!("{charge}<Completion>999</Completion>"),
+                false,
+                Some(3600),
+            ),
+            (
+                format!("{charge}<SubmitTime>1</SubmitTime>"),
+                false,
+                Some(450),
+            ),
+            (
+                format!("{start}<ChargeTime>02:00:00</ChargeTime>"),
+                false,
+                Some(2700),
+            ),
+            (format!("{charge}{charge}{start}"), false, Some(450)),
+            (
+                format!("{charge}<ChargeTime>7</ChargeTime>{start}"),
+                false,
+                None,
+            ),
+            (
+                format!("{start}<ChargeDuration>x</ChargeDuration>"),
+                true,
+                None,
+            ),
+            (
+                format!("{start}<ChargeDuration>0</ChargeDuration>"),
+                false,
+                None,
+            ),
+            (format!("{start}<JobID>2</JobID>"), true, None),
+            ("<EndTime/>".to_owned(), true, None),
+        ] {
+            let body = format!("<Job><ObjectID>1</ObjectID>{more}</Job>");
+            let seconds = repeat_seconds(body.as_bytes(), ends, 1_000_000_000, 3600);
+            assert_eq!(seconds, expected, "{more} {ends}");
+        }
+        let attributes = b"<Job ObjectID='1' StartTime='900' ChargeDuration='600'/>";
+        assert_eq!(
+            repeat_seconds(attributes, false, 1_000_000_000, 3600),
+            Some(450)
         );
     }
 

@@ -17,7 +17,7 @@ const DEFAULT_FILE: &str = "/etc/bank/nami.conf";
 const MAX_FILE: u64 = 64 * 1024;
 
 /// Every key but those of the exit map.
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "server",
     "key_id",
     "key_file",
@@ -25,6 +25,7 @@ const KEYS: [&str; 10] = [
     "spool_dir",
     "fail_open",
     "capture_dir",
+    "flush_interval_s",
     "timeout_s",
     "print_tid",
     "latin1_fallback",
@@ -97,6 +98,8 @@ pub(crate) struct Settings {
     pub(crate) fail_open: bool,
     /// Where a copy of every document goes.
     pub(crate) capture_dir: Option<PathBuf>,
+    /// How long at most the same charge is a repeat, in seconds; 0 for never.
+    pub(crate) flush_interval_s: i64,
     /// The whole call, in seconds, 1 to 60.
     pub(crate) timeout_s: u64,
     pub(crate) print_tid: bool,
@@ -115,6 +118,7 @@ impl Default for Settings {
             spool_dir: PathBuf::from("/var/spool/bank/nami"),
             fail_open: false,
             capture_dir: None,
+            flush_interval_s: 3600,
             timeout_s: 8,
             print_tid: false,
             latin1_fallback: false,
@@ -265,6 +269,13 @@ impl Settings {
             "spool_dir" => return Err("spool_dir is an absolute path"),
             "fail_open" => self.fail_open = switch(value)?,
             "capture_dir" => self.capture_dir = text().map(PathBuf::from),
+            "flush_interval_s" => {
+                self.flush_interval_s = value
+                    .parse()
+                    .ok()
+                    .filter(|seconds| (0..=86_400).contains(seconds))
+                    .ok_or("flush_interval_s is 0 to 86400")?;
+            }
             "timeout_s" => {
                 self.timeout_s = value
                     .parse()

@@ -3,13 +3,15 @@
 //! One folder of mode 0700 that belongs to us, one file per document, named
 //! `SEQUENCE-OBJECT-KEY.doc` so that the names alone give the order and tell objects apart. A file
 //! gets its name only when its content is on disk, so a half-written one is never seen. What can
-//! never be accepted lies in the folder `quarantine` beside a `.reason`.
+//! never be accepted lies in the folder `quarantine` beside a `.reason`. The folder `recent` holds the keys of
+//! charges that were sent lately.
 //!
 //! A document leaves the spool only when the bank has answered it; it may be sent twice, which its
 //! key makes harmless, but it is never lost and never forgotten.
 
 mod drain;
 mod entry;
+mod recent;
 pub mod shelf;
 
 use std::collections::BinaryHeap;
@@ -21,6 +23,7 @@ use std::time::Duration;
 
 pub(crate) use drain::{Report, count_tries, drain};
 pub(crate) use entry::Entry;
+pub(crate) use recent::{Remembered, Sent};
 
 use crate::clock::Deadline;
 use crate::scan::{object_ids, tag_of};
@@ -149,6 +152,11 @@ impl Spool {
         let name = name_of(entry, place_of(&folder, entry)?);
         write_reason(&folder, &name, reason)?;
         write_durably(&folder, &name, &entry.encode())
+    }
+
+    /// The key of a document: that of the same document if it was sent a short time ago.
+    pub(crate) fn remember(&self, sent: &Sent<'_>) -> Result<Remembered> {
+        recent::remember(&self.folder, sent)
     }
 
     /// Whether a document about one of these objects waits.
