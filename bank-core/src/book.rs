@@ -8,7 +8,8 @@ use crate::amount::Amount;
 use crate::command::{AsNamed, Chunk};
 use crate::directory::{Bank, Directory, Policy};
 use crate::effects::{
-    AssignedUse, DirectoryRow, Effects, Moved, Shortage, Transaction, UsageRow, UseRow,
+    AssignedUse, DirectoryRow, Effects, Moved, RefusedReserve, Shortage, Transaction, UsageRow,
+    UseRow,
 };
 use crate::ids::{AccountId, AllocationId, ProposalId, TxId, UNBILLED};
 use crate::invariant::{self, Portions, Proof};
@@ -44,6 +45,8 @@ pub struct Book {
     pub removals: BTreeMap<AccountId, TxId>,
     /// Finished uses by source, id and start.
     pub uses: BTreeMap<(String, String, Timestamp), UseRow>,
+    /// When a start of each object was refused last.
+    pub refused: BTreeMap<InstanceKey, Timestamp>,
     /// The latest shortage of each object and project.
     pub shortages: BTreeMap<(InstanceKey, String), Shortage>,
     /// Proposals by number.
@@ -70,6 +73,7 @@ impl Book {
             windows: BTreeMap::new(),
             removals: BTreeMap::new(),
             uses: BTreeMap::new(),
+            refused: BTreeMap::new(),
             shortages: BTreeMap::new(),
             proposals: BTreeMap::new(),
             moved: Vec::new(),
@@ -238,6 +242,10 @@ impl Ledger for Book {
             let own = self.instances.values().rev().filter(|i| i.key == *key);
             view.instances = own.take(INSTANCES_MAX).map(|i| self.with_lien(i)).collect();
             accounts.extend(view.instances.iter().filter_map(|i| i.account));
+            let wanted = need
+                .refused
+                .filter(|refused| refused.is_wanted(&view.instances));
+            view.refused = wanted.and_then(|_| self.refused.get(key).copied());
         }
         if let Some(machine) = &need.charges_on {
             let mut charged = self.instances.values().filter(|i| i.last_usage.is_some());
@@ -423,6 +431,13 @@ impl Ledger for Book {
 
     fn remember(&mut self, shortage: &Shortage) -> Result<(), Infallible> {
         self.keep_shortage(shortage);
+        Ok(())
+    }
+
+    fn remember_refused(&mut self, refused: &RefusedReserve) -> Result<(), Infallible> {
+        if refused.is_start {
+            self.refused.insert(refused.key.clone(), refused.at);
+        }
         Ok(())
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::command::{Access, Chunk, Command, Scope};
 use crate::directory::Directory;
-use crate::effects::{Became, Effects, Outcome, Settings, Shortage};
+use crate::effects::{Became, Effects, Outcome, RefusedReserve, Settings, Shortage};
 use crate::ids::AllocationId;
 use crate::need::{Need, further, moved_by, need};
 use crate::refusal::Refusal;
@@ -49,6 +49,9 @@ pub trait Ledger {
 
     /// Remembers that money was short for a reserve: the latest for each object and project.
     fn remember(&mut self, shortage: &Shortage) -> Result<(), Self::Error>;
+
+    /// Remembers a refused reserve: the latest of each object.
+    fn remember_refused(&mut self, refused: &RefusedReserve) -> Result<(), Self::Error>;
 }
 
 /// A user or a machine as open jobs name it.
@@ -64,8 +67,8 @@ pub enum Named<'a> {
 pub type Decision = Result<Outcome, Refusal>;
 
 /// Runs a command: boundaries that have passed are journalled first, then the rows are loaded, the
-/// rules decide, and the effects are written. A refusal writes nothing but those boundaries, and
-/// that money was short.
+/// rules decide, and the effects are written. A refusal writes nothing but those boundaries,
+/// and of a reserve that it was refused, and that money was short.
 ///
 /// With `dry_run` the decision is made and nothing of it is written.
 pub fn execute<L: Ledger>(
@@ -83,6 +86,9 @@ pub fn execute<L: Ledger>(
             let directory = ledger.directory()?;
             if let Some(short) = rules::fallback::shortage(command, refusal, &directory, now) {
                 ledger.remember(&short)?;
+            }
+            if let Some(refused) = rules::refused::of(command, refusal, &directory, now) {
+                ledger.remember_refused(&refused)?;
             }
         }
         (_, true) => {}

@@ -11,7 +11,7 @@ use crate::command::{
 };
 use crate::directory::Directory;
 use crate::ids::{AccountId, AllocationId, LienId, ProposalId, QuoteId, TxId};
-use crate::model::InstanceKey;
+use crate::model::{Instance, InstanceKey};
 use crate::rules;
 use crate::select;
 use crate::terms::Shortfall;
@@ -46,6 +46,8 @@ pub struct Need {
     pub lien: Option<LienId>,
     /// The billed windows of the instances.
     pub windows: bool,
+    /// When a start of the object was refused last, if this decides something about its uses.
+    pub refused: Option<RefusedFor>,
     /// What allocations have paid for the instances, and those allocations.
     pub paid: bool,
     /// The newest use of this object's id on each machine; where there is one only, what it was
@@ -85,6 +87,27 @@ pub struct Need {
     pub moved: Option<MovedBy>,
     /// What whoever proposed the command moved on that day.
     pub moved_by_proposer: Option<MovedBy>,
+}
+
+/// Why the latest refused start of an object is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusedFor {
+    /// A charge: it may be the first document of its use.
+    Charge,
+    /// A reserve: it may be late.
+    Reserve,
+}
+
+impl RefusedFor {
+    /// Whether it decides something, given the uses of the object's id, newest first.
+    pub fn is_wanted(self, instances: &[Instance]) -> bool {
+        let is_known = |i: &Instance| i.is_open() && (i.began.is_some() || i.record.is_some());
+        let lacks_start = |i: &Instance| !i.is_open() && i.earliest.is_some();
+        match self {
+            RefusedFor::Charge => !instances.iter().any(is_known),
+            RefusedFor::Reserve => instances.first().is_some_and(lacks_start),
+        }
+    }
 }
 
 /// Whose moves of which day.
@@ -165,7 +188,10 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
         Command::Modify(request) => instance_need(request, Vec::new(), now),
         Command::Reserve(reserve) => {
             let accounts = select::possible_payers(directory, &reserve.request.whose);
-            instance_need(&reserve.request, accounts, now)
+            Need {
+                refused: Some(RefusedFor::Reserve),
+                ..instance_need(&reserve.request, accounts, now)
+            }
         }
         Command::Charge(charge) => of_charge(charge, directory, now),
         Command::Usage(report) => of_report(report, directory, now),
@@ -213,6 +239,7 @@ fn of_charge(charge: &Charge, directory: &Directory, now: Timestamp) -> Need {
     Need {
         ending_after: Some(charge.happened(now)),
         windows: charge.terms.window.is_some(),
+        refused: charge.is_checked.then_some(RefusedFor::Charge),
         ..instance_need(&charge.request, accounts, now)
     }
 }

@@ -212,6 +212,13 @@ fn matched(rate: &Rate, asked: &Priced<'_>) -> Option<(Fit, Decimal)> {
     }
 }
 
+/// From when on the time before an instant is priced: a stretch of this length that ends there, but no
+/// earlier than its use began. A use that began later was overtaken, and bounds nothing.
+pub fn priced_from(at: Timestamp, duration: Seconds, opened: Timestamp) -> Timestamp {
+    let from = at.minus(duration);
+    if opened <= at { from.max(opened) } else { from }
+}
+
 /// What a rate counts of a property's value: over time, a charge policy may say what counts as
 /// processors (nami.md 4.3).
 pub fn quantity(rate: &Rate, asked: &Priced<'_>, value: Decimal) -> Fraction {

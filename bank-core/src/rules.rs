@@ -29,6 +29,7 @@ mod period;
 mod promise;
 mod quote;
 mod rates;
+pub mod refused;
 mod scope;
 pub(crate) mod settings;
 pub mod sweep;

@@ -42,6 +42,8 @@ pub struct View {
     pub next: Next,
     /// The billed windows of the instances, in order.
     pub windows: Vec<(InstanceId, Vec<Span>)>,
+    /// When a start of the object was refused last, where it was asked for.
+    pub refused: Option<Timestamp>,
     /// What allocations have paid for the newest instances.
     pub paid: Vec<Paid>,
     /// The finished use of the identity asked for; its instance is among those above.

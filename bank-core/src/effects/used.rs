@@ -207,3 +207,20 @@ pub struct Shortage {
     /// What there was.
     pub available: Amount,
 }
+
+/// A reserve that was refused, whatever the reason: the latest of its object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedReserve {
+    /// For which object.
+    pub key: InstanceKey,
+    /// The project that was named.
+    pub project: String,
+    /// The user as named.
+    pub user: String,
+    /// When.
+    pub at: Timestamp,
+    /// It asked for the start of the use, and not for more time.
+    pub is_start: bool,
+    /// Why.
+    pub refusal: Refusal,
+}

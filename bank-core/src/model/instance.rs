@@ -168,6 +168,9 @@ pub struct Instance {
     pub due: Option<Timestamp>,
     /// The earlier of its first reserve and the start that its documents tell; none before both.
     pub began: Option<Timestamp>,
+    /// Where a charge came before any reserve: the earliest instant at which it can have run. Before the
+    /// first charge and the first reserve: when it was created.
+    pub earliest: Option<Timestamp>,
     /// The latest event time of its charges.
     pub used_until: Option<Timestamp>,
     /// Seconds reported beyond what can have been used (nami.md 1.4).
@@ -194,6 +197,7 @@ impl Instance {
             lien_expired: self.lien_expired,
             due: self.due,
             began: self.began,
+            earliest: self.earliest,
             disputed: self.disputed,
             lien: self.lien.as_ref().map(|lien| lien.id),
         }
@@ -218,6 +222,7 @@ pub struct Standing {
     lien_expired: bool,
     due: Option<Timestamp>,
     began: Option<Timestamp>,
+    earliest: Option<Timestamp>,
     disputed: Seconds,
     lien: Option<LienId>,
 }

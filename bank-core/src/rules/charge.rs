@@ -17,9 +17,7 @@ use crate::ids::{AllocationId, TxId, UsageId};
 use crate::model::{Facts, Instance, Lien, LienState, Machine, Mode, Standing};
 use crate::postings::Postings;
 use crate::refusal::Refusal;
-use crate::rules::instance::{
-    end_lien, in_scope, keep_facts, new_instance, note_start, remark_asserted,
-};
+use crate::rules::instance::{end_lien, in_scope, keep_facts, new_instance, remark_asserted};
 use crate::rules::promise::{Binding, bind};
 use crate::select::{Names, Payer};
 use crate::terms::{self, Paid, Shortfall};
@@ -112,8 +110,8 @@ fn begin<'a>(
     let mut instance = subject(&mut postings, charge, view, at, ctx)?;
     let before = instance.standing();
     let known = Owner::of(&instance);
-    note_start(&mut instance, request.facts.start);
     let reported = measure::reported(charge)?;
+    ceiling::note_starts(&mut instance, charge, reported, view.refused, at);
     let plausible = ceiling::check(charge, reported, &instance, at, ctx)?;
     let measured = measure::measure(charge, plausible, &instance, view, at, ctx)?;
     let facts_changed = keep_said(&mut instance.facts, charge, ctx);
@@ -207,7 +205,7 @@ fn subject(
     request.check_object()?;
     let mut instance = match charged_instance(view, charge, at, ctx) {
         Some(known) => in_scope(known, ctx)?.clone(),
-        None => new_instance(postings, view, request, measure::began(charge, at)),
+        None => new_instance(postings, view, request, measure::began(charge, view, at)?),
     };
     if charge.terms.assigned {
         assigned::take_back(postings, &mut instance, view, at, ctx)?;

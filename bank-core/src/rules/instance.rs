@@ -32,6 +32,10 @@ pub(super) fn create(create: &Create, view: &View, ctx: &Context<'_>) -> Result<
         None => new_instance(&mut postings, view, request, at),
     };
     keep_facts(&mut instance.facts, request, ctx);
+    if instance.record.is_none() && instance.began.is_none() {
+        let earlier = |known: Timestamp| known.min(at);
+        instance.earliest = Some(instance.earliest.map_or(at, earlier));
+    }
     let refused = usable(request, &instance.facts, ctx).err();
     wait_for_more(&mut instance, at, ctx.directory.policy.idle);
     postings.begin_for("create", at, instance.id);
@@ -98,6 +102,10 @@ pub(super) fn remark_asserted(postings: &mut Postings, request: &Request) {
 /// The earlier of an instance's first reserve and the start that its documents tell: from when on
 /// it can have been used (nami.md 1.4).
 pub(super) fn note_start(instance: &mut Instance, at: Option<Timestamp>) {
+    if at.is_some() && instance.record.is_none() {
+        // A known start replaces the bound of the creation.
+        instance.earliest = None;
+    }
     let earlier = |at: Timestamp| instance.began.map_or(at, |known| known.min(at));
     instance.began = at.map(earlier).or(instance.began);
 }
@@ -294,6 +302,7 @@ pub(super) fn new_instance(
         lien_expired: false,
         due: None,
         began: None,
+        earliest: None,
         used_until: None,
         disputed: Seconds(0),
         lien: None,

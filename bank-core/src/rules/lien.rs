@@ -51,9 +51,8 @@ pub(super) fn reserve(
     note_start(&mut instance, request.facts.start);
     let start = reserve.start.unwrap_or(at);
     let grace = || lien_grace(&request.whose.machine, reserve.flush_grace, ctx);
-    let own_end = reserve
-        .end
-        .unwrap_or_else(|| start.plus(wall).plus(grace()));
+    let last = || start.plus(wall).plus(grace());
+    let own_end = reserve.end.unwrap_or_else(last);
     check_end(reserve, start, ctx)?;
     postings.begin_for("reserve", at, instance.id);
     remark_asserted(&mut postings, request);
@@ -74,6 +73,7 @@ pub(super) fn reserve(
         end,
         cost,
         binding,
+        touched: None,
         shortage: None,
         reserved: Reserved {
             added_to: kept,
@@ -204,6 +204,8 @@ pub(super) struct Placing {
     pub(super) end: Timestamp,
     pub(super) cost: Amount,
     pub(super) binding: Binding,
+    /// Who would pay, where nothing is held.
+    pub(super) touched: Option<AccountId>,
     /// What was short before the bank's own fallback stepped in.
     pub(super) shortage: Option<Shortage>,
     pub(super) reserved: Reserved,
@@ -222,7 +224,8 @@ impl Placing {
         let (payer, candidates) = usable(request, &self.instance.facts, ctx)?;
         let open = unblocked(&candidates, ctx)?;
         if mode == Mode::Fast || self.cost.is_zero() {
-            self.instance.account = self.first_payer(&open);
+            // What holds nothing does not choose who pays.
+            self.touched = self.first_payer(&open);
             return Ok(());
         }
         let refusal = match self.portions(&open, &payer.project_name, false, ctx) {
@@ -401,7 +404,7 @@ impl Placing {
         if !self.binding.fresh {
             return None;
         }
-        let account = self.instance.account?;
+        let account = self.touched.or(self.instance.account)?;
         let own = self.postings.allocations().iter();
         let usable = own.filter(|a| a.account == account && a.window.contains(self.start));
         let first = usable.min_by_key(|a| (a.window.end.map_or(i64::MAX, |end| end.0), a.id));

@@ -147,6 +147,7 @@ fn hold_again(
         end: lien.end,
         cost: lien.lapsed,
         binding: Binding::default(),
+        touched: None,
         shortage: None,
         reserved: Reserved::nothing(instance.id),
     };

@@ -70,6 +70,8 @@ impl Ground {
 
     fn rate(&mut self, kind: RateKind, name: &str, value: &str) {
         let value = RateValue::parse(value).unwrap();
+        // As that of a new bank, the first one holds before the first day too.
+        let is_first = self.book.reference().rates.is_empty();
         self.done(
             0,
             Command::SetRate(SetRate {
@@ -79,7 +81,7 @@ impl Ground {
                 value,
                 per: Per::Second,
                 machine: None,
-                from: None,
+                from: is_first.then(|| Timestamp::from_seconds(-400_000_000)),
                 until: None,
                 when: None,
                 description: String::new(),
@@ -305,11 +307,11 @@ fn a_scheduler_charges_what_can_have_been_used() {
     let cases: &[(Excess, Steps)] = &[
         (
             Excess::Clip,
-            &[(360, false, 1000, 360, 0), (1, false, 1000, 0, 1)],
+            &[(60, false, 1000, 60, 0), (1, false, 1000, 0, 1)],
         ),
         (
             Excess::Clip,
-            &[(900, false, 1500, 860, 40), (100, false, 1600, 100, 0)],
+            &[(900, false, 1500, 560, 340), (100, false, 1600, 100, 0)],
         ),
         // Overtaken: what came before is measured with what came after.
         (
@@ -319,15 +321,15 @@ fn a_scheduler_charges_what_can_have_been_used() {
         // Used at 400: it had begun before the first reserve that is known.
         (
             Excess::Clip,
-            &[(700, false, 1100, 460, 240), (900, false, 400, 600, 300)],
+            &[(700, false, 1100, 160, 540), (900, false, 400, 600, 300)],
         ),
         (
             Excess::Accept,
-            &[(900, false, 1500, 900, 40), (10, false, 1500, 10, 10)],
+            &[(900, false, 1500, 900, 340), (10, false, 1500, 10, 10)],
         ),
         (
             Excess::Clip,
-            &[(900, true, 1500, 860, 40), (950, true, 1600, 90, 0)],
+            &[(900, true, 1500, 560, 340), (950, true, 1600, 100, 290)],
         ),
         // An older total changes nothing, a newer one below it gives money back.
         (
@@ -372,12 +374,12 @@ fn what_is_disputed_of_totals_is_what_the_latest_one_says() {
     let mut ground = Ground::new();
     ground.deposit("chem", 10_000);
     ground.done(1000, reserve("chem", "j", 3000));
-    // Flush interval and slack make 3900 s.
+    // The flush interval makes 3600 s.
     for (seconds, happened, disputed) in [
-        (4000, 1000, 100),
-        (4100, 1010, 190),
-        (3000, 1005, 190),
-        (4100, 1300, 0),
+        (4000, 1000, 400),
+        (4100, 1010, 490),
+        (3000, 1005, 490),
+        (4100, 1500, 0),
     ] {
         ground.done(2000, reported(seconds, true, happened));
         let known = ground.book.instances.values().map(|i| i.disputed.0);
@@ -400,10 +402,10 @@ fn more_than_can_have_been_used_is_refused_where_the_site_wants_it() {
     ground.found();
     ground.done(1000, reserve("chem", "j", 900));
     let before = ground.book.journal.len();
-    let refused = ground.run(1000, &reported(3901, false, 1000)).unwrap_err();
+    let refused = ground.run(1000, &reported(3601, false, 1000)).unwrap_err();
     assert_eq!(refused.code(), "implausible_duration");
     assert_eq!(ground.book.journal.len(), before);
-    ground.done(1000, reported(3900, false, 1000));
+    ground.done(1000, reported(3600, false, 1000));
     // A person may know better.
     ground.done(1001, charge("chem", "j", 1, 5000));
 }

@@ -8,7 +8,7 @@ use bank_core::directory::Directory;
 use bank_core::ids::{AccountId, TxId};
 use bank_core::model::ObjectType;
 use bank_core::period::Closes;
-use bank_core::price::{Named, Priced, price};
+use bank_core::price::{Named, Priced, price, priced_from};
 use bank_core::rate::{Rate, RateKind};
 use bank_core::time::{Seconds, Timestamp};
 use chrono::{DateTime, Datelike as _, Months, NaiveDate, Utc};
@@ -160,7 +160,9 @@ fn list(directory: &Directory, used: &Used) -> Option<(i128, i128)> {
             project: &job.project,
             group: &job.group,
         },
-        at: charge.rates_at.unwrap_or(from.max(job.opened)),
+        at: charge
+            .rates_at
+            .unwrap_or(priced_from(charge.at, charge.seconds, job.opened)),
         from,
     };
     let rates = directory.rates_at(asked.at);

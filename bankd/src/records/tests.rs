@@ -60,6 +60,7 @@ fn instance() -> Instance {
         lien_expired: false,
         due: None,
         began: None,
+        earliest: None,
         used_until: None,
         disputed: Seconds(0),
         lien: None,

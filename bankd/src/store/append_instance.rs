@@ -20,11 +20,11 @@ pub(super) fn write_instance(
 ) -> Result<(), Error> {
     let instance = &change.instance;
     let (sql, written): (_, &[RangeInclusive<usize>]) = if instance.id.0 >= before.instance {
-        (INSERT, &[0..=46])
+        (INSERT, &[0..=47])
     } else {
         match (change.standing_changed, change.facts_changed) {
-            (true, true) => (STANDING_AND_FACTS, &[0..=0, 6..=46]),
-            (true, false) => (STANDING, &[0..=0, 6..=24, 43..=46]),
+            (true, true) => (STANDING_AND_FACTS, &[0..=0, 6..=47]),
+            (true, false) => (STANDING, &[0..=0, 6..=24, 43..=47]),
             (false, true) => (COUNTS_AND_FACTS, &[0..=0, 10..=19, 25..=42, 45..=45]),
             (false, false) => (COUNTS, &[0..=0, 10..=19, 45..=45]),
         }
@@ -44,7 +44,7 @@ pub(super) fn write_instance(
 }
 
 /// The columns of an instance in the order of [`super::load::INSTANCE`], which its seal is over.
-fn columns(i: &Instance) -> [ToSqlOutput<'_>; 47] {
+fn columns(i: &Instance) -> [ToSqlOutput<'_>; 48] {
     let (exact_whole, exact_part) = codec::columns(i.exact_sum);
     let (once_whole, once_part) = codec::columns(i.once_sum);
     let (f, u) = (&i.facts, &i.facts.usage);
@@ -100,6 +100,7 @@ fn columns(i: &Instance) -> [ToSqlOutput<'_>; 47] {
         time(i.began),
         time(i.used_until),
         number(Some(i.disputed.0)),
+        time(i.earliest),
     ]
 }
 
@@ -122,17 +123,17 @@ const INSERT: &str =
     billed, shadow_billed, charged_s, processor_s, record, last_usage, rates_at, quote,
     absorbed, due_at, lien, project, user, group_name, qos, class, processors, nodes,
     memory_mb, disk_mb, gres, attributes, wall_s, start_at, end_at, submit_at, state,
-    exit_code, other, lien_expired, began_at, used_until, disputed_s, seal) VALUES (?1, ?2,
+    exit_code, other, lien_expired, began_at, used_until, disputed_s, earliest_at, seal) VALUES (?1, ?2,
     ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
     ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38,
-    ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48)";
+    ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49)";
 
 /// What a charge counts up. No index and no foreign key looks at these columns, so this is far
 /// cheaper than [`STANDING`].
 const COUNTS: &str =
     "UPDATE instance SET exact_whole = ?11, exact_part = ?12, once_whole = ?13, once_part =
     ?14, billed = ?15, shadow_billed = ?16, charged_s = ?17, processor_s = ?18, record =
-    ?19, last_usage = ?20, used_until = ?46, seal = ?48 WHERE id = ?1";
+    ?19, last_usage = ?20, used_until = ?46, seal = ?49 WHERE id = ?1";
 
 /// The same with what the scheduler said, in one statement: what most charges need.
 const COUNTS_AND_FACTS: &str =
@@ -141,7 +142,7 @@ const COUNTS_AND_FACTS: &str =
     ?19, last_usage = ?20, used_until = ?46, project = ?26, user = ?27, group_name = ?28,
     qos = ?29, class = ?30, processors = ?31, nodes = ?32, memory_mb = ?33, disk_mb = ?34,
     gres = ?35, attributes = ?36, wall_s = ?37, start_at = ?38, end_at = ?39, submit_at =
-    ?40, state = ?41, exit_code = ?42, other = ?43, seal = ?48 WHERE id = ?1";
+    ?40, state = ?41, exit_code = ?42, other = ?43, seal = ?49 WHERE id = ?1";
 
 /// How it stands, with its counts.
 const STANDING: &str =
@@ -149,7 +150,7 @@ const STANDING: &str =
     exact_whole = ?11, exact_part = ?12, once_whole = ?13, once_part = ?14, billed = ?15,
     shadow_billed = ?16, charged_s = ?17, processor_s = ?18, record = ?19, last_usage = ?20,
     rates_at = ?21, quote = ?22, absorbed = ?23, due_at = ?24, lien = ?25, lien_expired =
-    ?44, began_at = ?45, used_until = ?46, disputed_s = ?47, seal = ?48 WHERE id = ?1";
+    ?44, began_at = ?45, used_until = ?46, disputed_s = ?47, earliest_at = ?48, seal = ?49 WHERE id = ?1";
 
 /// Both.
 const STANDING_AND_FACTS: &str =
@@ -157,10 +158,10 @@ const STANDING_AND_FACTS: &str =
     exact_whole = ?11, exact_part = ?12, once_whole = ?13, once_part = ?14, billed = ?15,
     shadow_billed = ?16, charged_s = ?17, processor_s = ?18, record = ?19, last_usage = ?20,
     rates_at = ?21, quote = ?22, absorbed = ?23, due_at = ?24, lien = ?25, lien_expired =
-    ?44, began_at = ?45, used_until = ?46, disputed_s = ?47, project = ?26, user = ?27,
+    ?44, began_at = ?45, used_until = ?46, disputed_s = ?47, earliest_at = ?48, project = ?26, user = ?27,
     group_name = ?28, qos = ?29, class = ?30, processors = ?31, nodes = ?32, memory_mb =
     ?33, disk_mb = ?34, gres = ?35, attributes = ?36, wall_s = ?37, start_at = ?38, end_at =
-    ?39, submit_at = ?40, state = ?41, exit_code = ?42, other = ?43, seal = ?48 WHERE id =
+    ?39, submit_at = ?40, state = ?41, exit_code = ?42, other = ?43, seal = ?49 WHERE id =
     ?1";
 
 pub(super) fn write_lien(connection: &Connection, lien: &Lien, before: Next) -> Result<(), Error> {

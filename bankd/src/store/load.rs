@@ -2,7 +2,7 @@
 
 use super::recent::{Account, Recent};
 use super::{
-    Error, access, attention, codec, hash, load_past, load_quote, load_work, period, uses,
+    Error, access, attention, codec, hash, load_past, load_quote, load_work, period, refused, uses,
 };
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
@@ -35,7 +35,7 @@ macro_rules! instance_columns {
         charged_s, processor_s, record, last_usage, rates_at, quote, absorbed, due_at, lien,
         project, user, group_name, qos, class, processors, nodes, memory_mb, disk_mb, gres,
         attributes, wall_s, start_at, end_at, submit_at, state, exit_code, other, lien_expired,
-        began_at, used_until, disputed_s"
+        began_at, used_until, disputed_s, earliest_at"
     };
 }
 
@@ -111,6 +111,7 @@ pub(super) fn view(
     };
     if let Some(key) = &need.instance {
         view.instances = instances_of(connection, key)?;
+        view.refused = refused::wanted(connection, need, &view)?;
     }
     if let Some(machine) = &need.charges_on {
         view.machine_charged = uses::is_charged(connection, machine)?;
@@ -304,6 +305,7 @@ pub(super) fn instance(row: &Row<'_>) -> Result<Instance, Error> {
         lien_expired: row.get(43)?,
         due: time(23)?,
         began: time(44)?,
+        earliest: time(47)?,
         used_until: time(45)?,
         disputed: Seconds(row.get(46)?),
         lien: None,

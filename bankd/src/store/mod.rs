@@ -36,6 +36,7 @@ mod quarantine;
 pub mod read;
 mod recent;
 mod record;
+pub mod refused;
 pub mod rollup;
 mod schedule;
 mod seal;

@@ -43,6 +43,7 @@ pub(super) const TABLES: [Sealed; 35] = [
         "shortage",
         &["object_id", "machine", "object_type", "project"],
     ),
+    whole("refused_reserve", &["object_id", "machine", "object_type"]),
     whole("source", &["id"]),
     whole("source_reading", &["source"]),
     whole("raw_block", &["id"]),

@@ -8,12 +8,12 @@ use super::sources::QUARANTINE_BYTES;
 use super::stamp::Stamp;
 use super::verify::journal;
 use super::{
-    BUSY_TIMEOUT, Error, append, bank, choice, keep_plans, load, migrate, seal, tally, uses,
-    version,
+    BUSY_TIMEOUT, Error, append, bank, choice, keep_plans, load, migrate, refused, seal, tally,
+    uses, version,
 };
 use bank_core::command::Chunk;
 use bank_core::directory::{Directory, Policy};
-use bank_core::effects::{Effects, Shortage};
+use bank_core::effects::{Effects, RefusedReserve, Shortage};
 use bank_core::ledger::{Ledger, Named};
 use bank_core::need::Need;
 use bank_core::time::Timestamp;
@@ -418,6 +418,10 @@ impl Ledger for SqliteStore {
 
     fn remember(&mut self, shortage: &Shortage) -> Result<(), Error> {
         uses::write_shortage(&self.connection, shortage)
+    }
+
+    fn remember_refused(&mut self, row: &RefusedReserve) -> Result<(), Error> {
+        refused::write(&self.connection, row)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::store::{self, Known, PRUNE_MAX, SqliteStore, Stamp};
 use bank_core::clock::Watch;
 use bank_core::command::{Chunk, Command};
 use bank_core::directory::Directory;
-use bank_core::effects::{Effects, Outcome, Shortage};
+use bank_core::effects::{Effects, Outcome, RefusedReserve, Shortage};
 use bank_core::ledger::{self, Ledger, Named};
 use bank_core::need::Need;
 use bank_core::rules::sweep::Stuck;
@@ -401,6 +401,10 @@ impl Ledger for Recording<'_> {
 
     fn remember(&mut self, shortage: &Shortage) -> Result<(), store::Error> {
         self.store.remember(shortage)
+    }
+
+    fn remember_refused(&mut self, refused: &RefusedReserve) -> Result<(), store::Error> {
+        self.store.remember_refused(refused)
     }
 
     fn directory(&mut self) -> Result<Arc<Directory>, store::Error> {

@@ -423,6 +423,7 @@ fn a_row_that_was_deleted_by_hand_is_missed() {
         "sink",
         "unmapped",
         "shortage",
+        "refused_reserve",
         "proposal",
         "notice",
         "target",

@@ -71,7 +71,8 @@ fn converse(folder: &str, answers: &[&str], accounts: &[(&str, &str)]) {
 fn a_charge_that_no_rate_prices_is_in_the_log() {
     let bank = Bank::behind_gold("");
     bank.bank_ok(&["rate", "rm", "1", "--yes"]);
-    let ended = GOLD_T0;
+    let ended = GOLD_T0 + 60;
+    bank.set_clock(ended);
     let body = format!(
         "<Body><Request action=\"Charge\"><Object>Job</Object><Data><Job><JobId>old</JobId>\
          <UserId>amy</UserId><ProjectId>chem</ProjectId><MachineName>cluster1</MachineName>\

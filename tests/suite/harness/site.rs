@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use super::bank::Bank;
+use super::bank::{Bank, T0};
 use super::programs::programs;
 use super::script::Ran;
 
@@ -13,9 +13,10 @@ pub(crate) const ZONE: &str = "CET-1";
 
 impl Bank {
     /// A bank with three decimals and the unit SU, in which nothing is but the rate of one SU for
-    /// a processor's hour; the clock stands at [`super::T0`].
+    /// a processor's hour, for a week; the clock shows [`super::T0`].
     pub(crate) fn site() -> Self {
         let mut bank = Self::bare(Vec::new());
+        bank.set_clock(T0 - 7 * 86_400);
         let mut init = Command::new(programs().bankd());
         init.args([
             "init",
@@ -32,6 +33,7 @@ impl Bank {
         assert_eq!(ran.exit, 0, "{}", ran.stderr);
         bank.start();
         bank.bank_ok(&["rate", "set", "VBR", "Processors", "1", "--per", "hour"]);
+        bank.set_clock(T0);
         bank
     }
 

@@ -288,7 +288,7 @@ impl<'g> Bench<'g> {
         assert!(findings.is_empty(), "{}: {findings:#?}", self.ground.name());
     }
 
-    fn run(&mut self, ask: Ask) -> String {
+    pub(super) fn run(&mut self, ask: Ask) -> String {
         let command = match ask.command {
             Ok(command) => command,
             Err(code) => return reply::refused(code),
@@ -305,7 +305,7 @@ impl<'g> Bench<'g> {
         reply
     }
 
-    fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         self.look();
         self.label_new();
     }

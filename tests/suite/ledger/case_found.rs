@@ -46,9 +46,11 @@ fn found_a_bound_that_comes_later_bills_nothing_more() {
         t.given("F{a=1000}");
         t.after([ci("j", 60)]);
         t.rate("MAX Charge 40");
+        t.at("T0+5");
         t.expect(ci("j", 5), "charged 0, balance 940", "charge a 0");
         t.expect_job("j", "open, used 65 s, billed 60, no lien");
         t.rate("MAX Charge 70");
+        t.at("T0+10");
         t.expect(ci("j", 5), "charged 10, balance 930", "charge a -10");
     });
 }
@@ -254,11 +256,11 @@ fn found_the_latest_event_of_a_job_is_kept() {
         );
         t.expect(
             checked(4000).at("T0+100"),
-            "charged 3900, balance 91000",
-            "charge a -3900/-3900, disputed 0 (T0+100)",
+            "charged 3600, balance 91000",
+            "charge a -3600/-3600, disputed 0 (T0+100)",
         );
         let object = super::ask::job("colony", "j");
         let instance = t.ground.instances(&object).pop().unwrap();
-        assert_eq!(instance.disputed.0, 100);
+        assert_eq!(instance.disputed.0, 400);
     });
 }

@@ -236,7 +236,7 @@ fn an_undone_charge_leaves_what_stands_to_be_priced() {
             for (n, step) in steps.iter().enumerate() {
                 match step {
                     Charge(seconds, billed) => {
-                        t.at(&format!("T0+{}", 1000 * n));
+                        t.at(&format!("T0+{}", 1000 * (n + 1)));
                         let before = t.ground.allocations()[1].used.0;
                         let said = |charge: &mut bank_core::command::Charge| {
                             asserted.clone_into(&mut charge.request.asserted);

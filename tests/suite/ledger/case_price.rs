@@ -20,6 +20,7 @@ fn ledger_case_110_a_job_costs_the_same_whatever_its_number_of_flushes() {
     on_both(|t| {
         t.given("F{a=1000}");
         t.rate("VBR Processors 0.5");
+        t.at("T0+10");
         for (seconds, cost) in [(1, 0), (3, 2), (5, 2), (7, 4)] {
             t.expect(quote(seconds), &format!("cost {cost}"), "");
         }
@@ -36,6 +37,7 @@ fn ledger_case_110_a_job_costs_the_same_whatever_its_number_of_flushes() {
     on_both(|t| {
         t.given("F{a=1000}");
         t.rate("NBF Zone=Asia 200");
+        t.at("T0+10");
         let flush = || ci("k", 10).attribute("Zone", "Asia");
         t.expect(flush(), "charged 210, balance 790", "charge a -210");
         t.expect(flush(), "charged 10, balance 780", "charge a -10");

@@ -310,6 +310,7 @@ fn defect_d14_no_part_of_a_minor_unit_is_stored() {
             "",
         );
         t.rate("VBR Processors 0.1");
+        t.at("T0+10");
         for balance in [0, 0, 0, 0, 0, -1] {
             let reply = t.ground.submit(&ci("j", 1).command.unwrap(), None, t.clock);
             let debt = if balance == -1 {

@@ -220,6 +220,7 @@ fn an_interim_charge_is_undone_without_a_trace_in_the_next() {
     on_both(|t| {
         t.rate("VBR Processors 0.5");
         t.given("F{a=1000}");
+        t.at("T0+10");
         t.after([ci("j", 1), ci("j", 3)]);
         t.expect_job("j", "open, used 4 s, billed 2, no lien");
         let last = t.tx("charge", 0);

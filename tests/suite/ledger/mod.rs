@@ -9,6 +9,7 @@ mod ask_after;
 mod bench;
 mod case_account;
 mod case_after;
+mod case_began;
 mod case_between;
 mod case_charge;
 mod case_clock;

@@ -148,6 +148,10 @@ struct Instance {
     due: Option<Timestamp>,
     /// The earlier of its first reserve and the start that its documents tell.
     began: Option<Timestamp>,
+    /// When it was created; from its first charge on the presumed start, if no reserve came before.
+    earliest: Option<Timestamp>,
+    /// It was charged.
+    is_charged: bool,
     /// The latest event time of its charges.
     used_until: Option<Timestamp>,
     /// Seconds reported beyond what can have been used.
@@ -209,6 +213,8 @@ pub(crate) struct Naive {
     quotes: Vec<Quote>,
     cycles: Vec<Cycle>,
     uses: Vec<Use>,
+    /// Objects whose start was refused, and when the last time.
+    refused_starts: Vec<(String, String, Timestamp)>,
     rates: Vec<Rate>,
     /// Declared attributes, and whether they are numbers.
     attributes: Vec<(String, bool)>,
@@ -242,6 +248,7 @@ impl Naive {
             quotes: Vec::new(),
             cycles: Vec::new(),
             uses: Vec::new(),
+            refused_starts: Vec::new(),
             rates: Vec::new(),
             attributes: Vec::new(),
             journal: Vec::new(),
@@ -260,6 +267,7 @@ impl Naive {
         }
         said.unwrap_or_else(|refusal| {
             *self = before;
+            self.keep_refused(command, &refusal);
             refusal
         })
     }

@@ -263,7 +263,7 @@ fn a_total_that_waited_does_not_take_back_a_newer_one() {
 #[test]
 fn excess_is_clipped_accepted_or_refused() {
     for (policy, exit, billed, disputed) in [
-        ("clip", 0, 249_600, 1),
+        ("clip", 0, 230_400, 1),
         ("accept", 0, 460_800, 1),
         ("refuse", 74, 0, 0),
     ] {
@@ -272,7 +272,7 @@ fn excess_is_clipped_accepted_or_refused() {
         bank.script("start", &document(12, &[])).expect(0, "");
         let ran = bank.script("charge", &document(31, &[]));
         ran.expect(exit, "")
-            .says(&["3300", "7200", "3900"][usize::from(exit != 0)..][..1]);
+            .says(&["3600", "7200", "3600"][usize::from(exit != 0)..][..1]);
         assert_eq!(bank.figures("chemistry").0, 1_000_000 - billed, "{policy}");
         assert_eq!(bank.journal("disputed").len(), disputed, "{policy}");
         assert_eq!((bank.spooled(), bank.quarantined()), (0, 0), "{policy}");
@@ -285,14 +285,14 @@ fn the_ceiling_rises_with_the_time_and_with_the_flush_interval() {
     let mut bank = Setup::new().chemistry(10_000_000).start();
     bank.bank_ok(&["machine", "set", "colony", "--flush-interval", "60"]);
     bank.script("start", &document(12, &[])).expect(0, "");
-    // 60 + 300 s at the start, an hour more an hour later.
-    for (after, seconds) in [(0, 360), (3600, 3600), (3600, 0), (7200, 3600)] {
+    // 60 s at the start, an hour more an hour later.
+    for (after, seconds) in [(0, 60), (3600, 3600), (3600, 0), (7200, 3600)] {
         bank.set_clock(T0 + after);
         bank.script("charge", &document(31, &[])).expect(0, "");
         let last = bank.debits().last().unwrap().1;
         assert_eq!(last, 64 * seconds, "after {after} s");
     }
-    // Where neither a reserve nor a start is known there is none.
+    // Where neither a reserve nor a start is known, the first charge states the start.
     let unknown = document(31, &[("Moab.2048", "Moab.9")]);
     bank.script("charge", &unknown).expect(0, "");
     assert_eq!(bank.debits().last().unwrap().1, 64 * 7200);

@@ -23,20 +23,20 @@ pub(super) fn nami_case_15_more_than_can_have_been_used_is_disputed(documents: &
     let mut bank = rich();
     bank.script("start", &documents.get(12)).expect(0, "");
     let ran = bank.script("charge", &documents.get(31));
-    ran.expect(0, "").says(&["disputed", "3300 s"]);
-    assert_eq!(bank.debits(), [("chemistry".to_owned(), 249_600)]);
+    ran.expect(0, "").says(&["disputed", "3600 s"]);
+    assert_eq!(bank.debits(), [("chemistry".to_owned(), 230_400)]);
     let disputed = bank.journal("disputed");
     assert_eq!(disputed.len(), 1, "{disputed:?}");
     let reason = text(&disputed[0], "reason");
     assert!(
-        reason.contains("disputed_s=3300 ceiling_s=3900 not_billed"),
+        reason.contains("disputed_s=3600 ceiling_s=3600 not_billed"),
         "{reason}"
     );
     let job = bank.job("Moab.2048");
     let seconds = |field: &str| job[field].as_i64();
     assert_eq!(
         (seconds("charged_s"), seconds("disputed_s")),
-        (Some(3900), Some(3300))
+        (Some(3600), Some(3600))
     );
     assert_eq!(bank.json(&["status"])["disputed"].as_i64(), Some(1));
     bank.verify();

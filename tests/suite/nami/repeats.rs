@@ -79,3 +79,222 @@ fn a_start_that_comes_long_after_its_end_holds_nothing() {
     assert_eq!((bank.held().len(), bank.jobs().len()), (0, 1));
     bank.verify();
 }
+
+/// What chemistry lost: with one processor, the seconds billed.
+fn billed(bank: &Bank, before: i64) -> i64 {
+    before - bank.figures("chemistry").0
+}
+
+/// Sends the same charge of 600 s every minute for ten minutes.
+fn ten_charges_in_ten_minutes(bank: &Bank, id: &str) {
+    for minute in 1..=10 {
+        bank.set_clock(T0 + 60 * minute);
+        bank.script("charge", &document(id, 600, "")).expect(0, "");
+    }
+}
+
+#[test]
+fn equal_interim_charges_end_at_the_life_and_one_flush_interval() {
+    let mut bank = rich();
+    let plain = document("r.6", 600, "");
+    bank.script("reserve", &plain).expect(0, "");
+    for number in 1..=9 {
+        bank.set_clock(T0 + 569 * number / 9);
+        bank.script("charge", &plain).expect(0, "");
+    }
+    assert_eq!(billed(&bank, 1_000_000), 569 + 3600);
+    assert!(bank.bank_ok(&["jobs", "r.6"]).contains("disputed"));
+    bank.verify();
+}
+
+#[test]
+fn without_a_reserve_the_first_charge_states_the_start() {
+    let mut bank = rich();
+    ten_charges_in_ten_minutes(&bank, "r.7");
+    // The first one reports the 600 s before T0 + 60.
+    assert_eq!(billed(&bank, 1_000_000), 540 + 600 + 3600);
+    bank.verify();
+}
+
+#[test]
+fn a_job_did_not_run_before_its_start_was_refused() {
+    let mut bank = Setup::new().chemistry(0).start();
+    let plain = document("r.8", 600, "");
+    bank.script("reserve", &plain).expect(78, "");
+    ten_charges_in_ten_minutes(&bank, "r.8");
+    assert_eq!(billed(&bank, 0), 600 + 3600);
+    bank.verify();
+}
+
+#[test]
+fn a_job_did_not_run_before_it_was_created() {
+    let mut bank = rich();
+    bank.script("create", &document("r.9", 600, ""))
+        .expect(0, "");
+    bank.set_clock(T0 + 600);
+    let all = document("r.9", 6000, "");
+    bank.script("charge", &all).expect(0, "").says(&["1800 s"]);
+    assert_eq!(billed(&bank, 1_000_000), 600 + 3600);
+    bank.verify();
+}
+
+/// The scheduler charges the double after an outage, and charges from the spool come after newer ones.
+#[test]
+fn without_a_reserve_an_outage_loses_no_time() {
+    for first_waits in [true, false] {
+        let mut bank = rich();
+        let elsewhere = bank.folder().join("elsewhere");
+        let charge = |bank: &Bank, seconds| bank.script("charge", &document("r.10", seconds, ""));
+        bank.set_clock(T0 + 3600);
+        if first_waits {
+            bank.stop();
+        }
+        charge(&bank, 3600).expect(0, "");
+        bank.set_clock(T0 + 7200);
+        if !first_waits {
+            bank.stop();
+        }
+        charge(&bank, 3600).expect(0, "");
+        bank.set_clock(T0 + 21_600);
+        bank.start();
+        let newest = document("r.10", 14_400, "");
+        let call = bank
+            .call("charge")
+            .set(format!("spool_dir={}", elsewhere.display()));
+        call.body(&newest).run().expect(0, "");
+        bank.call("drain").run().expect(0, "");
+        assert_eq!((bank.spooled(), bank.quarantined()), (0, 0));
+        assert_eq!(billed(&bank, 1_000_000), 21_600);
+        assert_eq!((bank.journal("disputed").len(), bank.jobs().len()), (0, 1));
+        bank.verify();
+    }
+}
+
+/// Documents that name their ends, sent by two hosts: the first waits in the spool of one of them.
+#[test]
+fn an_end_from_a_spool_is_no_repeat_of_a_later_one() {
+    let mut bank = rich();
+    let part = |end| document("r.17", 3600, &times(T0, T0 + end));
+    bank.stop();
+    bank.set_clock(T0 + 3600);
+    bank.script("charge", &part(3600)).expect(0, "");
+    bank.set_clock(T0 + 7200);
+    bank.start();
+    let elsewhere = bank.folder().join("elsewhere");
+    let call = bank
+        .call("charge")
+        .set(format!("spool_dir={}", elsewhere.display()));
+    call.body(&part(7200)).run().expect(0, "");
+    bank.call("drain").run().expect(0, "");
+    assert_eq!(billed(&bank, 1_000_000), 7200);
+    bank.verify();
+}
+
+#[test]
+fn the_same_total_after_a_rate_change_adds_nothing() {
+    let mut bank = rich();
+    bank.bank_ok(&[
+        "machine",
+        "set",
+        "colony",
+        "--charge-duration",
+        "cumulative",
+    ]);
+    let total = document("r.11", 600, "");
+    bank.script("reserve", &total).expect(0, "");
+    bank.set_clock(T0 + 600);
+    bank.script("charge", &total).expect(0, "");
+    bank.bank_ok(&["rate", "set", "VBR", "Processors", "5"]);
+    for after in [900, 1800, 5000] {
+        bank.set_clock(T0 + after);
+        bank.script("charge", &total).expect(0, "");
+    }
+    assert_eq!(billed(&bank, 1_000_000), 600);
+    bank.verify();
+}
+
+/// The script gives the same charge the same key, so that the bank sees a repeat of one request.
+#[test]
+fn a_charge_that_names_its_times_has_one_key() {
+    let mut bank = rich();
+    bank.set_clock(T0 + 900);
+    let end = document("r.12", 900, &times(T0, T0 + 900));
+    bank.script("end", &end).expect(0, "");
+    let before = bank.transactions();
+    for after in [900, 2000, 4499] {
+        bank.set_clock(T0 + after);
+        bank.script("end", &end).expect(0, "");
+    }
+    assert_eq!(bank.transactions(), before);
+    // Later the script no longer remembers it, and the bank recognises the end.
+    bank.set_clock(T0 + 4500);
+    bank.script("end", &end).expect(0, "");
+    assert!(bank.transactions() > before);
+    assert_eq!(billed(&bank, 1_000_000), 900);
+    bank.verify();
+}
+
+#[test]
+fn interim_charges_with_a_start_are_repeats_only_in_their_own_time() {
+    let mut bank = rich();
+    let start = format!("<StartTime>{T0}</StartTime>");
+    let charge = document("r.13", 600, &start);
+    // Each interval is sent twice, and the calls are some seconds early or late.
+    for after in [600, 630, 1195, 1250, 1802, 1810] {
+        bank.set_clock(T0 + after);
+        bank.script("charge", &charge).expect(0, "");
+    }
+    assert_eq!(billed(&bank, 1_000_000), 1800);
+    let off = || bank.call("charge").set("flush_interval_s=0").body(&charge);
+    off().run().expect(0, "");
+    off().run().expect(0, "");
+    assert_eq!(billed(&bank, 1_000_000), 3000);
+    bank.verify();
+}
+
+/// A script that died before the answer came: the next call with the same document repeats its request.
+#[test]
+fn a_repeat_after_an_outage_is_charged_once() {
+    let mut bank = rich();
+    bank.stop();
+    bank.set_clock(T0 + 900);
+    let end = document("r.14", 900, &times(T0, T0 + 900));
+    bank.script("end", &end).expect(0, "");
+    bank.set_clock(T0 + 1000);
+    bank.script("end", &end).expect(0, "");
+    bank.start();
+    bank.script("end", &end).expect(0, "");
+    assert_eq!((bank.spooled(), bank.quarantined()), (0, 0));
+    assert_eq!(billed(&bank, 1_000_000), 900);
+    assert_eq!(bank.journal("charge").len(), 1);
+    bank.verify();
+}
+
+#[test]
+fn a_reserve_without_a_start_that_comes_after_its_end_holds_nothing() {
+    let mut bank = rich();
+    bank.set_clock(T0 + 900);
+    bank.script("end", &document("r.15", 900, "")).expect(0, "");
+    bank.set_clock(T0 + 10_000);
+    let start = document("r.15", 900, "");
+    bank.script("reserve", &start).expect(0, "");
+    assert_eq!((bank.held().len(), bank.jobs().len()), (0, 1));
+    // The next one is a new use.
+    bank.script("reserve", &start).expect(0, "");
+    assert_eq!((bank.held().len(), bank.jobs().len()), (1, 2));
+    bank.verify();
+}
+
+#[test]
+fn after_a_refused_start_a_later_reserve_is_a_new_use() {
+    let mut bank = Setup::new().chemistry(100).start();
+    let start = document("r.16", 900, "");
+    bank.script("reserve", &start).expect(78, "");
+    bank.set_clock(T0 + 900);
+    bank.script("end", &start).expect(0, "");
+    bank.bank_ok(&["deposit", "chemistry", "100000"]);
+    bank.set_clock(T0 + 10_000);
+    bank.script("reserve", &start).expect(0, "");
+    assert_eq!((bank.held().len(), bank.jobs().len()), (1, 2));
+    bank.verify();
+}

@@ -97,7 +97,7 @@ const ROWS: [Row; 64] = [
     row(29, NONE, "reserve", DONE, (600, 0, 1, 0)),
     row(30, NONE, "reserve", DONE, (4800, 0, 1, 0)),
     row(31, NONE, "charge", DONE, (0, 460_800, 1, 0)),
-    row(31, &["start 12"], "charge", DONE, (211_200, 249_600, 1, 0)),
+    row(31, &["start 12"], "charge", DONE, (230_400, 230_400, 1, 0)),
     row(32, NONE, "reserve", DONE, (57_600, 0, 1, 0)),
     row(33, &["reserve 3"], "charge", DONE, (57_600, 0, 1, 0)),
     row(34, NONE, "charge", DONE, (0, 180, 2, 0)),

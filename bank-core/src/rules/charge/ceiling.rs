@@ -1,21 +1,21 @@
 //! The plausibility ceiling: what a scheduler reports of an object cannot be more than the time that
 //! has passed since it began (nami.md 1.4).
 //!
-//! Σ reported seconds ≤ (latest event − the earlier of first reserve and start) + the machine's flush
-//! interval + 300 s. The latest event is that of any charge so far: one that was overtaken is
-//! measured with those that came before it. A document with an `EndTime` is measured up to that end.
-//! Where nothing tells when the object began there is none.
+//! Σ reported seconds ≤ (latest event − start) + the machine's flush interval. The latest event is that of
+//! any charge so far: one that was overtaken is measured with those that came before it. A document with an
+//! `EndTime` is measured up to that end. The start is the earlier of the first reserve and the `StartTime`. If
+//! neither came before the first charge, it is the begin of the time that this charge reports, but not
+//! before the creation and the latest refused start; a charge that was overtaken moves it back. Totals have a
+//! ceiling only where a reserve or a `StartTime` is known.
 
 use crate::command::Charge;
 use crate::model::{Closing, Instance};
 use crate::refusal::Refusal;
+use crate::rules::instance::note_start;
 use crate::rules::lien::flush_interval;
 use crate::terms::Excess;
 use crate::time::{MICROS, Seconds, Timestamp};
 use crate::view::Context;
-
-/// How far the clocks of scheduler and bank may lie apart.
-const SLACK: Seconds = Seconds(300);
 
 /// What is billed of the seconds that a charge reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub(super) fn check(
     if !charge.is_checked {
         return Ok(whole);
     }
-    if !total && repeats_end(charge, instance, at) {
+    if !total && repeats_end(charge, reported, instance, at) {
         return Ok(Plausible {
             counts: None,
             repeats: true,
@@ -112,7 +112,7 @@ fn repeats_total(charge: &Charge, reported: Seconds, instance: &Instance) -> boo
 
 /// Whether a document adds nothing: a second `end` of a use, or an end that is not after the time
 /// that is billed already.
-fn repeats_end(charge: &Charge, instance: &Instance, at: Timestamp) -> bool {
+fn repeats_end(charge: &Charge, reported: Seconds, instance: &Instance, at: Timestamp) -> bool {
     if instance.record.is_none() {
         return false;
     }
@@ -124,9 +124,71 @@ fn repeats_end(charge: &Charge, instance: &Instance, at: Timestamp) -> bool {
     let Some(end) = facts.end else {
         return false;
     };
-    let start = facts.start.or(instance.facts.start).or(instance.began);
-    let billed_until = start.unwrap_or(at).plus(instance.charged);
-    instance.used_until.is_some_and(|until| end <= until) && end <= billed_until
+    let stated = facts.start.or(instance.facts.start).or(instance.began);
+    let start = stated.or(instance.earliest).unwrap_or(at);
+    let is_billed = |until: Timestamp| {
+        // One that was overtaken may be about time that the later ones left out.
+        let has_room = start.plus(instance.charged).plus(reported) <= until;
+        end <= until && !(at < until && has_room)
+    };
+    end <= start.plus(instance.charged) && instance.used_until.is_some_and(is_billed)
+}
+
+/// Keeps the start that a charge states, and when the use can have begun at the earliest, if its first
+/// charge came before any reserve. `refused` is the latest refused start of the object.
+pub(super) fn note_starts(
+    instance: &mut Instance,
+    charge: &Charge,
+    reported: Seconds,
+    refused: Option<Timestamp>,
+    at: Timestamp,
+) {
+    let began = instance.began;
+    note_start(instance, charge.request.facts.start);
+    let until = charge.request.facts.end.map_or(at, |end| end.min(at));
+    let from = until.minus(reported);
+    if !charge.is_checked || charge.terms.window.is_some() {
+        return;
+    }
+    if instance.record.is_none() {
+        if began.is_some() {
+            return;
+        }
+        let bounds = [instance.earliest, refused].into_iter().flatten();
+        let presumed = || {
+            bounds
+                .filter(|bound| *bound <= until)
+                .fold(from, Timestamp::max)
+        };
+        instance.earliest = Some(instance.began.unwrap_or_else(presumed));
+        return;
+    }
+    let Some(latest) = instance.used_until else {
+        return;
+    };
+    let counted = || {
+        instance
+            .began
+            .is_none()
+            .then(|| latest.minus(instance.charged))
+    };
+    let Some(earliest) = instance.earliest.or_else(counted) else {
+        return;
+    };
+    let is_stated = instance.began.is_some_and(|began| began <= earliest);
+    // Only a charge from before another one can be about earlier time.
+    let is_overtaken = at < latest && !is_stated && !charge.terms.total;
+    instance.earliest = Some(if is_overtaken {
+        earliest.min(from)
+    } else {
+        earliest
+    });
+}
+
+/// The start from which a charge is measured.
+fn start(charge: &Charge, instance: &Instance) -> Option<Timestamp> {
+    let presumed = instance.earliest.filter(|_| !charge.terms.total);
+    instance.began.into_iter().chain(presumed).min()
 }
 
 /// The most seconds that the object can have been used by now.
@@ -137,7 +199,7 @@ fn ceiling(
     ctx: &Context<'_>,
 ) -> Option<Seconds> {
     // What was used at an instant began before it, whatever the documents say.
-    let began = instance.began?.min(at);
+    let began = start(charge, instance)?.min(at);
     let until = instance.used_until.map_or(at, |until| until.max(at));
     // No use lasts beyond the end that its document states.
     let until = charge.request.facts.end.map_or(until, |end| end.min(until));
@@ -146,7 +208,7 @@ fn ceiling(
     let passed = passed.saturating_add(MICROS.saturating_sub(1));
     let passed = Seconds(passed.div_euclid(MICROS));
     let flush = flush_interval(&instance.key.machine, ctx);
-    Some(passed.plus(flush).plus(SLACK))
+    Some(passed.plus(flush))
 }
 
 impl Plausible {

@@ -7,7 +7,7 @@ use crate::command::{Charge, check_duration};
 use crate::directory::Directory;
 use crate::exact::{TRILLIONTHS, to_amount};
 use crate::model::Instance;
-use crate::price::{Priced, price};
+use crate::price::{Priced, price, priced_from};
 use crate::refusal::Refusal;
 use crate::rules::fallback;
 use crate::terms::{ITEMISATION_BYTES_MAX, Overlap, SPANS_MAX, Span};
@@ -113,11 +113,18 @@ pub(super) fn reported(charge: &Charge) -> Result<Seconds, Refusal> {
     said.ok_or(Refusal::MissingField { field: "duration" })
 }
 
-/// When an instance begins that this charge is the first to name.
-pub(super) fn began(charge: &Charge, at: Timestamp) -> Timestamp {
+/// When an instance begins that this charge is the first to name: with the time that is charged, but not
+/// before the use before it was closed.
+pub(super) fn began(charge: &Charge, view: &View, at: Timestamp) -> Result<Timestamp, Refusal> {
     let finished = charge.terms.finished.as_ref().map(|whole| whole.began);
     let window = charge.terms.window.map(|window| window.start);
-    finished.or(window).map_or(at, |start| start.min(at))
+    if let Some(start) = finished.or(window) {
+        return Ok(start.min(at));
+    }
+    let closed = view.instances.iter().filter_map(|i| i.closed);
+    let before = closed.map(|(closed, _)| closed).max();
+    let start = at.minus(reported(charge)?);
+    Ok(before.map_or(start, |closed| start.max(closed)).min(at))
 }
 
 /// What of it is billed.
@@ -135,11 +142,12 @@ pub(super) fn measure(
     let Some(duration) = plausible.counts else {
         return Ok(Measured::nothing());
     };
-    // A duration without a window began when it can have begun at the earliest.
-    let earliest = at.minus(duration);
     let (began, from) = match &charge.terms.finished {
         Some(whole) => (whole.began, whole.began),
-        None => (earliest.max(instance.opened), earliest),
+        None => (
+            priced_from(at, duration, instance.opened),
+            at.minus(duration),
+        ),
     };
     let before = if charge.terms.total {
         instance.charged.0

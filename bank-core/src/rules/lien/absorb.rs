@@ -9,7 +9,8 @@ use crate::view::{Context, View};
 
 /// The closed instance that a late start belongs to: one that was still open when the start happened,
 /// or one that `end` closed within the grace and whose end does not lie before the start. Without a
-/// start in the document only the newest use can be meant (decision 13).
+/// start in the document only the newest use can be meant (decision 13). A use whose reserve never came
+/// waits for it as long as an open use without a lien waits for its next document.
 pub(super) fn absorbing<'a>(
     reserve: &Reserve,
     view: &'a View,
@@ -27,8 +28,10 @@ pub(super) fn absorbing<'a>(
         };
         // A stated start needs no grace: it belongs to the use that had begun by then and ended later.
         let contains = |start| i.began.is_some_and(|began| began <= start);
-        let within =
-            at < closed.plus(ctx.directory.policy.close_grace) || started.is_some_and(contains);
+        let policy = &ctx.directory.policy;
+        let within = at < closed.plus(policy.close_grace)
+            || started.is_some_and(contains)
+            || (started.is_none() && at < closed.plus(policy.idle) && lacks_reserve(i, view, ctx));
         let end = i.facts.end.unwrap_or(closed);
         let once = match reserve.after_end {
             AfterEnd::Begins => false,
@@ -41,6 +44,16 @@ pub(super) fn absorbing<'a>(
         Some(_) => view.instances.iter().find(takes),
         None => Some(newest).filter(takes),
     }
+}
+
+/// Whether the reserve of a closed use neither came nor was refused.
+fn lacks_reserve(i: &Instance, view: &View, ctx: &Context<'_>) -> bool {
+    let is_uncharged = i.record.is_none() || i.earliest.is_none();
+    // A reserve that came later is no start that the documents state.
+    let is_reserved = i.began.is_some() && i.began != i.facts.start;
+    let closed = i.closed.map_or(ctx.now, |(closed, _)| closed);
+    let is_recent = |refused: Timestamp| closed < refused.plus(ctx.directory.policy.idle);
+    !is_uncharged && !is_reserved && !view.refused.is_some_and(is_recent)
 }
 
 /// Marks the instance, and holds nothing.

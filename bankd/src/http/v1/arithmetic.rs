@@ -3,7 +3,7 @@
 
 use bank_api::v1::ChargeRow;
 use bank_core::directory::Directory;
-use bank_core::price::{Named, Once, Priced, counted, itemise, price};
+use bank_core::price::{Named, Once, Priced, counted, itemise, price, priced_from};
 
 use crate::store::read::charges::Charge;
 use crate::store::read::jobs::JobRow;
@@ -35,7 +35,9 @@ pub(super) fn add(directory: &Directory, job: &JobRow, charges: &[Charge], rows:
             machine,
             machine_name: &job.machine,
             named: named(job),
-            at: charge.rates_at.unwrap_or(from.max(job.opened)),
+            at: charge
+                .rates_at
+                .unwrap_or(priced_from(charge.at, duration, job.opened)),
             from,
         };
         let rates = directory.rates_at(asked.at);

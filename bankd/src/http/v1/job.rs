@@ -7,7 +7,7 @@ use bank_core::directory::Directory;
 use bank_core::effects::{Billing, KnownUse};
 use bank_core::exact::to_amount;
 use bank_core::model::{Closing, LienState};
-use bank_core::price::{Priced, price};
+use bank_core::price::{Priced, price, priced_from};
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
 
@@ -358,7 +358,7 @@ fn explanation(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<S
     let by_policy = charges.iter().rev().find(|c| c.usage.counted.is_some());
     let last = || charges.iter().rev().find(|c| c.correction.is_none());
     let priced = by_policy.or_else(last).map(|charge| &charge.usage);
-    let began = first.at.minus(first.seconds).max(job.opened);
+    let began = priced_from(first.at, first.seconds, job.opened);
     let at: Timestamp = job.rates_at.unwrap_or(began);
     let asked = Priced {
         usage: priced.unwrap_or(&job.usage),

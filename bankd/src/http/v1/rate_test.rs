@@ -8,7 +8,7 @@ use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::directory::Directory;
 use bank_core::exact::to_amount;
-use bank_core::price::{Named, Once, Price, Priced, itemise, price};
+use bank_core::price::{Named, Once, Price, Priced, itemise, price, priced_from};
 use bank_core::rate::Rate;
 use bank_core::refusal::Refusal;
 use bank_core::rules;
@@ -278,7 +278,7 @@ fn count(directory: &Directory, rates: &[Rate], row: &UsedRow, tally: &mut Tally
             project: &row.project,
             group: &row.group,
         },
-        at: from.max(row.opened),
+        at: priced_from(row.at, row.seconds, row.opened),
         from,
     };
     tally.whose = (row.project.clone(), row.user.clone());

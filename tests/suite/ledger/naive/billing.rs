@@ -104,7 +104,10 @@ impl Naive {
         };
         // It began when it can have begun at the earliest (decision note 0009); of a finished use
         // that is known.
-        let earliest = at.minus(Seconds(duration)).max(instance.opened);
+        let mut earliest = at.minus(Seconds(duration));
+        if instance.opened <= at {
+            earliest = earliest.max(instance.opened);
+        }
         let whole = charge.terms.finished.as_ref();
         let began = whole.map_or(earliest, |whole| whole.began);
         let reported = plausible.reported;

@@ -6,9 +6,6 @@ use bank_core::command::Charge;
 use bank_core::terms::Excess;
 use bank_core::time::{Seconds, Timestamp};
 
-/// How far the clocks of scheduler and bank may lie apart, in seconds.
-const SLACK: i64 = 300;
-
 /// What counts of what a charge reports, in seconds.
 #[derive(Clone, Copy)]
 pub(super) struct Plausible {
@@ -53,7 +50,8 @@ impl Naive {
         if charge.terms.total && is_overtaken && reported <= instance.seconds {
             return Ok(nothing);
         }
-        let Some(began) = instance.began else {
+        let presumed = instance.earliest.filter(|_| !charge.terms.total);
+        let Some(began) = [instance.began, presumed].into_iter().flatten().min() else {
             return Ok(all);
         };
         let latest = instance.used_until.map_or(at, |until| until.max(at));
@@ -70,7 +68,7 @@ impl Naive {
         } else {
             instance.seconds
         };
-        let room = (passed + flush + SLACK - before).max(0);
+        let room = (passed + flush - before).max(0);
         if reported <= room {
             return Ok(all);
         }
@@ -84,6 +82,41 @@ impl Naive {
             disputed: reported - room,
             ..all
         })
+    }
+
+    /// When a use can have begun at the earliest, where no reserve came before its first charge: with the
+    /// time that the charge reports, not before it was created or its start refused. Charges that were
+    /// overtaken move it back.
+    pub(super) fn presume(&mut self, charge: &Charge, n: usize, at: Timestamp, is_reserved: bool) {
+        if !charge.is_checked || charge.terms.window.is_some() {
+            return;
+        }
+        let end = charge.request.facts.end.map_or(at, |end| end.min(at));
+        let from = end.minus(charge.duration.unwrap_or(Seconds(0)));
+        let i = &self.instances[n];
+        let earliest = if !i.is_charged && is_reserved {
+            return;
+        } else if let (false, Some(stated)) = (i.is_charged, i.began) {
+            stated
+        } else if !i.is_charged {
+            let bounds = [i.earliest, self.refused_start(&i.machine, &i.id)];
+            let mut bounds: Vec<_> = bounds.into_iter().flatten().filter(|b| *b <= end).collect();
+            bounds.push(from);
+            bounds.into_iter().max().unwrap()
+        } else {
+            let latest = i.used_until.unwrap();
+            let counted = latest.minus(Seconds(i.seconds));
+            let Some(known) = i.earliest.or(i.began.is_none().then_some(counted)) else {
+                return;
+            };
+            let is_overtaken = at < latest && !charge.terms.total;
+            if is_overtaken && i.began.is_none_or(|began| known < began) {
+                known.min(from)
+            } else {
+                known
+            }
+        };
+        self.instances[n].earliest = Some(earliest);
     }
 
     /// The same total of the same resources again.
@@ -109,8 +142,11 @@ impl Naive {
         let Some(end) = facts.end else {
             return false;
         };
-        let start = facts.start.or(instance.facts.start).or(instance.began);
-        let billed = start.unwrap_or(at).plus(Seconds(instance.seconds));
-        end <= until && end <= billed
+        let stated = facts.start.or(instance.facts.start).or(instance.began);
+        let start = stated.or(instance.earliest).unwrap_or(at);
+        let billed = start.plus(Seconds(instance.seconds));
+        let whole = billed.plus(charge.duration.unwrap_or(Seconds(0)));
+        let fills_a_gap = at < until && whole <= until;
+        end <= until && end <= billed && !fills_a_gap
     }
 }

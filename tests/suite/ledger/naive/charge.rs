@@ -10,7 +10,7 @@ use super::{Naive, Said, UNBILLED};
 use bank_core::command::Charge;
 use bank_core::model::{Mode, Phase};
 use bank_core::terms::Shortfall;
-use bank_core::time::Timestamp;
+use bank_core::time::{Seconds, Timestamp};
 
 /// A charge on its way.
 #[expect(
@@ -43,12 +43,25 @@ impl Naive {
         own.is_some() && owner.is_some() && own != owner
     }
 
+    /// When a use begins whose first document is this charge: with the time charged, not before the close
+    /// of the use before.
+    fn opens(&self, charge: &Charge, at: Timestamp) -> Timestamp {
+        if let Some(window) = charge.terms.window {
+            return window.start.min(at);
+        }
+        let request = &charge.request;
+        let uses = self.uses(&request.whose.machine, &request.object_id);
+        let closed = uses.iter().filter_map(|n| self.instances[*n].closed).max();
+        let start = at.minus(charge.duration.unwrap_or(Seconds(0)));
+        closed.map_or(start, |closed| start.max(closed)).min(at)
+    }
+
     pub(super) fn charge(&mut self, charge: &Charge) -> Said {
         Naive::check_charge(charge)?;
         let request = &charge.request;
         let window = charge.terms.window;
         let at = self.happened(window.map(|w| w.end).or(request.event_time));
-        let began = window.map_or(at, |w| w.start.min(at));
+        let began = self.opens(charge, at);
         let known = self.charged(charge, at);
         let n = known.unwrap_or_else(|| self.new_instance(request, began));
         if self.is_foreign(charge) {
@@ -71,7 +84,9 @@ impl Naive {
         let request = &charge.request;
         let known_project = self.instances[n].facts.project.clone();
         let known_user = self.instances[n].facts.user.clone();
+        let is_reserved = self.instances[n].began.is_some();
         self.note_start(n, request.facts.start);
+        self.presume(charge, n, at, is_reserved);
         let plausible = self.plausible(charge, n, at)?;
         let measured = self.measure(charge, n, at, &plausible)?;
         self.keep(n, request);
@@ -104,6 +119,7 @@ impl Naive {
         let instance = &mut self.instances[n];
         instance.disputed += plausible.disputed;
         instance.used_until = instance.used_until.max(Some(at));
+        instance.is_charged = true;
         self.instances[n].used.extend(&measured.used);
         let mut bill = Bill {
             n,

@@ -5,7 +5,7 @@ use super::money::short;
 use super::who::Fit;
 use super::{Facts, Instance, Lien, Naive, Said};
 use crate::ledger::reply::refused;
-use bank_core::command::{AfterEnd, Close, Create, Repeat, Request, Reserve};
+use bank_core::command::{AfterEnd, Close, Command, Create, Repeat, Request, Reserve};
 use bank_core::directory::FallbackMode;
 use bank_core::model::{Closing, Mode};
 use bank_core::time::{Seconds, Timestamp};
@@ -52,6 +52,8 @@ impl Naive {
             lien_expired: false,
             due: None,
             began: None,
+            earliest: None,
+            is_charged: false,
             used_until: None,
             disputed: 0,
             lien: None,
@@ -118,6 +120,10 @@ impl Naive {
         let mode = self.mode(&self.find(&request.whose));
         let n = self.open_or_new(request, at);
         self.keep(n, request);
+        let i = &mut self.instances[n];
+        if !i.is_charged && i.began.is_none() {
+            i.earliest = Some(i.earliest.map_or(at, |known| known.min(at)));
+        }
         let usable = self.usable(&request.whose, &self.instances[n].facts);
         if let (Err(refusal), false) = (usable, mode.is_shadow()) {
             return Err(refusal);
@@ -166,7 +172,11 @@ impl Naive {
 
     /// From when on an instance can have been used (nami.md 1.4).
     pub(super) fn note_start(&mut self, n: usize, at: Option<Timestamp>) {
-        let began = &mut self.instances[n].began;
+        let i = &mut self.instances[n];
+        if at.is_some() && !i.is_charged {
+            i.earliest = None;
+        }
+        let began = &mut i.began;
         *began = [*began, at].into_iter().flatten().min();
     }
 
@@ -227,9 +237,52 @@ impl Naive {
             let is_before_end = started.is_none_or(|started| started <= end);
             let contains = |started| i.began.is_some_and(|began| began <= started);
             let is_close = at < closed.plus(self.policy.close_grace);
-            is_wanted && is_before_end && (is_close || started.is_some_and(contains))
+            let is_awaited = started.is_none()
+                && at < closed.plus(self.policy.idle)
+                && self.lacks_reserve(*n, closed);
+            let is_its = is_close || is_awaited || started.is_some_and(contains);
+            is_wanted && is_before_end && is_its
         };
         uses.into_iter().find(takes)
+    }
+
+    /// The reserve of a use neither came before its charges nor was refused in the days before its end.
+    fn lacks_reserve(&self, n: usize, closed: Timestamp) -> bool {
+        let i = &self.instances[n];
+        let is_reserved = i.began.is_some() && i.began != i.facts.start;
+        let refused = self.refused_start(&i.machine, &i.id);
+        let is_refused = refused.is_some_and(|at| closed < at.plus(self.policy.idle));
+        i.is_charged && i.earliest.is_some() && !is_reserved && !is_refused
+    }
+
+    /// When a start of an object was refused last.
+    pub(super) fn refused_start(&self, machine: &str, id: &str) -> Option<Timestamp> {
+        let all = self.refused_starts.iter().rev();
+        let mut own = all.filter(|(m, i, _)| m == machine && i == id);
+        own.next().map(|(_, _, at)| *at)
+    }
+
+    /// A start that was refused for money or for who asks is kept.
+    pub(super) fn keep_refused(&mut self, command: &Command, refusal: &str) {
+        let Command::Reserve(reserve) = command else {
+            return;
+        };
+        let is_kept = [
+            "insufficient_funds",
+            "account_blocked",
+            "not_a_member",
+            "no_usable_account",
+            "inactive",
+            "_unknown",
+            "no_default_project",
+        ];
+        if reserve.after_end == AfterEnd::Absorbed || !is_kept.iter().any(|c| refusal.contains(c)) {
+            return;
+        }
+        let request = &reserve.request;
+        let at = self.happened(request.event_time);
+        let (machine, id) = (request.whose.machine.clone(), request.object_id.clone());
+        self.refused_starts.push((machine, id, at));
     }
 
     pub(super) fn reserve(&mut self, reserve: &Reserve) -> Said {
@@ -320,7 +373,6 @@ impl Naive {
         let quote = if is_invalid { ", quote_invalid" } else { "" };
         let first = self.first_payer(&fits, start);
         if mode == Mode::Fast || cost == 0 {
-            self.instances[n].account = first;
             return Ok(format!("lien 0{quote}"));
         }
         let mut by_fallback = "";

@@ -1,0 +1,109 @@
+//! Refused reserves: the latest of each object.
+
+use super::{Error, seal};
+use bank_core::amount::Amount;
+use bank_core::effects::RefusedReserve;
+use bank_core::need::Need;
+use bank_core::refusal::Refusal;
+use bank_core::rules::refused;
+use bank_core::time::Timestamp;
+use bank_core::view::View;
+use rusqlite::types::ToSql;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+/// A refused reserve as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedRow {
+    /// Machine as named.
+    pub machine: String,
+    /// The scheduler's object id.
+    pub object_id: String,
+    /// The project that was named.
+    pub project: String,
+    /// User as named.
+    pub user: String,
+    /// When it was refused last.
+    pub at: Timestamp,
+    /// How often so far.
+    pub tries: i64,
+    /// Why the last time; none if the stored code is unknown.
+    pub refusal: Option<Refusal>,
+}
+
+/// Refused reserves of one object id that are read; one on each machine.
+const READ_MAX: i64 = 100;
+
+/// Remembers a refused reserve; an older one of the same object is replaced.
+pub(super) fn write(connection: &Connection, row: &RefusedReserve) -> Result<(), Error> {
+    let kind = row.key.object_type.word();
+    let (needed, available) = refused::figures(&row.refusal);
+    connection
+        .prepare_cached(
+            "INSERT INTO refused_reserve (machine, object_type, object_id, project, user, at,
+                 started_at, tries, code, subject, needed, available)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?8, ?9, ?10, ?11)
+             ON CONFLICT (object_id, machine, object_type) DO UPDATE SET project = ?4, user = ?5,
+                 at = ?6, started_at = coalesce(?7, started_at), tries = tries + 1, code = ?8,
+                 subject = ?9, needed = ?10, available = ?11",
+        )?
+        .execute(params![
+            row.key.machine,
+            kind,
+            row.key.object_id,
+            row.project,
+            row.user,
+            row.at.0,
+            row.is_start.then_some(row.at.0),
+            row.refusal.code(),
+            refused::subject(&row.refusal).unwrap_or_default(),
+            needed.0,
+            available.0,
+        ])?;
+    let key: &[&dyn ToSql] = &[&row.key.object_id, &row.key.machine, &kind];
+    seal::renew(connection, "refused_reserve", key)
+}
+
+/// When a start of the object asked for was refused last, if that decides something.
+pub(super) fn wanted(
+    connection: &Connection,
+    need: &Need,
+    view: &View,
+) -> Result<Option<Timestamp>, Error> {
+    let decides = need.refused.is_some_and(|r| r.is_wanted(&view.instances));
+    let Some(key) = need.instance.as_ref().filter(|_| decides) else {
+        return Ok(None);
+    };
+    let sql = "SELECT started_at FROM refused_reserve
+               WHERE object_id = ?1 AND machine = ?2 AND object_type = ?3";
+    let mut statement = connection.prepare_cached(sql)?;
+    let of = (&key.object_id, &key.machine, key.object_type.word());
+    let at: Option<Option<i64>> = statement.query_row(of, |row| row.get(0)).optional()?;
+    Ok(at.flatten().map(Timestamp))
+}
+
+/// The refused reserves of an object's id, the latest first.
+///
+/// # Errors
+/// If the store fails.
+pub fn of_object(connection: &Connection, object_id: &str) -> Result<Vec<RefusedRow>, Error> {
+    let sql = "SELECT machine, object_id, project, user, at, tries, code, subject, needed,
+                   available FROM refused_reserve WHERE object_id = ?1 ORDER BY at DESC LIMIT ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map((object_id, READ_MAX), read)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<RefusedRow> {
+    let (code, subject): (String, String) = (row.get(6)?, row.get(7)?);
+    let figures = (Amount(row.get(8)?), Amount(row.get(9)?));
+    let user: String = row.get(3)?;
+    Ok(RefusedRow {
+        machine: row.get(0)?,
+        object_id: row.get(1)?,
+        project: row.get(2)?,
+        at: Timestamp(row.get(4)?),
+        tries: row.get(5)?,
+        refusal: refused::rebuilt(&code, &subject, &user, figures),
+        user,
+    })
+}
