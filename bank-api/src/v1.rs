@@ -81,7 +81,7 @@ pub use equipment::{
     Contribution, Contributor, Downtime, Hardware, ImportedTable, NewContribution, NewContributor,
     NewDowntime, NewHardware, PatchContribution, PatchContributor, PatchDowntime, PatchHardware,
 };
-pub use explain::{Considered, ExplainQuery, Explained, Explanation};
+pub use explain::{Considered, ExplainQuery, Explained, Explanation, RefusedReserve};
 pub use export::{
     ExportPage, ExportQuery, Lost, OnDemandBalance, OnDemandBalances, OnDemandConfig,
     OnDemandQuery, Skipped, UsedLine,

@@ -12,6 +12,8 @@ pub struct Explanation {
     pub job: Option<String>,
     /// Its machine.
     pub machine: Option<String>,
+    /// The latest refused reserve of the job, unless the job began later.
+    pub refused: Option<RefusedReserve>,
     /// The transactions, oldest first.
     pub items: Vec<Explained>,
     /// Always `null`.
@@ -20,6 +22,30 @@ pub struct Explanation {
     pub complete: bool,
     /// The unit of amounts.
     pub unit: String,
+}
+
+/// A reserve that was refused: the job has no lien for it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RefusedReserve {
+    /// When it was refused last.
+    pub at: String,
+    /// How often the bank refused a reserve of this job id.
+    pub tries: i64,
+    /// The refusal code.
+    pub code: String,
+    /// The rule and its figures at that time.
+    pub detail: String,
+    /// A remedy, if there is one.
+    pub hint: Option<String>,
+    /// The amount to hold, for `insufficient_funds`.
+    pub needed: Option<String>,
+    /// The amount that was free, for `insufficient_funds`.
+    pub available: Option<String>,
+    /// The project that the document named.
+    pub project: String,
+    /// The user that the document named.
+    pub user: String,
 }
 
 /// A transaction and how it came about.

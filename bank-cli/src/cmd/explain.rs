@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use bank_api::v1::{Considered, ExplainQuery, Explained, Explanation, JournalEntry, Rate};
+use bank_api::v1::{
+    Considered, ExplainQuery, Explained, Explanation, JournalEntry, Rate, RefusedReserve,
+};
 
 use super::Context;
 use crate::{
@@ -27,6 +29,12 @@ pub(super) fn run(context: &Context, args: ExplainArgs) -> Result<String, Failur
         let machine = answer.machine.as_deref().unwrap_or_default();
         let _ = writeln!(out, "job {job} on {machine}, amounts in {}\n", answer.unit);
     }
+    if let Some(refused) = &answer.refused {
+        out.push_str(&refusal(context, refused));
+        if !answer.items.is_empty() {
+            out.push('\n');
+        }
+    }
     for (at, one) in answer.items.iter().enumerate() {
         if at > 0 {
             out.push('\n');
@@ -37,6 +45,34 @@ pub(super) fn run(context: &Context, args: ExplainArgs) -> Result<String, Failur
         out.push_str("\n! this is not all of it: bank journal -j tells the rest\n");
     }
     Ok(out)
+}
+
+/// The latest refused reserve of a job.
+fn refusal(context: &Context, refused: &RefusedReserve) -> String {
+    let RefusedReserve {
+        code,
+        detail,
+        tries,
+        project,
+        user,
+        ..
+    } = refused;
+    let time = when::moment(&refused.at, context.zone);
+    let mut out = format!("! reserve refused {time} ({code}): {detail}\n");
+    let (user, project) = (or_none(user), or_none(project));
+    let times = if *tries == 1 { "time" } else { "times" };
+    let _ = writeln!(
+        out,
+        "  user {user}, project {project}, refused {tries} {times}"
+    );
+    if let Some(hint) = &refused.hint {
+        let _ = writeln!(out, "  hint: {hint}");
+    }
+    printable_lines(&out)
+}
+
+fn or_none(name: &str) -> &str {
+    if name.is_empty() { "(none)" } else { name }
 }
 
 /// For machines: a row for each account that was looked at.

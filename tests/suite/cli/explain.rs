@@ -401,3 +401,49 @@ fn a_use_that_is_told_anew_is_priced_as_a_whole() {
     );
     bank.verify();
 }
+
+/// A job whose reserve was refused has no transaction: the rule and its figures are kept beside the journal.
+#[test]
+fn a_refused_reserve_is_explained() {
+    let mut bank = Setup::new().chemistry(57_599).start();
+    let document = Documents::own().get(3);
+    bank.script("reserve", &document).expect(78, "");
+    bank.set_clock(T0 + 60);
+    bank.script("reserve", &document).expect(78, "");
+    let told = bank.json(&["explain", "Moab.1024"]);
+    let refused = &told["refused"];
+    assert_eq!(refused["code"], "insufficient_funds");
+    assert_eq!(refused["tries"], 2);
+    assert_eq!(
+        (&refused["needed"], &refused["available"]),
+        (&"57600".into(), &"57599".into())
+    );
+    let screen = bank.bank_ok(&["explain", "Moab.1024"]);
+    for words in [
+        "insufficient_funds",
+        "57599",
+        "57600",
+        "user amy, project chemistry, refused 2 times",
+    ] {
+        assert!(screen.contains(words), "{words}: {screen}");
+    }
+    let elsewhere = bank.bank(&["explain", "Moab.1024", "-m", "tower"]);
+    assert_eq!(elsewhere.exit, 4, "{}", elsewhere.stderr);
+    let eve = Documents::own().with(3, &[("<User>amy<", "<User>eve<"), ("Moab.1024", "Moab.1")]);
+    bank.script("reserve", &eve).expect(74, "");
+    let told = bank.json(&["explain", "Moab.1"]);
+    assert!(
+        told["refused"]["detail"].as_str().unwrap().contains("eve"),
+        "{told}"
+    );
+    // The job got its lien later: its own transactions explain it.
+    bank.bank_ok(&["deposit", "chemistry", "1"]);
+    bank.set_clock(T0 + 120);
+    bank.script("reserve", &document).expect(0, "");
+    let told = bank.json(&["explain", "Moab.1024"]);
+    assert!(
+        told["refused"].is_null() && !told["items"].as_array().unwrap().is_empty(),
+        "{told}"
+    );
+    bank.verify();
+}

@@ -1,32 +1,47 @@
-//! Why a job was charged as it was, and what a transaction did.
+//! Why a job was charged as it was or got no lien, and what a transaction did.
 
 use std::collections::BTreeSet;
 
-use bank_api::v1::{Considered, ExplainQuery, Explained, Explanation};
+use bank_api::v1::{Considered, ExplainQuery, Explained, Explanation, RefusedReserve};
 use bank_core::directory::Directory;
 use bank_core::effects::EntryKind;
 use bank_core::ids::AccountId;
 use bank_core::model::Dimension;
-use bank_core::price::Priced;
+use bank_core::price::{Priced, priced_from};
 use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, ok};
 use super::path::Path;
 use super::view::View;
 use super::{arithmetic, explain, job, journal, rate, reason, shape};
-use crate::http::error::Failure;
+use crate::http::error::{Failure, problem};
 use crate::store::read::charges::Charge;
 use crate::store::read::explain::{self as told, Step, Why};
 use crate::store::read::jobs::{self, Detail, JobRow};
 use crate::store::read::journal::{Entry, JournalRow};
+use crate::store::refused::{self, RefusedRow};
 
 /// `GET /api/v1/explanations/{name}`: a job by the scheduler's id, else a transaction by its number.
 pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
     let query: ExplainQuery = call.query()?;
-    if !query.transaction
-        && let Some((row, detail)) = find_job(&call, &name, query.machine).await?
-    {
-        return of_job(&call, row, detail).await;
+    if !query.transaction {
+        let job = find_job(&call, &name, query.machine.clone()).await?;
+        let refused = find_refused(&call, &name, query.machine).await?;
+        if let Some((row, detail)) = job {
+            let is_its =
+                |refused: &RefusedRow| refused.machine == row.machine && row.opened <= refused.at;
+            return of_job(&call, (row.clone(), refused.filter(is_its)), detail).await;
+        }
+        if let Some(row) = refused {
+            return ok(&Explanation {
+                refused: refusal(&call, &row),
+                job: Some(row.object_id),
+                machine: Some(row.machine),
+                complete: true,
+                unit: call.directory().bank.unit.clone(),
+                ..Explanation::default()
+            });
+        }
     }
     let unknown = || call.refused(&Refusal::not_found("job or transaction", &name));
     let number = name.parse().map_err(|_| unknown())?;
@@ -81,7 +96,42 @@ async fn find_job(
     }
 }
 
-async fn of_job(call: &Call, row: JobRow, detail: Detail) -> Handled {
+/// The latest refused reserve of an object's id in view.
+async fn find_refused(
+    call: &Call,
+    name: &str,
+    machine: Option<String>,
+) -> Result<Option<RefusedRow>, Failure> {
+    let wanted = name.to_owned();
+    let rows = call.ask(move |connection| refused::of_object(connection, &wanted));
+    let is_wanted = |row: &RefusedRow| {
+        let is_there = machine.as_ref().is_none_or(|m| *m == row.machine);
+        is_there && call.view.sees_work(&row.project, &row.user, &row.machine)
+    };
+    Ok(rows.await?.into_iter().find(is_wanted))
+}
+
+/// A refused reserve with its rule and figures.
+fn refusal(call: &Call, row: &RefusedRow) -> Option<RefusedReserve> {
+    let problem = problem(row.refusal.as_ref()?, &call.directory().bank);
+    Some(RefusedReserve {
+        at: shape::time(row.at),
+        tries: row.tries,
+        code: problem.code,
+        detail: problem.detail.unwrap_or_default(),
+        hint: problem.hint,
+        needed: problem.needed,
+        available: problem.available,
+        project: row.project.clone(),
+        user: row.user.clone(),
+    })
+}
+
+async fn of_job(
+    call: &Call,
+    (row, refused): (JobRow, Option<RefusedRow>),
+    detail: Detail,
+) -> Handled {
     let policy = call.directory().policy;
     let wanted = row.clone();
     let found = call.ask(move |connection| {
@@ -102,6 +152,7 @@ async fn of_job(call: &Call, row: JobRow, detail: Detail) -> Handled {
     ok(&Explanation {
         job: Some(row.object_id),
         machine: Some(row.machine),
+        refused: refused.and_then(|row| refusal(call, &row)),
         items: items.collect(),
         next: None,
         complete,
@@ -172,7 +223,9 @@ fn priced<'a>(then: &Directory, job: &'a JobRow, charge: &'a Charge) -> Priced<'
         machine: then.machine_named(&job.machine).map(|m| m.id),
         machine_name: &job.machine,
         named: arithmetic::named(job),
-        at: charge.rates_at.unwrap_or(from.max(job.opened)),
+        at: charge
+            .rates_at
+            .unwrap_or(priced_from(charge.at, duration, job.opened)),
         from,
     }
 }
