@@ -5,7 +5,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Read};
 use std::os::unix::fs::{DirEntryExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
@@ -110,11 +110,7 @@ fn in_plain<L: AsRef<[u8]>>(
     // Half a line of ours is written whole into the new file; what others wrote stays.
     let mut torn = 0;
     if size > end && tail::is_beginning(&file, from, size, pending)? {
-        let writable: PathBuf = path.to_owned();
-        OpenOptions::new()
-            .write(true)
-            .open(writable)?
-            .set_len(end)?;
+        OpenOptions::new().write(true).open(path)?.set_len(end)?;
         torn = size - end;
     }
     Ok(Some(Earlier { lines, torn }))
