@@ -22,7 +22,7 @@ use crate::store::verify::{Finding, Progress, Report};
 /// What a verification came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Proof {
-    /// Everything holds, up to this transaction.
+    /// Everything holds that cannot be made anew, up to this transaction.
     Sound(i64),
     /// Something does not: the first finding.
     Broken(String),
@@ -216,8 +216,11 @@ impl Prover {
 impl Proof {
     fn of(done: &Result<Report, store::Error>) -> Proof {
         match done {
-            Ok(report) if report.is_sound() => Proof::Sound(report.transactions),
-            Ok(report) => Proof::Broken(report.lines().into_iter().next().unwrap_or_default()),
+            // What can be made anew of the journal is told, and stops nothing.
+            Ok(report) => match report.serious() {
+                None => Proof::Sound(report.transactions),
+                Some(finding) => Proof::Broken(finding.to_string()),
+            },
             Err(error) => Proof::Failed(error.to_string()),
         }
     }

@@ -164,10 +164,10 @@ pub(super) fn checkpoint(args: &CheckpointArgs) -> Result<u8, Failure> {
     Ok(exit::DONE)
 }
 
-/// Refuses to go on where `verify` finds something.
+/// Refuses to go on where `verify` finds something that cannot be made anew of the journal.
 fn sound(dir: &DataDir) -> Result<(), Failure> {
     let report = verify::run(&dir.database()).map_err(anyhow::Error::new)?;
-    let Some(first) = report.findings.first() else {
+    let Some(first) = report.serious() else {
         return Ok(());
     };
     let folder = dir.path().display();

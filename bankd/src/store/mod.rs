@@ -70,7 +70,7 @@ pub use schedule::{
     MadeReport, ReportRun, Schedule, ScheduleChange, ScheduleCount, ScheduleRow, SpanRow,
     WantedReport, report_run, runs_of, schedule_counts, schedules, wanted_run,
 };
-pub use snapshot::{Holding, broken_pages, holding, outdated, snapshot};
+pub use snapshot::{Holding, broken_pages, holding, outdated, rebuild_derived, snapshot};
 pub use sources::{FollowFile, FollowMark, QuarantineRow, RawBlock, SourceChange, SourceSeen};
 pub use sqlite::SqliteStore;
 pub use stamp::Stamp;

@@ -26,7 +26,7 @@ pub(in crate::store) use charged::{First, Part, Subject};
 pub(in crate::store) use finished::Finished;
 pub(in crate::store) use months::each_row as each_month;
 pub use months::{MonthSums, add_up, next_missing, stands};
-pub(in crate::store) use pack::{each as each_hour, pull, push};
+pub(in crate::store) use pack::{each as each_hour, pull, push, stored};
 pub(in crate::store) use pending::{Key, Pending};
 pub use rebuild::{Compared, compare, rebuild};
 pub(in crate::store) use rebuild::{Counted, Source, Within, each, each_weighed, each_within};

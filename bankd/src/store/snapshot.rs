@@ -1,6 +1,6 @@
 //! A copy of a bank's database as of one moment, without touching the bank, and what is in one.
 
-use super::{Error, bank, migrate, open_reader, read};
+use super::{Error, bank, migrate, open_reader, read, rollup, tally};
 use rusqlite::{Connection, OptionalExtension};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -132,4 +132,19 @@ mod tests {
         let none = folder.path().join("none.db");
         assert!(snapshot(&none, &folder.path().join("x.db")).is_err());
     }
+}
+
+/// Makes what is made of the journal anew in a database that nobody else has: rollups are added up, and
+/// the places in the journal go, which the daemon finds again.
+///
+/// # Errors
+/// If the database cannot be read or written; then it stays as it is.
+pub fn rebuild_derived(path: &Path) -> Result<(), Error> {
+    let mut connection = Connection::open(path)?;
+    super::keep_plans(&connection)?;
+    let tx = connection.transaction()?;
+    tx.execute_batch("DELETE FROM waypoint_late; DELETE FROM waypoint_sum; DELETE FROM waypoint;")?;
+    rollup::rebuild(&tx)?;
+    tally::renew(&tx)?;
+    Ok(tx.commit()?)
 }

@@ -2,6 +2,7 @@
 //! settings that change while it serves, a disk without room, and what a client may ask of it.
 
 mod backup;
+mod derived;
 mod full;
 mod limits;
 mod metrics;

@@ -68,12 +68,12 @@ fn push_sums(bytes: &mut Vec<u8>, sums: &Sums) {
         });
     bytes.extend(mask.to_le_bytes());
     for figure in sums.0.into_iter().filter(|figure| *figure != 0) {
-        push(bytes, stored(figure));
+        push_wide(bytes, figure);
     }
 }
 
-/// A figure as a column holds it.
-pub(super) fn stored(figure: i128) -> i64 {
+/// A figure as a column holds it: the nearest that it can. What it is exactly, the hours say.
+pub(in crate::store) fn stored(figure: i128) -> i64 {
     let bounded = figure.clamp(i64::MIN.into(), i64::MAX.into());
     i64::try_from(bounded).unwrap_or_default()
 }
@@ -113,7 +113,7 @@ fn pull_sums(rest: &mut impl Iterator<Item = u8>) -> Option<Sums> {
     let mut sums = Sums::default();
     for (bit, figure) in (0_u32..).zip(&mut sums.0) {
         if mask.checked_shr(bit).is_some_and(|rest| rest & 1 == 1) {
-            *figure = pull(rest)?.into();
+            *figure = pull_wide(rest)?;
         }
     }
     Some(sums)
@@ -137,6 +137,38 @@ pub(in crate::store) fn push(bytes: &mut Vec<u8>, figure: i64) {
             return;
         }
         bytes.push(low | 0x80);
+    }
+}
+
+/// Adds a number of 128 bits, in the same way.
+fn push_wide(bytes: &mut Vec<u8>, figure: i128) {
+    let mut left = u128::from_ne_bytes(((figure << 1) ^ (figure >> 127)).to_ne_bytes());
+    loop {
+        let low = u8::try_from(left & 0x7f).unwrap_or(0);
+        left >>= 7;
+        if left == 0 {
+            bytes.push(low);
+            return;
+        }
+        bytes.push(low | 0x80);
+    }
+}
+
+/// Takes a number off that [`push_wide`] added; none where the bytes are others.
+fn pull_wide(rest: &mut impl Iterator<Item = u8>) -> Option<i128> {
+    let (mut value, mut shift) = (0_u128, 0_u32);
+    loop {
+        let byte = rest.next()?;
+        if shift > 127 {
+            return None;
+        }
+        value |= u128::from(byte & 0x7f).checked_shl(shift)?;
+        shift = shift.saturating_add(7);
+        if byte & 0x80 == 0 {
+            let figure = i128::from_ne_bytes((value >> 1).to_ne_bytes());
+            let sign = if value & 1 == 1 { -1 } else { 0 };
+            return Some(figure ^ sign);
+        }
     }
 }
 
@@ -173,8 +205,10 @@ mod tests {
         *hours.at(0).unwrap() = Sums::default().with(Measure::Running, 1);
         hours.at(23).unwrap().0[3] = i64::MIN.into();
         hours.at(22).unwrap().0[3] = i64::MAX.into();
+        hours.at(21).unwrap().0[2] = i128::MAX;
+        hours.at(20).unwrap().0[2] = i128::MIN;
         hours.at(7).unwrap().add(&Sums::default(), Sign::Plus);
-        assert_eq!(hours.len(), 4);
+        assert_eq!(hours.len(), 6);
         let bytes = pack(&hours);
         let mut back = Hours::default();
         each(&bytes, |hour, sums| *back.at(hour).unwrap() = *sums).unwrap();

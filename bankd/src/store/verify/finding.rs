@@ -28,9 +28,20 @@ impl Report {
     pub(in crate::store) fn find(&mut self, finding: Finding) {
         if self.findings.len() < FINDINGS_MAX {
             self.findings.push(finding);
-        } else {
-            self.more = self.more.saturating_add(1);
+            return;
         }
+        self.more = self.more.saturating_add(1);
+        // What stops the bank is never left out for what does not.
+        if !finding.is_derived()
+            && let Some(last) = self.findings.iter_mut().rev().find(|f| f.is_derived())
+        {
+            *last = finding;
+        }
+    }
+
+    /// The first finding that is not about a table that can be made anew; none where a rebuild mends all.
+    pub fn serious(&self) -> Option<&Finding> {
+        self.findings.iter().find(|finding| !finding.is_derived())
     }
 
     /// Whether everything is right.
@@ -55,6 +66,17 @@ impl Report {
         all
     }
 }
+
+/// Tables that are made of others and can be made anew: none of them stops backups and checkpoints.
+const DERIVED: [&str; 7] = [
+    "rollup",
+    "rollup_key",
+    "rollup_hour",
+    "rollup_month",
+    "waypoint",
+    "waypoint_sum",
+    "waypoint_late",
+];
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,6 +121,11 @@ impl Finding {
         }
     }
 
+    /// Whether it is about a table that can be made anew of others.
+    pub fn is_derived(&self) -> bool {
+        DERIVED.contains(&self.table)
+    }
+
     /// What is to be done about it.
     pub fn advice(&self) -> &'static str {
         match self.table {
@@ -109,6 +136,9 @@ impl Finding {
             | "record" | "extent" | "tally" | "proof_start" => {
                 "somebody or something changed the journal: keep the file as it is, restore the \
                  newest backup that verifies, and enter again what came after it"
+            }
+            "rollup" | "rollup_key" | "rollup_hour" | "rollup_month" => {
+                "stop bankd and run `bankd rollup rebuild`; the journal and backups are not affected"
             }
             "checkpoint" => {
                 "ask who had the file since the checkpoint was made: keep both, and restore the \

@@ -3,7 +3,7 @@
 //! the days are the right ones, their seals say; `bankd rollup verify` adds all of it up anew.
 
 use super::super::Error;
-use super::super::rollup::{Counted, Key, add_up, each, each_hour, each_month};
+use super::super::rollup::{Counted, Key, add_up, each, each_hour, each_month, stored};
 use super::{Finding, Report};
 use bank_core::rollup::{MEASURES, Measure, Sign, Sums, day_of};
 use rusqlite::{Connection, Row};
@@ -143,7 +143,8 @@ fn standing(connection: &Connection, report: &mut Report) -> Result<BTreeMap<Nam
         let (day, key): (i64, i64) = (row.get(0)?, row.get(1)?);
         let (of_hours, of_day) = both(row)?;
         let running = of_day.get(Measure::Running);
-        let is_same = of_day.with(Measure::Running, of_hours.get(Measure::Running)) == of_hours;
+        let held = Sums(of_hours.0.map(|figure| stored(figure).into()));
+        let is_same = of_day.with(Measure::Running, held.get(Measure::Running)) == held;
         let Some((_, total)) = keys.get_mut(&key).filter(|_| is_same) else {
             let text =
                 format!("rollups of day {day}, key {key}: the day is not what its hours are");

@@ -1,0 +1,79 @@
+//! What is made of the journal never stops the bank: backups and checkpoints go on without it.
+
+use super::{bankd, bankd_ok};
+use crate::harness::Setup;
+
+/// Sums of usage beyond 64 bits are the same for the writer, a rebuild and `verify`.
+#[test]
+fn enormous_usage_can_be_added_up() {
+    let mut bank = Setup::new().start();
+    for job in ["1", "2", "3"] {
+        let words = format!(
+            "charge {job} -A chemistry -u amy -m colony --procs 999999999999999 --wall 3600 --amount 1"
+        );
+        bank.bank_ok(&words.split(' ').collect::<Vec<_>>());
+    }
+    bank.verify();
+    let data = bank.data();
+    let data = data.to_str().unwrap();
+    bankd_ok(&bank, &["rollup", "verify", "--data", data]);
+    bankd_ok(&bank, &["rollup", "rebuild", "--data", data]);
+    bankd_ok(&bank, &["verify", "--data", data]);
+    let out = bank.folder().join("backups");
+    bankd_ok(
+        &bank,
+        &["backup", "--data", data, "--out", out.to_str().unwrap()],
+    );
+}
+
+#[test]
+fn a_wrong_rollup_stops_no_backup() {
+    let mut bank = Setup::new().start();
+    let words = "charge 1 -A chemistry -u amy -m colony --procs 2 --wall 3600";
+    bank.bank_ok(&words.split(' ').collect::<Vec<_>>());
+    bank.stop();
+    let database = rusqlite::Connection::open(bank.data().join("bank.db")).unwrap();
+    database
+        .execute("UPDATE rollup SET core = core + 1", [])
+        .unwrap();
+    drop(database);
+    let data = bank.data();
+    let data = data.to_str().unwrap();
+    let said = bankd(&bank, &["verify", "--data", data], &[]);
+    assert_ne!(said.exit, 0, "{}", said.stdout);
+    assert!(said.stdout.contains("rollup rebuild"), "{}", said.stdout);
+    let out = bank.folder().join("backups");
+    bankd_ok(
+        &bank,
+        &["backup", "--data", data, "--out", out.to_str().unwrap()],
+    );
+    let made = std::fs::read_dir(&out)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let made = made.filter(|path| path.join("bank.db").exists());
+    let copies: Vec<_> = made.map(|path| path.join("bank.db")).collect();
+    assert_eq!(copies.len(), 1);
+    let copy = rusqlite::Connection::open(&copies[0]).unwrap();
+    let core: i64 = copy
+        .query_row("SELECT sum(core) FROM rollup", [], |r| r.get(0))
+        .unwrap();
+    assert_eq!(core, 2 * 3600 * 1_000_000);
+    // Of the journal nothing may differ.
+    let database = rusqlite::Connection::open(bank.data().join("bank.db")).unwrap();
+    database
+        .execute_batch("DROP TRIGGER entry_no_update")
+        .unwrap();
+    database
+        .execute(
+            "UPDATE entry SET delta_amount = delta_amount - 1 WHERE kind = 'charge'",
+            [],
+        )
+        .unwrap();
+    drop(database);
+    let refused = bankd(
+        &bank,
+        &["backup", "--data", data, "--out", out.to_str().unwrap()],
+        &[],
+    );
+    assert_ne!(refused.exit, 0, "{}", refused.stdout);
+}
