@@ -180,6 +180,19 @@ impl Book {
         view.instances.extend(found.map(|i| self.with_lien(i)));
     }
 
+    /// What came into allocations without a start after an instant.
+    fn came_after(&self, own: &[Allocation], at: Timestamp) -> Vec<(AllocationId, Amount)> {
+        let open = own.iter().filter(|a| a.window.start.is_none());
+        let came = |a: &Allocation| {
+            let later = self.journal.iter().filter(|tx| tx.at_effective > at);
+            let entries = later.flat_map(|tx| &tx.entries);
+            let own = entries.filter(|e| e.allocation == Some(a.id) && e.brings_money());
+            let sum = own.fold(0_i64, |sum, e| sum.saturating_add(e.delta.amount));
+            (sum > 0).then_some((a.id, Amount(sum)))
+        };
+        open.filter_map(came).collect()
+    }
+
     /// What allocations have paid for instances: the entries of their usage rows.
     fn paid(&self, instances: &[Instance]) -> Vec<Paid> {
         let mut paid: Vec<Paid> = Vec::new();
@@ -278,6 +291,9 @@ impl Ledger for Book {
         let wanted =
             |a: &&Allocation| (accounts.contains(&a.account) && in_time(a)) || on.contains(&a.id);
         view.allocations = self.allocations.values().filter(wanted).copied().collect();
+        if let Some(at) = need.came_after {
+            view.came_after = self.came_after(&view.allocations, at);
+        }
         self.add_quotes(need, &mut view);
         if need.liens {
             let touches = |l: &&Lien| {

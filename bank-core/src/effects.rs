@@ -327,6 +327,15 @@ pub struct Entry {
     pub machine: String,
 }
 
+impl Entry {
+    /// Whether it brings money into an allocation beside all usage, or takes such money back.
+    pub fn brings_money(&self) -> bool {
+        use EntryKind::{Adjust, CycleReset, Deposit, Reverse, TransferIn};
+        let kinds = [Deposit, TransferIn, Adjust, CycleReset, Reverse];
+        self.usage.is_none() && kinds.contains(&self.kind)
+    }
+}
+
 /// How a charge ended (usage-records.md 6.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Billing {

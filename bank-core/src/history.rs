@@ -133,10 +133,15 @@ pub fn rests(entries: &[Placed]) -> Vec<Rest<'_>> {
             Some(of) => r.entry.id == of,
             None => r.entry.allocation == entry.allocation,
         };
-        for rest in rests.iter_mut().rev().filter(named) {
+        let mut reduce = |rest: &mut Rest<'_>| {
             let part = back.min(rest.left);
             rest.left = rest.left.saturating_sub(part);
             back = back.saturating_sub(part);
+        };
+        rests.iter_mut().rev().filter(named).for_each(&mut reduce);
+        // What was reissued, and is given again to whom it was, has no charge on its allocation.
+        if entry.takes_back.is_none() {
+            rests.iter_mut().rev().for_each(reduce);
         }
     }
     rests

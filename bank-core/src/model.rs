@@ -275,6 +275,11 @@ pub struct Allocation {
     pub account: AccountId,
     /// When it may be spent.
     pub window: Window,
+    /// When it was created. An allocation without a start pays from then on.
+    pub opened: Timestamp,
+    /// When it entered its present phase; for an expired one, the phase before. No charge on it is
+    /// booked earlier, so that its balance and its movements agree at any time.
+    pub since: Timestamp,
     /// How far the journal has followed it.
     pub phase: Phase,
     /// What is left; may be negative.
@@ -309,6 +314,8 @@ impl Allocation {
             id,
             account,
             window,
+            opened: now,
+            since: now,
             phase: Phase::of(&window, now),
             amount: Amount::ZERO,
             held: Amount::ZERO,
@@ -332,6 +339,11 @@ impl Allocation {
         }
         real.saturating_add(i128::from(self.shadow.0))
             .saturating_sub(i128::from(self.shadow_held.0))
+    }
+
+    /// Whether it was created after an instant that its window covers only because it has no start.
+    pub fn is_later_than(&self, at: Timestamp) -> bool {
+        self.window.start.is_none() && self.opened > at
     }
 
     /// The next instant at which the journal has something to say about it.

@@ -36,6 +36,8 @@ pub struct Need {
     pub accounts: Vec<AccountId>,
     /// Only those that end after this instant; none for all of them.
     pub ending_after: Option<Timestamp>,
+    /// What came into the allocations without a start after this instant.
+    pub came_after: Option<Timestamp>,
     /// This allocation too.
     pub allocation: Option<AllocationId>,
     /// The quote of this TID.
@@ -236,12 +238,19 @@ fn of_access(access: &Access, directory: &Directory, now: Timestamp) -> Need {
 fn of_charge(charge: &Charge, directory: &Directory, now: Timestamp) -> Need {
     let mut accounts = select::possible_payers(directory, &charge.request.whose);
     accounts.extend(directory.suspense().map(|a| a.id));
+    let at = charge.happened(now);
     Need {
-        ending_after: Some(charge.happened(now)),
+        ending_after: Some(at),
+        came_after: late(at, directory, now),
         windows: charge.terms.window.is_some(),
         refused: charge.is_checked.then_some(RefusedFor::Charge),
         ..instance_need(&charge.request, accounts, now)
     }
+}
+
+/// Since when credits came too late for usage of an instant, unless later ones pay for it too.
+fn late(at: Timestamp, directory: &Directory, now: Timestamp) -> Option<Timestamp> {
+    (at < now && !directory.policy.later_credits_pay).then_some(at)
 }
 
 /// The period that was closed last, and for a close what all accounts had at its end.
@@ -274,10 +283,12 @@ fn of_report(report: &UsageReport, directory: &Directory, now: Timestamp) -> Nee
     let unclaimed = machine.filter(|machine| machine.source.is_none() && !report.track);
     // What is over by its end could have been there when it began: strict enforcement is asked.
     let used_until = request.facts.start.or(request.facts.end);
+    let counts = request.facts.start.max(request.facts.end);
     Need {
         identity: Some(report.identity()),
         charges_on: unclaimed.map(|machine| machine.name.clone()),
         ending_after: Some(used_until.map_or(now, |at| at.min(now))),
+        came_after: late(counts.map_or(now, |at| at.min(now)), directory, now),
         ..instance_need(request, accounts, now)
     }
 }
@@ -399,6 +410,7 @@ pub fn further(
             known.instance?;
             Some(Need {
                 paid: true,
+                history: true,
                 ..first()
             })
         }

@@ -122,6 +122,32 @@ impl Postings {
         }
     }
 
+    /// When a charge is booked that counts from an instant: not before the allocations whose amount it
+    /// changed entered their phase (docs/decisions/0140).
+    pub(crate) fn booking(&self, tx: TxId, at: Timestamp) -> Timestamp {
+        let on = self
+            .moved(tx)
+            .filter_map(|e| self.allocation(e.allocation?));
+        on.map(|a| a.since).fold(at, Timestamp::max)
+    }
+
+    /// Whether a transaction changes the amount of an allocation.
+    pub(crate) fn moves_money(&self, tx: TxId) -> bool {
+        self.moved(tx).next().is_some()
+    }
+
+    fn moved(&self, tx: TxId) -> impl Iterator<Item = &Entry> {
+        let own = self.transactions.iter().filter(move |t| t.id == tx);
+        own.flat_map(|t| &t.entries).filter(|e| e.delta.amount != 0)
+    }
+
+    /// Books a transaction at another instant than the one that it counts from.
+    pub(crate) fn book(&mut self, tx: TxId, at: Timestamp) {
+        if let Some(tx) = self.transactions.iter_mut().find(|t| t.id == tx) {
+            tx.at_effective = at;
+        }
+    }
+
     /// Says which transaction the current one corrects.
     pub(crate) fn correct(&mut self, corrected: TxId) {
         if let Some(tx) = self.transactions.last_mut() {

@@ -292,6 +292,23 @@ pub fn billing_order(
     order
 }
 
+/// Leaves of allocations in paying order those that were there at an instant: one without a start pays
+/// from when it was created. Where later ones may pay, they follow behind the others.
+pub fn in_time(
+    order: &[AllocationId],
+    allocations: &[Allocation],
+    at: Timestamp,
+    may_be_later: bool,
+) -> Vec<AllocationId> {
+    let find = |id: &AllocationId| allocations.iter().find(|a| a.id == *id);
+    let is_later = |id: &AllocationId| find(id).is_some_and(|a| a.is_later_than(at));
+    let (later, mut there): (Vec<_>, Vec<_>) = order.iter().copied().partition(is_later);
+    if may_be_later {
+        there.extend(later);
+    }
+    there
+}
+
 /// The allocations of these accounts that are usable at an instant, in the order in which they pay:
 /// priority, earliest end, distance, closeness of project, user and machine, other properties asked
 /// for, start, number; in order `hierarchy-first` the distance goes before the end.

@@ -247,6 +247,19 @@ pub(crate) fn read_exact(reason: &str) -> Option<i128> {
     words.next()?.strip_prefix(EXACT)?.parse().ok()
 }
 
+/// The seconds of a charge beyond what can have been used, as its reason says; none where it says none.
+/// What is said of an amount as given comes from outside, and stands last.
+pub(crate) fn read_disputed(reason: &str) -> Option<Seconds> {
+    let own = reason.split(GIVEN).next().unwrap_or_default();
+    let mut words = own
+        .split(' ')
+        .filter_map(|word| word.strip_prefix(DISPUTED));
+    words.next()?.parse().ok().map(Seconds)
+}
+
+/// What the seconds of a charge beyond what can have been used stand behind.
+pub(crate) const DISPUTED: &str = "disputed_s=";
+
 /// The word of a charge that reported a total, not what was new since the charge before.
 pub(crate) const TOTAL: &str = "total";
 

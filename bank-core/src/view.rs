@@ -1,5 +1,6 @@
 //! The slice of the ledger that one command sees.
 
+use crate::amount::Amount;
 use crate::attention::Open;
 use crate::directory::Directory;
 use crate::effects::{KnownUse, UsageRow};
@@ -46,6 +47,9 @@ pub struct View {
     pub refused: Option<Timestamp>,
     /// What allocations have paid for the newest instances.
     pub paid: Vec<Paid>,
+    /// What came into allocations without a start after the instant that was asked for; those into which
+    /// nothing came are left out.
+    pub came_after: Vec<(AllocationId, Amount)>,
     /// The finished use of the identity asked for; its instance is among those above.
     pub known: Option<KnownUse>,
     /// What is known of each report of a chunk, in their order.
@@ -87,6 +91,16 @@ pub struct Already {
 }
 
 impl View {
+    /// The use whose history is asked for: the known one of an identity, else the only one.
+    pub fn instance_asked_for(&self) -> Option<&Instance> {
+        let known = self.known.as_ref().and_then(|known| known.instance);
+        match (known, self.instances.as_slice()) {
+            (Some(id), all) => all.iter().find(|i| i.id == id),
+            (None, [only]) => Some(only),
+            (None, _) => None,
+        }
+    }
+
     /// An allocation by number.
     pub fn allocation(&self, id: AllocationId) -> Option<&Allocation> {
         self.allocations.iter().find(|a| a.id == id)

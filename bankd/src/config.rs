@@ -221,6 +221,8 @@ pub struct Fallback {
 pub struct Charge {
     /// Who covers what lien and free money do not (`ledger.md` 2.8).
     pub shortfall: ShortfallWord,
+    /// Whether credits without a start date pay for usage from before their deposit.
+    pub later_credits_pay: bool,
     /// What becomes of a window that was billed before (decision 8).
     pub overlap: OverlapWord,
 }
@@ -390,6 +392,7 @@ impl Config {
             require_cover: self.ledger.lien_require_cover,
             discrete: self.ledger.discrete_allocations,
             shortfall: self.charge.shortfall.into(),
+            later_credits_pay: self.charge.later_credits_pay,
             overlap: self.charge.overlap.into(),
             excess: self.nami.excess.into(),
             approval: self.approval.thresholds(),

@@ -125,10 +125,9 @@ impl Book {
     }
 
     fn add_history(&self, view: &mut View) {
-        let [only] = view.instances.as_slice() else {
+        let Some(id) = view.instance_asked_for().map(|i| i.id) else {
             return;
         };
-        let id = only.id;
         view.usages = self
             .usages
             .iter()

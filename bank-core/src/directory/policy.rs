@@ -55,6 +55,8 @@ pub struct Policy {
     pub max_downtime: Seconds,
     /// Who covers what a charge lacks.
     pub shortfall: Shortfall,
+    /// Whether credits that came after the usage may pay for it, where nothing from then can.
+    pub later_credits_pay: bool,
     /// What becomes of a window that was billed before.
     pub overlap: Overlap,
     /// What becomes of time that a scheduler reports beyond what can have been used.
@@ -119,6 +121,7 @@ impl Default for Policy {
             max_jump: Seconds(3600),
             max_downtime: Seconds(7 * 86400),
             shortfall: Shortfall::Debt,
+            later_credits_pay: false,
             overlap: Overlap::BillRest,
             excess: Excess::Clip,
             approval: Approval::default(),

@@ -114,7 +114,7 @@ pub(super) fn follow_window(
         (Phase::Future | Phase::Expired, Phase::Active) => sweep::activate(postings, old.id, now),
         (Phase::Active, Phase::Future) => sweep::suspend(postings, old.id, now),
         (_, phase) => {
-            postings.change(old.id, |a| a.phase = phase);
+            postings.change(old.id, |a| (a.phase, a.since) = (phase, now));
             Ok(())
         }
     }

@@ -55,7 +55,7 @@ fn bill(
         paid,
     } = begin(charge, view, ctx, has_price)?;
     let priced = match moved_from {
-        Some(owner) => bill.take_back(&owner, &paid, priced, ctx)?,
+        Some(owner) => bill.take_back(&owner, (&view.history, &paid), priced, ctx)?,
         None => priced,
     };
     match priced {
@@ -125,13 +125,13 @@ fn begin<'a>(
     let had_lien = instance.lien.is_some();
     give_back_other_money(&mut postings, &mut instance, mode)?;
     other_project(&mut postings, &mut instance, &known, &payer, charge)?;
-    let by = (tx, at);
-    let paid = amend::carry(&mut postings, &mut instance, charge, &view.paid, by)?;
+    let paid = amend::carry(&mut postings, &mut instance, charge, &view.paid, (tx, at))?;
     let price = || measure::billed_now(&mut instance, charge, &measured, ctx);
     let priced = has_price.then(price).flatten();
     remark_terms(&mut postings, charge, priced.as_ref());
-    let windows = measured.windows.map(|windows| (instance.id, windows));
-    postings.windows.extend(windows);
+    postings
+        .windows
+        .extend(measured.windows.map(|all| (instance.id, all)));
     let bill = Bill {
         usage: UsageId(Next::take(&mut postings.next.usage)),
         postings,
@@ -157,6 +157,8 @@ fn begin<'a>(
         instance,
         claimed: source::claimed(charge, ctx),
         assigned: charge.terms.assigned,
+        came_after: view.came_after.clone(),
+        gives_back: charge.terms.assigned,
     };
     Ok(Begun {
         moved_from: amend::moved_from(charge, &known, &Owner::now(&bill)),
@@ -318,6 +320,10 @@ struct Bill {
     before: Standing,
     /// It waited for a project: where that cannot pay, it goes on waiting.
     assigned: bool,
+    /// What came into allocations after the usage, and does not pay for it.
+    came_after: Vec<(AllocationId, Amount)>,
+    /// It gives back what an earlier record came to: it is booked when that became known.
+    gives_back: bool,
     plausible: Plausible,
 }
 

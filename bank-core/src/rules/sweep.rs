@@ -121,7 +121,7 @@ pub(super) fn activate(
 ) -> Result<(), Refusal> {
     let amount = postings.allocation(id).map_or(0, |a| a.amount.0);
     postings.begin("boundary", at);
-    postings.change(id, |a| a.phase = Phase::Active);
+    postings.change(id, |a| (a.phase, a.since) = (Phase::Active, at));
     let delta = Delta {
         active: amount,
         ..Delta::default()
@@ -155,7 +155,13 @@ fn leave(
 ) -> Result<(), Refusal> {
     let amount = postings.allocation(id).map_or(0, |a| a.amount.0);
     postings.begin("boundary", at);
-    postings.change(id, |a| a.phase = phase);
+    postings.change(id, |a| {
+        a.phase = phase;
+        // A charge inside of a window that ended is corrected at its end.
+        if phase != Phase::Expired {
+            a.since = at;
+        }
+    });
     let active = amount.checked_neg().ok_or(Refusal::AmountOverflow)?;
     let delta = Delta {
         active,

@@ -188,8 +188,9 @@ fn write_allocation(connection: &Connection, a: &Allocation, before: Next) -> Re
         connection
             .prepare_cached(
                 "INSERT INTO allocation (account, start_at, end_at, phase, amount, held,
-                     credit_limit, deposited, used, shadow, shadow_held, last_entry, id)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                     credit_limit, deposited, used, shadow, shadow_held, last_entry, id,
+                     opened_at, since_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
             )?
             .execute(params![
                 a.account.0,
@@ -204,7 +205,9 @@ fn write_allocation(connection: &Connection, a: &Allocation, before: Next) -> Re
                 a.shadow.0,
                 a.shadow_held.0,
                 last_entry,
-                a.id.0
+                a.id.0,
+                a.opened.0,
+                a.since.0
             ])?;
         return Ok(());
     }
@@ -232,8 +235,9 @@ fn write_shape(connection: &Connection, a: &Allocation) -> Result<(), Error> {
     let (start, end) = (a.window.start.map(|t| t.0), a.window.end.map(|t| t.0));
     connection
         .prepare_cached(
-            "UPDATE allocation SET start_at = ?1, end_at = ?2, phase = ?3, credit_limit = ?4
-             WHERE id = ?5 AND (phase <> ?3 OR credit_limit <> ?4
+            "UPDATE allocation SET start_at = ?1, end_at = ?2, phase = ?3, credit_limit = ?4,
+                 since_at = ?6
+             WHERE id = ?5 AND (phase <> ?3 OR credit_limit <> ?4 OR since_at <> ?6
                  OR start_at IS NOT ?1 OR end_at IS NOT ?2)",
         )?
         .execute(params![
@@ -241,7 +245,8 @@ fn write_shape(connection: &Connection, a: &Allocation) -> Result<(), Error> {
             end,
             a.phase.word(),
             a.credit_limit.0,
-            a.id.0
+            a.id.0,
+            a.since.0
         ])?;
     Ok(())
 }

@@ -24,7 +24,7 @@ const DUE_MAX: usize = 200;
 macro_rules! allocation_columns {
     () => {
         "id, account, start_at, end_at, phase, amount, held, credit_limit, deposited, shadow,
-        shadow_held, last_entry, used"
+        shadow_held, last_entry, used, opened_at, since_at"
     };
 }
 
@@ -134,9 +134,7 @@ pub(super) fn view(
     if need.windows {
         load_work::windows(connection, &mut view)?;
     }
-    if need.paid {
-        load_work::paid(connection, &mut view)?;
-    }
+    load_work::money(connection, need, &mut view)?;
     add_named(connection, need, &mut view)?;
     if load_past::wanted(need) {
         load_past::add(connection, recent, need, &mut view)?;
@@ -487,6 +485,8 @@ pub(super) fn allocation(row: &Row<'_>) -> Result<Allocation, Error> {
             start: row.get::<_, Option<i64>>(2)?.map(Timestamp),
             end: row.get::<_, Option<i64>>(3)?.map(Timestamp),
         },
+        opened: Timestamp(row.get(13)?),
+        since: Timestamp(row.get(14)?),
         phase,
         amount: Amount(row.get(5)?),
         held: Amount(row.get(6)?),

@@ -210,10 +210,10 @@ fn entries_of(connection: &Connection, tx: TxId, last: i64) -> Result<Vec<Entry>
 
 /// What the one instance in view was charged, and what became of it.
 fn add_history(connection: &Connection, view: &mut View) -> Result<(), Error> {
-    let [only] = view.instances.as_slice() else {
+    let Some(own) = view.instance_asked_for() else {
         return Ok(());
     };
-    let own: Instance = only.clone();
+    let own: Instance = own.clone();
     let mut next = own.last_usage;
     while let Some(id) = next {
         let Some(row) = usage(connection, id)? else {

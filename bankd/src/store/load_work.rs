@@ -4,8 +4,10 @@
 use super::load;
 use super::read::{charges, journal};
 use super::{Error, codec};
+use bank_core::amount::Amount;
 use bank_core::effects::Delta;
 use bank_core::ids::{AllocationId, InstanceId, LienId};
+use bank_core::need::Need;
 use bank_core::terms::{Paid, Span};
 use bank_core::time::Timestamp;
 use bank_core::view::View;
@@ -40,9 +42,49 @@ pub(super) fn windows(connection: &Connection, view: &mut View) -> Result<(), Er
     Ok(())
 }
 
+/// What allocations have paid, and what came into them too late, where either is asked for.
+pub(super) fn money(connection: &Connection, need: &Need, view: &mut View) -> Result<(), Error> {
+    if need.paid {
+        paid(connection, view)?;
+    }
+    match need.came_after {
+        Some(at) => came_after(connection, at, view),
+        None => Ok(()),
+    }
+}
+
+/// What came into the allocations in view that have no start, after an instant.
+fn came_after(connection: &Connection, at: Timestamp, view: &mut View) -> Result<(), Error> {
+    for allocation in &view.allocations {
+        if allocation.window.start.is_none() {
+            let came = came_into(connection, allocation.id, at, i64::MAX)?;
+            view.came_after
+                .extend((came > 0).then_some((allocation.id, Amount(came))));
+        }
+    }
+    Ok(())
+}
+
+/// What came into an allocation after an instant by transactions before a number, less what of that was
+/// taken back.
+pub(super) fn came_into(
+    connection: &Connection,
+    id: AllocationId,
+    at: Timestamp,
+    before: i64,
+) -> Result<i64, Error> {
+    // The words as the index has them (`Entry::brings_money`).
+    let sql = "SELECT coalesce(sum(e.delta_amount), 0) FROM entry e JOIN tx t ON t.id = e.tx
+               WHERE e.allocation = ?1 AND e.usage IS NULL
+                   AND e.kind IN ('deposit', 'transfer_in', 'adjust', 'cycle_reset', 'reverse')
+                   AND t.at_effective > ?2 AND e.tx < ?3";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement.query_row((id.0, at.0, before), |r| r.get(0))?)
+}
+
 /// What allocations have paid for the instances in view, and those allocations: the entries of
 /// each instance's usage rows, from the latest back.
-pub(super) fn paid(connection: &Connection, view: &mut View) -> Result<(), Error> {
+fn paid(connection: &Connection, view: &mut View) -> Result<(), Error> {
     let last = journal::last_entry(connection)?;
     let mut paid: Vec<Paid> = Vec::new();
     for instance in &view.instances {

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 28] = [
+const MIGRATIONS: [&str; 29] = [
     include_str!("../../../schema/sqlite/0001_ledger.sql"),
     include_str!("../../../schema/sqlite/0002_accounts.sql"),
     include_str!("../../../schema/sqlite/0003_reversal.sql"),
@@ -38,6 +38,7 @@ const MIGRATIONS: [&str; 28] = [
     include_str!("../../../schema/sqlite/0026_follow_file.sql"),
     include_str!("../../../schema/sqlite/0027_sink_print.sql"),
     include_str!("../../../schema/sqlite/0028_refused.sql"),
+    include_str!("../../../schema/sqlite/0029_booking.sql"),
 ];
 
 /// The last migration that changed what rollups are: a bank of an earlier version gets them filled.
@@ -93,6 +94,7 @@ fn seal_all(connection: &Connection) -> Result<(), Error> {
     seal::fill(connection)?;
     tally::renew(connection)?;
     start::keep(connection)?;
+    start::renew(connection)?;
     extent::write(connection, &extent::measure(connection)?)
 }
 

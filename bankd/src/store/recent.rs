@@ -85,13 +85,15 @@ mod tests {
     use bank_core::amount::Amount;
     use bank_core::ids::AllocationId;
     use bank_core::model::Phase;
-    use bank_core::time::Window;
+    use bank_core::time::{Timestamp, Window};
 
     fn allocation(id: i64, amount: i64) -> Allocation {
         Allocation {
             id: AllocationId(id),
             account: AccountId(1),
             window: Window::ALWAYS,
+            opened: Timestamp(0),
+            since: Timestamp(0),
             phase: Phase::Active,
             amount: Amount(amount),
             held: Amount::ZERO,

@@ -14,6 +14,7 @@ mod finding;
 mod house;
 pub mod journal;
 mod links;
+mod movements;
 mod past;
 mod period;
 mod reference;
@@ -59,6 +60,7 @@ const CHECKS: &[Check] = &[
     check("seals", seals::SEALED, seals::check),
     check("tallies", &["tally", "extent"], seals::tallies),
     check("unmapped usage", &["unmapped"], links::unmapped),
+    check("movements", &["allocation"], movements::check),
     check("charges", &["instance", "usage"], balances::billed),
     check("liens", &["lien"], balances::liens),
     check("what was taken back", past::TABLES, past::check),

@@ -227,7 +227,7 @@ fn other_figures_charge_or_give_back_the_difference() {
         t.expect(
             ask(less),
             "adjusted wc 3600: charged -55600, late, balance 96400",
-            "refund a +55600 (T0)",
+            "refund a +55600",
         );
         // The same start under another id, or another start under the same id, is another use.
         t.expect(

@@ -106,6 +106,9 @@ struct Allocation {
     deposited: i64,
     /// What the journal has said of its window so far.
     phase: Phase,
+    /// When it was created, and when it last began to be active or future.
+    opened: Timestamp,
+    since: Timestamp,
 }
 
 /// What is known of a job or reservation.
@@ -234,6 +237,8 @@ impl Naive {
             limit: 0,
             deposited: 0,
             phase: Phase::Active,
+            opened: Timestamp(0),
+            since: Timestamp(0),
         };
         Naive {
             policy,

@@ -6,6 +6,7 @@ mod collected;
 mod contribution;
 mod downtime;
 mod journalled;
+mod late_money;
 mod metrics;
 mod months;
 mod named;

@@ -156,7 +156,11 @@ pub(super) fn oppose(
     for entry in entries {
         let Some(id) = entry.allocation else { continue };
         check_account(postings, id, target, ctx)?;
+        // It is about whom the entry was about, whose ever the use is now.
         let about = About {
+            project: entry.project.clone(),
+            user: entry.user.clone(),
+            machine: entry.machine.clone(),
             takes_back: Some(entry.id),
             ..about.clone()
         };

@@ -41,7 +41,7 @@ pub(super) fn reverse(
     // chunk had counted before stays counted.
     let mut rows = rows_of(target.id, view);
     let own = rows.pop().ok_or_else(unknown)?;
-    rows.retain(|u| u.tx != root.id || u.amount < Amount::ZERO);
+    rows.retain(|u| u.tx != root.id || u.amount < Amount::ZERO || u.billing == Billing::Refund);
     let mut postings = Postings::new(view);
     let tx = begin(&mut postings, reverse, ctx);
     postings.about_instance(instance.id);
@@ -61,6 +61,7 @@ pub(super) fn reverse(
             let exact = added(root, undone).or((!rows.is_empty()).then_some(of_all));
             facts_changed = name_mover(instance, root, view, undone);
             uncount(instance, &row, exact, ctx)?;
+            undispute(instance, root, undone);
             unbill_windows(&mut postings, instance, root, view, undone)?;
         }
         "settle" => {
@@ -104,11 +105,15 @@ fn move_back(
         let usage = UsageId(Next::take(&mut postings.next.usage));
         let row = opposite(own, instance, (usage, tx), ctx)?;
         let total = match row.billing {
-            Billing::Shadow => &mut instance.shadow_billed,
-            _ => &mut instance.billed,
+            // It changes what was refunded, not what was billed.
+            Billing::Refund => None,
+            Billing::Shadow => Some(&mut instance.shadow_billed),
+            _ => Some(&mut instance.billed),
         };
-        *total = total.plus(row.amount)?;
-        sum = sum.plus(row.amount)?;
+        if let Some(total) = total {
+            *total = total.plus(row.amount)?;
+            sum = sum.plus(row.amount)?;
+        }
         announce(postings, instance, &row, ctx);
         instance.last_usage = Some(usage);
         postings.usages.push(row);
@@ -315,4 +320,19 @@ fn uncount(
     let more = used.processor_seconds(row.charged);
     instance.processor_seconds = instance.processor_seconds.saturating_add(more);
     Ok(())
+}
+
+/// What the charge added to the disputed seconds goes with it, and comes back with it. A total said all
+/// of them, which no other charge knows.
+fn undispute(instance: &mut Instance, root: &PastTx, undone: bool) {
+    let disputed = terms::read_disputed(&root.reason);
+    let Some(Seconds(disputed)) = disputed.filter(|_| !terms::is_of_total(&root.reason)) else {
+        return;
+    };
+    let more = if undone {
+        disputed.saturating_neg()
+    } else {
+        disputed
+    };
+    instance.disputed = Seconds(instance.disputed.0.saturating_add(more).max(0));
 }

@@ -5,17 +5,20 @@ use super::Bill;
 use crate::amount::Amount;
 use crate::command::Charge;
 use crate::decimal::Decimal;
-use crate::effects::{Billing, Delta, EntryKind, RecordEvent, UsageRow};
+use crate::effects::{Billing, Delta, Entry, EntryKind, RecordEvent, UsageRow};
+use crate::history::{Placed, rests, standing};
 use crate::ids::{AllocationId, TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
+use crate::rules::after::move_money;
 use crate::rules::instance::would_refuse;
 use crate::rules::would::{self, Needed};
 use crate::terms::{Paid, Whole};
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, Next};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// Whom a use is charged to: what the journal names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,35 +132,46 @@ fn row(
     }
 }
 
+/// What is left of real charges, by allocation.
+fn left(history: &[Placed]) -> Vec<(AllocationId, Amount)> {
+    let mut parts: BTreeMap<i64, i64> = BTreeMap::new();
+    for rest in rests(history).iter().filter(|rest| rest.left > 0) {
+        if let Some(AllocationId(id)) = rest.entry.allocation {
+            let own = parts.entry(id).or_default();
+            *own = own.saturating_add(rest.left);
+        }
+    }
+    let parts = parts.into_iter();
+    parts
+        .map(|(id, left)| (AllocationId(id), Amount(left)))
+        .collect()
+}
+
 impl Bill {
     /// Gives back what was charged to others, all that is left of it and in their names, and says what is
-    /// to be charged now instead of the difference.
+    /// to be charged now instead of the difference. What they had back before stays with them.
     pub(super) fn take_back(
         &mut self,
         owner: &Owner,
-        paid: &[Paid],
+        (history, paid): (&[Placed], &[Paid]),
         priced: Option<Amount>,
         ctx: &Context<'_>,
     ) -> Result<Option<Amount>, Refusal> {
         let id = self.instance.id;
+        let refunded = self.refunds_again(owner, history, ctx)?;
+        let own = paid.iter().filter(|p| p.instance == id);
+        let shadow = own.map(|p| (p.allocation, p.shadow));
+        let shadow = shadow.filter(|(_, part)| *part > Amount::ZERO).collect();
+        let mut real = left(history);
+        real.extend(refunded);
         let mut back = Amount::ZERO;
-        for in_shadow in [false, true] {
-            let part = |p: &Paid| if in_shadow { p.shadow } else { p.amount };
-            let own = paid.iter().filter(|p| p.instance == id);
-            let parts = own.map(|p| (p.allocation, part(p)));
-            let parts: Vec<_> = parts.filter(|(_, part)| *part > Amount::ZERO).collect();
+        for (in_shadow, parts) in [(false, real), (true, shadow)] {
             let nowhere = self.nowhere(&parts, in_shadow)?;
             if parts.is_empty() && nowhere.is_zero() {
                 continue;
             }
-            let next = UsageId(Next::take(&mut self.postings.next.usage));
-            let usage = std::mem::replace(&mut self.usage, next);
-            let about = About {
-                project: owner.project.clone(),
-                user: owner.user.clone(),
-                usage: Some(usage),
-                ..self.about()
-            };
+            self.gives_back = true;
+            let about = self.about_owner(owner);
             let mut sum = nowhere;
             if parts.is_empty() {
                 self.postings.note(EntryKind::ChargeNotional, &about);
@@ -166,7 +180,14 @@ impl Bill {
                 self.refund(allocation, i128::from(part.0), in_shadow, &about)?;
                 sum = sum.plus(part)?;
             }
-            self.went_back(owner, usage, (sum, in_shadow), ctx)?;
+            let minus = sum.negate()?;
+            let (billing, total) = if in_shadow {
+                (Billing::Shadow, &mut self.instance.shadow_billed)
+            } else {
+                (Billing::Billed, &mut self.instance.billed)
+            };
+            *total = total.plus(minus)?;
+            self.went_back(owner, about.usage, (minus, billing), ctx);
             back = back.plus(sum)?;
         }
         let Some(priced) = priced else {
@@ -174,6 +195,59 @@ impl Bill {
         };
         self.amount = priced.plus(back)?.max(Amount::ZERO);
         Ok(Some(self.amount))
+    }
+
+    /// Takes the refunds of an earlier project back, which gives the same again with all that it was
+    /// charged: nobody else has them, and the money stays where it is. Gives them.
+    fn refunds_again(
+        &mut self,
+        owner: &Owner,
+        history: &[Placed],
+        ctx: &Context<'_>,
+    ) -> Result<Vec<(AllocationId, Amount)>, Refusal> {
+        let stand = standing(history);
+        let entries = stand.into_iter().map(|(_, entry)| entry);
+        let refunds = entries.filter(|e| e.kind == EntryKind::Refund && e.takes_back.is_some());
+        let refunds: Vec<&Entry> = refunds.collect();
+        if refunds.is_empty() {
+            return Ok(Vec::new());
+        }
+        let about = self.about_owner(owner);
+        let (mut parts, mut sum) = (Vec::new(), Amount::ZERO);
+        for entry in refunds {
+            let Some(allocation) = entry.allocation else {
+                continue;
+            };
+            let part = Amount(entry.delta.amount);
+            let about = About {
+                takes_back: Some(entry.id),
+                ..about.clone()
+            };
+            let taken = (part.negate()?.0, 0);
+            move_money(
+                &mut self.postings,
+                EntryKind::Reverse,
+                allocation,
+                taken,
+                &about,
+            )?;
+            sum = sum.plus(part)?;
+            parts.push((allocation, part));
+        }
+        self.went_back(owner, about.usage, (sum, Billing::Refund), ctx);
+        Ok(parts)
+    }
+
+    /// The names of an earlier project, with a usage row of its own.
+    fn about_owner(&mut self, owner: &Owner) -> About {
+        let next = UsageId(Next::take(&mut self.postings.next.usage));
+        let usage = std::mem::replace(&mut self.usage, next);
+        About {
+            project: owner.project.clone(),
+            user: owner.user.clone(),
+            usage: Some(usage),
+            ..self.about()
+        }
     }
 
     /// Shadow money of a project without any allocation: it lies nowhere.
@@ -192,26 +266,20 @@ impl Bill {
         Ok(left.max(Amount::ZERO))
     }
 
-    /// Keeps with the instance that so much of it went back.
+    /// Writes the usage row of what went back.
     fn went_back(
         &mut self,
         owner: &Owner,
-        usage: UsageId,
-        (sum, in_shadow): (Amount, bool),
+        usage: Option<UsageId>,
+        what: (Amount, Billing),
         ctx: &Context<'_>,
-    ) -> Result<(), Refusal> {
+    ) {
+        let Some(usage) = usage else { return };
         // Its record is about the use as it was.
         let mut was = self.instance.clone();
         was.facts.project.clone_from(&owner.project);
         was.facts.user.clone_from(&owner.user);
-        let minus = sum.negate()?;
-        let (billing, total) = if in_shadow {
-            (Billing::Shadow, &mut self.instance.shadow_billed)
-        } else {
-            (Billing::Billed, &mut self.instance.billed)
-        };
-        *total = total.plus(minus)?;
-        let row = row(&self.instance, usage, (self.tx, self.at), (minus, billing));
+        let row = row(&self.instance, usage, (self.tx, self.at), what);
         if ctx.directory.policy.records {
             self.postings.records.push(RecordEvent::Adjusted {
                 instance: Box::new(was),
@@ -221,7 +289,6 @@ impl Bill {
         }
         self.postings.usages.push(row);
         self.instance.last_usage = Some(usage);
-        Ok(())
     }
 
     /// Journals what strict enforcement would have said when a finished use began; an amended record

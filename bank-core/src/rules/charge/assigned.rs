@@ -24,7 +24,9 @@ pub(super) fn take_back(
         return Ok(());
     };
     let in_shadow = last.billing == Billing::Shadow;
-    let tx = postings.begin_for("adjust", at, instance.id);
+    // What waited for money goes back when that became known; figures beside money stay in their time.
+    let booked = if in_shadow { at } else { ctx.now };
+    let tx = postings.begin_for("adjust", booked, instance.id);
     postings.remark("assigned");
     let usage = UsageId(Next::take(&mut postings.next.usage));
     let about = About {

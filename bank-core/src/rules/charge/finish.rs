@@ -9,7 +9,8 @@ use crate::effects::{
     RecordEvent, UsageRow,
 };
 use crate::model::{Account, Closing, LienState, Mode};
-use crate::postings::About;
+use crate::months;
+use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::fallback;
 use crate::rules::instance::{close_instance, end_lien, wait_for_more};
@@ -49,6 +50,7 @@ impl Bill {
         mode: Mode,
         ctx: &Context<'_>,
     ) -> Result<Effects, Refusal> {
+        self.book(ctx);
         self.mark(ctx);
         self.count(asked, duration)?;
         let paying = self.paying_account();
@@ -257,20 +259,42 @@ impl Bill {
         self.postings.usages.push(row);
     }
 
+    /// Books the charge; its usage row keeps the instant from which it counts.
+    fn book(&mut self, ctx: &Context<'_>) {
+        let booked = if self.gives_back && self.postings.moves_money(self.tx) {
+            ctx.now
+        } else {
+            self.postings.booking(self.tx, self.at)
+        };
+        if booked != self.at {
+            self.postings.book(self.tx, booked);
+            let counts = format!("effective={}", months::text(self.at));
+            self.postings.remark(&counts);
+        }
+    }
+
     /// What was charged to allocations that have expired is active money no more: each is
-    /// corrected at its boundary, in a transaction of its own (decision 14).
+    /// corrected at its boundary, in a transaction of its own (decision 14). Where the charge gives
+    /// something back and is booked in the present, it is corrected there.
     fn correct_expiries(&mut self) -> Result<(), Refusal> {
         let charged = self.postings.taken_from_expired(self.tx);
-        for (allocation, end, amount) in charged {
-            self.postings.begin_for("boundary", end, self.instance.id);
-            self.postings.correct(self.tx);
+        let (at_once, before): (Vec<_>, Vec<_>) =
+            charged.into_iter().partition(|_| self.gives_back);
+        let about = About::instance(&self.instance);
+        let expire = |postings: &mut Postings, allocation, active| {
             let delta = Delta {
-                active: amount,
+                active,
                 ..Delta::default()
             };
-            let about = About::instance(&self.instance);
-            self.postings
-                .post(EntryKind::Expire, allocation, delta, &about)?;
+            postings.post(EntryKind::Expire, allocation, delta, &about)
+        };
+        for (allocation, _, amount) in at_once {
+            expire(&mut self.postings, allocation, amount)?;
+        }
+        for (allocation, end, amount) in before {
+            self.postings.begin_for("boundary", end, self.instance.id);
+            self.postings.correct(self.tx);
+            expire(&mut self.postings, allocation, amount)?;
         }
         Ok(())
     }

@@ -107,24 +107,27 @@ impl Bill {
     fn take_free(&mut self, takes: &mut Vec<Take>, remaining: &mut i128, ctx: &Context<'_>) {
         let allocations = self.postings.allocations();
         let own: Vec<Candidate> = self.own_account(ctx).into_iter().collect();
+        let in_time = |order: &[AllocationId]| {
+            select::in_time(order, allocations, self.at, self.may_pay_later(ctx))
+        };
         let mut order = select::paying_order(&own, allocations, self.at);
-        if *remaining > 0 || (self.first.is_none() && order.is_empty()) {
+        if *remaining > 0 || (self.first.is_none() && in_time(&order).is_empty()) {
             let rest = select::billing_order(ctx.directory, &self.payer, allocations, self.at);
             let rest: Vec<_> = rest.into_iter().filter(|id| !order.contains(id)).collect();
             order.extend(rest);
         }
-        self.first = self.first.or(order.first().copied());
+        let (order, all) = (in_time(&order), order);
+        // Where nothing was there then, what came later carries what is short.
+        self.first = self
+            .first
+            .or_else(|| order.first().or(all.first()).copied());
         for id in order {
             let from_lien = takes
                 .iter()
                 .find(|t| t.allocation == id)
                 .map_or(0, |t| t.from_lien);
             // The lien's part is neither held nor there any more: what is free stays the same.
-            let free = allocations
-                .iter()
-                .find(|a| a.id == id)
-                .map_or(0, |a| a.free(false));
-            let take = free.max(0).min(*remaining);
+            let take = self.free(id).min(*remaining);
             if take <= 0 || self.splits(id, take, *remaining, takes, ctx) {
                 continue;
             }
@@ -141,6 +144,20 @@ impl Bill {
             }
             *remaining = remaining.saturating_sub(take);
         }
+    }
+
+    /// What is free of an allocation, without what came after the usage; zero or above.
+    pub(super) fn free(&self, id: AllocationId) -> i128 {
+        let free = self.postings.allocation(id).map_or(0, |a| a.free(false));
+        let came = self.came_after.iter().find(|(own, _)| *own == id);
+        let came = came.map_or(0, |(_, came)| i128::from(came.0));
+        free.saturating_sub(came).max(0)
+    }
+
+    /// Whether credits that came after the usage may pay for it: by the site's setting, or because a person
+    /// gives the usage to a project now.
+    pub(super) fn may_pay_later(&self, ctx: &Context<'_>) -> bool {
+        self.assigned || ctx.directory.policy.later_credits_pay
     }
 
     /// Writes down what is asked; the account that paid before only where it is.

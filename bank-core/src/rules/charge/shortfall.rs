@@ -9,8 +9,7 @@ use crate::ids::AllocationId;
 use crate::model::Phase;
 use crate::postings::About;
 use crate::refusal::Refusal;
-use crate::rules::funds::funds;
-use crate::select::Candidate;
+use crate::select::{self, Candidate};
 use crate::terms::{Paid, Shortfall};
 use crate::view::Context;
 
@@ -46,8 +45,10 @@ impl Bill {
         };
         let only = Candidate::only(fallback);
         let mut takes = Vec::new();
-        for (allocation, free) in funds(self.postings.allocations(), &[only], self.at, false) {
-            let take = free.min(*remaining);
+        let allocations = self.postings.allocations();
+        let order = select::paying_order(&[only], allocations, self.at);
+        for allocation in select::in_time(&order, allocations, self.at, self.may_pay_later(ctx)) {
+            let take = self.free(allocation).min(*remaining);
             if take > 0 {
                 *remaining = remaining.saturating_sub(take);
                 takes.push(Take::free(allocation, take));
@@ -72,6 +73,7 @@ impl Bill {
     /// numbers. One that has expired gets its money, which expires at once (ledger.md 2.4). What a
     /// person has refunded before does not go back a second time: that much stays billed.
     pub(super) fn give_back(&mut self, paid: &[Paid], ctx: &Context<'_>) -> Result<(), Refusal> {
+        self.gives_back = true;
         let back = i128::from(self.amount.0).saturating_neg();
         let in_shadow = i128::from(self.instance.billed.0) < back;
         let instance = self.instance.id;

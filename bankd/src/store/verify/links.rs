@@ -194,7 +194,7 @@ pub(super) fn start(connection: &Connection, report: &mut Report) -> Result<(), 
         report.find(Finding::new("proof_start", 1, text));
         return Ok(());
     };
-    let is = start::digest(connection, start.tx)?;
+    let is = start::digest(connection, start.tx, start.booked_after)?;
     if is != start.digest {
         let text = format!(
             "start of proof: usage up to transaction {} was changed",

@@ -32,6 +32,8 @@ struct Bill {
     shortfall: Shortfall,
     /// The allocation that carries what nothing covers.
     first: Option<usize>,
+    /// It gives back what an earlier record came to.
+    gives_back: bool,
 }
 
 impl Naive {
@@ -116,6 +118,11 @@ impl Naive {
         }
         let Billed { amount, bounded } = self.bill(charge, n, &measured);
         self.tx().exact = bounded;
+        self.tx().disputed = if charge.terms.total {
+            0
+        } else {
+            plausible.disputed
+        };
         let instance = &mut self.instances[n];
         instance.disputed += plausible.disputed;
         instance.used_until = instance.used_until.max(Some(at));
@@ -134,10 +141,12 @@ impl Naive {
             by_fallback: 0,
             shortfall: charge.terms.shortfall.unwrap_or(self.policy.shortfall),
             first: None,
+            gives_back: amount < 0,
         };
         if is_moved {
             let back = self.take_back(n, &known_project);
             bill.amount = (amount + back).max(0);
+            bill.gives_back = bill.gives_back || back > 0;
         }
         if bill.amount < 0 {
             self.give_back(&mut bill);
@@ -184,9 +193,12 @@ impl Naive {
             }
         }
         let order = self.paying(bill, left);
-        bill.first = bill.first.or(order.first().copied());
-        for id in order {
-            let take = self.free(id, false).max(0).min(left);
+        let there = self.in_time(order.clone(), bill.at);
+        bill.first = bill
+            .first
+            .or_else(|| there.first().or(order.first()).copied());
+        for id in there {
+            let take = self.free_then(id, bill.at).min(left);
             if take == 0 || self.splits(id, take, left, &takes) {
                 continue;
             }
@@ -229,7 +241,8 @@ impl Naive {
     /// The instance's account first, then the others in order, where they are needed.
     fn paying(&self, bill: &Bill, left: i64) -> Vec<usize> {
         let mut order = self.own_order(bill);
-        if left > 0 || (bill.first.is_none() && order.is_empty()) {
+        let has_own = !self.in_time(order.clone(), bill.at).is_empty();
+        if left > 0 || (bill.first.is_none() && !has_own) {
             let facts = &self.instances[bill.n].facts;
             for id in self.billing_order(&bill.payer, facts, bill.at) {
                 if !order.contains(&id) {
@@ -238,6 +251,25 @@ impl Naive {
             }
         }
         order
+    }
+
+    /// What is free of what was there at an instant.
+    fn free_then(&self, id: usize, at: Timestamp) -> i64 {
+        (self.free(id, false) - self.came_after(id, at)).max(0)
+    }
+
+    /// Without what was created after an instant and has no start; or, where the site lets it pay, with it
+    /// at the end.
+    fn in_time(&self, order: Vec<usize>, at: Timestamp) -> Vec<usize> {
+        let is_later = |id: &usize| {
+            let a = &self.allocations[*id];
+            a.window.start.is_none() && a.opened > at
+        };
+        let mut there: Vec<usize> = order.iter().copied().filter(|id| !is_later(id)).collect();
+        if self.policy.later_credits_pay {
+            there.extend(order.iter().copied().filter(is_later));
+        }
+        there
     }
 
     fn own_order(&self, bill: &Bill) -> Vec<usize> {
@@ -265,8 +297,8 @@ impl Naive {
             return Vec::new();
         };
         let mut parts = Vec::new();
-        for id in self.order(&[Fit::only(fallback)], bill.at) {
-            let take = self.free(id, false).max(0).min(*left);
+        for id in self.in_time(self.order(&[Fit::only(fallback)], bill.at), bill.at) {
+            let take = self.free_then(id, bill.at).min(*left);
             if take > 0 {
                 *left -= take;
                 parts.push((id, take));
@@ -377,6 +409,12 @@ impl Naive {
     ) -> String {
         let n = bill.n;
         let tx = self.journal.len() - 1;
+        let moves = self.journal[tx].entries.iter().any(|e| e.amount != 0);
+        self.journal[tx].at = if bill.gives_back && moves {
+            self.now
+        } else {
+            self.booking(tx, bill.at)
+        };
         let paying = bill.first.map(|id| self.allocations[id].account);
         self.journal[tx].usage = Some((bill.amount, seconds, bill.is_shadow));
         let instance = &mut self.instances[n];
@@ -412,7 +450,7 @@ impl Naive {
         } else {
             self.wait(n, bill.at, charge.terms.idle.unwrap_or(self.policy.idle));
         }
-        self.correct_expiries(tx);
+        self.correct_expiries(tx, bill.gives_back);
         let amount = if mode == Mode::Track { 0 } else { bill.amount };
         let debt = (bill.debt > 0).then(|| format!("debt {}", bill.debt));
         let fallback = (bill.by_fallback > 0).then(|| format!("by fallback {}", bill.by_fallback));
@@ -432,7 +470,7 @@ impl Naive {
 
     /// What was charged to an expired allocation is active money no more: it is corrected at the
     /// boundary, in a transaction of its own.
-    fn correct_expiries(&mut self, tx: usize) {
+    fn correct_expiries(&mut self, tx: usize, gives_back: bool) {
         let mut taken: Vec<(usize, i64)> = Vec::new();
         for entry in &self.journal[tx].entries {
             match taken.iter_mut().find(|(id, _)| *id == entry.allocation) {
@@ -440,17 +478,25 @@ impl Naive {
                 None => taken.push((entry.allocation, entry.active)),
             }
         }
-        for (id, sum) in taken {
-            if sum != 0 && self.allocations[id].phase == Phase::Expired {
-                self.begin("boundary", self.allocations[id].window.end.unwrap());
-                self.enter(Entry {
-                    kind: "expire",
-                    allocation: id,
-                    active: -sum,
-                    ..Entry::default()
-                });
-            }
+        let is_expired = |id: usize| self.allocations[id].phase == Phase::Expired;
+        taken.retain(|(id, sum)| *sum != 0 && is_expired(*id));
+        let (at_once, later): (Vec<_>, Vec<_>) = taken.into_iter().partition(|_| gives_back);
+        for (id, sum) in at_once {
+            self.expire_again(id, -sum);
         }
+        for (id, sum) in later {
+            self.begin("boundary", self.allocations[id].window.end.unwrap());
+            self.expire_again(id, -sum);
+        }
+    }
+
+    fn expire_again(&mut self, allocation: usize, active: i64) {
+        self.enter(Entry {
+            kind: "expire",
+            allocation,
+            active,
+            ..Entry::default()
+        });
     }
 }
 

@@ -64,9 +64,27 @@ impl Naive {
                         back -= part;
                     }
                 }
+                // Reissued credits that a moved use leaves where they are.
+                for (_, left) in rests.iter_mut().rev() {
+                    if entry.takes_back.is_none() {
+                        let part = back.min(*left);
+                        *left -= part;
+                        back -= part;
+                    }
+                }
             }
         }
         rests
+    }
+
+    /// The refunds of charges of an instance that stand: where they are, on what, and how much.
+    pub(super) fn refunds(&self, n: usize) -> Vec<(Place, usize, i64)> {
+        let own = self.rows(n).into_iter().filter(|place| self.stands(*place));
+        let entries = own.map(|place| (place, &self.journal[place.0].entries[place.1]));
+        let refunds = entries.filter(|(_, e)| e.kind == "refund" && e.takes_back.is_some());
+        refunds
+            .map(|(place, e)| (place, e.allocation, e.amount))
+            .collect()
     }
 
     /// What allocations have paid for an instance and not got back, by number.

@@ -36,6 +36,8 @@ pub(crate) struct Tx {
     pub(super) was: Option<(usize, Shape, Shape)>,
     /// What a charge added to the exact sum, where a bound made of it another amount.
     pub(super) exact: Option<i128>,
+    /// The seconds of a charge beyond what can have been used.
+    pub(super) disputed: i64,
     /// The seconds of billed windows.
     pub(super) seconds: Vec<i64>,
     /// What its usage row says: amount, seconds, in shadow.
@@ -174,6 +176,8 @@ impl Naive {
             limit,
             deposited: 0,
             phase: Phase::of(&window, self.now),
+            opened: self.now,
+            since: self.now,
         });
         self.allocations.len() - 1
     }
@@ -182,6 +186,34 @@ impl Naive {
     pub(super) fn equal(&self, account: usize, window: Window, limit: i64) -> Option<usize> {
         let equal = |a: &Allocation| (a.account, a.window, a.limit) == (account, window, limit);
         self.allocations.iter().position(equal)
+    }
+
+    /// What came into an allocation without a start after an instant.
+    pub(super) fn came_after(&self, id: usize, at: Timestamp) -> i64 {
+        if self.policy.later_credits_pay || self.allocations[id].window.start.is_some() {
+            return 0;
+        }
+        let later = self
+            .journal
+            .iter()
+            .filter(|tx| tx.at > at && tx.usage.is_none());
+        let own = later
+            .flat_map(|tx| &tx.entries)
+            .filter(|e| e.allocation == id);
+        let comes = ["deposit", "transfer_in", "adjust", "cycle_reset", "reverse"];
+        let came: i64 = own
+            .filter(|e| comes.contains(&e.kind))
+            .map(|e| e.amount)
+            .sum();
+        came.max(0)
+    }
+
+    /// When a charge is booked that counts from an instant: not before the allocations whose amount it
+    /// changed became what they are.
+    pub(super) fn booking(&self, tx: usize, at: Timestamp) -> Timestamp {
+        let moved = self.journal[tx].entries.iter().filter(|e| e.amount != 0);
+        let since = moved.map(|e| self.allocations[e.allocation].since);
+        since.fold(at, Timestamp::max)
     }
 }
 

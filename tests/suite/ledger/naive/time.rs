@@ -86,6 +86,9 @@ impl Naive {
     /// An allocation begins or ceases to be active: its amount is active money, or no more.
     pub(super) fn become_phase(&mut self, id: usize, to: Phase, at: Timestamp) {
         let from = std::mem::replace(&mut self.allocations[id].phase, to);
+        if from != to && (from, to) != (Phase::Active, Phase::Expired) {
+            self.allocations[id].since = at;
+        }
         let (kind, sign) = match (from, to) {
             (Phase::Active, Phase::Active) => return,
             (_, Phase::Active) => ("activate", 1),
@@ -112,6 +115,7 @@ impl Naive {
         let id = self.open_allocation(cycle.account, window, 0);
         // It begins now, however late it is.
         self.allocations[id].phase = Phase::Active;
+        (self.allocations[id].opened, self.allocations[id].since) = (at, at);
         self.allocations[id].deposited = cycle.amount + share;
         self.begin("cycle", at);
         self.move_amount("deposit", id, cycle.amount);

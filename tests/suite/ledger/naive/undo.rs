@@ -50,6 +50,7 @@ impl Naive {
             let new = self.tx().entries.last_mut().unwrap();
             new.shadow = -entry.shadow;
             new.takes_back = Some((target, at));
+            new.project.clone_from(&entry.project);
             self.expire_beside(entry.allocation, -entry.amount);
             parts.push((entry.allocation, -entry.amount));
         }
@@ -195,6 +196,9 @@ impl Naive {
         *billed += amount;
         instance.metered += exact.unwrap_or(Naive::exact(amount));
         instance.seconds += seconds;
+        let disputed = self.journal[root].disputed;
+        instance.disputed += if is_undone { -disputed } else { disputed };
+        instance.disputed = instance.disputed.max(0);
         if (instance.billed, instance.shadow_billed) == (0, 0) && amount < 0 {
             // Nothing is billed any more: what counts once may count again.
             let rest = instance.metered + instance.once;

@@ -123,8 +123,20 @@ impl Naive {
     /// An amended record names another project or user: what the old one paid goes back, whatever is left.
     pub(super) fn take_back(&mut self, n: usize, project: &str) -> i64 {
         let mut back = 0;
+        let refunds = self.refunds(n);
+        for (place, allocation, part) in &refunds {
+            self.move_amount("reverse", *allocation, -part);
+            let last = self.tx().entries.last_mut().unwrap();
+            project.clone_into(&mut last.project);
+            last.takes_back = Some(*place);
+            self.expire_beside(*allocation, -part);
+        }
         for in_shadow in [false, true] {
-            for (allocation, part) in self.paid(n, in_shadow) {
+            let mut parts = self.paid(n, in_shadow);
+            if !in_shadow {
+                parts.extend(refunds.iter().map(|(_, on, part)| (*on, *part)));
+            }
+            for (allocation, part) in parts {
                 if part <= 0 {
                     continue;
                 }

@@ -8,7 +8,7 @@ use bank_core::terms::{Excess, Overlap, Shortfall};
 pub(crate) const SITES: [&str; 4] = [
     "the defaults",
     "order hierarchy-first, liens that must be covered, overlaps refused, half_up, excess accepted",
-    "the bank's own fallback, also for what a charge is short of, ceil",
+    "the bank's own fallback, also for what a charge is short of, later credits pay, ceil",
     "allocations that do not overlap, charges refused where money is short, excess refused",
 ];
 
@@ -27,6 +27,7 @@ pub(crate) fn site(number: usize) -> Policy {
         2 => Policy {
             fallback: FallbackMode::Bank,
             shortfall: Shortfall::Fallback,
+            later_credits_pay: true,
             rounding: Rounding::Ceil,
             ..usual
         },

@@ -1,7 +1,7 @@
 //! What a choice among accounts was asked with, and what its entries took: the question that is asked
 //! again.
 
-use super::super::super::{Error, choice, version};
+use super::super::super::{Error, choice, load_work, version};
 use super::super::jobs::JobRow;
 use super::super::journal::Entry;
 use super::super::liens;
@@ -9,6 +9,7 @@ use super::super::past::{self, AsOf};
 use super::chosen::Chosen;
 use super::moved::Leaving;
 use super::{ASSIGNED, Explained, Step, Why};
+use bank_core::amount::Amount;
 use bank_core::command::Whose;
 use bank_core::directory::Directory;
 use bank_core::effects::EntryKind;
@@ -21,6 +22,8 @@ use rusqlite::Connection;
 /// A choice among accounts, as it was asked for.
 pub(super) struct Asked<'a> {
     pub(super) then: &'a Directory,
+    /// The transaction that chose.
+    pub(super) tx: i64,
     pub(super) entries: Vec<&'a Entry>,
     /// What the transaction did before it chose, such as to give back the lien that is replaced.
     pub(super) earlier: Vec<&'a Entry>,
@@ -157,13 +160,17 @@ impl<'a> Asked<'a> {
             None => None,
         };
         // A lien lies on what can be spent at its start, which may be still to come.
-        let at = lien.as_ref().map_or(explained.tx.at_effective, |l| l.start);
+        // A charge is paid by what was there when it counts, whenever it is booked.
+        let charge = explained.charge.as_ref().filter(|_| billed);
+        let counts = charge.map_or(explained.tx.at_effective, |charge| charge.at);
+        let at = lien.as_ref().map_or(counts, |l| l.start);
         let shadow = entries
             .iter()
             .any(|e| e.delta_shadow != 0 || e.delta_shadow_held != 0);
         let until = lien.map(|l| l.end).filter(|_| then.policy.require_cover);
         Ok(Some(Asked {
             then,
+            tx: explained.tx.id,
             entries,
             earlier,
             payer,
@@ -205,6 +212,10 @@ impl<'a> Asked<'a> {
             let then = past::allocations(connection, *account, before)?;
             standing.extend(then.into_iter().map(|(allocation, _)| allocation));
         }
+        let later_pay = self.then.policy.later_credits_pay;
+        if self.billed && !self.holds() && !self.shadow && !later_pay {
+            self.leave_out_later(connection, &mut standing)?;
+        }
         if let Some(leaving) = &self.leaving {
             standing.retain(|a| !leaving.takes(a.id, a.account));
         }
@@ -221,6 +232,19 @@ impl<'a> Asked<'a> {
             .map(|own| self.steps_with(own, &candidates, &standing, &taken));
         let untold = |steps: &Vec<Step>| steps.iter().filter(|s| s.why == Why::Untold).count();
         Ok(told.min_by_key(untold).unwrap_or_default())
+    }
+
+    /// Takes out what came after the usage: it does not pay for it.
+    fn leave_out_later(
+        &self,
+        connection: &Connection,
+        standing: &mut [Allocation],
+    ) -> Result<(), Error> {
+        for allocation in standing.iter_mut().filter(|a| a.window.start.is_none()) {
+            let came = load_work::came_into(connection, allocation.id, self.at, self.tx)?;
+            allocation.amount = Amount(allocation.amount.0.saturating_sub(came.max(0)));
+        }
+        Ok(())
     }
 
     /// What was looked at, where an account of the job's own pays before all others.
@@ -241,6 +265,11 @@ impl<'a> Asked<'a> {
         }
         rest.retain(|id| !order.contains(id));
         order.extend(rest);
+        if self.billed && !self.holds() && !self.shadow {
+            let there = select::in_time(&order, standing, self.at, false);
+            let is_taken = |id: &AllocationId| taken.iter().any(|t| t.allocation == *id);
+            order.retain(|id| there.contains(id) || is_taken(id));
+        }
         for one in own {
             candidates.retain(|c| c.account != one.account);
             candidates.push(one);

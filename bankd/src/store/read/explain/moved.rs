@@ -131,6 +131,7 @@ pub(super) fn asked(of: &Explained, lien: i64) -> Option<Asked<'_>> {
     let leaving = leaving(of, job, earlier, &entries);
     Some(Asked {
         then,
+        tx: of.tx.id,
         entries,
         earlier: earlier.iter().collect(),
         payer,
