@@ -3,6 +3,7 @@
 mod attention;
 mod past;
 mod period;
+mod uses;
 
 use crate::amount::Amount;
 use crate::command::{AsNamed, Chunk};
@@ -167,19 +168,6 @@ impl Book {
         }
     }
 
-    /// The finished use of an identity, and its instance.
-    fn add_known(&self, identity: &Identity, view: &mut View) {
-        let Identity {
-            source, id, start, ..
-        } = identity.clone();
-        let known = self.uses.get(&(source, id, start));
-        view.known = known.map(|known| known.known(&identity.record));
-        let instance = view.known.as_ref().and_then(|known| known.instance);
-        let missing = instance.filter(|id| view.instances.iter().all(|i| i.id != *id));
-        let found = missing.and_then(|id| self.instances.get(&id.0));
-        view.instances.extend(found.map(|i| self.with_lien(i)));
-    }
-
     /// What came into allocations without a start after an instant.
     fn came_after(&self, own: &[Allocation], at: Timestamp) -> Vec<(AllocationId, Amount)> {
         let open = own.iter().filter(|a| a.window.start.is_none());
@@ -268,6 +256,7 @@ impl Ledger for Book {
             self.add_known(identity, &mut view);
             accounts.extend(view.instances.iter().filter_map(|i| i.account));
         }
+        self.add_others(need, &mut view);
         if let Some(lien) = need.lien.and_then(|id| self.liens.get(&id.0)) {
             let own = self.instances.get(&lien.instance.0);
             view.instances = own.map(|i| self.with_lien(i)).into_iter().collect();
@@ -384,7 +373,12 @@ impl Ledger for Book {
             let known = self.uses.get(&(source, id, identity.start));
             Already {
                 known: known.map(|known| known.known(&identity.record)),
-                has_instance: self.instances.values().any(|i| i.key == key),
+                has_instance: self.is_used(&key),
+                others: {
+                    let mut others = self.others_of(&key);
+                    others.retain(|other| other.source != chunk.source);
+                    others
+                },
             }
         });
         let already = already.collect();

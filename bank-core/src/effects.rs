@@ -33,7 +33,9 @@ pub use outcome::{
 };
 pub use period::{PeriodClosed, PeriodReopened};
 pub use traces::{Presence, Reshaped, Shape, Traces};
-pub use used::{Became, Fate, Imported, KnownUse, RefusedReserve, Shortage, UseRow, Used};
+pub use used::{
+    Became, Fate, Imported, KnownUse, OtherUse, RefusedReserve, Shortage, UseRow, Used,
+};
 
 /// Everything a command changes, in the order in which it is written.
 #[derive(Clone, Debug)]

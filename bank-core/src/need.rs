@@ -12,6 +12,7 @@ use crate::command::{
 use crate::directory::Directory;
 use crate::ids::{AccountId, AllocationId, LienId, ProposalId, QuoteId, TxId};
 use crate::model::{Instance, InstanceKey};
+use crate::reconcile::short_id;
 use crate::rules;
 use crate::select;
 use crate::terms::Shortfall;
@@ -71,6 +72,11 @@ pub struct Need {
     pub quote: Option<QuoteId>,
     /// The finished use of this source, id and start, with its instance.
     pub identity: Option<Identity>,
+    /// The finished uses of this object, whoever reported them, with the name of a server behind the id or
+    /// without; and their instances.
+    pub others: Option<InstanceKey>,
+    /// The uses of this id too: the one of the object without the name of a server behind it.
+    pub alias: Option<InstanceKey>,
     /// Whether anything was charged on this machine.
     pub charges_on: Option<String>,
     /// Where there is one instance only: what it was charged and what became of that.
@@ -242,6 +248,7 @@ fn of_charge(charge: &Charge, directory: &Directory, now: Timestamp) -> Need {
     Need {
         ending_after: Some(at),
         came_after: late(at, directory, now),
+        others: charge.terms.source.as_ref().map(|_| charge.request.key()),
         windows: charge.terms.window.is_some(),
         refused: charge.is_checked.then_some(RefusedFor::Charge),
         ..instance_need(&charge.request, accounts, now)
@@ -286,6 +293,8 @@ fn of_report(report: &UsageReport, directory: &Directory, now: Timestamp) -> Nee
     let counts = request.facts.start.max(request.facts.end);
     Need {
         identity: Some(report.identity()),
+        others: Some(request.key()),
+        alias: alias(&request.key()),
         charges_on: unclaimed.map(|machine| machine.name.clone()),
         ending_after: Some(used_until.map_or(now, |at| at.min(now))),
         came_after: late(counts.map_or(now, |at| at.min(now)), directory, now),
@@ -293,7 +302,15 @@ fn of_report(report: &UsageReport, directory: &Directory, now: Timestamp) -> Nee
     }
 }
 
-/// A finished use with all that was charged for it, and who may pay.
+/// The key without the name of a server behind the id: schedulers and their accounting may differ in that.
+fn alias(key: &InstanceKey) -> Option<InstanceKey> {
+    let short = short_id(&key.object_id);
+    (short != key.object_id).then(|| InstanceKey {
+        object_id: short.to_owned(),
+        ..key.clone()
+    })
+}
+
 /// What is raised already of what may be raised, cleared or seen.
 fn of_attention(attention: &Attention) -> Need {
     match attention {
@@ -309,6 +326,7 @@ fn of_attention(attention: &Attention) -> Need {
     }
 }
 
+/// A finished use with all that was charged for it, and who may pay.
 fn of_assignment(assign: &Assign, directory: &Directory) -> Need {
     let whose = Whose {
         project: Some(assign.project.clone()),

@@ -51,16 +51,19 @@ pub enum Kind {
     NotCharged,
     /// Charged, and in no record.
     NotRecorded,
+    /// Charged by two sources.
+    ChargedTwice,
     /// It ends before it starts, or lasts for less than nothing: no charge can be right.
     Negative,
 }
 
 /// Every kind, in the order of a report.
-pub const KINDS: [Kind; 5] = [
+pub const KINDS: [Kind; 6] = [
     Kind::Matched,
     Kind::Differs,
     Kind::NotCharged,
     Kind::NotRecorded,
+    Kind::ChargedTwice,
     Kind::Negative,
 ];
 
@@ -72,6 +75,7 @@ impl Kind {
             Kind::Differs => "differs",
             Kind::NotCharged => "not_charged",
             Kind::NotRecorded => "not_recorded",
+            Kind::ChargedTwice => "charged_twice",
             Kind::Negative => "negative",
         }
     }
@@ -82,6 +86,15 @@ impl Side {
     pub fn is_negative(&self) -> bool {
         let ends_before = self.start.zip(self.end).is_some_and(|(s, e)| e < s);
         ends_before || self.wall_us.is_some_and(|wall| wall < 0)
+    }
+
+    /// Whether two have time in common.
+    pub fn meets(&self, other: &Side) -> bool {
+        let ends_before = |one: &Side, other: &Side| match (one.end, other.start) {
+            (Some(end), Some(start)) => end <= start,
+            _ => false,
+        };
+        self.start.is_some() && !ends_before(self, other) && !ends_before(other, self)
     }
 
     /// Processors × wall time, in billionths of processor-seconds × microseconds; none where one of
@@ -108,6 +121,17 @@ pub fn compare(record: &Side, charge: Option<&Side>, tolerance_us: i64) -> (Kind
         Kind::Differs
     };
     (kind, found)
+}
+
+/// A use that two sources have charged, with what differs between them.
+pub fn compare_twice(
+    record: &Side,
+    charge: Option<&Side>,
+    tolerance_us: i64,
+) -> (Kind, Vec<Difference>) {
+    let none = Side::default();
+    let found = differences(record, charge.unwrap_or(&none), tolerance_us);
+    (Kind::ChargedTwice, found)
 }
 
 fn differences(record: &Side, charge: &Side, tolerance_us: i64) -> Vec<Difference> {

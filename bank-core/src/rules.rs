@@ -30,6 +30,7 @@ mod promise;
 mod quote;
 mod rates;
 pub mod refused;
+mod same;
 mod scope;
 pub(crate) mod settings;
 pub mod sweep;

@@ -37,9 +37,6 @@ pub struct Terms {
     /// Whose word it is: `nami`, `gold` or an import source. None for a person, who may charge
     /// whatever a machine's source is (decision 19).
     pub source: Option<String>,
-    /// Another source charges the machine: the time is kept with amount 0, and however it is
-    /// reported nothing is charged or given back.
-    pub kept: bool,
     /// No money moves, whatever the mode is: priced as in mode `track` (decision 30).
     pub track: bool,
     /// A finished use: what is charged is the whole of it.
@@ -63,26 +60,8 @@ pub struct Whole {
     pub began: Timestamp,
     /// Which instance an amended record is about; the open one, else a new one, where none is named.
     pub instance: Option<InstanceId>,
-    /// What an earlier record of it came to in the shadow totals, where it was taken in with a chunk
-    /// and has no instance.
-    pub carried: Option<Box<Carried>>,
     /// What the journal says of it: policy, metric and quantity.
     pub remark: String,
-}
-
-/// What a chunk counted for a use in the shadow totals.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Carried {
-    /// How much.
-    pub amount: Amount,
-    /// Where it lies; none where no allocation could pay.
-    pub on: Option<AllocationId>,
-    /// For which project.
-    pub project: String,
-    /// Who used it.
-    pub user: String,
-    /// On which machine.
-    pub machine: String,
 }
 
 /// Longest itemisation in bytes.

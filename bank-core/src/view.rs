@@ -3,7 +3,7 @@
 use crate::amount::Amount;
 use crate::attention::Open;
 use crate::directory::Directory;
-use crate::effects::{KnownUse, UsageRow};
+use crate::effects::{KnownUse, OtherUse, UsageRow};
 use crate::history::{PastTx, Placed};
 use crate::ids::{AccountId, AllocationId, InstanceId, ProjectId};
 use crate::model::{Allocation, Cycle, Instance, Lien, Proposal, Quote};
@@ -52,6 +52,8 @@ pub struct View {
     pub came_after: Vec<(AllocationId, Amount)>,
     /// The finished use of the identity asked for; its instance is among those above.
     pub known: Option<KnownUse>,
+    /// The finished uses of the object, whoever reported them.
+    pub others: Vec<OtherUse>,
     /// What is known of each report of a chunk, in their order.
     pub already: Vec<Already>,
     /// Of the machines of a chunk that no source has claimed, those on which something was charged.
@@ -88,6 +90,8 @@ pub struct Already {
     pub known: Option<KnownUse>,
     /// There is an instance of its object.
     pub has_instance: bool,
+    /// The finished uses of its object that other sources reported.
+    pub others: Vec<OtherUse>,
 }
 
 impl View {

@@ -142,6 +142,9 @@ pub struct Ledger {
     pub rounding: RoundingWord,
     /// Seconds that a lien outlives its wall duration, 0 to 86,400 (decision 12).
     pub lien_grace_s: i64,
+    /// How long the lien of a job that its scheduler has ended waits for the record of the source that
+    /// charges the machine, 0 to 2,678,400.
+    pub record_wait_s: i64,
     /// Commands in one commit at most, 1 to 256 (`limits.md` 6.1).
     pub batch_max: usize,
     /// Whether the end of an allocation or the distance of its account decides first which pays.
@@ -163,6 +166,7 @@ impl Default for Ledger {
             mode: ModeWord::default(),
             rounding: RoundingWord::default(),
             lien_grace_s: 600,
+            record_wait_s: 86_400,
             batch_max: crate::writer::BATCH_MAX,
             selection_order: OrderWord::default(),
             lien_require_cover: false,
@@ -337,6 +341,12 @@ impl Config {
         let count = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
         for (key, value, least, most) in [
             ("ledger.lien_grace_s", self.ledger.lien_grace_s, 0, 86_400),
+            (
+                "ledger.record_wait_s",
+                self.ledger.record_wait_s,
+                0,
+                2_678_400,
+            ),
             ("ledger.batch_max", count(self.ledger.batch_max), 1, 256),
             ("ledger.max_jump_s", self.ledger.max_jump_s, 60, TEN_YEARS_S),
             (
@@ -385,6 +395,7 @@ impl Config {
             mode: self.ledger.mode.into(),
             rounding: self.ledger.rounding.into(),
             lien_grace: Seconds(self.ledger.lien_grace_s),
+            record_wait: Seconds(self.ledger.record_wait_s),
             max_jump: Seconds(self.ledger.max_jump_s),
             max_downtime: Seconds(self.ledger.max_downtime_s),
             fallback: self.fallback.mode.into(),

@@ -169,7 +169,7 @@ pub struct Reconciled {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReconcileRow {
     /// `matched`, `differs`, `not_charged`: recorded and never charged; `not_recorded`: charged, and
-    /// in no record; `negative`: it ends before it starts.
+    /// in no record; `charged_twice`: by two sources; `negative`: it ends before it starts.
     pub kind: String,
     /// The job.
     pub job: String,

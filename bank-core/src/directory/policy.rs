@@ -37,6 +37,9 @@ pub struct Policy {
     pub lien_grace: Seconds,
     /// How long after its close an instance still takes charges (decision 13).
     pub close_grace: Seconds,
+    /// How long the lien of a use that its scheduler has ended waits for the record of the source that
+    /// charges the machine.
+    pub record_wait: Seconds,
     /// How long an instance without a lien waits for its next document.
     pub idle: Seconds,
     /// Who steps in for an account that is short.
@@ -112,6 +115,7 @@ impl Default for Policy {
             rounding: Rounding::HalfEven,
             lien_grace: Seconds(600),
             close_grace: Seconds(600),
+            record_wait: Seconds(86_400),
             idle: Seconds(7 * 86400),
             fallback: FallbackMode::Scheduler,
             records: false,

@@ -71,7 +71,33 @@ pub struct KnownUse {
     pub refusal: Option<Cow<'static, str>>,
 }
 
+/// A finished use of an object, whoever reported it: what tells whether two are one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherUse {
+    /// Who reported it.
+    pub source: String,
+    /// When it began; 0 where nobody says.
+    pub start: Timestamp,
+    /// When it ended.
+    pub end: Option<Timestamp>,
+    /// The instance that was charged or closed.
+    pub instance: Option<InstanceId>,
+    /// It counts: it is neither kept for another source nor unused.
+    pub is_charged: bool,
+}
+
 impl UseRow {
+    /// What tells whether another report is about the same use.
+    pub fn other(&self) -> OtherUse {
+        OtherUse {
+            source: self.report.source.clone(),
+            start: self.report.incarnation(),
+            end: self.report.request.facts.end,
+            instance: self.instance,
+            is_charged: self.became.counts(),
+        }
+    }
+
     /// The project that it was for.
     pub fn project(&self) -> &str {
         let project = &self.report.request.whose.project;
@@ -163,6 +189,11 @@ const BECAME: [(Became, &str); 6] = [
 ];
 
 impl Became {
+    /// Whether the use counts: it is neither kept for another source nor unused.
+    pub fn counts(self) -> bool {
+        matches!(self, Became::Charged | Became::Adjusted | Became::Free)
+    }
+
     /// Its word.
     pub fn word(self) -> &'static str {
         let found = BECAME.iter().find(|(became, _)| *became == self);

@@ -4,6 +4,7 @@ use crate::amount::Amount;
 use crate::ids::{
     AccountId, AllocationId, InstanceId, LienId, MachineId, ProjectId, QuoteId, UsageId, UserId,
 };
+use crate::model::Mode;
 use crate::price::Named;
 use crate::time::{Seconds, Timestamp, Window};
 use crate::usage::Usage;
@@ -175,6 +176,10 @@ pub struct Instance {
     pub used_until: Option<Timestamp>,
     /// Seconds reported beyond what can have been used (nami.md 1.4).
     pub disputed: Seconds,
+    /// The mode of its first charge: whatever comes later stays in it. None before there is one.
+    pub mode: Option<Mode>,
+    /// Seconds that were reported by a source which does not charge the machine, and that are not billed yet.
+    pub kept: Seconds,
     /// Its live lien.
     pub lien: Option<Lien>,
 }
@@ -199,8 +204,15 @@ impl Instance {
             began: self.began,
             earliest: self.earliest,
             disputed: self.disputed,
+            kept: self.kept,
             lien: self.lien.as_ref().map(|lien| lien.id),
         }
+    }
+
+    /// Whether it ended, and all of its use is billed: no other source bills it again.
+    pub fn is_billed(&self) -> bool {
+        let has_ended = matches!(self.closed, Some((_, Closing::End | Closing::Delete)));
+        has_ended && self.record.is_some() && self.kept == Seconds(0)
     }
 
     /// Whether it was open at an instant.
@@ -224,6 +236,7 @@ pub struct Standing {
     began: Option<Timestamp>,
     earliest: Option<Timestamp>,
     disputed: Seconds,
+    kept: Seconds,
     lien: Option<LienId>,
 }
 

@@ -292,7 +292,6 @@ fn whole(
                 began: known.start.unwrap_or(instance.opened),
                 instance: Some(instance.id),
                 remark: remark(assign),
-                carried: None,
             }),
             ..Terms::default()
         },

@@ -5,10 +5,13 @@ mod assigned;
 mod ceiling;
 mod find;
 mod finish;
+mod keep;
 mod measure;
 mod paying;
 mod shortfall;
 mod source;
+
+pub(super) use keep::{close_and_wait, hold};
 
 use crate::amount::Amount;
 use crate::command::{Charge, Request};
@@ -28,12 +31,13 @@ use amend::Owner;
 use ceiling::Plausible;
 use find::charged_instance;
 use measure::Billed;
-use std::borrow::Cow;
 
 /// Bills an instance for the time since its last charge. What exact arithmetic or an account's
 /// range cannot hold is unbilled with amount 0, never refused (ledger.md 1.3, 2.8).
 pub(super) fn charge(charge: &Charge, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
-    let charge = &*source::admitted(charge, ctx);
+    if let Some(owner) = keep::owner(charge, view, ctx) {
+        return keep::keep(charge, &owner, view, ctx);
+    }
     match bill(charge, view, ctx, true) {
         Err(Refusal::AmountOverflow) => bill(charge, view, ctx, false),
         decided => decided,
@@ -55,11 +59,11 @@ fn bill(
         paid,
     } = begin(charge, view, ctx, has_price)?;
     let priced = match moved_from {
-        Some(owner) => bill.take_back(&owner, (&view.history, &paid), priced, ctx)?,
+        Some(owner) => bill.take_back(&owner, (&view.history, paid), priced, ctx)?,
         None => priced,
     };
     match priced {
-        Some(amount) if amount < Amount::ZERO => bill.give_back(&paid, ctx)?,
+        Some(amount) if amount < Amount::ZERO => bill.give_back(paid, ctx)?,
         _ if mode.is_shadow() => {
             bill.note_refusal(charge, ctx);
             bill.in_shadow(ctx)?;
@@ -79,7 +83,10 @@ fn bill(
 
 /// Whether a reported total is worth less than what was billed.
 pub(super) fn falls(charge: &Charge, view: &View, ctx: &Context<'_>) -> bool {
-    let begun = begin(&source::admitted(charge, ctx), view, ctx, true);
+    if keep::owner(charge, view, ctx).is_some() {
+        return false;
+    }
+    let begun = begin(charge, view, ctx, true);
     begun.is_ok_and(|begun| begun.priced.is_some_and(|amount| amount < Amount::ZERO))
 }
 
@@ -94,7 +101,7 @@ struct Begun<'a> {
     /// Whom an earlier record of the use was charged to, where this one names others.
     moved_from: Option<Owner>,
     /// What allocations have paid for the instance.
-    paid: Cow<'a, [Paid]>,
+    paid: &'a [Paid],
 }
 
 fn begin<'a>(
@@ -110,13 +117,13 @@ fn begin<'a>(
     let mut instance = subject(&mut postings, charge, view, at, ctx)?;
     let before = instance.standing();
     let known = Owner::of(&instance);
-    let reported = measure::reported(charge)?;
+    let reported = keep::waiting(charge, &instance, measure::reported(charge)?);
     ceiling::note_starts(&mut instance, charge, reported, view.refused, at);
     let plausible = ceiling::check(charge, reported, &instance, at, ctx)?;
     let measured = measure::measure(charge, plausible, &instance, view, at, ctx)?;
     let facts_changed = keep_said(&mut instance.facts, charge, ctx);
     let payer = payer(&instance, request, ctx);
-    let mode = mode(charge, &payer, ctx);
+    let mode = mode(charge, &instance, &payer, ctx);
     let tx = postings.begin_for(source::op(charge), at, instance.id);
     // The first words of the reason: what else stands there comes from outside.
     postings.remark(&terms::written(&measured.billed_windows()));
@@ -125,7 +132,6 @@ fn begin<'a>(
     let had_lien = instance.lien.is_some();
     give_back_other_money(&mut postings, &mut instance, mode)?;
     other_project(&mut postings, &mut instance, &known, &payer, charge)?;
-    let paid = amend::carry(&mut postings, &mut instance, charge, &view.paid, (tx, at))?;
     let price = || measure::billed_now(&mut instance, charge, &measured, ctx);
     let priced = has_price.then(price).flatten();
     remark_terms(&mut postings, charge, priced.as_ref());
@@ -141,7 +147,7 @@ fn begin<'a>(
         amount: priced.as_ref().map_or(Amount::ZERO, |p| p.amount),
         unpriced: priced.as_ref().is_some_and(|p| p.unpriced),
         given: charge.terms.given(),
-        late: !instance.is_open(),
+        late: is_late(charge, &instance),
         lien: LienUse::before(had_lien),
         debt: Amount::ZERO,
         against_liens: Amount::ZERO,
@@ -166,7 +172,7 @@ fn begin<'a>(
         mode,
         counted: measured.counted,
         priced: priced.map(|p| p.amount),
-        paid,
+        paid: &view.paid,
     })
 }
 
@@ -187,12 +193,14 @@ fn keep_said(facts: &mut Facts, charge: &Charge, ctx: &Context<'_>) -> bool {
     changed
 }
 
-/// The mode of project and machine; where nobody is known, no money moves (decision 30).
-fn mode(charge: &Charge, payer: &Payer, ctx: &Context<'_>) -> Mode {
+/// The mode of the use's first charge, else that of project and machine; where nobody is known, no money
+/// moves (decision 30).
+fn mode(charge: &Charge, instance: &Instance, payer: &Payer, ctx: &Context<'_>) -> Mode {
     if charge.terms.track {
         return Mode::Track;
     }
-    ctx.directory.mode(payer.project, payer.machine)
+    let of_now = || ctx.directory.mode(payer.project, payer.machine);
+    instance.mode.unwrap_or_else(of_now)
 }
 
 /// The instance that a charge is about, known or new; what waited for a project has gone back of it.
@@ -229,6 +237,13 @@ fn remark_terms(postings: &mut Postings, charge: &Charge, priced: Option<&Billed
     if let Some(whole) = &charge.terms.finished {
         postings.remark(&whole.remark);
     }
+}
+
+/// Whether a charge comes after the close; the first record of a use that its scheduler has ended is what
+/// bills it.
+fn is_late(charge: &Charge, instance: &Instance) -> bool {
+    let is_first = charge.terms.finished.is_some() && instance.record.is_none();
+    !instance.is_open() && !is_first
 }
 
 /// Who covers what is short: what the charge says, else the site.

@@ -17,7 +17,7 @@ use crate::policy::{Quantity, Verdict, verdict};
 use crate::price::{Named, Priced, price};
 use crate::refusal::{Refusal, short};
 use crate::rules::would::{self, Needed};
-use crate::rules::{scope, usage};
+use crate::rules::{same, scope, usage};
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Already, Context, View};
 use journal::Sums;
@@ -177,6 +177,17 @@ impl<'a> Taking<'a> {
         let machines = &self.view.charged_machines;
         let is_charged = || machines.contains(&report.request.whose.machine);
         let foreign = usage::foreign(report, is_charged, self.ctx);
+        let counts = |b: &&Before| b.became.counts();
+        if foreign.is_some() && before.as_ref().filter(counts).is_some_and(|b| !b.is_same) {
+            // Another source charges the machine now: what was charged of it stays as it was.
+            return Ok(Err(Fate::Took(Became::Kept)));
+        }
+        let stood = before.as_ref().filter(|before| before.amount.is_some());
+        let others = &record.already.others;
+        let facts = &report.request.facts;
+        let by_other =
+            || same::finished_by(facts, &report.source, (others, &[])).map(str::to_owned);
+        let foreign = foreign.or_else(|| stood.is_none().then(by_other).flatten());
         let stands = |b: &Before| b.is_same && (b.became != Became::Kept || foreign.is_some());
         if before.as_ref().is_some_and(stands) {
             return Ok(Err(Fate::Took(Became::Duplicate)));
@@ -186,16 +197,39 @@ impl<'a> Taking<'a> {
             return Ok(Ok((worth, before)));
         }
         let who = self.whos.of(report, record.names, self.ctx);
-        if !who.mode.is_shadow() || record.already.has_instance {
+        // What was counted in the shadow totals stays there, whatever the mode is now (decision 44).
+        if stood.is_none() && (!who.mode.is_shadow() || record.already.has_instance) {
             return Ok(Err(Fate::Alone));
         }
         if machine.is_some_and(|m| m.source.is_none()) && !matches!(verdict, Verdict::Unused(_)) {
             self.claims.insert(report.request.whose.machine.clone());
         }
-        let stood = before.as_ref().filter(|before| before.amount.is_some());
-        let mut worth = match verdict {
+        let mut worth = self.worth(report, &who, verdict, stood)?;
+        worth.policy = policy.word();
+        if worth.amount.is_some() {
+            if let Some(before) = stood {
+                worth.refusal.clone_from(&before.refusal);
+            } else {
+                let (refusal, available) = self.refused(report, &who, &worth).unzip();
+                worth.refusal = refusal.map(Cow::Borrowed);
+                worth.available = available.flatten();
+            }
+            self.lay(report, &who, &mut worth, stood);
+        }
+        Ok(Ok((worth, before)))
+    }
+
+    /// What a use comes to by the verdict of the policy; `stood` is what stands of it.
+    fn worth(
+        &mut self,
+        report: &UsageReport,
+        who: &Who,
+        verdict: Verdict,
+        stood: Option<&Before>,
+    ) -> Result<Worth, Refusal> {
+        Ok(match verdict {
             Verdict::Charged(quantity) => {
-                let amount = self.price(report, &who, &quantity).unwrap_or(Amount::ZERO);
+                let amount = self.price(report, who, &quantity).unwrap_or(Amount::ZERO);
                 let total = quantity.total().ok_or(Refusal::AmountOverflow)?;
                 let became = match stood {
                     Some(_) => Became::Adjusted,
@@ -211,19 +245,7 @@ impl<'a> Taking<'a> {
             Verdict::Free(why) | Verdict::Unused(why) => {
                 Worth::of(Became::Free, why.to_owned(), Amount::ZERO)
             }
-        };
-        worth.policy = policy.word();
-        if worth.amount.is_some() {
-            if let Some(before) = stood {
-                worth.refusal.clone_from(&before.refusal);
-            } else {
-                let (refusal, available) = self.refused(report, &who, &worth).unzip();
-                worth.refusal = refusal.map(Cow::Borrowed);
-                worth.available = available.flatten();
-            }
-            self.lay(report, &who, &mut worth, stood);
-        }
-        Ok(Ok((worth, before)))
+        })
     }
 
     /// What stands of the identity; an error where it is left to a command of its own.

@@ -1,7 +1,7 @@
 //! Instances: made, found, closed (decisions 11 and 13).
 
 use crate::amount::Amount;
-use crate::command::{Close, Create, Repeat, Request};
+use crate::command::{Close, Create, Repeat, Request, UsageReport};
 use crate::effects::{
     Closed, Created, Delta, Effects, EntryKind, InstanceChange, Outcome, RecordEvent,
 };
@@ -10,6 +10,7 @@ use crate::model::{Closing, Facts, Instance, LienState, Mode};
 use crate::postings::{About, Postings};
 use crate::refusal::{Refusal, short};
 use crate::rules::quote::promise_tid;
+use crate::rules::{charge, same};
 use crate::select::{self, Names};
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, Next, View};
@@ -114,6 +115,51 @@ pub(super) fn note_start(instance: &mut Instance, at: Option<Timestamp>) {
 /// said where nothing was open at the event time (nami.md 9, case 11): a close that comes late is
 /// about an earlier use of the id, not about the one that has begun since.
 pub(super) fn close(close: &Close, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
+    close_one(close, true, view, ctx)
+}
+
+/// The same of what a finished use says nothing was used of: its lien holds nothing any more, also where
+/// its scheduler has ended it and it waits for this record.
+pub(super) fn close_unused(
+    report: &UsageReport,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    let facts = &report.request.facts;
+    let close = Close {
+        key: report.request.key(),
+        by: Closing::Delete,
+        event_time: facts.end,
+    };
+    let same = same::instance_of(facts, Some(&report.source), view);
+    let Some(waits) = same.filter(|i| !i.is_open() && i.lien.is_some()) else {
+        return close_one(&close, false, view, ctx);
+    };
+    let mut instance = in_scope(waits, ctx)?.clone();
+    let mut postings = Postings::new(view);
+    postings.begin_for("delete", event_time(close.event_time, ctx), instance.id);
+    let released = held(&instance)?;
+    end_lien(&mut postings, &mut instance, LienState::Released)?;
+    (instance.due, instance.kept) = (None, Seconds(0));
+    let outcome = Closed {
+        instance: Some(instance.id),
+        by: close.by,
+        released,
+    };
+    postings.instances.push(InstanceChange {
+        instance,
+        facts_changed: false,
+        standing_changed: true,
+    });
+    Ok(postings.finish(Outcome::Closed(outcome)))
+}
+
+fn close_one(
+    close: &Close,
+    waits: bool,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
     let mut postings = Postings::new(view);
     let at = event_time(close.event_time, ctx);
     // One of others is as one that is not there.
@@ -128,10 +174,15 @@ pub(super) fn close(close: &Close, view: &View, ctx: &Context<'_>) -> Result<Eff
     };
     let mut instance = open.clone();
     postings.begin_for("delete", at, instance.id);
-    let lien = instance.lien.as_ref().filter(|l| !l.shadow);
-    let released = Amount::from_sum(lien.map_or(0, crate::model::Lien::remaining))?;
-    end_lien(&mut postings, &mut instance, LienState::Released)?;
-    close_instance(&mut postings, &mut instance, at, close.by, ctx);
+    let released = held(&instance)?;
+    if waits && instance.kept > Seconds(0) {
+        // Another source charges what it used.
+        charge::hold(&mut postings, &mut instance, ctx)?;
+    } else {
+        end_lien(&mut postings, &mut instance, LienState::Released)?;
+    }
+    charge::close_and_wait(&mut postings, &mut instance, (at, close.by), ctx);
+    let released = released.minus(held(&instance)?)?;
     let outcome = Closed {
         instance: Some(instance.id),
         by: close.by,
@@ -143,6 +194,12 @@ pub(super) fn close(close: &Close, view: &View, ctx: &Context<'_>) -> Result<Eff
         standing_changed: true,
     });
     Ok(postings.finish(Outcome::Closed(outcome)))
+}
+
+/// What the lien of an instance holds in real money.
+fn held(instance: &Instance) -> Result<Amount, Refusal> {
+    let lien = instance.lien.as_ref().filter(|l| !l.shadow);
+    Amount::from_sum(lien.map_or(0, crate::model::Lien::remaining))
 }
 
 /// Journals that the newest use of an object's id was charged by a message that came before: nothing
@@ -186,7 +243,8 @@ pub(super) fn close_instance(
 fn reported(instance: &Instance, ctx: &Context<'_>) -> Amount {
     let names = Names::on(&instance.key.machine, false).or_of(&instance.facts);
     let payer = names.numbers(ctx.directory);
-    if ctx.directory.mode(payer.project, payer.machine) == Mode::Track {
+    let of_now = || ctx.directory.mode(payer.project, payer.machine);
+    if instance.mode.unwrap_or_else(of_now) == Mode::Track {
         return instance.billed;
     }
     let sum = i128::from(instance.billed.0).saturating_add(i128::from(instance.shadow_billed.0));
@@ -305,6 +363,8 @@ pub(super) fn new_instance(
         earliest: None,
         used_until: None,
         disputed: Seconds(0),
+        mode: None,
+        kept: Seconds(0),
         lien: None,
     }
 }

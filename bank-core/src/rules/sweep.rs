@@ -181,7 +181,9 @@ fn advance(
     if instance.lien.is_some() {
         end_lien(postings, instance, LienState::Expired)?;
         instance.lien_expired = true;
-        instance.due = Some(at.plus(ctx.directory.policy.close_grace));
+        let grace = ctx.directory.policy.close_grace;
+        // One that its scheduler has ended waited for a record, and is closed already.
+        instance.due = instance.is_open().then(|| at.plus(grace));
     } else {
         close_instance(postings, instance, at, Closing::Expiry, ctx);
     }

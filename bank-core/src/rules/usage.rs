@@ -2,16 +2,16 @@
 //! policy says (nami.md 4.3, decision 19).
 
 use crate::amount::Amount;
-use crate::command::{Charge, Chunk, Close, UsageReport};
+use crate::command::{Charge, Chunk, UsageReport};
 use crate::effects::{Became, Charged, Effects, Fate, KnownUse, Outcome, UseRow, Used};
-use crate::ids::InstanceId;
-use crate::model::{Closing, Instance, Machine};
+use crate::ids::{AllocationId, InstanceId};
+use crate::model::{Instance, Machine};
 use crate::policy::{ChargePolicy, Quantity, Verdict, verdict};
 use crate::postings::Postings;
 use crate::refusal::Refusal;
-use crate::rules::{charge, import, instance};
+use crate::rules::{charge, import, instance, same};
 use crate::select;
-use crate::terms::{Carried, Terms, Whole};
+use crate::terms::{Terms, Whole};
 use crate::time::Seconds;
 use crate::view::{Already, Context, View};
 use std::borrow::Cow;
@@ -38,9 +38,22 @@ pub(super) fn take(
             return Ok(unchanged(known, foreign, view));
         }
     }
+    if let Some(known) = known.filter(|known| known.became.counts())
+        && foreign.is_some()
+    {
+        return Ok(left_alone(known, foreign, view));
+    }
     let carried = known.and_then(carried);
-    if carried.is_some() && foreign.is_none() && in_shadow(report, ctx) {
+    if carried.is_some() && foreign.is_none() {
         return in_chunk(report, view, ctx);
+    }
+    let is_first = known.is_none_or(|known| known.instance.is_none());
+    let billed = is_first.then(|| billed_by(report, view)).flatten();
+    let foreign = foreign.or(billed);
+    if let Some(known) = known.filter(|known| known.is_same)
+        && foreign.is_some()
+    {
+        return Ok(unchanged(known, foreign, view));
     }
     let taking = Taking {
         report,
@@ -63,22 +76,35 @@ pub(super) fn take(
     }
 }
 
-/// What a chunk counted for it.
-fn carried(known: &KnownUse) -> Option<Carried> {
+/// What a chunk counted for it in the shadow totals, and where that lies.
+fn carried(known: &KnownUse) -> Option<(Amount, Option<AllocationId>)> {
     let amount = known.amount.filter(|_| known.instance.is_none())?;
-    Some(Carried {
-        amount,
-        on: known.on,
-        project: known.project.clone(),
-        user: known.user.clone(),
-        machine: known.key.machine.clone(),
-    })
+    Some((amount, known.on))
 }
 
-/// Whether only the shadow totals move for it.
-fn in_shadow(report: &UsageReport, ctx: &Context<'_>) -> bool {
-    let payer = select::find(ctx.directory, &report.request.whose);
-    ctx.directory.mode(payer.project, payer.machine).is_shadow()
+/// Who has billed the same use already, all of it: another source, or the machine's scheduler. A use is
+/// billed once, whoever reports it (decision 43).
+fn billed_by(report: &UsageReport, view: &View) -> Option<String> {
+    let facts = &report.request.facts;
+    if let Some(source) = same::finished_by(facts, &report.source, (&view.others, &view.instances))
+    {
+        return Some(source.to_owned());
+    }
+    let same = same::instance_of(facts, Some(&report.source), view);
+    let billed = same.filter(|i| i.is_billed())?;
+    let source = same::collector(billed, view).unwrap_or("its scheduler");
+    Some(source.to_owned())
+}
+
+/// Another source charges the machine now: what was charged of the use stays as it was.
+fn left_alone(known: &KnownUse, charged_by: Option<String>, view: &View) -> Effects {
+    Postings::new(view).finish(Outcome::Used(Box::new(Used {
+        became: Became::Kept,
+        policy: known.policy.clone(),
+        counted: known.counted.clone(),
+        charged: None,
+        charged_by,
+    })))
 }
 
 /// What was taken in with a chunk is amended as a chunk's records are: there is no instance of it.
@@ -91,6 +117,7 @@ fn in_chunk(report: &UsageReport, view: &View, ctx: &Context<'_>) -> Result<Effe
     let already = Already {
         known: view.known.clone(),
         has_instance: false,
+        others: Vec::new(),
     };
     let view = View {
         already: vec![already],
@@ -174,7 +201,7 @@ struct Taking<'a> {
     /// The instance of the record that this one replaces.
     before: Option<InstanceId>,
     /// What it came to in the shadow totals, where it was taken in with a chunk.
-    carried: Option<Carried>,
+    carried: Option<(Amount, Option<AllocationId>)>,
     /// What strict enforcement would have said to the record that this one replaces.
     refusal: Option<Cow<'static, str>>,
 }
@@ -183,7 +210,10 @@ impl Taking<'_> {
     /// Whether money was charged or is held for it: what comes where nobody is known leaves that
     /// alone.
     fn has_money(&self, view: &View) -> bool {
-        let of_use = |i: &&Instance| i.is_open() || Some(i.id) == self.before;
+        let facts = &self.report.request.facts;
+        let same = same::instance_of(facts, Some(&self.report.source), view);
+        let same = same.map(|i| i.id);
+        let of_use = |i: &&Instance| i.is_open() || Some(i.id) == self.before || Some(i.id) == same;
         let is_held = |i: &Instance| i.lien.as_ref().is_some_and(|lien| !lien.shadow);
         let mut instances = view.instances.iter().filter(of_use);
         instances.any(|i| !i.billed.is_zero() || is_held(i))
@@ -235,12 +265,7 @@ impl Taking<'_> {
         if self.is_amended() {
             return self.free(why, view, ctx);
         }
-        let close = Close {
-            key: self.report.request.key(),
-            by: Closing::Delete,
-            event_time: self.report.request.facts.end,
-        };
-        let effects = instance::close(&close, view, ctx)?;
+        let effects = instance::close_unused(self.report, view, ctx)?;
         let closed = match &effects.outcome {
             Outcome::Closed(closed) => closed.instance,
             _ => None,
@@ -250,7 +275,7 @@ impl Taking<'_> {
 
     /// Something was made of an earlier record of it.
     fn is_amended(&self) -> bool {
-        self.before.is_some() || self.carried.is_some()
+        self.before.is_some()
     }
 
     /// The charge of a whole use, which closes its instance. An amended record reports a total: the
@@ -279,7 +304,6 @@ impl Taking<'_> {
                 finished: Some(Whole {
                     began,
                     instance: self.before,
-                    carried: self.carried.clone().map(Box::new),
                     remark: format!("policy={word} counted={}", counted.replace(' ', ":")),
                 }),
                 ..Terms::default()
@@ -327,7 +351,7 @@ impl Taking<'_> {
             }
             Outcome::Charged(charged) => (after.and_then(sum), charged.would_refuse),
             // What a chunk counted stays where it lies.
-            _ => (self.carried.as_ref().map(|carried| carried.amount), None),
+            _ => (self.carried.map(|(amount, _)| amount), None),
         };
         let on = self.carried.filter(|_| instance.is_none());
         effects.uses.push(UseRow {
@@ -339,7 +363,7 @@ impl Taking<'_> {
             counted: counted.clone(),
             instance,
             amount,
-            on: on.and_then(|carried| carried.on),
+            on: on.and_then(|(_, on)| on),
             refusal: refusal.map(Cow::Borrowed).or(self.refusal),
             available: None,
             place: None,

@@ -226,14 +226,13 @@ fn began(instance: &Instance) -> Option<i64> {
 fn outcome(directory: &Directory, instance: &Instance) -> Outcome {
     let suspense = bank_core::book::suspense_account().id;
     let nobody_paid = instance.account.is_none() && instance.record.is_some();
-    let in_shadow = || {
+    let of_now = || {
         let project = select::named(directory, &instance.facts.project);
         let machine = directory.machine_named(&instance.key.machine);
         let project = project.map(|(project, _)| project.id);
-        directory
-            .mode(project, machine.map(|machine| machine.id))
-            .is_shadow()
+        directory.mode(project, machine.map(|machine| machine.id))
     };
+    let in_shadow = || instance.mode.unwrap_or_else(of_now).is_shadow();
     match (instance.billed.0, instance.shadow_billed.0) {
         (0, shadow) if shadow != 0 => Outcome::Shadow,
         _ if instance.account == Some(suspense) => Outcome::Unbilled,

@@ -63,6 +63,8 @@ fn instance() -> Instance {
         earliest: None,
         used_until: None,
         disputed: Seconds(0),
+        mode: None,
+        kept: Seconds(0),
         lien: None,
     }
 }

@@ -20,13 +20,16 @@ pub(super) fn write_instance(
 ) -> Result<(), Error> {
     let instance = &change.instance;
     let (sql, written): (_, &[RangeInclusive<usize>]) = if instance.id.0 >= before.instance {
-        (INSERT, &[0..=47])
+        (INSERT, &[0..=49])
     } else {
         match (change.standing_changed, change.facts_changed) {
-            (true, true) => (STANDING_AND_FACTS, &[0..=0, 6..=47]),
-            (true, false) => (STANDING, &[0..=0, 6..=24, 43..=47]),
-            (false, true) => (COUNTS_AND_FACTS, &[0..=0, 10..=19, 25..=42, 45..=45]),
-            (false, false) => (COUNTS, &[0..=0, 10..=19, 45..=45]),
+            (true, true) => (STANDING_AND_FACTS, &[0..=0, 6..=49]),
+            (true, false) => (STANDING, &[0..=0, 6..=24, 43..=49]),
+            (false, true) => (
+                COUNTS_AND_FACTS,
+                &[0..=0, 10..=19, 25..=42, 45..=45, 48..=48],
+            ),
+            (false, false) => (COUNTS, &[0..=0, 10..=19, 45..=45, 48..=48]),
         }
     };
     let row = columns(instance);
@@ -44,7 +47,7 @@ pub(super) fn write_instance(
 }
 
 /// The columns of an instance in the order of [`super::load::INSTANCE`], which its seal is over.
-fn columns(i: &Instance) -> [ToSqlOutput<'_>; 48] {
+fn columns(i: &Instance) -> [ToSqlOutput<'_>; 50] {
     let (exact_whole, exact_part) = codec::columns(i.exact_sum);
     let (once_whole, once_part) = codec::columns(i.once_sum);
     let (f, u) = (&i.facts, &i.facts.usage);
@@ -101,6 +104,8 @@ fn columns(i: &Instance) -> [ToSqlOutput<'_>; 48] {
         time(i.used_until),
         number(Some(i.disputed.0)),
         time(i.earliest),
+        text(i.mode.map(bank_core::model::Mode::word)),
+        number(Some(i.kept.0)),
     ]
 }
 
@@ -123,26 +128,27 @@ const INSERT: &str =
     billed, shadow_billed, charged_s, processor_s, record, last_usage, rates_at, quote,
     absorbed, due_at, lien, project, user, group_name, qos, class, processors, nodes,
     memory_mb, disk_mb, gres, attributes, wall_s, start_at, end_at, submit_at, state,
-    exit_code, other, lien_expired, began_at, used_until, disputed_s, earliest_at, seal) VALUES (?1, ?2,
+    exit_code, other, lien_expired, began_at, used_until, disputed_s, earliest_at, mode, kept_s, seal)
+    VALUES (?1, ?2,
     ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
     ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38,
-    ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49)";
+    ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49, ?50, ?51)";
 
 /// What a charge counts up. No index and no foreign key looks at these columns, so this is far
 /// cheaper than [`STANDING`].
 const COUNTS: &str =
     "UPDATE instance SET exact_whole = ?11, exact_part = ?12, once_whole = ?13, once_part =
     ?14, billed = ?15, shadow_billed = ?16, charged_s = ?17, processor_s = ?18, record =
-    ?19, last_usage = ?20, used_until = ?46, seal = ?49 WHERE id = ?1";
+    ?19, last_usage = ?20, used_until = ?46, mode = ?49, seal = ?51 WHERE id = ?1";
 
 /// The same with what the scheduler said, in one statement: what most charges need.
 const COUNTS_AND_FACTS: &str =
     "UPDATE instance SET exact_whole = ?11, exact_part = ?12, once_whole = ?13, once_part =
     ?14, billed = ?15, shadow_billed = ?16, charged_s = ?17, processor_s = ?18, record =
-    ?19, last_usage = ?20, used_until = ?46, project = ?26, user = ?27, group_name = ?28,
+    ?19, last_usage = ?20, used_until = ?46, mode = ?49, project = ?26, user = ?27, group_name = ?28,
     qos = ?29, class = ?30, processors = ?31, nodes = ?32, memory_mb = ?33, disk_mb = ?34,
     gres = ?35, attributes = ?36, wall_s = ?37, start_at = ?38, end_at = ?39, submit_at =
-    ?40, state = ?41, exit_code = ?42, other = ?43, seal = ?49 WHERE id = ?1";
+    ?40, state = ?41, exit_code = ?42, other = ?43, seal = ?51 WHERE id = ?1";
 
 /// How it stands, with its counts.
 const STANDING: &str =
@@ -150,7 +156,7 @@ const STANDING: &str =
     exact_whole = ?11, exact_part = ?12, once_whole = ?13, once_part = ?14, billed = ?15,
     shadow_billed = ?16, charged_s = ?17, processor_s = ?18, record = ?19, last_usage = ?20,
     rates_at = ?21, quote = ?22, absorbed = ?23, due_at = ?24, lien = ?25, lien_expired =
-    ?44, began_at = ?45, used_until = ?46, disputed_s = ?47, earliest_at = ?48, seal = ?49 WHERE id = ?1";
+    ?44, began_at = ?45, used_until = ?46, mode = ?49, disputed_s = ?47, earliest_at = ?48, kept_s = ?50, seal = ?51 WHERE id = ?1";
 
 /// Both.
 const STANDING_AND_FACTS: &str =
@@ -158,10 +164,10 @@ const STANDING_AND_FACTS: &str =
     exact_whole = ?11, exact_part = ?12, once_whole = ?13, once_part = ?14, billed = ?15,
     shadow_billed = ?16, charged_s = ?17, processor_s = ?18, record = ?19, last_usage = ?20,
     rates_at = ?21, quote = ?22, absorbed = ?23, due_at = ?24, lien = ?25, lien_expired =
-    ?44, began_at = ?45, used_until = ?46, disputed_s = ?47, earliest_at = ?48, project = ?26, user = ?27,
+    ?44, began_at = ?45, used_until = ?46, mode = ?49, disputed_s = ?47, earliest_at = ?48, kept_s = ?50, project = ?26, user = ?27,
     group_name = ?28, qos = ?29, class = ?30, processors = ?31, nodes = ?32, memory_mb =
     ?33, disk_mb = ?34, gres = ?35, attributes = ?36, wall_s = ?37, start_at = ?38, end_at =
-    ?39, submit_at = ?40, state = ?41, exit_code = ?42, other = ?43, seal = ?49 WHERE id =
+    ?39, submit_at = ?40, state = ?41, exit_code = ?42, other = ?43, seal = ?51 WHERE id =
     ?1";
 
 pub(super) fn write_lien(connection: &Connection, lien: &Lien, before: Next) -> Result<(), Error> {

@@ -9,8 +9,8 @@ use bank_core::decimal::Decimal;
 use bank_core::directory::{Bank, Directory};
 use bank_core::ids::{AccountId, AllocationId, EntryId, InstanceId, LienId, QuoteId, UsageId};
 use bank_core::model::{
-    Allocation, Closing, Cycle, Facts, Instance, InstanceKey, Lien, LienState, ObjectType, Phase,
-    Portion,
+    Allocation, Closing, Cycle, Facts, Instance, InstanceKey, Lien, LienState, Mode, ObjectType,
+    Phase, Portion,
 };
 use bank_core::need::{INSTANCES_MAX, Need};
 use bank_core::time::{Seconds, Timestamp, Window};
@@ -35,7 +35,7 @@ macro_rules! instance_columns {
         charged_s, processor_s, record, last_usage, rates_at, quote, absorbed, due_at, lien,
         project, user, group_name, qos, class, processors, nodes, memory_mb, disk_mb, gres,
         attributes, wall_s, start_at, end_at, submit_at, state, exit_code, other, lien_expired,
-        began_at, used_until, disputed_s, earliest_at"
+        began_at, used_until, disputed_s, earliest_at, mode, kept_s"
     };
 }
 
@@ -113,12 +113,7 @@ pub(super) fn view(
         view.instances = instances_of(connection, key)?;
         view.refused = refused::wanted(connection, need, &view)?;
     }
-    if let Some(machine) = &need.charges_on {
-        view.machine_charged = uses::is_charged(connection, machine)?;
-    }
-    if let Some(identity) = &need.identity {
-        uses::add_known(connection, identity, &mut view)?;
-    }
+    uses::add(connection, need, &mut view)?;
     if let Some(id) = need.lien {
         load_work::lien(connection, id, &mut view)?;
     }
@@ -223,7 +218,10 @@ pub(super) fn due(
     Ok(Some(view))
 }
 
-fn instances_of(connection: &Connection, key: &InstanceKey) -> Result<Vec<Instance>, Error> {
+pub(super) fn instances_of(
+    connection: &Connection,
+    key: &InstanceKey,
+) -> Result<Vec<Instance>, Error> {
     let sql = concat!(
         "SELECT ",
         instance_columns!(),
@@ -277,6 +275,7 @@ pub(super) fn instance(row: &Row<'_>) -> Result<Instance, Error> {
     let processor_s = text(row, 17)?;
     let time = |column: usize| row.get::<_, Option<i64>>(column).map(|t| t.map(Timestamp));
     let object_type = text(row, 2)?;
+    let mode = text_or_null(row, 48)?;
     Ok(Instance {
         id: InstanceId(row.get(0)?),
         key: InstanceKey {
@@ -306,6 +305,10 @@ pub(super) fn instance(row: &Row<'_>) -> Result<Instance, Error> {
         earliest: time(47)?,
         used_until: time(45)?,
         disputed: Seconds(row.get(46)?),
+        mode: mode
+            .map(|word| codec::word("instance.mode", word, Mode::parse))
+            .transpose()?,
+        kept: Seconds(row.get(49)?),
         lien: None,
         facts: facts(row)?,
     })

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 29] = [
+const MIGRATIONS: [&str; 30] = [
     include_str!("../../../schema/sqlite/0001_ledger.sql"),
     include_str!("../../../schema/sqlite/0002_accounts.sql"),
     include_str!("../../../schema/sqlite/0003_reversal.sql"),
@@ -39,6 +39,7 @@ const MIGRATIONS: [&str; 29] = [
     include_str!("../../../schema/sqlite/0027_sink_print.sql"),
     include_str!("../../../schema/sqlite/0028_refused.sql"),
     include_str!("../../../schema/sqlite/0029_booking.sql"),
+    include_str!("../../../schema/sqlite/0030_mode.sql"),
 ];
 
 /// The last migration that changed what rollups are: a bank of an earlier version gets them filled.

@@ -3,13 +3,15 @@
 use super::{Error, codec, load, seal};
 use bank_core::amount::Amount;
 use bank_core::command::Chunk;
-use bank_core::effects::{Became, KnownUse, Shortage};
+use bank_core::effects::{Became, KnownUse, OtherUse, Shortage};
 use bank_core::ids::{AllocationId, InstanceId};
-use bank_core::model::{InstanceKey, ObjectType};
-use bank_core::need::Identity;
+use bank_core::model::{Instance, InstanceKey, ObjectType};
+use bank_core::need::{Identity, Need};
+use bank_core::reconcile::short_id;
+use bank_core::time::Timestamp;
 use bank_core::view::{Already, View};
 use rusqlite::types::ToSql;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
 
@@ -52,12 +54,25 @@ const COLUMNS: &str = "s.name, u.object_id, u.machine, u.object_type, u.project,
     u.became, u.policy, u.counted, u.instance, u.digest, u.amount, u.allocation,
     u.refusal, u.user";
 
+/// What a command asks about finished uses.
+pub(super) fn add(connection: &Connection, need: &Need, view: &mut View) -> Result<(), Error> {
+    if let Some(machine) = &need.charges_on {
+        view.machine_charged = is_charged(connection, machine)?;
+    }
+    if let Some(identity) = &need.identity {
+        add_known(connection, identity, view)?;
+    }
+    if let Some(key) = &need.alias {
+        view.instances.extend(load::instances_of(connection, key)?);
+    }
+    match &need.others {
+        Some(key) => add_others(connection, key, need, view),
+        None => Ok(()),
+    }
+}
+
 /// The finished use of an identity, and its instance.
-pub(super) fn add_known(
-    connection: &Connection,
-    identity: &Identity,
-    view: &mut View,
-) -> Result<(), Error> {
+fn add_known(connection: &Connection, identity: &Identity, view: &mut View) -> Result<(), Error> {
     let sql = format!(
         "SELECT {COLUMNS} FROM source s JOIN usage_identity u ON u.source = s.id
          WHERE s.name = ?1 AND u.object_id = ?2 AND u.start_at = ?3"
@@ -94,19 +109,33 @@ pub(super) fn of_chunk(connection: &Connection, chunk: &Chunk) -> Result<Vec<Alr
         for (n, report) in chunk.reports.iter().enumerate() {
             let request = &report.request;
             let kind = request.object_type.word();
-            let key = (&request.object_id, &request.whose.machine, kind);
-            if used.exists(key)?
-                && let Some(already) = at(&mut already, chunk, n)
-            {
+            let machine = &request.whose.machine;
+            let short = short_id(&request.object_id);
+            let is_used = used.exists((&request.object_id, machine, kind))?
+                || (short != request.object_id && used.exists((short, machine, kind))?);
+            if is_used && let Some(already) = at(&mut already, chunk, n) {
                 already.has_instance = true;
             }
         }
     }
-    let source: Option<i64> = connection
-        .prepare_cached("SELECT id FROM source WHERE name = ?1")?
-        .query_row([&chunk.source], |r| r.get(0))
-        .optional()?;
-    let Some(source) = source else {
+    let mut own = None;
+    for (id, name) in sources(connection)? {
+        if name == chunk.source {
+            own = Some(id);
+            continue;
+        }
+        for n in maybe_known(connection, chunk, id)? {
+            let Some(report) = chunk.reports.get(n) else {
+                continue;
+            };
+            let mut others = Vec::new();
+            others_of(connection, (id, &name), &report.request.key(), &mut others)?;
+            if let Some(already) = at(&mut already, chunk, n).filter(|_| !others.is_empty()) {
+                already.others.extend(others);
+            }
+        }
+    }
+    let Some(source) = own else {
         return Ok(already);
     };
     let sql = format!(
@@ -159,6 +188,79 @@ fn maybe_known(connection: &Connection, chunk: &Chunk, source: i64) -> Result<Ve
         }
     }
     Ok(found)
+}
+
+/// The finished uses of an object, whoever reported them. A scheduler's charge of a use that is open asks
+/// for none: what a collector has charged is closed.
+fn add_others(
+    connection: &Connection,
+    key: &InstanceKey,
+    need: &Need,
+    view: &mut View,
+) -> Result<(), Error> {
+    let is_open = || view.instances.iter().all(Instance::is_open);
+    if need.identity.is_none() && !view.instances.is_empty() && is_open() {
+        return Ok(());
+    }
+    let mut aliases = Vec::new();
+    for (id, name) in sources(connection)? {
+        let found = others_of(connection, (id, &name), key, &mut view.others)?;
+        aliases.extend(found);
+    }
+    for id in aliases {
+        if view.instances.iter().all(|i| i.id != id) {
+            view.instances.extend(load::instance_by_id(connection, id)?);
+        }
+    }
+    Ok(())
+}
+
+fn sources(connection: &Connection) -> Result<Vec<(i64, String)>, Error> {
+    let mut statement = connection.prepare_cached("SELECT id, name FROM source")?;
+    let rows = statement.query_map([], |r| Ok((r.get(0)?, r.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The finished uses of an object that one source reported; gives the instances of those with another id.
+fn others_of(
+    connection: &Connection,
+    (source, name): (i64, &str),
+    key: &InstanceKey,
+    found: &mut Vec<OtherUse>,
+) -> Result<Vec<InstanceId>, Error> {
+    let mut aliases = Vec::new();
+    let columns = "SELECT start_at, end_at, instance, became, object_id FROM usage_identity";
+    let exact = "object_id = ?2";
+    // Behind the id may stand a server, whose name begins with anything but a digit.
+    let longer = "object_id > ?2 || '.' AND object_id < ?2 || '/'";
+    let (id, kind) = (key.object_id.as_str(), key.object_type.word());
+    let short = short_id(id);
+    let alias = (short != id).then_some((exact, short));
+    for (which, id) in [(exact, id), (longer, id)].into_iter().chain(alias) {
+        let sql = format!(
+            "{columns} WHERE source = ?1 AND {which} AND machine = ?3 AND object_type = ?4"
+        );
+        let mut statement = connection.prepare_cached(&sql)?;
+        let mut rows = statement.query((source, id, &key.machine, kind))?;
+        while let Some(r) = rows.next()? {
+            let own: String = r.get(4)?;
+            if own != id && short_id(&own) != id {
+                continue;
+            }
+            let became: String = r.get(3)?;
+            let became = codec::word("usage_identity.became", &became, Became::parse)?;
+            let instance = r.get::<_, Option<i64>>(2)?.map(InstanceId);
+            aliases.extend(instance.filter(|_| own != key.object_id));
+            found.push(OtherUse {
+                source: name.to_owned(),
+                start: Timestamp(r.get(0)?),
+                end: r.get::<_, Option<i64>>(1)?.map(Timestamp),
+                instance,
+                is_charged: became.counts(),
+            });
+        }
+    }
+    Ok(aliases)
 }
 
 /// Whether anything was charged on a machine. Asked while no source has claimed it: the first record

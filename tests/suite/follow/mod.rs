@@ -5,6 +5,7 @@ mod crash;
 mod live;
 mod race;
 mod reconcile;
+mod switch;
 mod turns;
 
 use std::fs::OpenOptions;

@@ -113,6 +113,38 @@ fn an_event_log_is_held_against_the_charges() {
     bank.verify();
 }
 
+/// Banks of earlier versions charged a use a second time when the source of its machine changed.
+#[test]
+fn a_use_that_two_sources_have_charged_is_listed() {
+    let bank = watched();
+    charged(&bank, "Moab.1", "chemistry", 8, 3600);
+    charged(&bank, "Moab.2", "chemistry", 8, 3600);
+    let log = event("Moab.1", "chemistry", 8, T0 - 3600, T0)
+        + &event("Moab.2", "chemistry", 8, T0 - 3600, T0);
+    fs::write(file(&bank, "events"), log).unwrap();
+    let kept = "SELECT count(*) FROM usage_identity WHERE became = 'kept'";
+    let read = || (bank.query(kept) == [["2"]]).then_some(());
+    until("the event log is taken", read);
+    bank.query(
+        "UPDATE usage_identity SET became = 'charged', amount = 28800
+         WHERE object_id = 'Moab.1' RETURNING id",
+    );
+    let found = bank.json(&[
+        "reconcile",
+        "-m",
+        "colony",
+        "--to",
+        "2026-01-02",
+        "--from",
+        "2025-12-01",
+    ]);
+    assert_eq!(
+        rows(&found),
+        [("charged_twice".into(), "Moab.1".into(), String::new())]
+    );
+    assert_eq!(found["totals"]["charged_twice"]["jobs"], 1);
+}
+
 /// Page by page the answer is the same.
 #[test]
 fn pages_add_up_to_the_whole() {

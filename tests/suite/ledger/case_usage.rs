@@ -323,7 +323,7 @@ fn the_first_source_that_charges_claims_the_machine() {
         t.given("F{a=100000}");
         t.after([ask(finished("k", 60))]);
         // The scheduler's charge is on record, and takes nothing.
-        t.expect(by_nami("j", 10), "charged 0, balance 99040", "charge a 0");
+        t.expect(by_nami("j", 10), "charged 0, balance 0", "modify 0");
         let said = reason(t);
         assert!(said.contains("kept: charged from slurm:colony"), "{said}");
         // A person may charge all the same.
@@ -347,7 +347,7 @@ fn a_total_of_another_source_gives_nothing_back() {
             "charge a -100",
         );
         source(t, SOURCE);
-        t.expect(total("j", 250), "charged 0, balance 99900", "charge a 0");
+        t.expect(total("j", 250), "charged 0, balance 99900", "modify 0");
         // What was kept meanwhile is billed once the machine is the scheduler's again.
         source(t, "nami");
         t.expect(

@@ -21,6 +21,7 @@ mod price;
 mod quote;
 mod rates;
 mod removal;
+mod same;
 mod show;
 mod time;
 mod undo;
@@ -134,6 +135,8 @@ struct Instance {
     expired: Option<Timestamp>,
     /// It was closed by the end of its job.
     is_ended: bool,
+    /// It was closed by the deletion of its job.
+    is_deleted: bool,
     account: Option<usize>,
     fallback_from: Option<usize>,
     facts: Facts,
@@ -159,6 +162,10 @@ struct Instance {
     used_until: Option<Timestamp>,
     /// Seconds reported beyond what can have been used.
     disputed: i64,
+    /// The mode of its first charge.
+    mode: Option<Mode>,
+    /// Seconds that wait for whoever charges it.
+    kept: i64,
     lien: Option<usize>,
     /// The windows that were billed, second by second.
     used: Vec<i64>,

@@ -301,7 +301,7 @@ fn where_no_money_moves_the_shadow_figures_do() {
 }
 
 #[test]
-fn a_project_in_another_mode_moves_the_figures_of_its_own() {
+fn a_use_stays_in_its_mode_when_it_gets_a_project_in_another_one() {
     let mut t = Ground::new(Mode::Strict);
     t.now = 20_000;
     let one = job("1", "grp_chem", 4, 100);
@@ -314,9 +314,9 @@ fn a_project_in_another_mode_moves_the_figures_of_its_own() {
     }));
     t.assign(&one, "chem").unwrap();
     assert_eq!(t.figures(UNBILLED), (0, 0));
-    assert_eq!(t.figures("chem"), (1000, -400));
+    assert_eq!(t.figures("chem"), (600, 0));
     let instance = t.book.instances.values().next().unwrap();
-    assert_eq!((instance.billed.0, instance.shadow_billed.0), (0, 400));
+    assert_eq!((instance.billed.0, instance.shadow_billed.0), (400, 0));
 }
 
 #[test]

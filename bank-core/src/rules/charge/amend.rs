@@ -1,15 +1,15 @@
 //! Amended records of finished uses: what an earlier record came to goes back where it was for another
-//! project or user, or is taken over from a chunk (decision 19).
+//! project or user (decision 19).
 
 use super::Bill;
 use crate::amount::Amount;
 use crate::command::Charge;
 use crate::decimal::Decimal;
-use crate::effects::{Billing, Delta, Entry, EntryKind, RecordEvent, UsageRow};
+use crate::effects::{Billing, Entry, EntryKind, RecordEvent, UsageRow};
 use crate::history::{Placed, rests, standing};
 use crate::ids::{AllocationId, TxId, UsageId};
 use crate::model::Instance;
-use crate::postings::{About, Postings};
+use crate::postings::About;
 use crate::refusal::Refusal;
 use crate::rules::after::move_money;
 use crate::rules::instance::would_refuse;
@@ -17,7 +17,6 @@ use crate::rules::would::{self, Needed};
 use crate::terms::{Paid, Whole};
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, Next};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Whom a use is charged to: what the journal names.
@@ -57,56 +56,7 @@ pub(super) fn earlier(charge: &Charge, known: &Owner) -> Option<Owner> {
     if charge.terms.assigned {
         return None;
     }
-    match &whole.carried {
-        Some(carried) => Some(Owner {
-            project: carried.project.clone(),
-            user: carried.user.clone(),
-        }),
-        None => whole.instance.map(|_| known.clone()),
-    }
-}
-
-/// Takes over what a chunk counted in the shadow totals: what was counted there is not charged
-/// again, so that only the difference moves money. It stays where it lies, as what the instance was
-/// charged there; gives what was paid for the instance with it.
-pub(super) fn carry<'a>(
-    postings: &mut Postings,
-    instance: &mut Instance,
-    charge: &Charge,
-    paid: &'a [Paid],
-    by: (TxId, Timestamp),
-) -> Result<Cow<'a, [Paid]>, Refusal> {
-    let finished = charge.terms.finished.as_ref();
-    let Some(carried) = finished.and_then(|whole| whole.carried.as_ref()) else {
-        return Ok(Cow::Borrowed(paid));
-    };
-    let amount = carried.amount;
-    instance.shadow_billed = instance.shadow_billed.plus(amount)?;
-    let id = UsageId(Next::take(&mut postings.next.usage));
-    let row = row(instance, id, by, (amount, Billing::Shadow));
-    postings.usages.push(row);
-    instance.last_usage = Some(id);
-    let mut paid = paid.to_vec();
-    let moved = !amount.is_zero();
-    if let Some(on) = carried.on.filter(|_| moved) {
-        let shadow = |amount: Amount| Delta {
-            shadow: amount.0,
-            ..Delta::default()
-        };
-        let about = |usage| About {
-            usage,
-            project: carried.project.clone(),
-            user: carried.user.clone(),
-            machine: carried.machine.clone(),
-            ..About::instance(instance)
-        };
-        let (back, again) = (shadow(amount), shadow(amount.negate()?));
-        let kind = EntryKind::ChargeNotional;
-        postings.post(kind, on, back, &about(None))?;
-        postings.post(kind, on, again, &about(Some(id)))?;
-        Paid::count(&mut paid, instance.id, Some(on), &again);
-    }
-    Ok(Cow::Owned(paid))
+    whole.instance.map(|_| known.clone())
 }
 
 /// A row that changes what an instance came to, and counts no time.
@@ -294,7 +244,7 @@ impl Bill {
     /// Journals what strict enforcement would have said when a finished use began; an amended record
     /// is not asked again.
     pub(super) fn note_refusal(&mut self, charge: &Charge, ctx: &Context<'_>) {
-        let fresh = |whole: &&Whole| whole.instance.is_none() && whole.carried.is_none();
+        let fresh = |whole: &&Whole| whole.instance.is_none();
         let Some(whole) = charge.terms.finished.as_ref().filter(fresh) else {
             return;
         };

@@ -3,6 +3,7 @@
 use super::source;
 use crate::command::Charge;
 use crate::model::{Closing, Instance};
+use crate::rules::same;
 use crate::time::Timestamp;
 use crate::view::{Context, View};
 
@@ -19,12 +20,17 @@ pub(super) fn charged_instance<'a>(
     ctx: &Context<'_>,
 ) -> Option<&'a Instance> {
     if let Some(whole) = &charge.terms.finished {
-        return source::finished_instance(view, whole, at);
-    }
-    if charge.terms.newest {
-        return view.instances.first();
+        return source::finished_instance(view, charge, whole);
     }
     let grace = ctx.directory.policy.close_grace;
+    // What a collector has charged is one use: another one of the id is no part of it.
+    let is_meant = |i: &&Instance| {
+        let is_foreign = charge.terms.source.is_some() && same::collector(i, view).is_some();
+        !is_foreign || same::is_of(charge, at, i, grace)
+    };
+    if charge.terms.newest {
+        return view.instances.first().filter(is_meant);
+    }
     let just_closed = |i: &&Instance| {
         i.closed
             .is_some_and(|(closed, _)| closed <= at && at <= closed.plus(grace))
@@ -50,6 +56,21 @@ pub(super) fn charged_instance<'a>(
         .or_else(begun_then)
         .or_else(open_now)
         .or_else(|| over_since_long(view, charge))
+        .filter(is_meant)
+        .or_else(|| charged_by_collector(view, charge, is_meant))
+}
+
+/// The use that a collector has charged, and that a scheduler's document speaks of by its times.
+fn charged_by_collector<'a>(
+    view: &'a View,
+    charge: &Charge,
+    is_meant: impl Fn(&&Instance) -> bool,
+) -> Option<&'a Instance> {
+    let facts = &charge.request.facts;
+    facts.start.or(facts.end)?;
+    charge.terms.source.as_ref()?;
+    let mut collected = view.instances.iter();
+    collected.find(|i| same::collector(i, view).is_some() && is_meant(i))
 }
 
 /// The closed use that a scheduler's document belongs to, however late the document comes. One that states

@@ -52,7 +52,7 @@ impl Bill {
     ) -> Result<Effects, Refusal> {
         self.book(ctx);
         self.mark(ctx);
-        self.count(asked, duration)?;
+        self.count(asked, duration, mode)?;
         let paying = self.paying_account();
         let own = paying.and_then(|id| ctx.directory.account(id));
         // A charge that took nothing does not choose the account of the later ones.
@@ -99,7 +99,7 @@ impl Bill {
             disputed: self.plausible.disputed,
             repeats: self.plausible.repeats,
             would_refuse: self.would_refuse,
-            kept_for: source::owner(asked, ctx).map(str::to_owned),
+            kept_for: None,
         });
         let standing_changed = self.before != self.instance.standing();
         let change = InstanceChange {
@@ -115,8 +115,14 @@ impl Bill {
     /// later still is absorbed (decision 13).
     fn close(&mut self, ctx: &Context<'_>) {
         let (postings, instance) = (&mut self.postings, &mut self.instance);
-        if let Some((_, by)) = &mut instance.closed {
+        if let Some((closed, by)) = &mut instance.closed {
             *by = Closing::End;
+            instance.due = None;
+            if !self.late {
+                // Its scheduler had ended it, and this is the first that is billed of it.
+                let closed = *closed;
+                close_instance(postings, instance, closed, Closing::End, ctx);
+            }
             return;
         }
         // Not before it began, whenever the use that closes it ended.
@@ -157,7 +163,7 @@ impl Bill {
         }
     }
 
-    fn count(&mut self, asked: &Charge, duration: Seconds) -> Result<(), Refusal> {
+    fn count(&mut self, asked: &Charge, duration: Seconds, mode: Mode) -> Result<(), Refusal> {
         self.dispute(asked);
         let instance = &mut self.instance;
         let total = match self.outcome {
@@ -166,12 +172,23 @@ impl Bill {
         };
         *total = total.plus(self.amount)?;
         instance.charged = instance.charged.plus(duration);
+        if asked.terms.source.is_some() {
+            // What waited is billed with it.
+            instance.kept = Seconds(0);
+        }
         let until = instance
             .used_until
             .map_or(self.at, |known| known.max(self.at));
         instance.used_until = Some(until);
         let more = instance.facts.usage.processor_seconds(duration);
         instance.processor_seconds = instance.processor_seconds.saturating_add(more);
+        if instance.record.is_none() {
+            instance.mode = Some(match (self.outcome, mode.is_shadow()) {
+                // Where no price could be computed, the suspense account has it.
+                (Billing::Billed | Billing::Unbilled | Billing::Refund, true) => Mode::Strict,
+                _ => mode,
+            });
+        }
         instance.record = instance.record.or(Some(self.usage));
         Ok(())
     }

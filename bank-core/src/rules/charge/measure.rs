@@ -143,7 +143,10 @@ pub(super) fn measure(
         return Ok(Measured::nothing());
     };
     let (began, from) = match &charge.terms.finished {
-        Some(whole) => (whole.began, whole.began),
+        Some(whole) => {
+            let rest = whole.began.plus(billed_before(charge, instance));
+            (rest, rest)
+        }
         None => (
             priced_from(at, duration, instance.opened),
             at.minus(duration),
@@ -164,6 +167,15 @@ pub(super) fn measure(
         windows: None,
         part: Some((duration, plausible.reported)).filter(|(counts, all)| counts < all),
     })
+}
+
+/// What was billed of a finished use before its first record came.
+fn billed_before(charge: &Charge, instance: &Instance) -> Seconds {
+    if charge.terms.total {
+        Seconds(0)
+    } else {
+        instance.charged
+    }
 }
 
 /// The part of a window that was not billed yet, or the refusal where the site wants it.
@@ -304,8 +316,8 @@ pub(super) fn billed_now(
     })
 }
 
-/// An amount that the caller gives, exactly; a window that was billed wholly, a total older than
-/// the last one, or what another source charges adds nothing.
+/// An amount that the caller gives, exactly; a window that was billed wholly, or a total older than
+/// the last one adds nothing.
 fn as_given(
     instance: &mut Instance,
     charge: &Charge,
@@ -314,7 +326,7 @@ fn as_given(
     before: Amount,
     directory: &Directory,
 ) -> Option<Amount> {
-    if measured.pieces.is_empty() || charge.terms.kept {
+    if measured.pieces.is_empty() {
         return Some(Amount::ZERO);
     }
     let amount = match measured.part {

@@ -1,32 +1,12 @@
 //! Whose word a machine's usage is charged by, and finished uses as charges (decision 19).
 
-use crate::amount::Amount;
 use crate::command::Charge;
 use crate::effects::DirectoryRow;
 use crate::model::{Instance, Machine};
 use crate::postings::Postings;
-use crate::terms::{Terms, Whole};
-use crate::time::Timestamp;
+use crate::rules::same;
+use crate::terms::Whole;
 use crate::view::{Context, View};
-use std::borrow::Cow;
-
-/// The charge as it counts: what reports a machine that another source charges is kept with amount
-/// 0, so that nothing is billed twice and both sides can be compared.
-pub(super) fn admitted<'a>(charge: &'a Charge, ctx: &Context<'_>) -> Cow<'a, Charge> {
-    let Some(owner) = owner(charge, ctx) else {
-        return Cow::Borrowed(charge);
-    };
-    let terms = Terms {
-        amount: Some(Amount::ZERO),
-        itemisation: format!("kept: charged from {owner}"),
-        kept: true,
-        ..charge.terms.clone()
-    };
-    Cow::Owned(Charge {
-        terms,
-        ..charge.clone()
-    })
-}
 
 /// The source that charges the machine in place of the charge's own.
 pub(super) fn owner<'a>(charge: &Charge, ctx: &Context<'a>) -> Option<&'a str> {
@@ -67,7 +47,7 @@ pub(super) fn claim(postings: &mut Postings, machine: Machine, ctx: &Context<'_>
 
 /// The word for it in the journal.
 pub(super) fn op(charge: &Charge) -> &'static str {
-    let amended = |whole: &Whole| whole.instance.is_some() || whole.carried.is_some();
+    let amended = |whole: &Whole| whole.instance.is_some();
     if charge.terms.finished.as_ref().is_some_and(amended) {
         "adjust"
     } else {
@@ -75,16 +55,17 @@ pub(super) fn op(charge: &Charge) -> &'static str {
     }
 }
 
-/// The instance of a finished use: that of the record before it, else the one that was open when
-/// the use ended.
+/// The instance of a finished use: that of the record before it, else the one of the same use, whoever
+/// made it.
 pub(super) fn finished_instance<'a>(
     view: &'a View,
+    charge: &Charge,
     whole: &Whole,
-    at: Timestamp,
 ) -> Option<&'a Instance> {
     let mut instances = view.instances.iter();
+    let source = charge.terms.source.as_deref();
     match whole.instance {
         Some(id) => instances.find(|i| i.id == id),
-        None => instances.find(|i| i.was_open(at)),
+        None => same::instance_of(&charge.request.facts, source, view),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bank_api::v1::{ReconcileQuery, ReconcileRow, ReconcileSum, Reconciled};
 use bank_core::decimal::Decimal;
 use bank_core::directory::Bank;
-use bank_core::reconcile::{Difference, Kind, Side, compare};
+use bank_core::reconcile::{Difference, Kind, Side, compare, compare_twice};
 use bank_core::refusal::Refusal;
 use bank_core::time::{MICROS, Seconds, Timestamp};
 
@@ -154,6 +154,7 @@ impl Page {
     fn add(&mut self, pair: &Pair, tolerance_us: i64, all: bool, bank: &Bank) {
         let charge = pair.charge.as_ref().map(|(side, _)| side);
         let (kind, differences) = match &pair.record {
+            Some(record) if pair.is_twice => compare_twice(record, charge, tolerance_us),
             Some(record) => compare(record, charge, tolerance_us),
             None => (Kind::NotRecorded, Vec::new()),
         };

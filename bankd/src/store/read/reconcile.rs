@@ -51,6 +51,8 @@ pub struct Pair {
     pub record: Option<Side>,
     /// What was charged, and for how much: minor units, real and shadow together.
     pub charge: Option<(Side, i128)>,
+    /// Both are charges of one use, by two sources.
+    pub is_twice: bool,
 }
 
 /// The pairs of one page, and where the next one goes on.
@@ -64,6 +66,7 @@ pub fn page(
         connection,
         question,
         compared: compared(connection, question)?,
+        charging: charging(connection, question)?,
     };
     let (from, _) = question.time;
     let after = after.unwrap_or(Place::Record(from.0.saturating_sub(1), i64::MAX));
@@ -96,10 +99,18 @@ fn compared(connection: &Connection, question: &Question) -> Result<Vec<i64>, Er
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// The collector that charges the machine.
+fn charging(connection: &Connection, question: &Question) -> Result<Option<i64>, Error> {
+    let mut statement = connection.prepare_cached("SELECT id FROM source WHERE name = ?1")?;
+    let found = statement.query_row([&question.charging], |r| r.get(0));
+    Ok(found.optional()?)
+}
+
 struct Walk<'a> {
     connection: &'a Connection,
     question: &'a Question,
     compared: Vec<i64>,
+    charging: Option<i64>,
 }
 
 /// A row of `usage_identity`.
@@ -111,6 +122,8 @@ struct Recorded {
     is_kept: bool,
     amount: i64,
     end: i64,
+    instance: Option<i64>,
+    counts: bool,
 }
 
 /// An instance that was charged.
@@ -121,11 +134,11 @@ struct Charged {
 }
 
 const RECORD: &str = "u.id, s.name, u.object_id, u.start_at, u.end_at, u.wall_us, u.millis,
-    u.project, u.account, u.user, u.became, u.amount
+    u.project, u.account, u.user, u.became, u.amount, u.instance
     FROM usage_identity u JOIN source s ON s.id = u.source";
 
 const CHARGE: &str = "id, object_id, coalesce(start_at, began_at),
-    coalesce(end_at, used_until, closed_at), charged_s, processors, project, user, billed,
+    coalesce(end_at, used_until, closed_at), charged_s + kept_s, processors, project, user, billed,
     shadow_billed";
 
 impl Walk<'_> {
@@ -172,6 +185,7 @@ impl Walk<'_> {
                 source: Some(record.source),
                 record: Some(record.side),
                 charge,
+                is_twice: false,
             }));
         }
         if record.side.is_negative() {
@@ -180,6 +194,16 @@ impl Walk<'_> {
                 source: Some(record.source),
                 record: Some(record.side),
                 charge: None,
+                is_twice: false,
+            }));
+        }
+        if let Some(charge) = self.other_charge(&record)? {
+            return Ok(is_wanted.then_some(Pair {
+                job: record.job,
+                source: Some(record.source),
+                record: Some(record.side),
+                charge: Some(charge),
+                is_twice: true,
             }));
         }
         // It is the charge itself.
@@ -191,6 +215,7 @@ impl Walk<'_> {
             source: None,
             record: None,
             charge: Some((record.side, record.amount.into())),
+            is_twice: false,
         }))
     }
 
@@ -233,8 +258,69 @@ impl Walk<'_> {
         Ok(found.map(|charge| (charge.side.clone(), charge.amount.into())))
     }
 
+    /// Another charge of the use of a record that was charged: of an instance that is not its own, or of a
+    /// collector that reported it before.
+    fn other_charge(&self, record: &Recorded) -> Result<Option<(Side, i128)>, Error> {
+        if !record.counts {
+            return Ok(None);
+        }
+        let sql = format!(
+            "SELECT {CHARGE} FROM instance i WHERE object_id = ?1 AND machine = ?2
+                 AND object_type = 'job' AND last_usage IS NOT NULL AND charged_s > 0
+                 AND id IS NOT ?3
+                 AND NOT EXISTS (SELECT 1 FROM usage_identity u WHERE u.instance = i.id)
+             ORDER BY number LIMIT ?4"
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let machine = &self.question.machine;
+        let asked = (&record.job, machine, record.instance, CHARGES_MAX);
+        let mut rows = statement.query(asked)?;
+        while let Some(row) = rows.next()? {
+            let charge = charged(row)?;
+            if charge.side.meets(&record.side) {
+                return Ok(Some((charge.side, charge.amount)));
+            }
+        }
+        self.other_record(record)
+    }
+
+    /// The same of a collector that reported it before.
+    fn other_record(&self, record: &Recorded) -> Result<Option<(Side, i128)>, Error> {
+        let sql = format!(
+            "SELECT {RECORD} WHERE u.source = ?1 AND u.object_id = ?2 AND u.machine = ?3
+                 AND u.became IN ('charged', 'adjusted', 'free') AND u.id < ?4 LIMIT ?5"
+        );
+        let machine = &self.question.machine;
+        let mut sources = self
+            .connection
+            .prepare_cached("SELECT id FROM source WHERE name <> ?1")?;
+        let mut sources = sources.query([&record.source])?;
+        while let Some(source) = sources.next()? {
+            let id: i64 = source.get(0)?;
+            let mut statement = self.connection.prepare_cached(&sql)?;
+            let asked = (id, &record.job, machine, record.id, CHARGES_MAX);
+            let mut rows = statement.query(asked)?;
+            while let Some(row) = rows.next()? {
+                let other = recorded(row)?;
+                if other.side.meets(&record.side) {
+                    return Ok(Some((other.side, other.amount.into())));
+                }
+            }
+        }
+        Ok(None)
+    }
+
     /// Whether one of the compared collectors speaks of a use.
     fn is_recorded(&self, job: &str, start: Option<Timestamp>) -> Result<bool, Error> {
+        self.is_recorded_by(&self.compared, job, start)
+    }
+
+    fn is_recorded_by(
+        &self,
+        sources: &[i64],
+        job: &str,
+        start: Option<Timestamp>,
+    ) -> Result<bool, Error> {
         // Behind the id may stand a server, whose name begins with anything but a digit.
         let mut exact = self.connection.prepare_cached(
             "SELECT start_at FROM usage_identity WHERE source = ?1 AND object_id = ?2 LIMIT ?3",
@@ -243,7 +329,7 @@ impl Walk<'_> {
             "SELECT start_at, object_id FROM usage_identity
              WHERE source = ?1 AND object_id > ?2 || '.' AND object_id < ?2 || '/' LIMIT ?3",
         )?;
-        for source in &self.compared {
+        for source in sources {
             let mut starts: Vec<Option<Timestamp>> = Vec::new();
             for id in ids(job) {
                 let mut rows = exact.query((source, id, CHARGES_MAX))?;
@@ -287,27 +373,29 @@ impl Walk<'_> {
         Ok(low.saturating_sub(1))
     }
 
-    /// Charges of the time that no record speaks of.
+    /// Charges of the time that no record speaks of, and what waits for one.
     fn charges(
         &self,
         after: i64,
         limit: usize,
         pairs: &mut Vec<Pair>,
     ) -> Result<Option<Place>, Error> {
-        if self.compared.is_empty() {
+        if self.compared.is_empty() && self.charging.is_none() {
             return Ok(None);
         }
         // What a record was charged by was seen with the record. All rows are looked at, so that a
         // page ends however few of them are meant.
         let sql = format!(
             "SELECT {CHARGE}, CASE WHEN machine = ?2 AND object_type = 'job'
-                     AND last_usage IS NOT NULL AND closed_at IS NOT NULL
+                     AND closed_at IS NOT NULL AND (last_usage IS NOT NULL AND ?3 OR kept_s > 0)
                  THEN NOT EXISTS (SELECT 1 FROM usage_identity u WHERE u.instance = i.id)
-                 ELSE 0 END
+                 ELSE 0 END, kept_s
              FROM instance i WHERE id > ?1 ORDER BY id"
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
-        let mut rows = statement.query((after, &self.question.machine))?;
+        let compares = !self.compared.is_empty();
+        let charging: Vec<i64> = self.charging.into_iter().collect();
+        let mut rows = statement.query((after, &self.question.machine, compares))?;
         let (mut looked, mut meant, mut last) = (0, 0, after);
         let (from, until) = self.question.time;
         while let Some(row) = rows.next()? {
@@ -325,12 +413,17 @@ impl Walk<'_> {
                 .side
                 .end
                 .is_some_and(|end| end >= from && end < until);
-            if is_of_the_time && !self.is_recorded(&charge.job, charge.side.start)? {
+            // What is kept of a scheduler waits for the collector that charges the machine.
+            let waits = row.get::<_, i64>(11)? > 0;
+            let sources = if waits { &charging } else { &self.compared };
+            let start = charge.side.start;
+            if is_of_the_time && !self.is_recorded_by(sources, &charge.job, start)? {
                 pairs.push(Pair {
                     job: charge.job,
                     source: None,
                     record: None,
                     charge: Some((charge.side, charge.amount)),
+                    is_twice: false,
                 });
             }
         }
@@ -368,6 +461,8 @@ fn recorded(r: &Row<'_>) -> Result<Recorded, Error> {
             user: r.get(9)?,
         },
         is_kept: became == "kept",
+        counts: matches!(became.as_str(), "charged" | "adjusted" | "free"),
+        instance: r.get(12)?,
         amount: r.get::<_, Option<i64>>(11)?.unwrap_or_default(),
         end: end.unwrap_or_default(),
     })

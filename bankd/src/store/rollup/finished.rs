@@ -147,10 +147,7 @@ impl<'a> Finished<'a> {
     /// Whether what it used counts: not where it used nothing, or is kept beside what another source
     /// charges.
     pub(in crate::store) fn counts(&self) -> bool {
-        matches!(
-            self.became,
-            Became::Charged | Became::Adjusted | Became::Free
-        )
+        self.became.counts()
     }
 
     /// When it began and ended. Where the source does not say when it began, the wall time tells.

@@ -197,7 +197,9 @@ pub(super) fn billed(connection: &Connection, report: &mut Report) -> Result<(),
         "SELECT i.id, i.billed, i.shadow_billed, i.charged_s,
              COALESCE(SUM(CASE WHEN u.billing NOT IN ('shadow', 'refund') THEN u.amount END), 0),
              COALESCE(SUM(CASE WHEN u.billing = 'shadow' THEN u.amount END), 0),
-             COALESCE(SUM(u.charged_s), 0), i.last_usage IS max(u.id)
+             COALESCE(SUM(u.charged_s), 0), i.last_usage IS max(u.id),
+             (i.mode IS NULL) = (i.record IS NULL) AND (i.mode IS NULL OR (i.mode IN ('notional', 'track'))
+                 = (SELECT f.billing = 'shadow' FROM usage f WHERE f.id = i.record))
          FROM instance i LEFT JOIN usage u ON u.instance = i.id GROUP BY i.id",
     )?;
     let mut rows = statement.query([])?;
@@ -216,6 +218,10 @@ pub(super) fn billed(connection: &Connection, report: &mut Report) -> Result<(),
         }
         if !row.get::<_, bool>(7)? {
             let text = format!("instance {id}: its last usage is not the newest of its usage");
+            report.find(Finding::new("instance", id, text));
+        }
+        if !row.get::<_, Option<bool>>(8)?.unwrap_or(true) {
+            let text = format!("instance {id}: its mode is not that of its first usage");
             report.find(Finding::new("instance", id, text));
         }
     }

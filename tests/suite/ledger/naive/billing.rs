@@ -109,7 +109,9 @@ impl Naive {
             earliest = earliest.max(instance.opened);
         }
         let whole = charge.terms.finished.as_ref();
-        let began = whole.map_or(earliest, |whole| whole.began);
+        let is_first = whole.is_some() && !charge.terms.total;
+        let billed = if is_first { instance.seconds } else { 0 };
+        let began = whole.map_or(earliest, |whole| whole.began.plus(Seconds(billed)));
         let reported = plausible.reported;
         let before = if charge.terms.total {
             instance.seconds
@@ -130,10 +132,7 @@ impl Naive {
         let before = self.instances[n].billed + self.instances[n].shadow_billed;
         let is_total = charge.terms.total;
         if let Some(amount) = charge.terms.amount {
-            if charge.terms.kept
-                || measured.is_nothing
-                || (measured.is_window && measured.pieces.is_empty())
-            {
+            if measured.is_nothing || (measured.is_window && measured.pieces.is_empty()) {
                 return Billed::plain(0);
             }
             let share = |(counts, all): (i64, i64)| amount.0 * counts / all;

@@ -27,6 +27,7 @@ impl Naive {
             .window
             .map(|w| w.end.seconds() - w.start.seconds());
         let reported = window.or(charge.duration.map(|d| d.0)).unwrap_or(0);
+        let reported = self.waiting(charge, n, reported);
         let all = Plausible {
             reported,
             counts: Some(reported),

@@ -37,8 +37,8 @@ struct Bill {
 }
 
 impl Naive {
-    /// What a machine's other source reports is kept with amount 0 (decision 19).
-    fn is_foreign(&self, charge: &Charge) -> bool {
+    /// Whether another source charges the machine (decision 19).
+    pub(super) fn is_foreign(&self, charge: &Charge) -> bool {
         let machine = self.machine(&charge.request.whose.machine);
         let owner = machine.and_then(|m| m.source.as_ref());
         let own = charge.terms.source.as_ref();
@@ -65,12 +65,10 @@ impl Naive {
         let at = self.happened(window.map(|w| w.end).or(request.event_time));
         let began = self.opens(charge, at);
         let known = self.charged(charge, at);
+        let is_kept = self.is_kept(charge, known);
         let n = known.unwrap_or_else(|| self.new_instance(request, began));
-        if self.is_foreign(charge) {
-            let mut kept = charge.clone();
-            kept.terms.amount = Some(bank_core::amount::Amount::ZERO);
-            kept.terms.kept = true;
-            return self.charge_on(&kept, n, at, "charge", None);
+        if is_kept {
+            return Ok(self.keep_only(charge, n, at));
         }
         self.charge_on(charge, n, at, "charge", None)
     }
@@ -93,12 +91,9 @@ impl Naive {
         let measured = self.measure(charge, n, at, &plausible)?;
         self.keep(n, request);
         self.instances[n].facts.counted = processors;
-        let payer = self.find(
-            &request
-                .whose
-                .or_of(&request_facts(&self.instances[n].facts)),
-        );
-        let mode = self.mode(&payer);
+        let whose = request_facts(&self.instances[n].facts);
+        let payer = self.find(&request.whose.or_of(&whose));
+        let mode = self.instances[n].mode.unwrap_or(self.mode(&payer));
         self.begin(op, at);
         self.tx().instance = Some(n);
         self.tx().seconds.clone_from(&measured.used);
@@ -109,9 +104,9 @@ impl Naive {
             self.end_lien(n, "released");
         }
         let is_other = request.whose.project.is_some() && known_project != payer.named;
-        let is_amended = charge.terms.finished.is_some() && charge.terms.total;
+        let is_finished = charge.terms.finished.is_some();
         let is_its = known_project == payer.named && known_user == self.instances[n].facts.user;
-        let is_moved = is_amended && !is_its;
+        let is_moved = is_finished && charge.terms.total && !is_its;
         if is_other && (charge.terms.named_only || is_moved) {
             self.end_lien(n, "released");
             (self.instances[n].account, self.instances[n].fallback_from) = (None, None);
@@ -123,6 +118,7 @@ impl Naive {
         } else {
             plausible.disputed
         };
+        let is_first = is_finished && self.instances[n].used_until.is_none();
         let instance = &mut self.instances[n];
         instance.disputed += plausible.disputed;
         instance.used_until = instance.used_until.max(Some(at));
@@ -133,7 +129,7 @@ impl Naive {
             at,
             payer,
             amount,
-            is_late: self.instances[n].closed.is_some(),
+            is_late: self.instances[n].closed.is_some() && !is_first,
             is_unbilled: false,
             is_shadow: mode.is_shadow(),
             by_lien: false,
@@ -425,6 +421,10 @@ impl Naive {
         };
         *billed += bill.amount;
         instance.seconds += seconds;
+        if charge.terms.source.is_some() {
+            instance.kept = 0;
+        }
+        instance.mode = instance.mode.or(Some(mode));
         if !bill.is_shadow && !bill.is_unbilled && bill.amount > 0 {
             instance.account = instance.account.or(paying);
         }
@@ -440,9 +440,11 @@ impl Naive {
             let is_settled = self.left_of(lien) == 0 && bill.by_lien;
             self.end_lien(n, if is_settled { "settled" } else { "released" });
         }
-        if charge.closes && bill.is_late {
+        if charge.closes && self.instances[n].closed.is_some() {
             // What ended it all the same.
             self.instances[n].is_ended = true;
+            self.instances[n].is_deleted = false;
+            self.instances[n].due = None;
         } else if charge.closes {
             let instance = &mut self.instances[n];
             instance.closed = Some(bill.at.max(instance.opened));

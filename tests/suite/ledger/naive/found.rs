@@ -14,10 +14,14 @@ impl Naive {
             let own = |n: &&usize| is(self.instances[**n].opened, self.instances[**n].closed);
             uses.iter().find(own).copied()
         };
-        if charge.terms.newest {
-            return uses.first().copied();
-        }
         let grace = self.policy.close_grace;
+        let is_meant = |n: &usize| {
+            let is_foreign = charge.terms.source.is_some() && self.is_collected(*n);
+            !is_foreign || self.speaks_of(charge, *n, at)
+        };
+        if charge.terms.newest {
+            return uses.first().copied().filter(is_meant);
+        }
         // The first of its documents came later than that, overtaken by others.
         let begun = |n: &&usize| {
             let i = &self.instances[**n];
@@ -35,6 +39,14 @@ impl Naive {
             .or_else(|| uses.iter().find(begun).copied())
             .or_else(|| find(&|_, closed| closed.is_none()))
             .or_else(|| self.charged_long_after(charge, &uses))
+            .filter(is_meant)
+            .or_else(|| {
+                let facts = &request.facts;
+                facts.start.or(facts.end)?;
+                charge.terms.source.as_ref()?;
+                let collected = |n: &&usize| self.is_collected(**n) && is_meant(n);
+                uses.iter().find(collected).copied()
+            })
     }
 
     /// A scheduler's document goes to the closed use with the end that it states, else to the newest use

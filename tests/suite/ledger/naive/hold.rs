@@ -38,6 +38,7 @@ impl Naive {
             closed: None,
             expired: None,
             is_ended: false,
+            is_deleted: false,
             account: None,
             fallback_from: None,
             facts: Facts::default(),
@@ -56,6 +57,8 @@ impl Naive {
             is_charged: false,
             used_until: None,
             disputed: 0,
+            mode: None,
+            kept: 0,
             lien: None,
             used: Vec::new(),
         });
@@ -181,13 +184,13 @@ impl Naive {
     }
 
     pub(super) fn close(&mut self, close: &Close) -> String {
-        let closed = self.close_found(close);
+        let closed = self.close_found(close, true);
         let said = |(_, released)| format!("closed, released {released}");
         closed.map_or_else(|| "nothing open".to_owned(), said)
     }
 
     /// Closes the use that was open then; says which, and what its lien gave back.
-    pub(super) fn close_found(&mut self, close: &Close) -> Option<(usize, i64)> {
+    pub(super) fn close_found(&mut self, close: &Close, waits: bool) -> Option<(usize, i64)> {
         let at = self.happened(close.event_time);
         let uses = self.uses(&close.key.machine, &close.key.object_id);
         let was_open = |n: &usize| {
@@ -196,10 +199,16 @@ impl Naive {
         };
         let n = uses.into_iter().find(was_open)?;
         self.begin("delete", at);
-        let released = self.end_lien(n, "released");
+        let released = if waits && self.instances[n].kept > 0 {
+            self.hold_cost(n)
+        } else {
+            self.end_lien(n, "released")
+        };
         self.instances[n].closed = Some(at);
         self.instances[n].is_ended = close.by == Closing::End;
-        self.instances[n].due = None;
+        self.instances[n].is_deleted = close.by == Closing::Delete;
+        let lien = self.instances[n].lien;
+        self.instances[n].due = lien.map(|lien| self.liens[lien].end);
         Some((n, released))
     }
 

@@ -108,7 +108,7 @@ impl Naive {
         self.liens.push(lien);
     }
 
-    fn enter_portions(
+    pub(super) fn enter_portions(
         &mut self,
         kind: &'static str,
         lien: usize,

@@ -67,7 +67,9 @@ impl Naive {
         if self.instances[n].lien.is_some() {
             self.end_lien(n, "expired");
             self.instances[n].lien_expired = true;
-            self.instances[n].due = Some(at.plus(self.policy.close_grace));
+            // One that was ended waited for a record, and is closed.
+            let is_open = self.instances[n].closed.is_none();
+            self.instances[n].due = is_open.then(|| at.plus(self.policy.close_grace));
         } else {
             self.instances[n].closed = Some(at);
             self.instances[n].expired = Some(at);

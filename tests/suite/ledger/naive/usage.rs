@@ -18,11 +18,13 @@ const SKEW: Seconds = Seconds(300);
 /// A record that was taken in.
 #[derive(Clone, Debug)]
 pub(super) struct Use {
-    report: UsageReport,
+    pub(super) report: UsageReport,
     /// What became of it; a kept one may be charged later.
     is_kept: bool,
     counted: String,
-    instance: Option<usize>,
+    pub(super) instance: Option<usize>,
+    /// Neither kept nor unused.
+    pub(super) counts: bool,
 }
 
 /// What a policy says of a use.
@@ -54,8 +56,18 @@ impl Naive {
         if let Some(same) = same.filter(|same| !same.is_kept || is_foreign) {
             return Ok(format!("duplicate {}", same.counted).trim_end().to_owned());
         }
-        let before = known.and_then(|known| known.instance);
-        if is_foreign {
+        if is_foreign && known.as_ref().is_some_and(|known| known.counts) {
+            // What was charged of it stays as it was.
+            return Ok(format!("kept {}", known.unwrap().counted));
+        }
+        let before = known.as_ref().and_then(|known| known.instance);
+        let same = self.same_as(report);
+        let is_over = same.is_some_and(|n| self.is_billed(n));
+        let is_billed = before.is_none() && (is_over || self.is_counted_elsewhere(report));
+        if is_billed && let Some(known) = known.as_ref().filter(|k| k.report == *report) {
+            return Ok(format!("duplicate {}", known.counted).trim_end().to_owned());
+        }
+        if is_foreign || is_billed {
             self.took(report, true, "", before);
             return Ok("kept".to_owned());
         }
@@ -64,56 +76,64 @@ impl Naive {
                 let mut charge = whole(report, before.is_some());
                 charge.duration = Some(Seconds(seconds));
                 let word = before.map_or("charged", |_| "adjusted");
-                let (n, said) = self.charge_whole(&charge, before, Some(processors))?;
+                let (n, said) = self.charge_whole(&charge, (before, same), Some(processors))?;
                 self.took(report, false, &counted, Some(n));
                 Ok(format!("{word} {counted}: {said}"))
             }
             Verdict::Unused(why) if before.is_none() => {
-                let close = Close {
-                    key: report.request.key(),
-                    by: Closing::Delete,
-                    event_time: facts.end,
-                };
-                let closed = self.close_found(&close);
-                self.took(report, false, why, closed.map(|(n, _)| n));
+                let closed = self.close_unused(report, same);
+                self.took(report, false, why, closed);
+                self.uses.last_mut().unwrap().counts = false;
                 Ok(format!("unused {why}"))
             }
             Verdict::Free(why) | Verdict::Unused(why) => {
                 let mut charge = whole(report, before.is_some());
                 charge.duration = Some(Seconds(0));
                 charge.terms.amount = Some(Amount::ZERO);
-                let (n, said) = self.charge_whole(&charge, before, None)?;
+                let (n, said) = self.charge_whole(&charge, (before, same), None)?;
                 self.took(report, false, why, Some(n));
                 Ok(format!("free {why}: {said}"))
             }
         }
     }
 
-    /// The whole of a finished use: on the instance of the record before it, else on the one that
-    /// was open when the use ended.
+    /// Nothing was used: its lien holds nothing any more.
+    fn close_unused(&mut self, report: &UsageReport, same: Option<usize>) -> Option<usize> {
+        let close = Close {
+            key: report.request.key(),
+            by: Closing::Delete,
+            event_time: report.request.facts.end,
+        };
+        let waits = |n: &usize| {
+            let i = &self.instances[*n];
+            i.closed.is_some() && i.lien.is_some()
+        };
+        let Some(n) = same.filter(waits) else {
+            return self.close_found(&close, false).map(|(n, _)| n);
+        };
+        self.begin("delete", self.happened(close.event_time));
+        self.end_lien(n, "released");
+        (self.instances[n].due, self.instances[n].kept) = (None, 0);
+        Some(n)
+    }
+
+    /// The whole of a finished use: on the instance of the record before it, else on the one of the same
+    /// use.
     fn charge_whole(
         &mut self,
         charge: &Charge,
-        before: Option<usize>,
+        (before, same): (Option<usize>, Option<usize>),
         processors: Option<(i128, i128)>,
     ) -> Result<(usize, String), String> {
         Naive::check_charge(charge)?;
         let request = &charge.request;
         let at = self.happened(request.event_time);
-        let was_open = |n: &usize| {
-            let i = &self.instances[*n];
-            i.opened <= at && i.closed.is_none_or(|c| at < c)
-        };
-        let open = || {
-            let uses = self.uses(&request.whose.machine, &request.object_id);
-            uses.into_iter().find(was_open)
-        };
         let began = charge
             .terms
             .finished
             .as_ref()
             .map_or(at, |w| w.began.min(at));
-        let known = before.or_else(open);
+        let known = before.or(same);
         let n = known.unwrap_or_else(|| self.new_instance(request, began));
         let op = if before.is_some() { "adjust" } else { "charge" };
         let said = self.charge_on(charge, n, at, op, processors)?;
@@ -184,6 +204,7 @@ impl Naive {
             is_kept,
             counted: counted.to_owned(),
             instance: n,
+            counts: !is_kept,
         });
     }
 }
@@ -203,7 +224,6 @@ fn whole(report: &UsageReport, is_amended: bool) -> Charge {
             finished: Some(Whole {
                 began,
                 instance: None,
-                carried: None,
                 remark: String::new(),
             }),
             ..Terms::default()

@@ -34,11 +34,11 @@ fn both(t: &Ground) -> [(i64, i64); 2] {
 }
 
 #[test]
-fn what_a_chunk_counted_moves_with_the_record_when_money_moves() {
+fn what_a_chunk_counted_stays_in_shadow_when_money_moves() {
     for (account, seconds, expected) in [
-        ("bio", 100, [(1000, 0), (900, 0)]),
-        ("bio", 130, [(1000, 0), (870, 0)]),
-        ("chem", 130, [(970, -100), (1000, 0)]),
+        ("bio", 100, [(1000, 0), (1000, -100)]),
+        ("bio", 130, [(1000, 0), (1000, -130)]),
+        ("chem", 130, [(1000, -130), (1000, 0)]),
         ("chem", 60, [(1000, -60), (1000, 0)]),
     ] {
         let mut t = ground(Mode::Track);
@@ -53,7 +53,7 @@ fn what_a_chunk_counted_moves_with_the_record_when_money_moves() {
         // And once more: nothing of the first is left behind.
         let last = job("1", "bio", 2, 100);
         t.done(usage(&last));
-        assert_eq!(both(&t), [(1000, 0), (800, 0)], "{account} {seconds}");
+        assert_eq!(both(&t), [(1000, 0), (1000, -200)], "{account} {seconds}");
     }
 }
 
@@ -91,32 +91,34 @@ fn an_amended_record_of_a_chunk_leaves_its_first_machine() {
 
 #[test]
 fn a_record_that_moved_to_another_project_can_be_undone_and_done_again() {
-    for first in [Mode::Strict, Mode::Track] {
-        let mut t = ground(first);
-        let record = job("1", "chem", 1, 100);
-        t.done(if first == Mode::Track {
-            chunk(&record)
-        } else {
-            usage(&record)
-        });
-        let before = both(&t);
-        set(&mut t, Some(Mode::Strict), None);
-        t.done(usage(&job("1", "bio", 2, 100)));
-        let after = both(&t);
-        assert_eq!(after, [(1000, 0), (800, 0)]);
-        for expected in [before, after, before] {
-            t.done(Command::After(After::Reverse(Reverse {
-                transaction: t.book.journal.last().unwrap().id,
-                allow_debt: false,
-                note: String::new(),
-            })));
-            assert_eq!(both(&t), expected);
-        }
-        t.done(usage(&job("1", "chem", 3, 100)));
-        let expected = match first {
-            Mode::Strict => (700, 0),
-            _ => (800, -100),
-        };
-        assert_eq!(both(&t), [expected, (1000, 0)]);
+    let mut t = ground(Mode::Strict);
+    t.done(usage(&job("1", "chem", 1, 100)));
+    let before = both(&t);
+    t.done(usage(&job("1", "bio", 2, 100)));
+    let after = both(&t);
+    assert_eq!(after, [(1000, 0), (800, 0)]);
+    for expected in [before, after, before] {
+        t.done(Command::After(After::Reverse(Reverse {
+            transaction: t.book.journal.last().unwrap().id,
+            allow_debt: false,
+            note: String::new(),
+        })));
+        assert_eq!(both(&t), expected);
     }
+    t.done(usage(&job("1", "chem", 3, 100)));
+    assert_eq!(both(&t), [(700, 0), (1000, 0)]);
+}
+
+#[test]
+fn money_that_was_charged_for_real_stays_real_in_a_shadow_mode() {
+    let mut t = ground(Mode::Strict);
+    t.done(usage(&job("1", "chem", 1, 100)));
+    set(&mut t, Some(Mode::Track), None);
+    t.done(usage(&job("1", "chem", 2, 100)));
+    assert_eq!(both(&t), [(800, 0), (1000, 0)]);
+    t.done(usage(&job("1", "bio", 3, 100)));
+    assert_eq!(both(&t), [(1000, 0), (700, 0)]);
+    // A use of its own is in the mode of the machine.
+    t.done(usage(&job("2", "bio", 3, 100)));
+    assert_eq!(both(&t), [(1000, 0), (700, -300)]);
 }
