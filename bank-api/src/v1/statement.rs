@@ -167,9 +167,10 @@ pub struct StatementPart {
     pub name: Option<String>,
     /// Jobs and reservations that were charged, each counted once.
     pub jobs: i64,
-    /// Charged, zero or above.
+    /// Charged, less charges that were undone; below zero where a charge of an earlier period was.
     pub charged: String,
-    /// Given back, zero or above.
+    /// Given back by refunds and amended records, less refunds that were undone. Charged less refunded, over
+    /// all parts, is what the headings of uses come to.
     pub refunded: String,
 }
 

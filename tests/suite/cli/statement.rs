@@ -78,9 +78,9 @@ Opening amount                                     100,000
 Closing amount                                      65,000
 At 1,167 SU/day it is empty on 2026-12-26.
 Without sub-projects.
-By user       jobs     charged   share
-amy              1      30,000   75%
-bob              1      10,000   25%
+By user       jobs     charged    refunded   share
+amy              1      30,000       5,000   75%
+bob              1      10,000           0   25%
 ";
 
 #[test]

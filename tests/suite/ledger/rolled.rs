@@ -94,7 +94,7 @@ fn hardware(dice: &mut Dice) -> Command {
     }))
 }
 
-fn operation(dice: &mut Dice, known: Known, now: Timestamp) -> Option<Command> {
+pub(super) fn operation(dice: &mut Dice, known: Known, now: Timestamp) -> Option<Command> {
     match dice.below(10) {
         0 => Some(Command::Usage(Box::new(finished(dice, now)))),
         1 => {

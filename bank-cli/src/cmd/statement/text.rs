@@ -301,16 +301,37 @@ fn parts(statement: &Statement, shown: &impl Fn(&str) -> String) -> String {
     } else {
         "By project"
     };
-    let mut out = format!("{by:<wide$}{:>6}{:>12}   share\n", "jobs", "charged");
-    for (part, name) in statement.parts.iter().zip(names) {
+    let rows: Vec<[String; 3]> = statement
+        .parts
+        .iter()
+        .map(|part| {
+            [
+                grouped(part.jobs),
+                shown(&part.charged),
+                shown(&part.refunded),
+            ]
+        })
+        .collect();
+    let heads = ["jobs", "charged", "refunded"];
+    // Two blanks at least, so that no two figures can be read as one.
+    let width = |column: usize, least: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        let longest = cells.map(|cell| cell.chars().count() + 2).max();
+        longest.unwrap_or(0).max(least)
+    };
+    let widths = [width(0, 6), width(1, 12), width(2, 12)];
+    let columns = |cells: [&str; 3]| -> String {
+        let cells = cells.into_iter().zip(widths);
+        cells
+            .map(|(cell, width)| format!("{cell:>width$}"))
+            .collect()
+    };
+    let mut out = format!("{by:<wide$}{}   share\n", columns(heads));
+    for ((part, row), name) in statement.parts.iter().zip(&rows).zip(names) {
         let share = figure::percent(&part.charged, &whole);
         let share = share.map_or_else(|| "-".to_owned(), |share| format!("{share}%"));
-        let jobs = grouped(part.jobs);
-        let _ = writeln!(
-            out,
-            "{name:<wide$}{jobs:>6}{:>12}   {share}",
-            shown(&part.charged)
-        );
+        let cells = columns(row.each_ref().map(String::as_str));
+        let _ = writeln!(out, "{name:<wide$}{cells}   {share}");
     }
     out
 }
@@ -341,7 +362,8 @@ fn is_whole(statement: &Statement) -> bool {
         &statement.credit_limit,
         &statement.debt,
     ];
-    let parts = statement.parts.iter().map(|part| &part.charged);
+    let parts = statement.parts.iter();
+    let parts = parts.flat_map(|part| [&part.charged, &part.refunded]);
     let mut all = groups
         .map(|group| &group.amount)
         .chain(ends.into_iter().flatten())

@@ -6,7 +6,7 @@ use super::Frame;
 use bank_core::effects::EntryKind;
 use bank_core::ids::{AccountId, AllocationId, InstanceId, TxId};
 use bank_core::time::Timestamp;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, OptionalExtension as _, Row};
 use std::collections::BTreeSet;
 
 /// Whose entries.
@@ -29,6 +29,9 @@ pub struct Movement {
     pub tx: i64,
     /// What it is.
     pub kind: EntryKind,
+    /// What the first entry of its chain is: an opposite, and an opposite of that, belong to what was taken
+    /// back first.
+    pub root: EntryKind,
     /// On which account.
     pub account: AccountId,
     /// On which allocation.
@@ -91,7 +94,7 @@ pub fn scan(
         if !is_about(row, whose)? {
             continue;
         }
-        if !visit(&movement(row, frame)?) {
+        if !visit(&movement(connection, row, frame)?) {
             return Ok(next.filter(|next| *next <= frame.last));
         }
     }
@@ -112,14 +115,33 @@ fn is_about(row: &Row<'_>, whose: &Whose) -> Result<bool, Error> {
     })
 }
 
-fn movement(row: &Row<'_>, frame: &Frame) -> Result<Movement, Error> {
-    let (tx, at): (i64, i64) = (row.get(1)?, row.get(13)?);
+/// What the first entry of a chain of opposites is.
+fn root(connection: &Connection, entry: i64, kind: EntryKind) -> Result<EntryKind, Error> {
+    let sql =
+        "SELECT c.of, e.kind FROM correction c JOIN entry e ON e.id = c.of WHERE c.entry = ?1";
+    let (mut entry, mut kind) = (entry, kind);
+    while kind == EntryKind::Reverse {
+        let mut statement = connection.prepare_cached(sql)?;
+        let found = statement.query_row([entry], |r| Ok((r.get(0)?, r.get::<_, String>(1)?)));
+        // A correction goes back in time; one that does not is for `verify` to report.
+        let Some((of, word)) = found.optional()?.filter(|(of, _)| *of < entry) else {
+            break;
+        };
+        (entry, kind) = (of, codec::word("entry.kind", &word, EntryKind::parse)?);
+    }
+    Ok(kind)
+}
+
+fn movement(connection: &Connection, row: &Row<'_>, frame: &Frame) -> Result<Movement, Error> {
+    let (entry, tx, at): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(13)?);
     let kind: String = row.get(3)?;
+    let kind = codec::word("entry.kind", &kind, EntryKind::parse)?;
     let allocation: Option<i64> = row.get(4)?;
     Ok(Movement {
-        entry: row.get(0)?,
+        entry,
         tx,
-        kind: codec::word("entry.kind", &kind, EntryKind::parse)?,
+        kind,
+        root: root(connection, entry, kind)?,
         account: AccountId(row.get(2)?),
         allocation: AllocationId(allocation.unwrap_or_default()),
         at: Timestamp(at),

@@ -3,6 +3,7 @@
 
 use super::{Frame, Movement, Reading, Readings};
 use bank_core::effects::EntryKind;
+use bank_core::history::is_charge;
 use bank_core::ids::{AccountId, InstanceId};
 use std::collections::BTreeMap;
 
@@ -127,9 +128,9 @@ pub struct Group {
 pub struct Part {
     /// Jobs and reservations that were charged, each counted where it was met first.
     pub jobs: i64,
-    /// Charged, zero or above.
+    /// Charged, less charges that were undone: below zero where one of an earlier period was.
     pub charged: i128,
-    /// Given back, zero or above: refunds, and charges that were undone.
+    /// Given back by refunds and amended records, less what of that was undone.
     pub refunded: i128,
 }
 
@@ -209,7 +210,8 @@ impl Sums {
     }
 
     fn part(&mut self, name: &str, movement: &Movement, amount: i64) {
-        if !movement.is_use {
+        let is_refund = movement.root == EntryKind::Refund;
+        if !movement.is_use || !(is_refund || is_charge(movement.root)) {
             return;
         }
         let is_known = self.parts.contains_key(name);
@@ -219,12 +221,12 @@ impl Sums {
             OTHERS
         };
         let part = self.parts.entry(name.to_owned()).or_default();
-        if amount > 0 {
+        if is_refund {
             part.refunded = part.refunded.saturating_add(amount.into());
             return;
         }
         part.charged = part.charged.saturating_sub(amount.into());
-        if movement.instance.is_some_and(|id| self.charged.add(id)) {
+        if amount < 0 && movement.instance.is_some_and(|id| self.charged.add(id)) {
             part.jobs = part.jobs.saturating_add(1);
         }
     }
