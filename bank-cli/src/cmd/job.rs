@@ -106,6 +106,7 @@ fn screen(form: &Form, job: &Job) -> String {
         out.push_str(line.trim_end());
         out.push('\n');
     }
+    let alone = job.paid_by.len() == 1;
     for payer in &job.paid_by {
         let until = payer.until.as_ref().map(|time| when::date(time, form.zone));
         let until = until
@@ -116,7 +117,6 @@ fn screen(form: &Form, job: &Job) -> String {
         } else {
             format!(" of {}", payer.account)
         };
-        let alone = job.paid_by.len() == 1;
         let part = if alone {
             String::new()
         } else {
@@ -126,6 +126,13 @@ fn screen(form: &Form, job: &Job) -> String {
             out,
             "{:<label$}  allocation {}{of}{until}{part}",
             "paid by", payer.allocation
+        );
+    }
+    if !alone && !job.paid_by.is_empty() {
+        let _ = writeln!(
+            out,
+            "{:<label$}  sums over all charges, less what went back; of each charge: bank explain {}",
+            "", job.job
         );
     }
     if let Some(account) = &job.fallback_from {
@@ -330,5 +337,31 @@ total    1,059.467 = 64 × 39,730 s ÷ 3600 × 1.5 (qos high); each charge = rou
 paid by  allocation 97 (until 2027-04-01)
 ";
         assert_eq!(screen(&test_form(), &job), want);
+    }
+
+    /// Sums of several payers are marked as such: the split of each charge is another thing.
+    #[test]
+    fn sums_of_payers_are_marked() {
+        let payer = |allocation, amount: &str| Payer {
+            account: "chem".into(),
+            allocation,
+            amount: amount.into(),
+            until: None,
+        };
+        let mut job = Job {
+            job: "7".into(),
+            machine: "ia64".into(),
+            kind: "job".into(),
+            project: Some("chem".into()),
+            charged: "150.000".into(),
+            paid_by: vec![payer(3, "100.000"), payer(4, "50.000")],
+            ..Job::default()
+        };
+        let text = screen(&test_form(), &job);
+        assert!(text.contains("paid by  allocation 3  100.000\n"), "{text}");
+        let note = "sums over all charges, less what went back; of each charge: bank explain 7\n";
+        assert!(text.ends_with(note), "{text}");
+        job.paid_by.truncate(1);
+        assert!(!screen(&test_form(), &job).contains("sums over"));
     }
 }

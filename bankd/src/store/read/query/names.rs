@@ -20,6 +20,16 @@ const OPERATORS: [&str; 8] = [
     "Sort", "Tros", "GroupBy", "Count", "Sum", "Average", "Max", "Min",
 ];
 
+/// Names that attributes had in earlier versions, with their object and their name today. `Charged` means
+/// credits everywhere else.
+const FORMER: [(&str, &str, &str); 1] = [("Job", "Charged", "BilledSeconds")];
+
+/// The name of an attribute today, where it has another one than before.
+pub(super) fn today<'n>(object: &str, name: &'n str) -> &'n str {
+    let is = |(of, old, _): &&(&str, &str, &str)| *of == object && old.eq_ignore_ascii_case(name);
+    FORMER.iter().find(is).map_or(name, |(_, _, new)| new)
+}
+
 /// The hint for a name that is none: the nearest one, and which there are.
 pub(super) fn near(name: &str, all: &[&str], which: &str) -> String {
     let near = suggest(name, all).map(|near| format!("did you mean {near:?}?  "));

@@ -8,7 +8,7 @@ use bank_core::time::Timestamp;
 
 use super::catalogue::{Attribute, Kind, OBJECTS, Object, Seen};
 use super::names::{
-    OPTIONS, check_pattern, check_sum, flag, near, operator, unknown_option, within,
+    OPTIONS, check_pattern, check_sum, flag, near, operator, today, unknown_option, within,
 };
 use super::sums::Sum;
 use super::words::{self, Comparison, Condition, Op, Setting, Text, Written};
@@ -223,6 +223,7 @@ impl Plan {
             }
             names.extend(one.attributes.iter().map(|a| a.name));
             let mut attributes = one.attributes.iter();
+            let short = today(one.name, short);
             let same = attributes.find(|a| a.name.eq_ignore_ascii_case(short));
             found.extend(same.map(|attribute| Field {
                 object: at,
