@@ -106,6 +106,30 @@ fn screen(form: &Form, job: &Job) -> String {
         out.push_str(line.trim_end());
         out.push('\n');
     }
+    out.push_str(&payers(form, job, label));
+    if let Some(account) = &job.fallback_from {
+        let _ = writeln!(out, "fallback: {account} could not pay");
+    }
+    if job.disputed_s > 0 {
+        let seconds = form.amount(&job.disputed_s.to_string());
+        let _ = writeln!(
+            out,
+            "disputed: {seconds} s more were reported than can have been used"
+        );
+    }
+    if let Some(outcome) = job
+        .outcome
+        .as_deref()
+        .filter(|outcome| *outcome != "charged")
+    {
+        let _ = writeln!(out, "outcome: {outcome}");
+    }
+    out
+}
+
+/// Who paid, and how much where they are several: sums over all charges.
+fn payers(form: &Form, job: &Job, label: usize) -> String {
+    let mut out = String::new();
     let alone = job.paid_by.len() == 1;
     for payer in &job.paid_by {
         let until = payer.until.as_ref().map(|time| when::date(time, form.zone));
@@ -134,23 +158,6 @@ fn screen(form: &Form, job: &Job) -> String {
             "{:<label$}  sums over all charges, less what went back; of each charge: bank explain {}",
             "", job.job
         );
-    }
-    if let Some(account) = &job.fallback_from {
-        let _ = writeln!(out, "fallback: {account} could not pay");
-    }
-    if job.disputed_s > 0 {
-        let seconds = form.amount(&job.disputed_s.to_string());
-        let _ = writeln!(
-            out,
-            "disputed: {seconds} s more were reported than can have been used"
-        );
-    }
-    if let Some(outcome) = job
-        .outcome
-        .as_deref()
-        .filter(|outcome| *outcome != "charged")
-    {
-        let _ = writeln!(out, "outcome: {outcome}");
     }
     out
 }

@@ -320,11 +320,10 @@ fn parts(statement: &Statement, shown: &impl Fn(&str) -> String) -> String {
         longest.unwrap_or(0).max(least)
     };
     let widths = [width(0, 6), width(1, 12), width(2, 12)];
-    let columns = |cells: [&str; 3]| -> String {
+    let columns = |cells: [&str; 3]| {
         let cells = cells.into_iter().zip(widths);
-        cells
-            .map(|(cell, width)| format!("{cell:>width$}"))
-            .collect()
+        let cells = cells.map(|(cell, width)| format!("{cell:>width$}"));
+        cells.collect::<Vec<_>>().concat()
     };
     let mut out = format!("{by:<wide$}{}   share\n", columns(heads));
     for ((part, row), name) in statement.parts.iter().zip(&rows).zip(names) {
