@@ -24,6 +24,7 @@ use bank_core::effects::RecordEvent;
 use crate::config::{self, Config};
 use crate::emit::appender::Fsync;
 use crate::emit::stored;
+use crate::store::Counted;
 use crate::writer::Kept;
 
 pub use board::{Board, Standing};
@@ -78,8 +79,8 @@ impl Files {
 }
 
 /// What the writer calls for every charge, close and later change: a [`crate::writer::RecordKeeper`].
-pub fn keep(directory: &Directory, event: &RecordEvent) -> Kept {
-    let record = make::record(directory, event);
+pub fn keep(directory: &Directory, event: &RecordEvent, counted: Counted) -> Kept {
+    let record = make::record(directory, event, counted);
     Kept {
         created_at: record.created_at,
         number: record.record_id,

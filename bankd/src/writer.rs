@@ -18,10 +18,11 @@ mod thread;
 pub use collect::{Collect, Collected, Collecting, Gathered, NOT_CHARGED, Told, Work};
 pub use portion::{Item, Landed, OnItsWay, Others, Portion, Row};
 pub use standing::Standing;
+pub use thread::Recording;
 
 use crate::answer::Answer;
 use crate::clock::LedgerClock;
-use crate::store::{FollowMark, QuarantineRow, SinkState, SqliteStore};
+use crate::store::{Counted, FollowMark, QuarantineRow, SinkState, SqliteStore};
 use bank_core::clock::Watch;
 use bank_core::command::{Command, Scope};
 use bank_core::directory::Directory;
@@ -150,7 +151,7 @@ pub struct Kept {
 }
 
 /// Makes the usage record of what happened.
-pub type RecordKeeper = fn(&Directory, &RecordEvent) -> Kept;
+pub type RecordKeeper = fn(&Directory, &RecordEvent, Counted) -> Kept;
 
 /// A command with everything that its journal rows need.
 #[derive(Debug)]

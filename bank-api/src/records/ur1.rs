@@ -371,6 +371,11 @@ fn count(record: &mut Record, element: &Element, text: &str, findings: &mut Find
 fn when(record: &mut Record, element: &Element, text: &str, findings: &mut Findings) {
     let kind = attribute(element, "type");
     match element.name.as_str() {
+        "WallDuration" if !record.is_job && text.starts_with('-') => {
+            // An adjustment takes time back.
+            let rest = text.get(1..).unwrap_or_default();
+            record.wall = span("WallDuration", rest, findings).and_then(i64::checked_neg);
+        }
         "WallDuration" => record.wall = span("WallDuration", text, findings),
         "CpuDuration" => {
             let time = span("CpuDuration", text, findings);

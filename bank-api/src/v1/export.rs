@@ -183,6 +183,9 @@ pub struct UsedLine {
     /// Charged time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub charge_s: Option<String>,
+    /// Processors × seconds that the record adds to `bank usage`; negative where time is taken back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processor_s: Option<String>,
     /// Processor time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_total_s: Option<String>,
@@ -241,7 +244,7 @@ impl UsedLine {
     pub const SCHEMA: &'static str = "{\"schema\":\"bank-usage/1\"}\n";
 
     /// The columns of CSV, which are the names of the fields.
-    pub const COLUMNS: [&'static str; 44] = [
+    pub const COLUMNS: [&'static str; 45] = [
         "record_id",
         "replaces",
         "kind",
@@ -268,6 +271,7 @@ impl UsedLine {
         "end_time",
         "wall_s",
         "charge_s",
+        "processor_s",
         "cpu_total_s",
         "cpu_user_s",
         "cpu_system_s",

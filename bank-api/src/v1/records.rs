@@ -91,6 +91,9 @@ pub struct RecordLine {
     /// The key whose value would have to be escaped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejected: Option<String>,
+    /// It corrects a charge, and the format has no line for that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub left_out: bool,
 }
 
 /// A record file in `GET /api/v1/status`.
@@ -113,4 +116,8 @@ pub struct SinkStatus {
     pub raised: i64,
     /// Records without a line since the start (`escape = "reject"`).
     pub rejected: i64,
+    /// Corrections of charges since the start that the format has no line for: refunds, undone and amended
+    /// charges. The journal and `bank export csv` have them.
+    #[serde(default)]
+    pub left_out: i64,
 }

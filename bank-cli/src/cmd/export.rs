@@ -119,10 +119,14 @@ fn write(
     mut query: RecordQuery,
     output: &mut impl Write,
 ) -> Result<io::Result<u64>, Failure> {
-    let mut count = 0;
+    let (mut count, mut left_out) = (0, 0_u64);
     loop {
         let page: List<RecordLine> = context.get(&["records"], &query)?;
         for item in page.items {
+            if item.left_out {
+                left_out = left_out.saturating_add(1);
+                continue;
+            }
             let Some(mut line) = item.line else {
                 let key = item.rejected.unwrap_or_default();
                 out::warn(&format!(
@@ -139,7 +143,14 @@ fn write(
         }
         match page.next {
             Some(next) => query.after = Some(next),
-            None => return Ok(Ok(count)),
+            None => break,
         }
     }
+    if left_out > 0 {
+        out::warn(&format!(
+            "left out: {left_out} corrections of charges (refunds, undone and amended charges), for which the \
+             format has no line; `bank export csv` has them"
+        ));
+    }
+    Ok(Ok(count))
 }

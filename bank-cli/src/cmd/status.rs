@@ -150,17 +150,17 @@ fn sinks(status: &Status) -> String {
     let words: Vec<String> = status.sinks.iter().map(word).collect();
     let mut out = format!("records        {}\n", words.join("   "));
     for sink in &status.sinks {
-        if let Some(error) = &sink.error {
-            let line = format!("record file {} ({}): {error} !", sink.name, sink.path);
-            let _ = writeln!(out, "{}", alarming(&line));
-        }
-        if sink.rejected > 0 {
-            let line = format!(
-                "record file {}: {} records have no line !",
-                sink.name,
-                count(sink.rejected)
-            );
-            let _ = writeln!(out, "{}", alarming(&line));
+        let (name, error) = (&sink.name, sink.error.as_ref());
+        let error = error.map(|error| format!("record file {name} ({}): {error} !", sink.path));
+        let counted = |number: i64, what: &str| {
+            let text = format!("record file {name}: {} {what}", count(number));
+            (number > 0).then_some(text)
+        };
+        let rejected = counted(sink.rejected, "records have no line !");
+        let left_out = counted(sink.left_out, "corrections left out");
+        let alarms = error.into_iter().chain(rejected);
+        for line in alarms.map(|line| alarming(&line)).chain(left_out) {
+            let _ = writeln!(out, "{line}");
         }
     }
     out

@@ -14,12 +14,13 @@ mod work;
 
 use crate::amount::Amount;
 use crate::command::After;
-use crate::effects::{Billing, Delta, Effects, EntryKind, RecordEvent, UsageRow};
+use crate::effects::{Delta, Effects, EntryKind, RecordEvent, UsageRow};
 use crate::ids::AllocationId;
 use crate::model::{Allocation, Instance, Phase};
 use crate::postings::{About, Postings};
 use crate::refusal::{Refusal, short};
 use crate::rules::instance::in_scope;
+use crate::time::Seconds;
 use crate::view::{Context, View};
 
 /// Decides a command after the fact.
@@ -111,17 +112,17 @@ fn one_instance<'a>(
     }
 }
 
-/// Tells the record writers of what changed a charge. The record of the close says what is billed
-/// then: a reversal before it needs none of its own, a refund always does.
+/// Keeps a record of what changed a charge. The record of the close has the sums of its time, so that a
+/// reversal before it changes no sum of its own; a refund always does. What changed neither an amount nor
+/// a time has no record.
 pub(in crate::rules) fn announce(
     postings: &mut Postings,
     instance: &Instance,
     row: &UsageRow,
     ctx: &Context<'_>,
 ) {
-    let told = row.billing == Billing::Refund || !instance.is_open();
-    let real = row.billing != Billing::Shadow && !row.amount.is_zero();
-    if told && real && ctx.directory.policy.records && instance.record.is_some() {
+    let changes = !row.amount.is_zero() || row.charged != Seconds(0);
+    if changes && ctx.directory.policy.records && instance.record.is_some() {
         postings.records.push(RecordEvent::Adjusted {
             instance: Box::new(instance.clone()),
             usage: row.clone(),

@@ -68,7 +68,7 @@ impl Default for FileOptions<'_> {
 
 /// The line of a record with its line feed; `None` where the form has no line
 /// for it: a charge or a close under the other setting of `interim`, an
-/// instance that was never charged, and money that goes back.
+/// instance that was never charged, and what [`is_left_out`].
 ///
 /// # Errors
 /// If a value would have to be escaped and must not be.
@@ -99,15 +99,26 @@ pub fn is_rate_raised(record: &Record) -> bool {
 }
 
 fn is_written(record: &Record, options: &FileOptions<'_>) -> bool {
-    match record.occasion {
-        Occasion::Charge => options.interim && record.amount >= 0,
-        Occasion::Close { charges } => !options.interim && charges > 0 && record.amount >= 0,
-        Occasion::Adjustment {
-            why: Why::LateCharge,
-            ..
-        } => record.amount >= 0,
-        Occasion::Adjustment { .. } => record.amount > 0 && record.usage.charged() > 0,
-    }
+    let is_less = record.amount < 0 || record.usage.charged() < 0;
+    let of_form = match record.occasion {
+        Occasion::Charge => options.interim,
+        Occasion::Close { charges } => !options.interim && charges > 0,
+        // What is charged again, to others or after it was undone, has its line already.
+        Occasion::Adjustment { why, .. } => why == Why::LateCharge,
+    };
+    of_form && !is_less
+}
+
+/// Whether a record changes what lines before it have, and the form has no line for that: money or time that
+/// goes back, or is charged again. To be counted.
+pub fn is_left_out(record: &Record, options: &FileOptions<'_>) -> bool {
+    let changes = record.amount != 0 || record.usage.charged() != 0;
+    let is_of_form = match record.occasion {
+        Occasion::Charge => options.interim,
+        Occasion::Close { .. } => !options.interim,
+        Occasion::Adjustment { .. } => true,
+    };
+    is_of_form && changes && !is_written(record, options)
 }
 
 fn moab6(line: &mut Line, record: &Record, options: &FileOptions<'_>) {

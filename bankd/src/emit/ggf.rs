@@ -296,6 +296,8 @@ fn resources(xml: &mut Xml, record: &Record, options: &GgfOptions<'_>) {
         xml.resource("bank.machine", Some(&record.machine));
     }
     if options.whole {
+        let counted = text::decimal(record.counted().into(), 6);
+        xml.resource("bank.processor_s", Some(&counted));
         let shadow = record.shadow;
         let shadow = shadow.map(|shadow| text::decimal(shadow.into(), options.precision));
         xml.resource("bank.shadow_charge", shadow.as_deref());

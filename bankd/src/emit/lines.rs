@@ -58,6 +58,7 @@ pub fn line(record: &Record, site: &Site) -> UsedLine {
         end_time: time(record.end_time),
         wall_s: seconds(record.wall),
         charge_s: seconds(Some(record.usage.charged())),
+        processor_s: Some(text::decimal(record.counted().into(), 6)),
         cpu_total_s: seconds(record.cpu_total),
         cpu_user_s: seconds(record.cpu_user),
         cpu_system_s: seconds(record.cpu_system),
@@ -126,7 +127,16 @@ pub fn csv(record: &Record, site: &Site, is_safe: bool) -> Written {
 }
 
 /// Columns of numbers, which may be negative and are no formulas.
-const NUMBERS: [&str; 5] = ["exit_code", "charge", "shadow_charge", "uid", "gid"];
+const NUMBERS: [&str; 8] = [
+    "exit_code",
+    "charge",
+    "shadow_charge",
+    "uid",
+    "gid",
+    "wall_s",
+    "charge_s",
+    "processor_s",
+];
 
 /// A cell of CSV: in quotes where it holds what ends cells or rows.
 pub(super) fn cell(value: &str, is_safe: bool) -> String {

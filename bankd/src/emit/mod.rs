@@ -72,8 +72,9 @@ pub struct Record {
     pub start_time: Option<i64>,
     /// End, likewise.
     pub end_time: Option<i64>,
-    /// Wall time of the object; for an adjustment the time that it charges, 0
-    /// for money that goes back.
+    /// Wall time as it counts as usage: what was charged, or what a collector
+    /// states; for an adjustment the difference, negative where time is taken
+    /// back.
     pub wall: Option<i64>,
     /// Processor time in user mode.
     pub cpu_user: Option<i64>,
@@ -119,6 +120,11 @@ pub struct Record {
     pub source: Option<String>,
     /// What it would have cost where no money moved, in minor units.
     pub shadow: Option<i64>,
+    /// What of the amount moved money, where that is not all of it.
+    pub real: Option<i64>,
+    /// Processors × wall time that it adds to usage, in microseconds; negative
+    /// where time is taken back. None in records of earlier versions.
+    pub counted: Option<i64>,
     /// A finished use that no charge is about; none for what was charged. It is never kept as text: the
     /// finished use itself is.
     pub collected: Option<Collected>,
@@ -133,6 +139,14 @@ pub struct Collected {
 }
 
 impl Record {
+    /// Processors × wall time that it adds to usage, in microseconds. Records of earlier versions have what
+    /// was charged.
+    pub fn counted(&self) -> i64 {
+        let charged = || self.usage.work.map(|work| work / 1_000_000_000_000);
+        let charged = || charged().and_then(|core| i64::try_from(core).ok());
+        self.counted.or_else(charged).unwrap_or(0)
+    }
+
     /// The record's name to the outside, such as `8f1c2d3a:412`, behind the word of the form. It never
     /// changes: readers drop repeats by it. A finished use has `u` before its number, and behind it how
     /// often it was changed.
@@ -334,9 +348,9 @@ impl Usage {
     /// One charge: `processors` and `rate` in millionths, `charged` in
     /// microseconds. `rate` is the share of each processor that is charged,
     /// 1 000 000 for wall-clock charging; `None` for money that goes back.
-    /// What is negative counts as 0.
+    /// Time is negative where it is taken back; negative processors count as 0.
     pub fn one(processors: i128, rate: Option<i64>, charged: i64) -> Self {
-        let (processors, charged) = (processors.max(0), charged.max(0));
+        let processors = processors.max(0);
         let work = processors
             .checked_mul(i128::from(rate.unwrap_or_default().max(0)))
             .and_then(|work| work.checked_mul(i128::from(charged)));
@@ -379,6 +393,12 @@ impl Usage {
         }
     }
 
+    /// The same time and rate of another number of processors, in millionths.
+    #[must_use]
+    pub fn with_processors(self, processors: i128) -> Self {
+        Self::one(processors, self.rate, self.charged)
+    }
+
     /// Charged time in microseconds.
     pub const fn charged(self) -> i64 {
         self.charged
@@ -394,8 +414,9 @@ impl Usage {
         let rate = self.rate?;
         let product = self.processors.checked_mul(i128::from(self.charged));
         let exact = match (self.work, product) {
-            (Some(work), Some(product)) if product > 0 => {
-                let scaled = work.checked_mul(factor);
+            (Some(work), Some(product)) if product != 0 => {
+                let scaled = work.checked_mul(factor.saturating_mul(product.signum()));
+                let product = product.saturating_abs();
                 scaled.zip(product.checked_mul(1_000_000))
             }
             _ => None,

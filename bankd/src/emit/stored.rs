@@ -74,7 +74,7 @@ pub fn write(record: &Record) -> String {
 }
 
 /// What is a number or nothing, by its letter.
-fn numbers(record: &Record) -> [(char, Option<i64>); 20] {
+fn numbers(record: &Record) -> [(char, Option<i64>); 22] {
     [
         ('N', record.nodes),
         ('M', record.memory_per_node),
@@ -96,6 +96,8 @@ fn numbers(record: &Record) -> [(char, Option<i64>); 20] {
         ('y', record.began),
         ('z', record.used_until),
         ('H', record.shadow),
+        ('l', record.real),
+        ('k', record.counted),
     ]
 }
 
@@ -165,6 +167,8 @@ fn count(record: &mut Record, letter: char) -> Option<&mut Option<i64>> {
         'y' => &mut record.began,
         'z' => &mut record.used_until,
         'H' => &mut record.shadow,
+        'l' => &mut record.real,
+        'k' => &mut record.counted,
         _ => return None,
     })
 }

@@ -144,8 +144,8 @@ fn file_when() {
                 why: Why::Adjust,
             },
             5,
-            true,
-            true,
+            false,
+            false,
         ),
     ] {
         let record = Record {

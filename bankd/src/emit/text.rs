@@ -38,9 +38,11 @@ pub(super) fn ceiling(millionths: i128) -> i128 {
     millionths / 1_000_000 + i128::from(millionths % 1_000_000 > 0)
 }
 
-/// Microseconds as `PT71.2S` (`usage-records.md` 1.5).
+/// Microseconds as `PT71.2S` (`usage-records.md` 1.5), as `-PT71.2S` below 0.
 pub(super) fn duration(microseconds: i64) -> String {
-    format!("PT{}S", decimal(i128::from(microseconds.max(0)), 6))
+    let sign = if microseconds < 0 { "-" } else { "" };
+    let length = i128::from(microseconds).saturating_abs();
+    format!("{sign}PT{}S", decimal(length, 6))
 }
 
 /// Microseconds since 1970 as `2026-01-20T12:00:05Z`, with as many digits of
@@ -98,6 +100,7 @@ mod tests {
     #[test]
     fn times() {
         assert_eq!(duration(71_200_000), "PT71.2S");
+        assert_eq!(duration(-71_200_000), "-PT71.2S");
         assert_eq!(duration(0), "PT0S");
         assert_eq!(duration(1), "PT0.000001S");
         assert_eq!(time(0).as_deref(), Some("1970-01-01T00:00:00Z"));

@@ -19,6 +19,8 @@ pub struct Standing {
     pub raised: u64,
     /// Records without a line because of `escape = "reject"`.
     pub rejected: u64,
+    /// Corrections of charges that the form has no line for.
+    pub left_out: u64,
 }
 
 /// One record file on the board.

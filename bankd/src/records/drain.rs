@@ -122,6 +122,7 @@ struct Batch {
 #[derive(Clone, Copy)]
 enum Word {
     Nothing,
+    LeftOut,
     Line { is_raised: bool },
     Rejected(&'static str),
 }
@@ -130,6 +131,7 @@ impl Batch {
     fn add(&mut self, kept: &KeptRecord, form: &Form, facts: &Facts) -> anyhow::Result<()> {
         let word = match form.make(&form::read(kept)?, facts) {
             Made::Nothing => Word::Nothing,
+            Made::LeftOut => Word::LeftOut,
             Made::Rejected(key) => Word::Rejected(key),
             Made::Line { text, is_raised } => {
                 self.lines.push(text.into_bytes());
@@ -299,10 +301,11 @@ impl Pump {
     /// Counts what is dealt with.
     fn pass(&mut self, passed: &[(i64, Word)]) {
         self.upto = passed.last().map_or(self.upto, |(id, _)| *id);
-        let (mut raised, mut rejected) = (0, 0);
+        let (mut raised, mut rejected, mut left_out) = (0, 0, 0);
         for (id, word) in passed {
             match word {
                 Word::Nothing => {}
+                Word::LeftOut => left_out += 1,
                 Word::Line { is_raised } => raised += u64::from(*is_raised),
                 Word::Rejected(key) => {
                     rejected += 1;
@@ -316,6 +319,7 @@ impl Pump {
             standing.upto = upto;
             standing.raised = standing.raised.saturating_add(raised);
             standing.rejected = standing.rejected.saturating_add(rejected);
+            standing.left_out = standing.left_out.saturating_add(left_out);
         });
     }
 

@@ -144,7 +144,7 @@ impl Format {
 }
 
 /// Fields of JSON Lines that [`Format::Ur2`] has no place for.
-const NOT_IN_UR2: [&str; 15] = [
+const NOT_IN_UR2: [&str; 16] = [
     "source",
     "replaces",
     "adjusts",
@@ -159,10 +159,11 @@ const NOT_IN_UR2: [&str; 15] = [
     "requested_memory_per_node_bytes",
     "gpus",
     "shadow_charge",
+    "processor_s",
     "formula",
 ];
 /// Fields of JSON Lines that [`Format::Xdmod`] has no place for.
-const NOT_IN_XDMOD: [&str; 12] = [
+const NOT_IN_XDMOD: [&str; 13] = [
     "source",
     "replaces",
     "created_at",
@@ -174,10 +175,11 @@ const NOT_IN_XDMOD: [&str; 12] = [
     "proc_rate",
     "charge",
     "shadow_charge",
+    "processor_s",
     "formula",
 ];
 /// Fields of JSON Lines that [`Format::Auditor`] has no place for.
-const NOT_IN_AUDITOR: [&str; 18] = [
+const NOT_IN_AUDITOR: [&str; 19] = [
     "source",
     "replaces",
     "created_at",
@@ -195,10 +197,11 @@ const NOT_IN_AUDITOR: [&str; 18] = [
     "exit_code",
     "charge",
     "shadow_charge",
+    "processor_s",
     "formula",
 ];
 /// Fields of JSON Lines that [`Format::Apel`] has no place for.
-const NOT_IN_APEL: [&str; 22] = [
+const NOT_IN_APEL: [&str; 23] = [
     "source",
     "replaces",
     "created_at",
@@ -220,6 +223,7 @@ const NOT_IN_APEL: [&str; 22] = [
     "exit_code",
     "charge",
     "shadow_charge",
+    "processor_s",
     "formula",
 ];
 
@@ -243,7 +247,7 @@ pub fn site(bank: &Bank, settings: &config::Export) -> Site {
 /// # Errors
 /// If its text is none that this version writes.
 pub fn record(item: &Item, directory: &Directory) -> anyhow::Result<Option<Record>> {
-    let kept = |kept| Ok::<_, anyhow::Error>(shadow_beside(form::read(kept)?));
+    let kept = |kept| Ok::<_, anyhow::Error>(money_that_moved(form::read(kept)?));
     Ok(match item {
         Item::Kept(row) => Some(kept(row)?),
         Item::Amended(row) => {
@@ -268,6 +272,7 @@ fn amended(change: Record, to: &Amendment, directory: &Directory) -> Record {
         end_time: used.end_time,
         wall: used.wall,
         usage: used.usage,
+        counted: used.counted,
         cpu_user: used.cpu_user,
         cpu_system: used.cpu_system,
         cpu_total: used.cpu_total,
@@ -279,9 +284,10 @@ fn amended(change: Record, to: &Amendment, directory: &Directory) -> Record {
 
 /// A record as exports tell it: money that did not move is no charge, and stands beside (the record files
 /// have it as their charge, `usage-records.md` 6.1).
-fn shadow_beside(record: Record) -> Record {
+fn money_that_moved(record: Record) -> Record {
     if record.outcome != Outcome::Shadow {
-        return record;
+        let amount = record.real.unwrap_or(record.amount);
+        return Record { amount, ..record };
     }
     Record {
         shadow: record.shadow.or(Some(record.amount)),
@@ -296,6 +302,9 @@ fn of_use(used: &Used, directory: &Directory) -> Record {
     let start = Some(used.start).filter(|start| *start != 0);
     let wall = used.wall.or(start.map(|_| between));
     let millionths = i128::from(used.millis.unwrap_or(1000).max(0)).saturating_mul(1000);
+    let processor_time = i128::from(used.millis.unwrap_or(0).max(0))
+        .saturating_mul(wall.unwrap_or(0).max(0).into())
+        .checked_div(1000);
     let fqdn = directory.machine_named(&used.machine).map(|m| &m.fqdn);
     let said = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let record = Record {
@@ -329,6 +338,7 @@ fn of_use(used: &Used, directory: &Directory) -> Record {
         gpus: used.gpus,
         outcome: Outcome::Shadow,
         shadow: Some(used.amount),
+        counted: processor_time.and_then(|time| i64::try_from(time).ok()),
         collected: Some(Collected {
             revision: used.revision,
         }),

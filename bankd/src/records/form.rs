@@ -7,7 +7,7 @@ use crate::config;
 use crate::config::FormatWord;
 use crate::emit::file::{self, Dialect, Escape, FileOptions};
 use crate::emit::ggf::{self, GgfOptions};
-use crate::emit::{Record, stored};
+use crate::emit::{Occasion, Record, stored};
 use crate::store::KeptRecord;
 
 /// What the bank adds to its lines; it never changes.
@@ -60,6 +60,8 @@ pub enum Form {
 pub enum Made {
     /// The form has no line for it.
     Nothing,
+    /// It corrects what lines before it have, and the form has no line for that.
+    LeftOut,
     /// Its line with the line feed.
     Line {
         /// The line.
@@ -110,6 +112,7 @@ impl Form {
                     precision: facts.precision,
                 };
                 match file::render(record, &options) {
+                    Ok(None) if file::is_left_out(record, &options) => Made::LeftOut,
                     Ok(None) => Made::Nothing,
                     Ok(Some(text)) => Made::Line {
                         text,
@@ -127,7 +130,13 @@ impl Form {
                     whole: false,
                 };
                 let line = ggf::render(record, &options);
-                line.map_or(Made::Nothing, |text| Made::Line {
+                let is_change = matches!(record.occasion, Occasion::Adjustment { .. });
+                let none = if is_change {
+                    Made::LeftOut
+                } else {
+                    Made::Nothing
+                };
+                line.map_or(none, |text| Made::Line {
                     text,
                     is_raised: false,
                 })

@@ -4,7 +4,7 @@
 use bank_core::decimal::Decimal;
 use bank_core::directory::Directory;
 use bank_core::effects::{Billing, RecordEvent, UsageRow};
-use bank_core::model::{Instance, ObjectType};
+use bank_core::model::{Instance, Mode, ObjectType};
 use bank_core::select;
 use bank_core::time::{MICROS, Seconds, Timestamp};
 use bank_core::usage::kept::names;
@@ -12,10 +12,16 @@ use bank_core::usage::{self, Usage as Used};
 
 use super::said::{Said, state};
 use crate::emit::{Kind, Occasion, Outcome, Record, Usage, Why};
+use crate::store::Counted;
 
-/// The record of what happened.
-pub(super) fn record(directory: &Directory, event: &RecordEvent) -> Record {
-    let record = of_event(directory, event);
+/// The record of what happened, and what it adds to usage.
+pub(super) fn record(directory: &Directory, event: &RecordEvent, counted: Counted) -> Record {
+    let record = of_event(directory, event, counted);
+    let is_told = record.occasion != Occasion::Charge;
+    let record = Record {
+        counted: is_told.then_some(counted.core),
+        ..record
+    };
     if !matches!(record.occasion, Occasion::Adjustment { .. }) {
         return record;
     }
@@ -28,7 +34,7 @@ pub(super) fn record(directory: &Directory, event: &RecordEvent) -> Record {
     }
 }
 
-fn of_event(directory: &Directory, event: &RecordEvent) -> Record {
+fn of_event(directory: &Directory, event: &RecordEvent, counted: Counted) -> Record {
     match event {
         RecordEvent::Charged {
             instance,
@@ -36,110 +42,164 @@ fn of_event(directory: &Directory, event: &RecordEvent) -> Record {
             amount,
             created,
         } => {
-            let of = instance.record.unwrap_or(usage.id).0;
-            let base = base(directory, instance, *created, one(usage), amount.0);
-            // The instance says what all its charges came to; the charge, who carries this one.
-            let is_unbilled = usage.billing == Billing::Unbilled;
-            let base = Record {
-                shadow: base.shadow.map(|_| usage.amount.0),
-                outcome: if is_unbilled {
-                    Outcome::Unbilled
-                } else {
-                    base.outcome
-                },
-                ..base
+            let known = instance.record.unwrap_or(usage.id).0;
+            let change = Change {
+                instance,
+                usage,
+                amount: amount.0,
+                created: *created,
+                counted,
             };
             if !usage.late {
-                return Record {
-                    occasion: Occasion::Charge,
-                    record_id: of,
-                    ..base
-                };
+                return change.before_the_close(directory, known);
             }
-            if amount.0 < 0 || (amount.0 == 0 && usage.charged.0 < 0) {
-                return given_back(usage, of, base);
-            }
-            // A late charge states its own window and time; none where what was charged before, and went
-            // back in another's name, was longer.
-            let seconds = Seconds(usage.charged.0.max(0));
-            Record {
-                occasion: Occasion::Adjustment {
-                    of,
-                    why: Why::LateCharge,
-                },
-                record_id: usage.id.0,
-                start_time: Some(usage.at.minus(seconds).0),
-                end_time: Some(usage.at.0),
-                wall: Some(micros(seconds)),
-                ..base
-            }
+            let is_less = change.amount < 0 || usage.amount.0 < 0 || usage.charged.0 < 0;
+            let why = if is_less || counted.is_whole {
+                Why::Adjust
+            } else {
+                Why::LateCharge
+            };
+            change.after_the_close(directory, why)
         }
         RecordEvent::Adjusted {
             instance,
             usage,
             created,
-        } => adjusted(directory, instance, usage, *created),
+        } => {
+            let is_refund = usage.billing == Billing::Refund;
+            let change = Change {
+                instance,
+                usage,
+                amount: reported(directory, instance, usage),
+                created: *created,
+                counted,
+            };
+            match (is_refund, instance.is_open()) {
+                (true, _) => change.after_the_close(directory, Why::Refund),
+                (false, true) => change.before_the_close(directory, usage.id.0),
+                (false, false) => change.after_the_close(directory, Why::Reverse),
+            }
+        }
         RecordEvent::Closed {
             instance,
             amount,
             created,
-        } => Record {
-            occasion: Occasion::Close {
-                charges: u32::from(instance.record.is_some()),
-            },
-            record_id: instance.record.map_or(0, |id| id.0),
-            ..base(directory, instance, *created, summed(instance), amount.0)
-        },
+        } => closed(directory, instance, (amount.0, *created), counted),
     }
 }
 
-/// A refund or a reversal: an adjustment that uses no time.
-fn adjusted(
+/// What a record says that a change cost: in mode `track` shadow charges are 0 (usage-records.md 6.1).
+fn reported(directory: &Directory, instance: &Instance, usage: &UsageRow) -> i64 {
+    if usage.billing == Billing::Shadow && mode(directory, instance) == Mode::Track {
+        return 0;
+    }
+    usage.amount.0
+}
+
+/// A closed instance with all that was charged for it before.
+fn closed(
     directory: &Directory,
     instance: &Instance,
-    usage: &UsageRow,
-    created: Timestamp,
+    (amount, created): (i64, Timestamp),
+    counted: Counted,
 ) -> Record {
-    let nothing = Usage::one(millionths(usage.processors), None, 0);
-    let why = match usage.billing {
-        Billing::Refund => Why::Refund,
-        _ => Why::Reverse,
-    };
+    let base = base(directory, instance, created, summed(instance), amount);
+    // A use that was billed under two modes has both sums.
+    let is_mixed = base.outcome != Outcome::Shadow && !instance.shadow_billed.is_zero();
     Record {
-        occasion: Occasion::Adjustment {
-            of: instance.record.unwrap_or(usage.id).0,
-            why,
+        occasion: Occasion::Close {
+            charges: u32::from(instance.record.is_some()),
         },
-        record_id: usage.id.0,
-        start_time: Some(usage.at.0),
-        end_time: Some(usage.at.0),
-        wall: Some(0),
-        shadow: None,
-        ..base(directory, instance, created, nothing, usage.amount.0)
-    }
-}
-
-/// A total that fell after the close: money goes back at its effective time, and no time is used.
-fn given_back(usage: &UsageRow, of: i64, base: Record) -> Record {
-    Record {
-        occasion: Occasion::Adjustment {
-            of,
-            why: Why::Refund,
-        },
-        record_id: usage.id.0,
-        start_time: Some(usage.at.0),
-        end_time: Some(usage.at.0),
-        wall: Some(0),
-        usage: Usage::one(base.usage.processors(), None, 0),
+        record_id: instance.record.map_or(0, |id| id.0),
+        wall: Some(counted.wall),
+        shadow: base.shadow.or(is_mixed.then_some(instance.shadow_billed.0)),
+        real: is_mixed.then_some(instance.billed.0),
         ..base
     }
 }
 
+/// A charge, or a change of what was charged.
+struct Change<'a> {
+    instance: &'a Instance,
+    usage: &'a UsageRow,
+    /// What its record says it cost.
+    amount: i64,
+    created: Timestamp,
+    counted: Counted,
+}
+
+impl Change<'_> {
+    /// One that the close of the instance sums up.
+    fn before_the_close(&self, directory: &Directory, record_id: i64) -> Record {
+        Record {
+            occasion: Occasion::Charge,
+            record_id,
+            ..self.base(directory, self.usage.charged)
+        }
+    }
+
+    /// One that counts by itself: its time is what it adds to usage, below 0 where it takes back.
+    fn after_the_close(&self, directory: &Directory, why: Why) -> Record {
+        let is_less = self.usage.amount.0 < 0 || self.usage.charged.0 < 0;
+        let charged = match (self.counted.is_whole, is_less) {
+            (false, _) if self.usage.billing == Billing::Refund => Seconds(0),
+            (false, _) => self.usage.charged,
+            (true, false) => self.instance.charged,
+            (true, true) => Seconds(self.instance.charged.0.saturating_neg()),
+        };
+        let at = self.usage.at;
+        let base = self.base(directory, charged);
+        let wall = self.counted.wall;
+        // So that time × processors is what it adds, where both have the same sign.
+        let core = i128::from(self.counted.core).saturating_mul(1_000_000);
+        let processors = core
+            .checked_div(wall.into())
+            .filter(|processors| *processors > 0);
+        Record {
+            occasion: Occasion::Adjustment {
+                of: self.instance.record.unwrap_or(self.usage.id).0,
+                why,
+            },
+            record_id: self.usage.id.0,
+            start_time: Some(at.minus(Seconds(charged.0.max(0))).0),
+            end_time: Some(at.0),
+            wall: Some(wall),
+            usage: match processors {
+                Some(processors) => base.usage.with_processors(processors),
+                None => base.usage,
+            },
+            ..base
+        }
+    }
+
+    fn base(&self, directory: &Directory, charged: Seconds) -> Record {
+        let usage = self.usage;
+        let used = match usage.billing {
+            // A refund uses no time, and has no rate.
+            Billing::Refund => Usage::one(millionths(usage.processors), None, 0),
+            _ => one(usage, charged),
+        };
+        let base = base(directory, self.instance, self.created, used, self.amount);
+        // The instance says what all its charges came to; the charge, who carries this one.
+        let outcome = match usage.billing {
+            Billing::Shadow => Outcome::Shadow,
+            Billing::Unbilled => Outcome::Unbilled,
+            Billing::Billed | Billing::Refund if base.outcome == Outcome::Shadow => Outcome::Billed,
+            Billing::Billed | Billing::Refund => base.outcome,
+        };
+        Record {
+            outcome,
+            shadow: (outcome == Outcome::Shadow).then_some(usage.amount.0),
+            ..base
+        }
+    }
+}
+
 /// What one charge used: its rate is the share of the processors that it counts (`ledger.md` 3.1).
-fn one(row: &UsageRow) -> Usage {
+fn one(row: &UsageRow, charged: Seconds) -> Usage {
     let used = usage::text::read(&row.facts, Some(row.processors)).unwrap_or_default();
     let rate = i64::try_from(millionths(used.consumption())).unwrap_or(i64::MAX);
-    Usage::one(millionths(row.processors), Some(rate), micros(row.charged))
+    Usage::one(millionths(row.processors), Some(rate), micros(charged))
 }
 
 /// What all charges of an instance used.
@@ -226,13 +286,7 @@ fn began(instance: &Instance) -> Option<i64> {
 fn outcome(directory: &Directory, instance: &Instance) -> Outcome {
     let suspense = bank_core::book::suspense_account().id;
     let nobody_paid = instance.account.is_none() && instance.record.is_some();
-    let of_now = || {
-        let project = select::named(directory, &instance.facts.project);
-        let machine = directory.machine_named(&instance.key.machine);
-        let project = project.map(|(project, _)| project.id);
-        directory.mode(project, machine.map(|machine| machine.id))
-    };
-    let in_shadow = || instance.mode.unwrap_or_else(of_now).is_shadow();
+    let in_shadow = || mode(directory, instance).is_shadow();
     match (instance.billed.0, instance.shadow_billed.0) {
         (0, shadow) if shadow != 0 => Outcome::Shadow,
         _ if instance.account == Some(suspense) => Outcome::Unbilled,
@@ -240,6 +294,17 @@ fn outcome(directory: &Directory, instance: &Instance) -> Outcome {
         _ if nobody_paid => Outcome::Unbilled,
         _ => Outcome::Billed,
     }
+}
+
+/// The mode of its project and machine.
+fn mode(directory: &Directory, instance: &Instance) -> Mode {
+    if let Some(mode) = instance.mode {
+        return mode;
+    }
+    let project = select::named(directory, &instance.facts.project);
+    let machine = directory.machine_named(&instance.key.machine);
+    let project = project.map(|(project, _)| project.id);
+    directory.mode(project, machine.map(|machine| machine.id))
 }
 
 fn gpus(usage: &Used) -> Option<i64> {

@@ -10,7 +10,9 @@ use bank_core::usage;
 use super::form::Made;
 use super::*;
 use crate::emit::Outcome;
-use crate::store::KeptRecord;
+use crate::store::{Counted, KeptRecord};
+
+mod served;
 
 const T0: i64 = 1_767_225_600;
 
@@ -99,6 +101,20 @@ fn closed() -> RecordEvent {
     }
 }
 
+/// What an event adds to usage: the time of its charge, or of all charges.
+fn counted(event: &RecordEvent) -> Counted {
+    let seconds = match event {
+        RecordEvent::Charged { usage, .. } => usage.charged,
+        RecordEvent::Adjusted { .. } => Seconds(0),
+        RecordEvent::Closed { instance, .. } => instance.charged,
+    };
+    Counted {
+        core: 16 * seconds.0 * 1_000_000,
+        wall: seconds.0 * 1_000_000,
+        is_whole: false,
+    }
+}
+
 /// The lines of what is kept of an event, by sink.
 fn lines(settings: &str, event: &RecordEvent) -> Vec<(String, String)> {
     let config: Config = toml::from_str(settings).unwrap();
@@ -106,12 +122,12 @@ fn lines(settings: &str, event: &RecordEvent) -> Vec<(String, String)> {
     let files = Files::new(&config, Path::new("/data"), &directory.bank);
     let kept = KeptRecord {
         id: 1,
-        text: keep(&directory, event).text,
+        text: keep(&directory, event, counted(event)).text,
     };
     let record = form::read(&kept).unwrap();
     let line = |sink: &Sink| match sink.form.make(&record, &files.facts) {
         Made::Line { text, .. } => Some((sink.name.clone(), text.trim_end().to_owned())),
-        Made::Nothing | Made::Rejected(_) => None,
+        Made::Nothing | Made::LeftOut | Made::Rejected(_) => None,
     };
     files.sinks().iter().filter_map(line).collect()
 }
@@ -166,7 +182,7 @@ fn the_usage_record_and_its_adjustment() {
 /// What `#unbilled` carries says so (usage-records 6.1): nobody has paid for the instance then.
 #[test]
 fn what_nobody_paid_for_is_unbilled() {
-    let outcome = |event: &RecordEvent| make::record(&directory(), event).outcome;
+    let outcome = |event: &RecordEvent| make::record(&directory(), event, counted(event)).outcome;
     let RecordEvent::Charged {
         instance,
         mut usage,
@@ -303,9 +319,9 @@ fn a_refund_is_an_adjustment_without_a_rate() {
     }
 }
 
-/// A total that fell where nothing costs anything used no time either: no negative one is written.
+/// A total that fell takes its time back, at no price too; FILE has no line for that.
 #[test]
-fn a_late_total_that_fell_uses_no_time_at_no_price() {
+fn a_late_total_that_fell_takes_its_time_back() {
     let mut event = charged(true);
     if let RecordEvent::Charged { usage, amount, .. } = &mut event {
         (usage.charged, usage.amount, *amount) = (Seconds(-55), Amount::ZERO, Amount::ZERO);
@@ -313,128 +329,12 @@ fn a_late_total_that_fell_uses_no_time_at_no_price() {
     let written = lines("[file]\npath = \"a\"\n[ggf]\npath = \"b\"\n", &event);
     assert_eq!(written.len(), 1, "{written:?}");
     let line = &written[0].1;
-    assert!(line.contains("<WallDuration>PT0S</WallDuration>"), "{line}");
+    assert!(
+        line.contains("<WallDuration>-PT55S</WallDuration>"),
+        "{line}"
+    );
+    assert!(line.contains("description=\"adjust\""), "{line}");
     assert!(line.contains("<EndTime>2026-01-01T00:01:40"), "{line}");
-}
-
-mod served {
-    use std::sync::Arc;
-
-    use bank_core::command::{Charge, Command, Request, Scope, Whose};
-
-    use super::*;
-    use crate::answer::{Answer, Media};
-    use crate::app::{self, App, DataDir};
-    use crate::init::{Choices, init};
-    use crate::store::{last_record, open_reader, sink_state};
-    use crate::writer::{Caller, Origin, Reply, Submission};
-
-    fn bank(folder: &Path) -> DataDir {
-        let data = DataDir::new(&folder.join("bank"));
-        let choices = Choices {
-            precision: Precision::DEFAULT,
-            unit: "credits".to_owned(),
-            test: false,
-        };
-        let made = data.clone();
-        let making = std::thread::spawn(move || init(&made, &choices));
-        making.join().unwrap().unwrap();
-        data
-    }
-
-    /// Charges a job while the daemon runs, then stops it in its usual order.
-    async fn charge(data: &DataDir, path: &str, job: &str) -> Arc<App> {
-        let mut config = Config::default();
-        path.clone_into(&mut config.file.path);
-        let (app, drain) = app::start(data, config).unwrap();
-        let request = Request {
-            object_id: job.to_owned(),
-            whose: Whose {
-                project: Some("nosuch".to_owned()),
-                user: Some("amy".to_owned()),
-                machine: "colony".to_owned(),
-                ..Whose::default()
-            },
-            ..Request::default()
-        };
-        let reply = app.writer.submit(Submission {
-            command: Command::Charge(Charge {
-                request,
-                duration: Some(Seconds(60)),
-                closes: false,
-                ..Charge::default()
-            }),
-            caller: Caller {
-                actor: "test".to_owned(),
-                client: "test".to_owned(),
-                origin: Origin::System,
-                scope: Scope::default(),
-            },
-            key: None,
-            request_id: "r".to_owned(),
-            dry_run: false,
-            fingerprint: String::new(),
-            render: |decided| Answer {
-                status: if decided.decision.is_ok() { 200 } else { 500 },
-                media: Media::Text,
-                body: Vec::new(),
-            },
-        });
-        let Ok(Reply::Fresh { answer, .. }) = reply.await else {
-            panic!("not taken");
-        };
-        assert_eq!(answer.status, 200);
-        let stopping = Arc::clone(&app);
-        tokio::task::spawn_blocking(move || {
-            drain.stop();
-            stopping.writer.stop();
-            assert!(stopping.writer_thread.wait());
-        })
-        .await
-        .unwrap();
-        app
-    }
-
-    fn waits(data: &DataDir) -> i64 {
-        let connection = open_reader(&data.database()).unwrap();
-        let state = sink_state(&connection, "file").unwrap().unwrap();
-        last_record(&connection).unwrap() - state.upto
-    }
-
-    fn jobs(path: &Path) -> Vec<String> {
-        let text = std::fs::read_to_string(path).unwrap();
-        let of = |line: &str| line.split("REQUESTID=").nth(1).unwrap().to_owned();
-        text.lines().map(of).collect()
-    }
-
-    #[tokio::test]
-    async fn lines_reach_their_file_once_over_restarts() {
-        let folder = tempfile::tempdir().unwrap();
-        let data = bank(folder.path());
-        let path = data.path().join("alloc.txt");
-        for job in ["a", "b"] {
-            charge(&data, "alloc.txt", job).await;
-        }
-        assert_eq!(jobs(&path), ["a", "b"]);
-        std::fs::rename(&path, data.path().join("alloc.1")).unwrap();
-        charge(&data, "alloc.txt", "c").await;
-        assert_eq!(jobs(&path), ["c"]);
-        assert_eq!(waits(&data), 0);
-    }
-
-    #[tokio::test]
-    async fn a_file_that_cannot_be_written_delays_its_lines_only() {
-        let folder = tempfile::tempdir().unwrap();
-        let data = bank(folder.path());
-        let later = data.path().join("later");
-        let app = charge(&data, "later/alloc.txt", "a").await;
-        assert!(app.counters.record_failures() > 0);
-        assert_eq!(waits(&data), 1);
-        std::fs::create_dir(&later).unwrap();
-        charge(&data, "later/alloc.txt", "b").await;
-        assert_eq!(jobs(&later.join("alloc.txt")), ["a", "b"]);
-        assert_eq!(waits(&data), 0);
-    }
 }
 
 /// What a collector states of a job that it charges stands in its record: memory of the whole job, and
@@ -464,7 +364,11 @@ fn a_record_has_what_a_collector_states() {
         amount: Amount(30_400),
         created: Timestamp::from_seconds(T0),
     };
-    let text = keep(&directory(), &event).text;
+    let wall = Counted {
+        wall: 90_000_000,
+        ..Counted::default()
+    };
+    let text = keep(&directory(), &event, wall).text;
     let record = form::read(&KeptRecord { id: 1, text }).unwrap();
     assert_eq!(record.source.as_deref(), Some("slurm:ia"));
     assert_eq!(
@@ -489,7 +393,7 @@ fn a_record_has_what_a_collector_states() {
         amount: Amount(30_400),
         created: Timestamp::from_seconds(T0),
     };
-    let text = keep(&directory(), &event).text;
+    let text = keep(&directory(), &event, counted(&event)).text;
     let record = form::read(&KeptRecord { id: 1, text }).unwrap();
     assert_eq!(
         (record.memory_total, record.memory_per_node),

@@ -21,6 +21,7 @@ mod pack;
 mod pending;
 mod rebuild;
 mod taken;
+mod written;
 
 pub(in crate::store) use charged::{First, Part, Subject};
 pub(in crate::store) use finished::Finished;
@@ -32,15 +33,15 @@ pub use rebuild::{Compared, compare, rebuild};
 pub(in crate::store) use rebuild::{Counted, Source, Within, each, each_weighed, each_within};
 
 use super::Error;
+use super::counted::Added;
 use super::sqlite::SqliteStore;
-use bank_core::effects::{Effects, InstanceChange, UsageRow, UseRow};
-use bank_core::rollup::{Measure, Presence, Sign};
-use charged::{Charge, Class};
+use bank_core::effects::{Effects, InstanceChange, UseRow};
+use bank_core::rollup::{Measure, Presence, Sign, Sums};
 use factors::{Changing, Factors};
 use finished::{COLUMNS, Owners};
 use rusqlite::{Connection, params};
-use std::collections::BTreeSet;
-use taken::Taken;
+use std::collections::{BTreeMap, BTreeSet};
+use written::{charge, class_of, written};
 
 /// What the writer keeps for rollups.
 #[derive(Default)]
@@ -51,6 +52,8 @@ pub(super) struct Rollups {
     factors: Option<Factors>,
     /// Finished uses name no instance with a greater number; none until that is asked for.
     named: Option<i64>,
+    /// What the last command added to the use of instances.
+    added: BTreeMap<i64, Added>,
 }
 
 /// What a command changes, as it was before.
@@ -81,6 +84,7 @@ enum Touched {
 /// Looks at what a command changes before it is written.
 pub(super) fn before(store: &mut SqliteStore, effects: &Effects) -> Result<Before, Error> {
     let hardware = Changing::look(&store.connection, &effects.directory)?;
+    store.rollups.added.clear();
     let mut touched = Vec::new();
     let turns = effects.transactions.iter().any(|tx| tx.reverses.is_some());
     let is_plain = effects.uses.is_empty() && effects.assigned.is_empty() && !turns;
@@ -193,6 +197,26 @@ fn is_finished(store: &mut SqliteStore, id: i64) -> Result<bool, Error> {
     Ok(id <= named && charged::is_finished(&store.connection, id)?)
 }
 
+impl SqliteStore {
+    /// The same.
+    pub(super) fn is_finished(&mut self, id: i64) -> Result<bool, Error> {
+        is_finished(self, id)
+    }
+
+    /// All that an instance used.
+    pub(super) fn use_of(&mut self, id: i64) -> Result<Sums, Error> {
+        let factors = ready(&mut self.rollups.factors, &self.connection)?;
+        let mut all = Sums::default();
+        charged::each_part(&self.connection, factors, id, &mut |_, _, _, part| {
+            if let Part::Used(used, sign) = part {
+                all.add(used.totals(), sign);
+            }
+            Ok(())
+        })?;
+        Ok(all)
+    }
+}
+
 /// Takes away all that an instance gives.
 fn take_away(store: &mut SqliteStore, id: i64) -> Result<Touched, Error> {
     store.rollups.whole(&store.connection, id, Sign::Minus)?;
@@ -232,129 +256,6 @@ pub(super) fn after(
     if let Some(changing) = before.hardware {
         rollups.factors = None;
         changing.recount(connection, &mut rollups.pending)?;
-    }
-    Ok(())
-}
-
-/// Counts what a command wrote of an instance whose use it only adds to, without reading it again.
-fn written(
-    connection: &Connection,
-    rollups: &mut Rollups,
-    effects: &Effects,
-    id: i64,
-    grown: Option<&Touched>,
-) -> Result<(), Error> {
-    let mut changes = effects.instances.iter().rev();
-    let Some(change) = changes.find(|change| change.instance.id.0 == id) else {
-        return Ok(());
-    };
-    let instance = &change.instance;
-    let of_instance = |usage: &&UsageRow| usage.instance == instance.id;
-    let mut billed = Vec::new();
-    for usage in effects.usages.iter().filter(of_instance) {
-        billed.push(Charge::written(usage)?);
-    }
-    let first = |charge: &&Charge| instance.record.is_some_and(|record| record.0 == charge.id);
-    let (first, account, was) = if let Some(Touched::Grown {
-        first,
-        account,
-        job,
-        ..
-    }) = grown
-    {
-        (&first.charge, *account, Some(job))
-    } else {
-        let Some(first) = billed.iter().find(first) else {
-            return Ok(());
-        };
-        let entries = effects.transactions.iter().flat_map(|tx| &tx.entries);
-        let mut own = entries.filter(|e| e.usage.is_some_and(|usage| usage.0 == first.id));
-        let paid = own.next().and_then(|entry| entry.account);
-        let account = instance.account.or(paid).map_or(0, |account| account.0);
-        (first, account, None)
-    };
-    let class = first.class();
-    let key = Key {
-        project: &instance.facts.project,
-        account,
-        user: &instance.facts.user,
-        machine: &instance.key.machine,
-        queue: &class.queue,
-        qos: &class.qos,
-    };
-    let began = first.window().0;
-    let Rollups {
-        pending, factors, ..
-    } = rollups;
-    let factors = ready(factors, connection)?;
-    for charge in &billed {
-        let used = charge.used(factors, key.machine, began);
-        pending.spread(connection, &key, &used, Sign::Plus)?;
-    }
-    let is_closed = !instance.is_open();
-    let job = charged::job(first, instance.used_until, is_closed);
-    match was {
-        Some(was) => pending.recount(connection, &key, was, &job),
-        None => pending.count(connection, &key, &job, Sign::Plus),
-    }
-}
-
-/// The class of the first charge of a usage row's instance.
-fn class_of(
-    connection: &Connection,
-    usage: &UsageRow,
-    effects: &Effects,
-    touched: &[Touched],
-) -> Result<Class, Error> {
-    let id = usage.instance.0;
-    let own = effects.instances.iter().rev();
-    let record = own
-        .filter(|change| change.instance.id == usage.instance)
-        .find_map(|change| change.instance.record);
-    let mut rows = effects.usages.iter();
-    if let Some(first) = rows.find(|row| Some(row.id) == record) {
-        return Ok(Charge::written(first)?.class());
-    }
-    let known = touched.iter().find_map(|one| match one {
-        Touched::Grown { id: own, first, .. } if *own == id => Some(first.class.clone()),
-        _ => None,
-    });
-    if let Some(class) = known {
-        return Ok(class);
-    }
-    let subject = Subject::read(connection, id)?;
-    let first = match &subject {
-        Some(subject) => charged::first(connection, subject)?,
-        None => None,
-    };
-    Ok(first.map(|first| first.class).unwrap_or_default())
-}
-
-/// Counts what a charge took.
-fn charge(
-    connection: &Connection,
-    pending: &mut Pending,
-    effects: &Effects,
-    usage: &UsageRow,
-    class: &Class,
-) -> Result<(), Error> {
-    let entries = effects.transactions.iter().flat_map(|tx| &tx.entries);
-    let own = entries.filter(|entry| entry.usage == Some(usage.id));
-    let mut parts: Vec<Taken> = own
-        .map(|entry| Taken {
-            account: entry.account.map_or(0, |account| account.0),
-            project: entry.project.clone(),
-            user: entry.user.clone(),
-            machine: entry.machine.clone(),
-            amount: taken::taken(entry.delta.amount, entry.delta.shadow),
-            of: entry.takes_back.map(|of| of.0),
-        })
-        .collect();
-    taken::complete(&mut parts, usage.amount.0);
-    let row = Charge::written(usage)?;
-    for part in parts {
-        let worth = part.worth(connection, &row)?;
-        pending.spread(connection, &part.key(class), &worth, Sign::Plus)?;
     }
     Ok(())
 }
@@ -468,12 +369,23 @@ impl Rollups {
             pending, factors, ..
         } = self;
         let factors = ready(factors, connection)?;
+        let mut all = Sums::default();
         charged::each_part(connection, factors, id, &mut |key, _, _, part| match part {
             Part::Used(used, own) => {
+                all.add(used.totals(), own);
                 pending.spread(connection, key, &used, sign.turned(own == Sign::Minus))
             }
             Part::Job(job) => pending.count(connection, key, &job, sign),
-        })
+        })?;
+        let added = self.added.entry(id).or_default();
+        added.more.add(&all, sign);
+        added.after = Some(all).filter(|_| sign == Sign::Plus);
+        Ok(())
+    }
+
+    /// What the last command added to the use of an instance.
+    pub(super) fn added(&self, id: i64) -> Added {
+        self.added.get(&id).copied().unwrap_or_default()
     }
 
     /// Forgets what was not written.

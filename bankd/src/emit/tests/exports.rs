@@ -124,6 +124,7 @@ fn columns_are_the_fields_in_their_order() {
         end_time: maybe(),
         wall_s: maybe(),
         charge_s: maybe(),
+        processor_s: maybe(),
         cpu_total_s: maybe(),
         cpu_user_s: maybe(),
         cpu_system_s: maybe(),

@@ -56,12 +56,17 @@ fn line(made: Made, record: i64) -> Option<RecordLine> {
         Made::Line { text, .. } => Some(RecordLine {
             record,
             line: Some(text.trim_end_matches('\n').to_owned()),
-            rejected: None,
+            ..RecordLine::default()
+        }),
+        Made::LeftOut => Some(RecordLine {
+            record,
+            left_out: true,
+            ..RecordLine::default()
         }),
         Made::Rejected(key) => Some(RecordLine {
             record,
-            line: None,
             rejected: Some(key.to_owned()),
+            ..RecordLine::default()
         }),
     }
 }
@@ -203,6 +208,7 @@ pub(super) fn standings(call: &Call, last: i64) -> Vec<SinkStatus> {
             failures: whole(standing.failures),
             raised: whole(standing.raised),
             rejected: whole(standing.rejected),
+            left_out: whole(standing.left_out),
         }
     });
     sinks.collect()

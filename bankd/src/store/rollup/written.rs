@@ -1,0 +1,141 @@
+//! What a command writes of charges, counted without reading it again.
+
+use super::super::Error;
+use super::super::counted::Added;
+use super::charged::{self, Charge, Class, Subject};
+use super::pending::{Key, Pending};
+use super::taken::{self, Taken};
+use super::{Rollups, Touched, ready};
+use bank_core::effects::{Effects, UsageRow};
+use bank_core::rollup::{Sign, Sums};
+use rusqlite::Connection;
+
+/// Counts what a command wrote of an instance whose use it only adds to, without reading it again.
+pub(super) fn written(
+    connection: &Connection,
+    rollups: &mut Rollups,
+    effects: &Effects,
+    id: i64,
+    grown: Option<&Touched>,
+) -> Result<(), Error> {
+    let mut changes = effects.instances.iter().rev();
+    let Some(change) = changes.find(|change| change.instance.id.0 == id) else {
+        return Ok(());
+    };
+    let instance = &change.instance;
+    let of_instance = |usage: &&UsageRow| usage.instance == instance.id;
+    let mut billed = Vec::new();
+    for usage in effects.usages.iter().filter(of_instance) {
+        billed.push(Charge::written(usage)?);
+    }
+    let first = |charge: &&Charge| instance.record.is_some_and(|record| record.0 == charge.id);
+    let (first, account, was) = if let Some(Touched::Grown {
+        first,
+        account,
+        job,
+        ..
+    }) = grown
+    {
+        (&first.charge, *account, Some(job))
+    } else {
+        let Some(first) = billed.iter().find(first) else {
+            return Ok(());
+        };
+        let entries = effects.transactions.iter().flat_map(|tx| &tx.entries);
+        let mut own = entries.filter(|e| e.usage.is_some_and(|usage| usage.0 == first.id));
+        let paid = own.next().and_then(|entry| entry.account);
+        let account = instance.account.or(paid).map_or(0, |account| account.0);
+        (first, account, None)
+    };
+    let class = first.class();
+    let key = Key {
+        project: &instance.facts.project,
+        account,
+        user: &instance.facts.user,
+        machine: &instance.key.machine,
+        queue: &class.queue,
+        qos: &class.qos,
+    };
+    let began = first.window().0;
+    let Rollups {
+        pending,
+        factors,
+        added,
+        ..
+    } = rollups;
+    let factors = ready(factors, connection)?;
+    let mut more = Sums::default();
+    for charge in &billed {
+        let used = charge.used(factors, key.machine, began);
+        more.add(used.totals(), Sign::Plus);
+        pending.spread(connection, &key, &used, Sign::Plus)?;
+    }
+    let after = grown.is_none().then_some(more);
+    added.insert(id, Added { more, after });
+    let is_closed = !instance.is_open();
+    let job = charged::job(first, instance.used_until, is_closed);
+    match was {
+        Some(was) => pending.recount(connection, &key, was, &job),
+        None => pending.count(connection, &key, &job, Sign::Plus),
+    }
+}
+
+/// The class of the first charge of a usage row's instance.
+pub(super) fn class_of(
+    connection: &Connection,
+    usage: &UsageRow,
+    effects: &Effects,
+    touched: &[Touched],
+) -> Result<Class, Error> {
+    let id = usage.instance.0;
+    let own = effects.instances.iter().rev();
+    let record = own
+        .filter(|change| change.instance.id == usage.instance)
+        .find_map(|change| change.instance.record);
+    let mut rows = effects.usages.iter();
+    if let Some(first) = rows.find(|row| Some(row.id) == record) {
+        return Ok(Charge::written(first)?.class());
+    }
+    let known = touched.iter().find_map(|one| match one {
+        Touched::Grown { id: own, first, .. } if *own == id => Some(first.class.clone()),
+        _ => None,
+    });
+    if let Some(class) = known {
+        return Ok(class);
+    }
+    let subject = Subject::read(connection, id)?;
+    let first = match &subject {
+        Some(subject) => charged::first(connection, subject)?,
+        None => None,
+    };
+    Ok(first.map(|first| first.class).unwrap_or_default())
+}
+
+/// Counts what a charge took.
+pub(super) fn charge(
+    connection: &Connection,
+    pending: &mut Pending,
+    effects: &Effects,
+    usage: &UsageRow,
+    class: &Class,
+) -> Result<(), Error> {
+    let entries = effects.transactions.iter().flat_map(|tx| &tx.entries);
+    let own = entries.filter(|entry| entry.usage == Some(usage.id));
+    let mut parts: Vec<Taken> = own
+        .map(|entry| Taken {
+            account: entry.account.map_or(0, |account| account.0),
+            project: entry.project.clone(),
+            user: entry.user.clone(),
+            machine: entry.machine.clone(),
+            amount: taken::taken(entry.delta.amount, entry.delta.shadow),
+            of: entry.takes_back.map(|of| of.0),
+        })
+        .collect();
+    taken::complete(&mut parts, usage.amount.0);
+    let row = Charge::written(usage)?;
+    for part in parts {
+        let worth = part.worth(connection, &row)?;
+        pending.spread(connection, &part.key(class), &worth, Sign::Plus)?;
+    }
+    Ok(())
+}

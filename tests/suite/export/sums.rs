@@ -1,0 +1,206 @@
+//! Hours and charges summed over an export are those of `bank usage`, after corrections of every kind.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use serde_json::Value;
+
+use super::{bank, export, path, uses};
+use crate::harness::{Bank, T0};
+
+/// Processor-seconds and charges in thousandths, by `bank usage`.
+fn usage(bank: &Bank) -> (i128, i128) {
+    let text = bank.bank_ok(&[
+        "usage",
+        "--from",
+        "-infinity",
+        "--to",
+        "infinity",
+        "--by",
+        "project",
+        "--json",
+    ]);
+    let table: Value = serde_json::from_str(&text).unwrap();
+    let total = &table["total"];
+    (
+        thousandths(&total["core_seconds"]),
+        thousandths(&total["charged"]),
+    )
+}
+
+fn thousandths(text: &Value) -> i128 {
+    let text = text.as_str().unwrap();
+    bank_core::decimal::Decimal::parse(text)
+        .unwrap()
+        .billionths()
+        / 1_000_000
+}
+
+/// The same over the lines of an export, by its exact column and by the product of two others.
+fn exported(lines: &[Value]) -> (i128, i128) {
+    let number = |line: &Value, name: &str| thousandths(&line[name]);
+    let sum = |name: &str| lines.iter().map(|line| number(line, name)).sum();
+    let product = |line: &Value| number(line, "wall_s") * number(line, "processors") / 1_000;
+    let seconds: i128 = sum("processor_s");
+    assert_eq!(
+        lines.iter().map(product).sum::<i128>(),
+        seconds,
+        "{lines:#?}"
+    );
+    (seconds, sum("charge"))
+}
+
+/// Processor-seconds of usage records 1.0: processors × rate × wall time.
+fn of_ur1(text: &str) -> i128 {
+    let between = |record: &str, from: &str, to: &str| {
+        let rest = record.split(from).nth(1)?;
+        Some(rest.split(to).next()?.to_owned())
+    };
+    let records = text.split("<JobUsageRecord").skip(1);
+    let records = records.flat_map(|part| part.split("<UsageRecord"));
+    let number = |text: &str| thousandths(&Value::String(text.to_owned()));
+    let sum = records.map(|record| {
+        let wall = between(record, "<WallDuration>", "</WallDuration>").unwrap();
+        let (sign, wall) = match wall.strip_prefix('-') {
+            Some(rest) => (-1, rest.to_owned()),
+            None => (1, wall),
+        };
+        let wall = number(wall.trim_start_matches("PT").trim_end_matches('S'));
+        let Some(processors) = between(record, "<Processors", "</Processors>") else {
+            assert_eq!(wall, 0, "{record}");
+            return 0;
+        };
+        let (rate, count) = processors.split_once('>').unwrap();
+        let rate = between(rate, "consumptionRate=\"", "\"").unwrap_or_else(|| "1".to_owned());
+        sign * wall * number(&rate) * number(count) / 1_000_000
+    });
+    sum.sum()
+}
+
+/// Compares every format that sums with `bank usage`; gives its figures.
+#[track_caller]
+fn agree(bank: &Bank) -> (i128, i128) {
+    let known = usage(bank);
+    assert_eq!(exported(&uses(&export(bank, &["jsonl"]))), known);
+    let csv = export(bank, &["csv"]);
+    let mut lines = csv.lines();
+    let head: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let rows: Vec<Value> = lines
+        .map(|line| {
+            let cells = line.split(',');
+            let row = head.iter().zip(cells);
+            row.map(|(name, cell)| ((*name).to_owned(), Value::from(cell)))
+                .collect::<serde_json::Map<_, _>>()
+                .into()
+        })
+        .collect();
+    assert_eq!(exported(&rows), known);
+    assert_eq!(of_ur1(&export(bank, &["ur1", "--document"])), known.0);
+    known
+}
+
+/// Jobs of two processors on a machine that its collector charges, each of so many minutes, for a project.
+fn collected(bank: &Bank, jobs: &[(u32, u32, &str, &str)]) {
+    bank.set_clock(T0 + 86_400);
+    let mut text =
+        "JobID|Cluster|User|Account|State|ExitCode|Submit|Start|End|NNodes|NCPUS\n".to_owned();
+    for (id, minutes, project, user) in jobs {
+        writeln!(
+            text,
+            "{id}|colony|{user}|{project}|COMPLETED|0:0|2025-12-01T00:00:00|2025-12-01T01:00:00|\
+             2025-12-01T01:{minutes:02}:00|1|2"
+        )
+        .unwrap();
+    }
+    let (file, name) = path(bank, "in.sacct");
+    fs::write(file, text).unwrap();
+    bank.bank_ok(&["import", "sacct", &name, "--source", "slurm-colony"]);
+}
+
+/// The number of the last transaction of a kind.
+fn last(bank: &Bank, op: &str) -> String {
+    let sql = format!("SELECT max(id) FROM tx WHERE op = '{op}'");
+    bank.query(&sql)[0][0].clone()
+}
+
+#[test]
+fn assigned_and_amended_uses_are_exported_once() {
+    let bank = bank();
+    bank.bank_ok(&["machine", "set", "colony", "--source", "slurm-colony"]);
+    let job = |id, minutes| (id, minutes, "lost", "amy");
+    collected(
+        &bank,
+        &[job(1, 30), job(2, 10), (3, 20, "chemistry", "amy")],
+    );
+    let all = (2 * 60 * 1_000) * 60;
+    assert_eq!(agree(&bank).0, all);
+    bank.bank_ok(&["unmapped", "assign", "account=lost", "chemistry", "--yes"]);
+    assert_eq!(agree(&bank).0, all);
+    // Shorter, longer, and for another user.
+    let own = |id, minutes, user| (id, minutes, "chemistry", user);
+    collected(&bank, &[own(3, 5, "amy")]);
+    assert_eq!(agree(&bank).0, all - 2 * 15 * 60 * 1_000);
+    collected(&bank, &[own(3, 50, "amy")]);
+    assert_eq!(agree(&bank).0, all + 2 * 30 * 60 * 1_000);
+    collected(&bank, &[own(3, 20, "bob")]);
+    assert_eq!(agree(&bank).0, all);
+    bank.bank_ok(&["refund", "3", "0.5"]);
+    agree(&bank);
+}
+
+#[test]
+fn undone_and_late_charges_count_their_time() {
+    let bank = bank();
+    let charge = |more: &[&str]| {
+        let words = [
+            "charge",
+            "7",
+            "-A",
+            "chemistry",
+            "-u",
+            "amy",
+            "-m",
+            "colony",
+        ];
+        bank.bank_ok(&[&words[..], &["--procs", "2"], more].concat())
+    };
+    charge(&["--duration", "600"]);
+    assert_eq!(agree(&bank).0, 2 * 600 * 1_000);
+    let first = last(&bank, "charge");
+    bank.bank_ok(&["undo", &first]);
+    assert_eq!(agree(&bank), (0, 0));
+    bank.bank_ok(&["undo", &last(&bank, "undo")]);
+    assert_eq!(agree(&bank).0, 2 * 600 * 1_000);
+    // After the close.
+    charge(&["--duration", "100"]);
+    assert_eq!(agree(&bank).0, 2 * 700 * 1_000);
+    charge(&["--duration", "300", "--total"]);
+    assert_eq!(agree(&bank).0, 2 * 300 * 1_000);
+}
+
+/// An `end` that comes when the lien has expired and the grace time is over is a late charge, not another job.
+#[test]
+fn a_late_end_is_no_second_job() {
+    let bank = bank();
+    let document = |seconds: i64, times: &str| {
+        format!(
+            "<Job><ObjectID>r.9</ObjectID><User>amy</User><Account>chemistry</Account>\
+             <Processors>2</Processors><WallDuration>3600</WallDuration>\
+             <ChargeDuration>{seconds}</ChargeDuration>{times}</Job>"
+        )
+        .into_bytes()
+    };
+    let start = format!("<StartTime>{T0}</StartTime>");
+    bank.script("reserve", &document(3600, &start))
+        .expect(0, "");
+    bank.set_clock(T0 + 600);
+    bank.script("charge", &document(600, &start)).expect(0, "");
+    bank.set_clock(T0 + 90_000);
+    agree(&bank);
+    let end = format!("{start}<EndTime>{}</EndTime>", T0 + 3600);
+    bank.script("end", &document(3000, &end)).expect(0, "");
+    assert_eq!(agree(&bank).0, 2 * 3600 * 1_000);
+    let all = uses(&export(&bank, &["jsonl"]));
+    let kinds: Vec<&Value> = all.iter().map(|line| &line["kind"]).collect();
+    assert_eq!(kinds, ["Job", "Adjustment"]);
+}
