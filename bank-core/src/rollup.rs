@@ -20,9 +20,9 @@ pub const DAY: i64 = HOUR * HOURS;
 /// a record that begins in 1970 by mistake must not write a row for each day since.
 pub const LONGEST: i64 = 1000 * DAY;
 /// Measures that are spread over time; those behind them are counted.
-pub const SPREAD: usize = 10;
+pub const SPREAD: usize = 11;
 /// All measures.
-pub const MEASURES: usize = 13;
+pub const MEASURES: usize = 14;
 /// The most that one total comes to: what is beyond it counts as this.
 const MOST: i128 = 1 << 62;
 
@@ -45,8 +45,10 @@ pub enum Measure {
     Disk,
     /// Processors × wall time × the factor of the hardware when the use began, in microseconds.
     Factored,
-    /// What was charged, real or shadow, less what went back; minor units.
+    /// What was charged, less what went back: money that moved, minor units.
     Charge,
+    /// What would have been charged, less what of it was taken back: shadow totals, minor units.
+    Shadow,
     /// Processors × wall time of uses that say how long their processors were busy, in microseconds.
     Measured,
     /// Jobs that began.
@@ -68,6 +70,7 @@ pub const WORDS: [(Measure, &str); MEASURES] = [
     (Measure::Disk, "disk"),
     (Measure::Factored, "factored"),
     (Measure::Charge, "charge"),
+    (Measure::Shadow, "shadow"),
     (Measure::Measured, "measured"),
     (Measure::Started, "started"),
     (Measure::Ended, "ended"),

@@ -171,8 +171,11 @@ pub struct UsageFigures {
     pub cpu_mhz_seconds: Option<String>,
     /// `factored_hours` in seconds.
     pub factored_seconds: String,
-    /// What was charged, in shadow totals too, less what of it went back later.
+    /// What was charged, less what of it went back later: money that moved.
     pub charged: String,
+    /// What would have been charged in the modes `track` and `notional`, less what of it was taken back.
+    #[serde(default)]
+    pub shadow_charged: String,
     /// Percent of what was charged in the bucket, in the period where rows are buckets alone; of processor
     /// time where nothing was charged. Two places; `null` where there is neither.
     pub share: Option<String>,

@@ -136,6 +136,7 @@ fn sheet(tables: &Tables, in_seconds: bool) -> Sheet {
             rows.push(json!({"by": by, "name": name, "jobs": row.figures.jobs,
                 "core_hours": row.figures.core_hours,
                 "core_seconds": row.figures.core_seconds, "charged": row.figures.charged,
+                "shadow_charged": row.figures.shadow_charged,
                 "share": row.figures.share}));
         }
     }
@@ -150,6 +151,7 @@ fn sheet(tables: &Tables, in_seconds: bool) -> Sheet {
         column("jobs", "Jobs", Kind::Number),
         used,
         column("charged", "Charged", Kind::Amount),
+        column("shadow_charged", "Shadow", Kind::Amount).if_machine(),
         column("share", "Share", Kind::Number),
     ];
     Sheet::new(columns, &rows, "nothing was used").unit(&tables.projects.unit)

@@ -140,6 +140,7 @@ pub(super) fn sheet(table: &UsageTable, in_seconds: bool) -> Sheet {
         column("cpu_mhz_hours", "MHz-hours", Kind::Amount).if_machine(),
         column("factored_hours", "Factored", Kind::Amount).if_machine(),
         column("charged", "Charged", Kind::Amount),
+        column("shadow_charged", "Shadow", Kind::Amount).if_machine(),
         column("share", "Share", Kind::Number),
         column("users", "Users", Kind::Number).if_machine(),
         column("submitted", "Submitted", Kind::Number).if_machine(),

@@ -7,7 +7,7 @@ use super::{Form, Kind, Sheet, text};
 use crate::{fail::Failure, figure};
 
 /// Members of the reports' answers that are amounts of the bank.
-const AMOUNTS: [&str; 20] = [
+const AMOUNTS: [&str; 21] = [
     "activations",
     "amount",
     "available",
@@ -23,6 +23,7 @@ const AMOUNTS: [&str; 20] = [
     "opening",
     "other",
     "refunds",
+    "shadow_charged",
     "unused",
     "unused_total",
     "usage",

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 30] = [
+const MIGRATIONS: [&str; 31] = [
     include_str!("../../../schema/sqlite/0001_ledger.sql"),
     include_str!("../../../schema/sqlite/0002_accounts.sql"),
     include_str!("../../../schema/sqlite/0003_reversal.sql"),
@@ -40,10 +40,11 @@ const MIGRATIONS: [&str; 30] = [
     include_str!("../../../schema/sqlite/0028_refused.sql"),
     include_str!("../../../schema/sqlite/0029_booking.sql"),
     include_str!("../../../schema/sqlite/0030_mode.sql"),
+    include_str!("../../../schema/sqlite/0031_shadow.sql"),
 ];
 
 /// The last migration that changed what rollups are: a bank of an earlier version gets them filled.
-const ROLLUPS: i64 = 22;
+const ROLLUPS: i64 = 31;
 
 /// The schema version that this program reads and writes.
 pub(super) fn current_version() -> i64 {
@@ -301,10 +302,13 @@ mod tests {
         migrate(&mut bank).unwrap();
         let sql =
             "SELECT group_concat(day || ' ' || user || ' ' || account || ' ' || (core / 3600000000)
-                       || ' ' || charge || ' ' || started || ended || running, ', ')
+                       || ' ' || charge || '+' || shadow || ' ' || started || ended || running, ', ')
                    FROM (SELECT * FROM rollup JOIN rollup_key ON id = key ORDER BY day, user)";
         let said: String = bank.query_row(sql, [], |r| r.get(0)).unwrap();
-        assert_eq!(said, "0 amy 1 2 3 101, 0 bob 1 4 25 101, 1 amy 1 4 7 011");
+        assert_eq!(
+            said,
+            "0 amy 1 2 0+3 101, 0 bob 1 4 25+0 101, 1 amy 1 4 0+7 011"
+        );
         assert_eq!(rollup::compare(&bank).unwrap().differing, 0);
     }
 

@@ -203,14 +203,16 @@ fn agree(reader: &rusqlite::Connection, clock: Timestamp) {
         weighed: Measure::Core,
     };
     let total = from_rollups(reader, &asked).unwrap();
-    let charged: i64 = reader
+    let (charged, shadow): (i64, i64) = reader
         .query_row(
-            "SELECT (SELECT coalesce(sum(amount), 0) FROM usage)
+            "SELECT (SELECT coalesce(sum(amount), 0) FROM usage WHERE billing <> 'shadow'),
+                 (SELECT coalesce(sum(amount), 0) FROM usage WHERE billing = 'shadow')
                   + (SELECT coalesce(sum(amount), 0) FROM usage_identity WHERE instance IS NULL)",
             [],
-            |r| r.get(0),
+            |r| Ok((r.get(0)?, r.get(1)?)),
         )
         .unwrap();
     let (_, figures) = total.rows.first_key_value().unwrap();
     assert_eq!(figures.sums.get(Measure::Charge), charged.into());
+    assert_eq!(figures.sums.get(Measure::Shadow), shadow.into());
 }

@@ -43,7 +43,10 @@ fn charged(bank: &Bank) -> BTreeMap<(String, String, String), i64> {
             text(&keys["user"]),
             text(&row["bucket"]),
         );
-        (place, text(&row["charged"]).parse::<i64>().unwrap())
+        // Money that moved, or would have.
+        let amounts = ["charged", "shadow_charged"].map(|key| text(&row[key]));
+        let amounts = amounts.map(|amount| amount.parse::<i64>().unwrap());
+        (place, amounts.into_iter().sum::<i64>())
     });
     rows.filter(|(_, charged)| *charged != 0).collect()
 }

@@ -33,8 +33,10 @@ pub(super) fn unit(form: &Form) -> &'static str {
 enum What {
     /// A number as it is.
     Number(fn(&UsageFigures) -> String),
-    /// Money.
+    /// Money that moved.
     Charged,
+    /// Money that would have been charged.
+    Shadow,
     /// Used time: seconds, over so many of the unit that is shown.
     Time(Seconds, i128),
 }
@@ -58,12 +60,22 @@ impl Figures {
         match self.what {
             What::Number(of) => of(figures),
             What::Charged => rounded(&figures.charged, 1).unwrap_or_default(),
+            What::Shadow => rounded(&figures.shadow_charged, 1).unwrap_or_default(),
             What::Time(of, over) => {
                 let text = of(figures).and_then(|seconds| rounded(seconds, over));
                 text.unwrap_or_default()
             }
         }
     }
+}
+
+/// Whether anything was charged in the shadow totals.
+pub(super) fn has_shadow(table: &UsageTable) -> bool {
+    let all = table.rows.iter().map(|row| &row.figures);
+    let mut all = all.chain([&table.total]);
+    all.any(|figures| {
+        !figures.shadow_charged.is_empty() && !figure::is_zero(&figures.shadow_charged)
+    })
 }
 
 pub(super) fn figures(
@@ -91,6 +103,9 @@ pub(super) fn figures(
     if resources.is_empty() {
         all.push(time(Resource::Cpu, 13));
         all.push(column(&table.unit, 9, What::Charged));
+        if has_shadow(table) {
+            all.push(column(&format!("shadow {}", table.unit), 9, What::Shadow));
+        }
     }
     for resource in resources {
         let width = match resource {

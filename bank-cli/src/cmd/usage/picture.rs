@@ -2,7 +2,7 @@
 
 use bank_api::v1::{UsageFigures, UsageLine, UsageTable};
 
-use super::figures::{unit, used};
+use super::figures::{has_shadow, unit, used};
 use super::{Resource, value};
 use crate::{
     cmd::Context,
@@ -87,7 +87,12 @@ fn drawn(form: &Form, table: &UsageTable, resources: &[Resource]) -> Vec<(String
     if resources.is_empty() {
         let charged: Figure = Box::new(|f| Number::read(&f.charged));
         let title = format!("{} charged", table.unit);
-        return vec![of(&Resource::Cpu), (title, charged)];
+        let mut all = vec![of(&Resource::Cpu), (title, charged)];
+        if has_shadow(table) {
+            let shadow: Figure = Box::new(|f| Number::read(&f.shadow_charged));
+            all.push((format!("{} shadow charges", table.unit), shadow));
+        }
+        return all;
     }
     resources.iter().map(of).collect()
 }

@@ -10,9 +10,9 @@ use super::super::{Error, codec};
 use super::factors::Factors;
 use super::finished::{COLUMNS, Finished};
 use super::pending::Key;
-use super::taken::parts_of;
+use super::taken::{Worth, parts_of};
 use bank_core::decimal::Decimal;
-use bank_core::effects::UsageRow;
+use bank_core::effects::{Billing, UsageRow};
 use bank_core::rollup::{Measure, Presence, Sign, Sums, Use};
 use bank_core::time::{MICROS, Timestamp};
 use bank_core::usage::{Usage, text};
@@ -107,7 +107,7 @@ pub(in crate::store) struct Charge {
     pub(in crate::store) tx: i64,
     pub(in crate::store) at: Timestamp,
     pub(in crate::store) seconds: i64,
-    pub(in crate::store) amount: i64,
+    pub(in crate::store) worth: Worth,
     pub(in crate::store) usage: Usage,
     /// The transaction that its own takes back.
     pub(in crate::store) reverses: Option<i64>,
@@ -125,7 +125,7 @@ impl Charge {
             tx: r.get(1)?,
             at: Timestamp(r.get(2)?),
             seconds: r.get(3)?,
-            amount: r.get(4)?,
+            worth: Worth::of(r.get(4)?, r.get(8)?),
             usage,
             reverses: r.get(7)?,
         })
@@ -142,7 +142,8 @@ impl Charge {
         id: i64,
     ) -> Result<Option<Charge>, Error> {
         let sql =
-            "SELECT u.id, u.tx, u.at, u.charged_s, u.amount, u.processors, u.facts, t.reverses
+            "SELECT u.id, u.tx, u.at, u.charged_s, u.amount, u.processors, u.facts, t.reverses,
+                       u.billing = 'shadow'
                    FROM usage u LEFT JOIN tx t ON t.id = u.tx WHERE u.id = ?1";
         let mut statement = connection.prepare_cached(sql)?;
         let mut rows = statement.query([id])?;
@@ -159,7 +160,7 @@ impl Charge {
             tx: row.tx.0,
             at: row.at,
             seconds: row.charged.0,
-            amount: row.amount.0,
+            worth: Worth::of(row.amount.0, row.billing == Billing::Shadow),
             usage,
             reverses: None,
         })
@@ -204,9 +205,9 @@ impl Charge {
     }
 
     /// An amount over its time.
-    pub(in crate::store) fn worth(&self, amount: i128) -> Use {
+    pub(in crate::store) fn worth(&self, amount: Worth) -> Use {
         let (start, end) = self.window();
-        Use::new(start, end, Sums::default().with(Measure::Charge, amount))
+        Use::new(start, end, amount.with(Sums::default()))
     }
 
     pub(in crate::store) fn class(&self) -> Class {
@@ -340,12 +341,12 @@ pub(in crate::store) fn each_part(
 fn come_to(
     connection: &Connection,
     chain: &BTreeMap<i64, Vec<Charge>>,
-) -> Result<BTreeMap<i64, i128>, Error> {
-    let mut sums: BTreeMap<i64, i128> = BTreeMap::new();
+) -> Result<BTreeMap<i64, Worth>, Error> {
+    let mut sums: BTreeMap<i64, Worth> = BTreeMap::new();
     for charge in chain.values().flatten() {
         for part in parts_of(connection, charge)? {
             let own = sums.entry(part.account).or_default();
-            *own = own.saturating_add(part.amount);
+            *own = own.plus(part.amount);
         }
     }
     Ok(sums)
@@ -377,7 +378,7 @@ pub(in crate::store) fn each_taken(
 /// All usage rows of an instance, by their transactions.
 fn chain(connection: &Connection, last: Option<i64>) -> Result<BTreeMap<i64, Vec<Charge>>, Error> {
     let sql = "SELECT u.id, u.tx, u.at, u.charged_s, u.amount, u.processors, u.facts, t.reverses,
-                   u.prev FROM usage u LEFT JOIN tx t ON t.id = u.tx WHERE u.id = ?1";
+                   u.billing = 'shadow', u.prev FROM usage u LEFT JOIN tx t ON t.id = u.tx WHERE u.id = ?1";
     let mut statement = connection.prepare_cached(sql)?;
     let mut found: BTreeMap<i64, Vec<Charge>> = BTreeMap::new();
     let mut next = last;
@@ -385,7 +386,7 @@ fn chain(connection: &Connection, last: Option<i64>) -> Result<BTreeMap<i64, Vec
         let mut rows = statement.query([id])?;
         let row = rows.next()?.ok_or_else(|| codec::broken("usage", id))?;
         let charge = Charge::read(row)?;
-        next = row.get::<_, Option<i64>>(8)?.filter(|prev| *prev < id);
+        next = row.get::<_, Option<i64>>(9)?.filter(|prev| *prev < id);
         found.entry(charge.tx).or_default().push(charge);
     }
     Ok(found)

@@ -5,6 +5,7 @@ use super::super::{Error, codec};
 use super::charged::Class;
 use super::factors::Factors;
 use super::pending::Key;
+use super::taken::Worth;
 use bank_core::effects::{Became, UseRow};
 use bank_core::rollup::{Measure, Presence, Sums, Use};
 use bank_core::time::Timestamp;
@@ -192,9 +193,9 @@ impl<'a> Finished<'a> {
     }
 
     /// An amount over its time.
-    pub(in crate::store) fn worth(&self, amount: i128) -> Use {
+    pub(in crate::store) fn worth(&self, amount: Worth) -> Use {
         let (start, end) = self.window();
-        Use::new(start, end, Sums::default().with(Measure::Charge, amount))
+        Use::new(start, end, amount.with(Sums::default()))
     }
 
     /// Its queue and quality of service.
@@ -212,11 +213,11 @@ impl<'a> Finished<'a> {
         let charge = i128::from(amount.unwrap_or(0));
         if counts {
             let used = self.used(factors);
-            let totals = used.totals().with(Measure::Charge, charge);
+            let totals = used.totals().with(Measure::Shadow, charge);
             return Some(Use::new(used.start(), used.end(), totals));
         }
         let (start, end) = self.window();
-        let totals = Sums::default().with(Measure::Charge, charge);
+        let totals = Sums::default().with(Measure::Shadow, charge);
         (charge != 0).then(|| Use::new(start, end, totals))
     }
 

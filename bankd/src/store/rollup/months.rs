@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 /// Reads the days of a month, in the order of the table.
 const DAYS: &str = "SELECT day, key, core, gpu, node, wall, cpu, memory, disk, factored, charge,
-         measured, started, ended, running, seal
+         shadow, measured, started, ended, running, seal
      FROM rollup WHERE day >= ?1 AND day < ?2";
 
 /// What a month comes to.
@@ -51,7 +51,7 @@ pub fn add_up(connection: &Connection, month: i64) -> Result<MonthSums, Error> {
         if row.get::<_, i64>(0)? != first {
             sums = sums.with(Measure::Running, sums.get(Measure::Started));
         }
-        made.seals = plus(made.seals, row.get(15)?);
+        made.seals = plus(made.seals, row.get(16)?);
         let own = made.rows.entry(row.get(1)?).or_default();
         own.add(&sums, Sign::Plus);
     }

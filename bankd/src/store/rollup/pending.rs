@@ -351,12 +351,12 @@ fn write_day(
     let seal = seal::of_values(&row)?;
     let sql = if is_new {
         "INSERT INTO rollup (day, key, core, gpu, node, wall, cpu, memory, disk, factored, charge,
-             measured, started, ended, running, seal)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"
+             shadow, measured, started, ended, running, seal)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)"
     } else {
         "UPDATE rollup SET core = ?3, gpu = ?4, node = ?5, wall = ?6, cpu = ?7, memory = ?8,
-             disk = ?9, factored = ?10, charge = ?11, measured = ?12, started = ?13, ended = ?14,
-             running = ?15, seal = ?16 WHERE day = ?1 AND key = ?2"
+             disk = ?9, factored = ?10, charge = ?11, shadow = ?12, measured = ?13, started = ?14,
+             ended = ?15, running = ?16, seal = ?17 WHERE day = ?1 AND key = ?2"
     };
     connection
         .prepare_cached(sql)?

@@ -251,7 +251,7 @@ fn charges_of(
             continue;
         };
         let mut parts: Vec<Taken> = same.iter().map(|entry| entry.taken.clone()).collect();
-        taken::complete(&mut parts, charge.amount);
+        taken::complete(&mut parts, charge.worth);
         let sql = "SELECT instance FROM usage WHERE id = ?1";
         let instance: i64 = connection
             .prepare_cached(sql)?
@@ -346,12 +346,13 @@ pub fn compare(connection: &Connection) -> Result<Compared, Error> {
     anew.execute_batch(include_str!("../../../../schema/sqlite/0015_rollup.sql"))?;
     anew.execute_batch(include_str!("../../../../schema/sqlite/0021_measured.sql"))?;
     anew.execute_batch(include_str!("../../../../schema/sqlite/0022_month.sql"))?;
+    anew.execute_batch(include_str!("../../../../schema/sqlite/0031_shadow.sql"))?;
     anew.execute_batch("BEGIN")?;
     fill(connection, &anew)?;
     let sql =
         "SELECT r.day, k.project, k.account, k.user, k.machine, k.queue, k.qos, r.core, r.gpu,
-                   r.node, r.wall, r.cpu, r.memory, r.disk, r.factored, r.charge, r.measured,
-                   r.started, r.ended, r.running, h.hours
+                   r.node, r.wall, r.cpu, r.memory, r.disk, r.factored, r.charge, r.shadow,
+                   r.measured, r.started, r.ended, r.running, h.hours
                FROM rollup r JOIN rollup_key k ON k.id = r.key
                LEFT JOIN rollup_hour h ON h.day = r.day AND h.key = r.key
                ORDER BY r.day, k.project, k.account, k.user, k.machine, k.queue, k.qos";
@@ -412,7 +413,7 @@ fn line(rows: &mut Rows<'_>) -> Result<Option<Line>, Error> {
         return Ok(None);
     };
     let mut figures = Vec::with_capacity(bank_core::rollup::MEASURES);
-    for place in 7..20 {
+    for place in 7..21 {
         figures.push(row.get(place)?);
     }
     Ok(Some(Line {
@@ -423,7 +424,7 @@ fn line(rows: &mut Rows<'_>) -> Result<Option<Line>, Error> {
             [row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?],
         ),
         figures,
-        hours: row.get(20)?,
+        hours: row.get(21)?,
     }))
 }
 

@@ -4,8 +4,56 @@ use super::super::Error;
 use super::super::read::journal::{first_entry_of, last_entry};
 use super::charged::{Charge, Class};
 use super::pending::Key;
-use bank_core::rollup::Use;
+use bank_core::rollup::{Measure, Sums, Use};
 use rusqlite::{Connection, OptionalExtension, Row};
+
+/// An amount: what moved money, and what only moved shadow totals. Minor units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::store) struct Worth {
+    pub(in crate::store) real: i128,
+    pub(in crate::store) shadow: i128,
+}
+
+impl Worth {
+    /// An amount of one kind.
+    pub(in crate::store) fn of(amount: i64, in_shadow: bool) -> Worth {
+        let amount = i128::from(amount);
+        if in_shadow {
+            Worth {
+                real: 0,
+                shadow: amount,
+            }
+        } else {
+            Worth {
+                real: amount,
+                shadow: 0,
+            }
+        }
+    }
+
+    /// With another one.
+    #[must_use]
+    pub(in crate::store) fn plus(self, other: Worth) -> Worth {
+        Worth {
+            real: self.real.saturating_add(other.real),
+            shadow: self.shadow.saturating_add(other.shadow),
+        }
+    }
+
+    /// Without another one.
+    fn minus(self, other: Worth) -> Worth {
+        Worth {
+            real: self.real.saturating_sub(other.real),
+            shadow: self.shadow.saturating_sub(other.shadow),
+        }
+    }
+
+    /// As measures, with others.
+    pub(in crate::store) fn with(self, sums: Sums) -> Sums {
+        sums.with(Measure::Charge, self.real)
+            .with(Measure::Shadow, self.shadow)
+    }
+}
 
 /// What a journal entry of a charge took: of which account, in whose name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,8 +62,8 @@ pub(in crate::store) struct Taken {
     pub(in crate::store) project: String,
     pub(in crate::store) user: String,
     pub(in crate::store) machine: String,
-    /// Minor units, real and shadow; below zero where it went back.
-    pub(in crate::store) amount: i128,
+    /// Below zero where it went back.
+    pub(in crate::store) amount: Worth,
     /// The entry that it gives back.
     pub(in crate::store) of: Option<i64>,
 }
@@ -78,10 +126,9 @@ impl Taken {
 }
 
 /// What an entry took, given what it moved.
-pub(in crate::store) fn taken(amount: i64, shadow: i64) -> i128 {
-    i128::from(amount)
-        .saturating_add(shadow.into())
-        .saturating_neg()
+pub(in crate::store) fn taken(amount: i64, shadow: i64) -> Worth {
+    let moved = Worth::of(amount, false).plus(Worth::of(shadow, true));
+    Worth::default().minus(moved)
 }
 
 /// What the entries of a usage row took. Shadow amounts that lie on no allocation stand on its first.
@@ -105,17 +152,15 @@ pub(in crate::store) fn parts_of(
             found.push(Taken::read(row, 2)?);
         }
     }
-    complete(&mut found, charge.amount);
+    complete(&mut found, charge.worth);
     Ok(found)
 }
 
 /// Puts what a charge came to and its entries did not move on the first of them.
-pub(in crate::store) fn complete(parts: &mut [Taken], amount: i64) {
-    let moved = parts
-        .iter()
-        .fold(0_i128, |sum, part| sum.saturating_add(part.amount));
+pub(in crate::store) fn complete(parts: &mut [Taken], worth: Worth) {
+    let moved = parts.iter().map(|part| part.amount);
+    let moved = moved.fold(Worth::default(), Worth::plus);
     if let Some(first) = parts.first_mut() {
-        let rest = i128::from(amount).saturating_sub(moved);
-        first.amount = first.amount.saturating_add(rest);
+        first.amount = first.amount.plus(worth.minus(moved));
     }
 }

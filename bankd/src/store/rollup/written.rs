@@ -131,8 +131,8 @@ pub(super) fn charge(
             of: entry.takes_back.map(|of| of.0),
         })
         .collect();
-    taken::complete(&mut parts, usage.amount.0);
     let row = Charge::written(usage)?;
+    taken::complete(&mut parts, row.worth);
     for part in parts {
         let worth = part.worth(connection, &row)?;
         pending.spread(connection, &part.key(class), &worth, Sign::Plus)?;

@@ -132,10 +132,11 @@ fn standing(connection: &Connection, report: &mut Report) -> Result<BTreeMap<Nam
     }
     let sql =
         "SELECT r.day, r.key, h.hours, r.core, r.gpu, r.node, r.wall, r.cpu, r.memory, r.disk,
-                   r.factored, r.charge, r.measured, r.started, r.ended, r.running
+                   r.factored, r.charge, r.shadow, r.measured, r.started, r.ended, r.running
                FROM rollup r LEFT JOIN rollup_hour h ON h.day = r.day AND h.key = r.key
                UNION ALL
-               SELECT h.day, h.key, h.hours, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM rollup_hour h
+               SELECT h.day, h.key, h.hours, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+               FROM rollup_hour h
                WHERE NOT EXISTS (SELECT 1 FROM rollup r WHERE r.day = h.day AND r.key = h.key)";
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query([])?;

@@ -225,6 +225,7 @@ fn shaped(
         cpu_mhz_seconds: (!from_rollups).then(|| decimal(figures.mhz, 1_000_000_000, 9)),
         factored_seconds: seconds(Measure::Factored),
         charged: shape::sum(sum(Measure::Charge), bank),
+        shadow_charged: shape::sum(sum(Measure::Shadow), bank),
         share: whole.and_then(|whole| share(figures, whole)),
         users: users.then(|| u64::try_from(figures.users.len()).unwrap_or(u64::MAX)),
         submitted: (!from_rollups).then(|| waits.submitted.to_string()),
@@ -237,10 +238,11 @@ fn mean(sum: i128, count: i128) -> Option<String> {
     (count != 0).then(|| decimal(sum, count, 3))
 }
 
-/// Percent of what was charged; where nothing was, of processor time.
+/// Percent of what was charged; where nothing was, of shadow charges, else of processor time.
 fn share(figures: &Figures, whole: &Figures) -> Option<String> {
     let of = |measure| (figures.sums.get(measure), whole.sums.get(measure));
-    let (part, all) = [of(Measure::Charge), of(Measure::Core)]
+    let (part, all) = [Measure::Charge, Measure::Shadow, Measure::Core]
+        .map(of)
         .into_iter()
         .find(|(_, all)| *all > 0)?;
     Some(decimal(part.saturating_mul(100), all, 2))

@@ -152,7 +152,12 @@ impl<'q> Count<'q> {
             sum.1 = sum.1.checked_add(u128::try_from(held).ok()?)?;
         }
         // Cut to whole units, what was taken back may be one more than what was used in a bucket.
-        let figure = sums.get(measure).max(0);
+        // A share of credits is one of use: it counts whether money moved or not.
+        let figure = match measure {
+            Measure::Charge => sums.get(measure).saturating_add(sums.get(Measure::Shadow)),
+            _ => sums.get(measure),
+        };
+        let figure = figure.max(0);
         let used = match measure {
             Measure::Charge => self.charged(figure)?,
             _ => usage(figure)?,

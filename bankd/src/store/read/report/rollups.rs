@@ -17,7 +17,7 @@ use std::ops::Range;
 
 /// The figures of some days, in the order of [`Measure`].
 const DAYS: &str = "SELECT day, key, core, gpu, node, wall, cpu, memory, disk, factored, charge,
-         measured, started, ended, running
+         shadow, measured, started, ended, running
      FROM rollup WHERE day >= ?1 AND day < ?2";
 
 /// The first day on which anything counts.
