@@ -23,6 +23,7 @@ mod schedule;
 mod seals;
 #[cfg(test)]
 mod tests;
+mod values;
 
 use super::{Error, bank, migrate};
 pub use finding::{Finding, Report};
@@ -55,6 +56,7 @@ const fn check(
 const CHECKS: &[Check] = &[
     check("pages", &[], house::pages),
     check("schema", &["migration"], house::schema),
+    check("values", &[], values::check),
     check("references", &[], links::references),
     check("numbers", seals::NUMBERED, seals::numbers),
     check("seals", seals::SEALED, seals::check),
