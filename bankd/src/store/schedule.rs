@@ -180,7 +180,7 @@ impl SqliteStore {
     }
 
     /// Changes what is known of them; says how many rows it was about.
-    pub(crate) fn change_schedule(
+    pub fn change_schedule(
         &mut self,
         change: &ScheduleChange,
         now: Timestamp,

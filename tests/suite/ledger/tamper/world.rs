@@ -8,6 +8,7 @@ use super::super::ground::Ground;
 use super::super::sqlite::Sqlite;
 use super::super::wild::{Dice, Known, Wild, furnish};
 use super::super::writer::in_threads;
+use super::fill;
 use bank_core::attribute::{Attribute, AttributeKind};
 use bank_core::clock::{Reading, Seen};
 use bank_core::command::{
@@ -64,6 +65,7 @@ pub(super) fn bank(seed: u64) -> (Sqlite, PathBuf) {
     let list = (0..TOGETHER).map(|_| wild(&mut dice)).collect();
     in_threads(ground.take_store(), vec![list]);
     ground.open();
+    fill::fill(&mut ground, clock);
     beside(&path, ground.store(), clock);
     let store = ground.take_store();
     store.checkpoint().unwrap();
