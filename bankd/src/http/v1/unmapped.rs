@@ -19,7 +19,6 @@ use bank_core::refusal::Refusal;
 use super::call::{Call, Handled, ok, rendered};
 use super::done::Beside;
 use super::pages::Turn;
-use super::share::whole;
 use super::{job, mapping, shape};
 use crate::answer::{Answer, Media};
 use crate::http::error::{self, Failure};
@@ -195,7 +194,6 @@ fn thousandths(millis_us: i128) -> String {
 /// `POST /api/v1/unmapped/assign`: a bounded number of records, each in a transaction of its own, so
 /// that whoever is interrupted goes on with the same request.
 pub(super) async fn assign(call: Call) -> Handled {
-    whole(&call)?;
     let new: NewAssign = call.json()?;
     let dry_run = call.dry_run()?;
     let refused = |refusal: Refusal| call.refused(&refusal);
