@@ -58,9 +58,14 @@ impl Site {
         decision.unwrap_or_else(|refusal| panic!("{command:?}: {refusal:?}"))
     }
 
-    /// Sets a rate: `VBR Processors 1 hour`, `NBM QualityOfService=high 2 @20:00-08:00`.
+    /// Sets a rate long before anything is charged: `VBR Processors 1 hour`,
+    /// `NBM QualityOfService=high 2 @20:00-08:00`.
     pub(crate) fn rate(&mut self, line: &str) -> Rate {
-        match self.run(&Command::SetRate(set_rate(line))) {
+        let now = self.now;
+        self.now = now.minus(Seconds(400_000_000));
+        let set = self.run(&Command::SetRate(set_rate(line)));
+        self.now = now;
+        match set {
             Outcome::Rate(rate) => rate,
             other => panic!("{other:?}"),
         }
