@@ -221,10 +221,10 @@ fn a_use_that_waits_for_its_record_holds_what_it_cost_until_a_bound() {
     says(&bank, "reserve", "1.pbs", 2000, 100);
     assert_eq!(bank.figures("chemistry").1, 2000 + 200);
     says(&bank, "delete", "1.pbs", 2001, 0);
-    bank.set_clock(T0 + 1002 + 86_399);
+    bank.set_clock(T0 + 1000 + 86_399);
     bank.bank_ok(&["balance"]);
     assert_eq!(bank.figures("chemistry").1, 2000);
-    bank.set_clock(T0 + 1002 + 86_401);
+    bank.set_clock(T0 + 1000 + 86_401);
     assert_eq!(bank.figures("chemistry").1, 0);
     assert_eq!(bank.entries("lien_expire").len(), 1);
     // It is billed all the same when it comes.

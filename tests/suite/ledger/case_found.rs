@@ -235,7 +235,7 @@ fn found_a_total_of_another_source_gives_nothing_back() {
             charge.terms.total = true;
             charge.terms.source = Some("nami".to_owned());
         });
-        t.expect(total, "charged 0, balance 940", "charge a 0");
+        t.expect(total, "charged 0, balance 940", "modify 0");
         t.expect_balance("F", "amount 940 held 0 balance 940 available 940");
     });
 }
