@@ -144,7 +144,7 @@ fn assigned_and_amended_uses_are_exported_once() {
     assert_eq!(agree(&bank).0, all + 2 * 30 * 60 * 1_000);
     collected(&bank, &[own(3, 20, "bob")]);
     assert_eq!(agree(&bank).0, all);
-    bank.bank_ok(&["refund", "3", "0.5"]);
+    bank.bank_ok(&["refund", "3", "500"]);
     agree(&bank);
 }
 
@@ -203,4 +203,32 @@ fn a_late_end_is_no_second_job() {
     let all = uses(&export(&bank, &["jsonl"]));
     let kinds: Vec<&Value> = all.iter().map(|line| &line["kind"]).collect();
     assert_eq!(kinds, ["Job", "Adjustment"]);
+}
+
+/// What would have been charged has a column of its own: the total of the other one is money that moved.
+#[test]
+fn shadow_charges_are_in_no_sum_of_money() {
+    let bank = bank();
+    let charge = |job: &str, machine: &str, duration: &str| {
+        let words = ["charge", job, "-A", "chemistry", "-u", "amy", "-m", machine];
+        let more = ["--procs", "2", "--duration", duration];
+        bank.bank_ok(&[&words[..], &more].concat());
+    };
+    charge("real", "colony", "600");
+    charge("shadow", "blue", "500");
+    let period = ["--from", "-infinity", "--to", "infinity", "--by", "machine"];
+    let ask = |more: &[&str]| bank.bank_ok(&[&["usage"][..], &period, more].concat());
+    let table: Value = serde_json::from_str(&ask(&["--json"])).unwrap();
+    let total = &table["total"];
+    let moved = bank.query("SELECT -sum(delta_amount) FROM entry WHERE usage IS NOT NULL");
+    let figures = ["charged", "shadow_charged"].map(|key| thousandths(&total[key]));
+    assert_eq!(figures, [1_200_000, 1_000_000]);
+    assert_eq!(moved, [["1200"]]);
+    assert_eq!(exported(&uses(&export(&bank, &["jsonl"]))).1, figures[0]);
+    let sheet = bank.json(&["report", "balance-sheet", "--from", "2025-01-01T00:00:00Z"]);
+    let all = sheet["items"].as_array().unwrap().last().unwrap();
+    assert_eq!(thousandths(&all["charges"]), -figures[0], "{sheet}");
+    let screen = ask(&[]);
+    assert!(screen.contains("shadow"), "{screen}");
+    assert!(ask(&["--csv"]).contains(",charged,shadow_charged,"));
 }

@@ -180,6 +180,6 @@ fn an_export_adds_up_to_usage_and_the_journal() {
     assert!(differ.is_empty(), "{}", differ.join("\n"));
     println!("{changes:?} {hours} processor seconds");
     for why in ["close", "late_charge", "refund", "adjust", "reverse"] {
-        assert!(changes.get(why).is_some_and(|n| *n > 10), "{changes:?}");
+        assert!(changes.get(why).is_some_and(|n| *n > 3), "{changes:?}");
     }
 }
