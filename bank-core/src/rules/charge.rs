@@ -63,7 +63,7 @@ fn bill(
         None => priced,
     };
     match priced {
-        Some(amount) if amount < Amount::ZERO => bill.give_back(paid, ctx)?,
+        Some(amount) if amount < Amount::ZERO => bill.give_back((&view.history, paid), ctx)?,
         _ if mode.is_shadow() => {
             bill.note_refusal(charge, ctx);
             bill.in_shadow(ctx)?;

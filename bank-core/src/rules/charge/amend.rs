@@ -83,7 +83,7 @@ fn row(
 }
 
 /// What is left of real charges, by allocation.
-fn left(history: &[Placed]) -> Vec<(AllocationId, Amount)> {
+pub(super) fn left(history: &[Placed]) -> Vec<(AllocationId, Amount)> {
     let mut parts: BTreeMap<i64, i64> = BTreeMap::new();
     for rest in rests(history).iter().filter(|rest| rest.left > 0) {
         if let Some(AllocationId(id)) = rest.entry.allocation {

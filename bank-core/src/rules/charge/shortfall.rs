@@ -2,9 +2,11 @@
 //! money back (ledger.md 2.8 step 3, decision 7).
 
 use super::Bill;
+use super::amend::left;
 use super::paying::Take;
 use crate::amount::Amount;
 use crate::effects::{Billing, Delta, EntryKind};
+use crate::history::Placed;
 use crate::ids::AllocationId;
 use crate::model::Phase;
 use crate::postings::About;
@@ -72,7 +74,11 @@ impl Bill {
     /// share; the smallest units that remain go to the largest remainders, then to the lowest
     /// numbers. One that has expired gets its money, which expires at once (ledger.md 2.4). What a
     /// person has refunded before does not go back a second time: that much stays billed.
-    pub(super) fn give_back(&mut self, paid: &[Paid], ctx: &Context<'_>) -> Result<(), Refusal> {
+    pub(super) fn give_back(
+        &mut self,
+        (history, paid): (&[Placed], &[Paid]),
+        ctx: &Context<'_>,
+    ) -> Result<(), Refusal> {
         self.gives_back = true;
         let back = i128::from(self.amount.0).saturating_neg();
         let in_shadow = i128::from(self.instance.billed.0) < back;
@@ -85,6 +91,10 @@ impl Bill {
             })
             .filter(|(_, part)| *part > 0)
             .collect();
+        // Where it is known what became of each charge, what was reissued elsewhere is not there.
+        let known = (!in_shadow && !history.is_empty()).then(|| left(history));
+        let known = known.map(|left| left.into_iter().map(|(id, part)| (id, part.0.into())));
+        let parts = known.map_or(parts, Iterator::collect);
         let about = self.about();
         let shares = shares(&parts, back);
         let given = shares

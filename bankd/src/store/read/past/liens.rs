@@ -38,7 +38,8 @@ impl Part {
     fn add(&mut self, step: &Step) {
         self.held = self.held.saturating_add(step.delta.held);
         self.shadow_held = self.shadow_held.saturating_add(step.delta.shadow_held);
-        if self.first == 0 || step.entry < self.first {
+        // A lien that was extended is as it was placed last.
+        if self.first == 0 || (step.entry < self.first && !self.is_placed) {
             self.first = step.entry;
         }
         if step.entry > self.last {
