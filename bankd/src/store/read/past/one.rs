@@ -16,9 +16,6 @@ pub(super) fn stood(
     today: &Allocation,
     cut: &Cut,
 ) -> Result<Option<Sums>, Error> {
-    if !was_opened(today, cut) {
-        return Ok(None);
-    }
     let place = place(connection, cut.whole)?;
     let base = before(connection, today.id, place)?;
     let (floor, mut sums) = base.unwrap_or_default();
@@ -35,11 +32,6 @@ pub(super) fn stood(
         sums.add(connection, step)?;
     }
     Ok(there.then_some(sums))
-}
-
-/// Whether an allocation had been created. Banks of earlier versions have charges that count before.
-pub(super) fn was_opened(today: &Allocation, cut: &Cut) -> bool {
-    today.opened <= cut.at
 }
 
 /// Whether an allocation was made with the bank, and no entry tells of it.

@@ -27,7 +27,7 @@ pub fn whole(
     for today in &reading.today {
         let own = reading.known.get(&today.id.0);
         let there = own.is_some_and(|known| known.there) || one::is_older_than_the_journal(today);
-        if let Some(known) = own.filter(|_| there && one::was_opened(today, &cut)) {
+        if let Some(known) = own.filter(|_| there) {
             found.push(shaped(connection, today, known.sums, &cut)?);
         }
     }
