@@ -181,7 +181,7 @@ impl Book {
         open.filter_map(came).collect()
     }
 
-    /// What allocations have paid for instances: the entries of their usage rows.
+    /// What allocations have paid for instances, by number: the entries of their usage rows.
     fn paid(&self, instances: &[Instance]) -> Vec<Paid> {
         let mut paid: Vec<Paid> = Vec::new();
         for instance in instances {
@@ -192,6 +192,7 @@ impl Book {
                 Paid::count(&mut paid, instance.id, entry.allocation, &entry.delta);
             }
         }
+        paid.sort_by_key(|row| (row.instance, row.allocation));
         paid
     }
 

@@ -104,6 +104,8 @@ fn paid(connection: &Connection, view: &mut View) -> Result<(), Error> {
             }
         }
     }
+    // By number, as every ledger gives them: what goes back is journalled in this order.
+    paid.sort_by_key(|row| (row.instance, row.allocation));
     for row in &paid {
         load::add_allocation(connection, row.allocation, &mut view.allocations)?;
     }
