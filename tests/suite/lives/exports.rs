@@ -234,7 +234,9 @@ fn file(house: &House, truth: &Truth, found: &mut Differences) {
         let target = format!("/api/v1/records?format=file&extended=true&limit=1000{after}");
         let page = house.get(&target).json();
         for item in page["items"].as_array().into_iter().flatten() {
-            let line = item["line"].as_str().unwrap_or_default();
+            let Some(line) = item["line"].as_str() else {
+                continue;
+            };
             let words = line
                 .split_whitespace()
                 .filter_map(|word| word.split_once('='));

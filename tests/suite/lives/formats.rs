@@ -16,7 +16,7 @@ pub(super) struct Said {
     pub(super) core: i128,
     /// Wall time × processors.
     pub(super) wall: i128,
-    /// Wall time alone.
+    /// Wall time alone, of rows that are no changes.
     pub(super) alone: i128,
     /// Lines about changes after the end.
     pub(super) changes: i128,
@@ -55,14 +55,17 @@ fn of_rows(rows: Vec<BTreeMap<String, String>>, places: u32) -> Jobs {
         }
         let time = |name: &str| text(name).map_or(0, |text| number(text, 6));
         let processors = text("processors").map_or(0, |text| number(text, 6)) / 1_000_000;
+        let counted = |text: &str| number(text, 6);
+        let is_change = text("kind") == Some("Adjustment");
         let money = |name: &str| text(name).map_or(0, |text| number(text, places));
         let said = Said {
             charge: money("charge"),
             shadow: money("shadow_charge"),
-            core: time("charge_s") * processors,
+            // The column that says what a row adds to usage, where there is one.
+            core: text("processor_s").map_or_else(|| time("charge_s") * processors, counted),
             wall: time("wall_s") * processors,
-            alone: time("wall_s"),
-            changes: i128::from(text("kind") == Some("Adjustment")),
+            alone: if is_change { 0 } else { time("wall_s") },
+            changes: is_change.into(),
         };
         let job = (
             text("machine").unwrap_or("").to_owned(),
@@ -135,17 +138,24 @@ pub(super) fn of_xml(text: &str, identity: &str, places: u32) -> Jobs {
         .split("UsageRecord>")
         .filter(|record| record.contains(identity))
     {
-        let micros = |text: &str| number(text.trim_start_matches("PT").trim_end_matches('S'), 6);
+        let micros = |text: &str| {
+            let (sign, text) = match text.strip_prefix('-') {
+                Some(rest) => (-1, rest),
+                None => (1, text),
+            };
+            sign * number(text.trim_start_matches("PT").trim_end_matches('S'), 6)
+        };
         let of = |name: &str| element(record, name);
         let processors: i128 = of("Processors").map_or(0, |text| text.parse().unwrap());
         let wall = of("WallDuration").map_or(0, micros);
         let charged = resource(record, "bank.charge_s").map_or(wall, |text| number(text, 6));
+        let counted = resource(record, "bank.processor_s").map(|text| number(text, 6));
         let charge = resource(record, "bank.charge")
             .or(of("Charge"))
             .unwrap_or("0");
         let said = Said {
             charge: number(charge, places),
-            core: charged * processors,
+            core: counted.unwrap_or(charged * processors),
             wall: wall * processors,
             ..Said::default()
         };

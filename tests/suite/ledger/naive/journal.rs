@@ -38,6 +38,9 @@ pub(crate) struct Tx {
     pub(super) exact: Option<i128>,
     /// The seconds of a charge beyond what can have been used.
     pub(super) disputed: i64,
+    /// What an amended record took back of another project or user, real and shadow, and the projects that
+    /// had the use before and afterwards.
+    pub(super) went_back: Option<(i64, i64, String, String)>,
     /// The seconds of billed windows.
     pub(super) seconds: Vec<i64>,
     /// What its usage row says: amount, seconds, in shadow.

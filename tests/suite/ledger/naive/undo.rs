@@ -23,7 +23,10 @@ impl Naive {
         }
         let root = *chain.last().unwrap();
         let again = target != root;
+        let is_use = self.journal[root].instance.is_some();
         match self.journal[root].op {
+            // An amended record is a charge by that word.
+            "adjust" if is_use => self.undo_work(reverse, target, root, chain.len())?,
             "deposit" | "withdraw" | "transfer" | "adjust" => {
                 self.undo_money(reverse, target, root)?;
             }
@@ -122,7 +125,10 @@ impl Naive {
         self.tx().instance = Some(n);
         self.tx().usage = Some((-amount, -seconds, is_shadow));
         match self.journal[root].op {
-            "charge" => self.uncount(n, root, is_undone)?,
+            "charge" | "adjust" => {
+                let back = self.move_again(n, root, is_undone);
+                self.uncount(n, root, is_undone, back)?;
+            }
             "settle" => {
                 let wanted = |e: &&Entry| {
                     if is_undone {
@@ -179,14 +185,34 @@ impl Naive {
         }
     }
 
+    /// Where an amended record moved the use, it is back where it was, or moved once more; what that changed,
+    /// if it did.
+    fn move_again(&mut self, n: usize, root: usize, is_undone: bool) -> Option<i64> {
+        let (real, shadow, before, after) = self.journal[root].went_back.clone()?;
+        let sign = if is_undone { 1 } else { -1 };
+        let instance = &mut self.instances[n];
+        instance.billed += sign * real;
+        instance.shadow_billed += sign * shadow;
+        instance.facts.project = if is_undone { before } else { after };
+        (instance.account, instance.fallback_from) = (None, None);
+        Some(sign * (real + shadow))
+    }
+
     /// The instance counts what it did without the charge; its windows can be billed again. Done
     /// again they must not have been billed since.
-    fn uncount(&mut self, n: usize, root: usize, is_undone: bool) -> Result<(), String> {
+    fn uncount(
+        &mut self,
+        n: usize,
+        root: usize,
+        is_undone: bool,
+        back: Option<i64>,
+    ) -> Result<(), String> {
         let (amount, seconds, is_shadow) = self.tx().usage.unwrap();
         let windows = self.journal[root].seconds.clone();
         // What a bound made of a charge is not what it added (note 0022).
         let added = self.journal[root].exact;
         let exact = added.map(|added| if is_undone { -added } else { added });
+        let exact = exact.or(back.map(|back| Naive::exact(amount + back)));
         let instance = &mut self.instances[n];
         let billed = if is_shadow {
             &mut instance.shadow_billed

@@ -142,7 +142,7 @@ impl Naive {
 
     /// An amended record names another project or user: what the old one paid goes back, whatever is left.
     pub(super) fn take_back(&mut self, n: usize, project: &str) -> i64 {
-        let mut back = 0;
+        let mut back = [0, 0];
         let refunds = self.refunds(n);
         for (place, allocation, part) in &refunds {
             self.move_amount("reverse", *allocation, -part);
@@ -160,7 +160,7 @@ impl Naive {
                 if part <= 0 {
                     continue;
                 }
-                back += part;
+                back[usize::from(in_shadow)] += part;
                 if in_shadow {
                     self.enter(Entry {
                         kind: "charge_notional",
@@ -181,7 +181,12 @@ impl Naive {
         }
         let nowhere = self.instances[n].shadow_billed.max(0);
         self.instances[n].shadow_billed -= nowhere;
-        back + nowhere
+        let [real, shadow] = [back[0], back[1] + nowhere];
+        if real + shadow > 0 {
+            let now = self.instances[n].facts.project.clone();
+            self.tx().went_back = Some((real, shadow, project.to_owned(), now));
+        }
+        real + shadow
     }
 
     /// The newest record of the same source, id and start.

@@ -284,7 +284,20 @@ fn charge() -> Text {
 
 /// A finished use; the same often comes twice.
 fn used() -> Text {
-    let ran = select(&["-30,-10", "-30,-10", "-30,-5", "-700,-20", "-,-", "-20,-"][..]);
+    // Records of the same start amend each other, however much later they come.
+    let ran = select(
+        &[
+            "-30,-10",
+            "-30,-5",
+            "-700,-20",
+            "-,-",
+            "-20,-",
+            "T0-30,T0-10",
+            "T0-30,T0-10",
+            "T0-30,T0-5",
+            "T0-30,T0-22",
+        ][..],
+    );
     let how = maybe(
         6,
         &[
@@ -401,7 +414,7 @@ pub(crate) fn step() -> Text {
         6 => money(),
         9 => hold(),
         10 => charge(),
-        2 => used(),
+        4 => used(),
         6 => after(),
         3 => reshape(),
         2 => registry(),
