@@ -120,6 +120,16 @@ impl Naive {
         self.instances[n].earliest = Some(earliest);
     }
 
+    /// Keeps what lies beyond. A total says all of it anew, unless an older one counts nothing.
+    pub(super) fn dispute(&mut self, charge: &Charge, n: usize, plausible: &Plausible) {
+        let instance = &mut self.instances[n];
+        if !(charge.is_checked && charge.terms.total) {
+            instance.disputed += plausible.disputed;
+        } else if plausible.counts.is_some() {
+            instance.disputed = plausible.disputed;
+        }
+    }
+
     /// The same total of the same resources again.
     fn repeats_total(&self, charge: &Charge, reported: i64, n: usize) -> bool {
         let (terms, instance) = (&charge.terms, &self.instances[n]);

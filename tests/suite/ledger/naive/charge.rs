@@ -119,8 +119,8 @@ impl Naive {
             plausible.disputed
         };
         let is_first = is_finished && self.instances[n].used_until.is_none();
+        self.dispute(charge, n, &plausible);
         let instance = &mut self.instances[n];
-        instance.disputed += plausible.disputed;
         instance.used_until = instance.used_until.max(Some(at));
         instance.is_charged = true;
         self.instances[n].used.extend(&measured.used);
