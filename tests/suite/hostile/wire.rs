@@ -73,12 +73,18 @@ fn what_is_no_http_is_answered_with_a_problem_document() {
         ("a control character", get("/\u{1}", ""), 400),
         (
             "a length, then chunks",
-            get("/healthz", "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n"),
+            get(
+                "/healthz",
+                "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n",
+            ),
             400,
         ),
         (
             "chunks, then a length",
-            get("/healthz", "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n"),
+            get(
+                "/healthz",
+                "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n",
+            ),
             400,
         ),
         ("a long address", get(&format!("/{long}"), ""), 414),

@@ -129,7 +129,10 @@ fn columns_of_parts_stay_apart() {
     let row = screen.lines().last().unwrap();
     let cells: Vec<&str> = row.split("  ").filter(|cell| !cell.is_empty()).collect();
     let cells: Vec<&str> = cells.into_iter().map(str::trim).collect();
-    assert_eq!(cells, ["amy", "1", "27,649,664.000", "13,500,000.250", "100%"]);
+    assert_eq!(
+        cells,
+        ["amy", "1", "27,649,664.000", "13,500,000.250", "100%"]
+    );
 }
 
 fn charge(job: &str) -> StatementLine {

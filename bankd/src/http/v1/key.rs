@@ -30,7 +30,10 @@ use crate::writer::Decided;
 pub(super) async fn list(call: Call) -> Handled {
     let query: KeyQuery = call.query()?;
     let turn = Turn::of(&call, query.limit, query.after)?;
-    let seen = call.directory().keys().filter(|k| covered::key(&call.view, k));
+    let seen = call
+        .directory()
+        .keys()
+        .filter(|k| covered::key(&call.view, k));
     let keys = seen.filter(|k| k.token.is_none());
     let wanted = keys.filter(|k| query.client.as_ref().is_none_or(|c| *c == k.client));
     let page = turn.by(wanted.collect(), |key| key.id.clone());

@@ -25,7 +25,10 @@ use crate::writer::Decided;
 /// `GET /api/v1/tokens`: by id, as far as the caller's scope covers them.
 pub(super) async fn list(call: Call) -> Handled {
     let query: TokenQuery = call.query()?;
-    let seen = call.directory().keys().filter(|k| covered::key(&call.view, k));
+    let seen = call
+        .directory()
+        .keys()
+        .filter(|k| covered::key(&call.view, k));
     let all = seen.filter(|key| key.token.is_some());
     let wanted = all.filter(|k| query.client.as_ref().is_none_or(|c| *c == k.client));
     let turn = Turn::of(&call, query.limit, query.after)?;
