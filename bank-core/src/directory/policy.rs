@@ -28,6 +28,10 @@ pub enum SelectionOrder {
 
 /// What the site's configuration says about the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting of the site with two values"
+)]
 pub struct Policy {
     /// The mode of machines and projects that have none.
     pub mode: Mode,

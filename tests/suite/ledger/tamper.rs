@@ -4,6 +4,7 @@
 //!
 //! `BANK_TAMPER_ROUNDS=20000` makes more of them, `BANK_TAMPER_SEED` others.
 
+mod columns;
 mod fill;
 mod flip;
 mod strike;

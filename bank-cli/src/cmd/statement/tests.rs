@@ -67,9 +67,9 @@ Opening amount                                     401,200
 Closing amount                                     352,500
 of which held by 17 running jobs                    42,000
 Without sub-projects.
-By user       jobs     charged    refunded   share
-amy          1,201      31,050           0   62%
-bob            692      18,850           0   38%
+By user        jobs     charged    refunded   share
+amy           1,201      31,050           0   62%
+bob             692      18,850           0   38%
 ";
     assert_eq!(text::summary(&test_context().form, &chem()), want);
 }
@@ -110,9 +110,9 @@ In debt by                                           7.000
 At 1,310 SU/day it is empty on 2026-12-04.
 Without sub-projects.
 Closed by transaction 1048702: nothing of this changes any more.
-By user       jobs     charged    refunded   share
-amy          1,201  31,050.000       0.000   62%
-bob            692  18,850.000       0.000   38%
+By user        jobs     charged    refunded   share
+amy           1,201  31,050.000       0.000   62%
+bob             692  18,850.000       0.000   38%
 ";
     assert_eq!(text::summary(&test_context().form, &statement), want);
 }

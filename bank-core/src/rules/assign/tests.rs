@@ -187,7 +187,8 @@ fn the_project_pays_what_unbilled_carried_at_the_rates_of_then() {
         .iter()
         .map(|tx| (tx.op, tx.at_effective.seconds()))
         .collect();
-    assert_eq!(ops, [("adjust", 10_000), ("adjust", 10_000)]);
+    // Booked when it became known.
+    assert_eq!(ops, [("adjust", 30_000), ("adjust", 30_000)]);
     let reason = &t.book.journal.last().unwrap().reason;
     assert!(reason.contains("source=slurm:colony mapping=1"), "{reason}");
     let instance = t.book.instances.values().next().unwrap();

@@ -180,8 +180,8 @@ impl Bill {
             .used_until
             .map_or(self.at, |known| known.max(self.at));
         instance.used_until = Some(until);
-        let more = instance.facts.usage.processor_seconds(duration);
-        instance.processor_seconds = instance.processor_seconds.saturating_add(more);
+        let used = instance.facts.usage.processor_seconds(duration);
+        instance.processor_seconds = instance.processor_seconds.saturating_add(used);
         if instance.record.is_none() {
             instance.mode = Some(match (self.outcome, mode.is_shadow()) {
                 // Where no price could be computed, the suspense account has it.

@@ -19,6 +19,20 @@ pub(super) struct Table {
     rows: Vec<Vec<Value>>,
 }
 
+/// One change of one column of one row.
+pub(super) struct Other {
+    pub(super) sql: String,
+    row: Vec<Value>,
+}
+
+impl Other {
+    /// Makes it; false where the table does not take it.
+    pub(super) fn make(&self, bank: &Connection) -> bool {
+        let made = bank.execute(&self.sql, params_from_iter(&self.row));
+        made.is_ok_and(|rows| rows == 1)
+    }
+}
+
 impl Map {
     pub(super) fn of(bank: &Connection) -> Map {
         let sql = "SELECT name FROM sqlite_schema WHERE type = 'table'
@@ -97,6 +111,36 @@ impl Table {
         let values = row.iter().cloned().chain([value]);
         let changed = bank.execute(&sql, params_from_iter(values)).ok()?;
         (changed == 1).then(|| format!("{name}.{column} of {row:?}: {old:?} is {new:?}"))
+    }
+
+    /// Other values of a column of a row, one that has one if there is one.
+    pub(super) fn others(&self, bank: &Connection, column: &str) -> Vec<Other> {
+        let (name, key) = (&self.name, self.key.join(", "));
+        let sql = format!("SELECT {key}, {column} FROM {name} ORDER BY {column} IS NULL LIMIT 1");
+        let width = self.key.len();
+        let read = |row: &rusqlite::Row<'_>| (0..=width).map(|n| row.get(n)).collect();
+        let mut row: Vec<Value> = bank.query_row(&sql, [], read).unwrap();
+        let old = row.pop().unwrap();
+        let kind = self.kind(bank, column);
+        let values = match (&old, kind.as_str()) {
+            // What is a truth may be another one, and the same one by another number.
+            (Value::Integer(0 | 1), _) => vec!["1 - old", "old + 2"],
+            (Value::Integer(_), _) => vec!["old + 1"],
+            (Value::Text(text), _) if text.is_empty() => vec!["'x'"],
+            (Value::Text(_), _) => vec!["old || 'x'", "''"],
+            (Value::Blob(_), _) => vec!["randomblob(length(old) + 1)"],
+            (_, "INTEGER") => vec!["1"],
+            (_, "BLOB") => vec!["x'01'"],
+            _ => vec!["'x'"],
+        };
+        let other = |value: &str| {
+            let value = value.replace("old", column);
+            Other {
+                sql: format!("UPDATE {name} SET {column} = {value} WHERE {}", self.one()),
+                row: row.clone(),
+            }
+        };
+        values.into_iter().map(other).collect()
     }
 
     fn kind(&self, bank: &Connection, column: &str) -> String {

@@ -1,0 +1,83 @@
+//! Every column of every table: another value in it is found.
+
+use super::strike::{Map, Other};
+use super::{seed, struck, world};
+use bankd::store::verify;
+use rusqlite::Connection;
+use std::path::Path;
+
+/// Columns that may hold anything, and why that harms nobody.
+const FREE: &[(&str, &str)] = &[];
+/// Tables that the world leaves empty, and which test changes their columns instead.
+const EMPTY: [(&str, &str); 5] = [
+    (
+        "rollup_month",
+        "made of days that are proven; `rolled_months`",
+    ),
+    (
+        "use_change",
+        "a seal in each row; an export's cursor needs records",
+    ),
+    ("waypoint", "`tampered`"),
+    ("waypoint_late", "`tampered`"),
+    ("waypoint_sum", "`tampered`"),
+];
+
+/// Each column with its other values.
+fn all(bank: &Connection) -> Vec<(String, Vec<Other>)> {
+    let map = Map::of(bank);
+    let full = map.tables.iter().filter(|table| !table.is_empty());
+    let columns = full.flat_map(|table| {
+        let columns = table.columns.iter();
+        columns.map(|column| {
+            let name = format!("{}.{column}", table.name);
+            (name, table.others(bank, column))
+        })
+    });
+    columns.collect()
+}
+
+/// What of these columns is changed unseen.
+fn unseen(path: &Path, copy: &Path, columns: &[(String, Vec<Other>)]) -> Vec<String> {
+    let mut missed = Vec::new();
+    for (name, others) in columns {
+        for other in others {
+            let is_made = struck(path, copy, |bank| other.make(bank));
+            if is_made && verify::run(copy).is_ok_and(|report| report.findings.is_empty()) {
+                missed.push(format!("{name}: {}", other.sql));
+            }
+        }
+    }
+    missed
+}
+
+#[test]
+fn another_value_in_any_column_is_found() {
+    let (_ground, path) = world::bank(seed());
+    assert_eq!(verify::run(&path).unwrap().lines(), Vec::<String>::new());
+    let bank = Connection::open(&path).unwrap();
+    let map = Map::of(&bank);
+    let empty = map.tables.iter().filter(|table| table.is_empty());
+    let empty: Vec<&str> = empty.map(|table| table.name.as_str()).collect();
+    let known: Vec<&str> = EMPTY.iter().map(|(name, _)| *name).collect();
+    assert_eq!(empty, known, "tables without a row");
+    let columns = all(&bank);
+    drop(bank);
+    assert!(columns.len() > 300, "{} columns", columns.len());
+    let (one, other) = columns.split_at(columns.len() / 2);
+    let mut missed: Vec<String> = std::thread::scope(|scope| {
+        let half = |name: &str, columns| {
+            let copy = path.with_file_name(name);
+            let path = &path;
+            scope.spawn(move || unseen(path, &copy, columns))
+        };
+        let halves = [half("one.db", one), half("other.db", other)];
+        let found = halves.into_iter().flat_map(|half| half.join().unwrap());
+        found.collect()
+    });
+    missed.retain(|line| {
+        let mut free = FREE.iter();
+        !free.any(|(name, _)| line.starts_with(&format!("{name}:")))
+    });
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
