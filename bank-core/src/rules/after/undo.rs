@@ -5,7 +5,7 @@ use crate::amount::Amount;
 use crate::command::Reverse;
 use crate::effects::{Effects, Entry, EntryKind, Outcome, Reversed, Shape};
 use crate::history::PastTx;
-use crate::ids::AllocationId;
+use crate::ids::{AllocationId, UsageId};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::allocation;
@@ -148,28 +148,45 @@ pub(super) fn oppose(
     postings: &mut Postings,
     target: &PastTx,
     about: &About,
+    rows: &[(UsageId, UsageId)],
     ctx: &Context<'_>,
 ) -> Result<Vec<(AllocationId, Amount)>, Refusal> {
+    let opposite = |own: Option<UsageId>| {
+        let found = rows.iter().find(|(row, _)| Some(*row) == own);
+        found.map(|(_, opposite)| *opposite).or(about.usage)
+    };
+    // It is about whom the entry was about, whose ever the use is now.
+    let about_of = |entry: &Entry| About {
+        usage: opposite(entry.usage),
+        project: entry.project.clone(),
+        user: entry.user.clone(),
+        machine: entry.machine.clone(),
+        takes_back: Some(entry.id),
+        ..about.clone()
+    };
     let mut entries: Vec<&Entry> = target.entries.iter().filter(|e| moves(e)).collect();
     entries.sort_by_key(|e| e.delta.amount <= 0);
     let mut parts = Vec::new();
     for entry in entries {
         let Some(id) = entry.allocation else { continue };
         check_account(postings, id, target, ctx)?;
-        // It is about whom the entry was about, whose ever the use is now.
-        let about = About {
-            project: entry.project.clone(),
-            user: entry.user.clone(),
-            machine: entry.machine.clone(),
-            takes_back: Some(entry.id),
-            ..about.clone()
-        };
         let back = Amount(entry.delta.amount).negate()?;
         let shadow = Amount(entry.delta.shadow).negate()?;
+        let about = about_of(entry);
         move_money(postings, EntryKind::Reverse, id, (back.0, shadow.0), &about)?;
         parts.push((id, back));
     }
+    for entry in target.entries.iter().filter(|e| is_nowhere(e)) {
+        postings.note(EntryKind::Reverse, &about_of(entry));
+    }
     Ok(parts)
+}
+
+/// Whether an entry is of a shadow charge of a project without allocations: the amount is in the usage row
+/// alone.
+fn is_nowhere(entry: &Entry) -> bool {
+    let is_charge = matches!(entry.kind, EntryKind::ChargeNotional | EntryKind::Reverse);
+    is_charge && entry.allocation.is_none() && entry.usage.is_some()
 }
 
 /// What got money back may not be blocked any more.
@@ -223,7 +240,7 @@ fn money(
         deposit: root.op == "deposit",
         ..About::default()
     };
-    let parts = oppose(&mut postings, target, &about, ctx)?;
+    let parts = oppose(&mut postings, target, &about, &[], ctx)?;
     check_cover(&postings, &parts, reverse, ctx)?;
     unblock_paid(&mut postings, &parts, ctx);
     Ok(postings.finish(Outcome::Reversed(Reversed {

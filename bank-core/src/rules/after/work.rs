@@ -52,7 +52,10 @@ pub(super) fn reverse(
         usage: Some(usage),
         ..About::instance(instance)
     };
-    let parts = oppose(&mut postings, target, &about, ctx)?;
+    // Each opposite entry is of the opposite of its own usage row.
+    let opposites = told.iter().map(|row| row.id);
+    let pairs: Vec<_> = rows.iter().map(|row| row.id).zip(opposites).collect();
+    let parts = oppose(&mut postings, target, &about, &pairs, ctx)?;
     check_cover(&postings, &parts, reverse, ctx)?;
     let mut row = opposite(own, instance, (usage, tx), ctx)?;
     let mut facts_changed = false;
