@@ -143,7 +143,10 @@ impl Naive {
     /// An amended record names another project or user: what the old one paid goes back, whatever is left.
     pub(super) fn take_back(&mut self, n: usize, project: &str) -> i64 {
         let mut back = [0, 0];
+        // As long as the refunds stand: they are given again where they are, not where the charges were.
+        let mut real = self.paid(n, false);
         let refunds = self.refunds(n);
+        real.extend(refunds.iter().map(|(_, on, part)| (*on, *part)));
         for (place, allocation, part) in &refunds {
             self.move_amount("reverse", *allocation, -part);
             let last = self.tx().entries.last_mut().unwrap();
@@ -152,10 +155,11 @@ impl Naive {
             self.expire_beside(*allocation, -part);
         }
         for in_shadow in [false, true] {
-            let mut parts = self.paid(n, in_shadow);
-            if !in_shadow {
-                parts.extend(refunds.iter().map(|(_, on, part)| (*on, *part)));
-            }
+            let parts = if in_shadow {
+                self.paid(n, true)
+            } else {
+                std::mem::take(&mut real)
+            };
             for (allocation, part) in parts {
                 if part <= 0 {
                     continue;
