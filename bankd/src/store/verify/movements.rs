@@ -155,10 +155,13 @@ fn times(
         let id: i64 = row.get(0)?;
         let is = (Timestamp(row.get(1)?), Timestamp(row.get(2)?));
         let own = all.get(&id);
+        let bank = suspense_allocation();
         // Those of earlier versions were found by the entries.
         let is_new = |own: &&Own| own.first.is_some_and(|(tx, _)| tx > booked_after);
         let journal = own.filter(is_new).and_then(|own| own.times(now));
         let says = match (journal, own.and_then(|own| own.first)) {
+            // That of the bank itself was there before the journal.
+            _ if id == bank.id.0 => (bank.opened, bank.since),
             (Some(says), _) => says,
             (None, Some((_, first))) => (first, is.1),
             (None, None) => continue,
