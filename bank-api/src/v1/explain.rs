@@ -99,7 +99,7 @@ pub struct Considered {
     /// What was taken of it.
     pub taken: String,
     /// `lien`, `turn`, `fallback`, `debt`, `suspense`: it paid, or holds; `removed`: what lay on it
-    /// holds elsewhere since; `not_needed`, `no_money`, `too_little`, `blocked`, `indivisible`, `ends_before`, `no_window`, `list`, `not_named`, `untold`: it did not.
+    /// holds elsewhere since; `not_needed`, `no_money`, `came_after`, `too_little`, `blocked`, `indivisible`, `ends_before`, `no_window`, `list`, `not_named`, `untold`: it did not.
     pub verdict: String,
     /// The same in words.
     pub why: String,

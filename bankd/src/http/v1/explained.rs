@@ -370,6 +370,7 @@ fn why(why: &Why) -> (&'static str, String) {
         Why::Removed => ("removed", "it goes: what lay on it holds elsewhere"),
         Why::NotNeeded => ("not_needed", "those before it covered all"),
         Why::NoMoney => ("no_money", "nothing was free on it"),
+        Why::CameAfter => ("came_after", "what was free on it came after the usage"),
         Why::TooLittle => (
             "too_little",
             "it had less than was needed, and the account that steps in took the whole",

@@ -31,6 +31,8 @@ pub const JOB_MAX: usize = 200;
 const JOB_SCAN: i64 = 1_000_000;
 /// The reason of what only takes back, before the use is charged to the project that it got.
 pub const ASSIGNED: &str = "assigned";
+/// What the reason of that charge says.
+const ASSIGNED_FROM: &str = "assigned source=";
 
 /// A transaction, and the bank before it.
 #[derive(Debug)]
@@ -99,6 +101,8 @@ pub enum Why {
     NotNeeded,
     /// There was nothing free on it.
     NoMoney,
+    /// What was free on it came after the usage.
+    CameAfter,
     /// A charge blocked it.
     Blocked,
     /// It could not cover all that was left, and the account that steps in took the whole.

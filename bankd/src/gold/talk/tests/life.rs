@@ -189,6 +189,7 @@ async fn usage_is_never_lost() {
 async fn an_unknown_machine_is_kept_as_text_and_the_project_billed() {
     let mut bench = Bench::new().await;
     bench.peer.scope.machines.clear();
+    bench.at(T1);
     let fields = format!(
         "JobId=a UserId=amy ProjectId=chem MachineName=nosuch Processors=2 \
         WallDuration=5 StartTime={T0} EndTime={T1}"
@@ -242,22 +243,24 @@ async fn a_reservation_stays_open_until_it_was_idle_for_long() {
     let mut bench = Bench::of(0, config).await;
     let maint = "JobId=maint.0.0 ProjectId=chem MachineName=cluster1 Processors=8 \
         WallDuration=10 Type=Reservation";
+    // The rate was there when what is charged began.
+    bench.at(T1);
     for _ in 0..2 {
         bench.job("Charge", maint).await;
     }
     assert_eq!(bench.account("chem").await, "999840/0");
     let stage = "<Where name=\"JobId\">maint.0.0</Where><Get name=\"Id\"/>";
-    bench.at(T0 + 3599);
+    bench.at(T1 + 3599);
     bench.job("Charge", maint).await;
-    bench.at(T0 + 3599 + 3599);
+    bench.at(T1 + 3599 + 3599);
     bench.job("Charge", maint).await;
     let one = bench.query("Job", stage).await;
     assert_eq!(one, "Success 000 #1 [<Job><Id>1</Id></Job>]");
     let _ = bench.journal().await;
-    bench.at(T0 + 3599 + 3599 + 3600);
+    bench.at(T1 + 3599 + 3599 + 3600);
     let _ = bench.account("chem").await;
     assert_eq!(bench.journal().await, "boundary");
-    bench.at(T0 + 3599 + 3599 + 3600 + 1000);
+    bench.at(T1 + 3599 + 3599 + 3600 + 1000);
     bench.job("Charge", maint).await;
     let two = bench.query("Job", stage).await;
     assert_eq!(

@@ -8,8 +8,7 @@ use super::super::liens;
 use super::super::past::{self, AsOf};
 use super::chosen::Chosen;
 use super::moved::Leaving;
-use super::{ASSIGNED, Explained, Step, Why};
-use bank_core::amount::Amount;
+use super::{ASSIGNED, ASSIGNED_FROM, Explained, Step, Why};
 use bank_core::command::Whose;
 use bank_core::directory::Directory;
 use bank_core::effects::EntryKind;
@@ -35,6 +34,8 @@ pub(super) struct Asked<'a> {
     /// Whether those are asked who are billed, not those who may spend.
     pub(super) billed: bool,
     pub(super) shadow: bool,
+    /// Whether a person gave the usage to a project then, so that what came later pays too.
+    pub(super) assigned: bool,
     pub(super) at: Timestamp,
     /// Until when it must last.
     pub(super) until: Option<Timestamp>,
@@ -178,6 +179,7 @@ impl<'a> Asked<'a> {
             is_guessed,
             billed,
             shadow,
+            assigned: explained.tx.op == "settle" || explained.tx.reason.contains(ASSIGNED_FROM),
             at,
             until,
             leaving: None,
@@ -212,10 +214,11 @@ impl<'a> Asked<'a> {
             let then = past::allocations(connection, *account, before)?;
             standing.extend(then.into_iter().map(|(allocation, _)| allocation));
         }
-        let later_pay = self.then.policy.later_credits_pay;
-        if self.billed && !self.holds() && !self.shadow && !later_pay {
-            self.leave_out_later(connection, &mut standing)?;
-        }
+        let came = if self.is_in_time() {
+            self.came_after(connection, &standing)?
+        } else {
+            Vec::new()
+        };
         if let Some(leaving) = &self.leaving {
             standing.retain(|a| !leaving.takes(a.id, a.account));
         }
@@ -229,22 +232,29 @@ impl<'a> Asked<'a> {
         }
         let told = owns
             .into_iter()
-            .map(|own| self.steps_with(own, &candidates, &standing, &taken));
+            .map(|own| self.steps_with(own, &candidates, (&standing, &came), &taken));
         let untold = |steps: &Vec<Step>| steps.iter().filter(|s| s.why == Why::Untold).count();
         Ok(told.min_by_key(untold).unwrap_or_default())
     }
 
-    /// Takes out what came after the usage: it does not pay for it.
-    fn leave_out_later(
+    /// Whether only what was there when the usage was pays for it.
+    pub(super) fn is_in_time(&self) -> bool {
+        let may_pay_later = self.assigned || self.then.policy.later_credits_pay;
+        self.billed && !self.holds() && !self.shadow && !may_pay_later
+    }
+
+    /// What came after the usage into those that have no start: it does not pay for it.
+    fn came_after(
         &self,
         connection: &Connection,
-        standing: &mut [Allocation],
-    ) -> Result<(), Error> {
-        for allocation in standing.iter_mut().filter(|a| a.window.start.is_none()) {
-            let came = load_work::came_into(connection, allocation.id, self.at, self.tx)?;
-            allocation.amount = Amount(allocation.amount.0.saturating_sub(came.max(0)));
-        }
-        Ok(())
+        standing: &[Allocation],
+    ) -> Result<Vec<(AllocationId, i64)>, Error> {
+        let open = standing.iter().filter(|a| a.window.start.is_none());
+        let came = |a: &Allocation| {
+            let came = load_work::came_into(connection, a.id, self.at, self.tx)?;
+            Ok((a.id, came.max(0)))
+        };
+        open.map(came).collect()
     }
 
     /// What was looked at, where an account of the job's own pays before all others.
@@ -252,7 +262,7 @@ impl<'a> Asked<'a> {
         &self,
         own: Option<Candidate>,
         candidates: &[Candidate],
-        standing: &[Allocation],
+        (standing, came): (&[Allocation], &[(AllocationId, i64)]),
         taken: &[Taken],
     ) -> Vec<Step> {
         let mut candidates = candidates.to_vec();
@@ -266,9 +276,7 @@ impl<'a> Asked<'a> {
         rest.retain(|id| !order.contains(id));
         order.extend(rest);
         if self.billed && !self.holds() && !self.shadow {
-            let there = select::in_time(&order, standing, self.at, false);
-            let is_taken = |id: &AllocationId| taken.iter().any(|t| t.allocation == *id);
-            order.retain(|id| there.contains(id) || is_taken(id));
+            order = select::in_time(&order, standing, self.at, true);
         }
         for one in own {
             candidates.retain(|c| c.account != one.account);
@@ -278,6 +286,7 @@ impl<'a> Asked<'a> {
             asked: self,
             candidates,
             standing: standing.to_vec(),
+            came: came.to_vec(),
             taken: taken.to_vec(),
         };
         chosen.steps(&order)

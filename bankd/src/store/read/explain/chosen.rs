@@ -16,6 +16,8 @@ pub(super) struct Chosen<'a> {
     pub(super) asked: &'a Asked<'a>,
     pub(super) candidates: Vec<Candidate>,
     pub(super) standing: Vec<Allocation>,
+    /// What of that came after the usage.
+    pub(super) came: Vec<(AllocationId, i64)>,
     pub(super) taken: Vec<Taken>,
 }
 
@@ -25,13 +27,17 @@ impl Chosen<'_> {
         let mut steps: Vec<Step> = Vec::new();
         // Which of them have a step: two of one allocation may be of one amount.
         let mut told: BTreeSet<usize> = BTreeSet::new();
+        let carries_all = self.lien_carries_all(order);
         for (n, taken) in self.taken.iter().enumerate() {
-            if taken.from_lien > 0 {
+            if taken.from_lien > 0 || (carries_all && taken.whole > 0) {
                 steps.push(self.step(taken.allocation, taken, Why::Lien));
                 told.insert(n);
             }
         }
         let mut left: i128 = self.taken.iter().map(|t| t.whole - t.from_lien).sum();
+        if carries_all {
+            left = 0;
+        }
         for id in order {
             let by_lien = steps.iter().find(|s| s.allocation == Some(*id));
             let turn = |(_, t): &(usize, &Taken)| {
@@ -89,6 +95,15 @@ impl Chosen<'_> {
         steps
     }
 
+    /// Whether the whole of a shadow charge lies where its lien lay: what the lien did not hold is not
+    /// looked for elsewhere.
+    fn lien_carries_all(&self, order: &[AllocationId]) -> bool {
+        let by_lien = |t: &Taken| {
+            t.by_lien && (t.from_lien > 0 || order.first().is_some_and(|id| *id != t.allocation))
+        };
+        self.asked.shadow && self.asked.billed && self.taken.iter().any(by_lien)
+    }
+
     /// Whether an account is the fallback of one that was looked at.
     fn steps_in(&self, account: AccountId) -> bool {
         let then = self.asked.then;
@@ -108,7 +123,24 @@ impl Chosen<'_> {
         candidates.find(|c| c.account == account).copied()
     }
 
+    /// What could be taken of an allocation: nothing of one, and of what came to one, after the usage.
     fn free(&self, id: AllocationId) -> i128 {
+        if self.is_later(id) {
+            return 0;
+        }
+        let came = self.came.iter().find(|(own, _)| *own == id);
+        let came = came.map_or(0, |(_, came)| i128::from(*came));
+        (self.free_at_all(id) - came).max(0)
+    }
+
+    /// Whether an allocation was created after the usage, which it does not pay therefore.
+    fn is_later(&self, id: AllocationId) -> bool {
+        let found = self.standing.iter().find(|a| a.id == id);
+        self.asked.is_in_time() && found.is_some_and(|a| a.is_later_than(self.asked.at))
+    }
+
+    /// What was free of an allocation, whenever it came.
+    fn free_at_all(&self, id: AllocationId) -> i128 {
         let shadow = self.asked.shadow;
         let found = self.standing.iter().find(|a| a.id == id);
         let before = found.map_or(0, |a| a.free(shadow));
@@ -119,7 +151,7 @@ impl Chosen<'_> {
         let given: i128 = earlier
             .map(|e| real(e) + if shadow { also(e) } else { 0 })
             .sum();
-        (before + given).max(0)
+        before + given
     }
 
     fn step(&self, id: AllocationId, taken: &Taken, why: Why) -> Step {
@@ -148,6 +180,8 @@ impl Chosen<'_> {
             Why::EndsBefore
         } else if left <= 0 {
             Why::NotNeeded
+        } else if free <= 0 && self.free_at_all(id) > 0 {
+            Why::CameAfter
         } else if free <= 0 {
             Why::NoMoney
         } else if is(|a| a.discrete) {

@@ -139,6 +139,7 @@ pub(super) fn asked(of: &Explained, lien: i64) -> Option<Asked<'_>> {
         is_guessed: false,
         billed: true,
         shadow,
+        assigned: false,
         at: of.tx.at_effective,
         until: None,
         leaving: Some(leaving),
