@@ -1,5 +1,5 @@
-//! Records that change after their month is over (`auditor-api.md` 9.1): the difference, at the time of
-//! then, with whoever paid.
+//! Records that change after their month is over (`auditor-api.md` 9.1): the difference with whoever paid;
+//! what goes back is booked when it becomes known, what is charged at the time of then.
 
 use super::wire::{ask, plain};
 use super::{Site, site};
@@ -13,7 +13,7 @@ fn stop(minutes: u32) -> String {
 }
 
 #[test]
-fn a_record_of_a_month_that_is_over_is_adjusted_as_of_then() {
+fn a_record_of_a_month_that_is_over_gives_back_now_and_charges_as_of_then() {
     let Site { mut bank, address } = site();
     bank.bank_ok(&["project", "add", "lab", "--members", "amy"]);
     bank.bank_ok(&["deposit", "lab", "50000", "--end", "2026-02-01T00:00:00Z"]);
@@ -54,8 +54,12 @@ fn a_record_of_a_month_that_is_over_is_adjusted_as_of_then() {
                ORDER BY id";
     let then = |minutes: i64| (T0 + 60 * minutes).to_string();
     let now = (T0 + 60 * DAY).to_string();
+    // What goes back is booked when that became known, for the time of the usage.
     assert_eq!(
         bank.query(sql),
-        [[then(5), now.clone()], [then(20), now.clone()]]
+        [[now.clone(), now.clone()], [then(20), now.clone()]]
     );
+    let sql = "SELECT reason FROM tx WHERE op = 'adjust' ORDER BY id LIMIT 1";
+    let reason = bank.query(sql).concat().concat();
+    assert!(reason.contains("effective=2026-01-01T00:05:00Z"), "{reason}");
 }

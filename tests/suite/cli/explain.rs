@@ -17,10 +17,10 @@ const WORK: [&str; 8] = [
     "1",
 ];
 
-/// Finished uses of `tower` in one file: id, project, seconds.
+/// Finished uses of `tower` in one file, which began with the clock of the bank: id, project, seconds.
 fn import(bank: &Bank, uses: &[(&str, &str, i64)]) -> Value {
     let line = |(id, project, seconds): &(&str, &str, i64)| {
-        let time = |at: i64| bank_api::text::format_rfc3339((T0 - 86_400 + at) * 1_000_000);
+        let time = |at: i64| bank_api::text::format_rfc3339((T0 + at) * 1_000_000);
         format!(
             r#"{{"source":"slurm:t","id":"{id}","machine":"tower","project":"{project}","user":"amy","start":"{}","end":"{}","processors":1}}"#,
             time(0),
@@ -83,6 +83,7 @@ fn with_pot() -> Bank {
 #[test]
 fn amended_records_show_whom_they_asked() {
     let mut bank = with_pot();
+    bank.set_clock(T0 + 86_400);
     import(&bank, &[("7", "chemistry", 3600)]);
     let told = newest(&bank, "charge");
     let first = [("pot", "1000", "turn"), ("chemistry", "2600", "turn")];
@@ -119,6 +120,7 @@ fn amended_records_show_whom_they_asked() {
 #[test]
 fn a_chunk_says_that_it_chose_nobody() {
     let mut bank = with_pot();
+    bank.set_clock(T0 + 86_400);
     for (kind, name) in [
         ("machine", "tower"),
         ("project", "chemistry"),
@@ -126,29 +128,34 @@ fn a_chunk_says_that_it_chose_nobody() {
     ] {
         bank.bank_ok(&[kind, "set", name, "--mode", "track"]);
     }
-    let sacct = |name: &str, hour: u32| {
+    let sacct = |name: &str, hour: u32, ids: &[&str]| {
         let head = "JobID|Cluster|User|Account|State|Start|End|NCPUS\n";
-        let row = format!("|2025-12-31T00:00:00|2025-12-31T{hour:02}:00:00|1\n");
-        let of = |id: &str| format!("{id}|tower|amy|chemistry|COMPLETED{row}");
+        let row = format!("|2026-01-01T12:00:00|2026-01-01T{hour:02}:00:00|1\n");
+        let of = |id: &&str| format!("{id}|tower|amy|chemistry|COMPLETED{row}");
+        let lines: String = ids.iter().map(of).collect();
         let file = bank.folder().join(name);
-        std::fs::write(&file, [head, &of("1"), &of("2")].concat()).unwrap();
+        std::fs::write(&file, [head, &lines].concat()).unwrap();
         let file = file.to_str().unwrap();
         bank.bank_ok(&["import", "sacct", file, "--source", "slurm:t"]);
     };
-    sacct("first.sacct", 1);
+    sacct("first.sacct", 13, &["1", "2"]);
     let told = newest(&bank, "import");
     assert_eq!(looked_at(&told), rows(&[]), "{told}");
     says(&told, "a chunk of an import moves no money");
-    // One of them is charged after all: what the chunk counted is no choice, the charge is.
+    // What the chunk counted stays in shadow where it is amended; a job that is new is charged.
     for (kind, name) in [("machine", "tower"), ("project", "chemistry")] {
         bank.bank_ok(&[kind, "set", name, "--mode", "strict"]);
     }
-    sacct("again.sacct", 2);
-    let told = newest(&bank, "adjust");
-    // Job 2, for job 1 emptied the pot.
-    let paid = [("pot", "0", "no_money"), ("chemistry", "3600", "turn")];
+    sacct("again.sacct", 14, &["1", "2", "3"]);
+    let told = newest(&bank, "charge");
+    let paid = [("pot", "1000", "turn"), ("chemistry", "6200", "turn")];
     assert_eq!(looked_at(&told), rows(&paid), "{told}");
-    assert_eq!(told["charge"]["amount"], "3600", "{told}");
+    assert_eq!(told["charge"]["amount"], "7200", "{told}");
+    assert_eq!(told["entries"][0]["job"], "3", "{told}");
+    let adjusted = bank.query("SELECT count(*) FROM tx WHERE op = 'adjust'");
+    assert_eq!(adjusted, [["0"]]);
+    let charged = bank.query("SELECT sum(delta_amount) FROM entry WHERE usage IS NOT NULL");
+    assert_eq!(charged, [["-7200"]]);
     bank.verify();
 }
 
@@ -350,6 +357,7 @@ fn a_use_that_is_told_anew_is_priced_as_a_whole() {
     bank.bank_ok(&["machine", "add", "tower"]);
     bank.bank_ok(&["project", "members", "add", "physics", "amy"]);
     bank.bank_ok(&["deposit", "physics", "5000"]);
+    bank.set_clock(T0 + 86_400);
     import(&bank, &[("1", "chemistry", 100)]);
     import(&bank, &[("1", "chemistry", 150)]);
     let less = "its price is billed, less what was billed before";
