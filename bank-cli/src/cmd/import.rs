@@ -50,7 +50,9 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<String, Failur
     for _ in 0..RESTARTS {
         match sent(context, &upload, &files) {
             Err(failure) if upload::is_gone(&failure) && !is_stream => {
-                out::warn("the daemon was restarted: the import begins again; nothing counts twice")
+                out::warn(
+                    "the daemon was restarted: the import begins again; nothing counts twice",
+                );
             }
             done => return told(context, &done.map_err(again)?),
         }

@@ -298,15 +298,14 @@ impl Shelf {
         } else {
             None
         };
-        let known = match known {
-            Some(known) => Some(known),
-            None => {
-                let (known, length) = self.position(&input)?;
-                if length == 0 {
-                    return Ok(None);
-                }
-                known.filter(|known| known.length == length).cloned()
+        let known = if let Some(known) = known {
+            Some(known)
+        } else {
+            let (known, length) = self.position(&input)?;
+            if length == 0 {
+                return Ok(None);
             }
+            known.filter(|known| known.length == length).cloned()
         };
         if let Some(known) = known {
             // A copy of it, or it itself under another inode.

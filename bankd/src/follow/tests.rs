@@ -31,13 +31,13 @@ struct Taken {
 }
 
 impl Taker for Taken {
-    fn take(&mut self, records: Vec<Record>, mark: &Mark, shelf: &Shelf) -> io::Result<()> {
+    fn take(&mut self, records: Vec<Record>, mark: &Mark, files: &Shelf) -> io::Result<()> {
         if self.is_broken {
             return Err(io::Error::other("the disk is full"));
         }
         self.records.extend(records);
         self.mark = Some(mark.clone());
-        self.shelf = Some(shelf.clone());
+        self.shelf = Some(files.clone());
         Ok(())
     }
 }
@@ -146,8 +146,8 @@ impl Follower {
 
     /// The reasons of what is listed as left out.
     fn left_out(&self) -> Vec<(String, Why)> {
-        let shelf = self.tracker.shelf().unwrap();
-        let left = shelf.left_out();
+        let files = self.tracker.shelf().unwrap();
+        let left = files.left_out();
         left.map(|row| (name(&row.file).to_owned(), row.why))
             .collect()
     }

@@ -70,9 +70,9 @@ pub fn start(
         let plan = plan(follow, data).map_err(anyhow::Error::msg)?;
         let reading = reading(&plan.options)?;
         let known = store::follow_mark(&connection, &follow.source, &follow.path)?;
-        let shelf = known.as_ref().and_then(restored_shelf);
+        let files = known.as_ref().and_then(restored_shelf);
         ready.push(Worker {
-            tracker: Tracker::new(plan, known.as_ref().and_then(restored), shelf),
+            tracker: Tracker::new(plan, known.as_ref().and_then(restored), files),
             taker: Teller {
                 writer: writer.clone(),
                 follow: follow.clone(),
@@ -160,12 +160,12 @@ impl Worker {
         for finding in self.tracker.findings() {
             self.report(&finding);
         }
-        let Some(shelf) = self.tracker.shelf() else {
+        let Some(files) = self.tracker.shelf() else {
             return;
         };
-        if self.shown != Some(shelf.version()) {
-            self.shown = Some(shelf.version());
-            let left_out = shelf.left_out().map(left_out).collect();
+        if self.shown != Some(files.version()) {
+            self.shown = Some(files.version());
+            let left_out = files.left_out().map(left_out).collect();
             self.post.change(|standing| standing.left_out = left_out);
         }
     }
@@ -276,18 +276,18 @@ struct Teller {
 }
 
 impl Taker for Teller {
-    fn take(&mut self, records: Vec<Record>, mark: &Mark, shelf: &Shelf) -> io::Result<()> {
+    fn take(&mut self, records: Vec<Record>, mark: &Mark, files: &Shelf) -> io::Result<()> {
         let Follow { source, path, .. } = &self.follow;
         let mut row = kept(source, path, mark);
-        if self.kept != shelf.version() {
-            row.files = Some(shelf.rows().iter().map(kept_file).collect());
+        if self.kept != files.version() {
+            row.files = Some(files.rows().iter().map(kept_file).collect());
         }
         if mark.node == Node::default() {
             // Nothing is read yet: the collector has not reported anything.
             hooks::point("follow_preparing");
             self.writer.mark_blocking(row).map_err(failed)?;
             hooks::point("follow_prepared");
-            self.kept = shelf.version();
+            self.kept = files.version();
             return Ok(());
         }
         let feed = Feed {
@@ -313,7 +313,7 @@ impl Taker for Teller {
         intake.mark(row);
         hooks::point("follow_taking");
         intake.flush()?;
-        self.kept = shelf.version();
+        self.kept = files.version();
         hooks::point("follow_taken");
         if let Some(reading) = self.reading.take()
             && let Err(error) = self.writer.keep_reading(source.clone(), reading)

@@ -46,7 +46,7 @@ pub(super) trait Taker {
     ///
     /// # Errors
     /// If they could not be taken.
-    fn take(&mut self, records: Vec<Record>, mark: &Mark, shelf: &Shelf) -> io::Result<()>;
+    fn take(&mut self, records: Vec<Record>, mark: &Mark, files: &Shelf) -> io::Result<()>;
 }
 
 /// What a look came to.
@@ -339,8 +339,8 @@ impl Tracker {
     fn leave(&mut self, open: Open, now_us: i64, taker: &mut dyn Taker) -> io::Result<Step> {
         let from = open.input.path.clone();
         let next = if matches!(self.plan.names, Names::Plain(_)) {
-            let shelf = self.shelf.get_or_insert_default();
-            shelf.put(Known::read(&open.mark(), open.look()), open.listed);
+            let files = self.shelf.get_or_insert_default();
+            files.put(Known::read(&open.mark(), open.look()), open.listed);
             self.next(None, now_us)?
         } else {
             let next = Input::open(&locate::next_day(&self.plan.names, &from)?)?;

@@ -98,6 +98,21 @@ pub fn snapshot(from: &Path, to: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// Makes what is made of the journal anew in a database that nobody else has: rollups are added up, and
+/// the places in the journal go, which the daemon finds again.
+///
+/// # Errors
+/// If the database cannot be read or written; then it stays as it is.
+pub fn rebuild_derived(path: &Path) -> Result<(), Error> {
+    let mut connection = Connection::open(path)?;
+    super::keep_plans(&connection)?;
+    let tx = connection.transaction()?;
+    tx.execute_batch("DELETE FROM waypoint_late; DELETE FROM waypoint_sum; DELETE FROM waypoint;")?;
+    rollup::rebuild(&tx)?;
+    tally::renew(&tx)?;
+    Ok(tx.commit()?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,19 +147,4 @@ mod tests {
         let none = folder.path().join("none.db");
         assert!(snapshot(&none, &folder.path().join("x.db")).is_err());
     }
-}
-
-/// Makes what is made of the journal anew in a database that nobody else has: rollups are added up, and
-/// the places in the journal go, which the daemon finds again.
-///
-/// # Errors
-/// If the database cannot be read or written; then it stays as it is.
-pub fn rebuild_derived(path: &Path) -> Result<(), Error> {
-    let mut connection = Connection::open(path)?;
-    super::keep_plans(&connection)?;
-    let tx = connection.transaction()?;
-    tx.execute_batch("DELETE FROM waypoint_late; DELETE FROM waypoint_sum; DELETE FROM waypoint;")?;
-    rollup::rebuild(&tx)?;
-    tally::renew(&tx)?;
-    Ok(tx.commit()?)
 }

@@ -128,7 +128,9 @@ impl Thread {
                 }
                 self.shared.healthy.store(false, Ordering::Relaxed);
                 let cause = full::cause(&error);
-                batch.into_iter().for_each(|task| full::fail(task, cause));
+                for task in batch {
+                    full::fail(task, cause);
+                }
             }
             Err(error) => {
                 if !error.is_full() {

@@ -178,7 +178,7 @@ fn what_cannot_be_placed_is_listed() {
     settle_all(&mut f);
     assert_eq!(counts(&f.ids()).len(), 901);
     assert_eq!(f.left_out(), [format]);
-    fs::write(f.path("acct"), &job(901)).unwrap();
+    fs::write(f.path("acct"), job(901)).unwrap();
     settle_all(&mut f);
     let emptied = listed("acct", Why::Emptied);
     assert!(f.left_out().contains(&emptied), "{:?}", f.left_out());

@@ -39,17 +39,17 @@ impl Tracker {
         if self.shelf.is_some() {
             return Ok(());
         }
-        let shelf = Shelf::first(&self.plan.names, self.mark.as_ref())?;
+        let files = Shelf::first(&self.plan.names, self.mark.as_ref())?;
         let mark = self.mark.clone().unwrap_or_else(|| Mark {
             file: path.clone(),
             ..Mark::default()
         });
-        taker.take(Vec::new(), &mark, &shelf)?;
-        for known in shelf.left_out() {
+        taker.take(Vec::new(), &mark, &files)?;
+        for known in files.left_out() {
             let (file, why) = (known.file.clone(), known.why);
             self.findings.push(Finding::LeftOut { file, why });
         }
-        (self.mark, self.shelf) = (Some(mark), Some(shelf));
+        (self.mark, self.shelf) = (Some(mark), Some(files));
         Ok(())
     }
 
@@ -60,8 +60,8 @@ impl Tracker {
 
     /// Notes that the rest of a file is lost. Of a file of which nothing was read nothing is missed.
     pub(super) fn lost(&mut self, why: Why, mark: &Mark) {
-        let shelf = self.shelf.get_or_insert_default();
-        if mark.offset == 0 || !shelf.note(why, mark) {
+        let files = self.shelf.get_or_insert_default();
+        if mark.offset == 0 || !files.note(why, mark) {
             return;
         }
         let (file, read) = (mark.file.clone(), mark.offset);
@@ -81,8 +81,8 @@ impl Tracker {
             Names::Plain(path) => Input::open(path)?,
             Names::Dated { .. } => None,
         };
-        let shelf = self.shelf.get_or_insert_default();
-        input.map(|input| shelf.resumed(input, now_us)).transpose()
+        let files = self.shelf.get_or_insert_default();
+        input.map(|input| files.resumed(input, now_us)).transpose()
     }
 
     /// Looks through the files beside the followed one.
@@ -93,11 +93,11 @@ impl Tracker {
         } else {
             1
         };
-        let shelf = self.shelf.get_or_insert_default();
+        let files = self.shelf.get_or_insert_default();
         let row = |known: &Known| (known.node, known.why, known.length);
-        let listed: Vec<_> = shelf.left_out().map(row).collect();
-        let unread = shelf.unread(&self.plan.names, but, now_us)?;
-        for known in shelf
+        let listed: Vec<_> = files.left_out().map(row).collect();
+        let unread = files.unread(&self.plan.names, but, now_us)?;
+        for known in files
             .left_out()
             .filter(|known| !listed.contains(&row(known)))
         {
@@ -127,8 +127,8 @@ impl Tracker {
             folder,
             times,
         } = self.surveyed;
-        let shelf = self.shelf.get_or_insert_default();
-        let is_old = shelf.has_broken() && now_us.saturating_sub(at_us) >= RETRY_US;
+        let files = self.shelf.get_or_insert_default();
+        let is_old = files.has_broken() && now_us.saturating_sub(at_us) >= RETRY_US;
         let now = look_at(self.plan.names.folder())?.map(|(_, look)| look);
         // A change right behind the survey may not be visible in the folder's time.
         if now == folder && times >= SURVEYS && !is_old {
@@ -141,7 +141,7 @@ impl Tracker {
                 ..open.look()
             };
             let mark = open.mark();
-            shelf.put(Known::read(&mark, look), open.listed);
+            files.put(Known::read(&mark, look), open.listed);
             open.listed = Some((mark.offset, mark.print));
         }
         self.unread(Some(open.input.node), now_us)

@@ -285,7 +285,7 @@ fn document(asked: &Asked, verb: Verb) -> Result<Document, Fault> {
     } else {
         ObjectKind::Job
     };
-    let document = nami::of_fields(kind, fields()).map_err(not_read)?;
+    let document = nami::of_fields(kind, fields()).map_err(|error| not_read(&error))?;
     if document.object_id.is_none() && verb != Verb::Quote {
         return Err(missing("JobId"));
     }

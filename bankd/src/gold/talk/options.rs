@@ -72,7 +72,8 @@ impl Options {
                 options.read(verb, name, value)?;
             }
         }
-        let times = nami::of_fields(ObjectKind::Job, fields.iter().copied()).map_err(not_read)?;
+        let times = nami::of_fields(ObjectKind::Job, fields.iter().copied())
+            .map_err(|error| not_read(&error))?;
         // A time of 0 is Gold's minus infinity: no time at all.
         for (name, value) in fields.iter().filter(|(name, _)| name.ends_with("Duration")) {
             if value.is_empty() {
@@ -146,7 +147,7 @@ fn unusable(name: &str, why: &str) -> Fault {
 }
 
 /// Whatever is wrong with a field makes that field unusable, not the message's syntax.
-pub(super) fn not_read(error: DocumentError) -> Fault {
+pub(super) fn not_read(error: &DocumentError) -> Fault {
     Fault::new("bad_number", harmless(&error.message))
 }
 
