@@ -399,7 +399,9 @@ pub fn further(
         }
         Command::Charge(charge) => {
             let mut known = known_payers(charge, view, directory);
-            let mut kept = fallbacks_kept(charge, view, directory);
+            let policy = charge.terms.shortfall;
+            let policy = policy.unwrap_or(directory.policy.shortfall);
+            let mut kept = fallbacks_kept(&charge.request, policy, view, directory);
             if !kept.is_empty() {
                 let seen = first().accounts;
                 kept.retain(|id| !seen.contains(id));
@@ -422,15 +424,20 @@ pub fn further(
                 ..first()
             })
         }
-        Command::Usage(_) => {
+        Command::Usage(report) => {
+            let policy = directory.policy.shortfall;
+            let mut kept = fallbacks_kept(&report.request, policy, view, directory);
             // Other figures than before: who paid may get some of it back.
-            let known = view.known.as_ref()?;
-            known.instance?;
-            Some(Need {
-                paid: true,
-                history: true,
-                ..first()
-            })
+            let is_known = view.known.as_ref().is_some_and(|k| k.instance.is_some());
+            let mut more = first();
+            kept.retain(|id| !more.accounts.contains(id));
+            if kept.is_empty() && !is_known {
+                return None;
+            }
+            more.accounts.extend(kept);
+            more.paid = more.paid || is_known;
+            more.history = more.history || is_known;
+            Some(more)
         }
         Command::After(After::RemoveAccount(_) | After::RemoveAllocation(_)) => {
             let mut more = first();
@@ -469,12 +476,16 @@ fn known_payers(charge: &Charge, view: &View, directory: &Directory) -> Vec<Acco
 
 /// Where a fallback account covers what is short: that of the account that an instance keeps, which
 /// may be no account of the project that the charge names (any more).
-fn fallbacks_kept(charge: &Charge, view: &View, directory: &Directory) -> Vec<AccountId> {
-    let policy = charge.terms.shortfall.unwrap_or(directory.policy.shortfall);
+fn fallbacks_kept(
+    request: &Request,
+    policy: Shortfall,
+    view: &View,
+    directory: &Directory,
+) -> Vec<AccountId> {
     if policy != Shortfall::Fallback {
         return Vec::new();
     }
-    let machine = directory.machine_named(&charge.request.whose.machine);
+    let machine = directory.machine_named(&request.whose.machine);
     let kept = view.instances.iter().filter_map(|i| i.account);
     let kept = kept.filter_map(|id| directory.account(id));
     let fallbacks = kept.filter_map(|a| directory.fallback_of(a, machine.map(|m| m.id)));
