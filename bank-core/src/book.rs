@@ -181,6 +181,15 @@ impl Book {
         open.filter_map(came).collect()
     }
 
+    /// The lien that is asked for, with its instance; gives the account that pays for it.
+    fn add_lien(&self, need: &Need, view: &mut View) -> Option<AccountId> {
+        let lien = need.lien.and_then(|id| self.liens.get(&id.0))?;
+        let own = self.instances.get(&lien.instance.0);
+        view.instances = own.map(|i| self.with_lien(i)).into_iter().collect();
+        view.liens.push(lien.clone());
+        own.and_then(|i| i.account)
+    }
+
     /// What allocations have paid for instances, by number: the entries of their usage rows.
     fn paid(&self, instances: &[Instance]) -> Vec<Paid> {
         let mut paid: Vec<Paid> = Vec::new();
@@ -258,12 +267,7 @@ impl Ledger for Book {
             accounts.extend(view.instances.iter().filter_map(|i| i.account));
         }
         self.add_others(need, &mut view);
-        if let Some(lien) = need.lien.and_then(|id| self.liens.get(&id.0)) {
-            let own = self.instances.get(&lien.instance.0);
-            view.instances = own.map(|i| self.with_lien(i)).into_iter().collect();
-            accounts.extend(view.instances.iter().filter_map(|i| i.account));
-            view.liens.push(lien.clone());
-        }
+        accounts.extend(self.add_lien(need, &mut view));
         if need.paid {
             view.paid = self.paid(&view.instances);
         }

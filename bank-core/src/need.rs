@@ -1,24 +1,24 @@
 //! Which rows a command must see. The shell loads exactly these (style 2.9).
 
 mod after;
+mod usage;
 
 pub use after::ObjectQuery;
+use usage::{of_assignment, of_chunk, of_report};
 
 use crate::attention::Topic;
 use crate::command::{
-    Access, AddProject, After, Assign, Attention, Charge, Chunk, Close, Command, Deposit, Period,
-    Repeat, Request, Scope, SetAccount, UsageReport, Whose,
+    Access, AddProject, After, Attention, Charge, Close, Command, Deposit, Period, Repeat, Request,
+    Scope, SetAccount, Whose,
 };
 use crate::directory::Directory;
 use crate::ids::{AccountId, AllocationId, LienId, ProposalId, QuoteId, TxId};
 use crate::model::{Instance, InstanceKey};
-use crate::reconcile::short_id;
 use crate::rules;
 use crate::select;
 use crate::terms::Shortfall;
 use crate::time::Timestamp;
 use crate::view::View;
-use std::collections::BTreeSet;
 
 /// How many uses of an object's id are looked at, newest first. A charge from a spool may be about
 /// an older use than the newest one.
@@ -280,37 +280,6 @@ fn of_account(account: Option<AccountId>) -> Need {
     }
 }
 
-/// A record, the one before it of the same identity, and who may pay.
-fn of_report(report: &UsageReport, directory: &Directory, now: Timestamp) -> Need {
-    let request = &report.request;
-    let mut accounts = select::possible_payers(directory, &request.whose);
-    accounts.extend(directory.suspense().map(|a| a.id));
-    let machine = directory.machine_named(&request.whose.machine);
-    // What claims no machine does not ask who charged it: where nobody did, that is a long search.
-    let unclaimed = machine.filter(|machine| machine.source.is_none() && !report.track);
-    // What is over by its end could have been there when it began: strict enforcement is asked.
-    let used_until = request.facts.start.or(request.facts.end);
-    let counts = request.facts.start.max(request.facts.end);
-    Need {
-        identity: Some(report.identity()),
-        others: Some(request.key()),
-        alias: alias(&request.key()),
-        charges_on: unclaimed.map(|machine| machine.name.clone()),
-        ending_after: Some(used_until.map_or(now, |at| at.min(now))),
-        came_after: late(counts.map_or(now, |at| at.min(now)), directory, now),
-        ..instance_need(request, accounts, now)
-    }
-}
-
-/// The key without the name of a server behind the id: schedulers and their accounting may differ in that.
-fn alias(key: &InstanceKey) -> Option<InstanceKey> {
-    let short = short_id(&key.object_id);
-    (short != key.object_id).then(|| InstanceKey {
-        object_id: short.to_owned(),
-        ..key.clone()
-    })
-}
-
 /// What is raised already of what may be raised, cleared or seen.
 fn of_attention(attention: &Attention) -> Need {
     match attention {
@@ -323,40 +292,6 @@ fn of_attention(attention: &Attention) -> Need {
             ..Need::default()
         },
         Attention::Switch(_) => Need::default(),
-    }
-}
-
-/// A finished use with all that was charged for it, and who may pay.
-fn of_assignment(assign: &Assign, directory: &Directory) -> Need {
-    let whose = Whose {
-        project: Some(assign.project.clone()),
-        user: assign.user.clone(),
-        ..Whose::default()
-    };
-    let mut accounts = select::possible_payers(directory, &whose);
-    accounts.extend(directory.suspense().map(|a| a.id));
-    Need {
-        identity: Some(assign.identity.clone()),
-        accounts,
-        history: true,
-        ..Need::default()
-    }
-}
-
-/// Who may pay for any of a chunk; what is known of its reports is loaded beside.
-fn of_chunk(chunk: &Chunk, directory: &Directory, now: Timestamp) -> Need {
-    let firsts = chunk.reports.firsts();
-    let payers = firsts.map(|first| select::possible_payers(directory, &first.request.whose));
-    let accounts: BTreeSet<_> = payers.flatten().collect();
-    let began = chunk.reports.iter().map(|report| {
-        let facts = &report.request.facts;
-        facts.start.or(facts.end).unwrap_or(now)
-    });
-    let earliest = began.fold(now, Timestamp::min);
-    Need {
-        accounts: accounts.into_iter().collect(),
-        ending_after: Some(earliest),
-        ..Need::default()
     }
 }
 

@@ -115,8 +115,7 @@ fn begin<'a>(
     let at = charge.happened(ctx.now);
     let mut postings = Postings::new(view);
     let mut instance = subject(&mut postings, charge, view, at, ctx)?;
-    let before = instance.standing();
-    let known = Owner::of(&instance);
+    let (before, known) = (instance.standing(), Owner::of(&instance));
     let reported = keep::waiting(charge, &instance, measure::reported(charge)?);
     ceiling::note_starts(&mut instance, charge, reported, view.refused, at);
     let plausible = ceiling::check(charge, reported, &instance, at, ctx)?;

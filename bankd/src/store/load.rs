@@ -1,9 +1,7 @@
 //! Rows in: exactly those that a command needs, by integer keys and unique indexes.
 
 use super::recent::{Account, Recent};
-use super::{
-    Error, access, attention, codec, hash, load_past, load_quote, load_work, period, refused, uses,
-};
+use super::{Error, codec, hash, load_past, load_work, period, refused, uses};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::directory::{Bank, Directory};
@@ -130,7 +128,7 @@ pub(super) fn view(
         load_work::windows(connection, &mut view)?;
     }
     load_work::money(connection, need, &mut view)?;
-    add_named(connection, need, &mut view)?;
+    load_work::named(connection, need, &mut view)?;
     if load_past::wanted(need) {
         load_past::add(connection, recent, need, &mut view)?;
     }
@@ -138,40 +136,6 @@ pub(super) fn view(
         period::add(connection, need, &mut view)?;
     }
     Ok(view)
-}
-
-/// What a command names, or asks for by a flag, beside the work it is about.
-fn add_named(connection: &Connection, need: &Need, view: &mut View) -> Result<(), Error> {
-    if let Some(id) = need.allocation {
-        add_allocation(connection, id, &mut view.allocations)?;
-    }
-    if let Some(tid) = &need.tid {
-        view.quote = load_quote::by_tid(connection, tid)?;
-    }
-    if need.newest_quote {
-        view.newest_quote = load_quote::newest_at(connection)?;
-    }
-    if let Some(id) = need.quote {
-        view.quote = load_quote::by_id(connection, id)?;
-    }
-    if need.liens {
-        for allocation in &view.allocations {
-            liens_on(connection, allocation.id, &mut view.liens)?;
-        }
-    }
-    if !need.topics.is_empty() || need.raised_by.is_some() {
-        view.attention = attention::open_of(connection, need)?;
-    }
-    if let Some(id) = need.proposal {
-        view.proposal = access::proposal(connection, id)?;
-    }
-    if let Some(by) = &need.moved {
-        view.moved = access::moved_before(connection, by)?;
-    }
-    if let Some(by) = &need.moved_by_proposer {
-        view.moved_by_proposer = access::moved_before(connection, by)?;
-    }
-    Ok(())
 }
 
 /// What has a boundary at or before an instant, the earliest first.

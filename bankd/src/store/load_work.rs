@@ -1,9 +1,8 @@
-//! Rows in that only a person's command asks for: a lien by its number, billed windows, and who
-//! paid for a job. No statement of a scheduler's commands is here.
+//! Rows that a command asks for by a name or a flag: a lien by its number, billed windows, who paid for a
+//! job, quotes, alerts and proposals. No statement of a scheduler's commands is here.
 
-use super::load;
 use super::read::{charges, journal};
-use super::{Error, codec};
+use super::{Error, access, attention, codec, load, load_quote};
 use bank_core::amount::Amount;
 use bank_core::effects::Delta;
 use bank_core::ids::{AllocationId, InstanceId, LienId};
@@ -115,4 +114,38 @@ fn paid(connection: &Connection, view: &mut View) -> Result<(), Error> {
 
 fn missing(instance: InstanceId) -> Error {
     codec::broken("usage.prev", instance.0)
+}
+
+/// What a command names, or asks for by a flag, beside the work it is about.
+pub(super) fn named(connection: &Connection, need: &Need, view: &mut View) -> Result<(), Error> {
+    if let Some(id) = need.allocation {
+        load::add_allocation(connection, id, &mut view.allocations)?;
+    }
+    if let Some(tid) = &need.tid {
+        view.quote = load_quote::by_tid(connection, tid)?;
+    }
+    if need.newest_quote {
+        view.newest_quote = load_quote::newest_at(connection)?;
+    }
+    if let Some(id) = need.quote {
+        view.quote = load_quote::by_id(connection, id)?;
+    }
+    if need.liens {
+        for allocation in &view.allocations {
+            load::liens_on(connection, allocation.id, &mut view.liens)?;
+        }
+    }
+    if !need.topics.is_empty() || need.raised_by.is_some() {
+        view.attention = attention::open_of(connection, need)?;
+    }
+    if let Some(id) = need.proposal {
+        view.proposal = access::proposal(connection, id)?;
+    }
+    if let Some(by) = &need.moved {
+        view.moved = access::moved_before(connection, by)?;
+    }
+    if let Some(by) = &need.moved_by_proposer {
+        view.moved_by_proposer = access::moved_before(connection, by)?;
+    }
+    Ok(())
 }

@@ -61,5 +61,8 @@ fn a_record_of_a_month_that_is_over_gives_back_now_and_charges_as_of_then() {
     );
     let sql = "SELECT reason FROM tx WHERE op = 'adjust' ORDER BY id LIMIT 1";
     let reason = bank.query(sql).concat().concat();
-    assert!(reason.contains("effective=2026-01-01T00:05:00Z"), "{reason}");
+    assert!(
+        reason.contains("effective=2026-01-01T00:05:00Z"),
+        "{reason}"
+    );
 }

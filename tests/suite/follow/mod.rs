@@ -49,7 +49,7 @@ fn rotate(bank: &Bank, way: &str) {
     let numbered = |number: usize, ending: &str| file(bank, &format!("acct.{number}{ending}"));
     let is_there =
         |number: &usize| numbered(*number, "").exists() || numbered(*number, ".gz").exists();
-    let last = (1..).take_while(is_there).last().unwrap_or(0);
+    let last = (1..1000).take_while(is_there).last().unwrap_or(0);
     for number in (1..=last).rev() {
         for ending in ["", ".gz"] {
             let _ = std::fs::rename(numbered(number, ending), numbered(number + 1, ending));

@@ -40,6 +40,10 @@ type Tally = BTreeMap<&'static str, [usize; 2]>;
 
 /// A whole number in the environment: `BANK_MODEL_COMMANDS` asks for a longer run, `BANK_MODEL_SEED` for other
 /// scripts.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "how long a test runs is said outside"
+)]
 fn setting(name: &str) -> Option<u32> {
     std::env::var(name).ok()?.parse().ok()
 }

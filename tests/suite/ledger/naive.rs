@@ -126,6 +126,10 @@ struct Facts {
 }
 
 #[derive(Clone, Debug)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about a use"
+)]
 struct Instance {
     machine: String,
     id: String,

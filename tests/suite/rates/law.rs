@@ -120,10 +120,12 @@ fn old_versions_are_passed_over() {
     let directory = site.book.reference();
     assert_eq!(directory.rates.len(), 100);
     assert_eq!(directory.rates_at(site.now).len(), 1);
-    assert_eq!(directory.rates_at(T0.plus(Seconds(5))).len(), 100);
+    // Rates are set long before the present of the site.
+    let first = T0.minus(Seconds(400_000_000));
+    assert_eq!(directory.rates_at(first.plus(Seconds(5))).len(), 100);
     // The version of the begin of the window counts.
     let used = usage("Processors=1");
-    let at = asked(&used, T0.plus(Seconds(15)), Seconds(10));
+    let at = asked(&used, first.plus(Seconds(15)), Seconds(10));
     let old = price(&at, directory.rates_at(at.at)).unwrap();
     assert_eq!(old.total(), Some(20_000_000_000_000));
 }

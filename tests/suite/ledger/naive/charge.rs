@@ -189,7 +189,7 @@ impl Naive {
             }
         }
         let order = self.paying(bill, left);
-        let there = self.in_time(order.clone(), bill.at);
+        let there = self.in_time(&order, bill.at);
         bill.first = bill
             .first
             .or_else(|| there.first().or(order.first()).copied());
@@ -237,7 +237,7 @@ impl Naive {
     /// The instance's account first, then the others in order, where they are needed.
     fn paying(&self, bill: &Bill, left: i64) -> Vec<usize> {
         let mut order = self.own_order(bill);
-        let has_own = !self.in_time(order.clone(), bill.at).is_empty();
+        let has_own = !self.in_time(&order, bill.at).is_empty();
         if left > 0 || (bill.first.is_none() && !has_own) {
             let facts = &self.instances[bill.n].facts;
             for id in self.billing_order(&bill.payer, facts, bill.at) {
@@ -256,7 +256,7 @@ impl Naive {
 
     /// Without what was created after an instant and has no start; or, where the site lets it pay, with it
     /// at the end.
-    fn in_time(&self, order: Vec<usize>, at: Timestamp) -> Vec<usize> {
+    fn in_time(&self, order: &[usize], at: Timestamp) -> Vec<usize> {
         let is_later = |id: &usize| {
             let a = &self.allocations[*id];
             a.window.start.is_none() && a.opened > at
@@ -293,7 +293,7 @@ impl Naive {
             return Vec::new();
         };
         let mut parts = Vec::new();
-        for id in self.in_time(self.order(&[Fit::only(fallback)], bill.at), bill.at) {
+        for id in self.in_time(&self.order(&[Fit::only(fallback)], bill.at), bill.at) {
             let take = self.free_then(id, bill.at).min(*left);
             if take > 0 {
                 *left -= take;
@@ -468,37 +468,6 @@ impl Naive {
         let said: Vec<String> = said.into_iter().flatten().collect();
         let balance = paying.map_or(0, |account| self.balance(account));
         format!("{}, balance {balance}", said.join(", "))
-    }
-
-    /// What was charged to an expired allocation is active money no more: it is corrected at the
-    /// boundary, in a transaction of its own.
-    fn correct_expiries(&mut self, tx: usize, gives_back: bool) {
-        let mut taken: Vec<(usize, i64)> = Vec::new();
-        for entry in &self.journal[tx].entries {
-            match taken.iter_mut().find(|(id, _)| *id == entry.allocation) {
-                Some((_, sum)) => *sum += entry.active,
-                None => taken.push((entry.allocation, entry.active)),
-            }
-        }
-        let is_expired = |id: usize| self.allocations[id].phase == Phase::Expired;
-        taken.retain(|(id, sum)| *sum != 0 && is_expired(*id));
-        let (at_once, later): (Vec<_>, Vec<_>) = taken.into_iter().partition(|_| gives_back);
-        for (id, sum) in at_once {
-            self.expire_again(id, -sum);
-        }
-        for (id, sum) in later {
-            self.begin("boundary", self.allocations[id].window.end.unwrap());
-            self.expire_again(id, -sum);
-        }
-    }
-
-    fn expire_again(&mut self, allocation: usize, active: i64) {
-        self.enter(Entry {
-            kind: "expire",
-            allocation,
-            active,
-            ..Entry::default()
-        });
     }
 }
 

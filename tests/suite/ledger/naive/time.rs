@@ -251,6 +251,37 @@ impl Naive {
         self.begin("clock_confirm", self.now);
         Ok("done".to_owned())
     }
+
+    /// What was charged to an expired allocation is active money no more: it is corrected at the
+    /// boundary, in a transaction of its own.
+    pub(super) fn correct_expiries(&mut self, tx: usize, gives_back: bool) {
+        let mut taken: Vec<(usize, i64)> = Vec::new();
+        for entry in &self.journal[tx].entries {
+            match taken.iter_mut().find(|(id, _)| *id == entry.allocation) {
+                Some((_, sum)) => *sum += entry.active,
+                None => taken.push((entry.allocation, entry.active)),
+            }
+        }
+        let is_expired = |id: usize| self.allocations[id].phase == Phase::Expired;
+        taken.retain(|(id, sum)| *sum != 0 && is_expired(*id));
+        let (at_once, later): (Vec<_>, Vec<_>) = taken.into_iter().partition(|_| gives_back);
+        for (id, sum) in at_once {
+            self.expire_again(id, -sum);
+        }
+        for (id, sum) in later {
+            self.begin("boundary", self.allocations[id].window.end.unwrap());
+            self.expire_again(id, -sum);
+        }
+    }
+
+    fn expire_again(&mut self, allocation: usize, active: i64) {
+        self.enter(Entry {
+            kind: "expire",
+            allocation,
+            active,
+            ..Entry::default()
+        });
+    }
 }
 
 impl Cycle {

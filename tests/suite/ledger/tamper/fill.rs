@@ -50,6 +50,10 @@ pub(super) fn fill(ground: &mut Sqlite, now: Timestamp) {
 }
 
 #[track_caller]
+#[allow(
+    clippy::needless_pass_by_value,
+    reason = "commands are made where they are run"
+)]
 fn done(ground: &mut Sqlite, command: Command, now: Timestamp) {
     let said = ground.submit(&command, None, now);
     assert!(!said.starts_with("refused"), "{command:?}: {said}");

@@ -19,6 +19,10 @@ use bank_core::time::Timestamp;
 use rusqlite::Connection;
 
 /// A choice among accounts, as it was asked for.
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own about what was asked"
+)]
 pub(super) struct Asked<'a> {
     pub(super) then: &'a Directory,
     /// The transaction that chose.

@@ -1,0 +1,75 @@
+//! What commands about finished uses need.
+
+use super::{Need, instance_need, late};
+use crate::command::{Assign, Chunk, UsageReport, Whose};
+use crate::directory::Directory;
+use crate::model::InstanceKey;
+use crate::reconcile::short_id;
+use crate::select;
+use crate::time::Timestamp;
+use std::collections::BTreeSet;
+
+/// A record, the one before it of the same identity, and who may pay.
+pub(super) fn of_report(report: &UsageReport, directory: &Directory, now: Timestamp) -> Need {
+    let request = &report.request;
+    let mut accounts = select::possible_payers(directory, &request.whose);
+    accounts.extend(directory.suspense().map(|a| a.id));
+    let machine = directory.machine_named(&request.whose.machine);
+    // What claims no machine does not ask who charged it: where nobody did, that is a long search.
+    let unclaimed = machine.filter(|machine| machine.source.is_none() && !report.track);
+    // What is over by its end could have been there when it began: strict enforcement is asked.
+    let used_until = request.facts.start.or(request.facts.end);
+    let counts = request.facts.start.max(request.facts.end);
+    Need {
+        identity: Some(report.identity()),
+        others: Some(request.key()),
+        alias: alias(&request.key()),
+        charges_on: unclaimed.map(|machine| machine.name.clone()),
+        ending_after: Some(used_until.map_or(now, |at| at.min(now))),
+        came_after: late(counts.map_or(now, |at| at.min(now)), directory, now),
+        ..instance_need(request, accounts, now)
+    }
+}
+
+/// The key without the name of a server behind the id: schedulers and their accounting may differ in that.
+fn alias(key: &InstanceKey) -> Option<InstanceKey> {
+    let short = short_id(&key.object_id);
+    (short != key.object_id).then(|| InstanceKey {
+        object_id: short.to_owned(),
+        ..key.clone()
+    })
+}
+
+/// A finished use with all that was charged for it, and who may pay.
+pub(super) fn of_assignment(assign: &Assign, directory: &Directory) -> Need {
+    let whose = Whose {
+        project: Some(assign.project.clone()),
+        user: assign.user.clone(),
+        ..Whose::default()
+    };
+    let mut accounts = select::possible_payers(directory, &whose);
+    accounts.extend(directory.suspense().map(|a| a.id));
+    Need {
+        identity: Some(assign.identity.clone()),
+        accounts,
+        history: true,
+        ..Need::default()
+    }
+}
+
+/// Who may pay for any of a chunk; what is known of its reports is loaded beside.
+pub(super) fn of_chunk(chunk: &Chunk, directory: &Directory, now: Timestamp) -> Need {
+    let firsts = chunk.reports.firsts();
+    let payers = firsts.map(|first| select::possible_payers(directory, &first.request.whose));
+    let accounts: BTreeSet<_> = payers.flatten().collect();
+    let began = chunk.reports.iter().map(|report| {
+        let facts = &report.request.facts;
+        facts.start.or(facts.end).unwrap_or(now)
+    });
+    let earliest = began.fold(now, Timestamp::min);
+    Need {
+        accounts: accounts.into_iter().collect(),
+        ending_after: Some(earliest),
+        ..Need::default()
+    }
+}
