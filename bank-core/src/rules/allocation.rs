@@ -55,13 +55,14 @@ fn new_window(set: &SetAllocation, old: &Allocation, now: Timestamp) -> Result<W
     }
 }
 
-/// A window is never cut backwards: an end in the past means now (case 87).
+/// A window is never cut backwards: an end in the past means now (case 87). The end of a window that is
+/// over only moves to the future: entries were booked at the end that it has.
 pub(super) fn not_backwards(window: Window, old: &Allocation, now: Timestamp) -> Window {
-    let end = window.end.filter(|_| old.phase != Phase::Expired);
-    Window {
-        end: end.map(|end| end.max(now)).or(window.end),
-        ..window
-    }
+    let end = window.end.map(|end| match old.window.end {
+        Some(known) if old.phase == Phase::Expired && end <= now => known,
+        _ => end.max(now),
+    });
+    Window { end, ..window }
 }
 
 /// Gives an allocation another window and limit, and says so in the journal.

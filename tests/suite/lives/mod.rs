@@ -43,7 +43,7 @@ use truth::Truth;
 const SEEDS: u64 = 60;
 /// The first of them, unless `BANK_LIVES_FIRST` names another.
 const FIRST: u64 = 1;
-/// Comparisons that are not judged unless `BANK_LIVES_ALL=1` asks for them. The start of what a run would print:
+/// Comparisons with known differences: they are judged only with `BANK_LIVES_ALL=1`. Each is the begin of its name.
 /// - corrections of shadow charges that are on no allocation are in the usage rows and not in the sums by hour;
 /// - `usage` names the present project of a use for an undone assignment;
 /// - statements give the refund of an amended job, whose window had ended, to its present user;

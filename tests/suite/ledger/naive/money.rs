@@ -4,7 +4,7 @@ use super::{Naive, Said, UNBILLED};
 use crate::ledger::reply::refused;
 use bank_core::command::{Adjust, Deposit, SetAllocation, Transfer, Withdraw};
 use bank_core::model::Phase;
-use bank_core::time::Window;
+use bank_core::time::{Timestamp, Window};
 
 impl Naive {
     pub(super) fn deposit(&mut self, deposit: &Deposit) -> Said {
@@ -247,6 +247,18 @@ impl Naive {
         Ok(format!("adjusted {amount}"))
     }
 
+    /// An end that is not cut backwards (case 87); one that is over moves to the future only.
+    pub(super) fn not_backwards(
+        &self,
+        end: Option<Timestamp>,
+        old: &super::Allocation,
+    ) -> Option<Timestamp> {
+        if old.phase == Phase::Expired && end.is_some_and(|end| end <= self.now) {
+            return old.window.end;
+        }
+        end.map(|end| end.max(self.now))
+    }
+
     pub(super) fn set_allocation(&mut self, set: &SetAllocation) -> Said {
         let id = self.allocation(set.id.0)?;
         let old = self.allocations[id];
@@ -254,9 +266,8 @@ impl Naive {
             start: set.start.unwrap_or(old.window.start),
             end: set.end.unwrap_or(old.window.end),
         };
-        // One that is not over yet is not cut backwards (case 87).
-        if set.end.is_some() && old.phase != Phase::Expired {
-            window.end = window.end.map(|end| end.max(self.now));
+        if set.end.is_some() {
+            window.end = self.not_backwards(window.end, &old);
         }
         if !is_proper(&window) {
             return Err(refused("bad_window"));

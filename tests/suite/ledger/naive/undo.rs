@@ -6,7 +6,6 @@ use super::money::is_proper;
 use super::{Naive, Said, UNBILLED};
 use crate::ledger::reply::refused;
 use bank_core::command::Reverse;
-use bank_core::model::Phase;
 use bank_core::time::Window;
 
 impl Naive {
@@ -303,9 +302,8 @@ impl Naive {
             end: field(old.window.end, was.end, set.end).ok_or_else(changed)?,
         };
         let limit = field(old.limit, before.1, after.1).ok_or_else(changed)?;
-        // One that is not over yet is not cut backwards.
-        if window.end != old.window.end && old.phase != Phase::Expired {
-            window.end = window.end.map(|end| end.max(self.now));
+        if window.end != old.window.end {
+            window.end = self.not_backwards(window.end, &old);
         }
         if !is_proper(&window) {
             return Err(refused("bad_window"));
