@@ -151,7 +151,7 @@ pub struct Identity {
     pub id: String,
     /// When it started; 0 where it never did.
     pub start: Timestamp,
-    /// Everything that is said of it now, as [`UsageReport::canonical`] writes it.
+    /// Everything that is said of it now, as [`crate::command::UsageReport::canonical`] writes it.
     pub record: String,
 }
 

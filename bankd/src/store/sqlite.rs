@@ -149,7 +149,7 @@ impl SqliteStore {
 
     /// Grows the write-ahead log once, so that later commits overwrite it in place; the database grows as
     /// much. Both get less where less would be left of the `free` bytes of their disk than
-    /// [`FREE_MIB`], down to nothing. Gives the MiB of each.
+    /// `FREE_MIB`, down to nothing. Gives the MiB of each.
     pub fn warm_up(&self, free: u64) -> Result<i64, Error> {
         let free = i64::try_from(free >> 20).unwrap_or(i64::MAX);
         let mib = WAL_MIB.min(free.saturating_sub(FREE_MIB) / 2);
