@@ -361,18 +361,8 @@ pub fn further(
         }
         Command::Usage(report) => {
             let policy = directory.policy.shortfall;
-            let mut kept = fallbacks_kept(&report.request, policy, view, directory);
-            // Other figures than before: who paid may get some of it back.
-            let is_known = view.known.as_ref().is_some_and(|k| k.instance.is_some());
-            let mut more = first();
-            kept.retain(|id| !more.accounts.contains(id));
-            if kept.is_empty() && !is_known {
-                return None;
-            }
-            more.accounts.extend(kept);
-            more.paid = more.paid || is_known;
-            more.history = more.history || is_known;
-            Some(more)
+            let kept = fallbacks_kept(&report.request, policy, view, directory);
+            usage::further(view, first(), kept)
         }
         Command::After(After::RemoveAccount(_) | After::RemoveAllocation(_)) => {
             let mut more = first();

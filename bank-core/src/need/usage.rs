@@ -3,10 +3,12 @@
 use super::{Need, instance_need, late};
 use crate::command::{Assign, Chunk, UsageReport, Whose};
 use crate::directory::Directory;
+use crate::ids::AccountId;
 use crate::model::InstanceKey;
 use crate::reconcile::short_id;
 use crate::select;
 use crate::time::Timestamp;
+use crate::view::View;
 use std::collections::BTreeSet;
 
 /// A record, the one before it of the same identity, and who may pay.
@@ -72,4 +74,18 @@ pub(super) fn of_chunk(chunk: &Chunk, directory: &Directory, now: Timestamp) -> 
         ending_after: Some(earliest),
         ..Need::default()
     }
+}
+
+/// What a finished use needs beyond its first rows: the fallback accounts that its instance keeps, and of one
+/// that was known before all that was paid for it, which an amended record may give back.
+pub(super) fn further(view: &View, mut first: Need, mut kept: Vec<AccountId>) -> Option<Need> {
+    let is_known = view.known.as_ref().is_some_and(|k| k.instance.is_some());
+    kept.retain(|id| !first.accounts.contains(id));
+    if kept.is_empty() && !is_known {
+        return None;
+    }
+    first.accounts.extend(kept);
+    first.paid = first.paid || is_known;
+    first.history = first.history || is_known;
+    Some(first)
 }

@@ -32,8 +32,7 @@ pub(super) fn reverse(
     let before = instance.standing();
     // An odd number of opposites takes the work back, an even one does it again.
     let undone = view.past.len() % 2 == 1;
-    let work = if undone { root } else { target };
-    check_standing(work, target, view)?;
+    check_standing(if undone { root } else { target }, target, view)?;
     if !undone {
         check_room(root, target, view)?;
     }
@@ -52,9 +51,7 @@ pub(super) fn reverse(
         usage: Some(usage),
         ..About::instance(instance)
     };
-    // Each opposite entry is of the opposite of its own usage row.
-    let opposites = told.iter().map(|row| row.id);
-    let pairs: Vec<_> = rows.iter().map(|row| row.id).zip(opposites).collect();
+    let pairs = pairs(&rows, &told);
     let parts = oppose(&mut postings, target, &about, &pairs, ctx)?;
     check_cover(&postings, &parts, reverse, ctx)?;
     let mut row = opposite(own, instance, (usage, tx), ctx)?;
@@ -90,6 +87,12 @@ pub(super) fn reverse(
         op: target.op.clone(),
         parts,
     })))
+}
+
+/// Usage rows with their opposites: each opposite entry is of the opposite of its own row.
+fn pairs(rows: &[&UsageRow], opposites: &[UsageRow]) -> Vec<(UsageId, UsageId)> {
+    let opposites = opposites.iter().map(|row| row.id);
+    rows.iter().map(|row| row.id).zip(opposites).collect()
 }
 
 fn rows_of(tx: TxId, view: &View) -> Vec<&UsageRow> {

@@ -34,10 +34,8 @@ impl Chosen<'_> {
                 told.insert(n);
             }
         }
-        let mut left: i128 = self.taken.iter().map(|t| t.whole - t.from_lien).sum();
-        if carries_all {
-            left = 0;
-        }
+        let beside = self.taken.iter().filter(|_| !carries_all);
+        let mut left: i128 = beside.map(|t| t.whole - t.from_lien).sum();
         for id in order {
             let by_lien = steps.iter().find(|s| s.allocation == Some(*id));
             let turn = |(_, t): &(usize, &Taken)| {
