@@ -296,6 +296,18 @@ pub struct Delta {
     pub shadow_held: i64,
 }
 
+impl Delta {
+    /// A change of what liens hold, in real money or in shadow.
+    pub(crate) fn of_lien(held: i64, shadow: bool) -> Delta {
+        let (held, shadow_held) = if shadow { (0, held) } else { (held, 0) };
+        Delta {
+            held,
+            shadow_held,
+            ..Delta::default()
+        }
+    }
+}
+
 /// One line of the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {

@@ -10,31 +10,55 @@ const MAX_OBJECTS: usize = 2000;
 pub(crate) fn object_ids(body: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(body);
     let mut found = Found::default();
-    let mut rest: &str = &text;
-    while let Some((_, tag)) = rest.split_once('<') {
+    for element in (Elements { rest: &text }) {
         if found.strong.len() + found.weak.len() >= MAX_OBJECTS {
             break;
         }
-        if let Some(comment) = tag.strip_prefix("!--") {
-            rest = comment.split_once("-->").map_or("", |(_, after)| after);
-            continue;
-        }
-        let (inside, after) = split_tag(tag);
-        let name_end = inside
-            .find(|c: char| c.is_whitespace() || c == '/')
-            .unwrap_or(inside.len());
-        let (name, attributes) = inside.split_at(name_end);
-        rest = after;
-        let value = after.split('<').next().unwrap_or_default();
-        found.offer(name, value);
-        if is_root(name) {
-            read_attributes(attributes, &mut found);
+        found.offer(element.name, element.value);
+        if is_root(element.name) {
+            read_attributes(element.attributes, &mut found);
         }
     }
     if found.strong.is_empty() {
         found.weak
     } else {
         found.strong
+    }
+}
+
+/// A tag of a document, with the text behind it. Comments are passed over.
+struct Element<'a> {
+    name: &'a str,
+    attributes: &'a str,
+    value: &'a str,
+}
+
+/// The tags of a document, in order.
+struct Elements<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = Element<'a>;
+
+    fn next(&mut self) -> Option<Element<'a>> {
+        loop {
+            let (_, tag) = self.rest.split_once('<')?;
+            if let Some(comment) = tag.strip_prefix("!--") {
+                self.rest = comment.split_once("-->").map_or("", |(_, after)| after);
+                continue;
+            }
+            let (inside, after) = split_tag(tag);
+            let is_end = |c: char| c.is_whitespace() || c == '/';
+            let (name, attributes) = inside.split_at(inside.find(is_end).unwrap_or(inside.len()));
+            self.rest = after;
+            let value = after.split('<').next().unwrap_or_default();
+            return Some(Element {
+                name,
+                attributes,
+                value,
+            });
+        }
     }
 }
 
@@ -73,22 +97,11 @@ impl Times {
     /// None where a field stands twice or cannot be read.
     fn of(text: &str) -> Option<Times> {
         let mut times = Times::default();
-        let mut rest = text;
-        while let Some((_, tag)) = rest.split_once('<') {
-            if let Some(comment) = tag.strip_prefix("!--") {
-                rest = comment.split_once("-->").map_or("", |(_, after)| after);
-                continue;
-            }
-            let (inside, after) = split_tag(tag);
-            let name_end = inside
-                .find(|c: char| c.is_whitespace() || c == '/')
-                .unwrap_or(inside.len());
-            let (name, attributes) = inside.split_at(name_end);
-            rest = after;
-            times.offer(name, after.split('<').next().unwrap_or_default())?;
-            if is_root(name) {
+        for element in (Elements { rest: text }) {
+            times.offer(element.name, element.value)?;
+            if is_root(element.name) {
                 let mut found = Vec::new();
-                each_attribute(attributes, |name, value| {
+                each_attribute(element.attributes, |name, value| {
                     found.push((name.to_owned(), value.to_owned()));
                 });
                 for (name, value) in found {

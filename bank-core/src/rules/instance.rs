@@ -141,17 +141,7 @@ pub(super) fn close_unused(
     let released = held(&instance)?;
     end_lien(&mut postings, &mut instance, LienState::Released)?;
     (instance.due, instance.kept) = (None, Seconds(0));
-    let outcome = Closed {
-        instance: Some(instance.id),
-        by: close.by,
-        released,
-    };
-    postings.instances.push(InstanceChange {
-        instance,
-        facts_changed: false,
-        standing_changed: true,
-    });
-    Ok(postings.finish(Outcome::Closed(outcome)))
+    Ok(closed(postings, instance, close.by, released))
 }
 
 fn close_one(
@@ -183,9 +173,14 @@ fn close_one(
     }
     charge::close_and_wait(&mut postings, &mut instance, (at, close.by), ctx);
     let released = released.minus(held(&instance)?)?;
+    Ok(closed(postings, instance, close.by, released))
+}
+
+/// The end of a command that closes an instance.
+fn closed(mut postings: Postings, instance: Instance, by: Closing, released: Amount) -> Effects {
     let outcome = Closed {
         instance: Some(instance.id),
-        by: close.by,
+        by,
         released,
     };
     postings.instances.push(InstanceChange {
@@ -193,7 +188,7 @@ fn close_one(
         facts_changed: false,
         standing_changed: true,
     });
-    Ok(postings.finish(Outcome::Closed(outcome)))
+    postings.finish(Outcome::Closed(outcome))
 }
 
 /// What the lien of an instance holds in real money.
@@ -306,18 +301,7 @@ pub(super) fn end_lien(
     // An empty lien leaves one entry of 0, so that the journal shows its end.
     let marker = lien.portions.iter().take(usize::from(empty));
     for portion in left.chain(marker) {
-        let back = portion.amount.negate()?.0;
-        let delta = if lien.shadow {
-            Delta {
-                shadow_held: back,
-                ..Delta::default()
-            }
-        } else {
-            Delta {
-                held: back,
-                ..Delta::default()
-            }
-        };
+        let delta = Delta::of_lien(portion.amount.negate()?.0, lien.shadow);
         postings.post(kind, portion.allocation, delta, &about)?;
     }
     if state == LienState::Expired {

@@ -361,18 +361,7 @@ impl Placing {
             ..About::instance(&self.instance)
         };
         for portion in &portions {
-            let held = portion.amount.0;
-            let delta = if shadow {
-                Delta {
-                    shadow_held: held,
-                    ..Delta::default()
-                }
-            } else {
-                Delta {
-                    held,
-                    ..Delta::default()
-                }
-            };
+            let delta = Delta::of_lien(portion.amount.0, shadow);
             self.postings
                 .post(EntryKind::Lien, portion.allocation, delta, &about)?;
         }

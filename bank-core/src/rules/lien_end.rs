@@ -173,12 +173,7 @@ fn hold_again(
         ..About::instance(instance)
     };
     for portion in &lien.portions {
-        let mut delta = Delta::default();
-        if lien.shadow {
-            delta.shadow_held = portion.amount.0;
-        } else {
-            delta.held = portion.amount.0;
-        }
+        let delta = Delta::of_lien(portion.amount.0, lien.shadow);
         postings.post(EntryKind::Lien, portion.allocation, delta, &about)?;
     }
     Ok((postings, lien))

@@ -92,12 +92,7 @@ pub(super) fn hold(
         ..About::instance(&instance)
     };
     for portion in &portions {
-        let mut delta = Delta::default();
-        if old.shadow {
-            delta.shadow_held = portion.amount.0;
-        } else {
-            delta.held = portion.amount.0;
-        }
+        let delta = Delta::of_lien(portion.amount.0, old.shadow);
         postings.post(EntryKind::Lien, portion.allocation, delta, &about)?;
     }
     let suspense = ctx.directory.suspense().map(|a| a.id);

@@ -156,17 +156,7 @@ pub(in crate::rules) fn hold(
         if back == 0 {
             continue;
         }
-        let delta = if lien.shadow {
-            Delta {
-                shadow_held: back,
-                ..Delta::default()
-            }
-        } else {
-            Delta {
-                held: back,
-                ..Delta::default()
-            }
-        };
+        let delta = Delta::of_lien(back, lien.shadow);
         postings.post(EntryKind::LienRelease, portion.allocation, delta, &about)?;
     }
     lien.end = ctx.now.plus(bound);
