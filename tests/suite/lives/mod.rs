@@ -44,14 +44,10 @@ const SEEDS: u64 = 60;
 /// The first of them, unless `BANK_LIVES_FIRST` names another.
 const FIRST: u64 = 1;
 /// Comparisons with known differences: they are judged only with `BANK_LIVES_ALL=1`. Each is the begin of its name.
-/// - corrections of shadow charges that are on no allocation are in the usage rows and not in the sums by hour;
-/// - `usage` names the present project of a use for an undone assignment;
 /// - statements give the refund of an amended job, whose window had ended, to its present user;
 /// - exports state the wall time of the first record of a shortened job;
 /// - record files have no line for a total that a use without a close reported.
-const NOT_JUDGED: [&str; 6] = [
-    "usage: charged",
-    "usage by month: charged",
+const NOT_JUDGED: [&str; 4] = [
     "statement of an account: by user",
     "export jsonl: wall time beyond the use",
     "export file: charges",

@@ -2,7 +2,7 @@
 
 use crate::amount::Amount;
 use crate::effects::{Billing, EntryKind, UsageRow};
-use crate::history::rests;
+use crate::history::{rests, standing};
 use crate::ids::UsageId;
 use crate::model::Instance;
 use crate::postings::{About, Postings};
@@ -33,8 +33,16 @@ pub(super) fn take_back(
         usage: Some(usage),
         ..About::instance(instance)
     };
-    if in_shadow {
-        postings.note(EntryKind::ChargeNotional, &about);
+    // Shadow figures are on no allocation: what says so is taken back like any entry of a charge.
+    let figures = standing(&view.history).into_iter().map(|(_, entry)| entry);
+    for entry in figures.filter(|e| in_shadow && e.kind == EntryKind::ChargeNotional) {
+        let about = About {
+            takes_back: Some(entry.id),
+            project: entry.project.clone(),
+            user: entry.user.clone(),
+            ..about.clone()
+        };
+        postings.note(EntryKind::Reverse, &about);
     }
     for rest in rests(&view.history) {
         let about = About {

@@ -3,14 +3,14 @@
 //!
 //! The use of an instance counts for whom the instance is now: usage that gets its project later moves
 //! to it. Charges count for whom their journal entries name, for ever, and when they were; but where a
-//! finished use says what an instance used, all that it came to counts with that, for an amended record
-//! replaces the one before (collectors.md 0.1) and the journal only moves the difference.
+//! finished use says what an instance used, all that it came to counts in the time of that use, for an
+//! amended record replaces the one before (collectors.md 0.1) and the journal only moves the difference.
 
 use super::super::{Error, codec};
 use super::factors::Factors;
 use super::finished::{COLUMNS, Finished};
 use super::pending::Key;
-use super::taken::{Worth, parts_of};
+use super::taken::{Taken, Worth, parts_of};
 use bank_core::decimal::Decimal;
 use bank_core::effects::{Billing, UsageRow};
 use bank_core::rollup::{Measure, Presence, Sign, Sums, Use};
@@ -312,10 +312,9 @@ pub(in crate::store) fn each_part(
         visit(&key, &subject, &first, used)?;
         visit(&key, &subject, &first, Part::Job(finished.job()))?;
         if !is_said {
-            for (account, amount) in come_to(connection, &chain)? {
-                let worth = Part::Used(finished.worth(amount), Sign::Plus);
-                let key = subject.key(account, &class);
-                visit(&key, &subject, &first, worth)?;
+            for part in come_to(connection, &chain)? {
+                let worth = Part::Used(finished.worth(part.amount), Sign::Plus);
+                visit(&part.key(&class), &subject, &first, worth)?;
             }
         }
         is_said = true;
@@ -337,16 +336,18 @@ pub(in crate::store) fn each_part(
     )
 }
 
-/// What all charges of an instance came to, by the account that paid.
+/// What all charges of an instance came to, by the account that paid and whom its entries name.
 fn come_to(
     connection: &Connection,
     chain: &BTreeMap<i64, Vec<Charge>>,
-) -> Result<BTreeMap<i64, Worth>, Error> {
-    let mut sums: BTreeMap<i64, Worth> = BTreeMap::new();
+) -> Result<Vec<Taken>, Error> {
+    let mut sums: Vec<Taken> = Vec::new();
     for charge in chain.values().flatten() {
         for part in parts_of(connection, charge)? {
-            let own = sums.entry(part.account).or_default();
-            *own = own.plus(part.amount);
+            match sums.iter_mut().find(|own| own.is_of_same(&part)) {
+                Some(own) => own.amount = own.amount.plus(part.amount),
+                None => sums.push(part),
+            }
         }
     }
     Ok(sums)

@@ -112,6 +112,14 @@ impl Taken {
         }
     }
 
+    /// Whether another one took of the same account in the same names.
+    pub(in crate::store) fn is_of_same(&self, other: &Taken) -> bool {
+        self.account == other.account
+            && self.project == other.project
+            && self.user == other.user
+            && self.machine == other.machine
+    }
+
     /// Whose it is.
     pub(in crate::store) fn key<'a>(&'a self, class: &'a Class) -> Key<'a> {
         Key {
