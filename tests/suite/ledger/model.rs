@@ -388,8 +388,9 @@ impl Trio {
             let left: i64 = own.iter().map(|e| e.delta.held + e.delta.shadow_held).sum();
             let last = own.iter().rev().find_map(|line| ending(&line.kind));
             let ok = match state.as_str() {
-                // One that expired with nothing left holds nothing when it is revived.
-                "open" => left == 0 || last == Some("held"),
+                // One that expired with nothing left holds nothing when it is revived. One that waits for the
+                // record of another source has given a part back.
+                "open" => left == 0 || matches!(last, Some("held" | "released")),
                 "settled" => left == 0,
                 other => last == Some(other) && left == 0,
             };

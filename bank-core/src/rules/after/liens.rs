@@ -22,7 +22,8 @@ pub(super) fn move_away(
     gone: Option<AccountId>,
     ctx: &Context<'_>,
 ) -> Result<(), Refusal> {
-    let Some(old) = instance.lien.clone() else {
+    // A lien that is used up holds nothing elsewhere either, and its end needs a place in the journal.
+    let Some(old) = instance.lien.clone().filter(|lien| lien.remaining() > 0) else {
         return Ok(());
     };
     end_lien(postings, &mut instance, LienState::Released)?;

@@ -80,9 +80,10 @@ pub(super) fn keep(
         hold(&mut postings, &mut instance, ctx)?;
         let end = at.max(instance.opened);
         close_and_wait(&mut postings, &mut instance, (end, Closing::End), ctx);
-    } else if charge.releases && !is_late {
-        hold(&mut postings, &mut instance, ctx)?;
     } else {
+        if charge.releases && !is_late {
+            hold(&mut postings, &mut instance, ctx)?;
+        }
         let idle = charge.terms.idle.unwrap_or(ctx.directory.policy.idle);
         wait_for_more(&mut instance, at, idle);
     }

@@ -442,9 +442,9 @@ impl Naive {
         }
         if charge.closes && self.instances[n].closed.is_some() {
             // What ended it all the same.
-            self.instances[n].is_ended = true;
-            self.instances[n].is_deleted = false;
-            self.instances[n].due = None;
+            let instance = &mut self.instances[n];
+            (instance.is_ended, instance.is_deleted) = (true, false);
+            (instance.expired, instance.due) = (None, None);
         } else if charge.closes {
             let instance = &mut self.instances[n];
             instance.closed = Some(bill.at.max(instance.opened));

@@ -119,7 +119,11 @@ impl Naive {
     /// What a lien holds on allocations that go it holds on other money of its project, the rest on
     /// the suspense account.
     fn move_away(&mut self, n: usize, going: &[usize], gone: Option<usize>) {
-        let old = self.liens[self.instances[n].lien.unwrap()].clone();
+        let lien = self.instances[n].lien.unwrap();
+        if self.left_of(lien) == 0 {
+            return;
+        }
+        let old = self.liens[lien].clone();
         self.end_lien(n, "released");
         let mut portions = old.portions.clone();
         portions.retain(|(id, _)| !going.contains(id));

@@ -178,9 +178,10 @@ impl Naive {
             let instance = &mut self.instances[n];
             instance.closed = Some(at.max(instance.opened));
             (instance.is_ended, instance.due) = (true, due);
-        } else if charge.releases && !is_late {
-            self.hold_cost(n);
         } else {
+            if charge.releases && !is_late {
+                self.hold_cost(n);
+            }
             self.wait(n, at, charge.terms.idle.unwrap_or(self.policy.idle));
         }
         let late = if is_late { ", late" } else { "" };
