@@ -7,7 +7,7 @@ use super::formats::{
     Jobs, Said, add, cells, of_apel, of_auditor, of_csv, of_jsonl, of_xdmod, of_xml,
 };
 use super::house::House;
-use super::truth::{Job, Truth};
+use super::truth::{Job, OfJob, Truth};
 
 /// What exports along a cursor have said so far.
 #[derive(Clone, Debug, Default)]
@@ -55,23 +55,6 @@ pub(super) fn compare(house: &House, truth: &Truth, pages: &Pages, found: &mut D
         truth,
         found,
     );
-    let spans: BTreeMap<&Job, i128> = truth
-        .jobs
-        .iter()
-        .map(|(job, own)| (job, own.span))
-        .collect();
-    for (job, said) in &jsonl {
-        let span = spans.get(job).copied().unwrap_or_default();
-        if said.alone > span {
-            let (seen, span) = (said.alone.to_string(), span.to_string());
-            found.push(
-                "export jsonl: wall time beyond the use",
-                &format!("{job:?}"),
-                seen,
-                span,
-            );
-        }
-    }
     if let Some(csv) = fetch(house, "csv", found) {
         billed("csv", &of_csv(&csv.text, house.places()), truth, found);
     }
@@ -79,6 +62,7 @@ pub(super) fn compare(house: &House, truth: &Truth, pages: &Pages, found: &mut D
         let jobs = of_xml(&ur1.text, "JobIdentity", house.places());
         charges("ur1", &jobs, truth, found);
         cores("ur1", &jobs, truth, found);
+        walls("ur1", &jobs, truth, found);
     }
     // What these have of time is wall time: it is compared where that was charged. Formats of finished
     // jobs leave changes out, but for amended records.
@@ -139,10 +123,11 @@ fn billed(format: &str, jobs: &Jobs, truth: &Truth, found: &mut Differences) {
     charges(format, jobs, truth, found);
     let of = |(job, said): (&Job, &Said)| (job.clone(), said.shadow);
     let seen: BTreeMap<Job, i128> = jobs.iter().map(of).collect();
-    let of = |(job, own): (&Job, &super::truth::OfJob)| (job.clone(), own.charged.shadow);
+    let of = |(job, own): (&Job, &OfJob)| (job.clone(), own.charged.shadow);
     let wanted: BTreeMap<Job, i128> = truth.jobs.iter().map(of).collect();
     found.maps(&format!("export {format}: shadow charges"), &seen, &wanted);
     cores(format, jobs, truth, found);
+    walls(format, jobs, truth, found);
 }
 
 fn charges(format: &str, jobs: &Jobs, truth: &Truth, found: &mut Differences) {
@@ -172,6 +157,16 @@ fn cores(format: &str, jobs: &Jobs, truth: &Truth, found: &mut Differences) {
         &seen,
         &wanted.collect(),
     );
+}
+
+/// Wall time: what changes take back is taken off what the close stated, so that a shortened job comes to what
+/// it took.
+fn walls(format: &str, jobs: &Jobs, truth: &Truth, found: &mut Differences) {
+    let of = |(job, said): (&Job, &Said)| (job.clone(), said.alone);
+    let seen: BTreeMap<Job, i128> = jobs.iter().map(of).collect();
+    let of = |(job, own): (&Job, &OfJob)| (job.clone(), own.wall);
+    let wanted: BTreeMap<Job, i128> = truth.jobs.iter().map(of).collect();
+    found.maps(&format!("export {format}: wall time"), &seen, &wanted);
 }
 
 /// Core time of the jobs that are there.
@@ -226,7 +221,9 @@ fn summed(house: &House, found: &mut Differences) {
     found.same("export swf: core time beside auditor", "all", swf, auditor);
 }
 
-/// Lines of FILE: of jobs that were charged and nothing else.
+/// Lines of FILE: of jobs that were charged and nothing else. A line has the price and the time of a charge. In
+/// mode `track` the price is 0, in `notional` it is what it would have cost. Its time is what was charged: a
+/// record of a collector that states less than a total before it changes what was used, and no line.
 fn file(house: &House, truth: &Truth, found: &mut Differences) {
     let mut jobs = Jobs::new();
     let mut after = String::new();
@@ -265,9 +262,8 @@ fn file(house: &House, truth: &Truth, found: &mut Differences) {
     {
         let said = jobs.get(job).copied().unwrap_or_default();
         let key = format!("{job:?}");
-        let price = own.charged.real + own.charged.shadow;
-        found.same("export file: charges", &key, said.charge, price);
-        found.same("export file: core time", &key, said.core, own.core);
+        found.same("export file: charges", &key, said.charge, own.listed);
+        found.same("export file: core time", &key, said.core, own.billed);
     }
 }
 

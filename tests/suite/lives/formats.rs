@@ -16,7 +16,7 @@ pub(super) struct Said {
     pub(super) core: i128,
     /// Wall time × processors.
     pub(super) wall: i128,
-    /// Wall time alone, of rows that are no changes.
+    /// Wall time alone: rows that take time back count below 0.
     pub(super) alone: i128,
     /// Lines about changes after the end.
     pub(super) changes: i128,
@@ -64,7 +64,7 @@ fn of_rows(rows: Vec<BTreeMap<String, String>>, places: u32) -> Jobs {
             // The column that says what a row adds to usage, where there is one.
             core: text("processor_s").map_or_else(|| time("charge_s") * processors, counted),
             wall: time("wall_s") * processors,
-            alone: if is_change { 0 } else { time("wall_s") },
+            alone: time("wall_s"),
             changes: is_change.into(),
         };
         let job = (
@@ -157,6 +157,7 @@ pub(super) fn of_xml(text: &str, identity: &str, places: u32) -> Jobs {
             charge: number(charge, places),
             core: counted.unwrap_or(charged * processors),
             wall: wall * processors,
+            alone: wall,
             ..Said::default()
         };
         let job = (

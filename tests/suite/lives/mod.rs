@@ -43,16 +43,6 @@ use truth::Truth;
 const SEEDS: u64 = 60;
 /// The first of them, unless `BANK_LIVES_FIRST` names another.
 const FIRST: u64 = 1;
-/// Comparisons with known differences: they are judged only with `BANK_LIVES_ALL=1`. Each is the begin of its name.
-/// - statements give the refund of an amended job, whose window had ended, to its present user;
-/// - exports state the wall time of the first record of a shortened job;
-/// - record files have no line for a total that a use without a close reported.
-const NOT_JUDGED: [&str; 4] = [
-    "statement of an account: by user",
-    "export jsonl: wall time beyond the use",
-    "export file: charges",
-    "export file: core time",
-];
 /// How long everything waits at the end of a life, so that every use is closed and recorded.
 const AFTERLIFE_S: i64 = 45 * 86_400;
 /// Lives that a run cuts down at most, unless `BANK_LIVES_SCRIPTS` names another number.
@@ -164,11 +154,7 @@ fn lives_add_up() {
 fn judge(seed: u64, faults: &Mutex<Faults>) {
     let steps = steps::life(seed);
     let found = lived(seed, &steps);
-    let is_judged = |what: &String| {
-        setting("BANK_LIVES_ALL").is_some() || !NOT_JUDGED.iter().any(|open| what.starts_with(open))
-    };
-    let kinds = found.iter().map(|one| &one.what);
-    let mut kinds: Vec<&String> = kinds.filter(|what| is_judged(what)).collect();
+    let mut kinds: Vec<&String> = found.iter().map(|one| &one.what).collect();
     kinds.sort();
     kinds.dedup();
     let mut wanted = None;

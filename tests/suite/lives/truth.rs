@@ -26,8 +26,12 @@ pub(super) struct OfJob {
     pub(super) charged: Charged,
     /// Processors × time, in microseconds.
     pub(super) core: i128,
-    /// The latest end less the earliest start of its uses, in microseconds.
-    pub(super) span: i128,
+    /// The time itself, in microseconds: of two uses of one id both, even where they overlap.
+    pub(super) wall: i128,
+    /// What its charges come to in record files, which price nothing that is only tracked.
+    pub(super) listed: i128,
+    /// Processors × time that was charged, in microseconds, whatever a collector says was used.
+    pub(super) billed: i128,
     /// More than charges: something was given back, taken back, amended or given to somebody else.
     pub(super) is_corrected: bool,
     /// It was charged by itself, and not only counted.
@@ -44,6 +48,8 @@ pub(super) struct Moved {
     pub(super) kind: String,
     pub(super) active: i64,
     pub(super) amount: i64,
+    /// A charge, or what gives one back. The expiry entry beside money that goes back to an ended allocation is
+    /// neither, though that of an amended record names the usage row.
     pub(super) is_use: bool,
     pub(super) project: String,
     pub(super) machine: String,
@@ -92,6 +98,8 @@ struct Use {
     job: Job,
     project: String,
     user: String,
+    /// Its mode is `track`.
+    is_tracked: bool,
 }
 
 /// A finished use that counts.
@@ -102,6 +110,7 @@ struct Finished {
     start: i64,
     end: i64,
     core: i128,
+    wall: i64,
     amount: i64,
 }
 
@@ -114,6 +123,7 @@ impl Truth {
         let finished = finished(journal);
         truth.charges(&rows, &entries, &uses, &finished);
         truth.time(&rows, &uses, &finished);
+        truth.lines(&rows, &uses);
         for one in &finished {
             let job = (one.key[3].clone(), one.job.clone());
             truth.jobs.entry(job).or_default().is_reported = true;
@@ -147,6 +157,20 @@ impl Truth {
             };
             let own = self.monthly.entry((key.clone(), month)).or_default();
             sum(own, part);
+        }
+    }
+
+    /// What the charges of each job come to by themselves.
+    fn lines(&mut self, rows: &BTreeMap<i64, Row>, uses: &BTreeMap<i64, Use>) {
+        for row in rows.values() {
+            let Some(of) = uses.get(&row.instance) else {
+                continue;
+            };
+            let own = self.jobs.entry(of.job.clone()).or_default();
+            if !(row.is_shadow && of.is_tracked) {
+                own.listed += i128::from(row.amount);
+            }
+            own.billed += row.processors * i128::from(row.seconds) * i128::from(MICROS);
         }
     }
 
@@ -233,7 +257,7 @@ impl Truth {
             by_tx.entry((row.instance, row.tx)).or_default().push(row);
         }
         let is_said = |id: i64| finished.iter().any(|one| one.instance == Some(id));
-        let mut found: Vec<(Job, [String; 3], i128, (i64, i64))> = Vec::new();
+        let mut found: Vec<(Job, [String; 3], i128, i128)> = Vec::new();
         for ((instance, tx), own) in &by_tx {
             let Some(of) = uses.get(instance).filter(|_| !is_said(*instance)) else {
                 continue;
@@ -249,10 +273,9 @@ impl Truth {
                 (sign, counted) = (-sign, undone);
             }
             for row in counted {
-                let core = row.processors * i128::from(row.seconds) * i128::from(MICROS) * sign;
+                let wall = i128::from(row.seconds) * i128::from(MICROS) * sign;
                 let whose = [of.project.clone(), of.user.clone(), of.job.0.clone()];
-                let window = (row.at - row.seconds.abs() * MICROS, row.at);
-                found.push((of.job.clone(), whose, core, window));
+                found.push((of.job.clone(), whose, row.processors * wall, wall));
             }
         }
         for one in finished {
@@ -262,22 +285,14 @@ impl Truth {
                 None => (project, user),
             };
             let job = (machine.clone(), one.job.clone());
-            found.push((
-                job,
-                [project, user, machine],
-                one.core,
-                (one.start, one.end),
-            ));
+            let whose = [project, user, machine];
+            found.push((job, whose, one.core, one.wall.into()));
         }
-        let mut spans: BTreeMap<Job, (i64, i64)> = BTreeMap::new();
-        for (job, whose, core, window) in found {
+        for (job, whose, core, wall) in found {
             *self.core.entry(whose).or_default() += core;
-            self.jobs.entry(job.clone()).or_default().core += core;
-            let span = spans.entry(job).or_insert(window);
-            *span = (span.0.min(window.0), span.1.max(window.1));
-        }
-        for (job, (start, end)) in spans {
-            self.jobs.entry(job).or_default().span = i128::from(end - start);
+            let own = self.jobs.entry(job).or_default();
+            own.core += core;
+            own.wall += wall;
         }
     }
 }
@@ -375,6 +390,7 @@ fn entries(journal: &Connection, moves: &mut Vec<Moved>) -> BTreeMap<i64, Entry>
             amount: r.get(8)?,
             shadow: r.get(9)?,
         };
+        let kind: String = r.get(11)?;
         let moved = Moved {
             account,
             project: r.get(3)?,
@@ -382,12 +398,12 @@ fn entries(journal: &Connection, moves: &mut Vec<Moved>) -> BTreeMap<i64, Entry>
             machine: r.get(6)?,
             amount: r.get(8)?,
             active: r.get(10)?,
-            kind: r.get(11)?,
             op: r.get(12)?,
             tx: r.get(13)?,
             reverses: r.get(14)?,
             effective: r.get(15)?,
-            is_use: entry.usage.is_some(),
+            is_use: entry.usage.is_some() && kind != "expire",
+            kind,
         };
         Ok((r.get::<_, i64>(0)?, entry, moved))
     };
@@ -400,12 +416,14 @@ fn entries(journal: &Connection, moves: &mut Vec<Moved>) -> BTreeMap<i64, Entry>
 }
 
 fn uses(journal: &Connection) -> BTreeMap<i64, Use> {
-    let sql = "SELECT id, machine, object_id, project, user FROM instance";
+    let sql =
+        "SELECT id, machine, object_id, project, user, coalesce(mode = 'track', 0) FROM instance";
     let read = |r: &rusqlite::Row<'_>| {
         let of = Use {
             job: (r.get(1)?, r.get(2)?),
             project: r.get(3)?,
             user: r.get(4)?,
+            is_tracked: r.get(5)?,
         };
         Ok((r.get(0)?, of))
     };
@@ -430,6 +448,7 @@ fn finished(journal: &Connection) -> Vec<Finished> {
             start,
             end,
             core: i128::from(millis) * i128::from(wall) / 1000,
+            wall,
             amount: r.get(10)?,
         })
     })
