@@ -216,7 +216,7 @@ impl Prover {
 impl Proof {
     fn of(done: &Result<Report, store::Error>) -> Proof {
         match done {
-            // What can be made anew of the journal is told, and stops nothing.
+            // Derived tables can be rebuilt: findings in them are reported and stop nothing.
             Ok(report) => match report.serious() {
                 None => Proof::Sound(report.transactions),
                 Some(finding) => Proof::Broken(finding.to_string()),

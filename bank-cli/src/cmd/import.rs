@@ -75,7 +75,7 @@ fn sent(context: &Context, upload: &Upload, files: &[PathBuf]) -> Result<ImportD
     done
 }
 
-/// An import that the daemon no longer knows, with the command that goes on.
+/// An import that the daemon no longer has, with the command that runs it again.
 fn again(failure: Failure) -> Failure {
     if !upload::is_gone(&failure) {
         return failure;

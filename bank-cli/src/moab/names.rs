@@ -99,7 +99,7 @@ const MOAB: [&str; 73] = [
     "WIREPROTOCOL",
 ];
 
-/// Reports every attribute that the scheduler does not know, with the nearest name that it does.
+/// Reports every attribute that the scheduler ignores, with the nearest known name.
 pub(super) fn check(config: &Config<'_>, report: &mut Report) {
     let known: Vec<&str> = match config.scheduler {
         Scheduler::Maui => MAUI.to_vec(),
@@ -122,7 +122,7 @@ pub(super) fn check(config: &Config<'_>, report: &mut Report) {
         report.add(
             "not_understood",
             attribute.at,
-            format!("{scheduler} does not know {name} and passes over it"),
+            format!("{scheduler} ignores the unknown attribute {name}"),
             change,
         );
     }

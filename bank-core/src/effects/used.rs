@@ -71,7 +71,7 @@ pub struct KnownUse {
     pub refusal: Option<Cow<'static, str>>,
 }
 
-/// A finished use of an object, whoever reported it: what tells whether two are one.
+/// A finished use of an object, whoever reported it: what decides whether two reports are one use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OtherUse {
     /// Who reported it.
@@ -87,7 +87,7 @@ pub struct OtherUse {
 }
 
 impl UseRow {
-    /// What tells whether another report is about the same use.
+    /// What decides whether another report is about the same use.
     pub fn other(&self) -> OtherUse {
         OtherUse {
             source: self.report.source.clone(),

@@ -84,7 +84,7 @@ pub(super) fn collector<'a>(instance: &Instance, view: &'a View) -> Option<&'a s
 }
 
 /// The instance that a finished use belongs to: of those whose time is the same, the one with most of it.
-/// One that the same source has charged another use on is not meant: its records tell their uses apart.
+/// One that the same source has charged another use on is not meant: its records identify their uses.
 pub(super) fn instance_of<'a>(
     facts: &Facts,
     source: Option<&str>,

@@ -13,7 +13,7 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use super::framing::{Framing, Seen};
 
-/// For how long the rest of a request is read that nobody wants any more.
+/// How long the rest of a refused request is read.
 const LINGER: Duration = Duration::from_secs(10);
 /// After how long without a byte of it that ends.
 const SILENCE: Duration = Duration::from_secs(1);

@@ -64,7 +64,7 @@ fn a_name_that_is_not_read_is_a_finding() {
         (2, "COLOUR", "take it out"),
     ] {
         let said =
-            format!("{file}:{line}: not_understood: Moab does not know {name} and passes over it");
+            format!("{file}:{line}: not_understood: Moab ignores the unknown attribute {name}");
         let found = ran.stdout.lines().position(|l| l == said);
         let found = found.unwrap_or_else(|| panic!("no {said:?} in {}", ran.stdout));
         let next = ran.stdout.lines().nth(found + 1).unwrap();

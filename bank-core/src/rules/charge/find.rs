@@ -96,7 +96,7 @@ fn over_since_long<'a>(view: &'a View, charge: &Charge) -> Option<&'a Instance> 
     let newest = view.instances.first();
     let is_expired = |i: &&Instance| matches!(i.closed, Some((_, Closing::Expiry)));
     let expired = newest.filter(is_expired);
-    // Where nothing tells when the use began, nothing bounds what is added to it.
+    // If the start of the use is unknown, nothing bounds what is added to it.
     let expired = expired.filter(|i| i.began.is_some() && !begins_after(i));
     view.instances.iter().find(contains_end).or(expired)
 }

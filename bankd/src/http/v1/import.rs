@@ -230,7 +230,7 @@ pub(super) fn failure(trouble: Trouble) -> Failure {
     let again = "the same import again goes on; nothing counts twice";
     match trouble {
         Trouble::Unknown => {
-            let detail = "the daemon does not know this import: it was restarted since, or the \
+            let detail = "the daemon has no such import: it was restarted since, or the \
                           import was idle for import.idle_s";
             Failure::new("import_gone", detail).hint(again)
         }
