@@ -165,7 +165,7 @@ pub fn auditor(record: &Record, site: &Site) -> Written {
     if let Some(unfit) = super::export::unfit_for_jobs(record) {
         return unfit;
     }
-    let times = record.start().zip(record.end());
+    let times = record.span();
     let times = times.and_then(|(s, e)| Some((s, e, text::time(s)?, text::time(e)?)));
     let Some((start, end, start_time, stop_time)) = times else {
         return Written::Skipped("its times are beyond the calendar");

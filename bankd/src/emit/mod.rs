@@ -189,14 +189,33 @@ impl Record {
         self.memory_total.or_else(summed)
     }
 
-    /// When it began: as stated, else as the bank saw it. For forms that demand it only.
+    /// When it began: as stated, else as the bank saw it, and not after the begin of the time that was counted.
+    /// For forms that demand it only.
     pub fn start(&self) -> Option<i64> {
-        self.start_time.or(self.began)
+        let seen = || {
+            let counted = self.end()?.saturating_sub(self.wall.unwrap_or(0).max(0));
+            Some(self.began?.min(counted))
+        };
+        self.start_time.or_else(seen)
     }
 
     /// When it ended, likewise.
     pub fn end(&self) -> Option<i64> {
         self.end_time.or(self.used_until)
+    }
+
+    /// Start and end for forms in which their difference is the wall time. A bound that nobody stated is set so
+    /// that the difference is what was counted.
+    pub fn span(&self) -> Option<(i64, i64)> {
+        let seen = self.start().zip(self.end())?;
+        let Some(wall) = self.wall.filter(|wall| *wall >= 0) else {
+            return Some(seen);
+        };
+        Some(match (self.start_time, self.end_time) {
+            (Some(_), Some(_)) => seen,
+            (Some(start), None) => (start, start.saturating_add(wall)),
+            (None, _) => (seen.1.saturating_sub(wall), seen.1),
+        })
     }
 
     /// The instant by which it belongs to a time: its end, else when the record was made.

@@ -43,7 +43,7 @@ pub fn job(record: &Record) -> Result<Job, Written> {
     let Some(status) = status(record.state) else {
         return Err(Written::Skipped("it has not ended"));
     };
-    let (Some(start), Some(end)) = (record.start(), record.end()) else {
+    let Some((start, end)) = record.span() else {
         return Err(Written::Skipped("its start or its end is not known"));
     };
     let (start, end) = (epoch(start), epoch(end));

@@ -36,7 +36,9 @@ pub(super) struct OfJob {
     pub(super) is_corrected: bool,
     /// It was charged by itself, and not only counted.
     pub(super) has_rows: bool,
-    /// A collector says what it used.
+    /// It has time that charges alone report.
+    is_counted: bool,
+    /// Records of collectors have all of its time.
     pub(super) is_reported: bool,
 }
 
@@ -126,7 +128,8 @@ impl Truth {
         truth.lines(&rows, &uses);
         for one in &finished {
             let job = (one.key[3].clone(), one.job.clone());
-            truth.jobs.entry(job).or_default().is_reported = true;
+            let own = truth.jobs.entry(job).or_default();
+            own.is_reported = !own.is_counted;
         }
         for one in finished.iter().filter(|one| one.instance.is_none()) {
             let charged = Charged {
@@ -209,7 +212,9 @@ impl Truth {
             }
         }
         let mut seen = std::collections::BTreeSet::new();
-        for entry in entries.values() {
+        // What all charges of a finished use took in one name is spread over its time as a whole.
+        let mut spread: BTreeMap<(Key, (i64, i64), i64), (Job, Charged)> = BTreeMap::new();
+        for (id, entry) in entries {
             let Some(row) = entry.usage.and_then(|usage| rows.get(&usage)) else {
                 continue;
             };
@@ -242,7 +247,16 @@ impl Truth {
                 .get(&row.instance)
                 .map(|of| of.job.clone())
                 .unwrap_or_default();
-            self.add(&entry.key, &job, charged, window);
+            let whole = own.map_or(-id, |_| row.instance);
+            let place = (entry.key.clone(), window, whole);
+            let (_, sum) = spread
+                .entry(place)
+                .or_insert_with(|| (job, Charged::default()));
+            sum.real += charged.real;
+            sum.shadow += charged.shadow;
+        }
+        for ((key, window, _), (job, charged)) in spread {
+            self.add(&key, &job, charged, window);
         }
     }
 
@@ -272,6 +286,7 @@ impl Truth {
             {
                 (sign, counted) = (-sign, undone);
             }
+            self.jobs.entry(of.job.clone()).or_default().is_counted = true;
             for row in counted {
                 let wall = i128::from(row.seconds) * i128::from(MICROS) * sign;
                 let whose = [of.project.clone(), of.user.clone(), of.job.0.clone()];

@@ -218,8 +218,9 @@ proptest! {
         prop_assert_eq!(columns.len(), 18);
         let found = imported("swf", &text);
         let seconds = |at: i64| at.div_euclid(SECOND) * SECOND;
-        prop_assert_eq!(found.start_us, seconds(record.start().unwrap()));
-        prop_assert_eq!(found.end_us, seconds(record.end().unwrap()));
+        let (start, end) = record.span().unwrap();
+        prop_assert_eq!(found.start_us, seconds(start));
+        prop_assert_eq!(found.end_us, seconds(end));
         prop_assert_eq!(found.user, Some("7".to_owned()));
     }
 
