@@ -204,18 +204,13 @@ impl Record {
         self.end_time.or(self.used_until)
     }
 
-    /// Start and end for forms in which their difference is the wall time. A bound that nobody stated is set so
-    /// that the difference is what was counted.
+    /// Start and end for forms that have no wall time of their own: their difference is the wall time, so the
+    /// start is set that much before the end. Time that was suspended, disputed or left to another source is in
+    /// neither.
     pub fn span(&self) -> Option<(i64, i64)> {
-        let seen = self.start().zip(self.end())?;
-        let Some(wall) = self.wall.filter(|wall| *wall >= 0) else {
-            return Some(seen);
-        };
-        Some(match (self.start_time, self.end_time) {
-            (Some(_), Some(_)) => seen,
-            (Some(start), None) => (start, start.saturating_add(wall)),
-            (None, _) => (seen.1.saturating_sub(wall), seen.1),
-        })
+        let (start, end) = self.start().zip(self.end())?;
+        let counted = self.wall.filter(|wall| *wall >= 0);
+        Some((counted.map_or(start, |wall| end.saturating_sub(wall)), end))
     }
 
     /// The instant by which it belongs to a time: its end, else when the record was made.

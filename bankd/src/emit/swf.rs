@@ -14,7 +14,7 @@ pub struct Job {
     submit: i64,
     start: i64,
     wait: Option<i64>,
-    run: i64,
+    run: i128,
     processors: i128,
     nodes: Option<i64>,
     /// What stands in the columns 6 to 11.
@@ -43,10 +43,11 @@ pub fn job(record: &Record) -> Result<Job, Written> {
     let Some(status) = status(record.state) else {
         return Err(Written::Skipped("it has not ended"));
     };
-    let Some((start, end)) = record.span() else {
+    let (Some(start), Some(end)) = (record.start(), record.end()) else {
         return Err(Written::Skipped("its start or its end is not known"));
     };
-    let (start, end) = (epoch(start), epoch(end));
+    let run = record.wall.map_or(end.saturating_sub(start), |wall| wall.max(0));
+    let start = epoch(start);
     let submit = record.submit_time.map(epoch).filter(|at| *at <= start);
     let processors = text::ceiling(record.usage.processors()).max(1);
     let shared = |bytes: Option<i64>, by: i128| {
@@ -66,7 +67,7 @@ pub fn job(record: &Record) -> Result<Job, Written> {
         submit: submit.unwrap_or(start),
         start,
         wait: submit.map(|at| start.saturating_sub(at)),
-        run: end.saturating_sub(start),
+        run: super::export::seconds(run.into()),
         processors,
         nodes: record.nodes,
         figures: [
@@ -140,7 +141,7 @@ pub fn render(jobs: &[Job], numbers: impl Fn(&Job) -> Numbers) -> String {
             i128::try_from(n).unwrap_or(-1),
             i128::from(job.submit.saturating_sub(begin)),
             i128::from(job.wait.unwrap_or(-1)),
-            i128::from(job.run),
+            job.run,
             job.processors,
             cpu,
             memory,

@@ -218,9 +218,10 @@ proptest! {
         prop_assert_eq!(columns.len(), 18);
         let found = imported("swf", &text);
         let seconds = |at: i64| at.div_euclid(SECOND) * SECOND;
-        let (start, end) = record.span().unwrap();
+        let (start, end) = (record.start().unwrap(), record.end().unwrap());
+        let wall = record.wall.map_or(end - start, |wall| wall.max(0));
         prop_assert_eq!(found.start_us, seconds(start));
-        prop_assert_eq!(found.end_us, seconds(end));
+        prop_assert_eq!(found.end_us, found.start_us + (wall + SECOND / 2) / SECOND * SECOND);
         prop_assert_eq!(found.user, Some("7".to_owned()));
     }
 
