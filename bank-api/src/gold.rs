@@ -1,10 +1,10 @@
-//! Keys of the Gold protocol: which texts a scheduler reads from its files as they are written there.
+//! Keys of the Gold protocol: the texts that a scheduler reads from its files unchanged.
 //!
-//! Maui and Moab split a line at blanks, begin a comment at `#`, make a blank of `\`, take `"` and `'`
-//! for quotes, and skip a second `=` behind the first one. Every other printable ASCII character of a
-//! value comes to the key as it is. Bytes outside of ASCII become blanks.
+//! Maui and Moab split a line at blanks, start a comment at `#`, replace `\` with a blank, treat `"` and `'`
+//! as quotes, and skip a second `=` after the first one. They keep every other printable ASCII character of
+//! a value. They replace bytes outside of ASCII with blanks.
 
-/// Longest key that Maui takes whole: it cuts what is longer.
+/// Longest key that Maui reads whole. It cuts longer ones.
 pub const LONGEST_KEY: usize = 63;
 
 /// Why a text cannot be a key of the protocol.
@@ -13,7 +13,7 @@ pub enum Unfit {
     /// More than [`LONGEST_KEY`] bytes.
     #[error("longer than 63 characters, where Maui cuts it")]
     TooLong,
-    /// A character that a scheduler does not read as it is.
+    /// A character that a scheduler changes when it reads it.
     #[error(
         "it has a character that schedulers do not read as it is: printable ASCII is taken, but no blank, # \\ \" or ', and no = at the beginning"
     )]

@@ -1,10 +1,10 @@
-//! Reasons: the sentence that says why something was refused. It may repeat what a caller sent, so its
-//! length is bounded here, for every listener, log and table.
+//! Reasons: the sentence that explains a refusal. It may repeat text from a caller, so this module bounds its
+//! length for every listener, log and table.
 
 /// The most characters of a reason.
 pub const REASON_MAX: usize = 300;
 
-/// A reason of bounded length; what is cut off ends with `…`.
+/// A reason of bounded length. A reason that was cut ends with `…`.
 pub fn bounded(reason: impl Into<String>) -> String {
     let mut reason = reason.into();
     let is_long = reason.len() > REASON_MAX && reason.chars().nth(REASON_MAX).is_some();

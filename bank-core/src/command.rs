@@ -421,8 +421,8 @@ pub struct Reserve {
     pub flush_grace: bool,
     /// What becomes of it after the end.
     pub after_end: AfterEnd,
-    /// It comes on top of what the older lien holds, which ends no earlier than before: what Gold's
-    /// own clients expect (gold-wire.md 5).
+    /// It adds to the older lien, which ends no earlier than before. Gold's own clients expect this
+    /// (gold-wire.md 5).
     pub adds: bool,
 }
 

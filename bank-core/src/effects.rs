@@ -342,7 +342,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Whether it brings money into an allocation beside all usage, or takes such money back.
+    /// Whether it adds money to an allocation apart from usage, or takes such money back.
     pub fn brings_money(&self) -> bool {
         use EntryKind::{Adjust, CycleReset, Deposit, Reverse, TransferIn};
         let kinds = [Deposit, TransferIn, Adjust, CycleReset, Reverse];

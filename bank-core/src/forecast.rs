@@ -2,9 +2,9 @@
 //!
 //! What is spent comes from the allocation that ends first, as charges do by default (ledger.md
 //! 2.6). Everything is exact: a speed is an amount over a time, never a rate that was rounded. The rule
-//! is that of the ledger: what liens hold is spent already, and each allocation stands alone. A debt on
-//! one takes nothing from another: liens and charges use what the other has, and its end takes away what
-//! is then left of it. A debt uses credit.
+//! is that of the ledger: amounts held by liens count as spent, and each allocation counts on its own. A
+//! debt on one takes nothing from another: liens and charges can use the other in full, and its end
+//! removes the rest of it. A debt uses credit.
 
 use crate::ids::AllocationId;
 use crate::model::{Allocation, Phase};

@@ -139,7 +139,7 @@ pub fn rests(entries: &[Placed]) -> Vec<Rest<'_>> {
             back = back.saturating_sub(part);
         };
         rests.iter_mut().rev().filter(named).for_each(&mut reduce);
-        // What was reissued, and is given again to whom it was, has no charge on its allocation.
+        // A reissued refund that was granted again has no charge on its allocation.
         if entry.takes_back.is_none() {
             rests.iter_mut().rev().for_each(reduce);
         }

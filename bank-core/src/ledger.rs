@@ -67,8 +67,8 @@ pub enum Named<'a> {
 pub type Decision = Result<Outcome, Refusal>;
 
 /// Runs a command: boundaries that have passed are journalled first, then the rows are loaded, the
-/// rules decide, and the effects are written. A refusal writes nothing but those boundaries,
-/// and of a reserve that it was refused, and that money was short.
+/// rules decide, and the effects are written. A refusal writes only those boundaries. A refused
+/// reserve is recorded with its reason, and a shortage with its figures.
 ///
 /// With `dry_run` the decision is made and nothing of it is written.
 pub fn execute<L: Ledger>(

@@ -97,7 +97,7 @@ pub struct Need {
     pub moved_by_proposer: Option<MovedBy>,
 }
 
-/// Why the latest refused start of an object is asked for.
+/// The command that needs the latest refused start of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusedFor {
     /// A charge: it may be the first document of its use.
@@ -151,7 +151,7 @@ pub struct Identity {
     pub id: String,
     /// When it started; 0 where it never did.
     pub start: Timestamp,
-    /// Everything that is said of it now, as [`crate::command::UsageReport::canonical`] writes it.
+    /// Its whole content now, as [`crate::command::UsageReport::canonical`] writes it.
     pub record: String,
 }
 

@@ -188,8 +188,8 @@ impl Postings {
         tx.reason.push_str(text);
     }
 
-    /// Adds to the reason of the transaction ahead of what stands there, but behind a first word that
-    /// begins so: what is read again stands before what comes from outside.
+    /// Adds text at the front of the reason of the transaction, but after a first word with the prefix
+    /// `behind`. Text that the bank parses comes before text from outside.
     pub(crate) fn remark_ahead(&mut self, text: &str, behind: &str) {
         let last = self.transactions.last_mut();
         let Some(tx) = last.filter(|_| !text.is_empty()) else {
@@ -287,9 +287,8 @@ impl Postings {
         Ok(())
     }
 
-    /// Refuses an amount that the account's sums cannot hold: what its allocations have and what was
-    /// deposited into them, all together, are numbers of 64 bits (ledger.md 1.3). Only money that is added
-    /// can make them larger than they are.
+    /// Refuses an amount that the sums of the account cannot hold: the balances of its allocations and their
+    /// deposits are each summed in 64 bits (ledger.md 1.3). Only an entry that adds money can exceed them.
     fn fits_account(&self, place: usize, delta: &Delta) -> Result<(), Refusal> {
         let Some(to) = self.allocations.get(place).filter(|_| delta.amount > 0) else {
             return Ok(());

@@ -212,8 +212,8 @@ fn matched(rate: &Rate, asked: &Priced<'_>) -> Option<(Fit, Decimal)> {
     }
 }
 
-/// From when on the time before an instant is priced: a stretch of this length that ends there, but no
-/// earlier than its use began. A use that began later was overtaken, and bounds nothing.
+/// The start of the priced time: a stretch of this length that ends at the instant, but starts no earlier
+/// than its use. A use that began after the instant was overtaken and is no bound.
 pub fn priced_from(at: Timestamp, duration: Seconds, opened: Timestamp) -> Timestamp {
     let from = at.minus(duration);
     if opened <= at { from.max(opened) } else { from }

@@ -123,7 +123,7 @@ pub fn compare(record: &Side, charge: Option<&Side>, tolerance_us: i64) -> (Kind
     (kind, found)
 }
 
-/// A use that two sources have charged, with what differs between them.
+/// A use that two sources have charged, with the differences between them.
 pub fn compare_twice(
     record: &Side,
     charge: Option<&Side>,

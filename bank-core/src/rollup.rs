@@ -45,9 +45,9 @@ pub enum Measure {
     Disk,
     /// Processors × wall time × the factor of the hardware when the use began, in microseconds.
     Factored,
-    /// What was charged, less what went back: money that moved, minor units.
+    /// Real charges less the money that went back, in minor units.
     Charge,
-    /// What would have been charged, less what of it was taken back: shadow totals, minor units.
+    /// Charges in shadow totals less those that were taken back, in minor units.
     Shadow,
     /// Processors × wall time of uses that say how long their processors were busy, in microseconds.
     Measured,

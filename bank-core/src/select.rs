@@ -267,8 +267,8 @@ pub fn unfit(
     found
 }
 
-/// Where money above these accounts stays out of reach: an account that overflows into its parent, and
-/// that parent, whose own lists do not let the request spend.
+/// The first link that keeps money above these accounts out of reach: an account that overflows into its
+/// parent, and that parent, whose own lists exclude the request.
 pub fn held_back<'a>(
     directory: &'a Directory,
     candidates: &[Candidate],
@@ -292,8 +292,8 @@ pub fn billing_order(
     order
 }
 
-/// Leaves of allocations in paying order those that were there at an instant: one without a start pays
-/// from when it was created. Where later ones may pay, they follow behind the others.
+/// Keeps the allocations of a paying order that existed at an instant: one without a start pays from its
+/// creation on. If later ones may pay, they follow the others.
 pub fn in_time(
     order: &[AllocationId],
     allocations: &[Allocation],

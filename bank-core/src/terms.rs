@@ -226,8 +226,8 @@ pub(crate) fn read_exact(reason: &str) -> Option<i128> {
     words.next()?.strip_prefix(EXACT)?.parse().ok()
 }
 
-/// The seconds of a charge beyond what can have been used, as its reason says; none where it says none.
-/// What is said of an amount as given comes from outside, and stands last.
+/// The disputed seconds of a charge, from its reason; none if it has none. The itemisation of a given amount
+/// comes from outside and is last.
 pub(crate) fn read_disputed(reason: &str) -> Option<Seconds> {
     let own = reason.split(GIVEN).next().unwrap_or_default();
     let mut words = own
@@ -236,7 +236,7 @@ pub(crate) fn read_disputed(reason: &str) -> Option<Seconds> {
     words.next()?.parse().ok().map(Seconds)
 }
 
-/// What the seconds of a charge beyond what can have been used stand behind.
+/// The word before the disputed seconds of a charge.
 pub(crate) const DISPUTED: &str = "disputed_s=";
 
 /// The word of a charge that reported a total, not what was new since the charge before.

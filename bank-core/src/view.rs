@@ -47,12 +47,12 @@ pub struct View {
     pub refused: Option<Timestamp>,
     /// What allocations have paid for the newest instances.
     pub paid: Vec<Paid>,
-    /// What came into allocations without a start after the instant that was asked for; those into which
-    /// nothing came are left out.
+    /// Amounts that came into allocations without a start after the requested instant; allocations without
+    /// such an amount are left out.
     pub came_after: Vec<(AllocationId, Amount)>,
     /// The finished use of the identity asked for; its instance is among those above.
     pub known: Option<KnownUse>,
-    /// The finished uses of the object, whoever reported them.
+    /// The finished uses of the object, from any source.
     pub others: Vec<OtherUse>,
     /// What is known of each report of a chunk, in their order.
     pub already: Vec<Already>,
@@ -95,7 +95,7 @@ pub struct Already {
 }
 
 impl View {
-    /// The use whose history is asked for: the known one of an identity, else the only one.
+    /// The use whose history is requested: the known one of an identity, else the only one.
     pub fn instance_asked_for(&self) -> Option<&Instance> {
         let known = self.known.as_ref().and_then(|known| known.instance);
         match (known, self.instances.as_slice()) {

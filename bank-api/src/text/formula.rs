@@ -1,8 +1,8 @@
-//! Cells that a spreadsheet would not take for what they are.
+//! Cells that a spreadsheet evaluates as formulas.
 
-/// Whether a spreadsheet that opens a file of separated values takes this cell for a formula, which could
-/// send data away or start a program: a text that begins with `=`, `+`, `-`, `@`, a tabulator or a
-/// carriage return. A plain number is none, and neither is a single sign.
+/// Whether a spreadsheet that opens a file of separated values evaluates this cell as a formula, which could
+/// send data away or start a program. Such a cell begins with `=`, `+`, `-`, `@`, a tab or a carriage
+/// return. A plain number is not a formula, and neither is a single sign.
 pub fn is_formula(cell: &str) -> bool {
     let begins = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
     begins && cell != "-" && cell != "+" && !is_number(cell)

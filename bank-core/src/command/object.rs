@@ -1,8 +1,7 @@
-//! What a command names: each object that the caller's scope must cover (decision 39).
+//! Objects that a command names: the caller's scope must cover each of them (decision 39).
 //!
-//! Every command that a caller with single projects or machines can give is taken apart field by field,
-//! without `..` and without `_`: a new command or a new field does not compile until this page says which
-//! object it names, or that it names none.
+//! Each command that a caller limited to projects or machines can send is destructured field by field,
+//! without `..`. A new command or a new field does not compile until it is listed here.
 
 use super::{
     Access, After, Approve, Charge, Chunk, Close, Command, Create, Deposit, ExtendLien, Propose,
@@ -13,7 +12,7 @@ use crate::ids::{AllocationId, LienId};
 use crate::model::{Constraint, InstanceKey};
 use std::borrow::Cow;
 
-/// An object that a command names, by the words of the command.
+/// An object that a command names, in the words of the command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Object<'a> {
     /// The whole bank: the command belongs to no project.
@@ -63,7 +62,7 @@ impl Command {
             Command::ExtendLien(extend) => of_lien(extend),
             Command::ReleaseLien(lien) => vec![Object::Lien(*lien)],
             Command::After(after) => of_after(after),
-            // A new account is looked up by nobody: its name is taken or free.
+            // The name of a new account is not looked up: it is taken or free.
             Command::AddAccount(set) => of_account(set),
             Command::SetAccount(set) => [vec![account(&set.name)], of_account(set)].concat(),
             Command::RemoveAccount(name) => vec![account(name)],
@@ -213,7 +212,7 @@ fn of_usage(used: &UsageReport) -> Vec<Object<'_>> {
     of_request(request)
 }
 
-/// Each of its reports is looked up by itself, and told back where it is refused.
+/// Each of its reports is checked on its own, and the answer lists the refused ones.
 fn of_chunk(chunk: &Chunk) -> Vec<Object<'_>> {
     let Chunk {
         source: _,
@@ -284,7 +283,7 @@ fn of_project(set: &SetProject) -> Vec<Object<'_>> {
     all
 }
 
-/// What an account refers to.
+/// The objects that an account refers to.
 fn of_account(set: &SetAccount) -> Vec<Object<'_>> {
     let SetAccount {
         name,
@@ -363,7 +362,7 @@ fn of_job<'a>(object_id: &'a str, machine: Option<&'a str>) -> Vec<Object<'a>> {
     all
 }
 
-/// A proposal is looked up by its number where it is read; what counts here is what it asks for.
+/// A proposal is looked up by its number when it is read. The objects here are those of its command.
 fn of_access(access: &Access) -> Vec<Object<'_>> {
     match access {
         Access::Propose(propose) => {

@@ -71,12 +71,12 @@ pub struct KnownUse {
     pub refusal: Option<Cow<'static, str>>,
 }
 
-/// A finished use of an object, whoever reported it: what decides whether two reports are one use.
+/// A finished use of an object, from any source: the fields that decide whether two reports are one use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OtherUse {
-    /// Who reported it.
+    /// The source that reported it.
     pub source: String,
-    /// When it began; 0 where nobody says.
+    /// When it began; 0 if unknown.
     pub start: Timestamp,
     /// When it ended.
     pub end: Option<Timestamp>,
@@ -87,7 +87,7 @@ pub struct OtherUse {
 }
 
 impl UseRow {
-    /// What decides whether another report is about the same use.
+    /// The fields that decide whether another report is about the same use.
     pub fn other(&self) -> OtherUse {
         OtherUse {
             source: self.report.source.clone(),

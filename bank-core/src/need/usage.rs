@@ -1,4 +1,4 @@
-//! What commands about finished uses need.
+//! Rows that commands about finished uses need.
 
 use super::{Need, instance_need, late};
 use crate::command::{Assign, Chunk, UsageReport, Whose};
@@ -17,9 +17,9 @@ pub(super) fn of_report(report: &UsageReport, directory: &Directory, now: Timest
     let mut accounts = select::possible_payers(directory, &request.whose);
     accounts.extend(directory.suspense().map(|a| a.id));
     let machine = directory.machine_named(&request.whose.machine);
-    // What claims no machine does not ask who charged it: where nobody did, that is a long search.
+    // A record that claims no machine skips this search, which is long if nothing was charged there.
     let unclaimed = machine.filter(|machine| machine.source.is_none() && !report.track);
-    // What is over by its end could have been there when it began: strict enforcement is asked.
+    // Strict enforcement is checked at the begin of the use, so allocations that ended during it count.
     let used_until = request.facts.start.or(request.facts.end);
     let counts = request.facts.start.max(request.facts.end);
     Need {
@@ -59,7 +59,7 @@ pub(super) fn of_assignment(assign: &Assign, directory: &Directory) -> Need {
     }
 }
 
-/// Who may pay for any of a chunk; what is known of its reports is loaded beside.
+/// The accounts that may pay for a report of a chunk. Earlier records of its reports are loaded elsewhere.
 pub(super) fn of_chunk(chunk: &Chunk, directory: &Directory, now: Timestamp) -> Need {
     let firsts = chunk.reports.firsts();
     let payers = firsts.map(|first| select::possible_payers(directory, &first.request.whose));
@@ -76,8 +76,8 @@ pub(super) fn of_chunk(chunk: &Chunk, directory: &Directory, now: Timestamp) -> 
     }
 }
 
-/// What a finished use needs beyond its first rows: the fallback accounts that its instance keeps, and of one
-/// that was known before all that was paid for it, which an amended record may give back.
+/// Further rows for a finished use: the fallback accounts that its instance keeps. A use with an earlier
+/// record also needs all payments for it, which an amended record may give back.
 pub(super) fn further(view: &View, mut first: Need, mut kept: Vec<AccountId>) -> Option<Need> {
     let is_known = view.known.as_ref().is_some_and(|k| k.instance.is_some());
     kept.retain(|id| !first.accounts.contains(id));

@@ -109,8 +109,8 @@ fn overflow(directory: &Directory, found: &mut Vec<Candidate>) {
     }
 }
 
-/// The first link that overflows only as far as the lists above it allow, and where they do not: the
-/// account below, and the one above that would pay otherwise.
+/// The first link where the lists of the account above exclude the request: the account below, and the one
+/// above, which would pay otherwise.
 pub(super) fn held_back<'a>(
     directory: &'a Directory,
     found: &[Candidate],

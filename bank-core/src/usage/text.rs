@@ -7,10 +7,10 @@ use crate::exact::Fraction;
 
 /// Between two properties.
 const BETWEEN: char = '\u{1f}';
-/// Before the letter that stands for one of [`MARKS`]. Names and values may hold any character.
+/// Before the letter that replaces one of [`MARKS`]. Names and values may hold any character.
 const ESCAPE: char = '\u{1b}';
-/// Characters that mean something in the text, and the letters that stand for them: the equals sign
-/// means something in a name only.
+/// Characters with a meaning in the text, and the letters that replace them. The equals sign has one in a
+/// name only.
 const MARKS: [(char, char); 3] = [(BETWEEN, 'b'), (ESCAPE, 'e'), ('=', 'i')];
 
 /// Everything but the processors, which have a column of their own; empty for nothing.
@@ -61,7 +61,7 @@ fn add(text: &mut String, tag: char, name: &str, value: &str) {
     push(text, value, MARKS.get(..2).unwrap_or_default());
 }
 
-/// Text with letters in place of what would be taken for a mark.
+/// Appends text, with a letter in place of each mark.
 fn push(text: &mut String, plain: &str, marks: &[(char, char)]) {
     let letter = |c: char| marks.iter().find(|(mark, _)| *mark == c);
     if !plain.chars().any(|c| letter(c).is_some()) {
@@ -76,7 +76,7 @@ fn push(text: &mut String, plain: &str, marks: &[(char, char)]) {
     }
 }
 
-/// Reads what [`push`] wrote. An escape that it never wrote is of a text from before there were any.
+/// Reads text that [`push`] wrote. Any other escape comes from a text that is older than the escapes.
 fn plain(text: &str) -> String {
     let mut read = String::with_capacity(text.len());
     let mut letters = text.chars();
