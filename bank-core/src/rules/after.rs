@@ -84,8 +84,8 @@ fn own_money(allocation: &Allocation) -> i128 {
         .max(0)
 }
 
-/// The one use of an object's id that is meant, in the caller's machines and projects; one of others is as
-/// one that is not there (decision 23).
+/// The one use of an object's id in the caller's machines and projects. One outside of them is answered like
+/// one that does not exist (decision 23).
 fn one_instance<'a>(
     view: &'a View,
     object_id: &str,
@@ -112,9 +112,8 @@ fn one_instance<'a>(
     }
 }
 
-/// Keeps a record of what changed a charge. The record of the close has the sums of its time, so that a
-/// reversal before it changes no sum of its own; a refund always does. What changed neither an amount nor
-/// a time has no record.
+/// Writes a record for a change of a charge. The record of the close has the sums of its time, so a reversal
+/// before it changes no sum; a refund always does. A change of neither an amount nor a time has no record.
 pub(in crate::rules) fn announce(
     postings: &mut Postings,
     instance: &Instance,

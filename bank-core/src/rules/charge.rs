@@ -124,7 +124,7 @@ fn begin<'a>(
     let payer = payer(&instance, request, ctx);
     let mode = mode(charge, &instance, &payer, ctx);
     let tx = postings.begin_for(source::op(charge), at, instance.id);
-    // The first words of the reason: what else stands there comes from outside.
+    // The first words of the reason: later ones come from outside.
     postings.remark(&terms::written(&measured.billed_windows()));
     remark_asserted(&mut postings, request);
     let binding = bind(&mut postings, &mut instance, request, view, at, ctx);
@@ -192,8 +192,8 @@ fn keep_said(facts: &mut Facts, charge: &Charge, ctx: &Context<'_>) -> bool {
     changed
 }
 
-/// The mode of the use's first charge, else that of project and machine; where nobody is known, no money
-/// moves (decision 30).
+/// The mode of the use's first charge, else that of project and machine; if neither is known, no money moves
+/// (decision 30).
 fn mode(charge: &Charge, instance: &Instance, payer: &Payer, ctx: &Context<'_>) -> Mode {
     if charge.terms.track {
         return Mode::Track;
@@ -225,8 +225,8 @@ fn subject(
 /// Journals what a bound made of the exact sum, that a total was reported, and what is said of a finished
 /// use.
 fn remark_terms(postings: &mut Postings, charge: &Charge, priced: Option<&Billed>) {
-    // Behind one another: the sum stands first. An amended record of a finished use says that it is one
-    // by its word in the journal.
+    // Each goes to the front, so the sum is first. The journal marks an amended record of a finished use by
+    // its word.
     if charge.terms.total && charge.terms.finished.is_none() {
         postings.remark_ahead(terms::TOTAL, terms::WINDOWS);
     }
@@ -334,9 +334,9 @@ struct Bill {
     before: Standing,
     /// It waited for a project: where that cannot pay, it goes on waiting.
     assigned: bool,
-    /// What came into allocations after the usage, and does not pay for it.
+    /// Amounts that came into allocations after the usage and do not pay for it.
     came_after: Vec<(AllocationId, Amount)>,
-    /// It gives back what an earlier record came to: it is booked when that became known.
+    /// It gives back the charge of an earlier record, so it is booked in the present.
     gives_back: bool,
     plausible: Plausible,
 }

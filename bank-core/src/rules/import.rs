@@ -179,7 +179,7 @@ impl<'a> Taking<'a> {
         let foreign = usage::foreign(report, is_charged, self.ctx);
         let counts = |b: &&Before| b.became.counts();
         if foreign.is_some() && before.as_ref().filter(counts).is_some_and(|b| !b.is_same) {
-            // Another source charges the machine now: what was charged of it stays as it was.
+            // Another source charges the machine now: the charge of the use stays as it was.
             return Ok(Err(Fate::Took(Became::Kept)));
         }
         let stood = before.as_ref().filter(|before| before.amount.is_some());
@@ -197,7 +197,7 @@ impl<'a> Taking<'a> {
             return Ok(Ok((worth, before)));
         }
         let who = self.whos.of(report, record.names, self.ctx);
-        // What was counted in the shadow totals stays there, whatever the mode is now (decision 44).
+        // A use that is counted in the shadow totals stays there, whatever the mode is now (decision 44).
         if stood.is_none() && (!who.mode.is_shadow() || record.already.has_instance) {
             return Ok(Err(Fate::Alone));
         }
@@ -219,7 +219,7 @@ impl<'a> Taking<'a> {
         Ok(Ok((worth, before)))
     }
 
-    /// What a use comes to by the verdict of the policy; `stood` is what stands of it.
+    /// The charge of a use by the verdict of the policy; `stood` is its earlier record, if that was charged.
     fn worth(
         &mut self,
         report: &UsageReport,

@@ -118,8 +118,8 @@ pub(super) fn close(close: &Close, view: &View, ctx: &Context<'_>) -> Result<Eff
     close_one(close, true, view, ctx)
 }
 
-/// The same of what a finished use says nothing was used of: its lien holds nothing any more, also where
-/// its scheduler has ended it and it waits for this record.
+/// Closes a use for which a record reports no usage, and releases its lien. The scheduler may have ended the
+/// use before, so that its lien waits for this record.
 pub(super) fn close_unused(
     report: &UsageReport,
     view: &View,
@@ -152,7 +152,7 @@ fn close_one(
 ) -> Result<Effects, Refusal> {
     let mut postings = Postings::new(view);
     let at = event_time(close.event_time, ctx);
-    // One of others is as one that is not there.
+    // A use outside of the caller's scope is treated as missing.
     let open_then = |i: &&Instance| i.is_open() && i.opened <= at && in_scope(i, ctx).is_ok();
     let Some(open) = view.instances.iter().find(open_then) else {
         let none = Closed {
@@ -166,7 +166,7 @@ fn close_one(
     postings.begin_for("delete", at, instance.id);
     let released = held(&instance)?;
     if waits && instance.kept > Seconds(0) {
-        // Another source charges what it used.
+        // Another source charges the use.
         charge::hold(&mut postings, &mut instance, ctx)?;
     } else {
         end_lien(&mut postings, &mut instance, LienState::Released)?;
@@ -176,7 +176,7 @@ fn close_one(
     Ok(closed(postings, instance, close.by, released))
 }
 
-/// The end of a command that closes an instance.
+/// The effects of a command that closes an instance.
 fn closed(mut postings: Postings, instance: Instance, by: Closing, released: Amount) -> Effects {
     let outcome = Closed {
         instance: Some(instance.id),
@@ -191,7 +191,7 @@ fn closed(mut postings: Postings, instance: Instance, by: Closing, released: Amo
     postings.finish(Outcome::Closed(outcome))
 }
 
-/// What the lien of an instance holds in real money.
+/// The real money that the lien of an instance holds.
 fn held(instance: &Instance) -> Result<Amount, Refusal> {
     let lien = instance.lien.as_ref().filter(|l| !l.shadow);
     Amount::from_sum(lien.map_or(0, crate::model::Lien::remaining))

@@ -93,8 +93,8 @@ pub(super) fn reserve(
     Ok(placing.finish(at, ctx))
 }
 
-/// What the older lien of the instance holds of the same money, where this one comes on top of it,
-/// and when the lien of both ends.
+/// The amount of the older lien of the instance, if this reserve adds to it and both hold the same
+/// kind of money, and the end of the lien for both.
 fn added_to(
     reserve: &Reserve,
     instance: &Instance,
@@ -204,7 +204,7 @@ pub(super) struct Placing {
     pub(super) end: Timestamp,
     pub(super) cost: Amount,
     pub(super) binding: Binding,
-    /// Who would pay, where nothing is held.
+    /// The account that would pay, if nothing is held.
     pub(super) touched: Option<AccountId>,
     /// What was short before the bank's own fallback stepped in.
     pub(super) shortage: Option<Shortage>,
@@ -224,7 +224,7 @@ impl Placing {
         let (payer, candidates) = usable(request, &self.instance.facts, ctx)?;
         let open = unblocked(&candidates, ctx)?;
         if mode == Mode::Fast || self.cost.is_zero() {
-            // What holds nothing does not choose who pays.
+            // A lien of zero does not choose the paying account.
             self.touched = self.first_payer(&open);
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! Refused reserves that are kept: why an object did not get its lien, and when its start was asked for.
 //!
-//! Only refusals that somebody can look into are kept: funds, membership, names. A malformed request and
+//! Only refusals that an operator can act on are kept: funds, membership, names. A malformed request and
 //! one beyond the caller's scope leave nothing.
 
 use crate::amount::Amount;
@@ -11,7 +11,7 @@ use crate::refusal::Refusal;
 use crate::select;
 use crate::time::Timestamp;
 
-/// What is kept of a refused reserve; none of other commands and refusals.
+/// The record of a refused reserve; none for other commands and refusals.
 pub(crate) fn of(
     command: &Command,
     refusal: &Refusal,
@@ -51,7 +51,7 @@ pub fn subject(refusal: &Refusal) -> Option<&str> {
     })
 }
 
-/// What a refusal of funds needed and what there was; zero for others.
+/// The needed and the available amount of a refusal for lack of funds; zero for others.
 pub fn figures(refusal: &Refusal) -> (Amount, Amount) {
     match refusal {
         Refusal::InsufficientFunds {

@@ -6,11 +6,11 @@ use crate::model::{Facts, Instance};
 use crate::time::{Seconds, Timestamp};
 use crate::view::View;
 
-/// How far the clocks of two reporters may lie apart: the runs of a requeued job follow each other, and
+/// How far the clocks of two reporters may differ: the runs of a requeued job follow each other, and
 /// may overlap by so much.
 const APART: Seconds = Seconds(300);
 
-/// From when until when something was used, half open; at least a microsecond.
+/// The time of a use, half open; at least a microsecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Time {
     start: Timestamp,
@@ -32,7 +32,7 @@ impl Time {
         Time::new(start, facts.end.unwrap_or(start))
     }
 
-    /// Of a finished use that is known; its start is 0 where nobody says one.
+    /// Of a finished use that is known; its start is 0 if unknown.
     fn of_other(other: &OtherUse) -> Time {
         let start = Some(other.start).filter(|start| *start != Timestamp(0));
         let facts = Facts {
@@ -52,7 +52,7 @@ impl Time {
         Time::new(start, end.unwrap_or(Timestamp(i64::MAX)))
     }
 
-    /// Of what a charge reports: by its window or document, else the time before it.
+    /// Of a charge: its window or the times of its document, else the time before it.
     fn of_charge(charge: &Charge, at: Timestamp) -> Time {
         if let Some(window) = charge.terms.window {
             return Time::new(window.start, window.end);
@@ -63,7 +63,7 @@ impl Time {
         Time::new(start.unwrap_or(end.minus(reported)), end)
     }
 
-    /// How much two have in common, where that makes them one use: more than clocks lie apart, or half of
+    /// The time that two have in common, if it makes them one use: more than clocks may differ, or half of
     /// the shorter one.
     fn common(self, other: Time) -> Option<i64> {
         let start = self.start.max(other.start).0;
@@ -132,8 +132,8 @@ pub(super) fn charge_by<'a>(charge: &Charge, at: Timestamp, view: &'a View) -> O
     counted_by(Time::of_charge(charge, at), None, known)
 }
 
-/// Whether a charge is about the use of an instance: it states times that are the same, or none and comes
-/// no later than the grace behind its end.
+/// Whether a charge is about the use of an instance: it states times that are the same, or it states none and
+/// comes no later than the grace after the end of the use.
 pub(super) fn is_of(charge: &Charge, at: Timestamp, instance: &Instance, grace: Seconds) -> bool {
     let facts = &charge.request.facts;
     let is_stated = charge.terms.window.is_some() || facts.start.is_some() || facts.end.is_some();

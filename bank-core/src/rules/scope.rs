@@ -31,7 +31,7 @@ pub(super) fn check(command: &Command, ctx: &Context<'_>) -> Result<(), Refusal>
     }
 }
 
-/// Refuses an object outside the caller's scope as one that is not there.
+/// Refuses an object outside the caller's scope with the answer for a missing one.
 fn look_up(object: &Object<'_>, ctx: &Context<'_>) -> Result<(), Refusal> {
     match object {
         Object::Bank => nothing(),
@@ -94,7 +94,7 @@ fn project(name: &str, ctx: &Context<'_>) -> Result<(), Refusal> {
 }
 
 /// A user is in the scope of single projects as a member of one of them, or where one of them pays by
-/// default for what they run. Who is of no project at all is nobody else's either.
+/// default for what they run. A user without any project is in every scope.
 fn user(name: &str, ctx: &Context<'_>) -> Result<(), Refusal> {
     if ctx.scope.projects.is_empty() {
         return Ok(());

@@ -76,14 +76,14 @@ pub(super) fn take(
     }
 }
 
-/// What a chunk counted for it in the shadow totals, and where that lies.
+/// The amount that a chunk counted for it in the shadow totals, and its allocation.
 fn carried(known: &KnownUse) -> Option<(Amount, Option<AllocationId>)> {
     let amount = known.amount.filter(|_| known.instance.is_none())?;
     Some((amount, known.on))
 }
 
-/// Who has billed the same use already, all of it: another source, or the machine's scheduler. A use is
-/// billed once, whoever reports it (decision 43).
+/// The source that has billed all of the same use already: another one, or the machine's scheduler. A use is
+/// billed once, whichever source reports it (decision 43).
 fn billed_by(report: &UsageReport, view: &View) -> Option<String> {
     let facts = &report.request.facts;
     if let Some(source) = same::finished_by(facts, &report.source, (&view.others, &view.instances))
@@ -96,7 +96,7 @@ fn billed_by(report: &UsageReport, view: &View) -> Option<String> {
     Some(source.to_owned())
 }
 
-/// Another source charges the machine now: what was charged of the use stays as it was.
+/// Another source charges the machine now: the charge of the use stays as it was.
 fn left_alone(known: &KnownUse, charged_by: Option<String>, view: &View) -> Effects {
     Postings::new(view).finish(Outcome::Used(Box::new(Used {
         became: Became::Kept,

@@ -170,8 +170,8 @@ impl<'a> Giving<'a> {
         }
     }
 
-    /// Gives back a share of one charge. Where the window of the allocation that paid has ended with a
-    /// debt, the share pays that debt first: nobody paid for it, so it never becomes money
+    /// Gives back a share of one charge. If the window of the paying allocation ended with a debt, the share
+    /// reduces that debt first: nobody paid it, so it never becomes money
     /// (`docs/decisions/0116`).
     fn give(&mut self, rest: &Rest<'_>, share: i64, ctx: &Context<'_>) -> Result<(), Refusal> {
         let Some(paid) = rest.entry.allocation.filter(|_| share > 0) else {
@@ -201,7 +201,7 @@ impl<'a> Giving<'a> {
         self.post(rest, target, money)
     }
 
-    /// Posts a part of what goes back of a charge; nothing where the part is zero.
+    /// Posts a part of a refund. A part of zero posts nothing.
     fn post(&mut self, rest: &Rest<'_>, to: AllocationId, part: i64) -> Result<(), Refusal> {
         if part == 0 {
             return Ok(());

@@ -155,7 +155,7 @@ pub(super) fn oppose(
         let found = rows.iter().find(|(row, _)| Some(*row) == own);
         found.map(|(_, opposite)| *opposite).or(about.usage)
     };
-    // It is about whom the entry was about, whose ever the use is now.
+    // It names the project, user and machine of the entry, even if the use has others now.
     let about_of = |entry: &Entry| About {
         usage: opposite(entry.usage),
         project: entry.project.clone(),

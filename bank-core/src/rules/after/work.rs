@@ -99,13 +99,13 @@ fn rows_of(tx: TxId, view: &View) -> Vec<&UsageRow> {
     view.usages.iter().filter(|u| u.tx == tx).collect()
 }
 
-/// The row that says what was priced, which an opposite does not repeat.
+/// The row with the priced facts, which an opposite does not repeat.
 fn priced<'a>(root: &PastTx, own: &'a UsageRow, view: &'a View) -> &'a UsageRow {
     rows_of(root.id, view).pop().unwrap_or(own)
 }
 
-/// Keeps records of rows: charges that go back, and refunds that are done again, were those of the instance
-/// as it was known before.
+/// Writes records of rows. Charges that go back and refunds that are done again belong to the instance as it
+/// was before.
 fn announce_all(
     postings: &mut Postings,
     (before, after): (&Instance, &Instance),
@@ -119,8 +119,8 @@ fn announce_all(
     }
 }
 
-/// Takes the rows back that stand before that of the charge; gives their sum and their opposites. They count
-/// no time, and what they are worth in the running sum goes with the charge.
+/// Takes back the rows before that of the charge; returns their sum and their opposites. They count no time,
+/// and their part of the running sum goes with the charge.
 fn move_back(
     postings: &mut Postings,
     instance: &mut Instance,
@@ -134,7 +134,7 @@ fn move_back(
         let usage = UsageId(Next::take(&mut postings.next.usage));
         let row = opposite(own, instance, (usage, tx), ctx)?;
         let total = match row.billing {
-            // It changes what was refunded, not what was billed.
+            // It changes the refunded sum, not the billed one.
             Billing::Refund => None,
             Billing::Shadow => Some(&mut instance.shadow_billed),
             _ => Some(&mut instance.billed),
@@ -334,8 +334,8 @@ fn gives_back(kind: EntryKind) -> bool {
     matches!(kind, EntryKind::Refund | EntryKind::Reverse)
 }
 
-/// What an instance counts falls by a charge that was taken back, and rises where it is done again. `priced`
-/// is the row of the charge itself.
+/// Lowers the counters of an instance by a charge that was taken back, or raises them if it is done again.
+/// `priced` is the row of the charge itself.
 fn uncount(
     instance: &mut Instance,
     priced: &UsageRow,
@@ -353,8 +353,8 @@ fn uncount(
     Ok(())
 }
 
-/// What the charge added to the disputed seconds goes with it, and comes back with it. A total said all
-/// of them, which no other charge knows.
+/// Removes the disputed seconds of the charge, or adds them again if it is done again. A total sets all of
+/// them, so it has no share of its own.
 fn undispute(instance: &mut Instance, root: &PastTx, undone: bool) {
     let disputed = terms::read_disputed(&root.reason);
     let Some(Seconds(disputed)) = disputed.filter(|_| !terms::is_of_total(&root.reason)) else {

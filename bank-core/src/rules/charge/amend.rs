@@ -1,5 +1,5 @@
-//! Amended records of finished uses: what an earlier record came to goes back where it was for another
-//! project or user (decision 19).
+//! Amended records of finished uses: the charge of an earlier record goes back if it was for another project
+//! or user (decision 19).
 
 use super::Bill;
 use crate::amount::Amount;
@@ -98,8 +98,8 @@ pub(super) fn left(history: &[Placed]) -> Vec<(AllocationId, Amount)> {
 }
 
 impl Bill {
-    /// Gives back what was charged to others, all that is left of it and in their names, and says what is
-    /// to be charged now instead of the difference. What they had back before stays with them.
+    /// Gives back all that is left of the charges of an earlier owner, in that owner's name. Returns the
+    /// amount to charge now instead of the difference. Earlier refunds stay with the earlier owner.
     pub(super) fn take_back(
         &mut self,
         owner: &Owner,
@@ -147,8 +147,8 @@ impl Bill {
         Ok(Some(self.amount))
     }
 
-    /// Takes the refunds of an earlier project back, which gives the same again with all that it was
-    /// charged: nobody else has them, and the money stays where it is. Gives them.
+    /// Reverses the refunds of an earlier owner and returns their parts, which `take_back` grants again with
+    /// the other charges. No credits move, and no refund is left for the new owner.
     fn refunds_again(
         &mut self,
         owner: &Owner,
@@ -216,7 +216,7 @@ impl Bill {
         Ok(left.max(Amount::ZERO))
     }
 
-    /// Writes the usage row of what went back.
+    /// Writes the usage row of a part that went back.
     fn went_back(
         &mut self,
         owner: &Owner,

@@ -24,7 +24,7 @@ pub(super) fn take_back(
         return Ok(());
     };
     let in_shadow = last.billing == Billing::Shadow;
-    // What waited for money goes back when that became known; figures beside money stay in their time.
+    // Money that waited goes back now. Shadow figures stay in their time.
     let booked = if in_shadow { at } else { ctx.now };
     let tx = postings.begin_for("adjust", booked, instance.id);
     postings.remark("assigned");
@@ -33,7 +33,7 @@ pub(super) fn take_back(
         usage: Some(usage),
         ..About::instance(instance)
     };
-    // Shadow figures are on no allocation: what says so is taken back like any entry of a charge.
+    // Shadow figures are on no allocation. Their entry is taken back like any entry of a charge.
     let figures = standing(&view.history).into_iter().map(|(_, entry)| entry);
     for entry in figures.filter(|e| in_shadow && e.kind == EntryKind::ChargeNotional) {
         let about = About {

@@ -23,7 +23,7 @@ pub(super) fn charged_instance<'a>(
         return source::finished_instance(view, charge, whole);
     }
     let grace = ctx.directory.policy.close_grace;
-    // What a collector has charged is one use: another one of the id is no part of it.
+    // A use that a collector has charged is complete: another use of the id is no part of it.
     let is_meant = |i: &&Instance| {
         let is_foreign = charge.terms.source.is_some() && same::collector(i, view).is_some();
         !is_foreign || same::is_of(charge, at, i, grace)
@@ -60,7 +60,7 @@ pub(super) fn charged_instance<'a>(
         .or_else(|| charged_by_collector(view, charge, is_meant))
 }
 
-/// The use that a collector has charged, and that a scheduler's document speaks of by its times.
+/// The use that a collector has charged and whose times a scheduler's document states.
 fn charged_by_collector<'a>(
     view: &'a View,
     charge: &Charge,

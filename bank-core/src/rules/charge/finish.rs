@@ -119,7 +119,7 @@ impl Bill {
             *by = Closing::End;
             instance.due = None;
             if !self.late {
-                // Its scheduler had ended it, and this is the first that is billed of it.
+                // Its scheduler had ended it, and this is its first billed charge.
                 let closed = *closed;
                 close_instance(postings, instance, closed, Closing::End, ctx);
             }
@@ -173,7 +173,7 @@ impl Bill {
         *total = total.plus(self.amount)?;
         instance.charged = instance.charged.plus(duration);
         if asked.terms.source.is_some() {
-            // What waited is billed with it.
+            // The kept seconds are billed with it.
             instance.kept = Seconds(0);
         }
         let until = instance

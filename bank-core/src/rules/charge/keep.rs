@@ -1,6 +1,6 @@
-//! What a source reports of a use that another source charges: kept with the use, and never billed by it
-//! (decisions 19 and 43). Its lien goes on holding what the use cost until the record of the other source
-//! comes, or until a bound.
+//! Reports of a source that does not charge the use: kept with the use, and never billed by that source
+//! (decisions 19 and 43). The lien goes on holding the cost of the use until the record of the charging
+//! source arrives, or until a bound.
 
 use super::find::charged_instance;
 use super::{keep_said, measure, source, subject};
@@ -17,13 +17,13 @@ use crate::rules::same;
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, View};
 
-/// Who charges what a source reports here: another source, of which the machine is; or a collector that has
-/// charged the use already, whosever the machine is now.
+/// The source that charges the use instead of the reporting one: the source of the machine, or a collector
+/// that has charged the use already, whichever source the machine has now.
 pub(super) fn owner(charge: &Charge, view: &View, ctx: &Context<'_>) -> Option<String> {
     if let Some(owner) = source::owner(charge, ctx) {
         return Some(owner.to_owned());
     }
-    // Records of finished uses have been looked at before they became charges.
+    // Records of finished uses were checked before they became charges.
     if charge.terms.finished.is_some() || charge.terms.source.is_none() {
         return None;
     }
@@ -35,8 +35,8 @@ pub(super) fn owner(charge: &Charge, view: &View, ctx: &Context<'_>) -> Option<S
     owner.map(str::to_owned)
 }
 
-/// The seconds that a charge bills of what it reports: of a finished use what was not billed before, from
-/// whomever that came; of a scheduler what it reported meanwhile too.
+/// The seconds that a charge bills. For a finished use: the reported seconds less those that any source has
+/// billed. For a scheduler: the reported seconds and those that were kept.
 pub(super) fn waiting(charge: &Charge, instance: &Instance, reported: Seconds) -> Seconds {
     let terms = &charge.terms;
     if terms.total || terms.amount.is_some() || terms.window.is_some() {
@@ -52,7 +52,7 @@ pub(super) fn waiting(charge: &Charge, instance: &Instance, reported: Seconds) -
     reported.plus(instance.kept)
 }
 
-/// Keeps what a charge says, and bills nothing.
+/// Keeps the facts and seconds of a charge, and bills nothing.
 pub(super) fn keep(
     charge: &Charge,
     owner: &str,
@@ -98,7 +98,7 @@ pub(super) fn keep(
     Ok(postings.finish(outcome))
 }
 
-/// Adds the seconds that are reported to those that wait for whoever charges the use.
+/// Adds the reported seconds to those that wait for the charging source.
 fn count(instance: &mut Instance, charge: &Charge) -> Result<(), Refusal> {
     let reported = measure::reported(charge)?;
     instance.kept = if charge.terms.total {
@@ -110,7 +110,7 @@ fn count(instance: &mut Instance, charge: &Charge) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Closes a use, and looks at it again when its lien has waited long enough.
+/// Closes a use. It is due again when its lien has waited long enough.
 pub(in crate::rules) fn close_and_wait(
     postings: &mut Postings,
     instance: &mut Instance,
@@ -121,8 +121,8 @@ pub(in crate::rules) fn close_and_wait(
     instance.due = instance.lien.as_ref().map(|lien| lien.end);
 }
 
-/// Goes on holding what the use cost so far, and gives the rest of its lien back. What cannot be priced
-/// stays held whole.
+/// Goes on holding the cost of the use so far, and gives the rest of its lien back. If the cost cannot be
+/// computed, the whole lien stays.
 pub(in crate::rules) fn hold(
     postings: &mut Postings,
     instance: &mut Instance,
@@ -167,7 +167,7 @@ pub(in crate::rules) fn hold(
     Ok(())
 }
 
-/// What the source is answered.
+/// The answer to the source.
 fn answer(
     instance: &Instance,
     owner: &str,

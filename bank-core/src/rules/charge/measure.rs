@@ -169,7 +169,7 @@ pub(super) fn measure(
     })
 }
 
-/// What was billed of a finished use before its first record came.
+/// The seconds of a finished use that were billed before its first record came.
 fn billed_before(charge: &Charge, instance: &Instance) -> Seconds {
     if charge.terms.total {
         Seconds(0)

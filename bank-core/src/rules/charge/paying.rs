@@ -117,7 +117,7 @@ impl Bill {
             order.extend(rest);
         }
         let (order, all) = (in_time(&order), order);
-        // Where nothing was there then, what came later carries what is short.
+        // If no allocation existed then, a later one carries the debt.
         self.first = self
             .first
             .or_else(|| order.first().or(all.first()).copied());
@@ -146,7 +146,7 @@ impl Bill {
         }
     }
 
-    /// What is free of an allocation, without what came after the usage; zero or above.
+    /// The free amount of an allocation without credits that came after the usage; zero or above.
     pub(super) fn free(&self, id: AllocationId) -> i128 {
         let free = self.postings.allocation(id).map_or(0, |a| a.free(false));
         let came = self.came_after.iter().find(|(own, _)| *own == id);

@@ -91,7 +91,7 @@ impl Bill {
             })
             .filter(|(_, part)| *part > 0)
             .collect();
-        // Where it is known what became of each charge, what was reissued elsewhere is not there.
+        // If the history of the charges is loaded, credits that were reissued elsewhere do not count.
         let known = (!in_shadow && !history.is_empty()).then(|| left(history));
         let known = known.map(|left| left.into_iter().map(|(id, part)| (id, part.0.into())));
         let parts = known.map_or(parts, Iterator::collect);

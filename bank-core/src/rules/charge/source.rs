@@ -55,8 +55,8 @@ pub(super) fn op(charge: &Charge) -> &'static str {
     }
 }
 
-/// The instance of a finished use: that of the record before it, else the one of the same use, whoever
-/// made it.
+/// The instance of a finished use: that of the record before it, else the one of the same use, from any
+/// source.
 pub(super) fn finished_instance<'a>(
     view: &'a View,
     charge: &Charge,

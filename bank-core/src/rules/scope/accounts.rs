@@ -9,8 +9,8 @@ use crate::refusal::Refusal;
 use crate::select;
 use crate::view::Context;
 
-/// Refuses a row of a list that names what lies outside. A row that the account has already names nothing
-/// new of users and machines.
+/// Refuses a row of a list that names an object outside the caller's scope. A row that the account has
+/// already names no new user or machine.
 pub(super) fn row(name: &str, row: &Constraint, ctx: &Context<'_>) -> Result<(), Refusal> {
     let value = row.value.as_str();
     let is_word = value == "ANY" || value == "MEMBERS";
