@@ -45,13 +45,13 @@ pub(super) fn reverse(
     let tx = begin(&mut postings, reverse, ctx);
     postings.about_instance(instance.id);
     let known = instance.clone();
-    let (back, mut told) = move_back(&mut postings, instance, &rows, tx, ctx)?;
+    let (back, mut opposites) = move_back(&mut postings, instance, &rows, tx, ctx)?;
     let usage = UsageId(Next::take(&mut postings.next.usage));
     let about = About {
         usage: Some(usage),
         ..About::instance(instance)
     };
-    let pairs = pairs(&rows, &told);
+    let pairs = pairs(&rows, &opposites);
     let parts = oppose(&mut postings, target, &about, &pairs, ctx)?;
     check_cover(&postings, &parts, reverse, ctx)?;
     let mut row = opposite(own, instance, (usage, tx), ctx)?;
@@ -72,8 +72,8 @@ pub(super) fn reverse(
         _ => {}
     }
     unblock_paid(&mut postings, &parts, ctx);
-    told.push(row.clone());
-    announce_all(&mut postings, (&known, instance), &told, ctx);
+    opposites.push(row.clone());
+    announce_all(&mut postings, (&known, instance), &opposites, ctx);
     instance.last_usage = Some(usage);
     postings.usages.push(row);
     postings.instances.push(InstanceChange {
