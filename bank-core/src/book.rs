@@ -168,7 +168,7 @@ impl Book {
         }
     }
 
-    /// What came into allocations without a start after an instant.
+    /// Amounts that came into allocations without a start after an instant.
     fn came_after(&self, own: &[Allocation], at: Timestamp) -> Vec<(AllocationId, Amount)> {
         let open = own.iter().filter(|a| a.window.start.is_none());
         let came = |a: &Allocation| {

@@ -11,8 +11,8 @@ use crate::rules::after::{announce, move_money};
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, Next, View};
 
-/// Takes back all that an instance was charged, in a transaction of its own: what `#unbilled` carries,
-/// or shadow figures that stand on no account. The instance counts nothing afterwards.
+/// Takes back all that an instance was charged, in a transaction of its own: the charge on `#unbilled`, or
+/// shadow figures without an account. The instance counts nothing afterwards.
 pub(super) fn take_back(
     postings: &mut Postings,
     instance: &mut Instance,

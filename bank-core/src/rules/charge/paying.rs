@@ -197,7 +197,7 @@ impl Bill {
         discrete && (take < rest || beside())
     }
 
-    /// What the journal calls it: a charge after the close is told apart.
+    /// The kind of its entries: a charge after the close has its own.
     pub(super) fn kind(&self) -> EntryKind {
         if self.late {
             EntryKind::LateCharge

@@ -1,5 +1,5 @@
-//! Commands by the fields that name an object, each with an object of the caller's, one of others and
-//! one that is not there.
+//! Commands by the fields that name an object, each with an object of the caller, one of others and a
+//! missing one.
 
 use crate::amount::Amount;
 use crate::command::{
@@ -14,12 +14,12 @@ use crate::rules::tests::{Ground, charge, request, reserve};
 use crate::time::{Seconds, Timestamp};
 use crate::usage::Usage;
 
-/// One field of a command: a name goes in, the command that has it there comes out.
+/// One field of a command, and the command for a name in this field.
 struct Field {
     label: &'static str,
     names: [&'static str; 3],
     make: fn(&str) -> Command,
-    /// What is not there is made, or nothing is done about it: no refusal is asked for.
+    /// A missing object is created or ignored, so the command is not refused.
     is_served: bool,
 }
 
@@ -214,7 +214,7 @@ fn allocation(number: &str) -> AllocationId {
     AllocationId(number.parse().unwrap())
 }
 
-/// What a caller with single projects can name.
+/// The fields of a caller limited to projects.
 fn of_projects() -> Vec<Field> {
     let mut all = vec![
         field("SetProject.name", PROJECTS, |name| {
@@ -382,7 +382,7 @@ fn of_work() -> Vec<Field> {
     ]
 }
 
-/// What a caller with single machines can name.
+/// The fields of a caller limited to machines.
 fn of_machines() -> Vec<Field> {
     vec![
         field("SetProject.machines", MACHINES, |name| {
@@ -426,7 +426,7 @@ fn of_machines() -> Vec<Field> {
     ]
 }
 
-/// What a field answers: the refusal without the name that was given.
+/// The answer to a name in a field.
 fn answer(scope: (&[&str], &[&str]), field: &Field, name: &str) -> Result<String, Refusal> {
     let mut ground = ground();
     let all = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
@@ -462,18 +462,18 @@ fn findings(scope: (&[&str], &[&str]), fields: &[Field]) -> Vec<String> {
 }
 
 #[test]
-fn what_is_of_other_projects_answers_as_what_is_not_there() {
+fn objects_of_other_projects_are_answered_like_missing_ones() {
     let found = findings((&["chem"], &[]), &of_projects());
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 #[test]
-fn what_is_of_other_machines_answers_as_what_is_not_there() {
+fn objects_of_other_machines_are_answered_like_missing_ones() {
     let found = findings((&[], &["colony"]), &of_machines());
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// Both limits at once: each of them is looked at.
+/// Each of two limits holds.
 #[test]
 fn a_key_for_projects_and_machines_is_held_to_both() {
     let scope: (&[&str], &[&str]) = (&["chem"], &["colony"]);
@@ -482,9 +482,9 @@ fn a_key_for_projects_and_machines_is_held_to_both() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// A person of no project is nobody else's: whoever may change members can take them in.
+/// A user without any project is in every scope.
 #[test]
-fn a_user_of_no_project_can_be_taken_in() {
+fn a_user_without_a_project_can_become_a_member() {
     let mut ground = ground();
     let user = SetUser {
         name: "dora".into(),
