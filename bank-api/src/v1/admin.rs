@@ -28,7 +28,7 @@ pub struct Status {
     pub journal_entries: i64,
     /// Size of the database in bytes.
     pub database_bytes: Option<i64>,
-    /// Liens that hold money; `null` for those from whom something is hidden.
+    /// Liens that hold money; `null` for restricted callers.
     #[serde(default)]
     pub open_liens: Option<i64>,
     /// Commands that wait for the writer.
@@ -39,11 +39,10 @@ pub struct Status {
     pub commits: i64,
     /// Commands decided since the start.
     pub commands: i64,
-    /// Usage on the suspense account; `null` for those from whom something is hidden.
+    /// Usage on the suspense account; `null` for restricted callers.
     #[serde(default)]
     pub unbilled: Option<Unbilled>,
-    /// Jobs for which more time was reported than can have been used; `null` for those from whom
-    /// something is hidden.
+    /// Jobs for which more time was reported than can have been used; `null` for restricted callers.
     #[serde(default)]
     pub disputed: Option<i64>,
     /// The bank's mode where neither machine nor project has one.
@@ -69,19 +68,19 @@ pub struct Status {
     /// How many got stuck since the start.
     #[serde(default)]
     pub stuck_total: i64,
-    /// The record files; empty for whoever does not see everything.
+    /// The record files; empty for restricted callers.
     #[serde(default)]
     pub sinks: Vec<SinkStatus>,
-    /// Collectors that have been silent for too long; empty for whoever does not see everything.
+    /// Collectors that have been silent for too long; empty for restricted callers.
     #[serde(default)]
     pub silent_sources: Vec<String>,
-    /// How attention stands; `null` for those from whom something is hidden.
+    /// Alerts; `null` for restricted callers.
     #[serde(default)]
     pub attention: Option<super::AttentionStatus>,
-    /// How scheduled reports stand; `null` for those from whom something is hidden.
+    /// Scheduled reports; `null` for restricted callers.
     #[serde(default)]
     pub reports: Option<super::ScheduleStatus>,
-    /// Refusals of access since the start; empty for whoever does not see everything.
+    /// Refusals of access since the start; empty for restricted callers.
     #[serde(default)]
     pub refused_access: Vec<RefusedAccess>,
     /// Requests since the start whose sender could not be told, by cause; empty for whoever does not

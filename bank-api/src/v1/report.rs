@@ -171,9 +171,9 @@ pub struct UsageFigures {
     pub cpu_mhz_seconds: Option<String>,
     /// `factored_hours` in seconds.
     pub factored_seconds: String,
-    /// What was charged, less what of it went back later: money that moved.
+    /// Real charges, less the money that went back later.
     pub charged: String,
-    /// What would have been charged in the modes `track` and `notional`, less what of it was taken back.
+    /// Shadow charges in the modes `track` and `notional`, less those that were taken back.
     #[serde(default)]
     pub shadow_charged: String,
     /// Percent of what was charged in the bucket, in the period where rows are buckets alone; of processor

@@ -170,7 +170,7 @@ pub struct StatementPart {
     /// Charged, less charges that were undone; below zero where a charge of an earlier period was.
     pub charged: String,
     /// Given back by refunds and amended records, less refunds that were undone. Charged less refunded, over
-    /// all parts, is what the headings of uses come to.
+    /// all parts, equals the sum of the headings of uses.
     pub refunded: String,
 }
 
