@@ -190,7 +190,7 @@ impl Book {
         own.and_then(|i| i.account)
     }
 
-    /// What allocations have paid for instances, by number: the entries of their usage rows.
+    /// The payments of allocations for instances, by number: the entries of their usage rows.
     fn paid(&self, instances: &[Instance]) -> Vec<Paid> {
         let mut paid: Vec<Paid> = Vec::new();
         for instance in instances {

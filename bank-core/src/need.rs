@@ -37,7 +37,7 @@ pub struct Need {
     pub accounts: Vec<AccountId>,
     /// Only those that end after this instant; none for all of them.
     pub ending_after: Option<Timestamp>,
-    /// What came into the allocations without a start after this instant.
+    /// Amounts that came into the allocations without a start after this instant.
     pub came_after: Option<Timestamp>,
     /// This allocation too.
     pub allocation: Option<AllocationId>,
@@ -72,10 +72,10 @@ pub struct Need {
     pub quote: Option<QuoteId>,
     /// The finished use of this source, id and start, with its instance.
     pub identity: Option<Identity>,
-    /// The finished uses of this object, whoever reported them, with the name of a server behind the id or
-    /// without; and their instances.
+    /// The finished uses of this object, from any source, with or without the name of a server after the id;
+    /// and their instances.
     pub others: Option<InstanceKey>,
-    /// The uses of this id too: the one of the object without the name of a server behind it.
+    /// The uses of this id too: that of the object without the name of a server.
     pub alias: Option<InstanceKey>,
     /// Whether anything was charged on this machine.
     pub charges_on: Option<String>,

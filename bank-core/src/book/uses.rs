@@ -8,7 +8,7 @@ use crate::reconcile::short_id;
 use crate::view::View;
 
 impl Book {
-    /// Whether an object was ever used, with the name of a server behind its id or without.
+    /// Whether an object was ever used, with or without the name of a server after its id.
     pub(super) fn is_used(&self, key: &InstanceKey) -> bool {
         let short = short_id(&key.object_id);
         let is_own = |known: &InstanceKey| {
@@ -18,7 +18,7 @@ impl Book {
         self.instances.values().any(|i| is_own(&i.key))
     }
 
-    /// The finished uses of an object, whoever reported them.
+    /// The finished uses of an object, from any source.
     pub(super) fn others_of(&self, key: &InstanceKey) -> Vec<OtherUse> {
         let is_meant = |known: &InstanceKey| {
             let (own, id) = (&known.object_id, &key.object_id);

@@ -33,7 +33,7 @@ pub(super) fn of_report(report: &UsageReport, directory: &Directory, now: Timest
     }
 }
 
-/// The key without the name of a server behind the id: schedulers and their accounting may differ in that.
+/// The key without the name of a server after the id. The accounting of a scheduler may add this name.
 fn alias(key: &InstanceKey) -> Option<InstanceKey> {
     let short = short_id(&key.object_id);
     (short != key.object_id).then(|| InstanceKey {

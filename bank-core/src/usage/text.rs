@@ -179,7 +179,7 @@ mod tests {
         }
     }
 
-    /// What was written before names could hold every character.
+    /// Texts from before names could contain every character.
     #[test]
     fn texts_of_before_read_as_before() {
         let text = "n2\u{1f}gbad=1";

@@ -82,7 +82,7 @@ fn row(
     }
 }
 
-/// What is left of real charges, by allocation.
+/// The rest of real charges, by allocation.
 pub(super) fn left(history: &[Placed]) -> Vec<(AllocationId, Amount)> {
     let mut parts: BTreeMap<i64, i64> = BTreeMap::new();
     for rest in rests(history).iter().filter(|rest| rest.left > 0) {
