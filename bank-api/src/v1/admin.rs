@@ -90,7 +90,7 @@ pub struct Status {
     /// Size of the write-ahead log in bytes: what the database itself does not hold yet.
     #[serde(default)]
     pub wal_bytes: Option<i64>,
-    /// The backup made last; `null` for whoever does not see everything, and where there is none.
+    /// The latest backup; `null` for restricted callers, and if there is none.
     #[serde(default)]
     pub last_backup: Option<LastBackup>,
     /// Why the daemon's own last try to make a backup failed; `null` as above.
