@@ -83,7 +83,7 @@ fn who_is_below_zero_now_is_empty_now() {
     let found = forecast(&[owed, later], TEN, 0, now);
     assert_eq!(found.empty_at, Some(now));
     assert_eq!(found.again_at, Some(Timestamp(40 * DAY)));
-    // What comes first can be spent, whatever is owed elsewhere.
+    // The first allocation can be spent in full, whatever another one owes.
     let little = money(3, 500, Some(20), None);
     let found = forecast(&[owed, later, little], TEN, 0, now);
     assert_eq!(found.again_at, Some(Timestamp(20 * DAY)));
