@@ -309,10 +309,10 @@ pub(super) fn understood(act: Act, bytes: &[u8]) -> Result<Understood, Refused> 
     }
 }
 
-/// Why nothing is answered while the disk is full.
+/// The reason for not answering while the disk is full.
 pub(super) const DISK_FULL: &str = "the disk is full";
 
-/// A reason that says how much of a body is not kept.
+/// A reason with the number of bytes that are kept, if the body is cut.
 fn cut_off(reason: &str, bytes: usize, kept: usize) -> String {
     if kept < bytes {
         bounded(format!("only {kept} of {bytes} bytes are kept: {reason}"))

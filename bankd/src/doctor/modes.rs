@@ -1,5 +1,5 @@
-//! Owners and modes of the bank's files: what `bankd doctor` reports, and what `bankd serve` refuses to
-//! begin with. A secret that others can read is no secret; anything else is a warning.
+//! Owners and modes of the bank's files. `bankd doctor` reports them, and `bankd serve` checks them at the
+//! start: it refuses secrets that others can read, and logs a warning about anything else.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,29 +14,29 @@ use crate::config::{Config, path_in};
 /// The secrets in `keys/`.
 #[derive(Debug, Default)]
 pub(super) struct Secrets {
-    /// What closes those that are open to others.
+    /// Commands that close the secrets which others can read.
     pub(super) open: Vec<String>,
-    /// What gives those to the owner of the folder that somebody else has.
+    /// Commands that give secrets of other owners to the owner of the folder.
     pub(super) foreign: Vec<String>,
     /// The files that are secrets of callers' keys.
     pub(super) there: BTreeSet<String>,
 }
 
-/// What closes a path that is open to others.
+/// The command that closes a path which is open to others.
 fn open_to_others(path: &Path, most: u32) -> Option<String> {
     let found = fs::metadata(path).ok()?.mode() & 0o777;
     let more = found & !most;
     (more != 0).then(|| format!("chmod {most:o} {} (it is {found:o})", path.display()))
 }
 
-/// What gives a file to the owner of the folder that it is in, where somebody else has it.
+/// The command that gives a file of another owner to the owner of its folder.
 fn belongs_to_others(path: &Path, folder: &Path) -> Option<String> {
     let owner = |path: &Path| fs::metadata(path).map(|of| of.uid()).ok();
     let (own, right) = (owner(path)?, owner(folder)?);
     (own != right).then(|| format!("chown {right} {} (it is of {own})", path.display()))
 }
 
-/// What closes the data directory, its database and its settings.
+/// Commands that close the data directory, its database and its settings.
 pub(super) fn of_directory(data: &DataDir) -> Vec<String> {
     let (database, config) = (data.database(), data.config());
     let log = database.with_extension("db-wal");
@@ -51,7 +51,7 @@ pub(super) fn of_directory(data: &DataDir) -> Vec<String> {
         .collect()
 }
 
-/// Files among the secrets of keys that the settings name: those are for something else.
+/// Files in `keys/` that the settings name: they are no secrets of callers' keys.
 fn named(data: &DataDir, config: &Config) -> BTreeSet<PathBuf> {
     let tls = &config.auditor.tls;
     let fixed = [&config.checkpoint.key, &tls.cert, &tls.key, &tls.ca];
@@ -96,12 +96,12 @@ pub(super) fn secrets(data: &DataDir, config: &Config) -> io::Result<Secrets> {
     Ok(secrets)
 }
 
-/// What a daemon that begins to serve finds open to others.
+/// Commands that close files which others can read, as found at the start of the daemon.
 #[derive(Debug, Default)]
 pub(crate) struct Exposed {
-    /// What closes the secrets of keys: nobody is served before.
+    /// For the secrets of keys. The daemon does not serve before they are closed.
     pub(crate) secrets: Vec<String>,
-    /// What closes the data directory, the database and the settings, and puts owners right.
+    /// For the data directory, the database, the settings, and owners of secrets.
     pub(crate) rest: Vec<String>,
 }
 

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use chrono::NaiveDate;
 use chrono::format::{Item, StrftimeItems};
 
-/// What compressed files end with.
+/// Endings of compressed files that can be read.
 const PACKED: [&str; 3] = [".gz", ".zst", ".zstd"];
 
-/// What files end with that are compressed in a form that is not read.
+/// Endings of compressed files that cannot be read.
 const UNSUPPORTED: [&str; 9] = [
     ".bz2", ".xz", ".lzma", ".lz", ".lz4", ".lzo", ".Z", ".zip", ".br",
 ];
@@ -172,7 +172,7 @@ fn dated(pattern: &str, name: &str) -> Option<NaiveDate> {
     (written(day, pattern)? == name).then_some(day)
 }
 
-/// Those files of a folder that are wanted; one that is not there has none.
+/// The files of a folder that pass the filter; none if there is no such folder.
 ///
 /// # Errors
 /// If it cannot be read.

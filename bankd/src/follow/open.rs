@@ -20,7 +20,7 @@ pub(super) struct Open {
     written: i64,
     /// The bytes that the list of files has of it.
     pub(super) listed: Option<(u64, Fingerprint)>,
-    /// What was read in vain: nothing comes of the same bytes with the same ending.
+    /// The look and the ending of a read without result: the same read again would have none either.
     pub(super) vain: Option<(Option<Look>, Ending)>,
 }
 
@@ -61,7 +61,7 @@ impl Open {
         self.seen.unwrap_or(self.input.at_first)
     }
 
-    /// Looks at the file: false if what was read of it does not stand there any more.
+    /// Looks at the file: false if it no longer begins with the bytes that were read.
     ///
     /// # Errors
     /// If it cannot be read.

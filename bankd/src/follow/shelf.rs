@@ -1,9 +1,9 @@
 //! The files beside a followed one, and how much of each is dealt with.
 //!
-//! What was there when the file was followed first is left out and listed. After that, every file that
-//! rotation leaves is read unless it is known here to be read already: by its inode while it looks the
-//! same, else by its content, compressed or not. Times of files only give the order. What cannot be
-//! read stays in the list with its reason.
+//! Files that were there when the file was followed first are left out and listed. After that, every file
+//! that rotation leaves is read unless the list has it as read: by its inode while it looks the
+//! same, else by its content, compressed or not. Times of files decide the order only. Files that cannot
+//! be read stay in the list with the reason.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -26,7 +26,7 @@ const COMPARED_MAX: usize = 256;
 /// Why a file, or a part of one, is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// It was read to its end, or as far as the row says.
+    /// It was read to its end, or up to the length in the row.
     Read,
     /// It was there before the file was followed first.
     Earlier,
@@ -80,21 +80,21 @@ pub(super) struct Known {
     pub(super) file: PathBuf,
     pub(super) why: Why,
     pub(super) node: Node,
-    /// How it looked when that was noted.
+    /// Its size and time when the row was written.
     pub(super) look: Look,
     /// Bytes that are dealt with, and lines in them.
     pub(super) length: u64,
     pub(super) line: u64,
-    /// What these bytes are known by.
+    /// The fingerprint of these bytes.
     pub(super) print: Fingerprint,
-    /// They are those of the compressed file, not of its content.
+    /// Length and fingerprint are those of the compressed file, not of its content.
     pub(super) is_raw: bool,
     /// It is not in the folder any more.
     pub(super) is_gone: bool,
 }
 
 impl Known {
-    /// The file of a mark, read as far as the mark says.
+    /// The file of a mark, read up to the offset of the mark.
     pub(super) fn read(mark: &Mark, look: Look) -> Self {
         Self {
             file: mark.file.clone(),
@@ -122,7 +122,7 @@ impl Known {
     }
 }
 
-/// Everything that is known about the files beside a followed one.
+/// The files beside a followed one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Shelf {
     rows: Vec<Known>,
@@ -136,8 +136,8 @@ impl Shelf {
         Self { rows, version: 0 }
     }
 
-    /// The shelf at the first start: what rotation has left before it is not read. `mark` is that of a
-    /// version of this program that kept no shelf: what is older than the file it names was read.
+    /// The shelf at the first start: files that rotation left before it are not read. `mark` is that of a
+    /// version of this program that kept no shelf: files older than the one that it names were read.
     ///
     /// # Errors
     /// If the folder cannot be read.
@@ -164,7 +164,7 @@ impl Shelf {
         Ok(shelf)
     }
 
-    /// Everything on it, the oldest note first.
+    /// All rows, the oldest first.
     pub(super) fn rows(&self) -> &[Known] {
         &self.rows
     }
@@ -180,13 +180,13 @@ impl Shelf {
         self.rows.iter().filter(is_listed)
     }
 
-    /// Whether something on it is to be tried again.
+    /// Whether a file could not be read and is to be tried again.
     pub(super) fn has_broken(&self) -> bool {
         self.rows.iter().any(|row| row.why == Why::Broken)
     }
 
-    /// Puts a file on it. What was known of an earlier file of the same inode stays known by its
-    /// content; `instead` names the bytes of a row that this one replaces.
+    /// Adds a row. A row of an earlier file with the same inode keeps its fingerprint only; `instead` has
+    /// length and fingerprint of the row that this one replaces.
     pub(super) fn put(&mut self, known: Known, instead: Option<(u64, Fingerprint)>) {
         if self.rows.contains(&known) {
             return;
@@ -205,7 +205,7 @@ impl Shelf {
         self.version = self.version.saturating_add(1);
     }
 
-    /// Notes that the rest of a file is lost. False if that is known already.
+    /// Notes that the rest of a file is lost. False if there is such a note already.
     pub(super) fn note(&mut self, why: Why, mark: &Mark) -> bool {
         let mut row = Known::bare(&mark.file, why, Node::default(), Look::default());
         (row.length, row.print) = (mark.offset, mark.print);

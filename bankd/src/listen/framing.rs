@@ -1,6 +1,6 @@
-//! Where the requests of a connection begin and end, seen beside the HTTP library, which hides two
-//! things that matter: a head with two lengths, and a body that nobody has read. Pure: bytes in, what
-//! became of them out. It never decides what a request is; where it cannot follow, it says so and stops.
+//! Where the requests of a connection begin and end, found beside the HTTP library. The library hides two
+//! things that matter: a head with two lengths, and a body that nobody has read. Pure: bytes in, findings
+//! out. It decides nothing about a request; if it cannot follow the bytes, it stops.
 
 /// Most bytes of a line of which the beginning is kept: enough for the two fields that count.
 const LINE_KEPT: usize = 128;
@@ -16,7 +16,7 @@ pub(super) struct Framing {
     head: Head,
 }
 
-/// What the fields of a head say of the length of the body.
+/// The fields of a head that give the length of the body.
 #[derive(Clone, Copy, Debug, Default)]
 struct Head {
     /// A line was seen: the empty lines before it are none of the head.
@@ -41,7 +41,7 @@ enum State {
     Lost,
 }
 
-/// What was seen among some bytes.
+/// A finding in some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     /// Nothing of note.

@@ -88,7 +88,7 @@ fn of_event(directory: &Directory, event: &RecordEvent, counted: Counted) -> Rec
     }
 }
 
-/// What a record says that a change cost: in mode `track` shadow charges are 0 (usage-records.md 6.1).
+/// The cost of a change in its record: 0 for shadow charges in mode `track` (usage-records.md 6.1).
 fn reported(directory: &Directory, instance: &Instance, usage: &UsageRow) -> i64 {
     if usage.billing == Billing::Shadow && mode(directory, instance) == Mode::Track {
         return 0;
@@ -122,7 +122,7 @@ fn closed(
 struct Change<'a> {
     instance: &'a Instance,
     usage: &'a UsageRow,
-    /// What its record says it cost.
+    /// Its cost in the record.
     amount: i64,
     created: Timestamp,
     counted: Counted,
@@ -180,7 +180,7 @@ impl Change<'_> {
             _ => one(usage, charged),
         };
         let base = base(directory, self.instance, self.created, used, self.amount);
-        // The instance says what all its charges came to; the charge, who carries this one.
+        // The instance has the sum of its charges; the charge has the outcome of this one.
         let outcome = match usage.billing {
             Billing::Shadow => Outcome::Shadow,
             Billing::Unbilled => Outcome::Unbilled,

@@ -1,6 +1,6 @@
-//! The file that was written before, where the path leads to another one or to
-//! less than was written: renamed, copied or compressed while nobody wrote. It
-//! may hold lines that were never confirmed.
+//! Finds the previous record file if the path names another file or a shorter
+//! one: it was renamed, copied or compressed while the daemon did not write. It
+//! can contain lines that were never confirmed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Read};
@@ -11,10 +11,10 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::{Confirmed, tail};
 
-/// What compressed files end with that can be read.
+/// Endings of compressed files that can be read.
 const PACKED: [&str; 3] = [".gz", ".zst", ".zstd"];
 
-/// What the earlier file came to.
+/// Pending lines that were found in the earlier file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Earlier {
     /// Leading pending lines that are in it.

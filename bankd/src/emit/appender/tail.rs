@@ -10,10 +10,10 @@ use sha2::{Digest, Sha256};
 
 /// Bytes read at once.
 pub(super) const PIECE: usize = 16 << 10;
-/// Bytes before a length that a file is known by.
+/// Bytes before a length that a fingerprint covers.
 const SIDE: u64 = 4096;
 
-/// What a file is known by.
+/// The fingerprint of a file.
 pub(super) type Print = [u8; 32];
 
 /// True when the bytes from `from` to `to` are the beginning of the lines, one
@@ -68,7 +68,7 @@ impl Count {
     }
 }
 
-/// What a file is known by: SHA-256 over the last bytes before `length`.
+/// The fingerprint of a file: SHA-256 over the last bytes before `length`.
 pub(super) fn print(file: &File, length: u64) -> io::Result<Print> {
     let side = SIDE.min(length);
     let mut bytes = vec![0; usize::try_from(side).unwrap_or_default()];

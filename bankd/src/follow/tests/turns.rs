@@ -10,7 +10,7 @@ fn pbs() -> Follower {
     Follower::new("acct", "pbs", Options::default())
 }
 
-/// Rotates as `way` says, with the numbers of older files moved on.
+/// Rotates in one of [`WAYS`], and moves the numbers of older files up.
 fn turn(f: &Follower, way: &str) {
     for number in (1..20).rev() {
         for ending in ["", ".gz"] {
@@ -87,7 +87,7 @@ fn files_that_lived_for_less_than_a_look_are_read() {
     }
 }
 
-/// A file beside the followed one, which goes on being written: the time of neither says which is newer.
+/// A file beside the followed one, which goes on being written: neither time shows which is newer.
 #[test]
 fn a_file_that_turns_up_beside_the_live_one_is_read() {
     let mut f = pbs();

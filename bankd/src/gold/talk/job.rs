@@ -120,7 +120,7 @@ pub(super) async fn answer(
     Ok(said::of(&came, verb, &made.told, request, bank))
 }
 
-/// Options that were left out, in the log and the counters.
+/// Logs and counts options that were left out.
 pub(super) fn left_out(app: &App, names: &[String], action: &str, request_id: &str) {
     if names.is_empty() {
         return;
@@ -131,8 +131,8 @@ pub(super) fn left_out(app: &App, names: &[String], action: &str, request_id: &s
     app.counters.options_left_out(names.len());
 }
 
-/// A client names a quote by its number or its TID; one that there is not holds for nothing, as one
-/// that is over does (ledger.md 2.7).
+/// A client names a quote by its number or its TID. An unknown one has no effect, like an expired one
+/// (ledger.md 2.7).
 async fn find_quote(app: &Arc<App>, command: &mut Command) -> Result<(), Fault> {
     let request = match command {
         Command::Reserve(reserve) => &mut reserve.request,
@@ -206,7 +206,7 @@ fn of(
 }
 
 /// A scheduler repeats a reserve, so it takes the place of the older one (gold-wire.md 5). Gold's own
-/// clients say so by `Replace`, and otherwise hold more.
+/// clients ask for that with `Replace`; without it they hold more.
 fn reserve(mut request: Request, (wall, priced): (Seconds, Seconds), options: &Options) -> Reserve {
     request.facts.wall = Some(wall);
     Reserve {
@@ -232,14 +232,14 @@ fn charge(
     facts.wall = facts.wall.or(Some(wall));
     facts.start = facts.start.or(options.start);
     facts.end = facts.end.or(options.end);
-    // Of the charged time, where that is said; else of the job.
+    // The end of the charged time if the request has one, else that of the job.
     request.event_time = options.end.or(facts.end);
     let ends = facts.end.is_some() || options.is_clients;
     Charge {
         duration: Some(priced),
         closes: is_job && options.incremental.map_or(ends, |incremental| !incremental),
         terms: Terms {
-            // The gateway hears of charges when they happen, and in their order.
+            // Charges reach the gateway when they happen, and in their order.
             newest: is_job,
             named_only: setting.strict_project,
             idle: (!is_job).then_some(setting.reservation_idle),

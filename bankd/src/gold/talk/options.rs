@@ -1,8 +1,8 @@
-//! The options of a request about a job, `<Option name="NAME">VALUE</Option>`: how Gold's own clients
-//! send how long, when and which way, while a scheduler puts all of it into the job.
+//! The options of a request about a job, `<Option name="NAME">VALUE</Option>`. Gold's own clients send
+//! durations, times and modes as options; a scheduler sends them as fields of the job.
 //!
-//! An option that this gateway does not know might change what is paid, so it is refused. Only what
-//! cannot change it is left out, logged and counted (decision 40).
+//! An unknown option could change an amount, so it is refused. Only options that cannot change an amount
+//! are left out, logged and counted (decision 40).
 
 use bank_core::time::{Seconds, Timestamp};
 
@@ -17,7 +17,7 @@ const FIELDS: [&str; 4] = ["WallDuration", "ChargeDuration", "StartTime", "EndTi
 /// Options about the words of an answer or of a record: none of them can change an amount.
 const WORDS: [&str; 3] = ["Itemize", "ItemizedCharges", "Verbose"];
 
-/// What the options of a request ask for.
+/// The options of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -36,7 +36,7 @@ pub(super) struct Options {
     pub(super) replaces: bool,
     /// Whether a charge leaves the rest of the lien; none where the request has no such option.
     pub(super) incremental: Option<bool>,
-    /// Whether a quote's price is to hold.
+    /// Whether the price of a quote is guaranteed.
     pub(super) guarantee: bool,
     /// Whether a quote tests no balance.
     pub(super) cost_only: bool,
@@ -44,7 +44,7 @@ pub(super) struct Options {
     pub(super) description: Option<String>,
     /// Names of options that were left out.
     pub(super) ignored: Vec<String>,
-    /// There are options at all: the request comes from a client of Gold's own.
+    /// The request has options: it comes from a client of Gold's own.
     pub(super) is_clients: bool,
 }
 
@@ -74,7 +74,6 @@ impl Options {
         }
         let times = nami::of_fields(ObjectKind::Job, fields.iter().copied())
             .map_err(|error| not_read(&error))?;
-        // A time of 0 is Gold's minus infinity: no time at all.
         for (name, value) in fields.iter().filter(|(name, _)| name.ends_with("Duration")) {
             if value.is_empty() {
                 return Err(unusable(name, "is empty"));
@@ -82,6 +81,7 @@ impl Options {
         }
         options.wall = times.wall_duration_s.map(Seconds);
         options.priced = times.charge_duration_s.map(Seconds);
+        // A time of 0 is Gold's minus infinity: no time at all.
         options.start = times.start_time_s.map(Timestamp::from_seconds);
         options.end = times.end_time_s.map(Timestamp::from_seconds);
         if let (Some(start), Some(end)) = (options.start, options.end)
@@ -103,9 +103,9 @@ impl Options {
             ("Guarantee", Verb::Quote) => self.guarantee = truth(name, value)?,
             ("CostOnly", Verb::Quote) => self.cost_only = truth(name, value)?,
             ("Description", _) => self.description = Some(value.to_owned()),
-            // Another bank's part of a job that both account for.
+            // Any other value is about the share of another bank in the job.
             ("CallType", _) if value == "Normal" => {}
-            // Such a request asks how it is written, and is not to be carried out.
+            // With `True` a request asks for its syntax only, and must not be carried out.
             ("ShowUsage", _) if value != "True" => {}
             (name, _) if WORDS.contains(&name) => self.ignored.push(name.to_owned()),
             (name, verb) => {
@@ -129,7 +129,7 @@ impl Options {
     }
 }
 
-/// Whether a verb has a use for a field as an option. The price of a quote is that of now.
+/// Whether a verb takes a field as an option. A quote is priced at the present time.
 fn can_take(verb: Verb, name: &str) -> bool {
     verb != Verb::Quote || name.ends_with("Duration")
 }

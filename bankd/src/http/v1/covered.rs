@@ -1,5 +1,5 @@
-//! Which rows about access and intake the scope of a caller covers. To whom nothing is hidden all are
-//! shown; to others those that concern nothing but projects, users and machines in view.
+//! Which rows about access and intake the scope of a caller covers. An unlimited caller sees all; others
+//! see those that concern only projects, users and machines in view.
 
 use bank_core::mapping::{Condition, Field, Mapping, Template};
 use bank_core::model::{Grant, Key, Limit, LimitOf};
@@ -56,8 +56,8 @@ fn user(view: &View, name: &str) -> bool {
     known.is_some_and(|user| view.sees_user(user))
 }
 
-/// Whether a mapping gives nothing but a project and a user in view, for usage of machines in view. What
-/// it gives with places to fill can be of any project.
+/// Whether project, user and machines of a mapping are in view. A template with placeholders can give any
+/// project, so its mapping is not.
 pub(super) fn mapping(view: &View, mapping: &Mapping) -> bool {
     if view.is_unlimited() {
         return true;

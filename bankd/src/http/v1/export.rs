@@ -47,7 +47,7 @@ pub(super) async fn show(Path(format): Path<String>, call: Call) -> Handled {
         return Err(bad(&call, "ignore", "nothing: only nerc-* leave times out"));
     }
     let site = export::site(&call.directory().bank, &call.app.config.export);
-    // The bank's own table is for people; the others are what their specifications say.
+    // People open the bank's own table in spreadsheets; other formats follow their specifications.
     let is_safe = query.spreadsheet_safe.is_none_or(bool::from);
     let format = match (format.as_str(), query.profile.as_deref()) {
         ("jsonl", None | Some("bank")) => Format::Jsonl,
