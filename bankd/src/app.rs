@@ -262,7 +262,7 @@ pub(crate) fn start(data: &DataDir, config: Config) -> Result<(Arc<App>, records
     start_with(data, config, clock::for_bank)
 }
 
-/// The same with a ledger clock of the caller's choice, who is told whether it is a test bank.
+/// The same with a ledger clock that the caller makes; its argument is true for a test bank.
 ///
 /// # Errors
 /// If the bank cannot be opened, its journal is broken, or a thread cannot be started.

@@ -5,11 +5,12 @@
 //! the count-th time.
 
 /// A kill point. The names in use: `decided appended committed replied record_written
-/// record_synced`, `report_made report_kept` around that a report is kept, `notice_tried notice_kept` around what became of a notice is kept, `follow_preparing
-/// follow_prepared` around what is there at the first start of a followed file, `follow_taking
-/// follow_taken` around its records, `portion` after what an intake gave was
-/// written, `backup_copied`, `backup_written` and `backup_named` in a backup, `restore_staged` before
-/// names change, and `swept` after boundaries were journalled, before their commit.
+/// record_synced`, `report_made report_kept` around the commit of a report, `notice_tried notice_kept` around
+/// the commit of the outcome of a notice, `follow_preparing follow_prepared` around the commit of the first
+/// list of files beside a followed one, `follow_taking follow_taken` around the commit of its records,
+/// `portion` after the commit of a portion of an intake, `backup_copied`, `backup_written` and `backup_named`
+/// in a backup, `restore_staged` before names change, and `swept` after boundaries were journalled, before
+/// their commit.
 #[inline]
 pub fn point(name: &str) {
     #[cfg(feature = "test-hooks")]

@@ -1,5 +1,5 @@
-//! Counting on the hot path: atomic counters that nobody waits for. What is read of them is of about the
-//! same moment, not of exactly one.
+//! Counting on the hot path: atomic counters without locks. Values read together are not of exactly the same
+//! moment.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,7 +14,7 @@ const ENDS_US: [u64; 14] = [
 /// How long something took, by buckets.
 #[derive(Debug, Default)]
 pub(crate) struct Histogram {
-    /// What ended in each bucket; what took longer is in the last.
+    /// Counts of the buckets; the last has everything that took longer.
     buckets: [AtomicU64; ENDS_US.len() + 1],
     sum_us: AtomicU64,
 }
@@ -29,7 +29,7 @@ impl Histogram {
         self.sum_us.fetch_add(us, Ordering::Relaxed);
     }
 
-    /// Its samples: of each bucket what ended up to its end, their sum and how many there are.
+    /// Its samples: the count up to the end of each bucket, the sum and the count of all.
     pub(crate) fn write(&self, name: &str, labels: &[(&str, &str)], text: &mut Text) {
         let ends = ENDS_US.iter().map(|end| shown(*end));
         let ends = ends.chain(std::iter::once("+Inf".to_owned()));

@@ -22,8 +22,8 @@ const WAITING: u32 = 4096;
 /// Serves a data directory until SIGTERM or SIGINT.
 ///
 /// # Errors
-/// If the directory holds no bank or is served already, if others can read its keys, if a listener cannot be made, or if the
-/// writer ended badly.
+/// If the directory holds no bank or is served already, if others can read its keys, if a listener cannot be
+/// made, or if the writer ended badly.
 pub fn serve(data: &DataDir, config: Config) -> Result<()> {
     obs::start_log(&config.log);
     obs::catch_panics();
@@ -48,8 +48,8 @@ pub fn serve(data: &DataDir, config: Config) -> Result<()> {
     ended
 }
 
-/// Refuses to serve with secrets that others can read, as a server of SSH does; what else is open to
-/// others is logged.
+/// Refuses to serve with secrets that others can read, like an SSH server. Other paths that are open to
+/// others are logged.
 fn check_modes(data: &DataDir, config: &Config) -> Result<()> {
     let Exposed { secrets, rest } = modes::exposed(data, config);
     for todo in rest {

@@ -1,4 +1,4 @@
-//! Requests by route since the start: what became of them, and how long they took.
+//! Requests by route since the start: statuses and durations.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,9 +9,9 @@ use axum::http::Method;
 use crate::exposition::Text;
 use crate::meter::Histogram;
 
-/// What became of a request, by the first digit of its status.
+/// Classes of statuses.
 const ANSWERS: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
-/// Methods with a label of their own; whatever else is asked with shares one.
+/// Methods with a label of their own; all others share one.
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /// The label of what is none of these, and of a path that no route has.
 const OTHER: &str = "other";

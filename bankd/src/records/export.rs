@@ -282,7 +282,7 @@ fn amended(change: Record, to: &Amendment, directory: &Directory) -> Record {
     }
 }
 
-/// A record as exports tell it: money that did not move is no charge, and stands beside (the record files
+/// A record as exports show it: its charge is the money that moved, with shadow charges beside it (record files
 /// have it as their charge, `usage-records.md` 6.1).
 fn money_that_moved(record: Record) -> Record {
     if record.outcome != Outcome::Shadow {

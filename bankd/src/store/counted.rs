@@ -1,5 +1,5 @@
-//! What a usage record adds to the hours that `bank usage` shows, so that hours added up over records are
-//! the same: it is read from what the command has just added to rollups, by whatever rule.
+//! The hours that a usage record adds to `bank usage`, so that the sum over all records is the same. They
+//! are read from the figures that the command has just added to rollups.
 
 use super::Error;
 use super::sqlite::SqliteStore;

@@ -41,7 +41,8 @@ pub(super) fn windows(connection: &Connection, view: &mut View) -> Result<(), Er
     Ok(())
 }
 
-/// What allocations have paid, and what came into them too late, where either is asked for.
+/// Adds payments of allocations, and money that came into them after the usage, if a command asks for
+/// either.
 pub(super) fn money(connection: &Connection, need: &Need, view: &mut View) -> Result<(), Error> {
     if need.paid {
         paid(connection, view)?;
@@ -52,7 +53,7 @@ pub(super) fn money(connection: &Connection, need: &Need, view: &mut View) -> Re
     }
 }
 
-/// What came into the allocations in view that have no start, after an instant.
+/// Money that came after an instant into the allocations in view that have no start.
 fn came_after(connection: &Connection, at: Timestamp, view: &mut View) -> Result<(), Error> {
     for allocation in &view.allocations {
         if allocation.window.start.is_none() {
@@ -64,8 +65,8 @@ fn came_after(connection: &Connection, at: Timestamp, view: &mut View) -> Result
     Ok(())
 }
 
-/// What came into an allocation after an instant by transactions before a number, less what of that was
-/// taken back.
+/// Money that came into an allocation after an instant by transactions below a number, less the part that
+/// was taken back.
 pub(super) fn came_into(
     connection: &Connection,
     id: AllocationId,
@@ -103,7 +104,7 @@ fn paid(connection: &Connection, view: &mut View) -> Result<(), Error> {
             }
         }
     }
-    // By number, as every ledger gives them: what goes back is journalled in this order.
+    // By number, like every ledger: refunds are journalled in this order.
     paid.sort_by_key(|row| (row.instance, row.allocation));
     for row in &paid {
         load::add_allocation(connection, row.allocation, &mut view.allocations)?;
@@ -116,7 +117,7 @@ fn missing(instance: InstanceId) -> Error {
     codec::broken("usage.prev", instance.0)
 }
 
-/// What a command names, or asks for by a flag, beside the work it is about.
+/// Rows that a command asks for by a name or a flag, beside those of its use.
 pub(super) fn named(connection: &Connection, need: &Need, view: &mut View) -> Result<(), Error> {
     if let Some(id) = need.allocation {
         load::add_allocation(connection, id, &mut view.allocations)?;

@@ -98,8 +98,8 @@ pub fn snapshot(from: &Path, to: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Makes what is made of the journal anew in a database that nobody else has: rollups are added up, and
-/// the places in the journal go, which the daemon finds again.
+/// Rebuilds derived tables in a database that nobody else uses: rollups are added up again, and waypoints are
+/// removed, which the daemon makes again.
 ///
 /// # Errors
 /// If the database cannot be read or written; then it stays as it is.

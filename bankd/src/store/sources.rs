@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 /// Rows that the quarantine holds; the oldest go first.
 pub(super) const QUARANTINE_ROWS: u64 = 100_000;
 
-/// Bytes that the quarantine holds where no setting says it.
+/// Default of the bytes that the quarantine holds.
 pub(super) const QUARANTINE_BYTES: u64 = 256 << 20;
 
 /// What was seen of a collector since it was told last; counts are added.
@@ -114,7 +114,7 @@ pub struct FollowFile {
     pub line: u64,
     /// SHA-256 over the first and the last of the bytes dealt with.
     pub print: Vec<u8>,
-    /// They are those of the compressed file.
+    /// Length and fingerprint are those of the compressed file.
     pub is_raw: bool,
 }
 

@@ -29,7 +29,7 @@ const STATEMENTS: usize = 128;
 /// How much the write-ahead log is grown once at the start, in MiB, so that commits overwrite it
 /// in place instead of growing a file (limits.md 6.3).
 const WAL_MIB: i64 = 32;
-/// What growing both at the start leaves free on their disk.
+/// Room that growing both at the start leaves on their disk.
 const FREE_MIB: i64 = 128;
 
 /// The ledger in one database file.
@@ -148,8 +148,8 @@ impl SqliteStore {
     }
 
     /// Grows the write-ahead log once, so that later commits overwrite it in place; the database grows as
-    /// much. Both get less where less would be left of the `free` bytes of their disk than
-    /// `FREE_MIB`, down to nothing. Gives the MiB of each.
+    /// much. Both grow less if that would leave less than `FREE_MIB` of the `free` bytes of their disk, down
+    /// to nothing. Returns the MiB of each.
     pub fn warm_up(&self, free: u64) -> Result<i64, Error> {
         let free = i64::try_from(free >> 20).unwrap_or(i64::MAX);
         let mib = WAL_MIB.min(free.saturating_sub(FREE_MIB) / 2);

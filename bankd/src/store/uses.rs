@@ -221,7 +221,8 @@ fn sources(connection: &Connection) -> Result<Vec<(i64, String)>, Error> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The finished uses of an object that one source reported; gives the instances of those with another id.
+/// Adds the finished uses of an object that one source reported. Returns the instances of those with another
+/// id.
 fn others_of(
     connection: &Connection,
     (source, name): (i64, &str),
@@ -231,7 +232,7 @@ fn others_of(
     let mut aliases = Vec::new();
     let columns = "SELECT start_at, end_at, instance, became, object_id FROM usage_identity";
     let exact = "object_id = ?2";
-    // Behind the id may stand a server, whose name begins with anything but a digit.
+    // A server name can follow the id; it does not begin with a digit.
     let longer = "object_id > ?2 || '.' AND object_id < ?2 || '/'";
     let (id, kind) = (key.object_id.as_str(), key.object_type.word());
     let short = short_id(id);

@@ -1,5 +1,5 @@
-//! What becomes of commands that could not be written: whoever waits for one is answered, and a full disk
-//! is reported once a minute with a count, for the log is on a disk too.
+//! Answers commands that could not be written. A full disk is logged once a minute with a count, because the
+//! log can be on the same disk.
 
 use std::time::{Duration, Instant};
 
@@ -46,7 +46,7 @@ impl Full {
     }
 }
 
-/// How the failure of a task is answered.
+/// The answer for a task that failed with an error.
 pub(super) fn cause(error: &store::Error) -> SubmitError {
     if error.is_full() {
         SubmitError::Full

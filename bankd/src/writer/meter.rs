@@ -1,5 +1,5 @@
-//! What the writer counts since the start, for `/metrics`: commands by kind and outcome, refusals by code,
-//! finished uses by what became of them, and how long commits took.
+//! Counters of the writer since the start, for `/metrics`: commands by kind and outcome, refusals by code,
+//! finished uses by outcome, and durations of commits.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use super::{Landed, Reply, Submission, Summary, Writer};
 use crate::meter::Histogram;
 use crate::store::NoticeChange;
 
-/// What a command came to, in the order of the counters.
+/// Outcomes of commands, in the order of the counters.
 const OUTCOMES: [&str; 4] = ["done", "refused", "repeated", "dry_run"];
 const DONE: usize = 0;
 const REFUSED: usize = 1;
@@ -22,7 +22,7 @@ const DRY_RUN: usize = 3;
 #[derive(Debug)]
 pub(crate) struct Meter {
     commands: [[AtomicU64; OUTCOMES.len()]; OPS.len()],
-    /// Off the path of what is accepted.
+    /// A lock is enough: accepted commands do not take it.
     refusals: Mutex<BTreeMap<&'static str, u64>>,
     /// Once for each portion.
     uses: Mutex<BTreeMap<String, u64>>,
@@ -30,7 +30,7 @@ pub(crate) struct Meter {
     deliveries: [AtomicU64; DELIVERIES.len()],
 }
 
-/// What became of an attempt to deliver a notice.
+/// Outcomes of attempts to deliver a notice.
 const DELIVERIES: [&str; 3] = ["sent", "failed", "given_up"];
 
 impl Default for Meter {
@@ -63,7 +63,7 @@ impl Meter {
                 REFUSED
             }
             Reply::Stored(_) => REPEATED,
-            // A stranger, who is counted as one.
+            // Counted as a failed authentication.
             Reply::Replay => return,
         };
         let place = OPS.binary_search(&asked.command.op());
@@ -106,7 +106,7 @@ impl Meter {
         self.commits.observe(us);
     }
 
-    /// Commands by kind and outcome, without those that did not come.
+    /// Commands by kind and outcome, without zeros.
     pub(crate) fn commands(&self) -> impl Iterator<Item = (&'static str, &'static str, u64)> {
         let rows = OPS.iter().zip(&self.commands);
         let all = rows.flat_map(|(op, row)| {
@@ -122,13 +122,13 @@ impl Meter {
         all.clone()
     }
 
-    /// Finished uses by what became of them.
+    /// Finished uses by outcome.
     pub(crate) fn uses(&self) -> BTreeMap<String, u64> {
         let all = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         all.clone()
     }
 
-    /// Attempts to deliver notices, by what became of them.
+    /// Attempts to deliver notices, by outcome.
     pub(crate) fn deliveries(&self) -> Vec<(String, u64)> {
         let counted = DELIVERIES.iter().zip(&self.deliveries);
         let shown = counted.map(|(word, n)| ((*word).to_owned(), n.load(Ordering::Relaxed)));

@@ -1,6 +1,6 @@
-//! `GET /metrics`: how the daemon does, and the reports that it makes by itself, in the text format 0.0.4
-//! of Prometheus. Samples of reports have the name of a definition for their only label, so that there are
-//! as many lines as the settings have definitions.
+//! `GET /metrics`: the state of the daemon, and of the reports that it makes by itself, in the text format
+//! 0.0.4 of Prometheus. Samples of reports have the name of a definition for their only label, so that there
+//! are as many lines as the settings have definitions.
 
 mod daemon;
 

@@ -31,7 +31,7 @@ pub const JOB_MAX: usize = 200;
 const JOB_SCAN: i64 = 1_000_000;
 /// The reason of what only takes back, before the use is charged to the project that it got.
 pub const ASSIGNED: &str = "assigned";
-/// What the reason of that charge says.
+/// A part of the reason of that charge.
 const ASSIGNED_FROM: &str = "assigned source=";
 
 /// A transaction, and the bank before it.

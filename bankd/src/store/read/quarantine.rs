@@ -69,14 +69,14 @@ pub fn one(connection: &Connection, id: i64) -> Result<Option<Aside>, Error> {
     Ok(statement.query_row([id], row).optional()?)
 }
 
-/// What the quarantine holds, and what fell out of it.
+/// Size of the quarantine, and rows that it dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Rows.
     pub rows: i64,
     /// Their bytes.
     pub bytes: i64,
-    /// Rows that fell out because it was full, ever.
+    /// Rows that were dropped because it was full, ever.
     pub dropped: i64,
 }
 

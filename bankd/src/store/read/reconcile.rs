@@ -310,7 +310,7 @@ impl Walk<'_> {
         Ok(None)
     }
 
-    /// Whether one of the compared collectors speaks of a use.
+    /// Whether one of the compared collectors has a record of a use.
     fn is_recorded(&self, job: &str, start: Option<Timestamp>) -> Result<bool, Error> {
         self.is_recorded_by(&self.compared, job, start)
     }
@@ -321,7 +321,7 @@ impl Walk<'_> {
         job: &str,
         start: Option<Timestamp>,
     ) -> Result<bool, Error> {
-        // Behind the id may stand a server, whose name begins with anything but a digit.
+        // A server name can follow the id; it does not begin with a digit.
         let mut exact = self.connection.prepare_cached(
             "SELECT start_at FROM usage_identity WHERE source = ?1 AND object_id = ?2 LIMIT ?3",
         )?;
@@ -373,7 +373,7 @@ impl Walk<'_> {
         Ok(low.saturating_sub(1))
     }
 
-    /// Charges of the time that no record speaks of, and what waits for one.
+    /// Charges of the time without a record, and kept uses that wait for one.
     fn charges(
         &self,
         after: i64,
@@ -413,7 +413,7 @@ impl Walk<'_> {
                 .side
                 .end
                 .is_some_and(|end| end >= from && end < until);
-            // What is kept of a scheduler waits for the collector that charges the machine.
+            // A kept use of a scheduler waits for the collector that charges the machine.
             let waits = row.get::<_, i64>(11)? > 0;
             let sources = if waits { &charging } else { &self.compared };
             let start = charge.side.start;

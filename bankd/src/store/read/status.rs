@@ -24,7 +24,7 @@ pub struct LedgerStatus {
     pub records: i64,
     /// When the newest of the last 2,000 transactions about each machine was recorded.
     pub contacts: BTreeMap<String, Timestamp>,
-    /// What is under way in all projects together; only for those from whom nothing is hidden.
+    /// Sums over all projects; for callers without limits only.
     pub whole: Option<WholeStatus>,
 }
 
@@ -41,8 +41,8 @@ pub struct WholeStatus {
     pub disputed: i64,
 }
 
-/// Reads what everybody may see. Numbers of transactions and entries have no gaps, so that the last is
-/// their count.
+/// Reads the part for everybody. Numbers of transactions and entries have no gaps, so the last is their
+/// count.
 pub fn read(connection: &Connection) -> Result<LedgerStatus, Error> {
     let one = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
     Ok(LedgerStatus {

@@ -2,9 +2,9 @@
 //! charge took of each account.
 //!
 //! The use of an instance counts for whom the instance is now: usage that gets its project later moves
-//! to it. Charges count for whom their journal entries name, for ever, and when they were; but where a
-//! finished use says what an instance used, all that it came to counts in the time of that use, for an
-//! amended record replaces the one before (collectors.md 0.1) and the journal only moves the difference.
+//! to it. Charges count for whom their journal entries name, for ever, and when they were. If a finished use
+//! states the usage of an instance, all its charges count in the time of that use: an amended record
+//! replaces the one before (collectors.md 0.1), and the journal moves the difference only.
 
 use super::super::{Error, codec};
 use super::factors::Factors;
@@ -336,7 +336,7 @@ pub(in crate::store) fn each_part(
     )
 }
 
-/// What all charges of an instance came to, by the account that paid and whom its entries name.
+/// The sums of all charges of an instance, by the account that paid and the names in its entries.
 fn come_to(
     connection: &Connection,
     chain: &BTreeMap<i64, Vec<Charge>>,

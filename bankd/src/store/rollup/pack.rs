@@ -72,7 +72,7 @@ fn push_sums(bytes: &mut Vec<u8>, sums: &Sums) {
     }
 }
 
-/// A figure as a column holds it: the nearest that it can. What it is exactly, the hours say.
+/// The nearest value that a column can hold. The hours have the exact one.
 pub(in crate::store) fn stored(figure: i128) -> i64 {
     let bounded = figure.clamp(i64::MIN.into(), i64::MAX.into());
     i64::try_from(bounded).unwrap_or_default()

@@ -7,7 +7,7 @@ use super::pending::Key;
 use bank_core::rollup::{Measure, Sums, Use};
 use rusqlite::{Connection, OptionalExtension, Row};
 
-/// An amount: what moved money, and what only moved shadow totals. Minor units.
+/// An amount in minor units: the part that moved money, and the part that moved shadow totals only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::store) struct Worth {
     pub(in crate::store) real: i128,
@@ -164,7 +164,7 @@ pub(in crate::store) fn parts_of(
     Ok(found)
 }
 
-/// Puts what a charge came to and its entries did not move on the first of them.
+/// Adds the part of a charge that its entries did not move to the first of them.
 pub(in crate::store) fn complete(parts: &mut [Taken], worth: Worth) {
     let moved = parts.iter().map(|part| part.amount);
     let moved = moved.fold(Worth::default(), Worth::plus);

@@ -1,4 +1,4 @@
-//! What a command writes of charges, counted without reading it again.
+//! Counts the charges that a command writes, without reading them again.
 
 use super::super::Error;
 use super::super::counted::Added;

@@ -31,7 +31,7 @@ impl Report {
             return;
         }
         self.more = self.more.saturating_add(1);
-        // What stops the bank is never left out for what does not.
+        // A serious finding takes the place of one about a derived table.
         if !finding.is_derived()
             && let Some(last) = self.findings.iter_mut().rev().find(|f| f.is_derived())
         {
@@ -39,7 +39,7 @@ impl Report {
         }
     }
 
-    /// The first finding that is not about a table that can be made anew; none where a rebuild mends all.
+    /// The first finding that is not about a derived table; none if a rebuild mends all.
     pub fn serious(&self) -> Option<&Finding> {
         self.findings.iter().find(|finding| !finding.is_derived())
     }
@@ -67,7 +67,7 @@ impl Report {
     }
 }
 
-/// Tables that are made of others and can be made anew: none of them stops backups and checkpoints.
+/// Derived tables, which can be rebuilt from others. Findings in them stop no backup and no checkpoint.
 const DERIVED: [&str; 7] = [
     "rollup",
     "rollup_key",
@@ -121,7 +121,7 @@ impl Finding {
         }
     }
 
-    /// Whether it is about a table that can be made anew of others.
+    /// Whether it is about a derived table.
     pub fn is_derived(&self) -> bool {
         DERIVED.contains(&self.table)
     }

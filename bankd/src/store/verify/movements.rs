@@ -95,8 +95,8 @@ fn read(
 }
 
 impl Own {
-    /// The first time at which the movements lead to something else than the balance: that time, the
-    /// balance, and what they lead to.
+    /// The first time at which the sum of the movements is not the balance: that time, the balance and the
+    /// sum.
     fn differs(&self, now: Timestamp) -> Option<(Timestamp, i128, i128)> {
         let (mut amount, mut active) = (0_i128, 0_i128);
         for (from, (more, more_active)) in self.moved.range(..=now.0) {

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 /// Every `CHECK` of the schema, over all rows.
 pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), Error> {
-    // The constraints of this program, whatever the file says: `schema` compares both.
+    // The constraints of this program, not those of the file: `schema` compares both.
     let mut fresh = Connection::open_in_memory()?;
     migrate::migrate(&mut fresh)?;
     let sql = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql IS NOT NULL
@@ -31,7 +31,7 @@ fn of_table(
     all: &[String],
     report: &mut Report,
 ) -> Result<(), Error> {
-    // What is unknown is allowed, and counts for nothing.
+    // NULL satisfies every constraint.
     let counts = all.iter().map(|one| format!("coalesce(sum(NOT {one}), 0)"));
     let counts = counts.collect::<Vec<_>>().join(", ");
     let sql = format!("SELECT {counts} FROM \"{table}\"");

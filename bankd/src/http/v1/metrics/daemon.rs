@@ -1,4 +1,4 @@
-//! What `/metrics` shows of the daemon itself. Labels have few values: kinds, outcomes, codes, routes, and
+//! The samples of the daemon itself in `/metrics`. Labels have few values: kinds, outcomes, codes, routes, and
 //! names of the settings or of collectors. No project, user or job is in one.
 
 use bank_api::text::parse_rfc3339;
@@ -17,7 +17,7 @@ use crate::store::read::{quarantine, status};
 /// Collectors that have samples of their own; the others, by name, have none.
 const SOURCES_MAX: usize = 1_000;
 
-/// What is read for one answer.
+/// Data of one answer.
 struct Read {
     ledger: status::LedgerStatus,
     open_liens: i64,
@@ -29,7 +29,7 @@ struct Read {
     spool: Option<[u64; 2]>,
 }
 
-/// Adds everything that is counted, and everything that has to be looked up.
+/// Adds all counters, and all figures that have to be read.
 pub(super) async fn write(call: &Call, text: &mut Text) -> Result<(), Failure> {
     let data = call.app.backups.data().clone();
     let read = call.ask(move |connection| {
@@ -211,7 +211,7 @@ fn stored(read: &Read, text: &mut Text) {
     }
 }
 
-/// What waits for somebody to look at it.
+/// Rejected input that waits for an operator.
 fn set_aside(read: &Read, text: &mut Text) {
     let totals = &read.quarantine;
     let help = "Rejected lines and bodies in the quarantine";

@@ -16,7 +16,7 @@ pub(super) struct Chosen<'a> {
     pub(super) asked: &'a Asked<'a>,
     pub(super) candidates: Vec<Candidate>,
     pub(super) standing: Vec<Allocation>,
-    /// What of that came after the usage.
+    /// The money that came after the usage.
     pub(super) came: Vec<(AllocationId, i64)>,
     pub(super) taken: Vec<Taken>,
 }
@@ -93,8 +93,8 @@ impl Chosen<'_> {
         steps
     }
 
-    /// Whether the whole of a shadow charge lies where its lien lay: what the lien did not hold is not
-    /// looked for elsewhere.
+    /// Whether the allocations of the lien carry the whole of a shadow charge, also the part that the lien
+    /// did not hold.
     fn lien_carries_all(&self, order: &[AllocationId]) -> bool {
         let by_lien = |t: &Taken| {
             t.by_lien && (t.from_lien > 0 || order.first().is_some_and(|id| *id != t.allocation))
@@ -121,7 +121,8 @@ impl Chosen<'_> {
         candidates.find(|c| c.account == account).copied()
     }
 
-    /// What could be taken of an allocation: nothing of one, and of what came to one, after the usage.
+    /// The amount that an allocation could pay: nothing if it was created after the usage, and no money that
+    /// came after the usage.
     fn free(&self, id: AllocationId) -> i128 {
         if self.is_later(id) {
             return 0;
@@ -131,13 +132,13 @@ impl Chosen<'_> {
         (self.free_at_all(id) - came).max(0)
     }
 
-    /// Whether an allocation was created after the usage, which it does not pay therefore.
+    /// Whether an allocation was created after the usage, so that it does not pay.
     fn is_later(&self, id: AllocationId) -> bool {
         let found = self.standing.iter().find(|a| a.id == id);
         self.asked.is_in_time() && found.is_some_and(|a| a.is_later_than(self.asked.at))
     }
 
-    /// What was free of an allocation, whenever it came.
+    /// The free amount of an allocation, whenever it came.
     fn free_at_all(&self, id: AllocationId) -> i128 {
         let shadow = self.asked.shadow;
         let found = self.standing.iter().find(|a| a.id == id);
