@@ -282,8 +282,8 @@ fn amended(change: Record, to: &Amendment, directory: &Directory) -> Record {
     }
 }
 
-/// A record as exports show it: its charge is the money that moved, with shadow charges beside it (record files
-/// have it as their charge, `usage-records.md` 6.1).
+/// A record as exports show it: its charge is the money that moved, and the shadow charge is a field of its
+/// own. Record files have the shadow charge as their charge (`usage-records.md` 6.1).
 fn money_that_moved(record: Record) -> Record {
     if record.outcome != Outcome::Shadow {
         let amount = record.real.unwrap_or(record.amount);
