@@ -332,10 +332,10 @@ pub(crate) struct Global {
     /// Comma-separated values, with a ' before texts that a spreadsheet would take for a formula
     #[arg(long, global = true, help_heading = "Output")]
     pub(crate) csv: bool,
-    /// In CSV, texts as they are: for programs only
+    /// Print CSV texts unchanged, without the guard against formulas
     #[arg(long, global = true, help_heading = "Output")]
     pub(crate) raw_text: bool,
-    /// The default of CSV now
+    /// Accepted for compatibility: the default of CSV
     #[arg(long, global = true, hide = true, conflicts_with = "raw_text")]
     pub(crate) spreadsheet_safe: bool,
     /// JSON; amounts are strings

@@ -359,7 +359,7 @@ impl Client {
     fn refusal(&self, reply: &Reply, call: &Call) -> Failure {
         if let Some(problem) = Problem::from_json(&reply.body) {
             let mut failure = Failure::problem(problem);
-            // An answer that was not ready in time may have been given all the same.
+            // 503 can come for a command that is done later; after 507 nothing was written.
             let key = call
                 .key
                 .as_ref()

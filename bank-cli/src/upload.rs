@@ -35,7 +35,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 const AGAIN: &str = "the same import again goes on; nothing counts twice";
 
-/// Whether the daemon no longer has an import that it had opened. Sending it again from its begin is safe.
+/// Whether the daemon no longer has an import that it had opened. Sending it again is safe.
 pub(crate) fn is_gone(failure: &Failure) -> bool {
     failure.is("import_gone")
 }

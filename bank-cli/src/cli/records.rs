@@ -133,7 +133,7 @@ pub(crate) struct MoreArgs {
 pub(crate) struct ExportCsv {
     #[command(flatten)]
     pub(crate) feed: FeedArgs,
-    /// Put ' before a text that a spreadsheet would take for a formula; csv does so unless --raw-text is given
+    /// Put ' before a text that a spreadsheet would take for a formula (default of csv)
     #[arg(long, conflicts_with = "raw_text")]
     pub(crate) spreadsheet_safe: bool,
 }

@@ -149,7 +149,7 @@ fn write(
     if left_out > 0 {
         out::warn(&format!(
             "left out: {left_out} corrections of charges (refunds, undone and amended charges), for which the \
-             format has no line; `bank export csv` has them"
+             format has no line; `bank export csv` lists them"
         ));
     }
     Ok(Ok(count))

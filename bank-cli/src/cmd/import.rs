@@ -21,7 +21,7 @@ use crate::{
 
 /// The largest mapping file, in bytes; the daemon takes 1 MiB with all that is around it.
 const MAPPING_MAX: u64 = 512 << 10;
-/// How often an import begins again because the daemon was restarted.
+/// How often an import begins again after the daemon has lost it.
 const RESTARTS: u32 = 5;
 
 pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<String, Failure> {
@@ -45,13 +45,14 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<String, Failur
         strict: args.strict,
         no_raw: args.no_raw,
     };
-    // What is no regular file can be read once only.
+    // Pipes and other special files can be read only once.
     let is_stream = files.iter().any(|file| !file.is_file());
     for _ in 0..RESTARTS {
         match sent(context, &upload, &files) {
             Err(failure) if upload::is_gone(&failure) && !is_stream => {
                 out::warn(
-                    "the daemon was restarted: the import begins again; nothing counts twice",
+                    "the import is gone, probably because the daemon was restarted: it begins \
+                     again; nothing counts twice",
                 );
             }
             done => return told(context, &done.map_err(again)?),

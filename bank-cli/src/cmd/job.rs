@@ -127,7 +127,7 @@ fn screen(form: &Form, job: &Job) -> String {
     out
 }
 
-/// Who paid, and how much where they are several: sums over all charges.
+/// The payers; if there are several, with the sum of each over all charges.
 fn payers(form: &Form, job: &Job, label: usize) -> String {
     let mut out = String::new();
     let alone = job.paid_by.len() == 1;
@@ -155,7 +155,7 @@ fn payers(form: &Form, job: &Job, label: usize) -> String {
     if !alone && !job.paid_by.is_empty() {
         let _ = writeln!(
             out,
-            "{:<label$}  sums over all charges, less what went back; of each charge: bank explain {}",
+            "{:<label$}  sums over all charges less refunds; bank explain {} shows each charge",
             "", job.job
         );
     }
@@ -346,7 +346,7 @@ paid by  allocation 97 (until 2027-04-01)
         assert_eq!(screen(&test_form(), &job), want);
     }
 
-    /// Sums of several payers are marked as such: the split of each charge is another thing.
+    /// Sums of several payers are marked as such: they are not the split of one charge.
     #[test]
     fn sums_of_payers_are_marked() {
         let payer = |allocation, amount: &str| Payer {
@@ -366,7 +366,7 @@ paid by  allocation 97 (until 2027-04-01)
         };
         let text = screen(&test_form(), &job);
         assert!(text.contains("paid by  allocation 3  100.000\n"), "{text}");
-        let note = "sums over all charges, less what went back; of each charge: bank explain 7\n";
+        let note = "sums over all charges less refunds; bank explain 7 shows each charge\n";
         assert!(text.ends_with(note), "{text}");
         job.paid_by.truncate(1);
         assert!(!screen(&test_form(), &job).contains("sums over"));

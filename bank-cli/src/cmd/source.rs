@@ -14,7 +14,7 @@ use crate::{
     when,
 };
 
-/// Files of the list of what is not read that are shown.
+/// Files that are not read: how many of them are shown.
 const LISTED: usize = 20;
 
 pub(super) fn run(context: &Context, command: SourceCommand) -> Result<String, Failure> {
@@ -102,7 +102,7 @@ fn troubles(source: &Source) -> String {
     failing.map(followed).collect()
 }
 
-/// How a file stands, and what is left out of it and beside it.
+/// The state of a followed file, and the files and parts that are not read.
 fn followed(file: &Followed) -> String {
     let mut text = standing(file);
     if file.left_out.is_empty() {

@@ -74,8 +74,8 @@ fn modes(status: &Status) -> String {
     format!("modes          {}\n", modes.join("   "))
 }
 
-/// Open liens, the queue and unbilled usage. The daemon leaves out the sums over all projects for a caller
-/// from whom something is hidden.
+/// Open liens, the queue and unbilled usage. The daemon leaves out sums over all projects for callers
+/// that do not see the whole bank.
 fn work(status: &Status) -> String {
     let liens = status.open_liens;
     let liens = liens.map_or_else(String::new, |n| format!("open liens {}   ", count(n)));

@@ -1,12 +1,12 @@
-//! The attributes of `AMCFG`: which names a scheduler reads. It passes over every other name without
-//! a word, and with it over what the line was to do.
+//! The attributes of `AMCFG`: which names a scheduler reads. It ignores every other name without a
+//! message, and with it the effect of the line.
 
 use bank_api::text::suggest;
 
 use super::config::Config;
 use super::{Report, Scheduler};
 
-/// What Maui reads.
+/// The attributes that Maui reads.
 const MAUI: [&str; 12] = [
     "APPENDMACHINENAME",
     "CHARGEPOLICY",
@@ -22,7 +22,7 @@ const MAUI: [&str; 12] = [
     "WIREPROTOCOL",
 ];
 
-/// What one version of Moab or another reads, from 5 to 9.
+/// The attributes that any version of Moab from 5 to 9 reads.
 const MOAB: [&str; 73] = [
     "ALWAYSCHARGERESERVATIONS",
     "APPENDMACHINENAME",

@@ -44,8 +44,8 @@ pub(super) fn csv(form: &Form, sheet: &Sheet, columns: &[&Column]) -> Result<Str
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// A text that a spreadsheet would take for a formula begins with a ' instead, unless the texts are wanted
-/// as they are. Numbers stay numbers.
+/// Puts a ' before a text that a spreadsheet would take for a formula, unless raw texts are asked for.
+/// Numbers stay numbers.
 fn safe(form: &Form, row: &Row, column: &Column) -> String {
     let text = cell(form, row, column);
     let is_text = matches!(column.kind, Kind::Text | Kind::Tree);
