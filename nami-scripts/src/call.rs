@@ -173,7 +173,7 @@ fn deliver(settings: &Settings, entry: &Entry, deadline: Deadline) -> Outcome {
     } else {
         client.send(&document, deadline)
     };
-    // The bank answers: what it had an error of its own with fails for what is in it.
+    // The bank works: documents that it answered with an internal error fail by their content.
     if let Some(mut report) = drained.filter(|_| outcome.is_done() || outcome.is_final())
         && let Ok(Some(spool)) = Spool::open(&settings.spool_dir)
         && spool.count_failing(&mut report).is_ok()

@@ -75,7 +75,7 @@ impl Event {
         )
     }
 
-    /// Whether it bills: the same document again within a short time is a repeat.
+    /// Whether it bills, so that the same document within a short time is a repeat.
     pub(crate) fn charges(self) -> bool {
         matches!(self, Self::Charge | Self::Update | Self::Pause | Self::End)
     }

@@ -1,7 +1,8 @@
-//! Which objects a document is about, as a best effort: enough to keep the documents of one object
-//! in their order. A document that it misreads is at worst sent sooner or later than it might have been.
-//! Also how long the same bytes again are a repeat: only where the document states times that allow no
-//! second charge. What the document says is for the daemon.
+//! Finds the objects of a document, as a best effort: enough to keep the documents of one object in
+//! their order. A misread document is at worst sent sooner or later than necessary.
+//!
+//! Also finds how long the same bytes are a repeat: only if the document states times that allow no
+//! second charge. The daemon alone interprets the document.
 
 /// Most objects looked for; the daemon reads no more elements than that (`nami.md` 3.2).
 const MAX_OBJECTS: usize = 2000;
@@ -62,10 +63,10 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
-/// How long the same charge again is a repeat, in seconds; none where it may be a charge of its own. A
-/// document of one object that names no time is never a repeat: the scheduler sends the same bytes for each
-/// interval. One whose use is over is one for the whole flush interval. One that names another time is a
-/// repeat for three quarters of the time that it charges, for the next charge of as much time comes later.
+/// How long the same charge is a repeat, in seconds; none if it may be a new charge. A document of one
+/// object without any time is never a repeat: the scheduler sends the same bytes for each interval. If
+/// the use is over, it is a repeat for the whole flush interval. If the document states another time, it
+/// is a repeat for three quarters of the time that it charges: the next charge of that length is later.
 pub(crate) fn repeat_seconds(
     body: &[u8],
     ends: bool,
@@ -94,7 +95,7 @@ struct Times {
 }
 
 impl Times {
-    /// None where a field stands twice or cannot be read.
+    /// None if a field occurs twice with different values, or cannot be read.
     fn of(text: &str) -> Option<Times> {
         let mut times = Times::default();
         for element in (Elements { rest: text }) {
@@ -285,7 +286,7 @@ mod tests {
             (format!("{charge}{start}"), false, Some(450)),
             (format!("{charge}{start}"), true, Some(3600)),
             (start.to_owned(), false, None),
-            // An end that lies ahead is a plan: the next charge may have the same bytes.
+            // A future end is a plan: the next charge may have the same bytes.
             (format!("{charge}<EndTime>2000</EndTime>"), false, Some(450)),
             (
                 format!("{charge}<EndTime>1000</EndTime>"),

@@ -98,7 +98,7 @@ pub(crate) struct Settings {
     pub(crate) fail_open: bool,
     /// Where a copy of every document goes.
     pub(crate) capture_dir: Option<PathBuf>,
-    /// How long at most the same charge is a repeat, in seconds; 0 for never.
+    /// The flush interval, in seconds: how long the same charge is a repeat. 0 for never.
     pub(crate) flush_interval_s: i64,
     /// The whole call, in seconds, 1 to 60.
     pub(crate) timeout_s: u64,

@@ -20,7 +20,7 @@ use crate::outcome::{Condition, Outcome};
 /// bank's. Fewer would let some bad documents of different objects hold back all others for ever.
 const MAX_INTERNAL: usize = 25;
 
-/// Answers of 70 or 99 after which a document is set aside, so that what waits behind it is sent.
+/// Answers of 70 or 99 after which a document is set aside, so that later ones of its object are sent.
 pub(crate) const MAX_TRIES: u32 = 10;
 
 /// With less time than this nothing more is sent: it would only end as "no answer in time".
@@ -37,8 +37,8 @@ pub(crate) struct Report {
     pub(crate) outage: Option<Outcome>,
     /// The first answer for which a document stays though the bank answered.
     pub(crate) kept: Option<Outcome>,
-    /// Documents for which the bank had an error of its own, and which; nothing shows yet that it is
-    /// theirs.
+    /// Documents that the bank answered with an internal error, each with the error. Their tries are
+    /// not counted yet.
     pub(crate) failing: Vec<(String, String)>,
     /// Why the last document was set aside that was tried too often.
     pub(crate) gave_up: Option<String>,
@@ -130,8 +130,8 @@ pub(crate) fn drain(
     if report.delivered > 0 {
         spool.flush()?;
     }
-    // One alone, or one among others that were answered, fails for what is in it; many alone fail
-    // for what is wrong with the bank.
+    // A document that fails alone, or among others that the bank answered, fails by its content. If
+    // several fail and nothing else is answered, the bank is at fault.
     let is_answering = report.delivered + report.quarantined > 0 || report.failing.len() == 1;
     if is_answering && report.failing.len() < MAX_INTERNAL {
         count_tries(spool, &mut report)?;
@@ -139,8 +139,8 @@ pub(crate) fn drain(
     Ok(report)
 }
 
-/// Counts one more try of each document that the bank had an error of its own with, since it answers
-/// others; sets those aside that were tried too often.
+/// Counts one more try of each document that the bank answered with an internal error, and moves those
+/// that were tried too often to the quarantine.
 pub(crate) fn count_tries(spool: &Spool, report: &mut Report) -> Result<()> {
     for (name, why) in std::mem::take(&mut report.failing) {
         let tries = spool.count_try(&name)?;

@@ -3,8 +3,8 @@
 //! One folder of mode 0700 that belongs to us, one file per document, named
 //! `SEQUENCE-OBJECT-KEY.doc` so that the names alone give the order and tell objects apart. A file
 //! gets its name only when its content is on disk, so a half-written one is never seen. What can
-//! never be accepted lies in the folder `quarantine` beside a `.reason`. The folder `recent` holds the keys of
-//! charges that were sent lately.
+//! never be accepted is moved to the folder `quarantine` beside a `.reason`. The folder `recent` holds
+//! the keys of charges that were sent lately.
 //!
 //! A document leaves the spool only when the bank has answered it; it may be sent twice, which its
 //! key makes harmless, but it is never lost and never forgotten.
@@ -229,8 +229,7 @@ impl Spool {
         self.forget_tries(name)
     }
 
-    /// How often a document was tried, with this once more. Not flushed: a try that is forgotten is
-    /// one try more.
+    /// Adds a try of a document, and returns their number. Not flushed: a lost count costs one more try.
     fn count_try(&self, name: &str) -> Result<u32> {
         let path = self.folder.join(tries_of(name));
         let known = match read_own(&path, MAX_COUNT) {
@@ -254,8 +253,8 @@ impl Spool {
         remove_if_there(&self.folder.join(tries_of(name)))
     }
 
-    /// Counts the tries of a drain whose documents alone failed: the bank has answered another one
-    /// meanwhile. Nothing is counted while another process drains.
+    /// Counts the tries of a drain in which only failing documents were sent: the bank has answered
+    /// another one meanwhile. Nothing is counted while another process drains.
     pub(crate) fn count_failing(&self, report: &mut Report) -> Result<()> {
         if report.failing.is_empty() || report.outage.is_some() {
             return Ok(());
