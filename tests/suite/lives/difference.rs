@@ -21,8 +21,6 @@ pub(super) struct Difference {
 #[derive(Debug, Default)]
 pub(super) struct Differences {
     pub(super) found: Vec<Difference>,
-    /// Whether reports have shadow charges in a column of their own.
-    pub(super) shadow_is_apart: bool,
 }
 
 impl Differences {

@@ -72,36 +72,25 @@ fn by_owner(rows: &BTreeMap<Vec<String>, Figures>, truth: &Truth, found: &mut Di
     found.maps("usage: core time", &core, &wanted);
 }
 
-/// Compares with the shadow part apart where the report has it so.
+/// Compares real charges, and shadow charges apart.
 fn charged<K: Ord + Clone + std::fmt::Debug>(
     what: &str,
     seen: &BTreeMap<K, Charged>,
     wanted: &BTreeMap<K, Charged>,
     found: &mut Differences,
 ) {
-    let real = |map: &BTreeMap<K, Charged>, apart: bool| -> BTreeMap<K, i128> {
-        let one = |(key, own): (&K, &Charged)| {
-            (
-                key.clone(),
-                if apart {
-                    own.real
-                } else {
-                    own.real + own.shadow
-                },
-            )
-        };
-        map.iter().map(one).collect()
+    let real = |map: &BTreeMap<K, Charged>| -> BTreeMap<K, i128> {
+        map.iter()
+            .map(|(key, own)| (key.clone(), own.real))
+            .collect()
     };
-    let apart = found.shadow_is_apart;
-    found.maps(what, &real(seen, apart), &real(wanted, apart));
-    if apart {
-        let shadow = |map: &BTreeMap<K, Charged>| -> BTreeMap<K, i128> {
-            map.iter()
-                .map(|(key, own)| (key.clone(), own.shadow))
-                .collect()
-        };
-        found.maps(&format!("{what} in shadow"), &shadow(seen), &shadow(wanted));
-    }
+    let shadow = |map: &BTreeMap<K, Charged>| -> BTreeMap<K, i128> {
+        map.iter()
+            .map(|(key, own)| (key.clone(), own.shadow))
+            .collect()
+    };
+    found.maps(what, &real(seen), &real(wanted));
+    found.maps(&format!("{what} in shadow"), &shadow(seen), &shadow(wanted));
 }
 
 fn totals(total: Figures, truth: &Truth, found: &mut Differences) {
@@ -110,17 +99,8 @@ fn totals(total: Figures, truth: &Truth, found: &mut Differences) {
     let sum = truth.charged.values().fold((0, 0), |(real, shadow), own| {
         (real + own.real, shadow + own.shadow)
     });
-    if found.shadow_is_apart {
-        found.same("usage: total charged", "all", total.charged.real, sum.0);
-        found.same("usage: total in shadow", "all", total.charged.shadow, sum.1);
-    } else {
-        found.same(
-            "usage: total charged",
-            "all",
-            total.charged.real,
-            sum.0 + sum.1,
-        );
-    }
+    found.same("usage: total charged", "all", total.charged.real, sum.0);
+    found.same("usage: total in shadow", "all", total.charged.shadow, sum.1);
 }
 
 fn monthly(
