@@ -61,7 +61,7 @@ fn a_narrow_administrator_cannot_name_what_is_of_others() {
         assert_eq!(foreign.0, 4, "{command:?}: {}", foreign.1);
     }
     assert_eq!(bank.transactions(), before);
-    // Who is of no project is nobody else's.
+    // A user without any project is in every scope.
     let ran = with(
         &bank,
         &narrow,

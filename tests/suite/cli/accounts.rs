@@ -177,8 +177,8 @@ fn a_deposit_into_a_tree_tells_where_it_went() {
     bank.verify();
 }
 
-/// A project below another: its account overflows into one that only the project above may spend from. Who
-/// is short is told what lets it pay, and that helps.
+/// A project below another: its account overflows into one that only the project above may spend from. If
+/// it is short, the refusal names the command that lets it pay, and the command works.
 #[test]
 fn an_overflow_that_lists_hold_back_names_the_other_one() {
     let mut bank = Setup::new().chemistry(1000).start();

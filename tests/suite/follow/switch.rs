@@ -1,5 +1,5 @@
-//! One use, whoever reports it: a machine changes hands in the middle of running jobs, its files overlap the
-//! change, and its scheduler goes on asking (decisions 43 and 44).
+//! A use is billed once, whichever source reports it: the source of a machine changes while jobs run, its
+//! files overlap the change, and its scheduler continues to ask (decisions 43 and 44).
 
 use std::fmt::Write as _;
 use std::fs;
@@ -19,7 +19,7 @@ fn document(job: &str, seconds: i64, times: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// What the scheduler says of a job some seconds after the beginning, with the seconds that it charges.
+/// Sends an event of the scheduler about a job at a time after T0, with the seconds that it charges.
 fn says(bank: &Bank, event: &str, job: &str, at: i64, seconds: i64) {
     bank.set_clock(T0 + at);
     let words = document(job, seconds, "");

@@ -33,7 +33,7 @@ fn source_or_none(bank: &Bank) -> Value {
 }
 
 /// The daemon dies before, in and after the first portion of the very first file, which is then rotated
-/// away, twice, behind its back.
+/// away twice while it is down.
 #[test]
 fn the_first_file_is_taken_wherever_the_daemon_dies() {
     for way in ["rename", "gzip", "copy"] {

@@ -129,7 +129,7 @@ fn calls_of_golds_clients_have_golds_codes_amounts_and_effects() {
     bank.verify();
 }
 
-/// No duration is never one of 0, whoever asks.
+/// A missing duration never counts as 0.
 #[test]
 fn a_request_without_a_duration_is_refused() {
     let mut bank = bank();
@@ -214,7 +214,7 @@ fn liens_have_their_times_and_quotes_their_price() {
         answer,
         "Success 000 Successfully charged job quoted for 2400 credits"
     );
-    // All of the time lies after the change.
+    // The charged time begins after the rate change.
     bank.set_clock(GOLD_T0 + 700);
     let (answer, _) = send(
         &bank,

@@ -11,7 +11,7 @@ fn doubled(t: &mut Bench<'_>) {
     t.at("T0+1500");
 }
 
-/// Charges, and tells what it came to.
+/// Charges, and returns the amount.
 fn charged(t: &mut Bench<'_>, ask: Ask) -> i64 {
     let reply = t.run(ask);
     let amount = reply

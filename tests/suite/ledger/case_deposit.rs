@@ -72,7 +72,7 @@ fn ledger_case_005_the_limit_counts_for_a_top_up() {
 }
 
 #[test]
-fn ledger_case_006_a_deposit_of_nothing_is_accepted() {
+fn ledger_case_006_a_deposit_of_nothing_is_refused() {
     on_both(|t| {
         t.given("F{a=0}");
         t.expect(deposit("F", "0"), "refused bad_amount, exit 1", "");

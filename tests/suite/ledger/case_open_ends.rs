@@ -228,7 +228,7 @@ fn an_undone_charge_leaves_what_stands_to_be_priced() {
             vec![Charge(10, 10), Charge(20, 20), Undo(0), Charge(5, 5)],
         ),
     ];
-    // What the scheduler says that it costs stands in the same reason.
+    // An asserted cost is in the same reason.
     for ((limit, steps), asserted) in table.iter().flat_map(|row| [(row, ""), (row, "5")]) {
         on_both(|t| {
             t.given("F{a=1000}");

@@ -168,7 +168,7 @@ struct Instance {
     disputed: i64,
     /// The mode of its first charge.
     mode: Option<Mode>,
-    /// Seconds that wait for whoever charges it.
+    /// Seconds that wait for the source that charges the use.
     kept: i64,
     lien: Option<usize>,
     /// The windows that were billed, second by second.

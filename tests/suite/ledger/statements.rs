@@ -102,7 +102,7 @@ fn told(history: &[Wild], store: &mut Sqlite) -> Result<(), String> {
     Ok(())
 }
 
-/// The lower table of an account's statement over all time, and what its movements come to by user.
+/// The lower table of an account's statement over all time, compared with its movements by user.
 fn lower(store: &mut Sqlite, account: AccountId, now: Timestamp) -> BTreeMap<String, Part> {
     let reader = store.reader().unwrap();
     let (_, sums, lines) = statement::whole(reader, account, &Window::ALWAYS, now).unwrap();

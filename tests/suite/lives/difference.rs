@@ -13,7 +13,7 @@ pub(super) struct Difference {
     pub(super) key: String,
     /// What a reader of the bank sees.
     pub(super) seen: String,
-    /// What the journal's rows come to, or another way to the same figure.
+    /// The sum of the journal's rows, or another way to the same figure.
     pub(super) wanted: String,
 }
 

@@ -9,7 +9,7 @@ use super::formats::{
 use super::house::House;
 use super::truth::{Job, OfJob, Truth};
 
-/// What exports along a cursor have said so far.
+/// The text of exports along a cursor so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pages {
     text: String,
@@ -159,8 +159,8 @@ fn cores(format: &str, jobs: &Jobs, truth: &Truth, found: &mut Differences) {
     );
 }
 
-/// Wall time: what changes take back is taken off what the close stated, so that a shortened job comes to what
-/// it took.
+/// Wall time: changes are subtracted from the time that the close stated, so that a shortened job has its real
+/// time.
 fn walls(format: &str, jobs: &Jobs, truth: &Truth, found: &mut Differences) {
     let of = |(job, said): (&Job, &Said)| (job.clone(), said.alone);
     let seen: BTreeMap<Job, i128> = jobs.iter().map(of).collect();

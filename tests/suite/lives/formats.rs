@@ -1,4 +1,4 @@
-//! Reads what exports say of jobs, format by format, with nothing of the daemon's own code.
+//! Reads the jobs of exports, format by format, without the daemon's own code.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::difference::number;
 use super::truth::Job;
 
-/// What an export says of a job, all its lines together.
+/// The figures of a job in an export, over all its lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Said {
     pub(super) charge: i128,
@@ -61,7 +61,7 @@ fn of_rows(rows: Vec<BTreeMap<String, String>>, places: u32) -> Jobs {
         let said = Said {
             charge: money("charge"),
             shadow: money("shadow_charge"),
-            // The column that says what a row adds to usage, where there is one.
+            // The column with the time that a row adds to usage, if there is one.
             core: text("processor_s").map_or_else(|| time("charge_s") * processors, counted),
             wall: time("wall_s") * processors,
             alone: time("wall_s"),

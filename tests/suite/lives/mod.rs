@@ -78,7 +78,7 @@ fn lived(seed: u64, steps: &[Step]) -> Vec<Difference> {
     let journal = Truth::read(&play.house.journal);
     exports::compare(&play.house, &journal, &play.pages, &mut found);
     marks::compare(&play.house, &mut found);
-    // The books of all that is over are closed, and say the same.
+    // Closing the books of all past months changes no statement.
     play.step(&Step::Close);
     statements::compare(&play.house, &journal, &mut found);
     statements::unchanged(&play.house, &play.closed, &mut found);

@@ -19,7 +19,7 @@ const RATES: [(&str, &str); 5] = [
     ("0.333333333", "second"),
 ];
 
-/// A job of the scheduler as it knows it.
+/// A job as its scheduler has it.
 #[derive(Clone, Debug, Default)]
 struct Running {
     start: Option<i64>,
@@ -27,7 +27,7 @@ struct Running {
     is_over: bool,
 }
 
-/// A bank with what the outside knows of it.
+/// A bank with the state that its clients keep.
 pub(super) struct Play {
     pub(super) house: House,
     jobs: BTreeMap<u64, Running>,
@@ -35,9 +35,9 @@ pub(super) struct Play {
     last: Option<(String, String)>,
     /// Exports along a cursor.
     pub(super) pages: Pages,
-    /// Statements of what is closed, as they were told then.
+    /// Statements of closed periods, as they were after the close.
     pub(super) closed: Vec<(String, String)>,
-    /// What was refused as no step may be: status and body.
+    /// The first answer of 500 or above: status and body.
     pub(super) broken: Option<String>,
 }
 
@@ -92,7 +92,7 @@ impl Play {
         assert!(answer.is_good(), "{route} {body}: {}", answer.text);
     }
 
-    /// One step. A rule may refuse it; what else goes wrong is kept.
+    /// Plays one step. A rule may refuse it; other errors are recorded.
     pub(super) fn step(&mut self, step: &Step) {
         let answer = match step {
             Step::Pass(seconds) => {
@@ -483,7 +483,7 @@ fn read(value: &Value) -> i64 {
     micros.div_euclid(1_000_000)
 }
 
-/// The first instant of the month that a time lies in.
+/// The first instant of the month of a time.
 pub(super) fn month(seconds: i64) -> String {
     let text = time(seconds);
     format!("{}-01T00:00:00Z", &text[..7])

@@ -55,7 +55,7 @@ struct Told {
     parts: BTreeMap<String, (i128, i128)>,
 }
 
-/// A statement as it is told, for whoever wants to see it again.
+/// The statements of the closed period, to compare them later.
 pub(super) fn closed(house: &House) -> Vec<(String, String)> {
     let closes = house.get("/api/v1/closes").json();
     let newest = &closes["items"][0];
@@ -84,7 +84,7 @@ pub(super) fn closed(house: &House) -> Vec<(String, String)> {
     told.collect()
 }
 
-/// A closed period says the same for ever.
+/// Statements of a closed period never change.
 pub(super) fn unchanged(house: &House, kept: &[(String, String)], found: &mut Differences) {
     for (query, text) in kept {
         let now = house.get(&format!("/api/v1/statements?{query}")).text;
@@ -324,7 +324,7 @@ fn of_uses(house: &House, truth: &Truth, found: &mut Differences) {
     }
 }
 
-/// Where there were nothing but charges, refunds and what took them back: what stands of each.
+/// For projects that have only charges, refunds and their reversals: the sums that were not undone.
 fn gross(own: &[&Moved], truth: &Truth, told: &Told, what: &str, found: &mut Differences) {
     let reversed: BTreeMap<i64, i64> = truth
         .moves

@@ -31,7 +31,7 @@ pub(super) struct Reported {
     pub(super) job: u64,
     /// Which of the collectors of the machine.
     pub(super) collector: usize,
-    /// When it began, where the scheduler has not said so: seconds before now.
+    /// When it began if the scheduler did not report it: seconds before now.
     pub(super) age: i64,
     pub(super) length: i64,
     pub(super) project: usize,
@@ -320,7 +320,7 @@ fn money(dice: &mut Dice) -> Step {
     }
 }
 
-/// What a scheduler says.
+/// A step of a scheduler.
 fn scheduled(dice: &mut Dice) -> Step {
     let job = dice.below(JOBS);
     match dice.below(20) {

@@ -14,7 +14,7 @@ const KEYS: [&str; 11] = [
     "project", "account", "user", "machine", "queue", "qos", "pi", "group", "state", "size", "wall",
 ];
 
-/// What a row says.
+/// The figures of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Figures {
     charged: Charged,

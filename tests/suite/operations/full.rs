@@ -11,7 +11,7 @@ use crate::harness::{Bank, Documents, Request, Setup, skip, until};
 struct Disk(std::path::PathBuf);
 
 impl Disk {
-    /// Puts the data of a bank that is stopped on a small disk; `None` where nobody may make one.
+    /// Puts the data of a bank that is stopped on a small disk; `None` without the right to mount one.
     fn under(bank: &Bank, size: &str) -> Option<Self> {
         let data = bank.data();
         let before = data.with_extension("before");

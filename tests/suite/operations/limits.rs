@@ -178,7 +178,7 @@ fn send_whole(mut stream: impl Read + Write, head: &str, body: &[u8]) -> String 
     answer
 }
 
-/// An answer that refuses a request before its body was read is there for whoever sends all of it.
+/// A refusal before the body was read reaches a client that sends the whole body first.
 #[test]
 fn a_refusal_can_be_read_by_who_sends_the_whole_body_first() {
     let bank = Setup::new()

@@ -153,8 +153,8 @@ fn a_file_that_was_moved_away_begins_anew() {
     assert_eq!(lines(&bank, "file.old").len(), 1);
 }
 
-/// The file was renamed, and compressed, while the daemon lay killed: what it had written there and not
-/// confirmed is not written again.
+/// The file was renamed, or compressed, after the daemon was killed: lines that were written there and not
+/// confirmed are not written again.
 #[test]
 fn a_file_that_was_renamed_after_a_kill_keeps_its_lines() {
     for way in ["rename", "gzip"] {

@@ -120,7 +120,7 @@ impl Naive {
         self.instances[n].earliest = Some(earliest);
     }
 
-    /// Keeps what lies beyond. A total says all of it anew, unless an older one counts nothing.
+    /// Adds the excess to the disputed seconds. A total replaces them, unless it is older and counts nothing.
     pub(super) fn dispute(&mut self, charge: &Charge, n: usize, plausible: &Plausible) {
         let instance = &mut self.instances[n];
         if !(charge.is_checked && charge.terms.total) {

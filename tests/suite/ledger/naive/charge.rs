@@ -32,7 +32,7 @@ struct Bill {
     shortfall: Shortfall,
     /// The allocation that carries what nothing covers.
     first: Option<usize>,
-    /// It gives back what an earlier record came to.
+    /// It gives back credits of an earlier record.
     gives_back: bool,
 }
 

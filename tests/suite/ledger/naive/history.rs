@@ -77,7 +77,7 @@ impl Naive {
         rests
     }
 
-    /// The refunds of charges of an instance that stand: where they are, on what, and how much.
+    /// The refunds of an instance that were not undone: their places, allocations and amounts.
     pub(super) fn refunds(&self, n: usize) -> Vec<(Place, usize, i64)> {
         let own = self.rows(n).into_iter().filter(|place| self.stands(*place));
         let entries = own.map(|place| (place, &self.journal[place.0].entries[place.1]));

@@ -1,4 +1,4 @@
-//! One use, whoever reports it: the same machine and job, and time in common (decision 43).
+//! Reports of one use: the same machine and job, and overlapping times (decision 43).
 
 use super::Naive;
 use super::usage::Use;
@@ -201,7 +201,7 @@ impl Naive {
         }
     }
 
-    /// The lien holds what the use cost, and waits; says what real money it gives back.
+    /// The lien holds the cost of the use and waits; returns the real credits that it releases.
     pub(super) fn hold_cost(&mut self, n: usize) -> i64 {
         let i = &self.instances[n];
         let Some(lien) = i.lien else { return 0 };

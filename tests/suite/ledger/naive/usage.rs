@@ -143,7 +143,7 @@ impl Naive {
     /// An amended record names another project or user: what the old one paid goes back, whatever is left.
     pub(super) fn take_back(&mut self, n: usize, project: &str) -> i64 {
         let mut back = [0, 0];
-        // As long as the refunds stand: they are given again where they are, not where the charges were.
+        // Refunds that were not undone are granted again on their own allocations, not on those of the charges.
         let mut real = self.paid(n, false);
         let refunds = self.refunds(n);
         real.extend(refunds.iter().map(|(_, on, part)| (*on, *part)));

@@ -147,8 +147,8 @@ impl Naive {
         Ok(fits)
     }
 
-    /// Who is billed for what was used: those who may pay, else every account of the project. Of a user
-    /// that nobody knows every account of the project is, unless one of its own may pay.
+    /// Who is billed for what was used: those who may pay, else every account of the project. For
+    /// an unknown user every account of the project is billed, unless one of its own may pay.
     pub(super) fn billable(&self, payer: &Payer, facts: &Facts) -> Vec<Fit> {
         let mut found = self.fitting(payer, facts, Reading::AsIs);
         let is_own = |fit: &Fit| fit.lists[0] == 1;

@@ -6,7 +6,7 @@ use bankd::store::verify;
 use rusqlite::Connection;
 use std::path::Path;
 
-/// Columns that may hold anything, and why that harms nobody.
+/// Columns that may hold any value, with the reason.
 const FREE: &[(&str, &str)] = &[];
 /// Tables that the world leaves empty, and which test changes their columns instead.
 const EMPTY: [(&str, &str); 5] = [
