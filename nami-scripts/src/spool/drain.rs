@@ -115,7 +115,7 @@ pub(crate) fn drain(
         if settle(spool, name, &outcome, &mut report)? {
             continue;
         }
-        if matches!(outcome.condition, Condition::Internal | Condition::Other) {
+        if is_internal(&outcome) {
             report.failing.push((name.clone(), outcome.text.clone()));
         }
         if outcome.is_outage() || report.failing.len() == MAX_INTERNAL {
@@ -132,11 +132,18 @@ pub(crate) fn drain(
     }
     // A document that fails alone, or among others that the bank answered, fails by its content. If
     // several fail and nothing else is answered, the bank is at fault.
-    let is_answering = report.delivered + report.quarantined > 0 || report.failing.len() == 1;
+    let is_alone = report.failing.len() == 1 && report.outage.is_none();
+    let is_answering = report.delivered + report.quarantined > 0 || is_alone;
     if is_answering && report.failing.len() < MAX_INTERNAL {
         count_tries(spool, &mut report)?;
     }
     Ok(report)
+}
+
+/// Whether the answer is an error about one document, and not an outage such as a full disk.
+fn is_internal(outcome: &Outcome) -> bool {
+    let is_error = matches!(outcome.condition, Condition::Internal | Condition::Other);
+    is_error && !outcome.is_outage()
 }
 
 /// Counts one more try of each document that the bank answered with an internal error, and moves those

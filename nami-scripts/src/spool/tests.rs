@@ -368,3 +368,25 @@ fn a_call_whose_document_is_taken_shows_that_the_bank_works() {
     }
     assert!(run(spool, |_| done()).1.is_empty());
 }
+
+/// A full disk, and a bank that goes away after an error, count no try.
+#[test]
+fn an_outage_counts_no_try() {
+    let Bench { spool, .. } = &bench();
+    for key in ["k1", "k2"] {
+        spool.put(&entry(key, key)).unwrap();
+    }
+    let failed = || Outcome::new(Condition::Internal, "x");
+    let full = || Outcome {
+        code: "disk_full".to_owned(),
+        ..failed()
+    };
+    let gone = || Outcome::unreachable("x");
+    for _ in 0..2 * drain::MAX_TRIES {
+        let (report, _) = run(spool, |_| full());
+        assert_eq!((report.quarantined, report.left), (0, 2));
+        let (report, _) = run(spool, |key| if key == "k1" { failed() } else { gone() });
+        assert_eq!((report.quarantined, report.left), (0, 2));
+    }
+    assert_eq!(run(spool, |_| done()).1, ["k1", "k2"]);
+}
