@@ -265,8 +265,9 @@ fn give_back_other_money(
     end_lien(postings, instance, LienState::Released)
 }
 
-/// Where the charge names another project than the one that the instance was for, the journal says so,
-/// and if only the named one may pay, what the instance holds is given back (gold-wire.md 4).
+/// If the charge names another project than the one that the instance was for, the journal has a remark; and if
+/// only the named one may pay, or a collector's record names it, what the instance holds is given back
+/// (gold-wire.md 4).
 fn other_project(
     postings: &mut Postings,
     instance: &mut Instance,
@@ -280,7 +281,7 @@ fn other_project(
         return Ok(());
     }
     postings.remark(&format!("project_was={was}"));
-    if charge.terms.named_only || amend::earlier(charge, known).is_some() {
+    if charge.terms.named_only || charge.terms.finished.is_some() {
         end_lien(postings, instance, LienState::Released)?;
         instance.account = None;
         instance.fallback_from = None;

@@ -2,8 +2,8 @@
 //! has passed since it began (nami.md 1.4).
 //!
 //! Σ reported seconds ≤ (latest event − start) + the machine's flush interval. The latest event is that of
-//! any charge so far: one that was overtaken is measured with those that came before it. A document with an
-//! `EndTime` is measured up to that end. The start is the earlier of the first reserve and the `StartTime`. If
+//! any charge so far: one that was overtaken is measured with those that came before it. The latest document, if
+//! it has an `EndTime`, is measured up to that end. The start is the earlier of the first reserve and the `StartTime`. If
 //! neither came before the first charge, it is the begin of the time that this charge reports, but not
 //! before the creation and the latest refused start; a charge that was overtaken moves it back. Totals have a
 //! ceiling only where a reserve or a `StartTime` is known.
@@ -117,8 +117,9 @@ fn repeats_end(charge: &Charge, reported: Seconds, instance: &Instance, at: Time
         return false;
     }
     let is_ended = matches!(instance.closed, Some((_, Closing::End)));
+    // What was kept of an ended use for another source is still to be billed.
     if charge.closes && is_ended {
-        return true;
+        return instance.kept.0 == 0;
     }
     let facts = &charge.request.facts;
     let Some(end) = facts.end else {
@@ -201,8 +202,11 @@ fn ceiling(
     // What was used at an instant began before it, whatever the documents say.
     let began = start(charge, instance)?.min(at);
     let until = instance.used_until.map_or(at, |until| until.max(at));
-    // No use lasts beyond the end that its document states.
-    let until = charge.request.facts.end.map_or(until, |end| end.min(until));
+    // No use lasts beyond the end that its latest document states. One that was overtaken states the end of
+    // its part only.
+    let is_latest = instance.used_until.is_none_or(|until| until <= at);
+    let stated = charge.request.facts.end.filter(|_| is_latest);
+    let until = stated.map_or(until, |end| end.min(until));
     let passed = until.0.saturating_sub(began.0);
     // A second that has begun counts.
     let passed = passed.saturating_add(MICROS.saturating_sub(1));

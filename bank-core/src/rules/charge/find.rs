@@ -1,7 +1,7 @@
 //! Which use of an object's id a charge is about.
 
 use super::source;
-use crate::command::Charge;
+use crate::command::{Charge, Request};
 use crate::model::{Closing, Instance};
 use crate::rules::same;
 use crate::time::Timestamp;
@@ -11,8 +11,9 @@ use crate::view::{Context, View};
 /// closed at most the grace before, else the newest one that was open at some time of the charged
 /// window, else the newest one that had begun by its documents, else whichever is open now (nami.md
 /// 1.4). Of a scheduler's document for which there is none: the closed use that contains the end which the
-/// document states, else the newest use if its lien expired. A caller that delivers in order means the
-/// newest one.
+/// document states, else the newest use if its lien expired and is of the same user and project. A use that
+/// closed before the start which a document states is not meant, unless that is its own start. A caller that
+/// delivers in order means the newest one.
 pub(super) fn charged_instance<'a>(
     view: &'a View,
     charge: &Charge,
@@ -39,16 +40,17 @@ pub(super) fn charged_instance<'a>(
         let window = charge.terms.window;
         window.is_some_and(|w| i.opened < w.end && i.closed.is_none_or(|(c, _)| w.start < c))
     };
-    let open_then = view.instances.iter().find(|i| i.was_open(at));
-    let closed_then = || view.instances.iter().find(just_closed);
-    let used_then = || view.instances.iter().find(in_window);
+    let uses = view.instances.iter().filter(|i| !begins_after(charge, i));
+    let open_then = uses.clone().find(|i| i.was_open(at));
+    let closed_then = || uses.clone().find(just_closed);
+    let used_then = || uses.clone().find(in_window);
     // The first of its documents came later than that, overtaken by others.
     let in_use = |i: &&Instance| {
         let ended = |(closed, _): (Timestamp, Closing)| closed.plus(grace);
         let over = i.closed.map(ended).is_some_and(|ended| ended < at);
         i.began.is_some_and(|began| began <= at) && !over
     };
-    let begun_then = || view.instances.iter().find(in_use);
+    let begun_then = || uses.clone().find(in_use);
     let open_now = || view.instances.iter().find(|i| i.is_open());
     open_then
         .or_else(closed_then)
@@ -73,30 +75,37 @@ fn charged_by_collector<'a>(
     collected.find(|i| same::collector(i, view).is_some() && is_meant(i))
 }
 
-/// The closed use that a scheduler's document belongs to, however late the document comes. One that states
-/// a start after the close belongs to a use of its own.
+/// Whether a scheduler's document is about a later use of the id: it states a start after the close. The start
+/// of the use itself can lie there, by the clock of its scheduler.
+fn begins_after(charge: &Charge, instance: &Instance) -> bool {
+    let Some((start, (closed, _))) = charge.request.facts.start.zip(instance.closed) else {
+        return false;
+    };
+    charge.is_checked && start > closed && instance.facts.start != Some(start)
+}
+
+/// The closed use that a scheduler's document belongs to, however late the document comes.
 fn over_since_long<'a>(view: &'a View, charge: &Charge) -> Option<&'a Instance> {
     if !charge.is_checked {
         return None;
     }
-    let facts = &charge.request.facts;
-    let begins_after = |i: &Instance| {
-        let closed = i.closed.map(|(closed, _)| closed);
-        facts
-            .start
-            .zip(closed)
-            .is_some_and(|(start, closed)| start > closed)
-    };
+    let Request { facts, whose, .. } = &charge.request;
     let contains_end = |i: &&Instance| {
         let began = i.began.map_or(i.opened, |began| began.min(i.opened));
         let closed = i.closed.map(|(closed, _)| closed);
         let within = |end| began < end && closed.is_some_and(|closed| end <= closed);
-        facts.end.is_some_and(within) && !begins_after(i)
+        facts.end.is_some_and(within) && !begins_after(charge, i)
     };
     let newest = view.instances.first();
     let is_expired = |i: &&Instance| matches!(i.closed, Some((_, Closing::Expiry)));
-    let expired = newest.filter(is_expired);
+    // A scheduler that counts its ids anew has other jobs of the same id.
+    let is_same = |named: Option<&String>, known: &str| named.is_none_or(|named| named == known);
+    let is_its = |i: &&Instance| {
+        is_same(whose.user.as_ref(), &i.facts.user)
+            && is_same(whose.project.as_ref(), &i.facts.project)
+    };
+    let expired = newest.filter(is_expired).filter(is_its);
     // If the start of the use is unknown, nothing bounds what is added to it.
-    let expired = expired.filter(|i| i.began.is_some() && !begins_after(i));
+    let expired = expired.filter(|i| i.began.is_some() && !begins_after(charge, i));
     view.instances.iter().find(contains_end).or(expired)
 }

@@ -49,6 +49,10 @@ pub(super) fn waiting(charge: &Charge, instance: &Instance, reported: Seconds) -
     if terms.source.is_none() {
         return reported;
     }
+    let is_ended = matches!(instance.closed, Some((_, Closing::End)));
+    if charge.closes && is_ended && instance.kept.0 > 0 {
+        return instance.kept;
+    }
     reported.plus(instance.kept)
 }
 

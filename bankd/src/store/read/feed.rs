@@ -257,13 +257,17 @@ fn as_it_stands(connection: &Connection, kept: KeptRecord) -> Result<Item, Error
     Ok(Item::Amending(kept, Box::new(amendment)))
 }
 
-/// The last charge of an instance that an amended record of its use made; none where there is none.
+/// The last charge that a record of a finished use made after the close of its instance: by an amended record,
+/// or by the first one of a use that its scheduler had charged. None if there is none.
 fn latest_amendment(connection: &Connection, instance: i64) -> Result<Option<i64>, Error> {
-    let sql = "WITH RECURSIVE back (id, prev, tx) AS (
-            SELECT u.id, u.prev, u.tx FROM instance i JOIN usage u ON u.id = i.last_usage WHERE i.id = ?1
+    let sql = "WITH RECURSIVE back (id, prev, tx, late) AS (
+            SELECT u.id, u.prev, u.tx, u.late FROM instance i JOIN usage u ON u.id = i.last_usage
+                WHERE i.id = ?1
             UNION ALL
-            SELECT u.id, u.prev, u.tx FROM back b JOIN usage u ON u.id = b.prev)
-        SELECT max(b.id) FROM back b JOIN tx t ON t.id = b.tx WHERE t.op = 'adjust'";
+            SELECT u.id, u.prev, u.tx, u.late FROM back b JOIN usage u ON u.id = b.prev)
+        SELECT max(b.id) FROM back b JOIN tx t ON t.id = b.tx
+            WHERE t.op = 'adjust' OR (b.late AND b.tx IN
+                (SELECT i.tx FROM usage_identity i WHERE i.instance = ?1))";
     let mut statement = connection.prepare_cached(sql)?;
     Ok(statement.query_row([instance], |r| r.get(0))?)
 }

@@ -56,11 +56,8 @@ impl Naive {
             return Ok(all);
         };
         let latest = instance.used_until.map_or(at, |until| until.max(at));
-        let latest = charge
-            .request
-            .facts
-            .end
-            .map_or(latest, |end| end.min(latest));
+        let stated = charge.request.facts.end.filter(|_| !is_overtaken);
+        let latest = stated.map_or(latest, |end| end.min(latest));
         let passed = latest.seconds() - began.min(at).seconds();
         let flush = self.machine(&instance.machine);
         let flush = flush.map_or(3600, |m| m.flush_seconds);
@@ -147,7 +144,7 @@ impl Naive {
             return false;
         };
         if charge.closes && instance.is_ended {
-            return true;
+            return instance.kept == 0;
         }
         let facts = &charge.request.facts;
         let Some(end) = facts.end else {

@@ -107,7 +107,7 @@ impl Naive {
         let is_finished = charge.terms.finished.is_some();
         let is_its = known_project == payer.named && known_user == self.instances[n].facts.user;
         let is_moved = is_finished && charge.terms.total && !is_its;
-        if is_other && (charge.terms.named_only || is_moved) {
+        if is_other && (charge.terms.named_only || is_finished) {
             self.end_lien(n, "released");
             (self.instances[n].account, self.instances[n].fallback_from) = (None, None);
         }
@@ -421,9 +421,6 @@ impl Naive {
         };
         *billed += bill.amount;
         instance.seconds += seconds;
-        if charge.terms.source.is_some() {
-            instance.kept = 0;
-        }
         instance.mode = instance.mode.or(Some(mode));
         if !bill.is_shadow && !bill.is_unbilled && bill.amount > 0 {
             instance.account = instance.account.or(paying);

@@ -10,9 +10,10 @@ impl Naive {
     pub(super) fn charged(&self, charge: &Charge, at: Timestamp) -> Option<usize> {
         let request = &charge.request;
         let uses = self.uses(&request.whose.machine, &request.object_id);
+        let earlier = |n: &&usize| !self.begins_after(charge, **n);
         let find = |is: &dyn Fn(Timestamp, Option<Timestamp>) -> bool| {
             let own = |n: &&usize| is(self.instances[**n].opened, self.instances[**n].closed);
-            uses.iter().find(own).copied()
+            uses.iter().filter(earlier).find(own).copied()
         };
         let grace = self.policy.close_grace;
         let is_meant = |n: &usize| {
@@ -36,7 +37,7 @@ impl Naive {
                     opened < window.end && closed.is_none_or(|c| window.start < c)
                 })
             })
-            .or_else(|| uses.iter().find(begun).copied())
+            .or_else(|| uses.iter().filter(earlier).find(begun).copied())
             .or_else(|| find(&|_, closed| closed.is_none()))
             .or_else(|| self.charged_long_after(charge, &uses))
             .filter(is_meant)
@@ -49,14 +50,19 @@ impl Naive {
             })
     }
 
+    /// A scheduler's document with a start after the close of a use, and not with the start of that use.
+    fn begins_after(&self, charge: &Charge, n: usize) -> bool {
+        let i = &self.instances[n];
+        let (start, closed) = (charge.request.facts.start, i.closed);
+        let is_after = start.is_some() && closed.is_some() && start > closed;
+        charge.is_checked && is_after && i.facts.start != start
+    }
+
     /// A scheduler's document goes to the closed use with the end that it states, else to the newest use
-    /// if that expired; not if it states a start after the close.
+    /// if that expired and is of the same user and project; not to one that it begins after.
     fn charged_long_after(&self, charge: &Charge, uses: &[usize]) -> Option<usize> {
-        let facts = &charge.request.facts;
-        let fits = |n: &usize| {
-            let closed = self.instances[*n].closed.unwrap();
-            charge.is_checked && facts.start.is_none_or(|start| start <= closed)
-        };
+        let (facts, whose) = (&charge.request.facts, &charge.request.whose);
+        let fits = |n: &usize| charge.is_checked && !self.begins_after(charge, *n);
         let contains_end = |n: &&usize| {
             let i = &self.instances[**n];
             let began = i.began.map_or(i.opened, |began| began.min(i.opened));
@@ -68,7 +74,9 @@ impl Naive {
         let newest = uses.first().copied();
         let expired = newest.filter(|n| {
             let i = &self.instances[*n];
-            i.expired.is_some() && i.began.is_some() && fits(n)
+            let is_its_user = whose.user.as_ref().is_none_or(|u| *u == i.facts.user);
+            let is_its_project = whose.project.as_ref().is_none_or(|p| *p == i.facts.project);
+            i.expired.is_some() && i.began.is_some() && fits(n) && is_its_user && is_its_project
         });
         uses.iter().find(contains_end).copied().or(expired)
     }

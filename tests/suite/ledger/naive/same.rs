@@ -155,8 +155,10 @@ impl Naive {
         if terms.finished.is_some() {
             return (reported - self.instances[n].seconds).max(0);
         }
-        let kept = terms.source.as_ref().map_or(0, |_| self.instances[n].kept);
-        reported + kept
+        let i = &self.instances[n];
+        let kept = terms.source.as_ref().map_or(0, |_| i.kept);
+        let is_repeated = charge.closes && i.is_ended && kept > 0;
+        if is_repeated { kept } else { reported + kept }
     }
 
     /// Keeps what is reported, and bills nothing of it.
