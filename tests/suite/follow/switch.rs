@@ -284,3 +284,38 @@ fn a_use_keeps_the_mode_of_its_first_record() {
     assert_eq!(used(&bank), (2, 9000));
     bank.verify();
 }
+
+#[test]
+fn an_end_that_was_kept_is_billed_when_it_comes_again_after_the_switch_back() {
+    let mut bank = rich();
+    source(&bank, "nami");
+    says(&bank, "reserve", "31.pbs", 0, 7200);
+    says(&bank, "charge", "31.pbs", 600, 600);
+    source(&bank, "pbs:colony");
+    says(&bank, "end", "31.pbs", 1100, 500);
+    assert_eq!(taken(&bank), 1200);
+    source(&bank, "nami");
+    for again in [1110, 1120] {
+        says(&bank, "end", "31.pbs", again, 500);
+        assert_eq!((taken(&bank), used(&bank)), (2200, (1, 2200)));
+    }
+    bank.verify();
+}
+
+#[test]
+fn the_first_record_of_another_project_is_paid_by_that_one() {
+    let mut bank = rich();
+    bank.bank_ok(&["project", "add", "bio", "--members", "amy"]);
+    bank.bank_ok(&["deposit", "bio", "50000"]);
+    source(&bank, "nami");
+    says(&bank, "reserve", "32.pbs", 0, 7200);
+    says(&bank, "charge", "32.pbs", 600, 600);
+    source(&bank, "pbs:colony");
+    bank.set_clock(T0 + 4000);
+    let path = file(&bank, "day", &[("32.pbs", 0, 1000, 2)]);
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("account=chemistry", "account=bio")).unwrap();
+    import(&bank, "pbs:colony", &path);
+    assert_eq!((taken(&bank), bank.figures("bio").0), (1200, 49_200));
+    bank.verify();
+}

@@ -3,7 +3,7 @@
 use crate::harness::{Bank, Setup, T0};
 
 /// A document of one processor, so that a credit is a second.
-fn document(id: &str, seconds: i64, times: &str) -> Vec<u8> {
+pub(super) fn document(id: &str, seconds: i64, times: &str) -> Vec<u8> {
     format!(
         "<Job><ObjectID>{id}</ObjectID><User>amy</User><Account>chemistry</Account>\
          <Processors>1</Processors><WallDuration>3600</WallDuration>\
@@ -12,7 +12,7 @@ fn document(id: &str, seconds: i64, times: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-fn times(start: i64, end: i64) -> String {
+pub(super) fn times(start: i64, end: i64) -> String {
     format!("<StartTime>{start}</StartTime><EndTime>{end}</EndTime>")
 }
 
@@ -23,7 +23,7 @@ fn debited(bank: &Bank) -> i64 {
     charged.sum::<i64>() + late
 }
 
-fn rich() -> Bank {
+pub(super) fn rich() -> Bank {
     Setup::new().chemistry(1_000_000).start()
 }
 
@@ -81,7 +81,7 @@ fn a_start_that_comes_long_after_its_end_holds_nothing() {
 }
 
 /// What chemistry lost: with one processor, the seconds billed.
-fn billed(bank: &Bank, before: i64) -> i64 {
+pub(super) fn billed(bank: &Bank, before: i64) -> i64 {
     before - bank.figures("chemistry").0
 }
 

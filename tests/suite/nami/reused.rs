@@ -1,0 +1,89 @@
+//! Ids that a scheduler uses again, and documents that others overtook.
+
+use super::repeats::{billed, document, rich, times};
+use crate::harness::T0;
+
+#[test]
+fn a_second_run_right_after_the_end_is_a_use_of_its_own() {
+    let mut bank = rich();
+    bank.set_clock(T0 + 900);
+    let first = document("u.1", 900, &times(T0, T0 + 900));
+    bank.script("end", &first).expect(0, "");
+    bank.set_clock(T0 + 1260);
+    let second = document("u.1", 300, &times(T0 + 960, T0 + 1260));
+    bank.script("end", &second).expect(0, "");
+    assert_eq!((billed(&bank, 1_000_000), bank.jobs().len()), (1200, 2));
+    // Each of them again adds nothing, also without the keys of the scripts.
+    bank.set_clock(T0 + 9000);
+    for end in [&first, &second] {
+        bank.script("end", end).expect(0, "");
+    }
+    assert_eq!((billed(&bank, 1_000_000), bank.jobs().len()), (1200, 2));
+    bank.verify();
+}
+
+#[test]
+fn parts_that_wait_in_a_spool_are_billed_behind_later_ones() {
+    let mut bank = rich();
+    let part = |hour: i64| document("u.2", 3600, &times(T0, T0 + 3600 * hour));
+    bank.stop();
+    for hour in [1, 2] {
+        bank.set_clock(T0 + 3600 * hour);
+        bank.script("charge", &part(hour)).expect(0, "");
+    }
+    bank.set_clock(T0 + 3 * 3600);
+    bank.start();
+    let elsewhere = format!("spool_dir={}", bank.folder().join("elsewhere").display());
+    for hour in [3, 4] {
+        bank.set_clock(T0 + 3600 * hour);
+        let call = bank.call("charge").set(&elsewhere);
+        call.body(&part(hour)).run().expect(0, "");
+    }
+    bank.call("drain").run().expect(0, "");
+    assert_eq!(billed(&bank, 1_000_000), 4 * 3600);
+    bank.verify();
+}
+
+#[test]
+fn another_users_job_of_an_id_does_not_join_an_expired_use() {
+    let mut bank = rich();
+    bank.bank_ok(&["project", "add", "bio", "--members", "bob"]);
+    bank.bank_ok(&["deposit", "bio", "50000"]);
+    bank.script("reserve", &document("u.3", 600, "")).expect(0, "");
+    bank.set_clock(T0 + 3_000_000);
+    let other = String::from_utf8(document("u.3", 600, "")).unwrap();
+    let other = other.replace("amy", "bob").replace("chemistry", "bio");
+    bank.script("charge", other.as_bytes()).expect(0, "");
+    assert_eq!((billed(&bank, 1_000_000), bank.jobs().len()), (0, 2));
+    assert_eq!(bank.figures("bio").0, 49_400);
+    bank.verify();
+}
+
+#[test]
+fn an_undone_charge_leaves_no_disputed_seconds() {
+    let mut bank = rich();
+    bank.script("reserve", &document("u.4", 600, "")).expect(0, "");
+    bank.set_clock(T0 + 600);
+    let charge = document("u.4", 60_000, "");
+    bank.script("charge", &charge).expect(0, "");
+    assert!(bank.bank_ok(&["jobs", "u.4"]).contains("disputed"));
+    let last = bank.query("SELECT max(id) FROM tx WHERE op = 'charge'")[0][0].clone();
+    bank.bank_ok(&["undo", &last]);
+    let shown = bank.bank_ok(&["jobs", "u.4"]);
+    assert!(!shown.contains("disputed"), "{shown}");
+    bank.verify();
+}
+
+/// `Charged` was the name of the seconds, and is the money everywhere else.
+#[test]
+fn a_query_of_billed_seconds_takes_the_former_name_too() {
+    let mut bank = rich();
+    bank.set_clock(T0 + 600);
+    let end = document("u.5", 600, &times(T0, T0 + 600));
+    bank.script("end", &end).expect(0, "");
+    for name in ["BilledSeconds", "Charged"] {
+        let shown = bank.bank_ok(&["query", "Job", "Query", &format!("Show:={name}")]);
+        let is_there = shown.contains("BilledSeconds") && shown.contains("600");
+        assert!(is_there, "{name}: {shown}");
+    }
+}
