@@ -20,7 +20,7 @@ use super::tracker::Mark;
 const GONE_MAX: usize = 64;
 /// Reports of lost input that are kept, the newest.
 const NOTES_MAX: usize = 100;
-/// Positions that the content of one file is compared with.
+/// Positions that the content of one file is compared with, beside those of files of before the first start.
 const COMPARED_MAX: usize = 256;
 
 /// Why a file, or a part of one, is not read.
@@ -247,8 +247,11 @@ impl Shelf {
             }
         }
         self.list_unsupported(names, &mut there)?;
-        let nodes = there.iter().map(|(.., node)| *node);
-        self.tidy(&nodes.chain(own).chain(but).collect::<Vec<_>>());
+        // Where the followed file is missing, its share may be: then nothing shows which files are gone.
+        if own.is_some() {
+            let nodes = there.iter().map(|(.., node)| *node);
+            self.tidy(&nodes.chain(own).chain(but).collect::<Vec<_>>());
+        }
         Ok(None)
     }
 
@@ -343,7 +346,11 @@ impl Shelf {
     /// The row with the most bytes that are the beginning of a file, and the length of the file.
     fn position(&self, input: &Input) -> io::Result<(Option<&Known>, u64)> {
         let readable = |row: &&Known| row.length > 0 && !row.is_raw && !row.why.is_note();
-        let rows = self.rows.iter().rev().filter(readable).take(COMPARED_MAX);
+        let rows = self.rows.iter().rev().filter(readable);
+        let (earlier, later): (Vec<_>, Vec<_>) = rows.partition(|row| row.why == Why::Earlier);
+        let rows = earlier
+            .into_iter()
+            .chain(later.into_iter().take(COMPARED_MAX));
         let lengths: BTreeSet<u64> = rows.clone().map(|row| row.length).collect();
         let (prints, length) = input.prints(&lengths)?;
         let is_same = |row: &&Known| prints.get(&row.length) == Some(&row.print);
@@ -370,7 +377,8 @@ impl Shelf {
         Ok(())
     }
 
-    /// Forgets files that are gone, but for the last ones, which may come back compressed.
+    /// Forgets files that are gone, but for the last ones, which may come back compressed, and those that
+    /// were there before the first start, which are never to be read.
     fn tidy(&mut self, there: &[Node]) {
         let before = self.rows.clone();
         for row in &mut self.rows {
@@ -380,8 +388,17 @@ impl Shelf {
             }
         }
         let (mut gone, mut notes) = (0, 0);
+        let mut earlier = BTreeSet::new();
         let mut kept = Vec::with_capacity(self.rows.len());
         for row in self.rows.drain(..).rev() {
+            if row.why == Why::Earlier {
+                // Under each new inode there is another row with the same bytes: one that is gone is enough.
+                let is_other = earlier.insert((row.length, row.print, row.is_raw));
+                if !row.is_gone || is_other || row.length == 0 {
+                    kept.push(row);
+                }
+                continue;
+            }
             let (count, most) = match (row.why.is_note(), row.is_gone) {
                 (true, _) => (&mut notes, NOTES_MAX),
                 (false, true) => (&mut gone, GONE_MAX),

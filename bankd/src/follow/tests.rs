@@ -104,6 +104,17 @@ impl Follower {
         fs::rename(self.path(from), self.path(to)).unwrap();
     }
 
+    /// Copies all files of another folder into this one, with their times.
+    fn date_all_copies(&self, from: &Path) {
+        for entry in fs::read_dir(from).unwrap() {
+            let entry = entry.unwrap();
+            let file = entry.file_name();
+            let file = file.to_str().unwrap();
+            fs::copy(entry.path(), self.path(file)).unwrap();
+            self.date_at(file, entry.metadata().unwrap().modified().unwrap());
+        }
+    }
+
     fn pack(&self, name: &str, to: &str) {
         let bytes = fs::read(self.path(name)).unwrap();
         let at = fs::metadata(self.path(name)).unwrap().modified().unwrap();

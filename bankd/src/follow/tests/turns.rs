@@ -153,6 +153,75 @@ fn what_was_there_at_the_first_start_is_listed_and_never_read() {
     assert_eq!(g.ids(), expected(0..2));
 }
 
+/// The share that the files are on is not mounted for a while, or is another copy of the same files afterwards.
+#[test]
+fn files_of_before_the_first_start_stay_known_while_they_are_away() {
+    for way in ["no folder", "empty folder", "other inodes"] {
+        let mut f = pbs();
+        for number in 1..=300 {
+            f.append(
+                &format!("acct.{number}"),
+                &jobs(1000 + number..1001 + number),
+            );
+        }
+        f.append("acct", &jobs(0..3));
+        settle_all(&mut f);
+        assert_eq!(f.left_out().len(), 300, "{way}");
+        let place = f.folder.path().canonicalize().unwrap();
+        let away = place.with_extension("away");
+        fs::rename(&place, &away).unwrap();
+        if way != "no folder" {
+            fs::create_dir(&place).unwrap();
+        }
+        for _ in 0..4 {
+            // That the folder is missing may be an error.
+            let _ = f.look();
+            f.now_us += SETTLE_US;
+        }
+        if way == "other inodes" {
+            f.date_all_copies(&away);
+        } else {
+            let _ = fs::remove_dir(&place);
+            fs::rename(&away, &place).unwrap();
+        }
+        settle_all(&mut f);
+        assert_eq!(f.ids(), expected(0..3), "{way}");
+        f.restart();
+        f.append("acct", &jobs(3..4));
+        settle_all(&mut f);
+        assert_eq!(f.ids(), expected(0..4), "{way}");
+    }
+}
+
+/// Old files are moved to an archive while the followed one stays, and are brought back.
+#[test]
+fn files_of_before_the_first_start_that_come_back_are_not_read() {
+    let mut f = pbs();
+    for number in 1..=100 {
+        f.append(
+            &format!("acct.{number}"),
+            &jobs(1000 + number..1001 + number),
+        );
+    }
+    f.append("acct", &jobs(0..3));
+    settle_all(&mut f);
+    let archive = tempfile::tempdir_in(f.folder.path()).unwrap();
+    for number in 1..=100 {
+        let name = format!("acct.{number}");
+        fs::rename(f.path(&name), archive.path().join(&name)).unwrap();
+    }
+    settle_all(&mut f);
+    f.restart();
+    settle_all(&mut f);
+    for number in 1..=100 {
+        let name = format!("acct.{number}");
+        fs::rename(archive.path().join(&name), f.path(&name)).unwrap();
+    }
+    settle_all(&mut f);
+    assert_eq!(f.ids(), expected(0..3));
+    assert_eq!(f.left_out().len(), 100);
+}
+
 #[test]
 fn what_cannot_be_placed_is_listed() {
     let mut f = pbs();
