@@ -203,7 +203,7 @@ impl Tracker {
             // Only of names with a day: the others have a mark from the beginning.
             let earlier = since.and_then(|day| day.pred_opt());
             let first = names.after(earlier)?.into_iter().next();
-            return self.start_day(first, now_us, taker);
+            return self.start_day(first, None, now_us, taker);
         };
         if let Some(open) = locate::again(names, mark, now_us)? {
             self.open = Some(open);
@@ -212,11 +212,7 @@ impl Tracker {
         let gone = mark.clone();
         if matches!(names, Names::Dated { .. }) {
             let next = locate::same_day(names, &gone.file)?;
-            let step = self.start_day(next, now_us, taker)?;
-            if step == Step::More {
-                self.lost(Why::Gone, &gone);
-            }
-            return Ok(step);
+            return self.start_day(next, Some(&gone), now_us, taker);
         }
         let Some(next) = self.next(None, now_us)? else {
             return Ok(Step::Waiting);
@@ -234,18 +230,22 @@ impl Tracker {
         Ok(Step::More)
     }
 
-    /// Begins a file with a day in its name.
+    /// Begins a file with a day in its name. That the one before it is gone is kept with the new place.
     fn start_day(
         &mut self,
         path: Option<PathBuf>,
+        gone: Option<&Mark>,
         now_us: i64,
         taker: &mut dyn Taker,
     ) -> io::Result<Step> {
         let input = path.map(|path| Input::open(&path)).transpose()?.flatten();
-        match input {
-            Some(input) => self.go_to(Open::new(input, Trace::default(), 0, now_us), taker),
-            None => Ok(Step::Waiting),
+        let Some(input) = input else {
+            return Ok(Step::Waiting);
+        };
+        if let Some(gone) = gone {
+            self.lost(Why::Gone, gone);
         }
+        self.go_to(Open::new(input, Trace::default(), 0, now_us), taker)
     }
 
     /// How the window that comes next ends.
@@ -367,7 +367,7 @@ impl Tracker {
         }
         self.lost(Why::Emptied, &mark);
         if matches!(self.plan.names, Names::Dated { .. }) {
-            return self.start_day(Some(mark.file), now_us, taker);
+            return self.start_day(Some(mark.file), None, now_us, taker);
         }
         match self.next(None, now_us)? {
             Some(next) => self.go_to(next, taker),

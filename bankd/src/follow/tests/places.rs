@@ -234,6 +234,23 @@ fn names_of_days_follow_each_other() {
     assert_eq!(f.ids(), expected(0..9));
 }
 
+/// The daemon is killed right after it went on to the next file.
+#[test]
+fn that_a_day_is_gone_is_kept_with_the_mark_of_the_next_one() {
+    let mut f = Follower::new("%Y%m%d", "pbs", Options::default());
+    f.append("20261120", &jobs(0..2));
+    f.settle();
+    fs::remove_file(f.path("20261120")).unwrap();
+    f.append("20261121", &jobs(2..4));
+    f.restart();
+    f.tracker.look(f.now_us, &mut f.taken).unwrap();
+    assert_eq!(f.taken.mark.as_ref().unwrap().file, f.path("20261121"));
+    f.restart();
+    f.settle();
+    assert_eq!(f.ids(), expected(0..4));
+    assert_eq!(f.left_out(), [("20261120".to_owned(), Why::Gone)]);
+}
+
 #[test]
 fn days_before_the_first_one_wanted_are_left_out() {
     let mut f = Follower::new("%Y%m%d", "pbs", Options::default());
