@@ -262,6 +262,11 @@ impl SqliteStore {
         Ok(())
     }
 
+    /// Rows that this connection has written, changed or removed so far.
+    pub fn rows_written(&self) -> u64 {
+        self.connection.total_changes()
+    }
+
     /// Whether one is held open.
     pub fn is_held(&self) -> bool {
         self.bulk.is_some_and(|held| held > 0)

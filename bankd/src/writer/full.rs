@@ -36,9 +36,10 @@ impl Full {
         self.refused = 0;
     }
 
-    /// One was written.
-    pub(super) fn has_room(&mut self) {
-        if self.total > 0 {
+    /// A commit that succeeded. One that wrote nothing, as that of a quote, a dry run or a repeat, does so on a
+    /// full disk too.
+    pub(super) fn committed(&mut self, has_written: bool) {
+        if has_written && self.total > 0 {
             let refused = self.total;
             tracing::warn!(refused, "the disk of the database has room again");
             *self = Self::default();

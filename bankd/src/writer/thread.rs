@@ -153,6 +153,7 @@ impl Thread {
             return Ok((batch.iter().map(|_| Done::Nothing).collect(), 0));
         }
         self.store.begin()?;
+        let before = self.store.rows_written();
         let ready = self.discipline(&look).and_then(|()| self.settings(&look));
         let done = ready.and_then(|()| {
             let tasks = batch.iter().map(|task| self.task(task, look.now));
@@ -170,7 +171,7 @@ impl Thread {
                 }
                 self.settings_told = true;
                 self.shared.meter.committed(micros(committing));
-                self.full.has_room();
+                self.full.committed(self.store.rows_written() != before);
                 self.publish();
                 self.publish_standing(&look);
                 Ok((done, micros(committing)))

@@ -103,6 +103,14 @@ fn a_full_disk_refuses_with_a_code_of_its_own_and_one_line() {
         };
         let answer = bank.over_socket(&request.header("Content-Type", "application/json"));
         assert_eq!(answer.status, 507, "{}", answer.text());
+        // What writes nothing is answered, and is no sign of room.
+        let quote = br#"{"project":"chemistry","user":"amy","machine":"colony","processors":1,"wall_s":60}"#;
+        let request = Request {
+            target: "/api/v1/quotes".to_owned(),
+            ..Request::nami("x", &format!("quote-{n}"), quote)
+        };
+        let answer = bank.over_socket(&request.header("Content-Type", "application/json"));
+        assert_eq!(answer.status, 200, "{}", answer.text());
     }
     let ran = bank.bank(&["deposit", "chemistry", "1"]);
     assert_eq!(ran.exit, 5, "{}", ran.stderr);
@@ -116,6 +124,7 @@ fn a_full_disk_refuses_with_a_code_of_its_own_and_one_line() {
         "{} lines: {log}",
         errors(&log)
     );
+    assert!(!log.contains("has room again"), "{log}");
     fs::remove_file(disk.filler()).unwrap();
     bank.script("drain", b"").expect(0, "");
     assert_eq!(bank.spooled(), 0);
