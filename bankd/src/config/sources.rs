@@ -11,7 +11,7 @@ pub struct Sources {
     pub silent_after_s: i64,
     /// KiB that the quarantine keeps of one body, 64 to 65,536.
     pub quarantine_body_kib: u32,
-    /// MiB that it keeps in all, 1 to 4,096; the oldest go first.
+    /// MiB that it keeps in all, 1 to 4,096, and no less than of one body; the oldest go first.
     pub quarantine_mib: u32,
 }
 
@@ -45,6 +45,17 @@ impl Sources {
                 ));
             }
         }
+        // A body is a row of its own, and the newest row is always kept.
+        let (body_kib, mib) = (self.quarantine_body_kib, self.quarantine_mib);
+        let least = body_kib.div_ceil(1024);
+        if mib < least {
+            return Err(format!(
+                "sources.quarantine_mib: {mib} MiB is less than one body may have \
+                 (sources.quarantine_body_kib = {body_kib}): set it to {least} or more, or \
+                 sources.quarantine_body_kib to {} or less",
+                mib.saturating_mul(1024)
+            ));
+        }
         Ok(())
     }
 
@@ -56,5 +67,24 @@ impl Sources {
     /// Bytes that the quarantine keeps in all.
     pub fn quarantine_bytes(&self) -> u64 {
         u64::from(self.quarantine_mib) << 20
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_quarantine_has_room_for_one_body() {
+        assert_eq!(Sources::default().check(), Ok(()));
+        let small = |quarantine_body_kib| Sources {
+            quarantine_body_kib,
+            quarantine_mib: 1,
+            ..Sources::default()
+        };
+        assert_eq!(small(1024).check(), Ok(()));
+        let why = small(1025).check().unwrap_err();
+        assert!(why.contains("sources.quarantine_mib"), "{why}");
+        assert!(why.contains("sources.quarantine_body_kib"), "{why}");
     }
 }

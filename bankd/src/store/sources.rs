@@ -216,7 +216,7 @@ impl SqliteStore {
         self.bound_quarantine(QUARANTINE_ROWS, self.quarantine_bytes)
     }
 
-    /// Lets the oldest rows of the quarantine go until it is within its bounds.
+    /// Lets the oldest rows of the quarantine go until it is within its bounds; the newest one stays.
     pub(super) fn bound_quarantine(&self, rows: u64, bytes: u64) -> Result<(), Error> {
         let sql = "SELECT held > ?1 OR bytes > ?2 FROM quarantine_total";
         let bounds = (count(rows), count(bytes));
@@ -229,6 +229,7 @@ impl SqliteStore {
                 .connection
                 .prepare_cached(
                     "DELETE FROM quarantine WHERE id = (SELECT min(id) FROM quarantine)
+                         AND id < (SELECT max(id) FROM quarantine)
                      RETURNING bytes",
                 )?
                 .query_row([], |r| r.get::<_, i64>(0))
