@@ -75,7 +75,8 @@ pub struct Need {
     /// The finished uses of this object, from any source, with or without the name of a server after the id;
     /// and their instances.
     pub others: Option<InstanceKey>,
-    /// The uses of this id too: that of the object without the name of a server.
+    /// The uses of this object under its other ids too: schedulers and their accounting may differ in the
+    /// name of a server behind the id.
     pub alias: Option<InstanceKey>,
     /// Whether anything was charged on this machine.
     pub charges_on: Option<String>,

@@ -193,6 +193,11 @@ pub fn short_id(id: &str) -> &str {
     }
 }
 
+/// Whether two ids are those of one object: equal, but for the name of a server behind one of them.
+pub fn is_same_id(one: &str, other: &str) -> bool {
+    one == other || short_id(one) == other || short_id(other) == one
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -282,6 +287,21 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(short_id(id), short, "{id}");
+        }
+    }
+
+    #[test]
+    fn one_name_of_a_server_makes_no_other_object() {
+        for (one, other, is_same) in [
+            ("412", "412.head", true),
+            ("412", "412", true),
+            ("412.head", "412.head", true),
+            ("412.head", "412.srv1", false),
+            ("412", "412.0", false),
+            ("41", "412", false),
+        ] {
+            assert_eq!(is_same_id(one, other), is_same, "{one} {other}");
+            assert_eq!(is_same_id(other, one), is_same, "{other} {one}");
         }
     }
 }

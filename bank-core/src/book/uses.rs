@@ -2,40 +2,42 @@
 
 use super::Book;
 use crate::effects::{OtherUse, UseRow};
-use crate::model::InstanceKey;
+use crate::model::{Instance, InstanceKey};
 use crate::need::{INSTANCES_MAX, Identity, Need};
-use crate::reconcile::short_id;
+use crate::reconcile::is_same_id;
 use crate::view::View;
+use std::cmp::Reverse;
+
+/// Whether two keys are those of one object.
+fn is_alike(one: &InstanceKey, other: &InstanceKey) -> bool {
+    let is_same = is_same_id(&one.object_id, &other.object_id);
+    is_same && one.machine == other.machine && one.object_type == other.object_type
+}
 
 impl Book {
     /// Whether an object was ever used, with or without the name of a server after its id.
     pub(super) fn is_used(&self, key: &InstanceKey) -> bool {
-        let short = short_id(&key.object_id);
-        let is_own = |known: &InstanceKey| {
-            let is_id = known.object_id == key.object_id || known.object_id == short;
-            is_id && known.machine == key.machine && known.object_type == key.object_type
-        };
-        self.instances.values().any(|i| is_own(&i.key))
+        self.instances.values().any(|i| is_alike(&i.key, key))
     }
 
     /// The finished uses of an object, from any source.
     pub(super) fn others_of(&self, key: &InstanceKey) -> Vec<OtherUse> {
-        let is_meant = |known: &InstanceKey| {
-            let (own, id) = (&known.object_id, &key.object_id);
-            let is_same = own == id || short_id(own) == id.as_str() || short_id(id) == own.as_str();
-            is_same && known.machine == key.machine && known.object_type == key.object_type
-        };
         let own = self.uses.values();
-        let own = own.filter(|u| is_meant(&u.report.request.key()));
+        let own = own.filter(|u| is_alike(&u.report.request.key(), key));
         own.map(UseRow::other).collect()
     }
 
     /// The finished uses that a command asks for, with their instances.
     pub(super) fn add_others(&self, need: &Need, view: &mut View) {
         if let Some(key) = &need.alias {
-            let own = self.instances.values().rev().filter(|i| i.key == *key);
-            let own = own.take(INSTANCES_MAX).map(|i| self.with_lien(i));
-            view.instances.extend(own);
+            let own = self.instances.values();
+            let own = own.filter(|i| i.key != *key && is_alike(&i.key, key));
+            let mut own: Vec<&Instance> = own.collect();
+            own.sort_by_key(|i| Reverse((&i.key.object_id, i.number)));
+            own.truncate(INSTANCES_MAX);
+            own.retain(|i| view.instances.iter().all(|known| known.id != i.id));
+            view.instances
+                .extend(own.into_iter().map(|i| self.with_lien(i)));
         }
         if let Some(key) = &need.others {
             view.others = self.others_of(key);

@@ -4,8 +4,6 @@ use super::{Need, instance_need, late};
 use crate::command::{Assign, Chunk, UsageReport, Whose};
 use crate::directory::Directory;
 use crate::ids::AccountId;
-use crate::model::InstanceKey;
-use crate::reconcile::short_id;
 use crate::select;
 use crate::time::Timestamp;
 use crate::view::View;
@@ -25,21 +23,12 @@ pub(super) fn of_report(report: &UsageReport, directory: &Directory, now: Timest
     Need {
         identity: Some(report.identity()),
         others: Some(request.key()),
-        alias: alias(&request.key()),
+        alias: Some(request.key()),
         charges_on: unclaimed.map(|machine| machine.name.clone()),
         ending_after: Some(used_until.map_or(now, |at| at.min(now))),
         came_after: late(counts.map_or(now, |at| at.min(now)), directory, now),
         ..instance_need(request, accounts, now)
     }
-}
-
-/// The key without the name of a server after the id. The accounting of a scheduler may add this name.
-fn alias(key: &InstanceKey) -> Option<InstanceKey> {
-    let short = short_id(&key.object_id);
-    (short != key.object_id).then(|| InstanceKey {
-        object_id: short.to_owned(),
-        ..key.clone()
-    })
 }
 
 /// A finished use with all that was charged for it, and who may pay.

@@ -6,8 +6,8 @@ use bank_core::command::Chunk;
 use bank_core::effects::{Became, KnownUse, OtherUse, Shortage};
 use bank_core::ids::{AllocationId, InstanceId};
 use bank_core::model::{Instance, InstanceKey, ObjectType};
-use bank_core::need::{Identity, Need};
-use bank_core::reconcile::short_id;
+use bank_core::need::{INSTANCES_MAX, Identity, Need};
+use bank_core::reconcile::{is_same_id, short_id};
 use bank_core::time::Timestamp;
 use bank_core::view::{Already, View};
 use rusqlite::types::ToSql;
@@ -63,7 +63,9 @@ pub(super) fn add(connection: &Connection, need: &Need, view: &mut View) -> Resu
         add_known(connection, identity, view)?;
     }
     if let Some(key) = &need.alias {
-        view.instances.extend(load::instances_of(connection, key)?);
+        let mut own = instances_like(connection, key)?;
+        own.retain(|i| view.instances.iter().all(|known| known.id != i.id));
+        view.instances.append(&mut own);
     }
     match &need.others {
         Some(key) => add_others(connection, key, need, view),
@@ -99,25 +101,7 @@ const TOGETHER: usize = 64;
 /// What is known of the reports of a chunk, in their order; nothing at all where none is known.
 pub(super) fn of_chunk(connection: &Connection, chunk: &Chunk) -> Result<Vec<Already>, Error> {
     let mut already = Vec::new();
-    let has_instances = connection
-        .prepare_cached("SELECT 1 FROM instance LIMIT 1")?
-        .exists([])?;
-    if has_instances {
-        let sql = "SELECT 1 FROM instance
-                   WHERE object_id = ?1 AND machine = ?2 AND object_type = ?3 LIMIT 1";
-        let mut used = connection.prepare_cached(sql)?;
-        for (n, report) in chunk.reports.iter().enumerate() {
-            let request = &report.request;
-            let kind = request.object_type.word();
-            let machine = &request.whose.machine;
-            let short = short_id(&request.object_id);
-            let is_used = used.exists((&request.object_id, machine, kind))?
-                || (short != request.object_id && used.exists((short, machine, kind))?);
-            if is_used && let Some(already) = at(&mut already, chunk, n) {
-                already.has_instance = true;
-            }
-        }
-    }
+    add_used(connection, chunk, &mut already)?;
     let mut own = None;
     for (id, name) in sources(connection)? {
         if name == chunk.source {
@@ -162,6 +146,28 @@ pub(super) fn of_chunk(connection: &Connection, chunk: &Chunk) -> Result<Vec<Alr
     Ok(already)
 }
 
+/// Which objects of a chunk have instances, with the name of a server behind their ids or without.
+fn add_used(
+    connection: &Connection,
+    chunk: &Chunk,
+    already: &mut Vec<Already>,
+) -> Result<(), Error> {
+    let sql = "SELECT 1 FROM instance WHERE object_id >= ?1 AND object_id < ?2 || '/' LIMIT 1";
+    let mut any = connection.prepare_cached(sql)?;
+    let near = near(chunk, |bounds| Ok(any.exists(bounds)?))?;
+    for n in near {
+        let Some(report) = chunk.reports.get(n) else {
+            continue;
+        };
+        if is_used(connection, &report.request.key())?
+            && let Some(already) = at(already, chunk, n)
+        {
+            already.has_instance = true;
+        }
+    }
+    Ok(())
+}
+
 /// What is known of one report; room for all of them is made for the first.
 fn at<'a>(already: &'a mut Vec<Already>, chunk: &Chunk, n: usize) -> Option<&'a mut Already> {
     if already.is_empty() {
@@ -170,20 +176,34 @@ fn at<'a>(already: &'a mut Vec<Already>, chunk: &Chunk, n: usize) -> Option<&'a 
     already.get_mut(n)
 }
 
-/// The reports of a chunk that a row may be there for. Sources number their jobs, so that new ones
-/// mostly lie where no row is: one look for many of them, in the order of their ids.
+/// The reports of a chunk that a row of a source may be there for.
 fn maybe_known(connection: &Connection, chunk: &Chunk, source: i64) -> Result<Vec<usize>, Error> {
-    let id = |place: &usize| {
-        let report = chunk.reports.get(*place);
-        report.map(|report| report.request.object_id.as_str())
-    };
     let sql = "SELECT 1 FROM usage_identity
-               WHERE source = ?1 AND object_id BETWEEN ?2 AND ?3 LIMIT 1";
-    let mut between = connection.prepare_cached(sql)?;
+               WHERE source = ?1 AND object_id >= ?2 AND object_id < ?3 || '/' LIMIT 1";
+    let mut any = connection.prepare_cached(sql)?;
+    near(
+        chunk,
+        |(first, last)| Ok(any.exists((source, first, last))?),
+    )
+}
+
+/// The reports of a chunk whose ids lie near those of rows. Sources number their jobs, so that new ones mostly
+/// lie where no row is: one look for many of them, in the order of their ids. It is given the bounds of
+/// these with the name of a server behind them and without: an id, and another one before a slash.
+fn near<'c>(
+    chunk: &'c Chunk,
+    mut is_any: impl FnMut((&'c str, &'c str)) -> Result<bool, Error>,
+) -> Result<Vec<usize>, Error> {
     let mut found = Vec::new();
     for some in chunk.reports.by_id().chunks(TOGETHER) {
-        let (first, last) = (some.first().and_then(id), some.last().and_then(id));
-        if between.exists((source, first, last))? {
+        let reports = || some.iter().filter_map(|place| chunk.reports.get(*place));
+        let ids = || reports().map(|report| report.request.object_id.as_str());
+        let end = |id: &str| id.bytes().chain([b'/']).collect::<Vec<u8>>();
+        let first = ids().map(short_id).min();
+        let last = ids().max_by_key(|id| end(id));
+        if let Some(bounds) = first.zip(last)
+            && is_any(bounds)?
+        {
             found.extend(some);
         }
     }
@@ -215,6 +235,62 @@ fn add_others(
     Ok(())
 }
 
+/// Rows with the id of an object that are looked at, the newest.
+const ALIKE_MAX: i64 = 1_000;
+
+const EXACT: &str = "object_id = ?1";
+
+/// Where the other ids of an object are, as a condition and what it is given: an id with the name of a server is
+/// the same without it; behind one without there can be a name.
+fn alike(id: &str) -> (&'static str, &str) {
+    let short = short_id(id);
+    if short == id {
+        ("object_id > ?1 || '.' AND object_id < ?1 || '/'", id)
+    } else {
+        (EXACT, short)
+    }
+}
+
+/// The instances of an object under its other ids, with the name of a server or without it.
+fn instances_like(connection: &Connection, key: &InstanceKey) -> Result<Vec<Instance>, Error> {
+    let (which, id) = alike(&key.object_id);
+    let sql = format!(
+        "SELECT {} FROM instance WHERE {which} AND machine = ?2 AND object_type = ?3
+         ORDER BY object_id DESC, machine DESC, object_type DESC, number DESC LIMIT {ALIKE_MAX}",
+        load::INSTANCE
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query((id, &key.machine, key.object_type.word()))?;
+    let mut found = Vec::new();
+    while found.len() < INSTANCES_MAX {
+        let Some(row) = rows.next()? else { break };
+        let own = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
+        if is_same_id(own, &key.object_id) {
+            found.push(load::with_lien(connection, row)?);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether an object was ever used, with the name of a server behind its id or without.
+fn is_used(connection: &Connection, key: &InstanceKey) -> Result<bool, Error> {
+    for (which, id) in [(EXACT, key.object_id.as_str()), alike(&key.object_id)] {
+        let sql = format!(
+            "SELECT object_id FROM instance WHERE {which} AND machine = ?2 AND object_type = ?3
+             ORDER BY object_id DESC LIMIT {ALIKE_MAX}"
+        );
+        let mut statement = connection.prepare_cached(&sql)?;
+        let mut rows = statement.query((id, &key.machine, key.object_type.word()))?;
+        while let Some(row) = rows.next()? {
+            let own = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+            if is_same_id(own, &key.object_id) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
 fn sources(connection: &Connection) -> Result<Vec<(i64, String)>, Error> {
     let mut statement = connection.prepare_cached("SELECT id, name FROM source")?;
     let rows = statement.query_map([], |r| Ok((r.get(0)?, r.get(1)?)))?;
@@ -231,21 +307,17 @@ fn others_of(
 ) -> Result<Vec<InstanceId>, Error> {
     let mut aliases = Vec::new();
     let columns = "SELECT start_at, end_at, instance, became, object_id FROM usage_identity";
-    let exact = "object_id = ?2";
-    // A server name can follow the id; it does not begin with a digit.
-    let longer = "object_id > ?2 || '.' AND object_id < ?2 || '/'";
     let (id, kind) = (key.object_id.as_str(), key.object_type.word());
-    let short = short_id(id);
-    let alias = (short != id).then_some((exact, short));
-    for (which, id) in [(exact, id), (longer, id)].into_iter().chain(alias) {
+    for (which, id) in [(EXACT, id), alike(id)] {
         let sql = format!(
-            "{columns} WHERE source = ?1 AND {which} AND machine = ?3 AND object_type = ?4"
+            "{columns} WHERE source = ?1 AND {which} AND machine = ?3 AND object_type = ?4",
+            which = which.replace("?1", "?2")
         );
         let mut statement = connection.prepare_cached(&sql)?;
         let mut rows = statement.query((source, id, &key.machine, kind))?;
         while let Some(r) = rows.next()? {
             let own: String = r.get(4)?;
-            if own != id && short_id(&own) != id {
+            if !is_same_id(&own, id) {
                 continue;
             }
             let became: String = r.get(3)?;

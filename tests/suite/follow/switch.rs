@@ -319,3 +319,53 @@ fn the_first_record_of_another_project_is_paid_by_that_one() {
     assert_eq!((taken(&bank), bank.figures("bio").0), (1200, 49_200));
     bank.verify();
 }
+
+/// The scheduler and its accounting differ in the name of a server behind the id, either way round.
+#[test]
+fn a_job_is_one_use_with_the_name_of_a_server_and_without() {
+    for mode in ["strict", "notional"] {
+        let mut bank = rich();
+        bank.bank_ok(&["machine", "set", "colony", "--mode", mode]);
+        source(&bank, "nami");
+        for job in ["412.srv1", "413"] {
+            says(&bank, "charge", job, 600, 600);
+            says(&bank, "end", job, 900, 300);
+        }
+        let figures = (taken(&bank), used(&bank));
+        assert_eq!(figures.1, (2, 2 * 2 * 900), "{mode}");
+        source(&bank, "pbs:colony");
+        for (name, job) in [("a", "412"), ("b", "413.srv1")] {
+            let path = file(&bank, name, &[(job, 0, 900, 2)]);
+            let outcomes = import(&bank, "pbs:colony", &path);
+            assert!(outcomes.contains("1 kept"), "{mode} {job}: {outcomes}");
+        }
+        assert_eq!((taken(&bank), used(&bank)), figures, "{mode}");
+        bank.verify();
+    }
+}
+
+/// Two collectors of a machine, one file of one job each.
+#[test]
+fn two_sources_count_a_job_once_whatever_they_call_its_server() {
+    for mode in ["strict", "notional"] {
+        let mut bank = rich();
+        bank.bank_ok(&["machine", "set", "colony", "--mode", mode]);
+        bank.set_clock(T0 + 4000);
+        source(&bank, "pbs:colony");
+        for (name, job) in [("a", "412"), ("b", "413.head"), ("c", "40-1")] {
+            let path = file(&bank, name, &[(job, 0, 900, 2)]);
+            let outcomes = import(&bank, "pbs:colony", &path);
+            assert!(outcomes.contains("1 charged"), "{mode} {job}: {outcomes}");
+        }
+        let figures = (taken(&bank), used(&bank));
+        assert_eq!(figures.1, (3, 3 * 2 * 900), "{mode}");
+        source(&bank, "sge:colony");
+        for (name, job) in [("d", "412.head"), ("e", "413"), ("f", "40-1.head")] {
+            let path = file(&bank, name, &[(job, 0, 900, 2)]);
+            let outcomes = import(&bank, "sge:colony", &path);
+            assert!(outcomes.contains("1 kept"), "{mode} {job}: {outcomes}");
+        }
+        assert_eq!((taken(&bank), used(&bank)), figures, "{mode}");
+        bank.verify();
+    }
+}

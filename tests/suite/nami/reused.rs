@@ -49,7 +49,8 @@ fn another_users_job_of_an_id_does_not_join_an_expired_use() {
     let mut bank = rich();
     bank.bank_ok(&["project", "add", "bio", "--members", "bob"]);
     bank.bank_ok(&["deposit", "bio", "50000"]);
-    bank.script("reserve", &document("u.3", 600, "")).expect(0, "");
+    bank.script("reserve", &document("u.3", 600, ""))
+        .expect(0, "");
     bank.set_clock(T0 + 3_000_000);
     let other = String::from_utf8(document("u.3", 600, "")).unwrap();
     let other = other.replace("amy", "bob").replace("chemistry", "bio");
@@ -62,7 +63,8 @@ fn another_users_job_of_an_id_does_not_join_an_expired_use() {
 #[test]
 fn an_undone_charge_leaves_no_disputed_seconds() {
     let mut bank = rich();
-    bank.script("reserve", &document("u.4", 600, "")).expect(0, "");
+    bank.script("reserve", &document("u.4", 600, ""))
+        .expect(0, "");
     bank.set_clock(T0 + 600);
     let charge = document("u.4", 60_000, "");
     bank.script("charge", &charge).expect(0, "");
