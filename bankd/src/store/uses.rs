@@ -310,7 +310,8 @@ fn others_of(
     let (id, kind) = (key.object_id.as_str(), key.object_type.word());
     for (which, id) in [(EXACT, id), alike(id)] {
         let sql = format!(
-            "{columns} WHERE source = ?1 AND {which} AND machine = ?3 AND object_type = ?4",
+            "{columns} WHERE source = ?1 AND {which} AND machine = ?3 AND object_type = ?4
+             ORDER BY object_id DESC, start_at DESC LIMIT {ALIKE_MAX}",
             which = which.replace("?1", "?2")
         );
         let mut statement = connection.prepare_cached(&sql)?;
