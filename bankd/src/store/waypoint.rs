@@ -207,6 +207,18 @@ const ENTRIES: &str = "SELECT e.id, e.allocation, e.kind, e.delta_amount, e.delt
     e.delta_active, e.delta_shadow, e.delta_shadow_held, e.usage IS NOT NULL, e.tx, t.at_effective
     FROM entry e JOIN tx t ON t.id = e.tx WHERE e.id > ?1 AND e.id <= ?2 ORDER BY e.id";
 
+/// Removes all waypoints, to be made anew. What was wrong with them may be in their tally too.
+///
+/// # Errors
+/// If the store fails.
+pub(super) fn clear(connection: &Connection) -> Result<(), Error> {
+    connection.execute_batch(
+        "DELETE FROM waypoint_late; DELETE FROM waypoint_sum; DELETE FROM waypoint;
+         UPDATE tally SET rows = 0, seals = 0 WHERE name = 'waypoint';",
+    )?;
+    Ok(())
+}
+
 impl SqliteStore {
     /// Writes a waypoint down, in the open database transaction. One that does not follow the last is
     /// left out: it was written before.

@@ -77,3 +77,28 @@ fn a_wrong_rollup_stops_no_backup() {
     );
     assert_ne!(refused.exit, 0, "{}", refused.stdout);
 }
+
+/// Balance snapshots follow from the journal: a rebuild makes them anew, as the advice of `verify` says.
+#[test]
+fn wrong_balance_snapshots_are_made_anew() {
+    let mut bank = Setup::new().start();
+    let words = "charge 1 -A chemistry -u amy -m colony --procs 2 --wall 3600";
+    bank.bank_ok(&words.split(' ').collect::<Vec<_>>());
+    bank.stop();
+    let database = rusqlite::Connection::open(bank.data().join("bank.db")).unwrap();
+    database
+        .execute(
+            "INSERT INTO waypoint (n, tx, entry, from_at, whole, sums) VALUES (1, 1, 1, 0, 0, 0)",
+            [],
+        )
+        .unwrap();
+    drop(database);
+    let data = bank.data();
+    let data = data.to_str().unwrap();
+    let said = bankd(&bank, &["verify", "--data", data], &[]);
+    assert_ne!(said.exit, 0, "{}", said.stdout);
+    assert!(said.stdout.contains("[waypoint"), "{}", said.stdout);
+    assert!(said.stdout.contains("rollup rebuild"), "{}", said.stdout);
+    bankd_ok(&bank, &["rollup", "rebuild", "--data", data]);
+    bankd_ok(&bank, &["verify", "--data", data]);
+}

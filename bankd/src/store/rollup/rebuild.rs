@@ -6,6 +6,7 @@ use super::super::read::journal::{
 };
 use super::super::read::uses::machines;
 use super::super::sqlite::SqliteStore;
+use super::super::waypoint;
 use super::charged::{self, Charge, Class, Part, Subject};
 use super::factors::Factors;
 use super::finished::{COLUMNS, Finished, Owners};
@@ -292,17 +293,18 @@ pub fn rebuild(connection: &Connection) -> Result<(), Error> {
 }
 
 impl SqliteStore {
-    /// Makes all rollups anew, and says how many rows there are then.
+    /// Makes all rollups and all waypoints anew, and says how many rows of rollups there are then.
     ///
     /// # Errors
     /// If the store cannot be read or written, which leaves everything as it was.
     pub fn rebuild_rollups(&mut self) -> Result<i64, Error> {
         self.begin()?;
-        let made = rebuild(&self.connection);
+        let made = waypoint::clear(&self.connection).and_then(|()| rebuild(&self.connection));
         if let Err(error) = made.and_then(|()| self.commit()) {
             self.rollback();
             return Err(error);
         }
+        self.survey(waypoint::Spacing::default())?;
         let sql = "SELECT count(*) FROM rollup";
         Ok(self.connection.query_row(sql, [], |r| r.get(0))?)
     }

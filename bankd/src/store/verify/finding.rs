@@ -140,11 +140,15 @@ impl Finding {
             "rollup" | "rollup_key" | "rollup_hour" | "rollup_month" => {
                 "stop bankd and run `bankd rollup rebuild`; the journal and backups are not affected"
             }
+            "waypoint" | "waypoint_sum" | "waypoint_late" => {
+                "stop bankd and run `bankd rollup rebuild`, which makes balance snapshots anew too; \
+                 the journal and backups are not affected"
+            }
             "checkpoint" => {
                 "ask who had the file since the checkpoint was made: keep both, and restore the \
                  newest backup that verifies against it"
             }
-            "allocation" | "instance" | "waypoint" | "lien" | "lien_allocation" | "idempotency"
+            "allocation" | "instance" | "lien" | "lien_allocation" | "idempotency"
             | "billed_window" | "removal" | "quote" => {
                 "the journal says what is right, and nothing changes a row in place: restore the \
                  newest backup that verifies, and enter again what came after it"
