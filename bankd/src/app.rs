@@ -384,9 +384,17 @@ fn certificates(data: &DataDir, config: &Config) -> Result<Option<Tls>> {
 
 /// Grows the log to what fits on the disk.
 fn warm_up(store: &SqliteStore, folder: &Path) {
-    let free = rustix::fs::statvfs(folder)
-        .map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
-        .unwrap_or_default();
+    let free = match rustix::fs::statvfs(folder) {
+        Ok(disk) => disk.f_bavail.saturating_mul(disk.f_frsize),
+        Err(error) => {
+            let path = folder.display();
+            tracing::warn!(
+                %error, %path,
+                "the free space of the disk is unknown: the write-ahead log is not grown"
+            );
+            return;
+        }
+    };
     match store.warm_up(free) {
         Ok(0) => tracing::warn!(
             free_bytes = free,
