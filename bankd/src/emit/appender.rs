@@ -82,6 +82,13 @@ pub enum Finding {
         /// Length that was found.
         to: u64,
     },
+    /// The file is no shorter than it was, but what was confirmed of it was overwritten: an error to be logged.
+    Changed {
+        /// Length that was confirmed.
+        from: u64,
+        /// Length that was found.
+        to: u64,
+    },
     /// The path names another file than before: it was rotated.
     Rotated,
     /// The rotated file was found, and so many lines in it that were not
@@ -151,7 +158,11 @@ impl Appender {
             (Some(known), _) => {
                 let to = appender.file.metadata()?.len();
                 let from = known.length;
-                appender.findings.push(Finding::Shrunk { from, to });
+                appender.findings.push(if to < from {
+                    Finding::Shrunk { from, to }
+                } else {
+                    Finding::Changed { from, to }
+                });
                 appender.adopt()?;
                 appender.earlier(&known, pending)?
             }

@@ -335,6 +335,12 @@ impl Pump {
             Finding::Shrunk { from, to } => {
                 tracing::error!(%sink, %path, from, to, "the file was made shorter in place");
             }
+            Finding::Changed { from, to } => {
+                tracing::error!(
+                    %sink, %path, from, to,
+                    "confirmed lines of the file were overwritten in place"
+                );
+            }
             Finding::Rotated => tracing::info!(%sink, %path, "the file was rotated"),
             Finding::Earlier { lines, torn } => {
                 tracing::info!(

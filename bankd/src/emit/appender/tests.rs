@@ -126,6 +126,21 @@ fn another_process_wrote() {
     }
 }
 
+/// Written anew in place, and longer than before: nothing was cut off.
+#[test]
+fn somebody_overwrote_it() {
+    let bed = Bed::new();
+    let confirmed = bed.crashed_after(&[A, C], &[]);
+    let (from, other) = (confirmed.length, "other\n".repeat(9));
+    fs::write(bed.path(), &other).unwrap();
+    let (mut appender, done) = bed.open(Some(confirmed), &[B]);
+    assert_eq!(done, 0);
+    let to = u64::try_from(other.len()).unwrap();
+    assert_eq!(appender.take_findings(), [Finding::Changed { from, to }]);
+    drain(&mut appender, &[B]);
+    assert_eq!(bed.text(), format!("{other}{B}"));
+}
+
 #[test]
 fn somebody_made_it_shorter() {
     for (left, expected) in [
