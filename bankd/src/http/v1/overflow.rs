@@ -8,9 +8,32 @@ use bank_core::usage::Usage;
 use super::call::Call;
 use super::done::Done;
 
-/// What to do where an account overflows into its parent, and the parent's own lists keep the request
-/// out; none where the caller may not see both.
-pub(super) fn hint(call: &Call, whose: &Whose, usage: &Usage, group: &str) -> Option<String> {
+/// Puts a hint into the refusal of who was short, in place of the general one: what to do where an account
+/// overflows into its parent, and the parent's own lists keep the request out. It is made for this refusal only.
+pub(super) fn add(call: &Call, done: &mut Done, asked: &Asked) {
+    done.tell_once(|problem: &mut Problem| {
+        if problem.code == "insufficient_funds"
+            && let Some(hint) = hint(call, asked)
+        {
+            problem.hint = Some(hint);
+        }
+    });
+}
+
+/// Who asks, and for what.
+pub(super) struct Asked {
+    pub(super) whose: Whose,
+    pub(super) usage: Usage,
+    pub(super) group: String,
+}
+
+/// None where the caller may not see both accounts.
+fn hint(call: &Call, asked: &Asked) -> Option<String> {
+    let Asked {
+        whose,
+        usage,
+        group,
+    } = asked;
     let directory = call.directory();
     let payer = select::find(directory, whose).knowing(directory, usage, group);
     let user = whose.user.as_deref();
@@ -27,14 +50,4 @@ pub(super) fn hint(call: &Call, whose: &Whose, usage: &Usage, group: &str) -> Op
         "account {below:?} overflows into {above:?}, but the lists of {above:?} do not let {project} \
          spend from it; to let it pay whatever they say: bank account set {below} --overflow-any"
     ))
-}
-
-/// Puts a hint into the refusal of who was short, in place of the general one.
-pub(super) fn add(done: &mut Done, hint: Option<String>) {
-    let Some(hint) = hint else { return };
-    done.tell_once(|problem: &mut Problem| {
-        if problem.code == "insufficient_funds" {
-            problem.hint = Some(hint);
-        }
-    });
 }

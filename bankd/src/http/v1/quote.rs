@@ -47,16 +47,20 @@ pub(super) async fn quote(call: Call) -> Handled {
         let failed = |_| Failure::new("internal", "no random numbers");
         request.tid = keys::new_tid().map_err(failed)?;
     }
-    let overflow = overflow::hint(&call, &request.whose, &request.usage, &request.group);
+    let asked = overflow::Asked {
+        whose: request.whose.clone(),
+        usage: request.usage.clone(),
+        group: request.group.clone(),
+    };
     if guarantee {
         let mut done = call.write(Command::Quote(request), render).await?;
-        overflow::add(&mut done, overflow);
+        overflow::add(&call, &mut done, &asked);
         return Ok(done.into_response());
     }
     let fallback = fallback_hint(&call, &request);
     let command = Command::Quote(request);
     let mut done = call.write_unkeyed(command, render).await?;
-    overflow::add(&mut done, overflow);
+    overflow::add(&call, &mut done, &asked);
     if let Some(hint) = fallback {
         done.tell_once(|problem: &mut Problem| {
             if problem.code == "insufficient_funds" {

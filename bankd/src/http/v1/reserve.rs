@@ -21,9 +21,13 @@ pub(super) async fn reserve(call: Call) -> Handled {
     let mut reserve = read(new, &call).map_err(|r| call.refused(&r))?;
     find_quote(&call, &mut reserve.request).await?;
     let facts = &reserve.request.facts;
-    let overflow = overflow::hint(&call, &reserve.request.whose, &facts.usage, &facts.group);
+    let asked = overflow::Asked {
+        whose: reserve.request.whose.clone(),
+        usage: facts.usage.clone(),
+        group: facts.group.clone(),
+    };
     let mut done = call.write(Command::Reserve(reserve), render).await?;
-    overflow::add(&mut done, overflow);
+    overflow::add(&call, &mut done, &asked);
     Ok(done.into_response())
 }
 
