@@ -84,7 +84,7 @@ fn made() -> Vec<Route> {
             .refuses(&["already_exists", "bad_value", "not_found"]),
         Route::get("/metrics", metrics::show)
             .right(Right::SeeOutbox)
-            .says("How scheduled reports do, for Prometheus")
+            .says("Metrics of the daemon and of scheduled reports, for Prometheus")
             .query::<Empty>()
             .gives_bytes(200, "text/plain", "The text format 0.0.4."),
     ]
