@@ -79,7 +79,7 @@ fn an_undone_charge_leaves_no_disputed_seconds() {
 /// `Charged` was the name of the seconds, and is the money everywhere else.
 #[test]
 fn a_query_of_billed_seconds_takes_the_former_name_too() {
-    let mut bank = rich();
+    let bank = rich();
     bank.set_clock(T0 + 600);
     let end = document("u.5", 600, &times(T0, T0 + 600));
     bank.script("end", &end).expect(0, "");
