@@ -3,8 +3,7 @@
 
 use super::Error;
 use super::sqlite::SqliteStore;
-use bank_core::decimal::Decimal;
-use bank_core::effects::{Effects, RecordEvent};
+use bank_core::effects::{Effects, RecordEvent, UsageRow};
 use bank_core::model::Instance;
 use bank_core::rollup::{Measure, Sign, Sums};
 use bank_core::time::MICROS;
@@ -53,24 +52,31 @@ impl SqliteStore {
         let mut found = Vec::with_capacity(effects.records.len());
         for (place, event) in effects.records.iter().enumerate() {
             found.push(match event {
-                RecordEvent::Closed { instance, .. } => Counted::of(&self.whole_use(instance)?),
+                RecordEvent::Closed { instance, .. } => {
+                    Counted::of(&self.whole_use(instance, &effects.usages)?)
+                }
                 _ => self.change(effects, place),
             });
         }
         Ok(found)
     }
 
-    /// All that an instance used.
-    fn whole_use(&mut self, instance: &Instance) -> Result<Sums, Error> {
+    /// All that an instance used. Mostly the charge that closes it is its only one; where there are more,
+    /// the sums of the instance do not show the hours, because each charge has a rate of its own.
+    fn whole_use(&mut self, instance: &Instance, written: &[UsageRow]) -> Result<Sums, Error> {
         let id = instance.id.0;
         if let Some(after) = self.rollups.added(id).after {
             return Ok(after);
         }
-        let usage = &instance.facts.usage;
-        let is_plain = usage.counted.is_none() && usage.consumption() == Decimal::whole(1);
-        if is_plain && !self.is_finished(id)? {
-            let core = instance.processor_seconds.checked_div(1000).unwrap_or(0);
-            let wall = i128::from(instance.charged.0).saturating_mul(MICROS.into());
+        let is_only = |row: &&UsageRow| row.prev.is_none() && Some(row.id) == instance.last_usage;
+        let only = written.iter().find(is_only);
+        let is_plain = instance.facts.usage.counted.is_none();
+        if let Some(row) = only.filter(|_| is_plain)
+            && !self.is_finished(id)?
+        {
+            let wall = i128::from(row.charged.0).saturating_mul(MICROS.into());
+            let core = row.processors.billionths().max(0).saturating_mul(wall);
+            let core = core.checked_div(1_000_000_000).unwrap_or(0);
             return Ok(Sums::default()
                 .with(Measure::Core, core)
                 .with(Measure::Wall, wall));

@@ -205,6 +205,54 @@ fn a_late_end_is_no_second_job() {
     assert_eq!(kinds, ["Job", "Adjustment"]);
 }
 
+/// A consumption rate changes the price of a charge and not its hours, whichever charges of a job state one.
+#[test]
+fn consumption_rates_change_no_hours() {
+    let bank = bank();
+    let charge = |job: usize, seconds: i64, rate: &str, more: &[&str]| {
+        let (job, seconds) = (format!("c.{job}"), seconds.to_string());
+        let words = [
+            "charge",
+            &job,
+            "-A",
+            "chemistry",
+            "-u",
+            "amy",
+            "-m",
+            "colony",
+        ];
+        let rate = format!("ConsumptionRate={rate}");
+        let used = ["--procs", "8", "--duration", &seconds, "-X", &rate];
+        bank.bank_ok(&[&words[..], &used, more].concat());
+    };
+    let compare = |seconds: i128| {
+        let known = usage(&bank);
+        assert_eq!(known.0, 8 * seconds * 1_000);
+        let lines = uses(&export(&bank, &["jsonl"]));
+        assert_eq!(exported(&lines), known, "{lines:#?}");
+        let text = export(&bank, &["ur1", "--document"]);
+        let exact = text.split("bank.processor_s\">").skip(1);
+        let exact = exact.map(|rest| thousandths(&Value::from(rest.split('<').next().unwrap())));
+        assert_eq!(exact.sum::<i128>(), known.0);
+    };
+    let mixtures = [
+        ["0.5", "1"],
+        ["1", "0.5"],
+        ["0.5", "0.5"],
+        ["0.5", "1.5"],
+        ["3", "1"],
+        ["1", "1"],
+    ];
+    for (job, [first, last]) in mixtures.into_iter().enumerate() {
+        let at = T0 + 2_000 * i64::try_from(job).unwrap();
+        bank.set_clock(at + 600);
+        charge(job, 600, first, &["--interim"]);
+        bank.set_clock(at + 1200);
+        charge(job, 600, last, &[]);
+        compare(1200 * (i128::try_from(job).unwrap() + 1));
+    }
+}
+
 /// What would have been charged has a column of its own: the total of the other one is money that moved.
 #[test]
 fn shadow_charges_are_in_no_sum_of_money() {

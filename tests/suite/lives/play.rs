@@ -216,10 +216,11 @@ impl Play {
         let start = running.start?;
         running.charged_until = running.charged_until.max(now);
         running.is_over |= closes;
+        let rate = ["1", "0.5", "2"][usize::try_from(now % 3).unwrap()];
         let body = json!({
             "job": id(job), "machine": machine(job), "project": project(job), "user": user(job),
             "processors": processors(job), "duration_s": (now - start).max(1), "total": true,
-            "interim": !closes,
+            "interim": !closes, "attributes": {"ConsumptionRate": rate},
         });
         Some(self.house.write("POST", "/api/v1/charges", &body))
     }
