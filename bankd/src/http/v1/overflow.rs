@@ -11,6 +11,9 @@ use super::done::Done;
 /// Puts a hint into the refusal of who was short, in place of the general one: what to do where an account
 /// overflows into its parent, and the parent's own lists keep the request out. It is made for this refusal only.
 pub(super) fn add(call: &Call, done: &mut Done, asked: &Asked) {
+    if done.is_accepted() {
+        return;
+    }
     done.tell_once(|problem: &mut Problem| {
         if problem.code == "insufficient_funds"
             && let Some(hint) = hint(call, asked)
