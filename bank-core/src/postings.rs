@@ -249,7 +249,8 @@ impl Postings {
         let Some(place) = self.allocations.iter().position(|a| a.id == id) else {
             return Err(Refusal::not_found("allocation", &id.0.to_string()));
         };
-        self.fits_account(place, &delta)?;
+        let deposits = about.deposit || kind.deposits(delta.amount);
+        self.fits_account(place, &delta, deposits)?;
         let Some(allocation) = self.allocations.get_mut(place) else {
             return Err(Refusal::AmountOverflow);
         };
@@ -260,7 +261,7 @@ impl Postings {
         if about.usage.is_some() {
             allocation.used = allocation.used.minus(Amount(delta.amount))?;
         }
-        if about.deposit || kind.deposits(delta.amount) {
+        if deposits {
             allocation.deposited = allocation.deposited.plus(Amount(delta.amount))?;
         }
         let prev = allocation.last_entry.replace(entry_id);
@@ -287,22 +288,25 @@ impl Postings {
         Ok(())
     }
 
-    /// Refuses an amount that the sums of the account cannot hold: the balances of its allocations and their
-    /// deposits are each summed in 64 bits (ledger.md 1.3). Only an entry that adds money can exceed them.
-    fn fits_account(&self, place: usize, delta: &Delta) -> Result<(), Refusal> {
+    /// Refuses an amount that the account's sums cannot hold: what its allocations have and what was
+    /// deposited into them, all together, are numbers of 64 bits (ledger.md 1.3). Only money that is added
+    /// can make them larger than they are; what comes back adds to no deposits.
+    fn fits_account(&self, place: usize, delta: &Delta, deposits: bool) -> Result<(), Refusal> {
         let Some(to) = self.allocations.get(place).filter(|_| delta.amount > 0) else {
             return Ok(());
         };
-        let own = self.allocations.iter().filter(|a| a.account == to.account);
         let more = i128::from(delta.amount);
-        let (amount, deposited) = own.fold((more, more), |(amount, deposited), a| {
-            (
-                amount.saturating_add(a.amount.0.max(0).into()),
-                deposited.saturating_add(a.deposited.0.into()),
-            )
-        });
+        let (mut amount, mut deposited) = (0_i128, if deposits { more } else { 0 });
+        for own in self.allocations.iter().filter(|a| a.account == to.account) {
+            let comes = if own.id == to.id { more } else { 0 };
+            let after = i128::from(own.amount.0).saturating_add(comes);
+            amount = amount.saturating_add(after.max(0));
+            deposited = deposited.saturating_add(own.deposited.0.into());
+        }
         Amount::from_sum(amount)?;
-        Amount::from_sum(deposited)?;
+        if deposits {
+            Amount::from_sum(deposited)?;
+        }
         Ok(())
     }
 

@@ -343,3 +343,25 @@ fn a_refund_of_an_open_job_is_not_billed_again() {
         t.expect_balance("Y", "amount 100 held 0 balance 100 available 100");
     });
 }
+
+/// What comes back deposits nothing, so that the bound of all deposits is not its own.
+#[test]
+fn credits_come_back_near_the_bound_of_deposits() {
+    let most = 300_000_000_000_000_000;
+    on_both(|t| {
+        t.given("F{a=9000000000000000000}");
+        t.after([c("j", 1).amount(most), refund("j", 0)]);
+        t.after([c("k", 1).amount(most)]);
+        let charge = t.tx("charge", 0);
+        t.after([undo(charge)]);
+        t.expect_allocation(
+            "a",
+            "9000000000000000000 held 0, deposited 9000000000000000000, active",
+        );
+        t.expect(
+            deposit("F", "300000000000000000"),
+            "refused amount_overflow, exit 1",
+            "",
+        );
+    });
+}
