@@ -21,7 +21,6 @@ pub(super) fn create(create: &Create, view: &View, ctx: &Context<'_>) -> Result<
     let request = &create.request;
     request.check_object()?;
     let at = event_time(request.event_time, ctx);
-    let mode = mode_of(request, ctx);
     let mut postings = Postings::new(view);
     let newest = view.instances.first();
     if let Some(over) = newest.filter(|i| i.closed.is_some_and(|(closed, _)| at < closed)) {
@@ -32,6 +31,7 @@ pub(super) fn create(create: &Create, view: &View, ctx: &Context<'_>) -> Result<
         Some(known) => in_scope(known, ctx)?.clone(),
         None => new_instance(&mut postings, view, request, at),
     };
+    let mode = mode_of(&instance, request, ctx);
     keep_facts(&mut instance.facts, request, ctx);
     if instance.record.is_none() && instance.began.is_none() {
         let earlier = |known: Timestamp| known.min(at);
@@ -416,10 +416,13 @@ pub(super) fn usable(
     Ok((payer, candidates))
 }
 
-/// The mode that a request falls under.
-pub(super) fn mode_of(request: &Request, ctx: &Context<'_>) -> Mode {
-    let payer = Names::of(&request.whose).numbers(ctx.directory);
-    ctx.directory.mode(payer.project, payer.machine)
+/// The mode of a use's first charge, else the one that a request falls under.
+pub(super) fn mode_of(instance: &Instance, request: &Request, ctx: &Context<'_>) -> Mode {
+    let of_now = || {
+        let payer = Names::of(&request.whose).numbers(ctx.directory);
+        ctx.directory.mode(payer.project, payer.machine)
+    };
+    instance.mode.unwrap_or_else(of_now)
 }
 
 /// Journals what strict enforcement would have refused, with its figures (decision 18).

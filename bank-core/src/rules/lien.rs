@@ -38,12 +38,12 @@ pub(super) fn reserve(
     if let Some(over) = absorbing(reserve, view, at, ctx) {
         return Ok(absorb(over, view));
     }
-    let mode = mode_of(request, ctx);
     let mut postings = Postings::new(view);
     let mut instance = match view.instances.first().filter(|i| i.is_open()) {
         Some(known) => in_scope(known, ctx)?.clone(),
         None => new_instance(&mut postings, view, request, at),
     };
+    let mode = mode_of(&instance, request, ctx);
     keep_facts(&mut instance.facts, request, ctx);
     // The account that was short is asked again.
     instance.fallback_from = None;

@@ -128,6 +128,38 @@ fn a_switch_of_modes_gives_the_other_money_back() {
     });
 }
 
+/// A use stays in the mode of its first charge (docs/decisions/0137), and so do its later liens.
+#[test]
+fn a_lien_that_is_renewed_stays_in_the_mode_of_its_use() {
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.after([r("j", 300), ci("j", 100)]);
+        mode(t, Mode::Track);
+        t.expect(
+            r("j", 250),
+            "lien 250",
+            "lien_replace a 0/-200, lien a 0/+250",
+        );
+        mode(t, Mode::Strict);
+        t.expect(
+            c("j", 50),
+            "charged 50, balance 850",
+            "charge a -50/-50, lien_release a 0/-200",
+        );
+    });
+    on_both(|t| {
+        t.given("F{a=1000}");
+        mode(t, Mode::Track);
+        t.after([r("j", 300), ci("j", 100)]);
+        mode(t, Mode::Strict);
+        t.expect(
+            r("j", 250),
+            "lien 0, shadow 250",
+            "lien_replace a 0 shadow 0/-200, lien a 0 shadow 0/+250",
+        );
+    });
+}
+
 /// What liens hold of the other kind goes with their end too, charged or not.
 #[test]
 fn liens_of_another_mode_end_as_all_do() {

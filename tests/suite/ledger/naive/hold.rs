@@ -120,8 +120,8 @@ impl Naive {
         if closed.is_some_and(|closed| at < closed) {
             return Ok("created".to_owned());
         }
-        let mode = self.mode(&self.find(&request.whose));
         let n = self.open_or_new(request, at);
+        let mode = self.mode_of(n, request);
         self.keep(n, request);
         let i = &mut self.instances[n];
         if !i.is_charged && i.began.is_none() {
@@ -135,6 +135,12 @@ impl Naive {
         self.begin("create", at);
         self.promise_tid(create, n)?;
         Ok("created".to_owned())
+    }
+
+    /// A use that was charged stays in the mode of that.
+    fn mode_of(&self, n: usize, request: &Request) -> Mode {
+        let own = self.instances[n].mode;
+        own.unwrap_or_else(|| self.mode(&self.find(&request.whose)))
     }
 
     /// What a document says is kept; of a use that is over nothing is.
@@ -305,8 +311,8 @@ impl Naive {
             self.instances[n].is_absorbed = true;
             return Ok("lien 0, absorbed".to_owned());
         }
-        let mode = self.mode(&self.find(&request.whose));
         let n = self.open_or_new(request, at);
+        let mode = self.mode_of(n, request);
         self.keep(n, request);
         self.instances[n].fallback_from = None;
         self.note_start(n, Some(at));
