@@ -22,8 +22,7 @@ pub(super) fn deposit(
     let account = select::account_by_name(ctx.directory, &deposit.name)?;
     of_people(account)?;
     let limit = deposit.credit_limit.unwrap_or(Amount::ZERO);
-    // An allocation of credit alone needs no money; any other deposit of 0 would move nothing.
-    let is_nothing = deposit.amount.is_zero() && deposit.credit_limit.is_none();
+    let is_nothing = deposit.amount.is_zero() && !opens_credit(deposit, view, account);
     if deposit.amount < Amount::ZERO || limit < Amount::ZERO || is_nothing {
         return Err(Refusal::BadAmount);
     }
@@ -78,6 +77,16 @@ pub(super) fn deposit(
         parts: landed,
     };
     Ok(postings.finish(Outcome::Deposited(deposited)))
+}
+
+/// Whether a deposit opens an allocation of credit alone, which needs no money: one whose limit no equal
+/// allocation has, or one that is asked for (`--new`). Any other deposit of 0 would change nothing.
+fn opens_credit(deposit: &Deposit, view: &View, account: &Account) -> bool {
+    let Some(limit) = deposit.credit_limit else {
+        return false;
+    };
+    let is_there = || equal_allocation(view, account, deposit, limit).is_some();
+    deposit.always_new || (limit > Amount::ZERO && !is_there())
 }
 
 /// Puts an amount into an allocation.

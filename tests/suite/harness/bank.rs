@@ -74,9 +74,9 @@ impl Setup {
         copy(template(), &bank.data());
         bank.settings(&self.toml);
         bank.start();
-        // A deposit of 0 makes an allocation only with a credit limit.
+        // A deposit of 0 makes an allocation without credit only where it is asked for.
         let amount = self.chemistry.to_string();
-        bank.bank_ok(&["deposit", "chemistry", &amount, "--limit", "0"]);
+        bank.bank_ok(&["deposit", "chemistry", &amount, "--limit", "0", "--new"]);
         bank
     }
 }

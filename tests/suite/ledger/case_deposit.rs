@@ -278,3 +278,24 @@ fn what_an_account_cannot_add_up_is_refused() {
         t.expect_balance("F", all);
     });
 }
+
+/// A deposit of 0 is for a credit limit; where that is there already, nothing would change.
+#[test]
+fn a_deposit_of_nothing_that_changes_no_limit_is_refused() {
+    on_both(|t| {
+        t.given("F{a=100}, N{}, L{b=0 L=500}");
+        for ask in [
+            deposit("F", "0").limit(0),
+            deposit("N", "0").limit(0),
+            deposit("N", "0").limit(0).window("[2026,2027)"),
+            deposit("L", "0").limit(500),
+        ] {
+            t.expect(ask, "refused bad_amount, exit 1", "");
+        }
+        t.expect(
+            deposit("L", "0").limit(600),
+            "new: amount 0, deposited 0",
+            "deposit c 0",
+        );
+    });
+}

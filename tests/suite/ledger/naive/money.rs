@@ -12,7 +12,10 @@ impl Naive {
         of_people(account)?;
         let (amount, window) = (deposit.amount.0, deposit.window);
         let limit = deposit.credit_limit.map_or(0, |l| l.0);
-        if amount < 0 || limit < 0 || (amount == 0 && deposit.credit_limit.is_none()) {
+        let has_new_limit = limit > 0 && self.equal(account, window, limit).is_none();
+        let is_change = deposit.always_new || has_new_limit;
+        let is_nothing = amount == 0 && (deposit.credit_limit.is_none() || !is_change);
+        if amount < 0 || limit < 0 || is_nothing {
             return Err(refused("bad_amount"));
         }
         if !is_proper(&window) {
