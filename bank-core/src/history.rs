@@ -67,39 +67,30 @@ pub fn taken_back_by(entries: &[Placed], id: EntryId) -> Option<TxId> {
     stand.iter().find(by).map(|(tx, _)| *tx)
 }
 
-/// The transactions with standing refunds of these entries, in order. Falling totals name no charge:
-/// they are among them where they gave back what one of these took.
+/// The transactions with standing refunds of these entries, in order. Falling totals, and what goes back
+/// to a project that a use leaves, name no charge: they are among them where they gave back what one of
+/// these took.
 pub fn refunds_of(entries: &[Placed], ids: &[EntryId]) -> Vec<TxId> {
     let stand = standing(entries);
-    let rests = rests(entries);
-    let reduced: Vec<&Entry> = stand
-        .iter()
-        .map(|(_, entry)| entry)
-        .filter(|e| ids.contains(&e.id))
-        .filter(|e| {
-            let whole = e.delta.amount.saturating_neg();
-            let less = |r: &Rest<'_>| r.entry.id == e.id && r.left < whole;
-            e.kind == EntryKind::ChargeNotional || rests.iter().any(less)
-        })
-        .collect();
-    let fell = |e: &Entry| {
-        let back = match e.kind {
-            EntryKind::Refund => e.delta.amount,
-            EntryKind::ChargeNotional => e.delta.shadow,
-            _ => 0,
-        };
-        let after = |r: &&&Entry| r.id < e.id && r.allocation == e.allocation;
-        // Each gives back in the kind of money that it took.
-        let same = |r: &&Entry| {
-            (r.kind == EntryKind::ChargeNotional) == (e.kind == EntryKind::ChargeNotional)
-        };
-        back > 0 && reduced.iter().filter(after).any(same)
+    let (_, given) = given_back(&stand);
+    let gave_of = |e: &Entry| {
+        let of = |(refund, charge): &(EntryId, EntryId)| *refund == e.id && ids.contains(charge);
+        given.iter().any(of)
     };
-    let of = |e: &Entry| match e.takes_back {
-        Some(of) => e.kind == EntryKind::Refund && ids.contains(&of),
-        None => !ids.contains(&e.id) && fell(e),
+    let is_shadow_of = |e: &Entry| {
+        let before = |r: &Entry| {
+            let is_shadow = r.kind == EntryKind::ChargeNotional && ids.contains(&r.id);
+            is_shadow && r.id < e.id && r.allocation == e.allocation
+        };
+        e.delta.shadow > 0 && stand.iter().any(|(_, r)| before(r))
     };
-    let refunds = stand.iter().filter(|(_, e)| of(e));
+    let is_refund = |e: &Entry| match (e.kind, e.takes_back) {
+        (EntryKind::Refund, Some(of)) => ids.contains(&of),
+        (EntryKind::Refund, None) => !ids.contains(&e.id) && gave_of(e),
+        (EntryKind::ChargeNotional, None) => !ids.contains(&e.id) && is_shadow_of(e),
+        _ => false,
+    };
+    let refunds = stand.iter().filter(|(_, e)| is_refund(e));
     let mut found: Vec<TxId> = refunds.map(|(tx, _)| *tx).collect();
     found.dedup();
     found
@@ -117,9 +108,14 @@ pub struct Rest<'a> {
 /// What is left of each charge, in the order of their numbers. A refund that names no charge, as a
 /// falling total is one, counts for the latest charge of its allocation.
 pub fn rests(entries: &[Placed]) -> Vec<Rest<'_>> {
-    let stand = standing(entries);
-    let mut rests: Vec<Rest<'_>> = Vec::new();
-    for (_, entry) in &stand {
+    given_back(&standing(entries)).0
+}
+
+/// The same of entries that stand, and which refund gave back of which charge.
+fn given_back<'a>(stand: &[&'a Placed]) -> (Vec<Rest<'a>>, Vec<(EntryId, EntryId)>) {
+    let mut rests: Vec<Rest<'a>> = Vec::new();
+    let mut given: Vec<(EntryId, EntryId)> = Vec::new();
+    for (_, entry) in stand {
         if is_charge(entry.kind) {
             let left = entry.delta.amount.saturating_neg().max(0);
             rests.push(Rest { entry, left });
@@ -137,6 +133,7 @@ pub fn rests(entries: &[Placed]) -> Vec<Rest<'_>> {
             let part = back.min(rest.left);
             rest.left = rest.left.saturating_sub(part);
             back = back.saturating_sub(part);
+            given.extend((part > 0).then_some((entry.id, rest.entry.id)));
         };
         rests.iter_mut().rev().filter(named).for_each(&mut reduce);
         // A reissued refund that was granted again has no charge on its allocation.
@@ -144,7 +141,7 @@ pub fn rests(entries: &[Placed]) -> Vec<Rest<'_>> {
             rests.iter_mut().rev().for_each(reduce);
         }
     }
-    rests
+    (rests, given)
 }
 
 /// What entries bill: charges less what was taken back of them, and less falling totals. A refund

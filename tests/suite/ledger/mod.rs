@@ -24,6 +24,7 @@ mod case_lien;
 mod case_lien_end;
 mod case_lists;
 mod case_mode;
+mod case_moved;
 mod case_nobody;
 mod case_open_ends;
 mod case_past;

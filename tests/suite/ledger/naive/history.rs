@@ -44,6 +44,12 @@ impl Naive {
     /// The charges of an instance that stand, with what of each is left: less the refunds that
     /// point at it, and less those of falling totals on its allocation, the newest charge first.
     pub(super) fn rests(&self, n: usize) -> Vec<(Place, i64)> {
+        self.rests_and_refunds(n).0
+    }
+
+    /// The same, and which refund gave something back of which charge.
+    pub(super) fn rests_and_refunds(&self, n: usize) -> (Vec<(Place, i64)>, Vec<(Place, Place)>) {
+        let mut gave: Vec<(Place, Place)> = Vec::new();
         let mut rests: Vec<(Place, i64)> = Vec::new();
         for place in self.rows(n).into_iter().filter(|place| self.stands(*place)) {
             let entry = &self.journal[place.0].entries[place.1];
@@ -60,21 +66,23 @@ impl Naive {
                     };
                     if is_meant {
                         let part = back.min(*left);
+                        gave.extend((part > 0).then_some((place, *charge)));
                         *left -= part;
                         back -= part;
                     }
                 }
                 // Reissued credits that a moved use leaves where they are.
-                for (_, left) in rests.iter_mut().rev() {
+                for (charge, left) in rests.iter_mut().rev() {
                     if entry.takes_back.is_none() {
                         let part = back.min(*left);
+                        gave.extend((part > 0).then_some((place, *charge)));
                         *left -= part;
                         back -= part;
                     }
                 }
             }
         }
-        rests
+        (rests, gave)
     }
 
     /// The refunds of an instance that were not undone: their places, allocations and amounts.

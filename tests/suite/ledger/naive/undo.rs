@@ -244,32 +244,23 @@ impl Naive {
     /// totals that fell below them.
     fn refunds_on(&self, n: usize, places: &[Place]) -> usize {
         let entry = |(tx, at): Place| &self.journal[tx].entries[at];
-        let rests = self.rests(n);
-        let is_reduced = |place: &&Place| {
-            let own = entry(**place);
-            let is_less = |(of, left): &(Place, i64)| of == *place && *left < -own.amount;
-            let is_notional = own.kind == "charge_notional";
-            self.stands(**place) && (is_notional || rests.iter().any(is_less))
-        };
-        let reduced: Vec<&Place> = places.iter().filter(is_reduced).collect();
-        let fell = |place: Place| {
+        let (_, gave) = self.rests_and_refunds(n);
+        let shadow_before = |place: Place| {
             let own = entry(place);
-            let (is_notional, back) = match own.kind {
-                "refund" => (false, own.amount),
-                "charge_notional" => (true, own.shadow),
-                _ => return false,
+            let is_of = |of: &Place| {
+                let charged = entry(*of);
+                let is_shadow = charged.kind == "charge_notional" && self.stands(*of);
+                is_shadow && *of < place && charged.allocation == own.allocation
             };
-            let is_below = |of: &&Place| {
-                let charged = entry(**of);
-                **of < place
-                    && charged.allocation == own.allocation
-                    && (charged.kind == "charge_notional") == is_notional
-            };
-            back > 0 && reduced.iter().any(is_below)
+            own.shadow > 0 && places.iter().any(is_of)
         };
-        let hangs = |place: &Place| match entry(*place).takes_back {
-            Some(of) => entry(*place).kind == "refund" && places.contains(&of),
-            None => !places.contains(place) && fell(*place),
+        let hangs = |place: &Place| match (entry(*place).kind, entry(*place).takes_back) {
+            ("refund", Some(of)) => places.contains(&of),
+            ("refund", None) if !places.contains(place) => gave
+                .iter()
+                .any(|(refund, of)| refund == place && places.contains(of)),
+            ("charge_notional", None) if !places.contains(place) => shadow_before(*place),
+            _ => false,
         };
         let standing = self.rows(n).into_iter().filter(|place| self.stands(*place));
         let mut found: Vec<usize> = standing.filter(hangs).map(|(tx, _)| tx).collect();
