@@ -80,3 +80,53 @@ fn a_charge_that_was_refunded_in_part_and_moved_is_not_undone() {
         t.expect(undo(first), "refused has_refunds, exit 1: 1 of them", "");
     });
 }
+
+#[test]
+fn a_use_that_was_refunded_in_part_is_moved_again() {
+    on_both(|t| {
+        charged(t, "F{a=1000}, G{b=5000; -p B}");
+        t.after([refund("j", 600), record("B")]);
+        let moved = last(t);
+        t.after([undo(moved)]);
+        t.expect_allocation("a", "600 held 0, deposited 1000, active");
+        let undone = last(t);
+        t.after([undo(undone)]);
+        t.expect_allocation("a", "1000 held 0, deposited 1000, active");
+        t.expect_allocation("b", "4000 held 0, deposited 5000, active");
+        t.expect_job("j", "closed, used 100 s, billed 1000, no lien");
+    });
+}
+
+#[test]
+fn a_use_whose_refund_was_reissued_is_moved_again() {
+    on_both(|t| {
+        charged(t, F_ENDS);
+        t.at("T0+20");
+        t.after([refund("j", 700).reissue_until("2027"), record("B")]);
+        let moved = last(t);
+        t.after([undo(moved)]);
+        let undone = last(t);
+        t.after([undo(undone)]);
+        t.expect_allocation("a", "300 held 0, deposited 1000, expired");
+        t.expect_allocation("b", "4000 held 0, deposited 5000, active");
+        t.expect_allocation("c", "700 held 0, deposited 0, active");
+        t.expect_job("j", "closed, used 100 s, billed 1000, no lien");
+    });
+}
+
+/// What was refunded after the move was taken back is not given back twice.
+#[test]
+fn a_use_that_was_refunded_since_is_not_moved_again() {
+    on_both(|t| {
+        charged(t, "F{a=1000}, G{b=5000; -p B}");
+        t.after([refund("j", 600), record("B")]);
+        let moved = last(t);
+        t.after([undo(moved)]);
+        let undone = last(t);
+        t.after([refund("j", 100)]);
+        t.expect(undo(undone), "refused has_refunds, exit 1: 2 of them", "");
+        let later = t.tx("refund", 0);
+        t.after([undo(later), undo(undone)]);
+        t.expect_allocation("a", "1000 held 0, deposited 1000, active");
+    });
+}

@@ -302,6 +302,7 @@ fn check_room(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal
                 by: by.0,
             });
         }
+        // What names no charge is given back on its allocation, one part or several.
         let of = |r: &&Rest<'_>| match entry.takes_back {
             Some(of) => r.entry.id == of,
             None => r.entry.allocation == entry.allocation,
@@ -312,22 +313,48 @@ fn check_room(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal
             .fold(0_i64, |sum, r| sum.saturating_add(r.left));
         let same = |e: &&Entry| match entry.takes_back {
             Some(_) => e.takes_back == entry.takes_back,
-            None => e.id == entry.id,
+            None => e.takes_back.is_none() && e.allocation == entry.allocation,
         };
         // One refund can give a charge back in two parts.
         let given = root.entries.iter().filter(|e| gives_back(e.kind));
         let again = given
             .filter(same)
             .fold(0_i64, |sum, e| sum.saturating_add(e.delta.amount));
-        if left < again {
-            let ids: Vec<EntryId> = charges.iter().map(|r| r.entry.id).collect();
-            let refunds = refunds_of(&view.history, &ids);
+        let refunded = match entry.takes_back {
+            Some(_) => 0,
+            None => refunds_moved(root, entry),
+        };
+        if left.saturating_add(refunded) < again {
             return Err(Refusal::HasRefunds {
-                transactions: refunds.iter().map(|tx| tx.0).collect(),
+                transactions: refunds_beside(root, &charges, view),
             });
         }
     }
     Ok(())
+}
+
+/// What a transaction that moved a use takes back of refunds on the allocation of an entry: it gives as
+/// much to the project that had it (docs/decisions/0141).
+fn refunds_moved(root: &PastTx, entry: &Entry) -> i64 {
+    let of = |e: &&Entry| e.kind == EntryKind::Reverse && e.allocation == entry.allocation;
+    let taken = root.entries.iter().filter(of).map(|e| e.delta.amount);
+    taken
+        .filter(|amount| *amount < 0)
+        .fold(0_i64, i64::saturating_sub)
+}
+
+/// The refunds that leave too little: of these charges, and those that the transaction takes back.
+fn refunds_beside(root: &PastTx, charges: &[&Rest<'_>], view: &View) -> Vec<i64> {
+    let taken = |id: EntryId| {
+        let placed = view.history.iter().find(|(_, e)| e.id == id);
+        placed.and_then(|(_, e)| e.takes_back)
+    };
+    let moved = root.entries.iter().filter(|e| e.delta.amount < 0);
+    let moved = moved.filter_map(|e| taken(e.takes_back?));
+    let mut ids: Vec<EntryId> = charges.iter().map(|r| r.entry.id).collect();
+    ids.extend(moved);
+    let refunds = refunds_of(&view.history, &ids);
+    refunds.iter().map(|tx| tx.0).collect()
 }
 
 fn gives_back(kind: EntryKind) -> bool {

@@ -159,15 +159,27 @@ impl Naive {
                 None => entry(place).allocation == own.allocation,
             };
             let meant = rests.iter().filter(|(place, _)| is_meant(*place));
-            let (places, left): (Vec<Place>, Vec<i64>) = meant.copied().unzip();
+            let (mut places, left): (Vec<Place>, Vec<i64>) = meant.copied().unzip();
             let same = |e: &&Entry| match own.takes_back {
                 Some(_) => e.takes_back == own.takes_back,
-                None => std::ptr::eq(*e, own),
+                None => e.takes_back.is_none() && e.allocation == own.allocation,
             };
             let gave = self.journal[root].entries.iter();
             let gave = gave.filter(|e| ["refund", "reverse"].contains(&e.kind));
             let again: i64 = gave.filter(same).map(|e| e.amount).sum();
-            if left.iter().sum::<i64>() < again {
+            // A move takes refunds of the project that had the use back, and gives them again.
+            let moved = self.journal[root].entries.iter();
+            let moved: Vec<&Entry> = moved
+                .filter(|e| e.kind == "reverse" && e.amount < 0)
+                .collect();
+            let refunded: i64 = moved
+                .iter()
+                .filter(|e| own.takes_back.is_none() && e.allocation == own.allocation)
+                .map(|e| -e.amount)
+                .sum();
+            if left.iter().sum::<i64>() + refunded < again {
+                let of_moved = |e: &&Entry| e.takes_back.and_then(|of| entry(of).takes_back);
+                places.extend(moved.iter().filter_map(of_moved));
                 let hanging = self.refunds_on(n, &places);
                 return Err(format!("{}: {hanging} of them", refused("has_refunds")));
             }
