@@ -9,9 +9,10 @@ use crate::amount::Amount;
 use crate::command::{AsNamed, Chunk};
 use crate::directory::{Bank, Directory, Policy};
 use crate::effects::{
-    AssignedUse, DirectoryRow, Effects, Moved, RefusedReserve, Shortage, Transaction, UsageRow,
-    UseRow,
+    AssignedUse, DirectoryRow, Effects, Entry, Moved, RefusedReserve, Shortage, Transaction,
+    UsageRow, UseRow,
 };
+use crate::history::{self, Change};
 use crate::ids::{AccountId, AllocationId, ProposalId, TxId, UNBILLED};
 use crate::invariant::{self, Portions, Proof};
 use crate::ledger::{Ledger, Named};
@@ -174,9 +175,15 @@ impl Book {
         let came = |a: &Allocation| {
             let later = self.journal.iter().filter(|tx| tx.at_effective > at);
             let entries = later.flat_map(|tx| &tx.entries);
-            let own = entries.filter(|e| e.allocation == Some(a.id) && e.brings_money());
-            let sum = own.fold(0_i64, |sum, e| sum.saturating_add(e.delta.amount));
-            (sum > 0).then_some((a.id, Amount(sum)))
+            let own = entries.filter(|e| e.allocation == Some(a.id) && e.is_beside_usage());
+            let change = |e: &Entry| Change {
+                id: e.id,
+                takes_back: e.takes_back,
+                amount: e.delta.amount,
+            };
+            let changes: Vec<Change> = own.map(change).collect();
+            let came = Amount::clamped(history::came_in(&changes));
+            (came > Amount::ZERO).then_some((a.id, came))
         };
         open.filter_map(came).collect()
     }

@@ -342,11 +342,9 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Whether it adds money to an allocation apart from usage, or takes such money back.
-    pub fn brings_money(&self) -> bool {
-        use EntryKind::{Adjust, CycleReset, Deposit, Reverse, TransferIn};
-        let kinds = [Deposit, TransferIn, Adjust, CycleReset, Reverse];
-        self.usage.is_none() && kinds.contains(&self.kind)
+    /// Whether it brings money into an allocation, or takes money out, beside all usage.
+    pub fn is_beside_usage(&self) -> bool {
+        self.usage.is_none() && self.delta.amount != 0
     }
 }
 

@@ -96,6 +96,37 @@ pub fn refunds_of(entries: &[Placed], ids: &[EntryId]) -> Vec<TxId> {
     found
 }
 
+/// A change of an allocation's amount beside all usage.
+#[derive(Clone, Copy, Debug)]
+pub struct Change {
+    /// The entry.
+    pub id: EntryId,
+    /// The entry whose opposite it is.
+    pub takes_back: Option<EntryId>,
+    /// What came, or went where it is below zero, in minor units.
+    pub amount: i64,
+}
+
+/// What of an allocation's amount came later than an instant, of all changes since then in the order of their
+/// numbers: how far their sum has risen from its lowest. A change and its opposite, both later, are none
+/// (docs/decisions/0139).
+pub fn came_in(changes: &[Change]) -> i128 {
+    let mut later: BTreeSet<EntryId> = changes.iter().map(|c| c.id).collect();
+    for change in changes.iter().rev() {
+        let taken_back = change.takes_back.filter(|of| later.contains(of));
+        if let Some(of) = taken_back.filter(|_| later.contains(&change.id)) {
+            later.remove(&of);
+            later.remove(&change.id);
+        }
+    }
+    let (mut sum, mut lowest) = (0_i128, 0_i128);
+    for change in changes.iter().filter(|c| later.contains(&c.id)) {
+        sum = sum.saturating_add(change.amount.into());
+        lowest = lowest.min(sum);
+    }
+    sum.saturating_sub(lowest)
+}
+
 /// A charge entry that stands, and what of it was not given back yet, in minor units.
 #[derive(Clone, Copy, Debug)]
 pub struct Rest<'a> {

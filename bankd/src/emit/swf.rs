@@ -46,7 +46,9 @@ pub fn job(record: &Record) -> Result<Job, Written> {
     let (Some(start), Some(end)) = (record.start(), record.end()) else {
         return Err(Written::Skipped("its start or its end is not known"));
     };
-    let run = record.wall.map_or(end.saturating_sub(start), |wall| wall.max(0));
+    let run = record
+        .wall
+        .map_or(end.saturating_sub(start), |wall| wall.max(0));
     let start = epoch(start);
     let submit = record.submit_time.map(epoch).filter(|at| *at <= start);
     let processors = text::ceiling(record.usage.processors()).max(1);

@@ -5,7 +5,8 @@ use super::read::{charges, journal};
 use super::{Error, access, attention, codec, load, load_quote};
 use bank_core::amount::Amount;
 use bank_core::effects::Delta;
-use bank_core::ids::{AllocationId, InstanceId, LienId};
+use bank_core::history::{self, Change};
+use bank_core::ids::{AllocationId, EntryId, InstanceId, LienId};
 use bank_core::need::Need;
 use bank_core::terms::{Paid, Span};
 use bank_core::time::Timestamp;
@@ -58,28 +59,45 @@ fn came_after(connection: &Connection, at: Timestamp, view: &mut View) -> Result
     for allocation in &view.allocations {
         if allocation.window.start.is_none() {
             let came = came_into(connection, allocation.id, at, i64::MAX)?;
+            let is_later = came > Amount::ZERO;
             view.came_after
-                .extend((came > 0).then_some((allocation.id, Amount(came))));
+                .extend(is_later.then_some((allocation.id, came)));
         }
     }
     Ok(())
 }
 
-/// Money that came into an allocation after an instant by transactions below a number, less the part that
-/// was taken back.
+/// What came into an allocation after an instant and is still there, by transactions before a number.
 pub(super) fn came_into(
     connection: &Connection,
     id: AllocationId,
     at: Timestamp,
     before: i64,
-) -> Result<i64, Error> {
-    // The words as the index has them (`Entry::brings_money`).
-    let sql = "SELECT coalesce(sum(e.delta_amount), 0) FROM entry e JOIN tx t ON t.id = e.tx
-               WHERE e.allocation = ?1 AND e.usage IS NULL
-                   AND e.kind IN ('deposit', 'transfer_in', 'adjust', 'cycle_reset', 'reverse')
-                   AND t.at_effective > ?2 AND e.tx < ?3";
+) -> Result<Amount, Error> {
+    // The condition is that of the index (`Entry::is_beside_usage`). The latest come first: nothing is recorded
+    // before it counts, so the first one that was recorded by then ends the search.
+    let sql = "SELECT e.id, c.of, e.delta_amount, t.at_effective, t.at_recorded
+               FROM entry e JOIN tx t ON t.id = e.tx LEFT JOIN correction c ON c.entry = e.id
+               WHERE e.allocation = ?1 AND e.usage IS NULL AND e.delta_amount <> 0 AND e.tx < ?2
+               ORDER BY e.tx DESC, e.id DESC";
     let mut statement = connection.prepare_cached(sql)?;
-    Ok(statement.query_row((id.0, at.0, before), |r| r.get(0))?)
+    let mut rows = statement.query((id.0, before))?;
+    let mut changes = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (effective, recorded): (i64, i64) = (row.get(3)?, row.get(4)?);
+        if recorded <= at.0 {
+            break;
+        }
+        if effective > at.0 {
+            changes.push(Change {
+                id: EntryId(row.get(0)?),
+                takes_back: row.get::<_, Option<i64>>(1)?.map(EntryId),
+                amount: row.get(2)?,
+            });
+        }
+    }
+    changes.reverse();
+    Ok(Amount::clamped(history::came_in(&changes)))
 }
 
 /// What allocations have paid for the instances in view, and those allocations: the entries of

@@ -20,6 +20,7 @@ mod case_fallback;
 mod case_found;
 mod case_gold;
 mod case_known;
+mod case_later;
 mod case_lien;
 mod case_lien_end;
 mod case_lists;

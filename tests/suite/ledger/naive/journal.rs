@@ -1,5 +1,6 @@
 //! The journal of the naive reference, and everything that is added up from it.
 
+use super::history::Place;
 use super::{Allocation, Naive};
 use bank_core::model::Phase;
 use bank_core::time::{Timestamp, Window};
@@ -196,19 +197,23 @@ impl Naive {
         if self.policy.later_credits_pay || self.allocations[id].window.start.is_some() {
             return 0;
         }
-        let later = self
-            .journal
-            .iter()
-            .filter(|tx| tx.at > at && tx.usage.is_none());
-        let own = later
-            .flat_map(|tx| &tx.entries)
-            .filter(|e| e.allocation == id);
-        let comes = ["deposit", "transfer_in", "adjust", "cycle_reset", "reverse"];
-        let came: i64 = own
-            .filter(|e| comes.contains(&e.kind))
-            .map(|e| e.amount)
-            .sum();
-        came.max(0)
+        let all = self.journal.iter().enumerate();
+        let later = all.filter(|(_, tx)| tx.at > at && tx.usage.is_none());
+        let own = later.flat_map(|(number, tx)| {
+            let entries = tx.entries.iter().enumerate();
+            entries.map(move |(at, e)| ((number, at), e))
+        });
+        let own: Vec<(Place, &Entry)> = own
+            .filter(|(_, e)| e.allocation == id && e.amount != 0)
+            .collect();
+        // The amount as it was after each of them, where nobody had used anything.
+        let mut levels = vec![0];
+        for (place, entry) in &own {
+            if !is_taken_back(*place, &own) && !takes_back(*place, &own) {
+                levels.push(levels[levels.len() - 1] + entry.amount);
+            }
+        }
+        levels[levels.len() - 1] - levels.iter().min().unwrap()
     }
 
     /// When a charge is booked that counts from an instant: not before the allocations whose amount it
@@ -218,6 +223,20 @@ impl Naive {
         let since = moved.map(|e| self.allocations[e.allocation].since);
         since.fold(at, Timestamp::max)
     }
+}
+
+/// Whether one of these entries takes another back, and is not taken back itself.
+fn takes_back(place: Place, among: &[(Place, &Entry)]) -> bool {
+    let own = among.iter().find(|(other, _)| *other == place);
+    let of = own.and_then(|(_, e)| e.takes_back);
+    let is_among = of.is_some_and(|of| among.iter().any(|(other, _)| *other == of));
+    is_among && !is_taken_back(place, among)
+}
+
+/// Whether one of these entries that is not taken back itself takes this one back.
+fn is_taken_back(place: Place, among: &[(Place, &Entry)]) -> bool {
+    let by = among.iter().filter(|(_, e)| e.takes_back == Some(place));
+    by.into_iter().any(|(by, _)| takes_back(*by, among))
 }
 
 /// When an allocation ends, as a number that sorts.

@@ -256,7 +256,7 @@ impl<'a> Asked<'a> {
         let open = standing.iter().filter(|a| a.window.start.is_none());
         let came = |a: &Allocation| {
             let came = load_work::came_into(connection, a.id, self.at, self.tx)?;
-            Ok((a.id, came.max(0)))
+            Ok((a.id, came.0))
         };
         open.map(came).collect()
     }
