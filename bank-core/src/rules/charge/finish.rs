@@ -172,7 +172,7 @@ impl Bill {
         };
         *total = total.plus(self.amount)?;
         instance.charged = instance.charged.plus(duration);
-        if asked.terms.source.is_some() {
+        if asked.terms.source.is_some() && self.plausible.counts.is_some() {
             // The kept seconds are billed with it.
             instance.kept = Seconds(0);
         }
