@@ -7,7 +7,7 @@
 //! which nobody waits for.
 
 use std::future::Future;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -26,6 +26,7 @@ use crate::backup::{self, Clerk};
 use crate::checkpoint::{Checkpoints, Keeper};
 use crate::clock::{self, LedgerClock, Stopwatch};
 use crate::config::Config;
+use crate::data_dir::DataDir;
 use crate::keys::KeyRing;
 use crate::obs::Counters;
 use crate::proof::Prover;
@@ -105,57 +106,6 @@ impl App {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         *read = Arc::new(config);
-    }
-}
-
-/// The files of a data directory (decision 4).
-#[derive(Clone, Debug)]
-pub struct DataDir(PathBuf);
-
-impl DataDir {
-    /// A data directory, there or not.
-    pub fn new(path: &Path) -> Self {
-        Self(path.to_owned())
-    }
-
-    /// The directory itself.
-    pub fn path(&self) -> &Path {
-        &self.0
-    }
-
-    /// The database.
-    pub fn database(&self) -> PathBuf {
-        self.0.join("bank.db")
-    }
-
-    /// The settings.
-    pub fn config(&self) -> PathBuf {
-        self.0.join("bankd.toml")
-    }
-
-    /// The secrets.
-    pub fn keys(&self) -> PathBuf {
-        self.0.join("keys")
-    }
-
-    /// The socket.
-    pub fn socket(&self) -> PathBuf {
-        self.0.join("bankd.sock")
-    }
-
-    /// What is known of the backup made last.
-    pub fn last_backup(&self) -> PathBuf {
-        self.0.join("backup.json")
-    }
-
-    /// Why the daemon's own backup was not made, where the last try failed.
-    pub fn failed_backup(&self) -> PathBuf {
-        self.0.join("backup.failed")
-    }
-
-    /// The lock that the serving daemon holds.
-    pub fn lock(&self) -> PathBuf {
-        self.0.join("bankd.lock")
     }
 }
 

@@ -26,9 +26,9 @@ use anyhow::{Context, Result, bail};
 use bank_api::text::format_rfc3339;
 use bank_api::v1::{Backup, BackupFile, LastBackup};
 
-use crate::app::DataDir;
 use crate::clock;
 use crate::config::{self, Config, path_in};
+use crate::data_dir::DataDir;
 use crate::hooks;
 use crate::store::{self, Holding, verify};
 

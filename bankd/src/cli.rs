@@ -15,9 +15,9 @@ use bank_api::exit::bank as exit;
 use bank_core::amount::Precision;
 use clap::{Parser, Subcommand};
 
-use crate::app::DataDir;
 use crate::backup::{self, BackupArgs, RestoreArgs};
 use crate::config::Config;
+use crate::data_dir::DataDir;
 use crate::doctor::{self, DoctorArgs};
 use crate::import::{self, ImportArgs};
 use crate::init::{self, Choices};

@@ -17,8 +17,8 @@ use std::path::PathBuf;
 use anyhow::Result;
 use bank_api::v1::{Check, Checkup};
 
-use crate::app::DataDir;
 use crate::config::Config;
+use crate::data_dir::DataDir;
 use crate::gold;
 use crate::store;
 

@@ -19,13 +19,13 @@ use bank_core::rate::{Per, RateKind, RateValue};
 use bank_core::time::{Timestamp, Window};
 
 use crate::answer::{Answer, Media};
-use crate::app::DataDir;
 use crate::clock::{self, LedgerClock};
 use crate::config::{Config, SAMPLE};
+use crate::data_dir::{self, DataDir};
 use crate::store::SqliteStore;
 use crate::store::bank::NewBank;
 use crate::writer::{self, Caller, Decided, Origin, Reply, Submission, Writer};
-use crate::{access::Role, keys, records, serve};
+use crate::{access::Role, keys, records};
 
 /// The id of the first key, and its client.
 const FIRST_KEY: &str = "admin";
@@ -76,7 +76,7 @@ fn check(data: &DataDir, choices: &Choices) -> Result<()> {
 fn make(data: &DataDir, choices: &Choices, made: &mut Made) -> Result<String> {
     let at = |path: &Path| format!("cannot make {}", path.display());
     let own = made.folder(data.path()).with_context(|| at(data.path()))?;
-    let lock = serve::lock(data)?;
+    let lock = data_dir::lock(data)?;
     // Another one may have made a bank before the lock was ours.
     check(data, choices)?;
     made.files.push(data.lock());

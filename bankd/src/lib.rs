@@ -18,6 +18,7 @@ pub mod checkpoint;
 pub mod cli;
 pub mod clock;
 pub mod config;
+pub mod data_dir;
 pub mod deliver;
 pub mod demo;
 pub mod doctor;

@@ -283,7 +283,7 @@ fn whole(count: usize) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::DataDir;
+    use crate::data_dir::DataDir;
     use crate::init::{Choices, init};
     use bank_core::amount::Precision;
 

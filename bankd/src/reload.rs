@@ -5,10 +5,11 @@
 
 use toml::{Table, Value};
 
-use crate::app::{App, DataDir};
+use crate::app::App;
 use crate::auditor::access::Access;
 use crate::clock;
 use crate::config::Config;
+use crate::data_dir::DataDir;
 use crate::obs;
 
 /// Settings that change while the daemon serves: a section, or one key of it.

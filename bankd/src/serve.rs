@@ -1,18 +1,19 @@
 //! `bankd serve`: the lock, the listeners, the two lines on standard output, and the end.
 
 use std::fmt::Write as _;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs;
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use tokio::net::{TcpListener, TcpSocket, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::app::{self, DataDir, Listeners};
+use crate::app::{self, Listeners};
 use crate::config::Config;
+use crate::data_dir::{self, DataDir};
 use crate::doctor::modes::{self, Exposed};
 use crate::obs;
 
@@ -32,7 +33,7 @@ pub fn serve(data: &DataDir, config: Config) -> Result<()> {
     }
     check_modes(data, &config)?;
     // Held until the process ends, however it does.
-    let _lock = lock(data)?;
+    let _lock = data_dir::lock(data)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -65,28 +66,6 @@ fn check_modes(data: &DataDir, config: &Config) -> Result<()> {
         "others can read the secrets of keys: {}",
         secrets.join(", ")
     )
-}
-
-/// The lock of a directory: one daemon, or one `init`, at a time.
-///
-/// # Errors
-/// If somebody else holds it.
-pub fn lock(data: &DataDir) -> Result<File> {
-    let path = data.lock();
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false).mode(0o600);
-    let file = options
-        .open(&path)
-        .with_context(|| format!("cannot open {}", path.display()))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            bail!("another bankd serves {}", data.path().display())
-        }
-        Err(TryLockError::Error(e)) => {
-            Err(e).with_context(|| format!("cannot lock {}", path.display()))
-        }
-    }
 }
 
 /// Makes the listeners, and the lines that say where they are. The first is that of TCP

@@ -9,10 +9,10 @@ use std::time::Duration;
 use bank_api::text::parse_rfc3339;
 
 use super::{Plan, Reason, last, make, note_failure};
-use crate::app::DataDir;
 use crate::background;
 use crate::clock::{self, Stopwatch};
 use crate::config;
+use crate::data_dir::DataDir;
 
 /// An hour in microseconds.
 const HOUR_US: i64 = 3_600_000_000;

@@ -7,8 +7,8 @@ use anyhow::Result;
 
 use super::restore::{self, Choices, Restored};
 use super::{Made, Plan, Reason, make};
-use crate::app::DataDir;
 use crate::config::Config;
+use crate::data_dir::DataDir;
 
 /// `bankd backup`
 #[derive(Debug, clap::Args)]

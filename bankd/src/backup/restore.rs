@@ -12,8 +12,8 @@ use anyhow::{Context, Result, bail, ensure};
 use bank_api::v1::{Backup, BackupFile};
 
 use super::{MANIFEST, MARGIN, files, folder, mib, prove, rekey};
-use crate::app::DataDir;
-use crate::{clock, hooks, serve, store};
+use crate::data_dir::{self, DataDir};
+use crate::{clock, hooks, store};
 
 /// Where a bank grows until it is whole.
 const PARTIAL: &str = ".restore-partial";
@@ -57,7 +57,7 @@ pub fn restore(data: &DataDir, choices: &Choices) -> Result<Restored> {
     let own = !data.path().exists();
     files::private_folder(data.path())
         .with_context(|| format!("cannot make {}", data.path().display()))?;
-    let lock = serve::lock(data)?;
+    let lock = data_dir::lock(data)?;
     let restored = under_lock(data, choices, &from, manifest);
     if own && restored.is_err() {
         // Made for nothing: empty but for the lock.

@@ -148,7 +148,7 @@ fn what_is_there_is_never_lost() {
     );
     assert!(place.data().keys().join("admin").exists());
     // A bank that is served is not replaced at all.
-    let _lock = crate::serve::lock(&place.data()).unwrap();
+    let _lock = crate::data_dir::lock(&place.data()).unwrap();
     let error = restore(&place.data(), &choices).unwrap_err().to_string();
     assert!(error.starts_with("another bankd serves"), "{error}");
 }

@@ -8,9 +8,9 @@ use bank_api::v1::Verification;
 use clap::{Args, Subcommand};
 
 use super::{Data, Failure, exists};
-use crate::app::DataDir;
 use crate::checkpoint::{self, Checkpoint, Keeper, PublicKey, SigningKey};
 use crate::clock;
+use crate::data_dir::DataDir;
 use crate::proof;
 use crate::store::verify::Report;
 use crate::store::{self, checkpoint as facts, verify};

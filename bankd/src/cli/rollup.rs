@@ -6,7 +6,7 @@ use bank_core::directory::Policy;
 use clap::Subcommand;
 
 use super::{Data, Failure, exists};
-use crate::serve;
+use crate::data_dir;
 use crate::store::{self, SqliteStore, rollup};
 
 /// What is done with them.
@@ -54,7 +54,7 @@ fn verify(data: &Data) -> Result<u8, Failure> {
 fn rebuild(data: &Data) -> Result<u8, Failure> {
     let dir = data.dir();
     exists(&dir)?;
-    let _lock = serve::lock(&dir)?;
+    let _lock = data_dir::lock(&dir)?;
     let database = dir.database();
     let failed = || format!("cannot write {}", database.display());
     let mut store = SqliteStore::open(&database, Policy::default()).with_context(failed)?;

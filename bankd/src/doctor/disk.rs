@@ -4,10 +4,10 @@ use bank_api::text::parse_rfc3339;
 use bank_api::v1::LastBackup;
 
 use super::{Found, State};
-use crate::app::DataDir;
 use crate::backup;
 use crate::clock;
 use crate::config::Config;
+use crate::data_dir::DataDir;
 
 /// Below this nothing can be written for long.
 const LITTLE: u64 = 256 << 20;

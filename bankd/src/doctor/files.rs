@@ -7,8 +7,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::{Found, State, modes};
-use crate::app::DataDir;
 use crate::config::{self, Config, path_in};
+use crate::data_dir::DataDir;
 use crate::keys;
 use crate::store::Checkup;
 

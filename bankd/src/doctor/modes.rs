@@ -7,9 +7,9 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::app::DataDir;
 use crate::checkpoint;
 use crate::config::{Config, path_in};
+use crate::data_dir::DataDir;
 
 /// The secrets in `keys/`.
 #[derive(Debug, Default)]

@@ -1,8 +1,8 @@
 //! Whether scheduled reports can be made, and put where they belong.
 
 use super::{Found, State};
-use crate::app::DataDir;
 use crate::config::{Config, DeliverWord, path_in};
+use crate::data_dir::DataDir;
 use crate::{deliver, schedule};
 
 const NAME: &str = "reports";

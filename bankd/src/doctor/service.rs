@@ -10,10 +10,10 @@ use bank_api::text::format_rfc3339;
 use bank_core::time::Timestamp;
 
 use super::{Found, State};
-use crate::app::DataDir;
 use crate::auditor::tls::Tls;
 use crate::clock;
 use crate::config::Config;
+use crate::data_dir::DataDir;
 use crate::store::Checkup;
 
 /// How long the daemon may take to say that it is there.

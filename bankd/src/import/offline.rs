@@ -11,15 +11,14 @@ use bank_core::command::Scope;
 
 use super::Failure;
 use crate::access::People;
-use crate::app::DataDir;
 use crate::background;
 use crate::backup;
 use crate::clock;
 use crate::config::Config;
+use crate::data_dir::{self, DataDir};
 use crate::ingest::{Extra, Summary, screen};
 use crate::intake::{Feed, Intake};
 use crate::records;
-use crate::serve;
 use crate::store::SqliteStore;
 use crate::writer::{self, Caller, Origin, Writer};
 
@@ -93,7 +92,7 @@ impl Bank {
             return Err(Failure { why, code });
         }
         let config = Config::load(&data.config()).map_err(Failure::usage)?;
-        let lock = serve::lock(&data).map_err(|error| {
+        let lock = data_dir::lock(&data).map_err(|error| {
             refused(format!(
                 "{error:#}: import through it with `bank import`, or stop it first"
             ))

@@ -116,7 +116,7 @@ pub fn rebuild_derived(path: &Path) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::DataDir;
+    use crate::data_dir::DataDir;
     use crate::init::{Choices, init};
     use bank_core::amount::Precision;
 

@@ -7,9 +7,10 @@ use std::sync::{Arc, OnceLock};
 
 use bank_core::amount::Precision;
 use bank_core::time::{MICROS, TEN_YEARS_S, Timestamp};
-use bankd::app::{self, App, DataDir};
+use bankd::app::{self, App};
 use bankd::clock::{LedgerClock, SetClock};
 use bankd::config::Config;
+use bankd::data_dir::DataDir;
 use bankd::http::inside::Inside;
 use bankd::records::Drain;
 use bankd::store::bank::NewBank;

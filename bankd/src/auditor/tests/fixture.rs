@@ -12,9 +12,10 @@ use tokio::sync::watch;
 
 use super::super::{House, serve_house};
 use crate::answer::{Answer, Media};
-use crate::app::{self, App, DataDir};
+use crate::app::{self, App};
 use crate::clock::{LedgerClock, SetClock};
 use crate::config::Config;
+use crate::data_dir::DataDir;
 use crate::init::{self, Choices};
 use crate::records::Drain;
 use crate::writer::{Caller, Decided, Origin, Submission};

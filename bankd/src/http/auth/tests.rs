@@ -13,8 +13,9 @@ use bank_core::amount::Precision;
 use tower::ServiceExt;
 
 use super::*;
-use crate::app::{self, App, DataDir};
+use crate::app::{self, App};
 use crate::config::Config;
+use crate::data_dir::DataDir;
 use crate::http::router::router;
 use crate::init::{Choices, init};
 use crate::keys::read_secret;

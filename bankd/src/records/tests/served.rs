@@ -6,7 +6,8 @@ use bank_core::command::{Charge, Command, Request, Scope, Whose};
 
 use super::*;
 use crate::answer::{Answer, Media};
-use crate::app::{self, App, DataDir};
+use crate::app::{self, App};
+use crate::data_dir::DataDir;
 use crate::init::{Choices, init};
 use crate::store::{last_record, open_reader, sink_state};
 use crate::writer::{Caller, Origin, Reply, Submission};

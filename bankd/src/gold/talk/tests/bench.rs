@@ -11,9 +11,10 @@ use bank_core::command::{
 use bank_core::rate::{Per, RateKind, RateValue};
 use bank_core::time::{MICROS, Timestamp};
 
-use crate::app::{self, App, DataDir};
+use crate::app::{self, App};
 use crate::clock::LedgerClock;
 use crate::config::{Config, NoFundsWord};
+use crate::data_dir::DataDir;
 use crate::gold::{Peer, Said, Verified, talk};
 use crate::records;
 use crate::store::SqliteStore;

@@ -10,9 +10,10 @@ use serde_json::Value;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::oneshot;
 
-use crate::app::{self, DataDir, Listeners};
+use crate::app::{self, Listeners};
 use crate::clock;
 use crate::config::Config;
+use crate::data_dir::DataDir;
 use crate::init::{self, Choices};
 
 /// A daemon of its own in a directory of its own.

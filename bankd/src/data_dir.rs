@@ -1,0 +1,80 @@
+//! The files of a data directory, and the lock that one process holds on it.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+
+/// The files of a data directory (decision 4).
+#[derive(Clone, Debug)]
+pub struct DataDir(PathBuf);
+
+impl DataDir {
+    /// A data directory, there or not.
+    pub fn new(path: &Path) -> Self {
+        Self(path.to_owned())
+    }
+
+    /// The directory itself.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The database.
+    pub fn database(&self) -> PathBuf {
+        self.0.join("bank.db")
+    }
+
+    /// The settings.
+    pub fn config(&self) -> PathBuf {
+        self.0.join("bankd.toml")
+    }
+
+    /// The secrets.
+    pub fn keys(&self) -> PathBuf {
+        self.0.join("keys")
+    }
+
+    /// The socket.
+    pub fn socket(&self) -> PathBuf {
+        self.0.join("bankd.sock")
+    }
+
+    /// What is known of the backup made last.
+    pub fn last_backup(&self) -> PathBuf {
+        self.0.join("backup.json")
+    }
+
+    /// Why the daemon's own backup was not made, where the last try failed.
+    pub fn failed_backup(&self) -> PathBuf {
+        self.0.join("backup.failed")
+    }
+
+    /// The lock that the serving daemon holds.
+    pub fn lock(&self) -> PathBuf {
+        self.0.join("bankd.lock")
+    }
+}
+
+/// The lock of a directory: one daemon, or one `init`, at a time.
+///
+/// # Errors
+/// If somebody else holds it.
+pub fn lock(data: &DataDir) -> Result<File> {
+    let path = data.lock();
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600);
+    let file = options
+        .open(&path)
+        .with_context(|| format!("cannot open {}", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            bail!("another bankd serves {}", data.path().display())
+        }
+        Err(TryLockError::Error(e)) => {
+            Err(e).with_context(|| format!("cannot lock {}", path.display()))
+        }
+    }
+}
