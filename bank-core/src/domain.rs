@@ -1,4 +1,4 @@
-//! Domain names as usage records have them.
+//! Names as other programs can take them: domain names of usage records, names sent to Maui.
 
 /// Whether usage records can carry a name (usage-records.md 1.4): labels of two or more letters, digits,
 /// `-` and `'`, the first and the last a letter or digit; at most 255 bytes.
@@ -11,6 +11,14 @@ pub fn is_domain_name(name: &str) -> bool {
             && label.ends_with(|c: char| c.is_ascii_alphanumeric())
     };
     name.len() <= 255 && name.split('.').all(is_label)
+}
+
+/// Longest name that Maui keeps, in bytes.
+const MAUI_NAME_MAX: usize = 63;
+
+/// Whether a name can be sent to Maui, which keeps 63 bytes of it and reads no entities in text.
+pub fn is_sendable(name: &str) -> bool {
+    name.len() <= MAUI_NAME_MAX && !name.contains(['&', '<', '>'])
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ mod backup;
 mod checkpoint;
 mod deliver;
 mod export;
-mod follow;
+pub mod follow;
 mod gold;
 mod http;
 mod import;
@@ -46,7 +46,7 @@ pub use export::Export;
 pub use follow::{FOLLOWS_MAX, Follow};
 pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
 pub use http::{Http, Seats};
-pub use import::Import;
+pub use import::{CHUNK_ONLINE, Import, ImportLimits};
 pub use limits::{Bounds, ClientLimits, Limits};
 pub use report::{MachinePower, Report};
 pub use sample::SAMPLE;
@@ -132,6 +132,9 @@ pub struct Access {
     pub auditor_users: Vec<String>,
 }
 
+/// Commands in one database transaction at most.
+pub const BATCH_MAX: usize = 256;
+
 /// `[ledger]`
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -167,7 +170,7 @@ impl Default for Ledger {
             rounding: RoundingWord::default(),
             lien_grace_s: 600,
             record_wait_s: 86_400,
-            batch_max: crate::writer::BATCH_MAX,
+            batch_max: BATCH_MAX,
             selection_order: OrderWord::default(),
             lien_require_cover: false,
             discrete_allocations: false,

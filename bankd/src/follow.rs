@@ -9,7 +9,6 @@
 mod board;
 mod input;
 mod locate;
-mod names;
 mod open;
 mod shelf;
 #[cfg(test)]
@@ -20,27 +19,5 @@ mod tracker;
 mod window;
 
 pub use board::{Board, LeftOut, Standing};
-pub use names::Names;
 pub use shelf::Why;
 pub use thread::{Followers, start};
-
-/// What a format's files are like, for whoever reads them while they are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    /// Records of one line or several; each part of the file can be read by itself.
-    Lines,
-    /// The same behind a beginning that a reader must have seen.
-    Headed,
-    /// One document, or a folder of them: nothing is known before its end.
-    Document,
-}
-
-/// The shape of a format. One that is not known here cannot be followed.
-pub fn shape(format: &str) -> Shape {
-    match format {
-        "sacct" | "csv" | "swf" => Shape::Headed,
-        "sacct-keyvalue" | "slurm-scontrol" | "slurm-jobcomp" | "sge" | "gridware-json" | "pbs"
-        | "lsf" | "htcondor" | "htcondor-apel" | "maui" | "moab-events" => Shape::Lines,
-        _ => Shape::Document,
-    }
-}

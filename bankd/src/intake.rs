@@ -20,13 +20,10 @@ use bank_api::v1::ImportSummary;
 use bank_core::command::Reports;
 use bank_core::directory::Directory;
 
+use crate::config::CHUNK_ONLINE;
 use crate::ingest::{Extra, Found, Record, Summary};
 use crate::store::{FollowMark, QuarantineRow, digest};
 use crate::writer::{Caller, Item, Landed, OnItsWay, Others, Portion, Row, SubmitError, Writer};
-
-/// Jobs in one transaction while others are served: some ten milliseconds, which whoever asks for
-/// something else waits at most before it is their turn.
-pub const CHUNK_ONLINE: usize = 1_000;
 
 /// Jobs in one transaction while others have commands: so few that they hardly wait for it.
 const BESIDE: usize = 100;

@@ -158,19 +158,3 @@ fn shutdown() -> io::Result<impl Future<Output = ()>> {
         }
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_one_holds_the_lock() {
-        let folder = tempfile::tempdir().unwrap();
-        let data = DataDir::new(folder.path());
-        let held = lock(&data).unwrap();
-        let refused = lock(&data).unwrap_err().to_string();
-        assert!(refused.starts_with("another bankd serves"), "{refused}");
-        drop(held);
-        lock(&data).unwrap();
-    }
-}

@@ -14,13 +14,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use bank_core::time::Timestamp;
 use tokio::sync::{mpsc, watch};
 
 use crate::background;
 use crate::clock;
+use crate::config::ImportLimits;
 use crate::ingest::{Format, Options};
 use crate::intake::Feed;
 use crate::writer::{IdempotencyKey, Writer};
@@ -32,23 +32,6 @@ pub use self::session::Standing;
 use self::session::{Outcome, Session};
 pub use self::work::{Done, Failed};
 use self::work::{Progress, Work};
-
-/// What imports may use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Running imports.
-    pub sessions: usize,
-    /// Running imports of one client.
-    pub per_client: usize,
-    /// Seconds that one may stand still, and that an ended one is kept for whoever asks again.
-    pub idle_s: i64,
-    /// The longest file, in bytes without its compression.
-    pub file_bytes: u64,
-    /// Records of a chunk.
-    pub chunk: usize,
-    /// How long a request waits for the reader before it is told to come back.
-    pub patience: Duration,
-}
 
 /// Why a request about an import is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +83,7 @@ pub struct Opening {
 
 /// All imports of this daemon.
 pub struct Uploads {
-    limits: Limits,
+    limits: ImportLimits,
     sessions: Mutex<Sessions>,
 }
 
@@ -112,7 +95,7 @@ struct Sessions {
 
 impl Uploads {
     /// None yet.
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: ImportLimits) -> Self {
         Self {
             limits,
             sessions: Mutex::default(),

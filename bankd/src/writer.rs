@@ -22,6 +22,7 @@ pub use thread::Recording;
 
 use crate::answer::Answer;
 use crate::clock::LedgerClock;
+use crate::config::BATCH_MAX;
 use crate::store::{Counted, FollowMark, QuarantineRow, SinkState, SqliteStore};
 use bank_core::clock::Watch;
 use bank_core::command::{Command, Scope};
@@ -38,9 +39,6 @@ use tokio::sync::{oneshot, watch};
 
 /// Commands that may wait; one more is answered 503.
 pub const QUEUE_CAPACITY: usize = 4096;
-
-/// Commands in one database transaction at most.
-pub const BATCH_MAX: usize = 256;
 
 /// Where a command came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

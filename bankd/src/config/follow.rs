@@ -1,5 +1,7 @@
 //! Live files that are followed: `[[follow]]`, any number of them up to a limit.
 
+pub mod names;
+
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -8,8 +10,8 @@ use chrono::Utc;
 use serde::{Deserialize, Serialize};
 
 use super::Config;
-use crate::follow::{Names, Shape, shape};
 use crate::ingest::{Options, formats};
+use names::Names;
 
 /// Files that are followed at most: each has a thread.
 pub const FOLLOWS_MAX: usize = 64;
@@ -181,6 +183,27 @@ impl Follow {
             (format.reader)(&options).map_err(|why| format!("{name}: {why}"))?;
         }
         Ok(options)
+    }
+}
+
+/// What a format's files are like, for whoever reads them while they are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Records of one line or several; each part of the file can be read by itself.
+    Lines,
+    /// The same behind a beginning that a reader must have seen.
+    Headed,
+    /// One document, or a folder of them: nothing is known before its end.
+    Document,
+}
+
+/// The shape of a format. One that is not known here cannot be followed.
+pub fn shape(format: &str) -> Shape {
+    match format {
+        "sacct" | "csv" | "swf" => Shape::Headed,
+        "sacct-keyvalue" | "slurm-scontrol" | "slurm-jobcomp" | "sge" | "gridware-json" | "pbs"
+        | "lsf" | "htcondor" | "htcondor-apel" | "maui" | "moab-events" => Shape::Lines,
+        _ => Shape::Document,
     }
 }
 

@@ -5,11 +5,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Config;
-use crate::intake::CHUNK_ONLINE;
-use crate::uploads::Limits;
 
 /// How long a request waits for the reader of an import.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Jobs in one transaction while others are served: some ten milliseconds, which whoever asks for
+/// something else waits at most before it is their turn.
+pub const CHUNK_ONLINE: usize = 1_000;
 
 /// `[import]`
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,12 +65,29 @@ impl Import {
     }
 }
 
+/// What imports may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImportLimits {
+    /// Running imports.
+    pub sessions: usize,
+    /// Running imports of one client.
+    pub per_client: usize,
+    /// Seconds that one may stand still, and that an ended one is kept for whoever asks again.
+    pub idle_s: i64,
+    /// The longest file, in bytes without its compression.
+    pub file_bytes: u64,
+    /// Records of a chunk.
+    pub chunk: usize,
+    /// How long a request waits for the reader before it is told to come back.
+    pub patience: Duration,
+}
+
 impl Config {
     /// What imports may use.
-    pub fn uploads(&self) -> Limits {
+    pub fn uploads(&self) -> ImportLimits {
         // A request that waits for a reader is answered before its own time is over.
         let third = Duration::from_secs(self.http.timeout_s) / 3;
-        Limits {
+        ImportLimits {
             sessions: self.import.sessions,
             per_client: self.import.sessions_per_client,
             idle_s: self.import.idle_s,

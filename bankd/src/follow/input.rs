@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::names::packing;
 use super::trace::{Fingerprint, Trace};
+use crate::config::follow::names::packing;
 
 /// Bytes read at once from a compressed file.
 const BUFFER: usize = 64 << 10;

@@ -8,9 +8,9 @@ use std::os::unix::fs::DirEntryExt;
 use std::path::{Path, PathBuf};
 
 use super::input::{Input, Look, Node, look_at, named};
-use super::names::{Names, entries};
 use super::open::Open;
 use super::tracker::Mark;
+use crate::config::follow::names::{Names, entries};
 
 /// Copies that are looked into for one that begins as the file did.
 const COPIES_MAX: usize = 64;
@@ -124,7 +124,8 @@ pub(super) fn rotated(names: &Names) -> io::Result<Vec<(PathBuf, Look, Node)>> {
     let all: BTreeSet<PathBuf> = all.into_iter().collect();
     for path in &all {
         let plain = path.with_extension("");
-        if super::names::packing(path.as_os_str()).is_some() && all.contains(&plain) {
+        if crate::config::follow::names::packing(path.as_os_str()).is_some() && all.contains(&plain)
+        {
             continue;
         }
         if let Some((node, look)) = look_at(path)? {

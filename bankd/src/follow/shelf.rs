@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 
 use super::input::{Input, Look, Node, look_at, named};
 use super::locate::rotated;
-use super::names::{Names, entries, packing};
 use super::open::Open;
 use super::trace::{Fingerprint, Trace};
 use super::tracker::Mark;
+use crate::config::follow::names::{Names, entries, packing};
 
 /// Files that are gone and are still recognised, should they come back compressed.
 const GONE_MAX: usize = 64;

@@ -12,9 +12,9 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::names::Names;
 use super::shelf::{Shelf, Why};
 use super::tracker::{Finding, Mark, Plan, Step, Taker, Tracker};
+use crate::config::follow::names::Names;
 use crate::ingest::{Found, Options, Record, formats};
 
 /// How long the files of these tests must be quiet.

@@ -11,12 +11,12 @@ use bank_core::command::Scope;
 
 use super::board::{Board, LeftOut, Post};
 use super::input::{Look, Node};
-use super::names::Names;
 use super::shelf::{Known, Shelf, Why};
 use super::tracker::{Finding, Mark, Plan, Step, Taker, Tracker};
-use super::{Shape, shape};
 use crate::background;
 use crate::clock::{self, LedgerClock};
+use crate::config::follow::names::Names;
+use crate::config::follow::{Shape, shape};
 use crate::config::{Config, Follow};
 use crate::hooks;
 use crate::ingest::{Found, Options, Record, formats};

@@ -14,11 +14,11 @@ use chrono::NaiveDate;
 
 use super::input::{Input, Node, look_at};
 use super::locate;
-use super::names::Names;
 use super::open::Open;
 use super::shelf::{Known, Shelf, Why};
 use super::trace::{Fingerprint, Trace};
 use super::window::{BYTES_MAX, Context, Cut, Ending, How};
+use crate::config::follow::names::Names;
 use crate::ingest::{Format, Found, Options, Record};
 
 /// Bytes at the beginning of a file in which a reader's context is looked for.

@@ -20,8 +20,6 @@ use std::sync::Arc;
 use bank_api::error;
 use bank_api::reason::bounded;
 
-pub use query::is_sendable;
-
 use super::{Said, Verified};
 use crate::app::App;
 use crate::clock::{self, Stopwatch};

@@ -1,12 +1,13 @@
 use super::waiting::LINES_MAX;
 use super::*;
 use crate::clock::LedgerClock;
+use crate::config::BATCH_MAX;
 use crate::ingest::{Options, formats};
 use crate::records;
 use crate::store::SqliteStore;
 use crate::store::bank::NewBank;
 use crate::store::verify;
-use crate::writer::{self, BATCH_MAX, Origin};
+use crate::writer::{self, Origin};
 use bank_core::amount::Precision;
 use bank_core::command::Scope;
 use bank_core::directory::Policy;

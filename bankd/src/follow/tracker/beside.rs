@@ -4,9 +4,9 @@
 use std::io;
 
 use super::{Finding, Mark, Taker, Tracker};
+use crate::config::follow::names::Names;
 use crate::follow::input::{Input, Look, Node, look_at};
 use crate::follow::locate;
-use crate::follow::names::Names;
 use crate::follow::open::Open;
 use crate::follow::shelf::{Known, Shelf, Why};
 

@@ -22,8 +22,6 @@ use crate::gold::{Value, Verified};
 use crate::store;
 use select::Select;
 
-pub use user::is_sendable;
-
 /// Rows of one answer at most.
 const ROWS_MAX: usize = 10_000;
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use bank_core::command::Scope;
 use bank_core::directory::Directory;
+use bank_core::domain::is_sendable;
 use bank_core::model::{Project, User};
 
 use super::cell::{Cell, Kind};
@@ -38,13 +39,6 @@ const SHAPE: Shape = Shape {
 
 /// Users that Maui has room for; one more overwrites its memory.
 const MAUI_USERS_MAX: usize = 1023;
-/// Longest name that Maui keeps, in bytes.
-const MAUI_NAME_MAX: usize = 63;
-
-/// Whether a name can be sent to Maui, which keeps 63 bytes of it and reads no entities in text.
-pub fn is_sendable(name: &str) -> bool {
-    name.len() <= MAUI_NAME_MAX && !name.contains(['&', '<', '>'])
-}
 
 /// The users of an answer.
 pub(super) async fn rows(

@@ -70,7 +70,7 @@ impl Names {
     }
 
     /// The folder of the file.
-    pub(super) fn folder(&self) -> &Path {
+    pub fn folder(&self) -> &Path {
         match self {
             Self::Plain(path) => path.parent().unwrap_or(Path::new("/")),
             Self::Dated { folder, .. } => folder,
@@ -78,7 +78,7 @@ impl Names {
     }
 
     /// The day of a file, by its name; `None` for one that is none of these.
-    pub(super) fn day(&self, path: &Path) -> Option<NaiveDate> {
+    pub fn day(&self, path: &Path) -> Option<NaiveDate> {
         let Self::Dated { pattern, .. } = self else {
             return None;
         };
@@ -90,7 +90,7 @@ impl Names {
     ///
     /// # Errors
     /// If the folder cannot be read.
-    pub(super) fn after(&self, day: Option<NaiveDate>) -> io::Result<Vec<PathBuf>> {
+    pub fn after(&self, day: Option<NaiveDate>) -> io::Result<Vec<PathBuf>> {
         let mut found: Vec<(NaiveDate, PathBuf)> = entries(self.folder(), |_| true)?
             .into_iter()
             .filter_map(|path| Some((self.day(&path)?, path)))
@@ -104,7 +104,7 @@ impl Names {
 
     /// Whether a file can be an older one of these: `accounting.1`, `accounting-20261122.gz`,
     /// `sacct-20261122.log`.
-    pub(super) fn is_rotated(&self, path: &Path) -> bool {
+    pub fn is_rotated(&self, path: &Path) -> bool {
         let Self::Plain(own) = self else {
             return self.day(path).is_some();
         };
@@ -125,7 +125,7 @@ impl Names {
     }
 
     /// Whether a file can be an older one of these that is compressed in a form that is not read.
-    pub(super) fn is_unsupported(&self, path: &Path) -> bool {
+    pub fn is_unsupported(&self, path: &Path) -> bool {
         let name = path.file_name().and_then(OsStr::to_str);
         let bare = |ending: &&str| name.and_then(|name| name.strip_suffix(*ending));
         let bare = UNSUPPORTED.iter().find_map(bare);
@@ -152,7 +152,7 @@ fn unpacked(name: &str) -> &str {
 }
 
 /// The ending of a compression, if the name has one.
-pub(super) fn packing(name: &OsStr) -> Option<&'static str> {
+pub fn packing(name: &OsStr) -> Option<&'static str> {
     let name = name.to_str()?;
     PACKED.into_iter().find(|ending| name.ends_with(ending))
 }
@@ -176,10 +176,7 @@ fn dated(pattern: &str, name: &str) -> Option<NaiveDate> {
 ///
 /// # Errors
 /// If it cannot be read.
-pub(super) fn entries(
-    folder: &Path,
-    is_wanted: impl Fn(&Path) -> bool,
-) -> io::Result<Vec<PathBuf>> {
+pub fn entries(folder: &Path, is_wanted: impl Fn(&Path) -> bool) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
