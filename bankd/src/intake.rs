@@ -8,6 +8,8 @@ mod counts;
 mod report;
 mod waiting;
 
+pub mod auditor;
+
 use waiting::{Waiting, seen};
 
 pub use report::{namespace, report};

@@ -14,6 +14,7 @@ use super::tally::Tally;
 use crate::app::App;
 use crate::config;
 use crate::intake::Feed;
+use crate::intake::auditor::feed;
 use crate::store;
 use crate::writer::{Caller, Origin};
 
@@ -77,19 +78,6 @@ impl House {
     /// As what its records come in.
     pub(super) fn feed(&self, visitor: &Visitor, request_id: &str) -> Feed {
         feed(self.settings(), self.caller(visitor), request_id)
-    }
-}
-
-/// As what records come in that somebody sends.
-pub(super) fn feed(settings: &config::Auditor, caller: Caller, request_id: &str) -> Feed {
-    Feed {
-        source: settings.source.clone(),
-        format: "auditor".to_owned(),
-        machine: Some(settings.machine.clone()).filter(|machine| !machine.is_empty()),
-        caller,
-        request_id: request_id.to_owned(),
-        dry_run: false,
-        keep_raw: false,
     }
 }
 

@@ -8,21 +8,17 @@
 //! Nothing here decides about money, and nobody is who a header says.
 
 pub mod access;
-pub mod again;
 mod answer;
 mod body;
 pub mod certificate;
 mod escape;
 mod house;
 pub mod metrics;
-mod money;
 mod open;
 mod query;
 mod read;
-mod record;
 mod routes;
 mod tally;
-mod time;
 pub mod tls;
 mod write;
 

@@ -10,9 +10,9 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::access::Identity;
 use super::house::{House, Visitor};
-use super::money::{Known, Terms};
-use super::read::looked;
 use crate::clock;
+use crate::intake::auditor::looked;
+use crate::intake::auditor::money::{Known, Terms};
 use crate::listen::gone;
 use crate::store::read::auditor::{StoredRecord, renewals};
 use crate::writer::{Collect, Collecting};

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 
 use crate::store::read::auditor::{Order, Range, Select, pair};
 
-use super::record::fault;
-use super::time::Time;
+use crate::intake::auditor::record::fault;
+use crate::intake::auditor::time::Time;
 use terms::Term;
 
 /// What is asked for.

@@ -9,7 +9,6 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use bank_api::auditor::Looked;
 use hyper::body::Bytes;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{Sender, channel};
@@ -19,7 +18,7 @@ use tokio::time::timeout;
 use super::access::Reach;
 use super::answer::{self, Answer, Piece};
 use super::query::Query;
-use super::time;
+use crate::intake::auditor::{close, looked};
 use crate::store;
 use crate::store::read::auditor::{Found, each, record};
 
@@ -282,31 +281,6 @@ impl Taker<'_> {
     }
 }
 
-/// Adds a record as it is answered.
-pub(super) fn close(head: &str, stop: Option<i64>, runtime: Option<i64>, said: &mut Vec<u8>) {
-    said.extend_from_slice(head.as_bytes());
-    said.extend_from_slice(b",\"stop_time\":");
-    match stop {
-        Some(stop) => {
-            said.push(b'"');
-            time::write(stop, said);
-            said.push(b'"');
-        }
-        None => said.extend_from_slice(b"null"),
-    }
-    said.extend_from_slice(b",\"runtime\":");
-    match runtime {
-        Some(runtime) => {
-            if runtime < 0 {
-                said.push(b'-');
-            }
-            time::number(said, runtime, 1);
-        }
-        None => said.extend_from_slice(b"null"),
-    }
-    said.push(b'}');
-}
-
 /// Whether a record is what was asked for, beyond what the database looked for.
 fn fits(query: &Query, found: &Found<'_>) -> bool {
     if query.meta.is_empty() && query.components.is_empty() {
@@ -333,12 +307,4 @@ fn fits(query: &Query, found: &Found<'_>) -> bool {
 fn sees(reach: Option<&Reach>, head: &str) -> bool {
     let meta = |head| looked(head).ok().and_then(|looked| looked.meta);
     reach.is_none_or(|reach| reach.holds(&meta(head).unwrap_or_default()))
-}
-
-/// What conditions look at in a stored head.
-pub(super) fn looked(head: &str) -> serde_json::Result<Looked> {
-    let mut text = String::with_capacity(head.len() + 1);
-    text.push_str(head);
-    text.push('}');
-    serde_json::from_str(&text)
 }

@@ -11,9 +11,10 @@ use super::answer::{self, Answer, Dropped};
 use super::house::{House, Visitor};
 use super::metrics::{Answered, MEDIA, Route};
 use super::query::Query;
-use super::write::{self, Act, Writing};
+use super::write::{self, Writing};
 use super::{escape, read};
 use crate::clock::{self, Stopwatch};
+use crate::intake::auditor::Act;
 
 /// How long the database may take to say that it is there.
 const ALIVE: Duration = Duration::from_secs(2);

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use super::access::{Access, Reach};
 use super::metrics::{Figures, Meter};
-use super::read::{Readers, looked};
+use super::read::Readers;
 use crate::config::AuditorMetrics;
+use crate::intake::auditor::looked;
 use crate::store::read::auditor::behind;
 
 /// Records that are looked at with one question to the database.

@@ -15,12 +15,11 @@ use tokio::time::Instant;
 use super::access::{Access, Right};
 use super::answer::{self, Answer, Dropped};
 use super::house::{House, Visitor};
-use super::money::{Known, Terms};
-use super::read::looked;
-use super::record::{self, Added, Refused, Updated};
-use super::time::Time;
-use crate::store::read::auditor::pair;
-use crate::store::{RecordRow, read};
+use crate::intake::auditor::money::{Known, Terms};
+use crate::intake::auditor::record::{Added, Refused, Updated};
+use crate::intake::auditor::time::Time;
+use crate::intake::auditor::{Act, Understood, gathered, known, looked, pairs, understood};
+use crate::store::read;
 use crate::writer::{Collect, Collected, Collecting, Gathered, SubmitError, Told, Work};
 
 /// Bodies from here on are read on a thread of their own, in bytes.
@@ -30,43 +29,12 @@ const LOGGED: usize = 256;
 /// A record of more bytes than this stops one of the clients (`auditor-api.md` 6).
 const WARN: usize = 10_000;
 
-/// What a route does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Act {
-    One,
-    Many,
-    End,
-}
-
-impl Act {
-    /// What the route of this name does.
-    pub(super) fn of(place: &str) -> Option<Self> {
-        let all = [Self::One, Self::Many, Self::End];
-        all.into_iter().find(|act| act.place() == place)
-    }
-
-    /// The route, for the log and the quarantine.
-    pub(super) fn place(self) -> &'static str {
-        match self {
-            Act::One => "POST /record",
-            Act::Many => "POST /records",
-            Act::End => "PUT /record",
-        }
-    }
-}
-
 /// A request for writing, on its way.
 pub(super) struct Writing<'a> {
     pub(super) house: &'a House,
     pub(super) visitor: &'a Visitor,
     pub(super) act: Act,
     pub(super) request_id: String,
-}
-
-/// A body as it was understood.
-pub(super) enum Understood {
-    Add(Vec<Added>),
-    End(Updated),
 }
 
 impl Writing<'_> {
@@ -301,14 +269,6 @@ impl Writing<'_> {
     }
 }
 
-pub(super) fn understood(act: Act, bytes: &[u8]) -> Result<Understood, Refused> {
-    match act {
-        Act::One => record::add(bytes).map(|one| Understood::Add(vec![one])),
-        Act::Many => record::add_many(bytes).map(Understood::Add),
-        Act::End => record::update(bytes).map(Understood::End),
-    }
-}
-
 /// The reason for not answering while the disk is full.
 pub(super) const DISK_FULL: &str = "the disk is full";
 
@@ -328,50 +288,6 @@ fn dropped(error: SubmitError) -> Dropped {
         SubmitError::Failed => "the store failed",
         SubmitError::Stopped => "stopping",
     })
-}
-
-/// What the ledger is asked about a record.
-pub(super) fn known(record: &Added) -> Known<'_> {
-    Known {
-        record_id: &record.record_id,
-        head: &record.head,
-        meta: record.meta.as_ref(),
-        start: record.start,
-        stop: record.stop,
-        runtime: record.runtime,
-    }
-}
-
-/// A record of somebody as it is stored, with what it does.
-pub(super) fn gathered(
-    record: Added,
-    creator: &str,
-    work: Work,
-    renew_at: Option<i64>,
-) -> Gathered {
-    Gathered {
-        row: RecordRow {
-            pairs: pairs(record.meta.as_ref()),
-            record_id: record.record_id,
-            head: record.head,
-            start: record.start,
-            stop: record.stop,
-            runtime: record.runtime,
-            creator: creator.to_owned(),
-            renew_at,
-        },
-        work,
-    }
-}
-
-/// The numbers of a record's keys with their values, each once.
-pub(super) fn pairs(meta: Option<&super::money::Meta>) -> Vec<i64> {
-    let values = meta.into_iter().flatten();
-    let pairs = values.flat_map(|(key, values)| values.iter().map(move |value| pair(key, value)));
-    let mut pairs: Vec<i64> = pairs.collect();
-    pairs.sort_unstable();
-    pairs.dedup();
-    pairs
 }
 
 /// `application/json` or `application/…+json`, whatever stands behind a semicolon.

@@ -1,8 +1,8 @@
 use bank_core::command::Scope;
 use bank_core::time::Timestamp;
 
-use super::super::again::{Again, Kept};
 use super::fixture::{Bank, begun, moment};
+use crate::intake::auditor::again::{self, Again, Kept};
 use crate::writer::{Caller, Origin};
 
 /// The oldest row of the quarantine as it is taken in again, with another body where there is one.
@@ -31,8 +31,17 @@ async fn oldest(bank: &Bank, body: Option<String>) -> Again {
     }
 }
 
+/// The bank as it takes something in again.
+fn taking(bank: &Bank) -> again::Bank<'_> {
+    again::Bank {
+        writer: &bank.app.writer,
+        readers: &bank.app.readers,
+        settings: &bank.app.config.auditor,
+    }
+}
+
 async fn became(bank: &Bank, again: Again) -> String {
-    let became = again.run(&bank.app).await.unwrap();
+    let became = again.run(taking(bank)).await.unwrap();
     let words = became.iter().map(|(word, many)| format!("{many} {word}"));
     words.collect::<Vec<_>>().join(", ")
 }
@@ -49,7 +58,7 @@ async fn a_mended_body_is_stored_and_charged_as_its_route_does() {
     let good = closed(&bank, "a", 10);
     let bad = good.replace("\"amount\":2", "\"amount\":\"2\"");
     assert_eq!(bank.send("POST", "/record", &bad).await.status, 400);
-    let still = oldest(&bank, None).await.run(&bank.app).await;
+    let still = oldest(&bank, None).await.run(taking(&bank)).await;
     assert!(matches!(still, Err(Kept::Refused(_))), "{still:?}");
     let tried = Again {
         dry_run: true,
@@ -67,7 +76,7 @@ async fn a_mended_body_is_stored_and_charged_as_its_route_does() {
     assert_eq!(again.body, "RECORD_EXISTS");
     assert_eq!(bank.money().await, [980, 0, 0, 0]);
     let other = good.replace("\"amount\":2", "\"amount\":3");
-    let other = oldest(&bank, Some(other)).await.run(&bank.app).await;
+    let other = oldest(&bank, Some(other)).await.run(taking(&bank)).await;
     assert!(matches!(other, Err(Kept::Refused(_))), "{other:?}");
     bank.close().await;
 }

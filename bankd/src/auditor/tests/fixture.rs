@@ -291,6 +291,6 @@ pub(super) fn begun(bank: &Bank, id: &str, seconds: i64) -> String {
 /// So many seconds from the bank's present.
 pub(super) fn moment(bank: &Bank, seconds: i64) -> String {
     let mut text = Vec::new();
-    super::super::time::write(bank.now + seconds * 1_000_000, &mut text);
+    crate::intake::auditor::time::write(bank.now + seconds * 1_000_000, &mut text);
     String::from_utf8(text).unwrap()
 }

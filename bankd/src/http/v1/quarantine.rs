@@ -15,9 +15,9 @@ use super::import;
 use super::job;
 use super::path::Path;
 use super::share::whole;
-use crate::auditor::again::{self, Kept};
 use crate::http::error::Failure;
 use crate::ingest::{Format, Found, Options, Record};
+use crate::intake::auditor::again::{self, Bank, Kept};
 use crate::intake::{Feed, Intake, Taken};
 use crate::store::read::quarantine::{self, Aside};
 use crate::writer::Writer;
@@ -171,7 +171,12 @@ async fn replay_collected(
         request_id: call.auth.request_id.clone(),
         dry_run,
     };
-    let outcomes = work.run(&call.app).await.map_err(|kept| match kept {
+    let bank = Bank {
+        writer: &call.app.writer,
+        readers: &call.app.readers,
+        settings: &call.app.config.auditor,
+    };
+    let outcomes = work.run(bank).await.map_err(|kept| match kept {
         Kept::Refused(why) => Failure::new("bad_value", format!("it cannot be taken in: {why}"))
             .hint("give the text as it should be (--with)"),
         Kept::Submit(error) => error.into(),

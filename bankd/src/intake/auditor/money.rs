@@ -17,29 +17,29 @@ use crate::writer::Work;
 const ID_MAX: usize = 256;
 
 /// A record's meta values.
-pub(super) type Meta = BTreeMap<String, Vec<String>>;
+pub(crate) type Meta = BTreeMap<String, Vec<String>>;
 
 /// A record as far as it is known.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known<'a> {
-    pub(super) record_id: &'a str,
+pub(crate) struct Known<'a> {
+    pub(crate) record_id: &'a str,
     /// The text up to its end, without the closing brace.
-    pub(super) head: &'a str,
-    pub(super) meta: Option<&'a Meta>,
+    pub(crate) head: &'a str,
+    pub(crate) meta: Option<&'a Meta>,
     /// Microseconds.
-    pub(super) start: i64,
-    pub(super) stop: Option<i64>,
-    pub(super) runtime: Option<i64>,
+    pub(crate) start: i64,
+    pub(crate) stop: Option<i64>,
+    pub(crate) runtime: Option<i64>,
 }
 
 /// How records become commands.
 #[derive(Debug)]
-pub(super) struct Terms<'a> {
-    pub(super) settings: &'a Auditor,
-    pub(super) feed: &'a Feed,
-    pub(super) directory: &'a Directory,
+pub(crate) struct Terms<'a> {
+    pub(crate) settings: &'a Auditor,
+    pub(crate) feed: &'a Feed,
+    pub(crate) directory: &'a Directory,
     /// Whatever the mode is, no money moves (decision 30).
-    pub(super) track: bool,
+    pub(crate) track: bool,
 }
 
 impl Terms<'_> {
@@ -48,13 +48,13 @@ impl Terms<'_> {
     ///
     /// # Errors
     /// What the record says that cannot be usage.
-    pub(super) fn work(
+    pub(crate) fn work(
         &self,
         record: &Known<'_>,
         now: Timestamp,
     ) -> Result<(Work, Option<i64>), String> {
         let mut said = Vec::with_capacity(record.head.len() + 80);
-        super::read::close(record.head, record.stop, record.runtime, &mut said);
+        super::close(record.head, record.stop, record.runtime, &mut said);
         let text = String::from_utf8_lossy(&said).into_owned();
         let report = self.report(record, &text)?;
         let (command, renew_at) = if record.stop.is_some() {
@@ -131,7 +131,7 @@ fn value(meta: Option<&Meta>, key: &str) -> Option<String> {
 
 /// A record's name as the id of an object of the ledger: itself where it can be one. Else as much of
 /// it as can, and what tells it from others that begin so.
-pub(super) fn object_id(record_id: &str) -> String {
+pub(crate) fn object_id(record_id: &str) -> String {
     let fits = record_id.len() <= ID_MAX
         && !record_id.contains(char::is_control)
         && record_id.trim() == record_id;

@@ -20,37 +20,37 @@ const NAME_BYTES_MAX: usize = 16 << 10;
 
 /// A record that may be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Added {
-    pub(super) record_id: String,
+pub(crate) struct Added {
+    pub(crate) record_id: String,
     /// The JSON text of what never changes, without the closing brace.
-    pub(super) head: String,
+    pub(crate) head: String,
     /// Values by key.
-    pub(super) meta: Option<BTreeMap<String, Vec<String>>>,
+    pub(crate) meta: Option<BTreeMap<String, Vec<String>>>,
     /// Microseconds.
-    pub(super) start: i64,
+    pub(crate) start: i64,
     /// Microseconds, where it ended.
-    pub(super) stop: Option<i64>,
+    pub(crate) stop: Option<i64>,
     /// Seconds from start to stop as they were sent.
-    pub(super) runtime: Option<i64>,
+    pub(crate) runtime: Option<i64>,
 }
 
 /// An end that may be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Updated {
-    pub(super) record_id: String,
-    pub(super) stop: Time,
+pub(crate) struct Updated {
+    pub(crate) record_id: String,
+    pub(crate) stop: Time,
 }
 
 /// Why a body was refused; the record's id, where it could be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Refused {
-    pub(super) record_id: Option<String>,
-    pub(super) why: String,
+pub(crate) struct Refused {
+    pub(crate) record_id: Option<String>,
+    pub(crate) why: String,
 }
 
 impl Refused {
     /// A refusal of a body of which no record can be named.
-    pub(super) fn of(why: impl Into<String>) -> Self {
+    pub(crate) fn of(why: impl Into<String>) -> Self {
         Self::record(None, why)
     }
 
@@ -64,13 +64,13 @@ impl Refused {
 }
 
 /// One record.
-pub(super) fn add(body: &[u8]) -> Result<Added, Refused> {
+pub(crate) fn add(body: &[u8]) -> Result<Added, Refused> {
     let read: RecordAdd = read(body)?;
     judge(read)
 }
 
 /// A list of records; the first that is wrong is told with its place.
-pub(super) fn add_many(body: &[u8]) -> Result<Vec<Added>, Refused> {
+pub(crate) fn add_many(body: &[u8]) -> Result<Vec<Added>, Refused> {
     let read: Vec<RecordAdd> = read(body)?;
     let mut all = Vec::with_capacity(read.len());
     for (place, record) in read.into_iter().enumerate() {
@@ -82,7 +82,7 @@ pub(super) fn add_many(body: &[u8]) -> Result<Vec<Added>, Refused> {
 }
 
 /// The end of a record.
-pub(super) fn update(body: &[u8]) -> Result<Updated, Refused> {
+pub(crate) fn update(body: &[u8]) -> Result<Updated, Refused> {
     let read: RecordUpdate = read(body)?;
     let named = |why: String| Refused::record(Some(read.record_id.clone()), why);
     check_name("record_id", &read.record_id).map_err(named)?;
@@ -200,7 +200,7 @@ fn check_name(field: &str, text: &str) -> Result<(), String> {
 }
 
 /// What keeps a text from being a name: not blank, at most 256 characters in 16 KiB, no U+0000.
-pub(super) fn fault(text: &str) -> Option<&'static str> {
+pub(crate) fn fault(text: &str) -> Option<&'static str> {
     if text.trim().is_empty() {
         return Some("empty");
     }

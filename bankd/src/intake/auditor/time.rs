@@ -11,12 +11,12 @@ const RANGE_S: (i64, i64) = (-62_135_596_800, 253_402_300_800);
 
 /// A time as it was sent, in nanoseconds since 1970 UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Time(i128);
+pub(crate) struct Time(i128);
 
 impl Time {
     /// `2024-01-02T03:04:05.678+01:00`; also `t` or a blank between date and time, `z`, and
     /// ` UTC` behind it. A second of 60 is the first of the next minute.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let (text, offset_s) = zone(text)?;
         let (date, clock) = text.split_at_checked(10)?;
         let clock = clock.strip_prefix(['T', 't', ' '])?;
@@ -53,24 +53,24 @@ impl Time {
     }
 
     /// A time that was kept.
-    pub(super) fn of_micros(micros: i64) -> Self {
+    pub(crate) fn of_micros(micros: i64) -> Self {
         Time(i128::from(micros) * 1000)
     }
 
     /// Microseconds since 1970 UTC; finer parts are cut off.
-    pub(super) fn micros(self) -> i64 {
+    pub(crate) fn micros(self) -> i64 {
         i64::try_from(self.0.div_euclid(1000)).unwrap_or(i64::MAX)
     }
 
     /// Whole seconds from one to another, cut towards zero.
-    pub(super) fn seconds_since(self, start: Time) -> i64 {
+    pub(crate) fn seconds_since(self, start: Time) -> i64 {
         i64::try_from((self.0 - start.0) / NANOS).unwrap_or(i64::MAX)
     }
 }
 
 /// Adds a kept time to a text, as it is answered: `2024-01-02T03:04:05Z`, with a fraction of 3 or 6
 /// digits where there is one.
-pub(super) fn write(micros: i64, text: &mut Vec<u8>) {
+pub(crate) fn write(micros: i64, text: &mut Vec<u8>) {
     let (seconds, fraction) = (micros.div_euclid(MICROS), micros.rem_euclid(MICROS));
     let (day, second) = (seconds.div_euclid(DAY_S), seconds.rem_euclid(DAY_S));
     let (year, month, date) = civil(day);
@@ -97,7 +97,7 @@ pub(super) fn write(micros: i64, text: &mut Vec<u8>) {
 }
 
 /// A number of 0 or above with so many digits at least.
-pub(super) fn number(text: &mut Vec<u8>, value: i64, width: usize) {
+pub(crate) fn number(text: &mut Vec<u8>, value: i64, width: usize) {
     let mut backwards = [b'0'; 20];
     let mut rest = value.unsigned_abs();
     let mut length = 0;

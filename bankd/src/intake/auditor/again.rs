@@ -4,17 +4,17 @@
 use std::collections::{BTreeMap, HashSet};
 use std::net::SocketAddr;
 
-use super::house;
 use super::money::{Known, Terms};
-use super::read::looked;
 use super::record::Added;
 use super::time::Time;
-use super::write::{Act, Understood, gathered, known, pairs, understood};
-use crate::app::App;
+use super::{Act, Understood, feed, gathered, known, looked, pairs, understood};
+use crate::config::Auditor;
 use crate::store::StoredRecord;
-use crate::store::read::ReadError;
 use crate::store::read::auditor::record as stored;
-use crate::writer::{Caller, Collect, Collected, Collecting, NOT_CHARGED, SubmitError, Work};
+use crate::store::read::{Pool, ReadError};
+use crate::writer::{
+    Caller, Collect, Collected, Collecting, NOT_CHARGED, SubmitError, Work, Writer,
+};
 
 /// Something to be taken in again.
 #[derive(Clone, Debug)]
@@ -35,6 +35,17 @@ pub struct Again {
     pub request_id: String,
     /// Decide only.
     pub dry_run: bool,
+}
+
+/// The bank that it is taken into.
+#[derive(Clone, Copy)]
+pub struct Bank<'a> {
+    /// Stores and charges its records.
+    pub writer: &'a Writer,
+    /// Looks whether they are stored already.
+    pub readers: &'a Pool,
+    /// The settings of AUDITOR's routes.
+    pub settings: &'a Auditor,
 }
 
 /// Why it is not taken in.
@@ -63,13 +74,13 @@ impl Again {
     /// # Errors
     /// If it still is none, says another thing than what is stored, or cannot be written; a part of a
     /// list may be written then, and is `known` the next time.
-    pub async fn run(self, app: &App) -> Result<BTreeMap<String, u64>, Kept> {
+    pub async fn run(self, bank: Bank<'_>) -> Result<BTreeMap<String, u64>, Kept> {
         let (act, is_record) = self.act();
         let read = understood(act, &self.body).map_err(|refused| Kept::Refused(refused.why))?;
         let mut became = BTreeMap::new();
         match read {
             Understood::End(end) => {
-                let known = find(app, &end.record_id).await?.ok_or_else(|| {
+                let known = find(bank, &end.record_id).await?.ok_or_else(|| {
                     Kept::Refused(format!("there is no record {:?} to end", end.record_id))
                 })?;
                 let creator = Some(known.creator.as_str()).filter(|creator| !creator.is_empty());
@@ -84,13 +95,13 @@ impl Again {
                     runtime: Some(runtime),
                     ..known
                 };
-                self.end(app, &ended, "closed", &mut became).await?;
+                self.end(bank, &ended, "closed", &mut became).await?;
             }
             Understood::Add(records) => {
                 let mut new = Vec::new();
                 let mut known = Vec::new();
                 for record in records {
-                    match find(app, &record.record_id).await? {
+                    match find(bank, &record.record_id).await? {
                         None => new.push(record),
                         Some(there) if is_record || there.head == record.head => known.push(there),
                         Some(_) => {
@@ -100,9 +111,9 @@ impl Again {
                         }
                     }
                 }
-                self.add(app, new, &mut became).await?;
+                self.add(bank, new, &mut became).await?;
                 for there in known {
-                    self.end(app, &there, "known", &mut became).await?;
+                    self.end(bank, &there, "known", &mut became).await?;
                 }
             }
         }
@@ -118,7 +129,7 @@ impl Again {
 
     async fn add(
         &self,
-        app: &App,
+        bank: Bank<'_>,
         new: Vec<Added>,
         became: &mut BTreeMap<String, u64>,
     ) -> Result<(), Kept> {
@@ -131,7 +142,7 @@ impl Again {
                     record.record_id
                 )));
             }
-            let (work, renew_at) = self.work(app, &known(&record))?;
+            let (work, renew_at) = self.work(bank, &known(&record))?;
             let creator = self.creator().unwrap_or_default();
             records.push(gathered(record, creator, work, renew_at));
         }
@@ -140,14 +151,14 @@ impl Again {
         }
         count(became, "stored", records.len());
         let lenient = false;
-        self.collect(app, Collecting::Add { records, lenient }, became)
+        self.collect(bank, Collecting::Add { records, lenient }, became)
             .await
     }
 
     /// Gives a record the end that it has here, and what follows from it.
     async fn end(
         &self,
-        app: &App,
+        bank: Bank<'_>,
         record: &StoredRecord,
         outcome: &str,
         became: &mut BTreeMap<String, u64>,
@@ -158,7 +169,7 @@ impl Again {
         };
         let meta = looked(&record.head).ok().and_then(|looked| looked.meta);
         let (work, _) = self.work(
-            app,
+            bank,
             &Known {
                 record_id: &record.record_id,
                 head: &record.head,
@@ -175,13 +186,13 @@ impl Again {
             pairs: pairs(meta.as_ref()),
             work: Box::new(work),
         };
-        self.collect(app, end, became).await
+        self.collect(bank, end, became).await
     }
 
-    fn work(&self, app: &App, known: &Known<'_>) -> Result<(Work, Option<i64>), Kept> {
-        let settings = &app.config.auditor;
-        let directory = app.writer.directory();
-        let mut feed = house::feed(settings, self.caller.clone(), &self.request_id);
+    fn work(&self, bank: Bank<'_>, known: &Known<'_>) -> Result<(Work, Option<i64>), Kept> {
+        let settings = bank.settings;
+        let directory = bank.writer.directory();
+        let mut feed = feed(settings, self.caller.clone(), &self.request_id);
         feed.machine = self.machine.clone().or(feed.machine);
         let terms = Terms {
             settings,
@@ -189,13 +200,13 @@ impl Again {
             directory: &directory,
             track: self.track(&settings.listen),
         };
-        let work = terms.work(known, app.writer.ledger_now());
+        let work = terms.work(known, bank.writer.ledger_now());
         work.map_err(Kept::Refused)
     }
 
     async fn collect(
         &self,
-        app: &App,
+        bank: Bank<'_>,
         what: Collecting,
         became: &mut BTreeMap<String, u64>,
     ) -> Result<(), Kept> {
@@ -204,14 +215,14 @@ impl Again {
         }
         let asked = Collect {
             what,
-            source: app.config.auditor.source.clone(),
+            source: bank.settings.source.clone(),
             caller: self.caller.clone(),
             request_id: self.request_id.clone(),
             place: self.act().0.place(),
             peer: self.peer.clone(),
         };
-        let patience = app.config.auditor.patience();
-        match app.writer.collect(asked, patience).await? {
+        let patience = bank.settings.patience();
+        match bank.writer.collect(asked, patience).await? {
             Collected::Done(told) => {
                 if !told.refused.is_empty() {
                     count(became, "refused", told.refused.len());
@@ -241,9 +252,11 @@ impl Again {
     }
 }
 
-async fn find(app: &App, record_id: &str) -> Result<Option<StoredRecord>, ReadError> {
+async fn find(bank: Bank<'_>, record_id: &str) -> Result<Option<StoredRecord>, ReadError> {
     let name = record_id.to_owned();
-    let found = app.readers.run(move |connection| stored(connection, &name));
+    let found = bank
+        .readers
+        .run(move |connection| stored(connection, &name));
     found.await
 }
 
