@@ -19,9 +19,9 @@ use bank_core::time::{Seconds, Timestamp};
 use tokio::sync::watch;
 
 use crate::answer::{Answer, Media};
-use crate::app::App;
 use crate::clock::{self, Stopwatch};
 use crate::config::Config;
+use crate::services::Services;
 use crate::store::NoticeChange;
 use crate::store::read::{ReadError, attention};
 use crate::writer::{Caller, Decided, Origin, Reply, Submission, SubmitError};
@@ -48,13 +48,13 @@ enum Trouble {
 
 /// Looks again and again until the daemon stops. With attention switched off it looks once: what was
 /// raised before clears.
-pub async fn watch(app: Arc<App>, mut stopped: watch::Receiver<()>) {
+pub async fn watch(services: Arc<Services>, mut stopped: watch::Receiver<()>) {
     let mut interval = tokio::time::interval(TICK);
     interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
-    let mut desk = Desk::new(&app.config);
+    let mut desk = Desk::new(&services.config);
     loop {
         tokio::select! {
-            _ = interval.tick() => desk.tick(&app).await,
+            _ = interval.tick() => desk.tick(&services).await,
             _ = stopped.changed() => return,
         }
     }
@@ -83,12 +83,12 @@ impl Desk {
         }
     }
 
-    async fn tick(&mut self, app: &App) {
-        let now = app.writer.now();
+    async fn tick(&mut self, services: &Services) {
+        let now = services.writer.now();
         if !self.is_due(now) {
             return;
         }
-        let done = self.look(app, now).await;
+        let done = self.look(services, now).await;
         match done {
             Ok(()) => {
                 self.last = Some((now, Stopwatch::start()));
@@ -113,17 +113,17 @@ impl Desk {
             && (now >= last.plus(self.every) || passed.elapsed() >= Duration::from_secs(every))
     }
 
-    async fn look(&mut self, app: &App, now: Timestamp) -> Result<(), Trouble> {
+    async fn look(&mut self, services: &Services, now: Timestamp) -> Result<(), Trouble> {
         // What is due by now is journalled first: windows end before they are looked at.
-        app.writer.settle().await?;
+        services.writer.settle().await?;
         let look = Look::new(
-            &app.config,
-            app.writer.directory(),
-            app.writer.standing(),
+            &services.config,
+            services.writer.directory(),
+            services.writer.standing(),
             now,
         );
         let is_on = self.is_on;
-        let (seen, open) = app
+        let (seen, open) = services
             .readers
             .run(move |connection| {
                 let seen = if is_on {
@@ -136,16 +136,16 @@ impl Desk {
             .await?;
         let changes = self.changes(&seen, &open);
         for part in changes.chunks(CHANGES_MAX) {
-            submit(app, part.to_vec()).await?;
+            submit(services, part.to_vec()).await?;
         }
         if self.is_on {
-            digest::make(app, now).await?;
+            digest::make(services, now).await?;
         }
         self.looks = self.looks.wrapping_add(1);
         if self.looks % FORGET_LOOKS == 1 {
-            let keep = Seconds(app.config.attention.keep_days.saturating_mul(86_400));
+            let keep = Seconds(services.config.attention.keep_days.saturating_mul(86_400));
             let old = NoticeChange::Forget(now.minus(keep));
-            app.writer.change_notice(old).await?;
+            services.writer.change_notice(old).await?;
         }
         Ok(())
     }
@@ -174,7 +174,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// Journals changes as the daemon's own doing.
-async fn submit(app: &App, events: Vec<Event>) -> Result<(), Trouble> {
+async fn submit(services: &Services, events: Vec<Event>) -> Result<(), Trouble> {
     let name = "bankd".to_owned();
     let submission = Submission {
         command: Command::Attention(Attention::Turn(events)),
@@ -190,7 +190,7 @@ async fn submit(app: &App, events: Vec<Event>) -> Result<(), Trouble> {
         render,
         fingerprint: String::new(),
     };
-    match app.writer.submit(submission).await? {
+    match services.writer.submit(submission).await? {
         Reply::Fresh { answer, .. } if answer.media == Media::Text => Ok(()),
         _ => Err(Trouble::Refused),
     }

@@ -43,6 +43,7 @@ mod reload;
 pub mod replay;
 pub mod schedule;
 pub mod serve;
+pub mod services;
 pub mod store;
 mod survey;
 pub mod uploads;

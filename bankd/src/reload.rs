@@ -5,36 +5,37 @@
 
 use toml::{Table, Value};
 
-use crate::app::App;
+use crate::auditor::Gate;
 use crate::auditor::access::Access;
 use crate::clock;
 use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::obs;
+use crate::services::Services;
 
 /// Settings that change while the daemon serves: a section, or one key of it.
 const LIVE: [&str; 5] = ["access", "auditor.access", "backup", "limits", "log.level"];
 
 /// Reads everything anew that can be.
-pub(crate) async fn reload(app: &App) {
+pub(crate) async fn reload(services: &Services, gate: &Gate) {
     {
-        let _changing = app.keys.changing().await;
-        app.keys.reload(&app.writer.directory());
+        let _changing = services.keys.changing().await;
+        services.keys.reload(&services.writer.directory());
     }
-    app.records.reopen();
-    app.follow.wake();
+    services.records.reopen();
+    services.follow.wake();
     tracing::info!("keys read anew, record files opened anew, followed files looked at");
-    if let Some(tls) = &app.auditor_tls {
+    if let Some(tls) = &gate.tls {
         match tls.reload(clock::auth_now_s()) {
             Ok(()) => tracing::info!("certificates read anew"),
             Err(error) => tracing::error!(error, "the certificates stay as they were"),
         }
     }
-    settings(app, app.backups.data());
+    settings(services, gate, services.backups.data());
 }
 
 /// The settings: what can change does, what cannot is named.
-fn settings(app: &App, data: &DataDir) {
+fn settings(services: &Services, gate: &Gate, data: &DataDir) {
     let config = match Config::load(&data.config()) {
         Ok(config) => config,
         Err(error) => {
@@ -42,20 +43,20 @@ fn settings(app: &App, data: &DataDir) {
             return;
         }
     };
-    let changes = Changes::between(&app.settings_read(), &config);
+    let changes = Changes::between(&services.settings_read(), &config);
     for setting in &changes.live {
         tracing::info!(setting = %setting, "a setting is another one now");
     }
     // Told each time, until the daemon is started again.
-    for setting in Changes::between(&app.config, &config).waiting {
+    for setting in Changes::between(&services.config, &config).waiting {
         tracing::warn!(setting = %setting, "a changed setting needs a restart");
     }
     obs::set_level(config.log.level);
-    app.people.set(config.access.clone());
-    app.auditor_access.set(Access::from(&config.auditor.access));
-    app.limits.set(config.limits.clone());
-    app.backups.set(config.backup.clone());
-    app.settings_were_read(config);
+    services.people.set(config.access.clone());
+    gate.access.set(Access::from(&config.auditor.access));
+    services.limits.set(config.limits.clone());
+    services.backups.set(config.backup.clone());
+    services.settings_were_read(config);
 }
 
 /// In what two settings differ, by `section.key`.

@@ -18,12 +18,12 @@ use bank_api::text::{format_rfc3339, parse_rfc3339, percent_encode};
 use bank_api::v1::{Balance, Job, List, Replayed, ReplayedObject};
 use bank_core::time::{TEN_YEARS_S, Timestamp};
 
-use crate::app::{self, App};
 use crate::clock::{LedgerClock, SetClock};
 use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::http::inside::Inside;
 use crate::nami::{MAX_BYTES, ReadOptions, read};
+use crate::services::{Services, start};
 use crate::store::{SqliteStore, snapshot};
 use captured::Captured;
 
@@ -71,20 +71,20 @@ pub fn run(data: &DataDir, config: Config, choices: &Choices) -> Result<bool> {
         .build()?;
     let taken = runtime.block_on(async {
         let given: Arc<dyn LedgerClock> = Arc::<SetClock>::clone(&clock);
-        let (app, records) = app::start_with(&copy, config, |_| Ok(given))?;
+        let (services, records) = start::start_with(&copy, config, |_| Ok(given))?;
         let mut play = Play {
-            inside: Inside::new(&app, uid),
-            app,
+            inside: Inside::new(&services, uid),
+            services,
             clock,
             machine: choices.machine.as_deref(),
             number: 0,
         };
         let all = play.all(&documents, choices.json).await;
-        let app = play.app;
+        let services = play.services;
         let ended = tokio::task::spawn_blocking(move || {
             records.stop();
-            app.writer.stop();
-            app.writer_thread.wait()
+            services.writer.stop();
+            services.writer_thread.wait()
         });
         ensure!(ended.await.unwrap_or(false), "the writer ended badly");
         all
@@ -134,7 +134,7 @@ impl Drop for Scratch {
 
 /// A play under way.
 struct Play<'c> {
-    app: Arc<App>,
+    services: Arc<Services>,
     inside: Inside,
     clock: Arc<SetClock>,
     machine: Option<&'c str>,
@@ -200,7 +200,7 @@ impl Play<'_> {
 
     /// Each object of a document as it is afterwards.
     async fn objects(&self, body: &[u8], lines: &[String]) -> Result<Vec<ReplayedObject>> {
-        let config = &self.app.config.nami;
+        let config = &self.services.config.nami;
         let options = ReadOptions {
             latin1_fallback: config.latin1_fallback,
             tid_variable: &config.tid_variable,

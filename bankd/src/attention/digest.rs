@@ -6,9 +6,9 @@ use bank_core::directory::Directory;
 use bank_core::time::Timestamp;
 
 use super::Trouble;
-use crate::app::App;
 use crate::config::{Deliver, DeliverWord};
 use crate::deliver::recipients;
+use crate::services::Services;
 use crate::store::read::attention::{self, EventRow};
 use crate::store::{Digest, NoticeChange};
 
@@ -18,16 +18,16 @@ const DAY_US: i64 = 86_400_000_000;
 const MINUTE_US: i64 = 60_000_000;
 
 /// Makes the digests that are due; after downtime one for all the days.
-pub(super) async fn make(app: &App, now: Timestamp) -> Result<(), Trouble> {
-    let minute = app.config.attention.digest_minute().unwrap_or(0);
+pub(super) async fn make(services: &Services, now: Timestamp) -> Result<(), Trouble> {
+    let minute = services.config.attention.digest_minute().unwrap_or(0);
     let due = due(now, minute);
-    for target in &app.config.deliver {
+    for target in &services.config.deliver {
         if !target.gets_digest() {
             continue;
         }
         let name = target.name.clone();
         let question = move |connection: &_| attention::undigested(connection, &name);
-        let Some((state, events, newest)) = app.readers.run(question).await? else {
+        let Some((state, events, newest)) = services.readers.run(question).await? else {
             continue;
         };
         if state.at >= due {
@@ -38,9 +38,10 @@ pub(super) async fn make(app: &App, now: Timestamp) -> Result<(), Trouble> {
             after: state.digested,
             upto: newest,
             at: due,
-            letters: letters(target, &app.writer.directory(), &events),
+            letters: letters(target, &services.writer.directory(), &events),
         };
-        app.writer
+        services
+            .writer
             .change_notice(NoticeChange::Digest(digest))
             .await?;
     }

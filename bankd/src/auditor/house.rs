@@ -7,20 +7,22 @@ use std::sync::Arc;
 
 use bank_core::command::Scope;
 
+use super::Gate;
 use super::access::{Access, Identity};
 use super::body::Room;
 use super::read::Readers;
 use super::tally::Tally;
-use crate::app::App;
 use crate::config;
 use crate::intake::Feed;
 use crate::intake::auditor::feed;
+use crate::services::Services;
 use crate::store;
 use crate::writer::{Caller, Origin};
 
 /// Everything behind the routes.
 pub(crate) struct House {
-    pub(super) app: Arc<App>,
+    pub(super) services: Arc<Services>,
+    pub(super) gate: Arc<Gate>,
     pub(super) readers: Readers,
     pub(super) room: Room,
     pub(super) tally: Tally,
@@ -40,22 +42,27 @@ impl House {
     ///
     /// # Errors
     /// If the database cannot be opened.
-    pub(crate) fn new(app: Arc<App>, database: &Path) -> Result<Self, store::Error> {
+    pub(crate) fn new(
+        services: Arc<Services>,
+        gate: Arc<Gate>,
+        database: &Path,
+    ) -> Result<Self, store::Error> {
         Ok(Self {
             readers: Readers::open(database)?,
             room: Room::default(),
-            tally: Tally::new(app.config.auditor.metrics.clone()),
-            app,
+            tally: Tally::new(services.config.auditor.metrics.clone()),
+            services,
+            gate,
         })
     }
 
     /// Who may do what, as of now.
     pub(super) fn access(&self) -> Arc<Access> {
-        self.app.auditor_access.now()
+        self.gate.access.now()
     }
 
     pub(super) fn settings(&self) -> &config::Auditor {
-        &self.app.config.auditor
+        &self.services.config.auditor
     }
 
     /// A caller without a right: one line, and one more of them.

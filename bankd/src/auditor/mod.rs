@@ -34,26 +34,64 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-use crate::app::{App, Listeners};
+use crate::clock;
+use crate::config;
 use crate::listen::{self, Arrival, Seat, Who, Wire, gone};
-use access::Identity;
+use crate::services::Services;
+use access::{Access, Identity, Lists};
 use house::{House, Visitor};
+use tls::Tls;
 
 /// How long the head of a request may take, the wait for it on an idle connection included.
 const HEAD_TIME: Duration = Duration::from_secs(90);
 
+/// Who may use the routes, as the settings and the certificates say; both can be read anew.
+pub struct Gate {
+    /// Who may do what.
+    pub access: Lists,
+    /// The certificates of the listener with TLS.
+    pub tls: Option<Tls>,
+}
+
+impl Gate {
+    /// Reads the certificates where there is a listener with TLS.
+    ///
+    /// # Errors
+    /// If they cannot be used.
+    pub fn open(settings: &config::Auditor, data: &Path) -> anyhow::Result<Self> {
+        let tls = match settings.tls.listen.is_empty() {
+            true => None,
+            false => Some(
+                Tls::load(&settings.tls, data, clock::auth_now_s()).map_err(anyhow::Error::msg)?,
+            ),
+        };
+        let access = Lists::new(Access::from(&settings.access));
+        Ok(Self { access, tls })
+    }
+}
+
+/// The listeners.
+#[derive(Clone, Copy, Debug)]
+pub struct Doors<'a> {
+    /// Without TLS.
+    pub plain: Option<&'a TcpListener>,
+    /// For callers with a certificate.
+    pub secure: Option<&'a TcpListener>,
+}
+
 /// Serves until the sender of `stopped` is gone and every open request is answered.
 pub(crate) async fn serve(
-    app: &Arc<App>,
+    services: &Arc<Services>,
+    gate: &Arc<Gate>,
     database: &Path,
-    listeners: &Listeners,
+    doors: Doors<'_>,
     stopped: watch::Receiver<()>,
 ) {
-    let (plain, secure) = (&listeners.auditor, &listeners.auditor_tls);
+    let Doors { plain, secure } = doors;
     if plain.is_none() && secure.is_none() {
         return;
     }
-    let house = match House::new(Arc::clone(app), database) {
+    let house = match House::new(Arc::clone(services), Arc::clone(gate), database) {
         Ok(house) => Arc::new(house),
         Err(error) => {
             tracing::error!(%error, "AUDITOR's API is not served");
@@ -146,7 +184,7 @@ async fn open(
     stopped: watch::Receiver<()>,
     attend: impl Fn((TcpStream, SocketAddr), Arrival),
 ) {
-    let seats = house.app.config.http.seats();
+    let seats = house.services.config.http.seats();
     let who = |(_, from): &(TcpStream, SocketAddr)| Who::host(from.ip());
     listen::admit(seats, stopped, || listen::tcp(listener), who, attend).await;
 }
@@ -160,7 +198,7 @@ async fn admit(
     arrival: Arrival,
     stopped: watch::Receiver<()>,
 ) {
-    let (Some(tls), Some(seat)) = (&house.app.auditor_tls, arrival.seated().await) else {
+    let (Some(tls), Some(seat)) = (&house.gate.tls, arrival.seated().await) else {
         return;
     };
     let mut reloads = tls.reloads();

@@ -41,7 +41,7 @@ pub(super) async fn renew(house: Arc<House>, mut stopped: watch::Receiver<()>) {
 
 /// Places again what is due.
 pub(super) async fn due(house: &House) {
-    let now = house.app.writer.ledger_now();
+    let now = house.services.writer.ledger_now();
     let asked = house.readers.ask(PATIENCE, move |connection| {
         renewals(connection, now.0, ONCE)
     });
@@ -60,7 +60,7 @@ async fn one(house: &House, record: &StoredRecord, now: Timestamp) {
         track: false,
     };
     let request_id = clock::request_id();
-    let directory = house.app.writer.directory();
+    let directory = house.services.writer.directory();
     let feed = house.feed(&visitor, &request_id);
     let terms = Terms {
         settings: house.settings(),
@@ -94,7 +94,7 @@ async fn one(house: &House, record: &StoredRecord, now: Timestamp) {
         place: "open records",
         peer: String::new(),
     };
-    if let Err(error) = house.app.writer.collect(asked, PATIENCE).await {
+    if let Err(error) = house.services.writer.collect(asked, PATIENCE).await {
         tracing::warn!(record_id, %error, "a lien was not placed again");
     }
 }

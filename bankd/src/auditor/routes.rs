@@ -140,7 +140,7 @@ async fn health(house: &House) -> Answer {
     let there = house.readers.ask(ALIVE, |connection| {
         crate::store::read::auditor::record(connection, "")
     });
-    if there.await.is_some() && !house.app.writer_thread.is_finished() {
+    if there.await.is_some() && !house.services.writer_thread.is_finished() {
         answer::done()
     } else {
         answer::unwell()

@@ -143,7 +143,7 @@ impl Writing<'_> {
 
     /// What a record does to the ledger: nothing where it cannot be usage, which the log says.
     fn work(&self, known: &Known<'_>) -> (Work, Option<i64>) {
-        let directory = self.house.app.writer.directory();
+        let directory = self.house.services.writer.directory();
         let feed = self.house.feed(self.visitor, &self.request_id);
         let terms = Terms {
             settings: self.house.settings(),
@@ -151,7 +151,7 @@ impl Writing<'_> {
             directory: &directory,
             track: self.visitor.track,
         };
-        match terms.work(known, self.house.app.writer.ledger_now()) {
+        match terms.work(known, self.house.services.writer.ledger_now()) {
             Ok(work) => work,
             Err(error) => {
                 let record_id = known.record_id;
@@ -219,7 +219,7 @@ impl Writing<'_> {
             peer: self.visitor.said(),
         };
         let patience = until.saturating_duration_since(Instant::now());
-        let collected = self.house.app.writer.collect(asked, patience).await;
+        let collected = self.house.services.writer.collect(asked, patience).await;
         collected.map_err(dropped)
     }
 
@@ -249,7 +249,7 @@ impl Writing<'_> {
         let remote = self.visitor.said();
         let name = refused.record_id.as_deref().unwrap_or_default();
         let name: String = name.chars().take(LOGGED).collect();
-        let most = self.house.app.config.sources.quarantine_body_bytes();
+        let most = self.house.services.config.sources.quarantine_body_bytes();
         let kept = body.len().min(most);
         tracing::error!(
             record_id = name.as_str(),

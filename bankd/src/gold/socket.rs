@@ -11,9 +11,9 @@ use tokio::sync::watch;
 
 use super::connection::{self, House, Place, Talk};
 use super::{Said, Verified, gate, talk};
-use crate::app::App;
 use crate::config::Seats;
 use crate::listen::{self, Who};
+use crate::services::Services;
 
 /// Connections that have all the time of the protocol (`gold-wire.md` 1.2).
 pub(super) const SEATS: usize = 256;
@@ -21,11 +21,15 @@ pub(super) const SEATS: usize = 256;
 pub(super) const STANDING: usize = 768;
 
 /// Serves until the sender of `stopped` is gone and every open message is answered.
-pub async fn serve(app: &Arc<App>, listener: Option<&TcpListener>, stopped: watch::Receiver<()>) {
+pub async fn serve(
+    services: &Arc<Services>,
+    listener: Option<&TcpListener>,
+    stopped: watch::Receiver<()>,
+) {
     let Some(listener) = listener else { return };
-    gate::announce(&app.config.gold, &app.keys);
-    let bank = Bank(Arc::clone(app));
-    let house = House::new(app.config.gold.clone(), app.keys.clone(), bank);
+    gate::announce(&services.config.gold, &services.keys);
+    let bank = Bank(Arc::clone(services));
+    let house = House::new(services.config.gold.clone(), services.keys.clone(), bank);
     open(Arc::new(house), listener, stopped).await;
 }
 
@@ -121,7 +125,7 @@ impl Drop for Taken {
 }
 
 /// The ledger behind the gateway.
-struct Bank(Arc<App>);
+struct Bank(Arc<Services>);
 
 impl Talk for Bank {
     async fn answer(&self, request: Verified) -> Said {

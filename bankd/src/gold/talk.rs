@@ -21,22 +21,22 @@ use bank_api::error;
 use bank_api::reason::bounded;
 
 use super::{Said, Verified};
-use crate::app::App;
 use crate::clock::{self, Stopwatch};
+use crate::services::Services;
 use crate::store::read::ReadError;
 use crate::writer::SubmitError;
 use job::Verb;
 use request::{Asked, plain, unsupported};
 
 /// Answers a request. It always answers: what cannot be done is a failure that says why.
-pub async fn answer(app: &Arc<App>, request: &Verified) -> Said {
+pub async fn answer(services: &Arc<Services>, request: &Verified) -> Said {
     let since = Stopwatch::start();
     let request_id = clock::request_id();
     let mut asked = Asked::default();
     let done = match read(&request.body) {
         Ok(read) => {
             asked = read;
-            act(app, request, &asked, &request_id).await
+            act(services, request, &asked, &request_id).await
         }
         Err(fault) => Err(fault),
     };
@@ -62,7 +62,7 @@ fn read(body: &[u8]) -> Result<Asked, Fault> {
 }
 
 async fn act(
-    app: &Arc<App>,
+    services: &Arc<Services>,
     request: &Verified,
     asked: &Asked,
     request_id: &str,
@@ -70,8 +70,8 @@ async fn act(
     let verb = match (asked.action.as_str(), asked.object.as_str()) {
         ("Query", _) => {
             let names: Vec<String> = asked.options.iter().map(|(name, _)| name.clone()).collect();
-            job::left_out(app, &names, "Query", request_id);
-            return query::answer(app, request, asked).await;
+            job::left_out(services, &names, "Query", request_id);
+            return query::answer(services, request, asked).await;
         }
         ("Reserve", "Job") => Verb::Reserve,
         ("Charge", "Job") => Verb::Charge,
@@ -81,7 +81,7 @@ async fn act(
             return Err(unsupported(&what));
         }
     };
-    job::answer(app, request, verb, asked, request_id).await
+    job::answer(services, request, verb, asked, request_id).await
 }
 
 /// Why a message cannot be served, before any rule was asked.

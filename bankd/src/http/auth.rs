@@ -396,12 +396,12 @@ impl std::fmt::Display for Peer {
 }
 
 /// Who a uid is; a first look may wait for a directory service, so it leaves the event loop.
-pub(super) async fn person(app: &Arc<crate::app::App>, uid: u32) -> Option<Person> {
-    if let Some(person) = app.people.remembered(uid) {
+pub(super) async fn person(services: &Arc<crate::services::Services>, uid: u32) -> Option<Person> {
+    if let Some(person) = services.people.remembered(uid) {
         return Some(person);
     }
-    let app = Arc::clone(app);
-    tokio::task::spawn_blocking(move || app.people.find(uid))
+    let services = Arc::clone(services);
+    tokio::task::spawn_blocking(move || services.people.find(uid))
         .await
         .ok()
 }

@@ -20,12 +20,12 @@ use bank_api::sign::{Condition, Failure as Unproven};
 
 use super::auth::{self, Arrived, Authenticated, Peer, Signer};
 use super::error::{self, Failure};
-use super::limits::{Limit, Over, UnderWay};
 use super::{log, router};
 use crate::access::Role;
 use crate::answer::{Answer, Media};
-use crate::app::App;
 use crate::clock::{self, Stopwatch};
+use crate::services::Services;
+use crate::services::limits::{Limit, Over, UnderWay};
 use crate::writer::Caller;
 
 /// How long a body may take to arrive.
@@ -36,14 +36,18 @@ const MAX_TARGET: usize = 8 << 10;
 const MAX_REQUEST_ID: usize = 64;
 
 /// The layer around every route but the public ones.
-pub(super) async fn frame(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+pub(super) async fn frame(
+    State(services): State<Arc<Services>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let since = Stopwatch::start();
     let (parts, body) = request.into_parts();
     let peer = parts.extensions.get::<ConnectInfo<Peer>>();
     let peer = peer.map_or(Peer::Nobody, |info| info.0);
     let mut line = log::Line::new(since, peer, request_id(&parts.headers), &parts);
     let head = parts.method == Method::HEAD;
-    let (response, signer) = pass(&app, parts, body, next, &mut line).await;
+    let (response, signer) = pass(&services, parts, body, next, &mut line).await;
     let response = error::with_request_id(response, line.request_id());
     let (mut parts, body) = response.into_parts();
     let mut body = to_bytes(body, usize::MAX).await.unwrap_or_default();
@@ -59,13 +63,13 @@ pub(super) async fn frame(State(app): State<Arc<App>>, request: Request, next: N
     if let Some(wait) = error::retry_after(parts.status) {
         parts.headers.insert(header::RETRY_AFTER, wait);
     }
-    line.write(&app, &parts);
+    line.write(&services, &parts);
     Response::from_parts(parts, Body::from(body))
 }
 
 /// Everything up to the handler's answer, and how that is to be signed.
 async fn pass(
-    app: &Arc<App>,
+    services: &Arc<Services>,
     mut parts: Parts,
     body: Body,
     next: Next,
@@ -80,14 +84,14 @@ async fn pass(
             None,
         );
     }
-    let body = match arrived(app, nami, &parts, body, line).await {
+    let body = match arrived(services, nami, &parts, body, line).await {
         Ok(body) => body,
         Err(refused) => return (*refused, None),
     };
-    let (signer, caller) = match identify(app, &parts, &body, line).await {
+    let (signer, caller) = match identify(services, &parts, &body, line).await {
         Ok(known) => known,
         Err(failure) => {
-            app.counters.auth_failed(failure);
+            services.counters.auth_failed(failure);
             line.unauthorized(failure);
             return (auth::unauthorized(), None);
         }
@@ -107,16 +111,16 @@ async fn pass(
     };
     line.called_by(&caller.caller.actor);
     line.with_roles(caller.roles);
-    let _under_way = match within_limits(app, nami, &caller, body.len()) {
+    let _under_way = match within_limits(services, nami, &caller, body.len()) {
         Ok(under_way) => under_way,
         Err(response) => return (*response, signer),
     };
     // Not before the caller is known: strangers must not take the room of those who are.
-    let Ok(_slot) = app.slots.try_acquire() else {
+    let Ok(_slot) = services.slots.try_acquire() else {
         return (fail("busy", "too many requests at once"), signer);
     };
     parts.extensions.insert(caller);
-    let limit = Duration::from_secs(app.config.http.timeout_s);
+    let limit = Duration::from_secs(services.config.http.timeout_s);
     let handled = next.run(Request::from_parts(parts, Body::from(body)));
     let response = match tokio::time::timeout(limit, handled).await {
         Ok(response) => response,
@@ -124,7 +128,7 @@ async fn pass(
     };
     if response.status() == StatusCode::UNAUTHORIZED {
         // The same signed bytes again, known by their stored answer: a stranger like all others.
-        app.counters.auth_failed(Unproven::Replay);
+        services.counters.auth_failed(Unproven::Replay);
         line.unauthorized(Unproven::Replay);
         return (auth::unauthorized(), None);
     }
@@ -134,7 +138,7 @@ async fn pass(
 /// Whether a client is within its limits. What a scheduler tells of its jobs has happened: it is never
 /// refused for haste.
 fn within_limits(
-    app: &App,
+    services: &Services,
     nami: bool,
     caller: &Authenticated,
     body: usize,
@@ -143,15 +147,15 @@ fn within_limits(
         return Ok(None);
     }
     let Caller { actor, client, .. } = &caller.caller;
-    let admitted = app.limits.admit(actor, client, body);
+    let admitted = services.limits.admit(actor, client, body);
     admitted
         .map(Some)
-        .map_err(|over| Box::new(beyond(app, nami, client, over)))
+        .map_err(|over| Box::new(beyond(services, nami, client, over)))
 }
 
 /// What a client hears that is beyond a limit.
-fn beyond(app: &App, nami: bool, client: &str, over: Over) -> Response {
-    app.counters.limited(over.limit as usize);
+fn beyond(services: &Services, nami: bool, client: &str, over: Over) -> Response {
+    services.counters.limited(over.limit as usize);
     let Over { allowed, .. } = over;
     if over.is_news {
         tracing::warn!(client, limit = ?over.limit, allowed, "a client is beyond its limit");
@@ -182,22 +186,22 @@ fn beyond(app: &App, nami: bool, client: &str, over: Over) -> Response {
 /// for, if the head alone says who asks. A signature holds or not when the body is there: until
 /// then the connections of the peer are what bounds it.
 async fn arrived(
-    app: &Arc<App>,
+    services: &Arc<Services>,
     nami: bool,
     parts: &Parts,
     body: Body,
     line: &log::Line,
 ) -> Result<Bytes, Box<Response>> {
-    let body = whole(body, &parts.headers, app.config.http.body_limit);
+    let body = whole(body, &parts.headers, services.config.http.body_limit);
     tokio::pin!(body);
     let there = poll_fn(|context| Poll::Ready(body.as_mut().poll(context))).await;
     let body = match there {
         Poll::Ready(body) => body,
         Poll::Pending => {
-            let client = named_by_head(app, nami, parts, line).await;
+            let client = named_by_head(services, nami, parts, line).await;
             let counted = client.map(|client| {
-                let counted = app.limits.wait_for(&client);
-                counted.map_err(|over| Box::new(beyond(app, nami, &client, over)))
+                let counted = services.limits.wait_for(&client);
+                counted.map_err(|over| Box::new(beyond(services, nami, &client, over)))
             });
             let _under_way = counted.transpose()?;
             body.await
@@ -208,7 +212,7 @@ async fn arrived(
 
 /// The client that asks, if the head alone says it and it has limits.
 async fn named_by_head(
-    app: &Arc<App>,
+    services: &Arc<Services>,
     nami: bool,
     parts: &Parts,
     line: &log::Line,
@@ -220,7 +224,7 @@ async fn named_by_head(
     {
         return None;
     }
-    let (_, caller) = identify(app, parts, &Bytes::new(), line).await.ok()?;
+    let (_, caller) = identify(services, parts, &Bytes::new(), line).await.ok()?;
     let caller = caller.ok()?;
     let is_exempt = nami && caller.roles.allow(Role::Scheduler);
     (!is_exempt).then_some(caller.caller.client)
@@ -230,7 +234,7 @@ type Identified = (Option<Signer>, Result<Authenticated, Condition>);
 
 /// Who asks, by token, by signature, or by the socket's other end.
 async fn identify(
-    app: &Arc<App>,
+    services: &Arc<Services>,
     parts: &Parts,
     body: &Bytes,
     line: &log::Line,
@@ -246,21 +250,23 @@ async fn identify(
         fields: &fields,
         body,
         request_id: &request_id,
-        window_s: app.config.auth.window_s,
+        window_s: services.config.auth.window_s,
     };
     if let Some(token) = auth::bearer(&arrived)? {
-        let proxies = &app.config.auth.token_proxies;
-        let caller = auth::by_token(&app.keys, token, peer, proxies, &arrived)?;
+        let proxies = &services.config.auth.token_proxies;
+        let caller = auth::by_token(&services.keys, token, peer, proxies, &arrived)?;
         return Ok((None, caller));
     }
     match peer {
         Peer::Tcp(_) => {
-            let (signer, caller) = auth::verify(&app.keys, &arrived)?;
+            let (signer, caller) = auth::verify(&services.keys, &arrived)?;
             Ok((Some(signer), caller))
         }
         Peer::Unix(uid) => {
-            let person = auth::person(app, uid).await.ok_or(Unproven::UnknownKey)?;
-            let (directory, now) = (app.writer.directory(), app.writer.now());
+            let person = auth::person(services, uid)
+                .await
+                .ok_or(Unproven::UnknownKey)?;
+            let (directory, now) = (services.writer.directory(), services.writer.now());
             Ok((None, auth::on_socket(person, &directory, now, &arrived)))
         }
         Peer::Nobody => Err(Unproven::UnknownKey),

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 
 use super::route::Route;
 use crate::access::right::Right;
-use crate::app::App;
+use crate::services::Services;
 
 /// The process answers.
 #[derive(Debug, Serialize, ToSchema)]
@@ -51,21 +51,21 @@ pub(super) fn rows() -> Vec<Route> {
     ]
 }
 
-pub(super) async fn alive(State(app): State<Arc<App>>) -> Json<Alive> {
+pub(super) async fn alive(State(services): State<Arc<Services>>) -> Json<Alive> {
     Json(Alive {
         status: "alive",
         version: env!("CARGO_PKG_VERSION"),
-        uptime_s: app.started.elapsed().as_secs(),
+        uptime_s: services.started.elapsed().as_secs(),
     })
 }
 
 /// The schema is current as soon as the daemon listens: it migrates before that.
-pub(super) async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Readiness>) {
+pub(super) async fn ready(State(services): State<Arc<Services>>) -> (StatusCode, Json<Readiness>) {
     let mut reasons = Vec::new();
-    if app.writer_thread.is_finished() {
+    if services.writer_thread.is_finished() {
         reasons.push("the writer has stopped");
     }
-    if !app.writer.is_healthy() {
+    if !services.writer.is_healthy() {
         reasons.push("the last commit failed");
     }
     let ready = reasons.is_empty();
@@ -77,8 +77,8 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Read
     let body = Readiness {
         ready,
         reasons,
-        auth_failures: app.counters.auth_failures(),
-        record_failures: app.counters.record_failures(),
+        auth_failures: services.counters.auth_failures(),
+        record_failures: services.counters.record_failures(),
     };
     (status, Json(body))
 }

@@ -10,7 +10,7 @@ use tower::ServiceExt as _;
 
 use super::auth::Peer;
 use super::router::router;
-use crate::app::App;
+use crate::services::Services;
 
 /// Asks as a user of the socket would.
 pub struct Inside {
@@ -20,9 +20,9 @@ pub struct Inside {
 
 impl Inside {
     /// As this user.
-    pub fn new(app: &Arc<App>, uid: u32) -> Self {
+    pub fn new(services: &Arc<Services>, uid: u32) -> Self {
         Self {
-            router: router(Arc::clone(app)),
+            router: router(Arc::clone(services)),
             uid,
         }
     }

@@ -16,8 +16,8 @@ use bank_api::sign::Failure;
 use super::auth::Peer;
 use crate::access::Roles;
 use crate::answer::Answer;
-use crate::app::App;
 use crate::clock::Stopwatch;
+use crate::services::Services;
 use crate::writer::Summary;
 
 /// What the commands of one request came to, for the log.
@@ -186,10 +186,14 @@ impl Line {
     }
 
     /// Writes the line, or one for each command.
-    pub(super) fn write(&self, app: &App, response: &response::Parts) {
+    pub(super) fn write(&self, services: &Services, response: &response::Parts) {
         let status = response.status.as_u16();
-        app.requests
-            .answered(&self.method, self.route(), status, self.duration_us());
+        services.requests.answered(
+            self.method.as_str(),
+            self.route(),
+            status,
+            self.duration_us(),
+        );
         if let Some(failure) = self.failure {
             let reason = failure.reason();
             tracing::warn!(
@@ -198,23 +202,23 @@ impl Line {
             );
             return;
         }
-        self.denied(app, response);
+        self.denied(services, response);
         if let Some(told) = response.extensions.get::<Told>() {
             told.0
                 .iter()
-                .for_each(|story| self.command(app, story, status));
+                .for_each(|story| self.command(services, story, status));
         } else if let Some(summary) = response.extensions.get::<Summary>() {
-            self.command(app, &Story::of(*summary), status);
+            self.command(services, &Story::of(*summary), status);
         } else {
             self.request(status);
         }
     }
 
     /// Counts refusals of access, and says who was refused what, with the object that they named.
-    fn denied(&self, app: &App, response: &response::Parts) {
+    fn denied(&self, services: &Services, response: &response::Parts) {
         let denied = response.extensions.get::<Denied>();
         for Reason { code, why, times } in denied.into_iter().flat_map(|denied| &denied.0) {
-            app.counters.access_refused(self.roles, code, *times);
+            services.counters.access_refused(self.roles, code, *times);
             tracing::warn!(
                 request_id = %self.request_id, caller = %self.caller, roles = %self.roles.words(),
                 remote = %self.peer, method = %self.method, route = self.route(),
@@ -242,12 +246,12 @@ impl Line {
         }
     }
 
-    fn command(&self, app: &App, story: &Story, status: u16) {
+    fn command(&self, services: &Services, story: &Story, status: u16) {
         if !tracing::enabled!(tracing::Level::INFO) {
             return;
         }
         let summary = &story.summary;
-        let directory = app.writer.directory();
+        let directory = services.writer.directory();
         let places = directory.bank.precision.places();
         let amount = summary.amount;
         let amount = amount.map(|minor| bank_api::text::format_amount(minor, places));

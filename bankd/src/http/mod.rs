@@ -1,7 +1,7 @@
 //! HTTP: the routes, what every request passes through, and who may ask.
 //!
 //! Start at [`router`]; it is made of a table whose rows [`route`] describes. [`frame`] is the layer
-//! around it, [`auth`] decides who is asking, [`limits`] how much, `v1` and [`nami`] hold the handlers. Nothing here decides about money.
+//! around it, [`auth`] decides who is asking, the limits of `services` how much, `v1` and [`nami`] hold the handlers. Nothing here decides about money.
 
 pub mod auth;
 mod bare;
@@ -10,9 +10,7 @@ mod error_after;
 pub mod frame;
 mod health;
 pub mod inside;
-pub mod limits;
 pub mod log;
-pub mod meter;
 pub mod nami;
 pub mod openapi;
 pub mod route;

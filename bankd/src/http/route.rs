@@ -25,7 +25,7 @@ use super::frame::respond;
 use super::log::Denied;
 use crate::access::right::Right;
 use crate::answer::{Answer, Media};
-use crate::app::App;
+use crate::services::Services;
 
 /// A JSON shape, as the document needs it.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +83,7 @@ pub struct Given {
 pub struct Unruled {
     method: Method,
     path: &'static str,
-    handler: MethodRouter<Arc<App>>,
+    handler: MethodRouter<Arc<Services>>,
 }
 
 impl Unruled {
@@ -132,7 +132,7 @@ pub struct Route {
     pub given: Vec<Given>,
     /// Codes of refusals beyond those that every such route may give.
     pub refuses: Vec<&'static str>,
-    handler: MethodRouter<Arc<App>>,
+    handler: MethodRouter<Arc<Services>>,
 }
 
 macro_rules! methods {
@@ -142,7 +142,7 @@ macro_rules! methods {
                 $(#[$doc])*
                 pub fn $name<H, T>(path: &'static str, handler: H) -> Unruled
                 where
-                    H: Handler<T, Arc<App>>,
+                    H: Handler<T, Arc<Services>>,
                     T: 'static,
                 {
                     Unruled {
@@ -235,10 +235,10 @@ impl Route {
 }
 
 /// The router of the rows: nobody reaches a handler without the right of its row.
-pub fn mount(rows: Vec<Route>, app: &Arc<App>) -> Router<Arc<App>> {
+pub fn mount(rows: Vec<Route>, services: &Arc<Services>) -> Router<Arc<Services>> {
     rows.into_iter().fold(Router::new(), |router, row| {
         let guard = Guard {
-            app: Arc::clone(app),
+            services: Arc::clone(services),
             right: row.right,
         };
         let handler = row.handler.layer(from_fn_with_state(guard, guarded));
@@ -248,7 +248,7 @@ pub fn mount(rows: Vec<Route>, app: &Arc<App>) -> Router<Arc<App>> {
 
 /// The router of rows that need no caller. A row with a right of its own is left out: it is closed
 /// rather than open by mistake.
-pub fn open(rows: Vec<Route>) -> Router<Arc<App>> {
+pub fn open(rows: Vec<Route>) -> Router<Arc<Services>> {
     let rows = rows.into_iter();
     let rows = rows.filter(|row| row.right == Right::Anybody);
     rows.fold(Router::new(), |router, row| {
@@ -262,7 +262,7 @@ pub struct Granted(());
 
 #[derive(Clone)]
 struct Guard {
-    app: Arc<App>,
+    services: Arc<Services>,
     right: Right,
 }
 
@@ -274,7 +274,7 @@ async fn guarded(
     next: Next,
 ) -> Response {
     if let Err(refusal) = guard.right.demand(caller.roles) {
-        let bank = &guard.app.writer.directory().bank;
+        let bank = &guard.services.writer.directory().bank;
         if request.uri().path().starts_with("/nami/") {
             let mut response = lines(&[super::nami::line::refused(&refusal, bank)]);
             let why = super::error::detail(&refusal, bank);

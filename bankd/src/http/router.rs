@@ -12,7 +12,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use super::route::{Route, mount, open};
 use super::{frame, health, nami, openapi, v1};
-use crate::app::App;
+use crate::services::Services;
 
 /// The whole table: the scheduler's routes and those of the JSON API.
 pub fn table() -> Vec<Route> {
@@ -49,14 +49,14 @@ pub(super) fn has(request: &Parts) -> bool {
 
 /// The router of the table. Health and the description of the API answer callers who are not
 /// known; what stands in no row is refused.
-pub fn router(app: Arc<App>) -> Router {
-    let known = mount(table(), &app)
+pub fn router(services: Arc<Services>) -> Router {
+    let known = mount(table(), &services)
         .fallback(frame::not_found)
         .method_not_allowed_fallback(frame::method_not_allowed)
         .layer(CatchPanicLayer::custom(frame::panicked))
-        .layer(from_fn_with_state(Arc::clone(&app), frame::frame));
+        .layer(from_fn_with_state(Arc::clone(&services), frame::frame));
     let public = open(public()).method_not_allowed_fallback(frame::method_not_allowed);
-    known.merge(public).with_state(app)
+    known.merge(public).with_state(services)
 }
 
 #[cfg(test)]

@@ -15,28 +15,33 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpStream, UnixListener, UnixStream};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::watch;
 use tower::Service as _;
 
 use super::auth::Peer;
 use super::bare::{Asked, Telling};
 use super::router;
-use crate::app::{App, Listeners};
 use crate::listen::{self, Arrival, Who, gone};
+use crate::services::Services;
 
 /// How long the head of a request may take, the wait for it on an idle connection included.
 const HEAD_TIME: Duration = Duration::from_secs(30);
 
 /// Serves until the sender of `stopped` is gone and every open request is answered.
-pub async fn serve(app: &Arc<App>, listeners: &Listeners, stopped: watch::Receiver<()>) {
+pub async fn serve(
+    services: &Arc<Services>,
+    tcp: Option<&TcpListener>,
+    unix: Option<&UnixListener>,
+    stopped: watch::Receiver<()>,
+) {
     let doorman = Doorman {
-        router: router::router(Arc::clone(app)),
+        router: router::router(Arc::clone(services)),
         stopped: stopped.clone(),
     };
-    let seats = app.config.http.seats();
+    let seats = services.config.http.seats();
     let tcp = async {
-        if let Some(listener) = &listeners.tcp {
+        if let Some(listener) = tcp {
             let accept = async || {
                 let (stream, address) = listen::tcp(listener).await?;
                 Ok((stream, Peer::Tcp(address)))
@@ -47,7 +52,7 @@ pub async fn serve(app: &Arc<App>, listeners: &Listeners, stopped: watch::Receiv
         }
     };
     let unix = async {
-        if let Some(listener) = &listeners.unix {
+        if let Some(listener) = unix {
             let accept = || unix_peer(listener);
             let who = |(_, peer): &(UnixStream, Peer)| whose(*peer);
             let attend = |(stream, peer), arrival| doorman.attend(stream, peer, arrival);

@@ -7,12 +7,12 @@ use std::sync::{Arc, OnceLock};
 
 use bank_core::amount::Precision;
 use bank_core::time::{MICROS, TEN_YEARS_S, Timestamp};
-use bankd::app::{self, App};
 use bankd::clock::{LedgerClock, SetClock};
 use bankd::config::Config;
 use bankd::data_dir::DataDir;
 use bankd::http::inside::Inside;
 use bankd::records::Drain;
+use bankd::services::{Services, start};
 use bankd::store::bank::NewBank;
 use bankd::store::{SqliteStore, open_reader};
 use rusqlite::Connection;
@@ -45,7 +45,7 @@ impl Answer {
 
 /// A bank with its daemon, without listeners.
 pub(super) struct House {
-    app: Arc<App>,
+    services: Arc<Services>,
     inside: Inside,
     drain: Option<Drain>,
     clock: Arc<SetClock>,
@@ -74,14 +74,14 @@ impl House {
             .build()
             .unwrap();
         let clock = Arc::new(SetClock::new(Timestamp(T0 * MICROS)));
-        let (app, drain) = runtime.block_on(async {
+        let (services, drain) = runtime.block_on(async {
             let given: Arc<dyn LedgerClock> = Arc::<SetClock>::clone(&clock);
-            app::start_with(&data, settings(), |_| Ok(given)).unwrap()
+            start::start_with(&data, settings(), |_| Ok(given)).unwrap()
         });
         House {
-            inside: Inside::new(&app, UID),
+            inside: Inside::new(&services, UID),
             journal: open_reader(&data.database()).unwrap(),
-            app,
+            services,
             drain: Some(drain),
             clock,
             folder,
@@ -148,12 +148,12 @@ impl House {
 
 impl Drop for House {
     fn drop(&mut self) {
-        let (drain, app) = (self.drain.take(), Arc::clone(&self.app));
+        let (drain, services) = (self.drain.take(), Arc::clone(&self.services));
         // The threads end with what they were given; a panic of theirs was seen by the life already.
         if let Some(drain) = drain {
             drain.stop();
         }
-        app.writer.stop();
+        services.writer.stop();
     }
 }
 

@@ -103,7 +103,8 @@ const ROOMS: [(&str, &[&str]); 21] = [
         &[
             "attention",
             "answer",
-            "app",
+            "data_dir",
+            "services",
             "clock",
             "config",
             "deliver",
@@ -134,7 +135,8 @@ const ROOMS: [(&str, &[&str]); 21] = [
         "bankd/src/auditor",
         &[
             "auditor",
-            "app",
+            "data_dir",
+            "services",
             "clock",
             "config",
             "exposition",
@@ -163,8 +165,8 @@ const ROOMS: [(&str, &[&str]); 21] = [
     (
         "bankd/src/gold",
         &[
-            "gold", "access", "answer", "app", "clock", "config", "keys", "listen", "nami",
-            "store", "usable", "writer",
+            "gold", "access", "answer", "data_dir", "services", "clock", "config", "keys",
+            "listen", "nami", "store", "usable", "writer",
         ],
     ),
     (
@@ -172,7 +174,8 @@ const ROOMS: [(&str, &[&str]); 21] = [
         &[
             "backup",
             "answer",
-            "app",
+            "data_dir",
+            "services",
             "background",
             "clock",
             "config",
@@ -187,7 +190,8 @@ const ROOMS: [(&str, &[&str]); 21] = [
         "bankd/src/doctor",
         &[
             "doctor",
-            "app",
+            "data_dir",
+            "services",
             "auditor",
             "backup",
             "checkpoint",
@@ -204,10 +208,15 @@ const ROOMS: [(&str, &[&str]); 21] = [
     ("bankd/src/nami", &["nami"]),
     ("bankd/src/emit", &["emit"]),
     ("bankd/src/ingest", &["ingest"]),
-    ("bankd/src/intake", &["intake", "ingest", "store", "writer"]),
+    (
+        "bankd/src/intake",
+        &["intake", "config", "ingest", "store", "writer"],
+    ),
     (
         "bankd/src/writer",
-        &["writer", "store", "answer", "clock", "hooks", "meter"],
+        &[
+            "writer", "store", "answer", "clock", "config", "hooks", "meter",
+        ],
     ),
     (
         "bankd/src/uploads",
@@ -215,6 +224,7 @@ const ROOMS: [(&str, &[&str]); 21] = [
             "uploads",
             "background",
             "clock",
+            "config",
             "ingest",
             "intake",
             "writer",

@@ -7,7 +7,7 @@ use crate::writer::{Caller, Origin};
 
 /// The oldest row of the quarantine as it is taken in again, with another body where there is one.
 async fn oldest(bank: &Bank, body: Option<String>) -> Again {
-    let asked = bank.app.readers.run(|connection| {
+    let asked = bank.services.readers.run(|connection| {
         let sql = "SELECT place, reason, peer, body FROM quarantine ORDER BY id LIMIT 1";
         Ok(connection.query_row(sql, [], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
@@ -34,9 +34,9 @@ async fn oldest(bank: &Bank, body: Option<String>) -> Again {
 /// The bank as it takes something in again.
 fn taking(bank: &Bank) -> again::Bank<'_> {
     again::Bank {
-        writer: &bank.app.writer,
-        readers: &bank.app.readers,
-        settings: &bank.app.config.auditor,
+        writer: &bank.services.writer,
+        readers: &bank.services.readers,
+        settings: &bank.services.config.auditor,
     }
 }
 

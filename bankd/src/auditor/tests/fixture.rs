@@ -10,19 +10,19 @@ use bank_core::time::Timestamp;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use super::super::{House, serve_house};
+use super::super::{Gate, House, serve_house};
 use crate::answer::{Answer, Media};
-use crate::app::{self, App};
 use crate::clock::{LedgerClock, SetClock};
 use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::init::{self, Choices};
 use crate::records::Drain;
+use crate::services::{Services, start};
 use crate::writer::{Caller, Decided, Origin, Submission};
 
 pub(super) struct Bank {
     _folder: tempfile::TempDir,
-    pub(super) app: Arc<App>,
+    pub(super) services: Arc<Services>,
     pub(super) house: Arc<House>,
     pub(super) clock: Arc<SetClock>,
     /// The bank's present when it was opened, µs.
@@ -75,8 +75,9 @@ impl Bank {
         let now = (crate::clock::auth_now_s() + 1) * 1_000_000;
         let clock = Arc::new(SetClock::new(Timestamp(now)));
         let shown: Arc<dyn LedgerClock> = Arc::clone(&clock) as Arc<dyn LedgerClock>;
-        let (app, drain) = app::start_with(&data, config, |_| Ok(shown)).unwrap();
-        let house = House::new(Arc::clone(&app), &data.database());
+        let (services, drain) = start::start_with(&data, config, |_| Ok(shown)).unwrap();
+        let gate = Gate::open(&services.config.auditor, data.path()).unwrap();
+        let house = House::new(Arc::clone(&services), Arc::new(gate), &data.database());
         let house = Arc::new(house.unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -87,7 +88,7 @@ impl Bank {
         };
         Bank {
             _folder: folder,
-            app,
+            services,
             house,
             clock,
             now,
@@ -143,7 +144,7 @@ impl Bank {
             render,
             fingerprint: String::new(),
         };
-        let reply = self.app.writer.submit(submission).await.unwrap();
+        let reply = self.services.writer.submit(submission).await.unwrap();
         let crate::writer::Reply::Fresh { summary, .. } = reply else {
             panic!("{reply:?}")
         };
@@ -202,7 +203,7 @@ impl Bank {
 
     /// One number of the database.
     pub(super) async fn number(&self, sql: &'static str) -> i64 {
-        let asked = self.app.readers.run(move |connection| {
+        let asked = self.services.readers.run(move |connection| {
             Ok(connection.query_row(sql, [], |row| row.get::<_, Option<i64>>(0))?)
         });
         asked.await.unwrap().unwrap_or(0)
@@ -225,11 +226,11 @@ impl Bank {
     pub(super) async fn close(mut self) {
         drop(self.stop.take());
         self.served.take().unwrap().await.unwrap();
-        let (drain, app) = (self.drain.take().unwrap(), Arc::clone(&self.app));
+        let (drain, services) = (self.drain.take().unwrap(), Arc::clone(&self.services));
         let ended = tokio::task::spawn_blocking(move || {
             drain.stop();
-            app.writer.stop();
-            app.writer_thread.wait()
+            services.writer.stop();
+            services.writer_thread.wait()
         });
         assert!(ended.await.unwrap());
     }

@@ -80,7 +80,7 @@ async fn what_is_refused_is_kept_aside() {
         assert_eq!(reply.status, status, "{reply:?}");
         let sql = "SELECT place || '|' || reason || '|' || bytes || '|' || length(body) || '|' || source FROM quarantine ORDER BY id DESC LIMIT 1";
         let asked = bank
-            .app
+            .services
             .readers
             .run(move |c| Ok(c.query_row(sql, [], |r| r.get::<_, String>(0))?));
         let row = asked.await.unwrap();
@@ -125,7 +125,7 @@ async fn a_long_text_is_cut_everywhere() {
         assert_eq!(reply.status, 400);
         assert!(reply.body.len() < 1500, "{} bytes", reply.body.len());
         let sql = "SELECT length(reason), bytes, length(body), reason FROM quarantine ORDER BY id DESC LIMIT 1";
-        let asked = bank.app.readers.run(move |c| {
+        let asked = bank.services.readers.run(move |c| {
             Ok(c.query_row(sql, [], |r| {
                 Ok((
                     r.get::<_, i64>(0)?,
@@ -149,9 +149,9 @@ async fn what_a_later_try_would_cure_has_no_answer() {
     let open = record("a", "01T00:00:00", None, "");
     assert_eq!(bank.send("POST", "/record", &open).await.status, 200);
     // The writer ends: a daemon that is going down.
-    let app = std::sync::Arc::clone(&bank.app);
-    app.writer.stop();
-    let ended = tokio::task::spawn_blocking(move || app.writer_thread.wait());
+    let services = std::sync::Arc::clone(&bank.services);
+    services.writer.stop();
+    let ended = tokio::task::spawn_blocking(move || services.writer_thread.wait());
     assert!(ended.await.unwrap());
     let json = "content-type: application/json\r\n";
     let end = r#"{"record_id":"a","components":[],"stop_time":"2024-02-01T00:00:10Z"}"#;

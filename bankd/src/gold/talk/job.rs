@@ -14,10 +14,10 @@ use super::options::{Options, not_read};
 use super::request::{Asked, missing, plain, unsupported};
 use super::said::{self, Came, Told};
 use super::{Fault, Said};
-use crate::app::App;
 use crate::gold::Verified;
 use crate::keys;
 use crate::nami::{self, Document, ObjectKind};
+use crate::services::Services;
 use crate::store::read::jobs;
 use crate::writer::{Caller, IdempotencyKey, Origin, Reply, Submission, Summary};
 
@@ -66,24 +66,24 @@ struct Setting<'a> {
 
 /// Runs a message about a job.
 pub(super) async fn answer(
-    app: &Arc<App>,
+    services: &Arc<Services>,
     request: &Verified,
     verb: Verb,
     asked: &Asked,
     request_id: &str,
 ) -> Result<Said, Fault> {
     let peer = &request.peer;
-    let directory = app.writer.directory();
+    let directory = services.writer.directory();
     let setting = Setting {
         scope: &peer.scope,
         strict_project: peer.strict_project,
-        reservation_idle: Seconds(app.config.gold.reservation_idle),
+        reservation_idle: Seconds(services.config.gold.reservation_idle),
         directory: &directory,
     };
     let options = Options::of(asked, verb)?;
-    left_out(app, &options.ignored, verb.word(), request_id);
+    left_out(services, &options.ignored, verb.word(), request_id);
     let mut made = of(asked, &options, verb, &request.body, &setting)?;
-    find_quote(app, &mut made.command).await?;
+    find_quote(services, &mut made.command).await?;
     let submission = |command, key| Submission {
         command,
         caller: Caller {
@@ -99,7 +99,10 @@ pub(super) async fn answer(
         fingerprint: String::new(),
     };
     let (key, repeat) = made.keyed.unzip();
-    let reply = app.writer.submit(submission(made.command, key)).await?;
+    let reply = services
+        .writer
+        .submit(submission(made.command, key))
+        .await?;
     let (answer, repeat) = match reply {
         Reply::Fresh { answer, summary } => {
             log(&made.told, summary, request_id);
@@ -114,26 +117,26 @@ pub(super) async fn answer(
     let came = Came::read(&answer.body).ok_or_else(|| unreadable(request_id))?;
     if let Some(repeat) = repeat.filter(|_| came.is_done()) {
         let note = submission(Command::Repeat(repeat), None);
-        app.writer.submit(note).await?;
+        services.writer.submit(note).await?;
     }
-    let bank = &app.writer.directory().bank;
+    let bank = &services.writer.directory().bank;
     Ok(said::of(&came, verb, &made.told, request, bank))
 }
 
 /// Logs and counts options that were left out.
-pub(super) fn left_out(app: &App, names: &[String], action: &str, request_id: &str) {
+pub(super) fn left_out(services: &Services, names: &[String], action: &str, request_id: &str) {
     if names.is_empty() {
         return;
     }
     let options = names.iter().map(|name| plain(name)).collect::<Vec<_>>();
     let options = options.join(",");
     tracing::warn!(request_id, action, options, "options were left out");
-    app.counters.options_left_out(names.len());
+    services.counters.options_left_out(names.len());
 }
 
 /// A client names a quote by its number or its TID. An unknown one has no effect, like an expired one
 /// (ledger.md 2.7).
-async fn find_quote(app: &Arc<App>, command: &mut Command) -> Result<(), Fault> {
+async fn find_quote(services: &Arc<Services>, command: &mut Command) -> Result<(), Fault> {
     let request = match command {
         Command::Reserve(reserve) => &mut reserve.request,
         Command::Charge(charge) => &mut charge.request,
@@ -143,7 +146,7 @@ async fn find_quote(app: &Arc<App>, command: &mut Command) -> Result<(), Fault> 
         return Ok(());
     };
     let question = move |connection: &_| jobs::quote_named(connection, &name);
-    if let Some(tid) = app.readers.run(question).await? {
+    if let Some(tid) = services.readers.run(question).await? {
         request.tid = Some(tid);
     }
     Ok(())

@@ -17,8 +17,8 @@ use rusqlite::Connection;
 use super::request::{Asked, plain, unsupported};
 use super::said::element;
 use super::{Fault, Said};
-use crate::app::App;
 use crate::gold::{Value, Verified};
+use crate::services::Services;
 use crate::store;
 use select::Select;
 
@@ -27,15 +27,15 @@ const ROWS_MAX: usize = 10_000;
 
 /// Answers a query.
 pub(super) async fn answer(
-    app: &Arc<App>,
+    services: &Arc<Services>,
     request: &Verified,
     asked: &Asked,
 ) -> Result<Said, Fault> {
     let rows = match asked.object.as_str() {
-        "User" => user::rows(app, request, asked).await?,
-        "Project" => project::rows(app, request, asked)?,
-        "Account" => account::rows(app, request, asked).await?,
-        "Job" => job::rows(app, request, asked).await?,
+        "User" => user::rows(services, request, asked).await?,
+        "Project" => project::rows(services, request, asked)?,
+        "Account" => account::rows(services, request, asked).await?,
+        "Job" => job::rows(services, request, asked).await?,
         other => return Err(unsupported(&format!("Query of {}", plain(other)))),
     };
     Ok(Said {
@@ -49,13 +49,13 @@ pub(super) async fn answer(
 }
 
 /// Asks the ledger; boundaries that have passed are journalled first.
-async fn ask<T, F>(app: &Arc<App>, question: F) -> Result<T, Fault>
+async fn ask<T, F>(services: &Arc<Services>, question: F) -> Result<T, Fault>
 where
     T: Send + 'static,
     F: FnOnce(&Connection) -> Result<T, store::Error> + Send + 'static,
 {
-    app.writer.settle().await?;
-    Ok(app.readers.run(question).await?)
+    services.writer.settle().await?;
+    Ok(services.readers.run(question).await?)
 }
 
 /// The first rows as XML; that there were more is logged.

@@ -13,12 +13,12 @@ use bank_core::amount::Precision;
 use tower::ServiceExt;
 
 use super::*;
-use crate::app::{self, App};
 use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::http::router::router;
 use crate::init::{Choices, init};
 use crate::keys::read_secret;
+use crate::services::{Services, start};
 
 const CHARGE: &str = "<Job><ObjectID>Moab.1</ObjectID><Account>nosuch</Account>\
     <Processors>1</Processors><ChargeDuration>60</ChargeDuration></Job>";
@@ -27,7 +27,7 @@ const UNBILLED: &str = "warning unbilled: no project \"nosuch\": 60 credits kept
 /// A served bank without listeners.
 struct Bank {
     data: DataDir,
-    app: Arc<App>,
+    services: Arc<Services>,
     router: Router,
     key: SigningKey,
 }
@@ -48,20 +48,20 @@ impl Bank {
     }
 
     fn serve(data: DataDir) -> Self {
-        let (app, _) = app::start(&data, Config::default()).unwrap();
+        let (services, _) = start::start(&data, Config::default()).unwrap();
         let key = SigningKey::new(&read_secret(&data.keys(), "admin").unwrap());
         Self {
             data,
-            router: router(Arc::clone(&app)),
-            app,
+            router: router(Arc::clone(&services)),
+            services,
             key,
         }
     }
 
     /// Ends the daemon and starts it again, so that only what is on the disk is known.
     fn restart(self) -> Self {
-        self.app.writer.stop();
-        assert!(self.app.writer_thread.wait());
+        self.services.writer.stop();
+        assert!(self.services.writer_thread.wait());
         let data = self.data.clone();
         drop(self);
         Self::serve(data)
@@ -184,7 +184,10 @@ async fn sent_twice_it_counts_once() {
     assert_eq!((first.status, first.text.as_str()), (200, UNBILLED));
     assert!(first.is_believed(&bank, &request));
     assert!(bank.signed(&request).await.is_refusal_of_a_stranger());
-    assert_eq!(bank.app.counters.auth_failures().get("replay"), Some(&1));
+    assert_eq!(
+        bank.services.counters.auth_failures().get("replay"),
+        Some(&1)
+    );
     let transactions = bank.transactions();
 
     let bank = bank.restart();

@@ -24,8 +24,8 @@ use super::frame::respond;
 use super::log::{Denied, Story, Told};
 use super::route::lines;
 use crate::answer::{Answer, Media};
-use crate::app::App;
 use crate::nami::{Document, DocumentError, Event, ReadOptions, read_each, require};
+use crate::services::Services;
 use crate::writer::{Reply, Submission, SubmitError, Summary};
 use command::Setting;
 
@@ -51,12 +51,12 @@ macro_rules! route {
     ($(#[$doc:meta])* $name:ident, $event:expr) => {
         $(#[$doc])*
         pub async fn $name(
-            State(app): State<Arc<App>>,
+            State(services): State<Arc<Services>>,
             caller: Authenticated,
             asked: Asked,
             body: Bytes,
         ) -> Response {
-            answer(app, caller, $event, asked, body).await
+            answer(services, caller, $event, asked, body).await
         }
     };
 }
@@ -116,7 +116,7 @@ pub async fn query() -> Response {
 }
 
 async fn answer(
-    app: Arc<App>,
+    services: Arc<Services>,
     caller: Authenticated,
     event: Event,
     asked: Asked,
@@ -128,11 +128,11 @@ async fn answer(
             "a query parameter is none of its kind",
         )]);
     };
-    let documents = match documents(&app, &asked, event, body).await {
+    let documents = match documents(&services, &asked, event, body).await {
         Ok(documents) => documents,
         Err(e) => return lines(&[Line::error(e.code, e.message)]),
     };
-    run(&app, &caller, event, &asked, documents).await
+    run(&services, &caller, event, &asked, documents).await
 }
 
 /// One object of the body, with what the event needs.
@@ -140,13 +140,13 @@ type Usable = Result<Document, DocumentError>;
 
 /// All objects of the body; or nothing of it is used.
 async fn documents(
-    app: &Arc<App>,
+    services: &Arc<Services>,
     asked: &Parameters,
     event: Event,
     body: Bytes,
 ) -> Result<Vec<Usable>, DocumentError> {
-    let latin1_fallback = asked.latin1_fallback || app.config.nami.latin1_fallback;
-    let config = Arc::clone(&app.config);
+    let latin1_fallback = asked.latin1_fallback || services.config.nami.latin1_fallback;
+    let config = Arc::clone(&services.config);
     let big = body.len() > BIG;
     let read = move || {
         let options = ReadOptions {
@@ -172,20 +172,20 @@ async fn documents(
 /// Submits one command for each object, in their order. What stops the daemon stops the rest too:
 /// the script asks again with the same key, and what is done stays done.
 async fn run(
-    app: &App,
+    services: &Services,
     caller: &Authenticated,
     event: Event,
     asked: &Parameters,
     documents: Vec<Usable>,
 ) -> Response {
-    let directory = app.writer.directory();
+    let directory = services.writer.directory();
     let setting = Setting {
         directory: &directory,
-        machine: machine(app, caller, asked),
-        with_tid: asked.print_tid || app.config.nami.print_tid,
+        machine: machine(services, caller, asked),
+        with_tid: asked.print_tid || services.config.nami.print_tid,
         event_time: caller.event_time,
-        charge_duration: app.config.nami.charge_duration.into(),
-        trusts_amounts: app.config.nami.trust_asserted_amount,
+        charge_duration: services.config.nami.charge_duration.into(),
+        trusts_amounts: services.config.nami.trust_asserted_amount,
     };
     let several = documents.len() > 1;
     let mut said = Said::default();
@@ -216,7 +216,7 @@ async fn run(
             render: made.render,
             fingerprint: String::new(),
         };
-        match app.writer.submit(submission).await {
+        match services.writer.submit(submission).await {
             Ok(Reply::Fresh { answer, summary }) => {
                 said.decided(&answer, &summary);
                 said.told.push(Story {
@@ -288,12 +288,12 @@ impl Said {
 
 /// Where the document names no machine: the script's, else the only one that the key speaks for,
 /// else the site's.
-fn machine(app: &App, caller: &Authenticated, asked: &Parameters) -> String {
+fn machine(services: &Services, caller: &Authenticated, asked: &Parameters) -> String {
     let given = asked.machine.as_deref().filter(|name| !name.is_empty());
     let only = caller.caller.scope.only_machine();
     given
         .or(only)
-        .unwrap_or(&app.config.nami.machine)
+        .unwrap_or(&services.config.nami.machine)
         .to_owned()
 }
 

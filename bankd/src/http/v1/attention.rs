@@ -122,7 +122,7 @@ pub(super) async fn retry(Path(id): Path<String>, call: Call) -> Handled {
     }
     if !dry_run {
         let change = NoticeChange::Retry(notice);
-        call.app.writer.change_notice(change).await?;
+        call.services.writer.change_notice(change).await?;
         "waiting".clone_into(&mut row.state);
         row.attempts = 0;
     }
@@ -142,7 +142,7 @@ pub(super) fn standing(
     let directory = call.directory();
     let names = directory.quiet().filter_map(|id| directory.project(id));
     AttentionStatus {
-        on: call.app.config.attention.on,
+        on: call.services.config.attention.on,
         open,
         targets: targets
             .into_iter()

@@ -25,12 +25,12 @@ use super::proposal;
 use super::view::View;
 use crate::access::right::Right;
 use crate::answer::{Answer, Media};
-use crate::app::App;
 use crate::http::auth::Authenticated;
 use crate::http::error::{Failure, problem};
 use crate::http::frame::respond;
 use crate::http::log::Denied;
 use crate::http::route::Granted;
+use crate::services::Services;
 use crate::store::{self, Known, StoredAnswer};
 use crate::writer::{Decided, IdempotencyKey, Render, Reply, Submission};
 
@@ -42,7 +42,7 @@ pub(super) type Handled = Result<Response, Failure>;
 
 /// One request.
 pub(super) struct Call {
-    pub(super) app: Arc<App>,
+    pub(super) services: Arc<Services>,
     pub(super) auth: Authenticated,
     /// The bank as the caller sees it.
     pub(super) view: View,
@@ -52,10 +52,10 @@ pub(super) struct Call {
     body: Bytes,
 }
 
-impl FromRequest<Arc<App>> for Call {
+impl FromRequest<Arc<Services>> for Call {
     type Rejection = Failure;
 
-    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Failure> {
+    async fn from_request(request: Request, services: &Arc<Services>) -> Result<Self, Failure> {
         let (parts, body) = request.into_parts();
         let nobody = || Failure::new("unauthorized", "");
         let auth = parts
@@ -71,9 +71,9 @@ impl FromRequest<Arc<App>> for Call {
         let body = axum::body::to_bytes(body, BODY_MAX)
             .await
             .map_err(too_large)?;
-        let view = View::new(&app.writer.directory(), &auth, app.writer.now());
+        let view = View::new(&services.writer.directory(), &auth, services.writer.now());
         Ok(Call {
-            app: Arc::clone(app),
+            services: Arc::clone(services),
             auth,
             view,
             method: parts.method,
@@ -94,7 +94,7 @@ impl Call {
     /// The same caller with another body, as it was written down before.
     pub(super) fn with_body(&self, body: Vec<u8>) -> Call {
         Call {
-            app: Arc::clone(&self.app),
+            services: Arc::clone(&self.services),
             auth: self.auth.clone(),
             view: self.view.clone(),
             method: self.method.clone(),
@@ -148,7 +148,7 @@ impl Call {
 
     /// The ledger clock.
     pub(super) fn now(&self) -> Timestamp {
-        self.app.writer.now()
+        self.services.writer.now()
     }
 
     /// Asks the ledger; boundaries that have passed are journalled first.
@@ -157,8 +157,8 @@ impl Call {
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T, store::Error> + Send + 'static,
     {
-        self.app.writer.settle().await?;
-        Ok(self.app.readers.run(question).await?)
+        self.services.writer.settle().await?;
+        Ok(self.services.readers.run(question).await?)
     }
 
     /// Submits a command that changes something: it needs an idempotency key, unless it is a dry
@@ -173,7 +173,7 @@ impl Call {
         let ProposeQuery { dry_run, propose } = self.query()?;
         let done = if propose {
             let request = proposal::written_down(&self.method, &self.uri, &self.body)?;
-            let keep = self.app.config.approval.keep();
+            let keep = self.services.config.approval.keep();
             let command = Command::Access(Access::Propose(Propose {
                 request,
                 command: Box::new(command),
@@ -240,7 +240,7 @@ impl Call {
             render,
         };
         let all = commands.into_iter().map(numbered).collect();
-        let replies = self.app.writer.submit_all(all).await?;
+        let replies = self.services.writer.submit_all(all).await?;
         let stored = |reply: &Reply| matches!(reply, Reply::Stored(_));
         let replayed = !replies.is_empty() && replies.iter().all(stored);
         let mut denied = Denied::default();
@@ -294,7 +294,7 @@ impl Call {
             dry_run,
             render,
         };
-        match self.app.writer.submit(submission).await? {
+        match self.services.writer.submit(submission).await? {
             Reply::Fresh { answer, summary } => Ok(Done::fresh(answer, summary, dry_run)),
             Reply::Stored(answer) => Ok(Done::stored(answer)),
             Reply::KeyReused => Err(key_reused()),
@@ -318,7 +318,7 @@ impl Call {
         let look_up = move |connection: &Connection| {
             store::known(connection, &client, &key.key, &key.fingerprint, &key.nonce)
         };
-        match self.app.readers.run(look_up).await? {
+        match self.services.readers.run(look_up).await? {
             Known::New => Ok(None),
             Known::Answered(answer) => Ok(Some(Done::stored(answer).into_response())),
             Known::Reused => Err(key_reused()),

@@ -15,12 +15,12 @@ use crate::writer::{Decided, Standing};
 pub(super) async fn confirm(call: Call) -> Handled {
     let body: ConfirmClock = call.json()?;
     // What the machine shows now, not at the last look.
-    call.app.writer.look().await?;
-    let shown = call.app.writer.standing().clock;
+    call.services.writer.look().await?;
+    let shown = call.services.writer.standing().clock;
     let command = Command::ConfirmClock(shown, body.note.unwrap_or_default());
     let answer: Response = call.write(command, render).await?.into_response();
     // Boundaries up to the time that was confirmed are journalled before anybody asks.
-    let _ = call.app.writer.look().await;
+    let _ = call.services.writer.look().await;
     Ok(answer)
 }
 

@@ -65,9 +65,12 @@ pub(super) async fn open(call: Call) -> Handled {
         days: new.days,
         strict: new.strict,
     };
-    let app = &call.app;
-    let standing = app.uploads.open(opening, &app.writer).map_err(failure)?;
-    let piece = app.config.http.body_limit;
+    let services = &call.services;
+    let standing = services
+        .uploads
+        .open(opening, &services.writer)
+        .map_err(failure)?;
+    let piece = services.config.http.body_limit;
     let mut answer = ok(&ImportOpened {
         id: standing.id,
         at: standing.at,
@@ -91,16 +94,22 @@ pub(super) async fn take(Path(id): Path<String>, call: Call) -> Handled {
         at,
         bytes: call.body().clone(),
     };
-    let app = &call.app;
-    let taken = app.uploads.take(who(&call), &id, part, &app.writer).await;
+    let services = &call.services;
+    let taken = services
+        .uploads
+        .take(who(&call), &id, part, &services.writer)
+        .await;
     let Standing { at, records, .. } = taken.map_err(failure)?;
     ok(&ImportTaken { at, records })
 }
 
 /// `POST /api/v1/imports/{id}/end`
 pub(super) async fn end(Path(id): Path<String>, call: Call) -> Handled {
-    let app = &call.app;
-    let ended = app.uploads.end(who(&call), &id, &app.writer).await;
+    let services = &call.services;
+    let ended = services
+        .uploads
+        .end(who(&call), &id, &services.writer)
+        .await;
     let (standing, outcome) = ended.map_err(failure)?;
     match outcome.as_ref() {
         Ok(taken) => ok(&done(&standing, taken)?),
@@ -114,7 +123,7 @@ pub(super) async fn list(call: Call) -> Handled {
     let sees_all = call.auth.roles.allow(Role::Auditor) && call.view.is_unlimited();
     let own = call.auth.caller.client.as_str();
     let who = (!sees_all).then_some(own);
-    let running = call.app.uploads.list(who, &call.app.writer);
+    let running = call.services.uploads.list(who, &call.services.writer);
     let mut running: Vec<_> = running.into_iter().map(shaped).collect();
     running.sort_by(|a, b| a.id.cmp(&b.id));
     let page = turn.by(running, |import| import.id.clone());
@@ -124,8 +133,11 @@ pub(super) async fn list(call: Call) -> Handled {
 
 /// `DELETE /api/v1/imports/{id}`
 pub(super) async fn give_up(Path(id): Path<String>, call: Call) -> Handled {
-    let app = &call.app;
-    let given = app.uploads.give_up(who(&call), &id, &app.writer).await;
+    let services = &call.services;
+    let given = services
+        .uploads
+        .give_up(who(&call), &id, &services.writer)
+        .await;
     ok(&Removed {
         name: given.map_err(failure)?.id,
         transaction: None,

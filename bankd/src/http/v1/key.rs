@@ -85,12 +85,12 @@ pub(super) async fn set(Path(id): Path<String>, call: Call) -> Handled {
         Err(refusal) => return call.answered_or(call.refused(&refusal)).await,
     };
     finish(async move {
-        let ring = call.app.keys.clone();
+        let ring = call.services.keys.clone();
         let _changing = ring.changing().await;
         let fingerprint = ring.fingerprint(&id).unwrap_or_default();
         let command = Command::SetKey(change);
         let done = call.write_key(command, render, fingerprint).await?;
-        ring.reload(&call.app.writer.directory());
+        ring.reload(&call.services.writer.directory());
         Ok(done.into_response())
     })
     .await
@@ -100,11 +100,11 @@ pub(super) async fn set(Path(id): Path<String>, call: Call) -> Handled {
 pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
     check_is_key(&call, &id)?;
     finish(async move {
-        let ring = call.app.keys.clone();
+        let ring = call.services.keys.clone();
         let _changing = ring.changing().await;
         let done = call.write(Command::RemoveKey(id.clone()), removed).await?;
         if done.is_accepted() && !done.is_dry_run() {
-            ring.reload(&call.app.writer.directory());
+            ring.reload(&call.services.writer.directory());
             let folder = ring.folder().to_owned();
             let gone = tokio::task::spawn_blocking(move || keys::remove_secret(&folder, &id));
             if !matches!(gone.await, Ok(Ok(()))) {
@@ -187,10 +187,15 @@ async fn make(
     told: Option<Zeroizing<String>>,
     secret: Secret,
 ) -> Result<Response, Failure> {
-    let ring = call.app.keys.clone();
+    let ring = call.services.keys.clone();
     let _changing = ring.changing().await;
     // An id that is taken keeps its own secret; the ledger refuses, or answers a repeat.
-    let taken = call.app.writer.directory().number_for("key", id).is_none();
+    let taken = call
+        .services
+        .writer
+        .directory()
+        .number_for("key", id)
+        .is_none();
     let stored = !taken && !call.dry_run()? && store(&call, id, secret.clone()).await?;
     let fingerprint = SigningKey::new(&secret).fingerprint();
     let done = call.write_key(command, render_new, fingerprint).await;
@@ -201,7 +206,7 @@ async fn make(
         let _ = undone.await;
     }
     let mut done = done?;
-    ring.reload(&call.app.writer.directory());
+    ring.reload(&call.services.writer.directory());
     let told = told.filter(|_| done.is_accepted() && done.is_fresh() && !done.is_dry_run());
     if let Some(text) = told {
         done.tell_secret(&text, |answer: &mut NewKeyAnswer| {
@@ -213,7 +218,7 @@ async fn make(
 
 /// False for an id that cannot be one: the ledger says so.
 async fn store(call: &Call, id: &str, secret: Secret) -> Result<bool, Failure> {
-    let (folder, id) = (call.app.keys.folder().to_owned(), id.to_owned());
+    let (folder, id) = (call.services.keys.folder().to_owned(), id.to_owned());
     let written = tokio::task::spawn_blocking(move || keys::write_secret(&folder, &id, &secret));
     match written.await {
         Ok(Ok(_)) => Ok(true),
@@ -325,10 +330,13 @@ fn equal(a: &[String], b: &[String]) -> bool {
 }
 
 fn with_fingerprint(call: &Call, key: &Key) -> v1::Key {
-    let used_s = call.app.keys.used_s(&key.id);
+    let used_s = call.services.keys.used_s(&key.id);
     v1::Key {
         last_used: used_s.map(|s| shape::time(Timestamp::from_seconds(s))),
-        ..shaped(key, call.app.keys.fingerprint(&key.id).unwrap_or_default())
+        ..shaped(
+            key,
+            call.services.keys.fingerprint(&key.id).unwrap_or_default(),
+        )
     }
 }
 

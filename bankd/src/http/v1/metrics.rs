@@ -72,7 +72,7 @@ pub(super) async fn show(call: Call) -> Handled {
     unlimited(&call)?;
     let counts = call.ask(schedule_counts).await?;
     let definition = |name: &str| {
-        let mut all = call.app.config.scheduled_report.iter();
+        let mut all = call.services.config.scheduled_report.iter();
         all.find(|report| report.name == name)
     };
     let mut text = Text::default();
@@ -90,7 +90,7 @@ pub(super) async fn show(call: Call) -> Handled {
         "counter",
         "Options of the Gold protocol that were left out, since the start",
     );
-    let ignored = call.app.counters.options_ignored();
+    let ignored = call.services.counters.options_ignored();
     text.sample("bankd_gold_options_ignored_total", &[], ignored);
     Ok(([(CONTENT_TYPE, MEDIA)], text.done()).into_response())
 }

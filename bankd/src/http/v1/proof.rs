@@ -21,7 +21,7 @@ const WAIT_MAX: u32 = 20;
 pub(super) async fn start(call: Call) -> Handled {
     call.query::<Empty>()?;
     let failed = |error| Failure::new("internal", format!("cannot start: {error}"));
-    ok(&call.app.proof.start().map_err(failed)?)
+    ok(&call.services.proof.start().map_err(failed)?)
 }
 
 /// `GET /api/v1/verifications`
@@ -36,22 +36,22 @@ pub(super) async fn show(call: Call) -> Handled {
         return Err(call.refused(&refusal));
     }
     // Never as long as a request may take at all.
-    let most = Duration::from_secs(call.app.config.http.timeout_s) / 2;
+    let most = Duration::from_secs(call.services.config.http.timeout_s) / 2;
     let wait = Duration::from_secs(wait.into()).min(most);
-    ok(&call.app.proof.wait(wait).await)
+    ok(&call.services.proof.wait(wait).await)
 }
 
 /// `GET /api/v1/checkpoint`: of a bank that was proven a moment ago, or is proven now. Where that takes
 /// longer than a request may, the caller asks again.
 pub(super) async fn checkpoint(call: Call) -> Handled {
     call.query::<Empty>()?;
-    let keeper = call.app.checkpoints.keeper().clone();
+    let keeper = call.services.checkpoints.keeper().clone();
     if !keeper.key.exists() {
         return Err(Failure::new("not_found", "this bank signs no checkpoints")
             .hint("`bankd checkpoint-key new` makes a key"));
     }
     let proven = proven(&call).await?;
-    let _one = call.app.checkpoints.turn().await;
+    let _one = call.services.checkpoints.turn().await;
     let signing = move || keeper.make_proven(proven, clock::real_us());
     let made = tokio::task::spawn_blocking(signing).await;
     let failed = |error: checkpoint::Error| match error {
@@ -66,13 +66,13 @@ pub(super) async fn checkpoint(call: Call) -> Handled {
 
 /// Up to which transaction the bank is proven.
 async fn proven(call: &Call) -> Result<i64, Failure> {
-    let prover = &call.app.proof;
+    let prover = &call.services.proof;
     // What was found before may have been put right.
     let fresh = prover.fresh(FRESH);
     let proof = if let Some(proof @ Proof::Sound(_)) = fresh {
         proof
     } else {
-        let most = Duration::from_secs(call.app.config.http.timeout_s) / 2;
+        let most = Duration::from_secs(call.services.config.http.timeout_s) / 2;
         let wait = Duration::from_secs(WAIT_MAX.into()).min(most);
         let proving = tokio::time::timeout(wait, prover.prove());
         proving.await.map_err(|_| {
@@ -94,6 +94,6 @@ async fn proven(call: &Call) -> Result<i64, Failure> {
 fn unsound(call: &Call, finding: &str) -> Failure {
     let told = format!("the bank is not sound: {finding}");
     tracing::error!(finding, "no checkpoint was made: the bank is not sound");
-    call.app.checkpoints.note(Some(told.clone()));
+    call.services.checkpoints.note(Some(told.clone()));
     Failure::new("not_sound", told).hint("`bank verify` tells all of it")
 }

@@ -141,8 +141,8 @@ pub(super) async fn approve(Path(id): Path<String>, call: Call) -> Handled {
 /// other one of its client.
 async fn proposers(call: &Call, proposal: &Proposal) -> Result<Vec<Scope>, Failure> {
     if let Some(name) = proposal.client.strip_prefix("unix:") {
-        let (app, name) = (Arc::clone(&call.app), name.to_owned());
-        let found = tokio::task::spawn_blocking(move || app.people.find_named(&name));
+        let (services, name) = (Arc::clone(&call.services), name.to_owned());
+        let found = tokio::task::spawn_blocking(move || services.people.find_named(&name));
         let failed = |_| Failure::new("internal", "who proposed it cannot be looked up");
         let person = found.await.map_err(failed)?;
         return Ok(person.iter().map(Person::scope).collect());

@@ -61,7 +61,7 @@ pub(super) async fn remove(Path(id): Path<i64>, call: Call) -> Handled {
     let dry_run = call.dry_run()?;
     find(&call, id).await?;
     if !dry_run {
-        call.app.writer.discard(vec![id]).await?;
+        call.services.writer.discard(vec![id]).await?;
     }
     ok(&Removed {
         name: id.to_string(),
@@ -79,7 +79,7 @@ pub(super) async fn clear(call: Call) -> Handled {
         let count = call.ask(move |connection| quarantine::count(connection, &source));
         count.await?
     } else {
-        call.app.writer.discard_of(source).await?
+        call.services.writer.discard_of(source).await?
     };
     ok(&QuarantineRemoved { removed, dry_run })
 }
@@ -115,7 +115,7 @@ pub(super) async fn replay(Path(id): Path<i64>, call: Call) -> Handled {
         None => Some(known.machine).filter(|machine| !machine.is_empty()),
     };
     let work = Again {
-        writer: call.app.writer.clone(),
+        writer: call.services.writer.clone(),
         feed: Feed {
             source: aside.source.clone(),
             format: format.name.to_owned(),
@@ -136,7 +136,7 @@ pub(super) async fn replay(Path(id): Path<i64>, call: Call) -> Handled {
     let (taken, skipped) = done.map_err(broken)??;
     let is_refused = taken.outcomes.contains_key("refused");
     if !dry_run && !is_refused {
-        call.app.writer.discard(vec![id]).await?;
+        call.services.writer.discard(vec![id]).await?;
     }
     ok(&QuarantineReplayed {
         id,
@@ -172,9 +172,9 @@ async fn replay_collected(
         dry_run,
     };
     let bank = Bank {
-        writer: &call.app.writer,
-        readers: &call.app.readers,
-        settings: &call.app.config.auditor,
+        writer: &call.services.writer,
+        readers: &call.services.readers,
+        settings: &call.services.config.auditor,
     };
     let outcomes = work.run(bank).await.map_err(|kept| match kept {
         Kept::Refused(why) => Failure::new("bad_value", format!("it cannot be taken in: {why}"))
@@ -184,7 +184,7 @@ async fn replay_collected(
     })?;
     if !dry_run {
         // What the rules refuse was kept aside anew, with its reason.
-        call.app.writer.discard(vec![aside.id]).await?;
+        call.services.writer.discard(vec![aside.id]).await?;
     }
     let jobs = outcomes.iter().filter(|(word, _)| *word != "refused");
     ok(&QuarantineReplayed {

@@ -134,7 +134,7 @@ fn form_of(call: &Call, query: &RecordQuery) -> Result<Form, Failure> {
             ));
         }
         let sink = call
-            .app
+            .services
             .config
             .sinks()
             .into_iter()
@@ -194,7 +194,7 @@ fn of_sink_alone(query: &RecordQuery) -> RecordQuery {
 /// The record files, for the state of the daemon: `last` is the place of the newest record.
 pub(super) fn standings(call: &Call, last: i64) -> Vec<SinkStatus> {
     let whole = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
-    let sinks = call.app.records.standings().map(|(sink, standing)| {
+    let sinks = call.services.records.standings().map(|(sink, standing)| {
         let format = match sink.form {
             Form::File { .. } => "file",
             Form::Ggf { .. } => "ggf",

@@ -83,7 +83,7 @@ pub(super) async fn run(Path(name): Path<String>, call: Call) -> Handled {
             key: key.key,
             answer: stored,
         }));
-        let kept = call.app.writer.change_schedule(change).await?;
+        let kept = call.services.writer.change_schedule(change).await?;
         // The same call was on its way at the same time.
         if kept == 0
             && let Some(answer) = call.answered(dry_run).await?
@@ -123,7 +123,7 @@ pub(super) fn standing(rows: &[Schedule]) -> ScheduleStatus {
 }
 
 fn definition<'c>(call: &'c Call, name: &str) -> Option<&'c config::ScheduledReport> {
-    let mut all = call.app.config.scheduled_report.iter();
+    let mut all = call.services.config.scheduled_report.iter();
     all.find(|report| report.name == name)
 }
 

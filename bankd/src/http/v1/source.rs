@@ -50,12 +50,12 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
     if let Some(text) = &patch.silent_after {
         let after = read_patience(text).map_err(|r| call.refused(&r))?;
         if dry_run {
-            let usual = Seconds(call.app.config.sources.silent_after_s);
+            let usual = Seconds(call.services.config.sources.silent_after_s);
             object.silent_after_s = after.unwrap_or(usual).0;
         } else {
             let name = name.clone();
             let change = SourceChange::SilentAfter { name, after };
-            call.app.writer.change_source(change).await?;
+            call.services.writer.change_source(change).await?;
             object = one(&call, &object.name).await?;
         }
     }
@@ -79,7 +79,7 @@ pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
     }
     if !dry_run {
         let change = SourceChange::Remove { name: name.clone() };
-        call.app.writer.change_source(change).await?;
+        call.services.writer.change_source(change).await?;
     }
     let transaction = None;
     Ok(ok(&Removed {
@@ -93,7 +93,7 @@ pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
 
 /// The collectors that have been silent for too long, by name.
 pub(super) fn silent(call: &Call, rows: &[SourceRow]) -> Vec<String> {
-    let usual = Seconds(call.app.config.sources.silent_after_s);
+    let usual = Seconds(call.services.config.sources.silent_after_s);
     let silent = rows.iter().filter(|row| row.is_silent(usual, call.now()));
     silent.map(|row| row.name.clone()).collect()
 }
@@ -130,13 +130,13 @@ fn charges<'a>(call: &'a Call, source: &str) -> impl Iterator<Item = &'a str> {
 }
 
 fn shaped(call: &Call, row: &SourceRow) -> Source {
-    let usual = Seconds(call.app.config.sources.silent_after_s);
+    let usual = Seconds(call.services.config.sources.silent_after_s);
     let now = call.now();
     let [first, last] = row.contacts;
     let [records, jobs, skipped, rejected] = row.counts;
     let mut charges: Vec<String> = charges(call, &row.name).map(str::to_owned).collect();
     charges.sort();
-    let files = call.app.follow.standings();
+    let files = call.services.follow.standings();
     let own = files.filter(|(source, ..)| *source == row.name);
     Source {
         name: row.name.clone(),

@@ -94,7 +94,7 @@ async fn added_up(
             })?;
             Ok((sums, next))
         };
-        (sums, next) = call.app.readers.run(question).await?;
+        (sums, next) = call.services.readers.run(question).await?;
     }
     Ok(sums)
 }

@@ -21,9 +21,9 @@ pub(super) async fn show(call: Call) -> Handled {
     call.query::<Empty>()?;
     let suspense = call.directory().suspense().map(|account| account.id);
     // Not `ask`: the state is told even when the writer has stopped.
-    let _ = call.app.writer.look().await;
-    let readers = &call.app.readers;
-    let data = call.app.backups.data().clone();
+    let _ = call.services.writer.look().await;
+    let readers = &call.services.readers;
+    let data = call.services.backups.data().clone();
     let is_unlimited = call.view.is_unlimited();
     let ledger = readers.run(move |connection| {
         let sources = sources::list(connection, None)?;
@@ -52,8 +52,8 @@ pub(super) async fn show(call: Call) -> Handled {
         status.attention = Some(super::attention::standing(&call, told));
         status.reports = Some(super::scheduled::standing(&reports));
         status.last_backup = last_backup;
-        status.backup_error = call.app.backups.error();
-        status.checkpoint_error = call.app.checkpoints.error();
+        status.backup_error = call.services.backups.error();
+        status.checkpoint_error = call.services.checkpoints.error();
     }
     ok(&status)
 }
@@ -62,8 +62,8 @@ pub(super) async fn show(call: Call) -> Handled {
 fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
     let directory = call.directory();
     let bank = &directory.bank;
-    let writer = call.app.writer.counters();
-    let standing = call.app.writer.standing();
+    let writer = call.services.writer.counters();
+    let standing = call.services.writer.standing();
     // Numbers of other people's allocations are theirs.
     let may_see = call.view.is_unlimited();
     let stuck = standing.stuck.iter().filter(|_| may_see);
@@ -80,8 +80,8 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
     machines.sort_by(|a, b| a.name.cmp(&b.name));
     Status {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        healthy: call.app.writer.is_healthy(),
-        uptime_s: whole(call.app.started.elapsed().as_secs()),
+        healthy: call.services.writer.is_healthy(),
+        uptime_s: whole(call.services.started.elapsed().as_secs()),
         unit: bank.unit.clone(),
         precision: bank.precision.places(),
         sqlite_version: rusqlite::version().to_owned(),
@@ -102,7 +102,7 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
         machines,
         at: shape::time(call.now()),
         clock: clock::shaped(&standing),
-        next_boundary: call.app.writer.next_due().map(shape::time),
+        next_boundary: call.services.writer.next_due().map(shape::time),
         next_cycle: next_cycle(call),
         stuck: stuck.map(shaped_stuck).collect(),
         stuck_total: whole(standing.stuck_total),
@@ -121,7 +121,7 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
 }
 
 fn limited(call: &Call) -> Limited {
-    let [rate, concurrent, body] = call.app.counters.limits_met().map(whole);
+    let [rate, concurrent, body] = call.services.counters.limits_met().map(whole);
     Limited {
         rate,
         concurrent,
@@ -131,7 +131,7 @@ fn limited(call: &Call) -> Limited {
 
 /// Whom access was refused, and why.
 fn refused_access(call: &Call) -> Vec<RefusedAccess> {
-    let refusals = call.app.counters.access_refusals().into_iter();
+    let refusals = call.services.counters.access_refusals().into_iter();
     let shaped = refusals.map(|(roles, code, count)| RefusedAccess {
         roles: roles.words(),
         code: code.to_owned(),
@@ -142,7 +142,7 @@ fn refused_access(call: &Call) -> Vec<RefusedAccess> {
 
 /// Whom the bank did not know, and why.
 fn auth_failures(call: &Call) -> BTreeMap<String, i64> {
-    let failures = call.app.counters.auth_failures().into_iter();
+    let failures = call.services.counters.auth_failures().into_iter();
     let shaped = failures.map(|(cause, count)| (cause.to_owned(), whole(count)));
     shaped.collect()
 }

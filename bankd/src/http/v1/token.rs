@@ -57,9 +57,9 @@ pub(super) async fn add(call: Call) -> Handled {
         Err(refusal) => return call.answered_or(call.refused(&refusal)).await,
     };
     finish(async move {
-        let _changing = call.app.keys.changing().await;
+        let _changing = call.services.keys.changing().await;
         let mut done = call.write(Command::AddKey(key), render_new).await?;
-        call.app.keys.reload(&call.app.writer.directory());
+        call.services.keys.reload(&call.services.writer.directory());
         if done.is_accepted() && done.is_fresh() && !done.is_dry_run() {
             done.tell_secret(&text, |answer: &mut NewTokenAnswer| {
                 answer.secret = Some(text.to_string());
@@ -76,9 +76,9 @@ pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
         return call.answered_or(unknown).await;
     }
     finish(async move {
-        let _changing = call.app.keys.changing().await;
+        let _changing = call.services.keys.changing().await;
         let done: Done = call.write(Command::RemoveKey(id), removed).await?;
-        call.app.keys.reload(&call.app.writer.directory());
+        call.services.keys.reload(&call.services.writer.directory());
         Ok(done.into_response())
     })
     .await
@@ -122,7 +122,7 @@ fn short(hash: &tokens::Hash) -> String {
 
 fn with_use(call: &Call, token: &Key) -> v1::Token {
     let mut shape = shaped(token);
-    let used_s = call.app.keys.used_s(&token.id);
+    let used_s = call.services.keys.used_s(&token.id);
     shape.last_used = used_s.map(|s| shape::time(Timestamp::from_seconds(s)));
     shape
 }

@@ -314,7 +314,7 @@ async fn submit(
         fingerprint: String::new(),
     };
     let all = commands.iter().map(submission).collect();
-    let replies = call.app.writer.submit_all(all).await?;
+    let replies = call.services.writer.submit_all(all).await?;
     let mut tally = Tally::default();
     let mut denied = Denied::default();
     for (command, reply) in commands.iter().zip(replies) {

@@ -6,9 +6,9 @@ use bank_core::command::{Charge, Command, Request, Scope, Whose};
 
 use super::*;
 use crate::answer::{Answer, Media};
-use crate::app::{self, App};
 use crate::data_dir::DataDir;
 use crate::init::{Choices, init};
+use crate::services::{Services, start};
 use crate::store::{last_record, open_reader, sink_state};
 use crate::writer::{Caller, Origin, Reply, Submission};
 
@@ -26,10 +26,10 @@ fn bank(folder: &Path) -> DataDir {
 }
 
 /// Charges a job while the daemon runs, then stops it in its usual order.
-async fn charge(data: &DataDir, path: &str, job: &str) -> Arc<App> {
+async fn charge(data: &DataDir, path: &str, job: &str) -> Arc<Services> {
     let mut config = Config::default();
     path.clone_into(&mut config.file.path);
-    let (app, drain) = app::start(data, config).unwrap();
+    let (services, drain) = start::start(data, config).unwrap();
     let request = Request {
         object_id: job.to_owned(),
         whose: Whose {
@@ -40,7 +40,7 @@ async fn charge(data: &DataDir, path: &str, job: &str) -> Arc<App> {
         },
         ..Request::default()
     };
-    let reply = app.writer.submit(Submission {
+    let reply = services.writer.submit(Submission {
         command: Command::Charge(Charge {
             request,
             duration: Some(Seconds(60)),
@@ -67,7 +67,7 @@ async fn charge(data: &DataDir, path: &str, job: &str) -> Arc<App> {
         panic!("not taken");
     };
     assert_eq!(answer.status, 200);
-    let stopping = Arc::clone(&app);
+    let stopping = Arc::clone(&services);
     tokio::task::spawn_blocking(move || {
         drain.stop();
         stopping.writer.stop();
@@ -75,7 +75,7 @@ async fn charge(data: &DataDir, path: &str, job: &str) -> Arc<App> {
     })
     .await
     .unwrap();
-    app
+    services
 }
 
 fn waits(data: &DataDir) -> i64 {
@@ -110,8 +110,8 @@ async fn a_file_that_cannot_be_written_delays_its_lines_only() {
     let folder = tempfile::tempdir().unwrap();
     let data = bank(folder.path());
     let later = data.path().join("later");
-    let app = charge(&data, "later/alloc.txt", "a").await;
-    assert!(app.counters.record_failures() > 0);
+    let services = charge(&data, "later/alloc.txt", "a").await;
+    assert!(services.counters.record_failures() > 0);
     assert_eq!(waits(&data), 1);
     std::fs::create_dir(&later).unwrap();
     charge(&data, "later/alloc.txt", "b").await;

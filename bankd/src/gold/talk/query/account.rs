@@ -11,8 +11,8 @@ use bank_core::model::Account;
 use super::cell::{Cell, Kind};
 use super::select::{Select, Shape};
 use super::{Asked, Fault, ask, project, written};
-use crate::app::App;
 use crate::gold::Verified;
+use crate::services::Services;
 use crate::store::read::money::{self, Figures};
 use crate::usable::{By, usable};
 
@@ -28,12 +28,12 @@ type Row<'a> = (&'a Account, Figures);
 
 /// The accounts of an answer.
 pub(super) async fn rows(
-    app: &Arc<App>,
+    services: &Arc<Services>,
     request: &Verified,
     asked: &Asked,
 ) -> Result<Vec<String>, Fault> {
     let select = Select::read(asked, &SHAPE)?;
-    let directory = app.writer.directory();
+    let directory = services.writer.directory();
     let scope = &request.peer.scope;
     let seen = |account: &&Account| {
         let spends = |project| {
@@ -59,9 +59,9 @@ pub(super) async fn rows(
     rows.sort_by_key(|(account, _)| account.id);
     if SHAPE.special.iter().any(|name| select.asks_for(name)) {
         let ids: Vec<_> = rows.iter().map(|(account, _)| account.id).collect();
-        let now = app.writer.ledger_now();
+        let now = services.writer.ledger_now();
         let question = move |connection: &_| money::figures(connection, &ids, now);
-        let figures = ask(app, question).await?;
+        let figures = ask(services, question).await?;
         for (row, figures) in rows.iter_mut().zip(figures) {
             row.1 = figures;
         }

@@ -10,8 +10,8 @@ use bank_core::time::Timestamp;
 use super::cell::{Cell, Kind};
 use super::select::{Select, Shape};
 use super::{Asked, Fault, ROWS_MAX, ask, written};
-use crate::app::App;
 use crate::gold::Verified;
+use crate::services::Services;
 use crate::store::read::jobs::{self, JobRow};
 
 const SHAPE: Shape = Shape {
@@ -48,12 +48,12 @@ const SHAPE: Shape = Shape {
 
 /// The jobs of an answer: where there are too many, the newest.
 pub(super) async fn rows(
-    app: &Arc<App>,
+    services: &Arc<Services>,
     request: &Verified,
     asked: &Asked,
 ) -> Result<Vec<String>, Fault> {
     let select = Select::read(asked, &SHAPE)?;
-    let directory = app.writer.directory();
+    let directory = services.writer.directory();
     let (own, peer) = (Arc::clone(&directory), Arc::clone(&request.peer));
     let tested = select.clone();
     let keep = move |job: &JobRow| {
@@ -63,7 +63,7 @@ pub(super) async fn rows(
             && tested.accepts(|name| cell(&own.bank, job, name))
     };
     let only = select.exactly("JobId").map(str::to_owned);
-    let found = ask(app, move |connection| {
+    let found = ask(services, move |connection| {
         if let Some(id) = only {
             let uses = jobs::uses(connection, &id)?;
             return Ok((uses.into_iter().filter(keep).collect(), false));

@@ -9,8 +9,8 @@ use bank_core::model::Project;
 use super::cell::{Cell, Kind};
 use super::select::{Select, Shape};
 use super::{Asked, Fault, written};
-use crate::app::App;
 use crate::gold::Verified;
+use crate::services::Services;
 
 const SHAPE: Shape = Shape {
     usual: &["Name", "Active", "Organization", "Description"],
@@ -25,12 +25,12 @@ const SHAPE: Shape = Shape {
 
 /// The projects of an answer.
 pub(super) fn rows(
-    app: &Arc<App>,
+    services: &Arc<Services>,
     request: &Verified,
     asked: &Asked,
 ) -> Result<Vec<String>, Fault> {
     let select = Select::read(asked, &SHAPE)?;
-    let directory = app.writer.directory();
+    let directory = services.writer.directory();
     let has_member = |project: &Project, name: &str| {
         let user = directory.user_named(name);
         user.is_some_and(|user| directory.is_member(project.id, user.id))

@@ -12,8 +12,8 @@ use bank_core::model::{Project, User};
 use super::cell::{Cell, Kind};
 use super::select::{Select, Shape};
 use super::{Asked, Fault, ask, project, written};
-use crate::app::App;
 use crate::gold::Verified;
+use crate::services::Services;
 use crate::store::read::jobs;
 
 const SHAPE: Shape = Shape {
@@ -42,12 +42,12 @@ const MAUI_USERS_MAX: usize = 1023;
 
 /// The users of an answer.
 pub(super) async fn rows(
-    app: &Arc<App>,
+    services: &Arc<Services>,
     request: &Verified,
     asked: &Asked,
 ) -> Result<Vec<String>, Fault> {
     let select = Select::read(asked, &SHAPE)?;
-    let directory = app.writer.directory();
+    let directory = services.writer.directory();
     let cell = |user: &&User, name: &str| cell(&directory, user, name);
     let seen = directory
         .users()
@@ -62,7 +62,10 @@ pub(super) async fn rows(
         keep_sendable(&directory, &mut users);
         if users.len() > MAUI_USERS_MAX {
             let most = MAUI_USERS_MAX;
-            let lately = ask(app, move |connection| jobs::latest_users(connection, most)).await?;
+            let lately = ask(services, move |connection| {
+                jobs::latest_users(connection, most)
+            })
+            .await?;
             keep_latest(&mut users, &lately);
         }
     }

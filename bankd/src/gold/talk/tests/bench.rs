@@ -11,12 +11,12 @@ use bank_core::command::{
 use bank_core::rate::{Per, RateKind, RateValue};
 use bank_core::time::{MICROS, Timestamp};
 
-use crate::app::{self, App};
 use crate::clock::LedgerClock;
 use crate::config::{Config, NoFundsWord};
 use crate::data_dir::DataDir;
 use crate::gold::{Peer, Said, Verified, talk};
 use crate::records;
+use crate::services::{Services, start};
 use crate::store::SqliteStore;
 use crate::store::bank::NewBank;
 use crate::store::read::{journal, liens, money};
@@ -39,7 +39,7 @@ impl LedgerClock for Hand {
 /// A bank, its clock, and who speaks to it.
 pub(super) struct Bench {
     _folder: tempfile::TempDir,
-    pub(super) app: Arc<App>,
+    pub(super) services: Arc<Services>,
     _records: records::Drain,
     clock: Arc<Hand>,
     pub(super) peer: Peer,
@@ -70,10 +70,10 @@ impl Bench {
         std::fs::create_dir(data.keys()).unwrap();
         let clock = Arc::new(Hand(AtomicI64::new(T0)));
         let shared: Arc<dyn LedgerClock> = Arc::clone(&clock) as _;
-        let (app, records) = app::start_with(&data, config, |_| Ok(shared)).unwrap();
+        let (services, records) = start::start_with(&data, config, |_| Ok(shared)).unwrap();
         let mut bench = Bench {
             _folder: folder,
-            app,
+            services,
             _records: records,
             clock,
             peer: Peer {
@@ -163,7 +163,7 @@ impl Bench {
     /// Whole credits into a project's account.
     pub(super) async fn deposit(&mut self, name: &str, credits: i64) {
         let minor = self
-            .app
+            .services
             .writer
             .directory()
             .bank
@@ -202,7 +202,7 @@ impl Bench {
             },
             fingerprint: String::new(),
         };
-        match self.app.writer.submit(submission).await.unwrap() {
+        match self.services.writer.submit(submission).await.unwrap() {
             Reply::Fresh { answer, .. } => assert_eq!(String::from_utf8_lossy(&answer.body), ""),
             other => panic!("{other:?}"),
         }
@@ -227,7 +227,7 @@ impl Bench {
             is_maui: self.is_maui,
             body: body.to_vec(),
         };
-        talk::answer(&self.app, &request).await
+        talk::answer(&self.services, &request).await
     }
 
     /// Sends a request about a job, its fields as `Name=value` words.
@@ -246,17 +246,17 @@ impl Bench {
 
     /// Amount and what is held, in minor units.
     pub(super) async fn account(&self, name: &str) -> String {
-        self.app.writer.settle().await.unwrap();
+        self.services.writer.settle().await.unwrap();
         let id = self
-            .app
+            .services
             .writer
             .directory()
             .any_account_named(name)
             .unwrap()
             .id;
-        let now = self.app.writer.ledger_now();
+        let now = self.services.writer.ledger_now();
         let figures = self
-            .app
+            .services
             .readers
             .run(move |c| money::figures(c, &[id], now))
             .await
@@ -266,9 +266,9 @@ impl Bench {
 
     /// The open liens: job, amount, end.
     pub(super) async fn liens(&self) -> String {
-        self.app.writer.settle().await.unwrap();
+        self.services.writer.settle().await.unwrap();
         let page = self
-            .app
+            .services
             .readers
             .run(|c| liens::list(c, liens::Wanted::Open, None, 100, |_| true))
             .await
@@ -297,12 +297,12 @@ impl Bench {
             ..journal::Span::default()
         };
         let page = self
-            .app
+            .services
             .readers
             .run(move |c| journal::page(c, &span, |_| true))
             .await
             .unwrap();
-        let directory = self.app.writer.directory();
+        let directory = self.services.writer.directory();
         let mut lines = Vec::new();
         for row in page.rows {
             self.mark = row.tx.id;

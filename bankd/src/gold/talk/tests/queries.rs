@@ -396,7 +396,7 @@ async fn an_account_shows_its_description() {
             ..SetAccount::default()
         }))
         .await;
-    let directory = bench.app.writer.directory();
+    let directory = bench.services.writer.directory();
     let chem: &Account = directory.account_named("chem").unwrap();
     assert_eq!(chem.description, "all & sundry");
     let answer = bench

@@ -101,7 +101,7 @@ async fn found(
 ) -> Result<Found, Failure> {
     let ignored = ignored(query.ignore.as_deref());
     let ignored = ignored.map_err(|refusal| call.refused(&refusal))?;
-    let nodes = call.app.config.export.gpu_nodes();
+    let nodes = call.services.config.export.gpu_nodes();
     let ends = wanted.ends();
     let answer = call.ask(move |connection| {
         let mut found = Found::default();
@@ -190,7 +190,7 @@ pub(super) async fn invoice(call: &Call, wanted: Wanted, query: &ExportQuery) ->
             "the end of the month that begins with from",
         ));
     }
-    let rates = call.app.config.export.su_rates();
+    let rates = call.services.config.export.su_rates();
     let is_safe = query.spreadsheet_safe.is_some_and(bool::from);
     let round_up = query.round_up.is_some_and(bool::from);
     let found = found(call, wanted, query, query.by_class.clone()).await?;

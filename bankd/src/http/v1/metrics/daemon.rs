@@ -31,7 +31,7 @@ struct Read {
 
 /// Adds all counters, and all figures that have to be read.
 pub(super) async fn write(call: &Call, text: &mut Text) -> Result<(), Failure> {
-    let data = call.app.backups.data().clone();
+    let data = call.services.backups.data().clone();
     let read = call.ask(move |connection| {
         let (_, targets) = attention::standing(connection)?;
         Ok(Read {
@@ -48,7 +48,7 @@ pub(super) async fn write(call: &Call, text: &mut Text) -> Result<(), Failure> {
     let read = read.await?;
     process(call, text);
     commands(call, text);
-    call.app.requests.write(text);
+    call.services.requests.write(text);
     refused(call, text);
     stored(&read, text);
     set_aside(&read, text);
@@ -81,7 +81,7 @@ fn process(call: &Call, text: &mut Text) {
     let name = "bankd_build_info";
     text.head(name, "gauge", "The version that runs; always 1");
     text.sample(name, &[("version", env!("CARGO_PKG_VERSION"))], 1);
-    let up = call.app.started.elapsed().as_secs();
+    let up = call.services.started.elapsed().as_secs();
     one(
         text,
         "bankd_uptime_seconds",
@@ -89,13 +89,13 @@ fn process(call: &Call, text: &mut Text) {
         "Time since the start",
         up,
     );
-    let healthy = u8::from(call.app.writer.is_healthy());
+    let healthy = u8::from(call.services.writer.is_healthy());
     let help = "1 while the writer runs and its last commit went well";
     one(text, "bankd_healthy", "gauge", help, healthy);
 }
 
 fn commands(call: &Call, text: &mut Text) {
-    let writer = &call.app.writer;
+    let writer = &call.services.writer;
     let (meter, counters) = (writer.meter(), writer.counters());
     let name = "bankd_commands_total";
     text.head(name, "counter", "Commands by kind and outcome");
@@ -136,7 +136,7 @@ fn commands(call: &Call, text: &mut Text) {
 }
 
 fn refused(call: &Call, text: &mut Text) {
-    let counters = &call.app.counters;
+    let counters = &call.services.counters;
     let reasons = counters.auth_failures().into_iter();
     let reasons = reasons.map(|(reason, count)| (reason.to_owned(), count));
     let name = "bankd_auth_failures_total";
@@ -284,7 +284,7 @@ fn collected(call: &Call, read: &Read, text: &mut Text) {
 }
 
 fn followed(call: &Call, text: &mut Text) {
-    let standings: Vec<_> = call.app.follow.standings().collect();
+    let standings: Vec<_> = call.services.follow.standings().collect();
     for (name, kind, help) in [
         (
             "bankd_follow_behind_bytes",
@@ -327,6 +327,6 @@ fn delivered(call: &Call, read: &Read, text: &mut Text) {
     }
     let name = "bankd_delivery_attempts_total";
     let help = "Attempts to deliver a notice, by what became of them";
-    let attempts = call.app.writer.meter().deliveries();
+    let attempts = call.services.writer.meter().deliveries();
     by(text, (name, "counter", help), "outcome", attempts);
 }

@@ -4,8 +4,6 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use axum::http::Method;
-
 use crate::exposition::Text;
 use crate::meter::Histogram;
 
@@ -21,7 +19,7 @@ const DURATION: &str = "bankd_http_request_duration_seconds";
 /// The counters. There is a row for each route of the table that was asked for, and one for the rest: names
 /// in paths are in no label.
 #[derive(Debug, Default)]
-pub struct Meter(RwLock<HashMap<(&'static str, String), Arc<Timed>>>);
+pub struct Requests(RwLock<HashMap<(&'static str, String), Arc<Timed>>>);
 
 #[derive(Debug, Default)]
 struct Timed {
@@ -29,9 +27,9 @@ struct Timed {
     took: Histogram,
 }
 
-impl Meter {
+impl Requests {
     /// A request was answered. `route` is the pattern that matched, empty where none did.
-    pub(super) fn answered(&self, method: &Method, route: &str, status: u16, us: u64) {
+    pub(crate) fn answered(&self, method: &str, route: &str, status: u16, us: u64) {
         let timed = self.of(method, route);
         let place = usize::from(status / 100).saturating_sub(1);
         if let Some(counter) = timed.answers.get(place.min(ANSWERS.len() - 1)) {
@@ -40,8 +38,8 @@ impl Meter {
         timed.took.observe(us);
     }
 
-    fn of(&self, method: &Method, route: &str) -> Arc<Timed> {
-        let known = METHODS.iter().find(|known| **known == method.as_str());
+    fn of(&self, method: &str, route: &str) -> Arc<Timed> {
+        let known = METHODS.iter().find(|known| **known == method);
         let route = if route.is_empty() { OTHER } else { route };
         let key = (known.copied().unwrap_or(OTHER), route.to_owned());
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
@@ -54,7 +52,7 @@ impl Meter {
     }
 
     /// Its samples, by route.
-    pub(super) fn write(&self, text: &mut Text) {
+    pub(crate) fn write(&self, text: &mut Text) {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<_> = all.iter().collect();
         all.sort_by(|((a_method, a), _), ((b_method, b), _)| (a, a_method).cmp(&(b, b_method)));

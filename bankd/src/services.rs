@@ -1,0 +1,114 @@
+//! What handlers and protocols are given: the way to change the ledger, the ways to read it, and what
+//! else lives as long as the daemon.
+//!
+//! A handler uses these and never makes them: [`start`] does. Nothing here knows of listeners, routes
+//! or protocols.
+
+pub mod limits;
+pub mod requests;
+pub mod start;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use tokio::sync::Semaphore;
+
+use crate::access::People;
+use crate::backup::Clerk;
+use crate::checkpoint::Checkpoints;
+use crate::clock::{LedgerClock, Stopwatch};
+use crate::config::Config;
+use crate::keys::KeyRing;
+use crate::obs::Counters;
+use crate::proof::Prover;
+use crate::store::read::Pool;
+use crate::uploads::Uploads;
+use crate::writer::Writer;
+use crate::{follow, records};
+use limits::Limits;
+use requests::Requests;
+
+/// What every handler is given: `State<Arc<Services>>`.
+pub struct Services {
+    /// The one way to change the ledger.
+    pub writer: Writer,
+    /// The thread behind it.
+    pub writer_thread: Thread,
+    /// Read-only connections.
+    pub readers: Pool,
+    /// The settings of the start. Those that change later are kept where they are used.
+    pub config: Arc<Config>,
+    /// The settings as they were read last.
+    settings_read: Mutex<Arc<Config>>,
+    /// Signing keys with their secrets.
+    pub keys: KeyRing,
+    /// When money moves.
+    pub clock: Arc<dyn LedgerClock>,
+    /// Who is behind a uid of the socket.
+    pub people: People,
+    /// What is counted since the start.
+    pub counters: Arc<Counters>,
+    /// Requests by route since the start.
+    pub requests: Requests,
+    /// How the record files stand.
+    pub records: records::Board,
+    /// How the followed files stand.
+    pub follow: follow::Board,
+    /// Usage files on their way in.
+    pub uploads: Uploads,
+    /// Verifications while it serves.
+    pub proof: Prover,
+    /// Signed checkpoints while it serves.
+    pub checkpoints: Arc<Checkpoints>,
+    /// What one client may ask.
+    pub limits: Limits,
+    /// What makes the daemon's own backups.
+    pub backups: Clerk,
+    /// Room for requests under way.
+    pub slots: Semaphore,
+    /// When the daemon started.
+    pub started: Stopwatch,
+}
+
+impl Services {
+    /// The settings as they were read last.
+    pub(crate) fn settings_read(&self) -> Arc<Config> {
+        Arc::clone(
+            &self
+                .settings_read
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
+    }
+
+    /// Remembers settings that were read anew.
+    pub(crate) fn settings_were_read(&self, config: Config) {
+        let mut read = self
+            .settings_read
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *read = Arc::new(config);
+    }
+}
+
+/// The writer's thread, to be asked after and waited for.
+#[derive(Debug)]
+pub struct Thread(Mutex<Option<JoinHandle<()>>>);
+
+impl Thread {
+    fn new(handle: JoinHandle<()>) -> Self {
+        Self(Mutex::new(Some(handle)))
+    }
+
+    /// Whether it has ended.
+    pub fn is_finished(&self) -> bool {
+        let handle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        handle.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Waits for its end; false if it ended by a panic.
+    pub(crate) fn wait(&self) -> bool {
+        let handle = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        handle.is_none_or(|handle| handle.join().is_ok())
+    }
+}
