@@ -21,9 +21,9 @@ use std::sync::Arc;
 use bank_api::v1::ImportSummary;
 use bank_core::command::Reports;
 use bank_core::directory::Directory;
+use bankd_ingest::{Extra, Found, Record, Summary};
 
 use crate::config::CHUNK_ONLINE;
-use crate::ingest::{Extra, Found, Record, Summary};
 use crate::store::{FollowMark, QuarantineRow, digest};
 use crate::writer::{Caller, Item, Landed, OnItsWay, Others, Portion, Row, SubmitError, Writer};
 
@@ -352,7 +352,7 @@ impl Intake {
     }
 
     /// Gives the rest to the ledger, and says what it all came to. `extra` is what the reader's
-    /// [`finish`](crate::ingest::Reader::finish) said.
+    /// [`finish`](bankd_ingest::Reader::finish) said.
     ///
     /// # Errors
     /// As [`flush`](Intake::flush), and if the temporary file of identities cannot be read.

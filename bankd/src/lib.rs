@@ -22,20 +22,17 @@ pub mod data_dir;
 pub mod deliver;
 pub mod demo;
 pub mod doctor;
-pub mod emit;
 mod exposition;
 pub mod follow;
 pub mod gold;
 pub mod hooks;
 pub mod http;
 pub mod import;
-pub mod ingest;
 pub mod init;
 pub mod intake;
 pub mod keys;
 mod listen;
 mod meter;
-pub mod nami;
 pub mod obs;
 pub mod proof;
 pub mod records;
@@ -50,6 +47,3 @@ pub mod uploads;
 pub mod usable;
 pub mod writer;
 pub mod zones;
-
-#[cfg(test)]
-mod tests;

@@ -20,10 +20,10 @@ use std::path::{Path, PathBuf};
 
 use bank_core::directory::{Bank, Directory};
 use bank_core::effects::RecordEvent;
+use bankd_emit::appender::Fsync;
+use bankd_emit::stored;
 
 use crate::config::{self, Config};
-use crate::emit::appender::Fsync;
-use crate::emit::stored;
 use crate::store::Counted;
 use crate::writer::Kept;
 

@@ -5,7 +5,7 @@
 //! documents (`nami.md` 3.3), about 450 bytes, and the charge says more than the reserve did, so
 //! that the instance is written whole.
 
-use bankd::nami::Event;
+use bankd_nami::Event;
 
 /// Projects, each with a user, an account and [`ALLOCATIONS`] allocations.
 pub(crate) const PROJECTS: u64 = 1000;

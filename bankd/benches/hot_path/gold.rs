@@ -11,7 +11,7 @@ use bank_api::sign::SigningKey;
 use bankd::clock::Stopwatch;
 use bankd::keys;
 use bankd::keys::hmac64::{self, Hmac64};
-use bankd::nami::Event;
+use bankd_nami::Event;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::io::{Read, Write};

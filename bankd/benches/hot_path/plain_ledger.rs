@@ -8,7 +8,7 @@
 use crate::document::{ALLOCATIONS, MACHINE, OPEN, PROJECTS, Spread, job_id, project, step, user};
 use anyhow::{Context, Result, bail};
 use bankd::clock::Stopwatch;
-use bankd::nami::Event;
+use bankd_nami::Event;
 use rusqlite::{Connection, params};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

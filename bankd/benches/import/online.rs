@@ -48,7 +48,7 @@ use anyhow::{Context, Result, bail, ensure};
 use bank_api::sign::SigningKey;
 use bankd::clock::Stopwatch;
 use bankd::keys;
-use bankd::nami::Event;
+use bankd_nami::Event;
 
 use document::{OPEN, Spread, Step, document};
 use figure::{Figure, median, percentile};

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use bank_core::decimal::Decimal;
+use bankd_emit::export::{Benchmark, Vo};
+use bankd_emit::pods::Rates;
 use serde::{Deserialize, Serialize};
-
-use crate::emit::export::{Benchmark, Vo};
-use crate::emit::pods::Rates;
 
 /// `[export]`
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

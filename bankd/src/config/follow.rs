@@ -6,11 +6,11 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use bank_api::text::{Moment, parse_time};
+use bankd_ingest::{Options, formats};
 use chrono::Utc;
 use serde::{Deserialize, Serialize};
 
 use super::Config;
-use crate::ingest::{Options, formats};
 use names::Names;
 
 /// Files that are followed at most: each has a thread.

@@ -4,10 +4,9 @@ use bank_core::directory::{FallbackMode, SelectionOrder};
 use bank_core::exact::Rounding;
 use bank_core::model::{ChargeDuration, Mode};
 use bank_core::terms::{Excess, Overlap, Shortfall};
+use bankd_emit::appender::Fsync;
+use bankd_emit::file::{Dialect, Escape};
 use serde::{Deserialize, Serialize};
-
-use crate::emit::appender::Fsync;
-use crate::emit::file::{Dialect, Escape};
 
 /// The word of a mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,7 +102,7 @@ pub enum OverlapWord {
 /// The word of a dialect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[allow(missing_docs, reason = "the words of crate::emit::file::Dialect")]
+#[allow(missing_docs, reason = "the words of bankd_emit::file::Dialect")]
 pub enum DialectWord {
     #[default]
     Moab6,
@@ -113,7 +112,7 @@ pub enum DialectWord {
 /// The word of a policy about the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[allow(missing_docs, reason = "the words of crate::emit::appender::Fsync")]
+#[allow(missing_docs, reason = "the words of bankd_emit::appender::Fsync")]
 pub enum FsyncWord {
     #[default]
     Batch,
@@ -124,7 +123,7 @@ pub enum FsyncWord {
 /// The word of an escape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[allow(missing_docs, reason = "the words of crate::emit::file::Escape")]
+#[allow(missing_docs, reason = "the words of bankd_emit::file::Escape")]
 pub enum EscapeWord {
     #[default]
     Percent,

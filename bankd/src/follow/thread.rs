@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use bank_api::v1::ReadOptions;
 use bank_core::command::Scope;
+use bankd_ingest::{Found, Options, Record, formats};
 
 use super::board::{Board, LeftOut, Post};
 use super::input::{Look, Node};
@@ -19,7 +20,6 @@ use crate::config::follow::names::Names;
 use crate::config::follow::{Shape, shape};
 use crate::config::{Config, Follow};
 use crate::hooks;
-use crate::ingest::{Found, Options, Record, formats};
 use crate::intake::{Feed, Intake};
 use crate::store::{self, FollowFile, FollowMark};
 use crate::writer::{Caller, Origin, SubmitError, Writer};

@@ -9,7 +9,7 @@
 use std::cell::Cell;
 use std::io::{self, BufRead, Read};
 
-use crate::ingest::{Format, Options, Reader, Record};
+use bankd_ingest::{Format, Options, Reader, Record};
 
 /// Bytes of a window. Every record that a reader can give is smaller.
 pub(super) const BYTES_MAX: usize = 8 << 20;

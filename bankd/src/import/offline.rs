@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 
 use bank_api::exit::bank as exit;
 use bank_core::command::Scope;
+use bankd_ingest::{Extra, Summary, screen};
 
 use super::Failure;
 use crate::access::People;
@@ -16,7 +17,6 @@ use crate::backup;
 use crate::clock;
 use crate::config::Config;
 use crate::data_dir::{self, DataDir};
-use crate::ingest::{Extra, Summary, screen};
 use crate::intake::{Feed, Intake};
 use crate::records;
 use crate::store::SqliteStore;

@@ -3,12 +3,12 @@
 use bank_core::directory::Directory;
 use bank_core::mapping::Naming;
 use bank_core::time::Timestamp;
+use bankd_ingest::{Counted, Counts};
 
 use std::collections::BTreeMap;
 
 use super::Feed;
 use super::report::{machine, namespace, text};
-use crate::ingest::{Counted, Counts};
 use crate::store::{Count, Snapshot};
 
 /// The counts of a snapshot for whom they are: as the source names them, and as the mappings of today do.

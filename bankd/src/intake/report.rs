@@ -10,11 +10,11 @@ use bank_core::policy::{Ended, Figures};
 use bank_core::time::{Seconds, Timestamp};
 use bank_core::usage::kept::{HOSTS, JOB_NAME, kept};
 use bank_core::usage::{ATTRIBUTE_NAME_MAX, ATTRIBUTE_VALUE_MAX, ATTRIBUTES_MAX, Usage};
+use bankd_ingest::{Job, Number, State, object_id};
 
 use std::collections::BTreeMap;
 
 use super::Feed;
-use crate::ingest::{Job, Number, State, object_id};
 
 /// Formats whose accounts are namespaces (collectors.md g, h, j).
 const NAMESPACED: [&str; 4] = ["kubernetes", "nomad", "openshift", "prometheus"];

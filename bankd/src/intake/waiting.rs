@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use bank_core::command::Reports;
 use bank_core::time::Timestamp;
+use bankd_ingest::Job;
 use sha2::{Digest as _, Sha256};
 
 use super::Feed;
-use crate::ingest::Job;
 use crate::store::{FollowMark, QuarantineRow, RawBlock, Snapshot, SourceSeen};
 use crate::writer::{Item, Others, Portion, Row};
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use bankd_emit::appender::{Appender, Confirmed, Finding, Fsync};
 use rusqlite::Connection;
 use tokio::sync::watch;
 
@@ -16,7 +17,6 @@ use super::board::Post;
 use super::form::{self, Facts, Form, Made};
 use super::{Board, Files};
 use crate::config;
-use crate::emit::appender::{Appender, Confirmed, Finding, Fsync};
 use crate::hooks;
 use crate::obs::Counters;
 use crate::store::{self, KeptRecord, SinkState};

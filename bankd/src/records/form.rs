@@ -2,12 +2,12 @@
 //! a record at any time (`usage-records.md` 8, item 5).
 
 use bank_core::directory::Bank;
+use bankd_emit::file::{self, Dialect, Escape, FileOptions};
+use bankd_emit::ggf::{self, GgfOptions};
+use bankd_emit::{Occasion, Record, stored};
 
 use crate::config;
 use crate::config::FormatWord;
-use crate::emit::file::{self, Dialect, Escape, FileOptions};
-use crate::emit::ggf::{self, GgfOptions};
-use crate::emit::{Occasion, Record, stored};
 use crate::store::KeptRecord;
 
 /// What the bank adds to its lines; it never changes.

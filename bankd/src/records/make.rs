@@ -9,9 +9,9 @@ use bank_core::select;
 use bank_core::time::{MICROS, Seconds, Timestamp};
 use bank_core::usage::kept::names;
 use bank_core::usage::{self, Usage as Used};
+use bankd_emit::{Kind, Occasion, Outcome, Record, Usage, Why};
 
 use super::said::{Said, state};
-use crate::emit::{Kind, Occasion, Outcome, Record, Usage, Why};
 use crate::store::Counted;
 
 /// The record of what happened, and what it adds to usage.

@@ -5,8 +5,7 @@
 use bank_core::contribution::host;
 use bank_core::decimal::Decimal;
 use bank_core::usage::kept::{is_named, names};
-
-use crate::emit::{Record, State};
+use bankd_emit::{Record, State};
 
 /// Hosts of one record at most.
 const HOSTS_MAX: usize = 4096;

@@ -6,10 +6,10 @@ use bank_core::ids::{AccountId, InstanceId, TxId, UsageId};
 use bank_core::model::{Closing, Facts, Instance, InstanceKey, ObjectType};
 use bank_core::time::{Seconds, Timestamp};
 use bank_core::usage;
+use bankd_emit::Outcome;
 
 use super::form::Made;
 use super::*;
-use crate::emit::Outcome;
 use crate::store::{Counted, KeptRecord};
 
 mod served;
@@ -384,7 +384,7 @@ fn a_record_has_what_a_collector_states() {
     assert_eq!((record.uid, record.gid), (Some(1001), None));
     assert_eq!(record.requested_processors, Some(1_500_000));
     assert_eq!(record.submit_host.as_deref(), Some("login"));
-    assert_eq!(record.state, crate::emit::State::Failed);
+    assert_eq!(record.state, bankd_emit::State::Failed);
 
     // A scheduler's documents speak of a node.
     whole.facts.other.clear();
@@ -401,5 +401,5 @@ fn a_record_has_what_a_collector_states() {
     );
     assert_eq!(record.memory(), Some(16_777_216_000));
     assert_eq!((record.uid, record.gid), (Some(0), Some(0)));
-    assert_eq!(record.state, crate::emit::State::Completed);
+    assert_eq!(record.state, bankd_emit::State::Completed);
 }

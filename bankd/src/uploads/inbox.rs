@@ -9,9 +9,8 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::rc::Rc;
 
 use axum::body::Bytes;
+use bankd_ingest::open;
 use tokio::sync::mpsc::Receiver;
-
-use crate::ingest::open;
 
 /// Pieces that wait between a request and the reader; each has at most `http.body_limit` bytes.
 pub(super) const WAITING: usize = 4;

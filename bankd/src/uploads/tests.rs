@@ -69,6 +69,6 @@ fn who_does_not_count_files_names_them() {
 
 #[test]
 fn the_formats_on_the_wire_are_those_that_are_read() {
-    let read = crate::ingest::FORMATS.iter().map(|f| (f.name, f.about));
+    let read = bankd_ingest::FORMATS.iter().map(|f| (f.name, f.about));
     assert_eq!(read.collect::<Vec<_>>(), bank_api::v1::IMPORT_FORMATS);
 }

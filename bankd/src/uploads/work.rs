@@ -5,10 +5,10 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bank_api::v1::ImportSummary;
+use bankd_ingest::{Format, Options, Record, screen};
 use tokio::sync::mpsc::Receiver;
 
 use super::inbox::{self, Inbox, Next, Piece};
-use crate::ingest::{Format, Options, Record, screen};
 use crate::intake::{Feed, Intake};
 use crate::writer::Writer;
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use bankd::nami::{Document, DocumentError, ReadOptions, read};
+use bankd_nami::{Document, DocumentError, ReadOptions, read};
 
 use super::peers::shared_folder;
 

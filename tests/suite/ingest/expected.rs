@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use bankd::ingest::{Options, Summary, formats, open};
+use bankd_ingest::{Options, Summary, formats, open};
 use serde_json::Value;
 
 use crate::harness::{shared_folder, skip};

@@ -7,7 +7,7 @@ use std::io::{BufReader, Read as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use bankd::ingest::{Options, Summary, formats};
+use bankd_ingest::{Options, Summary, formats};
 use serde_json::Value;
 
 use super::setting;
@@ -95,7 +95,7 @@ fn totals_of_generated_files_come_back() {
             let Some((_, said)) = said.iter().find(|(name, _)| name == theirs) else {
                 panic!("{generator} says no {theirs}: {said:?}");
             };
-            let plain = |text: &str| bankd::ingest::Number::parse(text).unwrap().to_string();
+            let plain = |text: &str| bankd_ingest::Number::parse(text).unwrap().to_string();
             assert_eq!(
                 plain(&figure(&found, ours)),
                 plain(said),

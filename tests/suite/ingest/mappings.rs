@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use bankd::ingest::{Options, formats};
+use bankd_ingest::{Options, formats};
 use serde_json::Value;
 
 use super::expected::{ready_mapping, summary};

@@ -1,7 +1,7 @@
 //! Small files that are nasty in the ways of the specification (`collectors.md` a to f), each with what
 //! a hand calculation makes of it: written from the pages, not from the samples.
 
-use bankd::ingest::{Found, Options, Record, formats};
+use bankd_ingest::{Found, Options, Record, formats};
 
 /// What a reader makes of a text: for each record its jobs as `id user account wall procs gpus`, the
 /// label of a skip, or `!` where it cannot be read.
@@ -16,7 +16,7 @@ pub(super) fn read(format: &str, text: &[u8], options: &Options) -> String {
         match record.found {
             Found::Jobs(jobs) => told.extend(jobs.iter().map(|job| {
                 let text = |text: &Option<String>| text.clone().unwrap_or("-".to_owned());
-                let count = |number: Option<bankd::ingest::Number>| {
+                let count = |number: Option<bankd_ingest::Number>| {
                     number.map_or("-".to_owned(), |number| number.to_string())
                 };
                 let (user, account) = (text(&job.user), text(&job.account));

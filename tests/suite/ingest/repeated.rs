@@ -1,7 +1,8 @@
 //! Local times in the hour that clocks repeat.
 
+use bankd_ingest::Options;
+
 use super::nasty::read;
-use bankd::ingest::Options;
 
 /// On 2026-10-25 the clocks of Berlin go back from 03:00 to 02:00.
 #[test]

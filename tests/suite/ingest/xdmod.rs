@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use bankd::ingest::{Found, Job, Number, Options, Summary, formats, open};
+use bankd_ingest::{Found, Job, Number, Options, Summary, formats, open};
 use serde_json::Value;
 
 use crate::harness::{shared_folder, skip};
@@ -11,7 +11,7 @@ use crate::harness::{shared_folder, skip};
 fn records(format: &str, path: &Path) -> Vec<Found> {
     let mut reader = (formats::named(format).unwrap().reader)(&Options::default()).unwrap();
     let mut found = Vec::new();
-    let mut sink = |record: bankd::ingest::Record| {
+    let mut sink = |record: bankd_ingest::Record| {
         found.push(record.found);
         Ok(())
     };

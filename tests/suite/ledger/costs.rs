@@ -4,10 +4,10 @@
 use super::ground::Ground;
 use super::history::{history, wild};
 use bank_core::decimal::Decimal;
-use bankd::emit::focus::{Money, head, line};
 use bankd::records::costs::row;
 use bankd::store::open_reader;
 use bankd::store::read::costs::{What, page};
+use bankd_emit::focus::{Money, head, line};
 
 const SEEDS: [u64; 3] = [5_417, 88, 2_027];
 

@@ -13,6 +13,14 @@ const CRATES: [(&str, &[&str]); 6] = [
     ("tests", &["bank-core", "bank-api", "bankd"]),
 ];
 
+/// The crates of the daemon, the lowest first, each with those that it uses. None uses one above it.
+const DAEMON: &[(&str, &[&str])] = &[
+    ("testing", &[]),
+    ("ingest", &[]),
+    ("emit", &[]),
+    ("nami", &[]),
+];
+
 /// The names in a section of a manifest.
 fn dependencies(manifest: &str, section: &str) -> Vec<String> {
     let header = format!("[{section}]");
@@ -50,6 +58,41 @@ fn crates_depend_in_one_direction() {
             let own = source.is_in(&format!("{other}/"));
             if let (Some(line), false) = (used.first(), own || allowed.contains(&other)) {
                 findings.push(format!("{}:{line}: must not use {other}", source.path));
+            }
+        }
+    }
+    none_of(&findings);
+}
+
+/// Each crate of the daemon uses those below it only, and no more than its row of the table has; tests may
+/// use others, as long as they are below it too.
+#[test]
+fn crates_of_the_daemon_depend_in_one_direction() {
+    let mut findings = Vec::new();
+    let place = |name: &str| DAEMON.iter().position(|(other, _)| *other == name);
+    for (number, (name, uses)) in DAEMON.iter().enumerate() {
+        let manifest = read(&format!("bankd/{name}/Cargo.toml"));
+        if !manifest.contains("[lints]\nworkspace = true") {
+            findings.push(format!("bankd-{name}: [lints] workspace = true is missing"));
+        }
+        let below = |other: &str| place(other).is_some_and(|place| place < number);
+        for dependency in dependencies(&manifest, "dependencies") {
+            let Some(other) = dependency.strip_prefix("bankd-") else {
+                if ["bankd", "bank-cli", "nami-scripts"].contains(&dependency.as_str()) {
+                    findings.push(format!("bankd-{name} must not depend on {dependency}"));
+                }
+                continue;
+            };
+            if !uses.contains(&other) || !below(other) {
+                findings.push(format!("bankd-{name} must not depend on bankd-{other}"));
+            }
+        }
+        for dependency in dependencies(&manifest, "dev-dependencies") {
+            let other = dependency.strip_prefix("bankd-");
+            if dependency == "bankd" || other.is_some_and(|other| !below(other)) {
+                findings.push(format!(
+                    "tests of bankd-{name} must not depend on {dependency}"
+                ));
             }
         }
     }
@@ -97,7 +140,7 @@ fn test_hooks_are_in_no_release() {
 }
 
 /// A room of the daemon, and what of the daemon it may use.
-const ROOMS: [(&str, &[&str]); 21] = [
+const ROOMS: [(&str, &[&str]); 18] = [
     (
         "bankd/src/attention",
         &[
@@ -205,9 +248,6 @@ const ROOMS: [(&str, &[&str]); 21] = [
         ],
     ),
     ("bankd/src/listen", &["listen", "clock", "config"]),
-    ("bankd/src/nami", &["nami"]),
-    ("bankd/src/emit", &["emit"]),
-    ("bankd/src/ingest", &["ingest"]),
     (
         "bankd/src/intake",
         &["intake", "config", "ingest", "store", "writer"],

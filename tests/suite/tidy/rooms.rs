@@ -164,10 +164,10 @@ fn xml_is_read_and_written_in_its_rooms_only() {
     outside(
         &["quick_xml"],
         &[
-            "bankd/src/nami",
-            "bankd/src/emit",
+            "bankd/nami/src",
+            "bankd/emit/src",
             "bankd/src/gold/talk/xml",
-            "bankd/src/ingest/moab/xml",
+            "bankd/ingest/src/moab/xml",
             "bank-api/src/records",
         ],
         &mut findings,

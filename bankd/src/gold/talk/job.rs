@@ -8,6 +8,7 @@ use bank_core::directory::Directory;
 use bank_core::model::{InstanceKey, ObjectType};
 use bank_core::terms::Terms;
 use bank_core::time::Seconds;
+use bankd_nami::{self as nami, Document, ObjectKind};
 use sha2::{Digest, Sha256};
 
 use super::options::{Options, not_read};
@@ -16,7 +17,6 @@ use super::said::{self, Came, Told};
 use super::{Fault, Said};
 use crate::gold::Verified;
 use crate::keys;
-use crate::nami::{self, Document, ObjectKind};
 use crate::services::Services;
 use crate::store::read::jobs;
 use crate::writer::{Caller, IdempotencyKey, Origin, Reply, Submission, Summary};

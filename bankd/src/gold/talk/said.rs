@@ -229,7 +229,7 @@ pub(super) fn escaped(text: &str) -> String {
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
-            c if crate::nami::is_character(c) && c >= ' ' => safe.push(c),
+            c if bankd_nami::is_character(c) && c >= ' ' => safe.push(c),
             _ => safe.push(' '),
         }
     }

@@ -1,12 +1,12 @@
 //! The XML of a message as a tree. It bounds depth and number of elements, takes no DOCTYPE and no
 //! entity but the predefined and numeric ones, and never recurses.
 
+use bankd_nami::{MAX_DEPTH, MAX_ELEMENTS, is_character, resolved};
 use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
 use super::Fault;
-use crate::nami::{MAX_DEPTH, MAX_ELEMENTS, is_character, resolved};
 
 /// An element; its text is what stands outside of its children, without the white space around it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -11,10 +11,10 @@ use bank_core::directory::Directory;
 use bank_core::model::{ChargeDuration, Closing};
 use bank_core::terms::Terms;
 use bank_core::time::{Seconds, Timestamp};
+use bankd_nami::{Document, Event, asserted_amount, request};
 
 use super::line;
 use crate::keys;
-use crate::nami::{Document, Event, asserted_amount, request};
 use crate::writer::Render;
 
 /// The name of the scheduler as a machine's charging source (decision 19).
@@ -214,7 +214,7 @@ mod tests {
     use bank_core::directory::{Bank, Policy};
 
     use super::*;
-    use crate::nami::{ReadOptions, read};
+    use bankd_nami::{ReadOptions, read};
 
     fn directory() -> Directory {
         let bank = Bank {

@@ -17,6 +17,7 @@ use axum::extract::{Query, State};
 use axum::http::HeaderValue;
 use axum::response::Response;
 use bank_api::nami::Line;
+use bankd_nami::{Document, DocumentError, Event, ReadOptions, read_each, require};
 use serde::Deserialize;
 
 use super::auth::{Authenticated, unauthorized};
@@ -24,7 +25,6 @@ use super::frame::respond;
 use super::log::{Denied, Story, Told};
 use super::route::lines;
 use crate::answer::{Answer, Media};
-use crate::nami::{Document, DocumentError, Event, ReadOptions, read_each, require};
 use crate::services::Services;
 use crate::writer::{Reply, Submission, SubmitError, Summary};
 use command::Setting;

@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, HashMap};
 use bank_api::v1::{ExportPage, ExportQuery, Lost, Skipped};
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
+use bankd_emit::export::{Site, Written};
+use bankd_emit::{Record, apel, swf};
 use chrono::{DateTime, Datelike as _, Timelike as _, Utc};
 
 use super::call::{Call, Handled, ok};
@@ -16,8 +18,6 @@ use super::job::{self, Work};
 use super::named::Names;
 use super::path::Path;
 use super::shape;
-use crate::emit::export::{Site, Written};
-use crate::emit::{Record, apel, swf};
 use crate::http::error::Failure;
 use crate::records::export::{self, Format};
 use crate::store::read::feed::{self, Item, Place};
@@ -434,7 +434,7 @@ async fn numbers(call: &Call) -> Handled {
         ..Making::default()
     };
     for (kind, number, name) in rows {
-        page.text.push_str(&crate::emit::lines::row(&[
+        page.text.push_str(&bankd_emit::lines::row(&[
             kind.word(),
             &number.to_string(),
             &name,

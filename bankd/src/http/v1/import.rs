@@ -7,6 +7,7 @@ use bank_api::v1::{
 };
 use bank_core::ids::check_name;
 use bank_core::refusal::Refusal;
+use bankd_ingest::{Format, Options, formats};
 use chrono_tz::Tz;
 use serde_json::value::to_raw_value;
 
@@ -16,7 +17,6 @@ use super::path::Path;
 use super::shape::read_time;
 use crate::access::Role;
 use crate::http::error::Failure;
-use crate::ingest::{Format, Options, formats};
 use crate::intake::Feed;
 use crate::uploads::{Done, Failed, Opening, Part, Standing, Trouble};
 

@@ -9,6 +9,7 @@ use bank_api::v1::{
     ReadOptions, Removed, ReplayQuarantined,
 };
 use bank_core::refusal::Refusal;
+use bankd_ingest::{Format, Found, Options, Record};
 
 use super::call::{Call, Handled, ok};
 use super::import;
@@ -16,7 +17,6 @@ use super::job;
 use super::path::Path;
 use super::share::whole;
 use crate::http::error::Failure;
-use crate::ingest::{Format, Found, Options, Record};
 use crate::intake::auditor::again::{self, Bank, Kept};
 use crate::intake::{Feed, Intake, Taken};
 use crate::store::read::quarantine::{self, Aside};

@@ -4,11 +4,11 @@
 use bank_api::v1::{List, RecordLine, RecordQuery, SinkStatus};
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
+use bankd_emit::Record;
+use bankd_emit::file::{Dialect, Escape, FileOptions};
 
 use super::call::{Call, Handled, ok};
 use super::{job, shape};
-use crate::emit::Record;
-use crate::emit::file::{Dialect, Escape, FileOptions};
 use crate::http::error::Failure;
 use crate::records::form::{self, Made};
 use crate::records::{Facts, Form};

@@ -7,7 +7,7 @@ use super::bench::{Bench, T0, T1, shown};
 
 /// The folder of captures.
 fn captures() -> Option<PathBuf> {
-    crate::tests::shared("spec/gold-captures")
+    bankd_testing::shared("spec/gold-captures")
 }
 
 /// One message: the beginning of its file's name, the answer, and lines about the ledger.

@@ -3,9 +3,9 @@
 use bank_api::v1::ExportQuery;
 use bank_core::ids::AccountId;
 use bank_core::refusal::Refusal;
+use bankd_emit::focus::{self, Money};
 
 use super::{Call, DEFAULT_LIMIT, Handled, Making, Wanted, ahead, job, ok, unset};
-use crate::emit::focus::{self, Money};
 use crate::http::error::Failure;
 use crate::records::costs::row;
 use crate::store::read::costs::{self, Cost, What};

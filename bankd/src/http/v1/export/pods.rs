@@ -8,11 +8,11 @@ use bank_core::directory::Directory;
 use bank_core::model::{MemberRole, Project};
 use bank_core::refusal::Refusal;
 use bank_core::usage::kept;
+use bankd_emit::pods::{Invoice, Line, PODS, Run, apart, in_order};
 use chrono::{DateTime, Months, Utc};
 
 use super::super::shape::read_time;
 use super::{Call, Handled, Making, Wanted, bad, is_month, ok, too_many};
-use crate::emit::pods::{Invoice, Line, PODS, Run, apart, in_order};
 use crate::http::error::Failure;
 use crate::store::read::pods::{PodRow, pods};
 

@@ -1,0 +1,339 @@
+//! The mapping file: which column is what. Every key is known; an unknown one is refused with the
+//! nearest name that there is.
+
+use std::collections::BTreeMap;
+
+use chrono_tz::Tz;
+use toml::{Table, Value};
+
+use super::condition::Condition;
+use super::field::{Field, Kind};
+use crate::formats::Options;
+
+/// Keys of the file itself.
+const KEYS: [&str; 12] = [
+    "attributes",
+    "charge_if",
+    "columns",
+    "comment",
+    "delimiter",
+    "fields",
+    "header",
+    "origin",
+    "quantities",
+    "quote",
+    "skip_lines",
+    "timezone",
+];
+
+/// What a record may say, and what kind of value that is.
+const FIELDS: [(&str, Kind); 24] = [
+    ("account", Kind::Text),
+    ("cluster", Kind::Text),
+    ("cpu", Kind::Duration),
+    ("disk", Kind::Size),
+    ("end", Kind::Time),
+    ("exit", Kind::Text),
+    ("gpu_type", Kind::Text),
+    ("gpus", Kind::Count),
+    ("group", Kind::Text),
+    ("hosts", Kind::Text),
+    ("id", Kind::Text),
+    ("limit", Kind::Duration),
+    ("memory", Kind::Size),
+    ("name", Kind::Text),
+    ("nodes", Kind::Count),
+    ("procs", Kind::Count),
+    ("project", Kind::Text),
+    ("qos", Kind::Text),
+    ("queue", Kind::Text),
+    ("start", Kind::Time),
+    ("state", Kind::Text),
+    ("submit", Kind::Time),
+    ("user", Kind::Text),
+    ("wait", Kind::Duration),
+];
+
+/// The run time that the source states: beside the others, since it repairs the times.
+const WALL: (&str, Kind) = ("wall", Kind::Duration);
+
+/// Attributes and quantities together that a mapping may name.
+const NAMES_MAX: usize = 200;
+
+/// What separates two cells.
+#[derive(Debug)]
+pub(super) enum Delimiter {
+    /// One byte.
+    Byte(u8),
+    /// Several.
+    Text(Vec<u8>),
+    /// Any blanks and tabs.
+    Whitespace,
+}
+
+/// Where the names of the columns are.
+#[derive(Debug)]
+pub(super) enum Names {
+    /// In the first line.
+    Header,
+    /// In the mapping.
+    Columns(Vec<String>),
+}
+
+/// A mapping file.
+#[derive(Debug)]
+pub(super) struct Mapping {
+    pub(super) delimiter: Delimiter,
+    pub(super) quote: Option<u8>,
+    pub(super) names: Names,
+    /// What begins a comment line; empty where nothing does.
+    pub(super) comment: String,
+    pub(super) skip_lines: u64,
+    pub(super) zone: Tz,
+    /// Seconds since 1970 from which epoch times count.
+    pub(super) origin: i64,
+    pub(super) fields: BTreeMap<String, Field>,
+    pub(super) attributes: BTreeMap<String, Field>,
+    pub(super) quantities: BTreeMap<String, Field>,
+    pub(super) charge_if: Option<Condition>,
+}
+
+impl Mapping {
+    /// Reads one. Delimiter and columns of the options win over those of the file; its zone wins over
+    /// theirs.
+    ///
+    /// # Errors
+    /// If it is not one: the place, what is wrong, and what may stand there.
+    pub(super) fn read(text: &str, options: &Options) -> Result<Self, String> {
+        let table: Table = text.parse().map_err(|e: toml::de::Error| {
+            let why = e.message().lines().next().unwrap_or_default().to_owned();
+            let line = e.span().map_or(1, |span| {
+                let before = text.get(..span.start).unwrap_or_default();
+                before.matches('\n').count().saturating_add(1)
+            });
+            format!("mapping: line {line}: {why}")
+        })?;
+        known_keys("mapping", &table, &KEYS)?;
+        let zone = match table.get("timezone") {
+            None => options.zone,
+            Some(zone) => {
+                let name = string("timezone", zone)?;
+                let zone = name.parse();
+                zone.map_err(|_| format!("mapping: timezone: no zone {name:?}; say Area/City"))?
+            }
+        };
+        let delimiter = delimiter(&table, options)?;
+        let quote = quote(&table, &delimiter)?;
+        let mapping = Self {
+            delimiter,
+            quote,
+            names: names(&table, options)?,
+            comment: optional(&table, "comment")?.unwrap_or_default(),
+            skip_lines: whole(&table, "skip_lines", 0..=1_000_000)?.unsigned_abs(),
+            zone,
+            origin: whole(&table, "origin", -100_000_000_000..=100_000_000_000)?,
+            fields: fields(&table)?,
+            attributes: free(&table, "attributes", Kind::Text)?,
+            quantities: free(&table, "quantities", Kind::Duration)?,
+            charge_if: match optional(&table, "charge_if")? {
+                Some(text) => Some(Condition::read(&text).map_err(|e| in_key("charge_if", &e))?),
+                None => None,
+            },
+        };
+        mapping.checked()
+    }
+
+    /// A job has an id, and two of start, end and run time; the start may be the submission and a wait.
+    fn checked(self) -> Result<Self, String> {
+        let has = |name: &str| self.fields.contains_key(name);
+        if !has("id") {
+            return Err("mapping: fields.id: missing; what tells two jobs apart?".to_owned());
+        }
+        let start = has("start") || (has("submit") && has("wait"));
+        let times = [start, has("end"), has("wall")];
+        if times.iter().filter(|there| **there).count() < 2 {
+            return Err(
+                "mapping: two of fields.start (or submit and wait), fields.end and fields.wall \
+                 must be there"
+                    .to_owned(),
+            );
+        }
+        if self.charge_if.is_some() && !has("state") && !has("exit") {
+            return Err("mapping: charge_if: there is no fields.state, nor an exit".to_owned());
+        }
+        Ok(self)
+    }
+
+    /// Every column that it names.
+    pub(super) fn columns(&self) -> impl Iterator<Item = &str> {
+        let all = [&self.fields, &self.attributes, &self.quantities];
+        all.into_iter()
+            .flat_map(BTreeMap::values)
+            .flat_map(Field::columns)
+    }
+}
+
+fn delimiter(table: &Table, options: &Options) -> Result<Delimiter, String> {
+    let stated = match &options.delimiter {
+        Some(delimiter) => Some(delimiter.clone()),
+        None => optional(table, "delimiter")?,
+    };
+    match stated.as_deref() {
+        None => Ok(Delimiter::Byte(b',')),
+        Some("whitespace") => Ok(Delimiter::Whitespace),
+        Some(text) if text.is_empty() || text.contains(['\n', '\r']) => {
+            Err("mapping: delimiter: empty, or a line break".to_owned())
+        }
+        Some(text) => Ok(match text.as_bytes() {
+            [byte] => Delimiter::Byte(*byte),
+            bytes => Delimiter::Text(bytes.to_vec()),
+        }),
+    }
+}
+
+fn quote(table: &Table, delimiter: &Delimiter) -> Result<Option<u8>, String> {
+    let stated = optional(table, "quote")?;
+    let is_blank = matches!(delimiter, Delimiter::Whitespace);
+    match stated.as_deref().map(str::as_bytes) {
+        None => Ok((!is_blank).then_some(b'"')),
+        Some([]) => Ok(None),
+        Some([_]) if is_blank => {
+            Err("mapping: quote: not with the delimiter \"whitespace\"".to_owned())
+        }
+        Some([quote]) if quote.is_ascii_graphic() && !is_same(delimiter, *quote) => {
+            Ok(Some(*quote))
+        }
+        Some(_) => Err(
+            "mapping: quote: one character, not the delimiter; \"\" where nothing quotes"
+                .to_owned(),
+        ),
+    }
+}
+
+fn is_same(delimiter: &Delimiter, quote: u8) -> bool {
+    match delimiter {
+        Delimiter::Byte(byte) => *byte == quote,
+        Delimiter::Text(text) => text.contains(&quote),
+        Delimiter::Whitespace => false,
+    }
+}
+
+fn names(table: &Table, options: &Options) -> Result<Names, String> {
+    let header = match table.get("header") {
+        None => None,
+        Some(Value::Boolean(header)) => Some(*header),
+        Some(_) => return Err("mapping: header: true or false".to_owned()),
+    };
+    if !options.columns.is_empty() {
+        return Ok(Names::Columns(options.columns.clone()));
+    }
+    let Some(columns) = table.get("columns") else {
+        return match header {
+            Some(false) => Err("mapping: columns: missing where header = false".to_owned()),
+            _ => Ok(Names::Header),
+        };
+    };
+    if header == Some(true) {
+        return Err("mapping: header = true and columns: name one of them".to_owned());
+    }
+    strings("columns", columns).map(Names::Columns)
+}
+
+fn fields(table: &Table) -> Result<BTreeMap<String, Field>, String> {
+    let mut found = BTreeMap::new();
+    let mut names: Vec<&str> = FIELDS.iter().map(|(name, _)| *name).collect();
+    names.push(WALL.0);
+    let Some(fields) = table.get("fields") else {
+        return Ok(found);
+    };
+    let fields = fields.as_table().ok_or("mapping: fields: no table")?;
+    known_keys("fields", fields, &names)?;
+    for (name, value) in fields {
+        let kind = FIELDS
+            .iter()
+            .chain([&WALL])
+            .find(|(known, _)| known == name);
+        if let Some((_, kind)) = kind {
+            let field = Field::read(&format!("fields.{name}"), value, *kind)?;
+            found.insert(name.clone(), field);
+        }
+    }
+    Ok(found)
+}
+
+/// A table whose names the site chooses.
+fn free(table: &Table, key: &str, kind: Kind) -> Result<BTreeMap<String, Field>, String> {
+    let mut found = BTreeMap::new();
+    let Some(values) = table.get(key) else {
+        return Ok(found);
+    };
+    let values = values.as_table().ok_or_else(|| in_key(key, "no table"))?;
+    for (name, value) in values {
+        let plain =
+            !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        if !plain || found.len() >= NAMES_MAX {
+            return Err(in_key(
+                key,
+                &format!("{name:?} is no name of letters, digits and _"),
+            ));
+        }
+        found.insert(
+            name.clone(),
+            Field::read(&format!("{key}.{name}"), value, kind)?,
+        );
+    }
+    Ok(found)
+}
+
+/// Refuses what is not in a list, with the nearest that is.
+///
+/// # Errors
+/// If there is such a key.
+pub(super) fn known_keys(place: &str, table: &Table, keys: &[&str]) -> Result<(), String> {
+    let Some(key) = table.keys().find(|key| !keys.contains(&key.as_str())) else {
+        return Ok(());
+    };
+    let place = if place == "mapping" {
+        String::new()
+    } else {
+        format!("{place}.")
+    };
+    Err(match bank_api::text::suggest(key, keys) {
+        Some(near) => format!("mapping: {place}{key}: no such key; did you mean {near:?}?"),
+        None => format!(
+            "mapping: {place}{key}: no such key; there are {}",
+            keys.join(", ")
+        ),
+    })
+}
+
+/// What is wrong with a key.
+pub(super) fn in_key(key: &str, why: &str) -> String {
+    format!("mapping: {key}: {why}")
+}
+
+fn string(key: &str, value: &Value) -> Result<String, String> {
+    let text = value.as_str().map(str::to_owned);
+    text.ok_or_else(|| in_key(key, "no text in quotes"))
+}
+
+fn optional(table: &Table, key: &str) -> Result<Option<String>, String> {
+    table.get(key).map(|value| string(key, value)).transpose()
+}
+
+/// A list of texts.
+pub(super) fn strings(key: &str, value: &Value) -> Result<Vec<String>, String> {
+    let list = value.as_array().ok_or_else(|| in_key(key, "no list"))?;
+    list.iter().map(|value| string(key, value)).collect()
+}
+
+fn whole(table: &Table, key: &str, range: std::ops::RangeInclusive<i64>) -> Result<i64, String> {
+    let Some(value) = table.get(key) else {
+        return Ok(0);
+    };
+    let number = value.as_integer().filter(|number| range.contains(number));
+    number.ok_or_else(|| {
+        let (from, to) = (range.start(), range.end());
+        in_key(key, &format!("a whole number from {from} to {to}"))
+    })
+}

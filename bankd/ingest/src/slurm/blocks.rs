@@ -1,0 +1,281 @@
+//! `scontrol show job` and the file of jobcomp: `Key=Value` words, in blocks or one job in a line
+//! (`collectors.md` a.8).
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::{self, BufRead};
+
+use chrono_tz::Tz;
+
+use super::row::{self, Moment, Order, Row};
+use super::stated::Stated;
+use super::tres::Resources;
+use crate::job::{Found, RAW_MAX, Record};
+use crate::lines::Lines;
+use crate::{Reader, Sink};
+
+/// Which of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// `scontrol show job`: a job begins with `JobId=` at the beginning of a line.
+    Scontrol,
+    /// jobcomp/filetxt: a job is a line.
+    Jobcomp,
+}
+
+/// Reads either.
+#[derive(Debug)]
+pub(crate) struct Blocks(pub(crate) Form, pub(crate) Tz);
+
+impl Reader for Blocks {
+    fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
+        let mut lines = Lines::new(input);
+        let mut block: Option<(u64, String)> = None;
+        while let Some(line) = lines.next_line()? {
+            let text = line.text();
+            let begins = text.starts_with("JobId=") || self.0 == Form::Jobcomp;
+            if begins && !line.is_blank() {
+                self.give(block.replace((line.number, text.into_owned())), sink)?;
+            } else if let Some((_, block)) = &mut block
+                && block.len() < RAW_MAX
+            {
+                block.push('\n');
+                block.push_str(&text);
+            }
+        }
+        self.give(block, sink)
+    }
+}
+
+impl Blocks {
+    fn give(&self, block: Option<(u64, String)>, sink: &mut Sink<'_>) -> io::Result<()> {
+        let Some((number, text)) = block else {
+            return Ok(());
+        };
+        let found = self.found(&text);
+        sink(Record::new(number, text.trim_end().as_bytes(), found))
+    }
+
+    fn found(&self, text: &str) -> Found {
+        let words = match Words::read(text) {
+            Ok(words) => words,
+            Err(why) => return Found::Malformed(why),
+        };
+        if words.get("JobId").is_empty() || words.get("JobState").is_empty() {
+            return Found::Malformed("no JobId= and JobState=".to_owned());
+        }
+        let order = Order::StateFirst;
+        match self.0 {
+            Form::Scontrol => words
+                .row(["NumNodes", "NumCPUs", "JobName"], self.1)
+                .found(order),
+            Form::Jobcomp => words
+                .row(["NodeCnt", "ProcCnt", "Name"], self.1)
+                .found(order),
+        }
+    }
+}
+
+/// Texts of the user's own. In a block each is the last of its line, and the line is all its.
+const FREE: [&str; 7] = [
+    "JobName",
+    "Command",
+    "WorkDir",
+    "Comment",
+    "AdminComment",
+    "SystemComment",
+    "SubmitLine",
+];
+
+/// What decides who pays how much. A text of the user's own that holds one of them must not pass for
+/// it, so a line that says one of them twice, and differently, is not believed.
+const DECIDING: [&str; 14] = [
+    "JobId",
+    "ArrayJobId",
+    "ArrayTaskId",
+    "UserId",
+    "GroupId",
+    "Account",
+    "Partition",
+    "JobState",
+    "StartTime",
+    "EndTime",
+    "NumNodes",
+    "NumCPUs",
+    "NodeCnt",
+    "ProcCnt",
+];
+
+/// The words of a job. A key that comes twice counts as it came first.
+struct Words<'a>(BTreeMap<&'a str, &'a str>);
+
+impl<'a> Words<'a> {
+    fn read(text: &'a str) -> Result<Self, String> {
+        let text = text.trim_end();
+        let is_block = text.contains('\n');
+        let mut words = BTreeMap::new();
+        for line in text.lines() {
+            let mut rest = line.trim_start();
+            while !rest.is_empty() {
+                let (word, left) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+                if let Some((key, value)) = word.split_once('=') {
+                    let is_free = is_block && FREE.contains(&key);
+                    let whole = rest.split_once('=').map_or(value, |(_, whole)| whole);
+                    let value = if is_free { whole.trim_end() } else { value };
+                    let first = *words.entry(key).or_insert(value);
+                    if first != value && DECIDING.contains(&key) {
+                        return Err(format!("{key}= twice, with different values"));
+                    }
+                    if is_free {
+                        break;
+                    }
+                }
+                rest = left.trim_start();
+            }
+        }
+        Ok(Self(words))
+    }
+
+    fn get(&self, key: &str) -> &'a str {
+        self.0.get(key).copied().unwrap_or_default()
+    }
+
+    /// `amy(1001)` is amy.
+    fn name(&self, key: &str) -> &'a str {
+        let text = self.get(key);
+        text.split('(')
+            .next()
+            .filter(|n| !n.is_empty())
+            .unwrap_or(text)
+    }
+
+    /// Of `amy(1001)` the number.
+    fn in_brackets(&self, key: &str) -> &'a str {
+        let (_, behind) = self.get(key).split_once('(').unwrap_or_default();
+        behind.strip_suffix(')').unwrap_or_default()
+    }
+
+    /// A count; of `2-4` the first.
+    fn count(&self, key: &str) -> Option<i64> {
+        let text = self.get(key);
+        row::integer(text.split('-').next().unwrap_or(text))
+    }
+
+    fn row(&self, [nodes, cpus, name]: [&str; 3], zone: Tz) -> Row<'a> {
+        let text = |key: &str| Cow::Borrowed(self.get(key));
+        let id = match (self.get("ArrayJobId"), self.get("ArrayTaskId")) {
+            ("" | "0", _) | (_, "") => text("JobId"),
+            (array, task) => format!("{array}_{task}").into(),
+        };
+        let resources = ["AllocTRES", "TRES", "Tres"];
+        let resources = resources.map(|key| self.get(key));
+        let allocated = resources.into_iter().find(|text| !text.is_empty());
+        let allocated = Resources::read(allocated.unwrap_or_default());
+        let (nodes, cpus) = (self.count(nodes), self.count(cpus));
+        let (memory_bytes, _) = row::memory(&allocated, self.get("ReqTRES"), "", cpus, nodes);
+        Row {
+            id,
+            user: self.name("UserId").into(),
+            group: self.name("GroupId").into(),
+            account: text("Account"),
+            partition: text("Partition"),
+            qos: text("QOS"),
+            cluster: text("Cluster"),
+            name: text(name),
+            hosts: text("NodeList"),
+            state: text("JobState"),
+            exit: text("ExitCode"),
+            submit: Moment::read(self.get("SubmitTime"), zone),
+            start: Moment::read(self.get("StartTime"), zone),
+            end: Moment::read(self.get("EndTime"), zone),
+            nodes,
+            cpus,
+            gpus: Some(allocated.gpus),
+            memory_bytes,
+            limit_s: row::limit(self.get("TimeLimit")),
+            has_nodes: true,
+            stated: Stated {
+                uid: self.in_brackets("UserId").into(),
+                gid: self.in_brackets("GroupId").into(),
+                ..Stated::default()
+            },
+            ..Row::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(form: Form, text: &str) -> Vec<String> {
+        let mut input = text.as_bytes();
+        let mut told = Vec::new();
+        let mut sink = |record: Record| {
+            told.push(match record.found {
+                Found::Jobs(jobs) => {
+                    let job = &jobs[0];
+                    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+                    let (user, name) = (text(&job.user), text(&job.name));
+                    format!("{} {user} {name:?} {}", job.id, job.wall)
+                }
+                Found::Skipped(label) => label.to_string(),
+                Found::Malformed(why) => format!("!{why}"),
+                Found::Counts(counts) => format!("{counts:?}"),
+            });
+            Ok(())
+        };
+        Blocks(form, Tz::UTC)
+            .file("jobs", &mut input, &mut sink)
+            .unwrap();
+        told
+    }
+
+    const REST: &str =
+        "JobState=COMPLETED StartTime=2026-01-01T00:00:00 EndTime=2026-01-01T00:01:00";
+
+    #[test]
+    fn names_with_blanks_and_keys_deceive_nobody() {
+        for (form, text, said) in [
+            (
+                Form::Scontrol,
+                format!("JobId=7 JobName=my job UserId=root(0)\n   UserId=amy(1001)\n   {REST}\n"),
+                "7 amy \"my job UserId=root(0)\" 60",
+            ),
+            (
+                Form::Scontrol,
+                format!(
+                    "JobId=7 ArrayJobId=5 ArrayTaskId=2 JobName=a\n   UserId=amy(1)\n   {REST}"
+                ),
+                "5_2 amy \"a\" 60",
+            ),
+            (
+                Form::Scontrol,
+                format!("JobId=7 JobName=x UserId=root(0) UserId=amy(1001) {REST}"),
+                "!UserId= twice, with different values",
+            ),
+            (
+                Form::Jobcomp,
+                format!("JobId=7 UserId=amy(1) Name=x Account=rich {REST} Account=poor"),
+                "!Account= twice, with different values",
+            ),
+            (
+                Form::Jobcomp,
+                format!("JobId=7 UserId=amy(1) Name=two words {REST}"),
+                "7 amy \"two\" 60",
+            ),
+            (
+                Form::Jobcomp,
+                "UserId=amy(1)".to_owned(),
+                "!no JobId= and JobState=",
+            ),
+            (
+                Form::Scontrol,
+                "JobId=7 JobState=COMPLETING StartTime=2026-01-01T00:00:00".to_owned(),
+                "live_state",
+            ),
+        ] {
+            assert_eq!(told(form, &text), [said], "{text}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! `sacct --json` (`collectors.md` a.9).
+
+use std::borrow::Cow;
+use std::io::{self, BufRead};
+
+use super::row::{Moment, Order, Row};
+use super::stated::Stated;
+use crate::instant::Instant;
+use crate::job::{Found, Record};
+use crate::json::Object;
+use crate::lines::document;
+use crate::number::Number;
+use crate::{Reader, Sink, not_of_the_format};
+
+/// Reads such documents.
+#[derive(Debug, Default)]
+pub(crate) struct Document;
+
+impl Reader for Document {
+    fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
+        let bytes = document(input)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let jobs = Object::parse(&text).and_then(|whole| whole.list("jobs"));
+        let jobs = jobs.ok_or_else(|| not_of_the_format("no JSON object with a list \"jobs\""))?;
+        for (job, number) in jobs.into_iter().zip(1..) {
+            let raw = job.get();
+            let found = match Object::parse(raw) {
+                Some(job) => found(&job),
+                None => Found::Malformed("a job that is no object".to_owned()),
+            };
+            sink(Record::new(number, raw.as_bytes(), found))?;
+        }
+        Ok(())
+    }
+}
+
+fn found(job: &Object<'_>) -> Found {
+    let text = |name: &str| Cow::Owned(job.text(name).unwrap_or_default());
+    let time = job.object("time").unwrap_or_default();
+    let at = |name: &str| match number(&time, name) {
+        Some(at) if at.is_above_zero() => at
+            .as_microseconds()
+            .map_or(Moment::Bad, |us| Moment::At(Instant::exact(us))),
+        _ => Moment::None,
+    };
+    let resources = Resources::of(job);
+    let (end, start) = (at("end"), at("start"));
+    let row = Row {
+        id: id(job).into(),
+        user: text("user"),
+        account: text("account"),
+        group: text("group"),
+        partition: text("partition"),
+        qos: text("qos"),
+        cluster: text("cluster"),
+        name: text("name"),
+        hosts: text("nodes"),
+        state: state(job).into(),
+        exit: exit(job).into(),
+        submit: at("submission"),
+        start,
+        end,
+        nodes: resources.nodes,
+        cpus: resources.cpus,
+        gpus: Some(resources.gpus),
+        memory_bytes: resources.memory_bytes,
+        elapsed: number(&time, "elapsed").filter(|elapsed| !elapsed.is_negative()),
+        limit_s: number(&time, "limit")
+            .and_then(|minutes| minutes.times(Number::whole(60)))
+            .and_then(|seconds| i64::try_from(seconds.as_whole()?).ok()),
+        has_nodes: true,
+        stated: Stated {
+            cpu: ["user", "system"].map(|part| processor_time(&time, part)),
+            asked: job
+                .object("required")
+                .and_then(|asked| number(&asked, "CPUs"))
+                .and_then(|asked| i64::try_from(asked.as_whole()?).ok()),
+            ..Stated::default()
+        },
+        ..Row::default()
+    };
+    row.found(Order::EndStartState)
+}
+
+/// Seconds and microseconds.
+fn processor_time(time: &Object<'_>, part: &str) -> Option<Number> {
+    let part = time.object(part)?;
+    let micros = part.number("microseconds").unwrap_or(Number::ZERO);
+    part.number("seconds")?
+        .plus(micros.times(Number::scaled(1, 6))?)
+}
+
+/// A number, or since data parser 0.0.39 an object that says whether it is set.
+fn number(object: &Object<'_>, name: &str) -> Option<Number> {
+    if let Some(wrapped) = object.object(name) {
+        let is_set = wrapped.text("set").is_none_or(|set| set == "true");
+        let number = wrapped.number("number").unwrap_or(Number::ZERO);
+        return is_set.then_some(number);
+    }
+    object.number(name)
+}
+
+/// `ARRAY_TASK` of an array's task, else the number of the job.
+fn id(job: &Object<'_>) -> String {
+    let array = job.object("array").unwrap_or_default();
+    let whole = array
+        .object("job_id")
+        .map_or_else(|| array.number("job_id"), |_| number(&array, "job_id"));
+    match (whole.filter(|id| !id.is_zero()), number(&array, "task_id")) {
+        (Some(array), Some(task)) => format!("{array}_{task}"),
+        _ => job.text("job_id").unwrap_or_default(),
+    }
+}
+
+/// A word, or a list of them of which the first counts.
+fn state(job: &Object<'_>) -> String {
+    let state = job.object("state").unwrap_or_default();
+    let first = state.list("current").and_then(|list| {
+        let first = list.first()?.get();
+        serde_json::from_str(first).ok()
+    });
+    first.or_else(|| state.text("current")).unwrap_or_default()
+}
+
+fn exit(job: &Object<'_>) -> String {
+    let code = job.object("exit_code").unwrap_or_default();
+    number(&code, "return_code").map_or_else(String::new, |code| code.to_string())
+}
+
+/// What the job had.
+#[derive(Default)]
+struct Resources {
+    nodes: Option<i64>,
+    cpus: Option<i64>,
+    gpus: i64,
+    memory_bytes: Option<Number>,
+}
+
+impl Resources {
+    fn of(job: &Object<'_>) -> Self {
+        let list = job.object("tres").and_then(|tres| tres.list("allocated"));
+        let (mut found, mut typed, mut untyped) = (Self::default(), 0_i64, None);
+        for one in list.unwrap_or_default() {
+            let Some(one) = Object::parse(one.get()) else {
+                continue;
+            };
+            let kind = one.text("type").unwrap_or_default();
+            let name = one.text("name").unwrap_or_default();
+            let count = number(&one, "count").filter(|count| !count.is_negative());
+            let count = count.and_then(|count| i64::try_from(count.as_whole()?).ok());
+            match (kind.as_str(), name.as_str()) {
+                ("cpu", _) => found.cpus = count,
+                ("node", _) => found.nodes = count,
+                ("mem", _) => {
+                    let megabytes = count.map(Number::whole);
+                    found.memory_bytes = megabytes.and_then(|mb| mb.times(Number::whole(1 << 20)));
+                }
+                ("gres", "gpu") => untyped = count,
+                ("gres", name) if name.starts_with("gpu:") => {
+                    typed = typed.saturating_add(count.unwrap_or(0));
+                }
+                _ => {}
+            }
+        }
+        found.gpus = untyped.unwrap_or(typed);
+        found
+    }
+}

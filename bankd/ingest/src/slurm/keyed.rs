@@ -1,0 +1,98 @@
+//! `Name="value"` pairs, one job in a line: a rendering of `sacct` that sites keep (`collectors.md` a.8).
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead};
+
+use chrono_tz::Tz;
+
+use super::row::{self, Moment, Order, Row};
+use super::stated::{self, Stated};
+use super::tres::Resources;
+use crate::job::{Found, Record};
+use crate::lines::Lines;
+use crate::text::clock;
+use crate::{Reader, Sink};
+
+/// Reads such lines.
+#[derive(Debug)]
+pub(crate) struct KeyValue(pub(crate) Tz);
+
+impl Reader for KeyValue {
+    fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
+        let mut lines = Lines::new(input);
+        while let Some(line) = lines.next_line()? {
+            if !line.is_blank() {
+                let found = found(&line.text(), self.0);
+                sink(Record::new(line.number, line.bytes, found))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn found(text: &str, zone: Tz) -> Found {
+    let said = pairs(text);
+    let get = |name: &str| said.get(name).copied().unwrap_or_default();
+    let id = get("JobID");
+    if id.is_empty() {
+        return Found::Malformed("no JobID=\"…\"".to_owned());
+    }
+    if id.contains('.') {
+        return Found::Skipped("step".into());
+    }
+    let text = |name: &str| get(name).into();
+    let allocated = Resources::read(get("AllocTRES"));
+    let (nodes, cpus) = (row::integer(get("NNodes")), row::integer(get("NCPUS")));
+    let (memory_bytes, decoded) =
+        row::memory(&allocated, get("ReqTRES"), get("ReqMem"), cpus, nodes);
+    let row = Row {
+        id: id.into(),
+        raw_id: text("JobIDRaw"),
+        is_disputed: allocated.disputes(cpus, nodes),
+        user: text("User"),
+        account: text("Account"),
+        group: text("Group"),
+        partition: text("Partition"),
+        qos: text("QOS"),
+        cluster: text("Cluster"),
+        name: text("JobName"),
+        hosts: text("NodeList"),
+        state: text("State"),
+        exit: text("ExitCode"),
+        submit: Moment::read(get("Submit"), zone),
+        start: Moment::read(get("Start"), zone),
+        end: Moment::read(get("End"), zone),
+        nodes,
+        cpus,
+        gpus: Some(allocated.gpus),
+        is_memory_decoded: decoded && memory_bytes.is_some(),
+        memory_bytes,
+        elapsed: said.get("Elapsed").and_then(|elapsed| clock(elapsed)),
+        cpu: None,
+        limit_s: row::limit(get("Timelimit")),
+        has_nodes: true,
+        stated: Stated {
+            uid: text("UID"),
+            gid: text("GID"),
+            cpu: ["UserCPU", "SystemCPU"].map(|name| clock(get(name))),
+            asked: row::integer(get("ReqCPUS")),
+            memory_per_node: stated::memory_per_node(get("ReqMem"), cpus, nodes),
+        },
+    };
+    row.found(Order::EndStartState)
+}
+
+/// The pairs of a line.
+fn pairs(text: &str) -> BTreeMap<&str, &str> {
+    let mut pairs = BTreeMap::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("=\"") {
+        let Some((value, left)) = after.split_once('"') else {
+            break;
+        };
+        let key = before.rsplit(char::is_whitespace).next().unwrap_or(before);
+        pairs.insert(key, value);
+        rest = left;
+    }
+    pairs
+}

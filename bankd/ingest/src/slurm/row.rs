@@ -1,0 +1,458 @@
+//! One job of Slurm, whatever it was written in, and what becomes of it.
+
+use std::borrow::Cow;
+
+use chrono_tz::Tz;
+
+use super::stated::Stated;
+use super::tres::{self, Resources};
+use crate::instant::Instant;
+use crate::job::{Found, Job, Label, State};
+use crate::number::Number;
+use crate::repair::{AMBIGUOUS, REPAIRED, Span, span_of};
+use crate::text::{clock, count, known, local};
+
+/// Tasks of an array that one line may stand for.
+const TASKS_MAX: usize = 100_000;
+
+/// States of which the use is over.
+const ENDED: [(&str, State); 10] = [
+    ("BOOT_FAIL", State::Failed),
+    ("CANCELLED", State::Aborted),
+    ("COMPLETED", State::Completed),
+    ("DEADLINE", State::Timeout),
+    ("FAILED", State::Failed),
+    ("NODE_FAIL", State::Failed),
+    ("OUT_OF_MEMORY", State::Failed),
+    ("PREEMPTED", State::Preempted),
+    ("REVOKED", State::Aborted),
+    ("TIMEOUT", State::Timeout),
+];
+
+/// States of which it is not.
+const LIVE: [&str; 13] = [
+    "PENDING",
+    "RUNNING",
+    "REQUEUED",
+    "RESIZING",
+    "SUSPENDED",
+    "COMPLETING",
+    "CONFIGURING",
+    "REQUEUE_HOLD",
+    "REQUEUE_FED",
+    "SPECIAL_EXIT",
+    "STAGE_OUT",
+    "SIGNALING",
+    "STOPPED",
+];
+
+/// A time column: empty, a word for never, or a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Moment {
+    /// Nothing is said, or a word such as `Unknown`.
+    #[default]
+    None,
+    /// A time.
+    At(Instant),
+    /// Something that is no time.
+    Bad,
+}
+
+impl Moment {
+    /// `YYYY-MM-DDTHH:MM:SS` in a zone, or a word.
+    pub(super) fn read(text: &str, zone: Tz) -> Self {
+        match text.trim() {
+            "" | "Unknown" | "None" | "\"None\"" | "(null)" | "N/A" => Moment::None,
+            text => local(text, zone).map_or(Moment::Bad, Moment::At),
+        }
+    }
+
+    fn at(self) -> Option<Instant> {
+        match self {
+            Moment::At(at) => Some(at),
+            _ => None,
+        }
+    }
+}
+
+/// What a rendering says of a job. Missing texts are empty.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Row<'t> {
+    pub(super) id: Cow<'t, str>,
+    /// The number behind the id of an array's task.
+    pub(super) raw_id: Cow<'t, str>,
+    pub(super) user: Cow<'t, str>,
+    pub(super) account: Cow<'t, str>,
+    pub(super) group: Cow<'t, str>,
+    pub(super) partition: Cow<'t, str>,
+    pub(super) qos: Cow<'t, str>,
+    pub(super) cluster: Cow<'t, str>,
+    pub(super) name: Cow<'t, str>,
+    pub(super) hosts: Cow<'t, str>,
+    pub(super) state: Cow<'t, str>,
+    pub(super) exit: Cow<'t, str>,
+    pub(super) submit: Moment,
+    pub(super) start: Moment,
+    pub(super) end: Moment,
+    pub(super) nodes: Option<i64>,
+    pub(super) cpus: Option<i64>,
+    pub(super) gpus: Option<i64>,
+    pub(super) memory_bytes: Option<Number>,
+    pub(super) is_memory_decoded: bool,
+    /// The resources name other counts than the columns.
+    pub(super) is_disputed: bool,
+    pub(super) elapsed: Option<Number>,
+    pub(super) cpu: Option<Number>,
+    pub(super) limit_s: Option<i64>,
+    /// Whether the rendering has a column for it.
+    pub(super) has_nodes: bool,
+    /// What else it says of the job.
+    pub(super) stated: Stated<'t>,
+}
+
+/// The tests of a rendering, in its order (`data/LAYOUT.md`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// `sacct`: end, start, state.
+    EndStartState,
+    /// `scontrol` and jobcomp: state, then the times.
+    StateFirst,
+}
+
+impl Row<'_> {
+    /// The jobs that it stands for, or why nothing is charged.
+    pub(super) fn found(self, order: Order) -> Found {
+        match self.judged(order) {
+            Ok(Ok(jobs)) => Found::Jobs(jobs),
+            Ok(Err(label)) => Found::Skipped(label),
+            Err(why) => Found::Malformed(why),
+        }
+    }
+
+    fn judged(&self, order: Order) -> Result<Result<Vec<Job>, Label>, String> {
+        let word = self.state.split(' ').next().unwrap_or_default();
+        let ended = ENDED
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(word));
+        let other = || {
+            if LIVE.iter().any(|name| name.eq_ignore_ascii_case(word)) {
+                Label::from("live_state")
+            } else {
+                Label::from("unknown_state")
+            }
+        };
+        if order == Order::StateFirst && ended.is_none() {
+            return Ok(Err(other()));
+        }
+        for (moment, what) in [(self.end, "end"), (self.start, "start")] {
+            if moment == Moment::Bad {
+                return Err(format!("{what}: no time"));
+            }
+        }
+        let Some(end) = self.end.at() else {
+            let label = match order {
+                Order::EndStartState => "not_ended",
+                Order::StateFirst => "never_started",
+            };
+            return Ok(Err(label.into()));
+        };
+        let never = self.hosts == "None assigned";
+        let Some(start) = self.start.at().filter(|_| !never) else {
+            return Ok(Err("never_started".into()));
+        };
+        match ended {
+            Some((word, state)) => self.jobs(start, end, word, *state).map(Ok),
+            None => Ok(Err(other())),
+        }
+    }
+
+    fn jobs(
+        &self,
+        start: Instant,
+        end: Instant,
+        word: &str,
+        state: State,
+    ) -> Result<Vec<Job>, String> {
+        let mut ids = expand(&self.id)?;
+        let beyond = || "a figure beyond what can be counted".to_owned();
+        // Without a run time to go by, an end before the start is no use.
+        let times = span_of(Some(start), Some(end), self.elapsed).unwrap_or(Span::empty(start.us));
+        let us = times.end_us.checked_sub(times.start_us);
+        let wall = Number::seconds(us.ok_or_else(beyond)?);
+        let used = |count: Option<i64>| wall.times(Number::whole(count.unwrap_or(0)));
+        let mut job = Job {
+            id: ids.pop().unwrap_or_default(),
+            start_us: times.start_us,
+            end_us: times.end_us,
+            submit_us: self.submit.at().map(|at| at.us),
+            wall,
+            user: known(&self.user),
+            account: known(&self.account),
+            group: known(&self.group),
+            queue: known(&self.partition),
+            qos: known(&self.qos),
+            cluster: known(&self.cluster),
+            state_word: Some(word.to_owned()),
+            state,
+            exit: known(&self.exit),
+            name: known(&self.name),
+            hosts: known(&self.hosts),
+            procs: self.cpus.map(Number::whole),
+            nodes: self.nodes.map(Number::whole),
+            gpus: self.gpus.map(Number::whole),
+            memory_bytes: self.memory_bytes,
+            cpu: self.cpu,
+            limit_s: self.limit_s,
+            stated: self.stated.pairs(),
+            quantities: Vec::with_capacity(6),
+            ..Job::default()
+        };
+        for (flag, is_set) in [
+            (AMBIGUOUS, times.is_ambiguous),
+            (REPAIRED, times.is_repaired),
+            ("mem-decoded", self.is_memory_decoded),
+            ("tres-disagrees", self.is_disputed),
+        ] {
+            if is_set {
+                job.flags.push(flag);
+            }
+        }
+        if !self.raw_id.is_empty() && self.raw_id != self.id {
+            let raw_id = self.raw_id.clone().into_owned();
+            job.attributes.insert("raw_id".to_owned(), raw_id);
+        }
+        job.add("wall_s", wall);
+        job.add("core_s", used(self.cpus).ok_or_else(beyond)?);
+        job.add("gpu_s", used(self.gpus).ok_or_else(beyond)?);
+        if self.has_nodes {
+            job.add("node_s", used(self.nodes).ok_or_else(beyond)?);
+        }
+        job.add_if("elapsed_s", self.elapsed);
+        job.add_if("cpu_s", self.cpu);
+        let mut jobs = Vec::with_capacity(ids.len().saturating_add(1));
+        for id in ids {
+            jobs.push(Job { id, ..job.clone() });
+        }
+        jobs.push(job);
+        Ok(jobs)
+    }
+}
+
+/// The tasks that `123_[1-3,7,9-20:2%5]` stands for; any other id is itself.
+///
+/// # Errors
+/// If the brackets hold no list, or more than [`TASKS_MAX`] tasks.
+pub(super) fn expand(id: &str) -> Result<Vec<String>, String> {
+    let bad = || format!("job id {id:?}: no list of tasks");
+    if id.starts_with('_') || id.ends_with('_') {
+        return Err(bad());
+    }
+    let Some((base, list)) = id.split_once("_[") else {
+        return Ok(vec![id.to_owned()]);
+    };
+    let list = list.strip_suffix(']').ok_or_else(bad)?;
+    let list = list.split('%').next().unwrap_or(list);
+    let mut ids = Vec::new();
+    for part in list.split(',') {
+        let (range, step) = match part.split_once(':') {
+            Some((range, step)) => (range, step.parse::<usize>().ok().filter(|s| *s > 0)),
+            None => (part, Some(1)),
+        };
+        let (low, high) = range.split_once('-').unwrap_or((range, range));
+        let number = |text: &str| text.parse::<u64>().map_err(|_| bad());
+        let (low, high) = (number(low)?, number(high)?);
+        let tasks = (low..=high).step_by(step.ok_or_else(bad)?);
+        for task in tasks {
+            if ids.len() >= TASKS_MAX {
+                return Err(format!("job id {id:?}: more than {TASKS_MAX} tasks"));
+            }
+            ids.push(format!("{base}_{task}"));
+        }
+    }
+    Ok(ids)
+}
+
+/// Seconds of a `Timelimit`: a duration, or a word for none.
+pub(super) fn limit(text: &str) -> Option<i64> {
+    let seconds = clock(text)?;
+    i64::try_from(seconds.as_whole().or_else(|| seconds.cut(0).as_whole())?).ok()
+}
+
+/// A whole number of at most 18 digits.
+pub(super) fn integer(text: &str) -> Option<i64> {
+    i64::try_from(count(text)?.as_whole()?).ok()
+}
+
+/// Memory: of the allocated resources, else of the requested ones, else what `ReqMem` says
+/// (`collectors.md` a.3); `true` where it had to be decoded.
+pub(super) fn memory(
+    allocated: &Resources,
+    requested: &str,
+    reqmem: &str,
+    cpus: Option<i64>,
+    nodes: Option<i64>,
+) -> (Option<Number>, bool) {
+    let stated = allocated.memory_bytes;
+    if let Some(stated) = stated.or_else(|| Resources::read(requested).memory_bytes) {
+        return (Some(stated), false);
+    }
+    (tres::requested_memory(reqmem, cpus, nodes), true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_judged_in_the_order_of_their_rendering() {
+        let at = |text: &str| Moment::read(text, Tz::UTC);
+        let day = |hour: &str| format!("2026-01-01T{hour}:00:00");
+        for (order, state, start, end, hosts, elapsed, said) in [
+            (
+                Order::EndStartState,
+                "COMPLETED",
+                "01",
+                "03",
+                "n1",
+                None,
+                "01 7200",
+            ),
+            (
+                Order::EndStartState,
+                "CANCELLED by 7",
+                "01",
+                "03",
+                "n1",
+                None,
+                "01 7200",
+            ),
+            (
+                Order::EndStartState,
+                "RUNNING",
+                "01",
+                "",
+                "n1",
+                None,
+                "not_ended",
+            ),
+            (
+                Order::EndStartState,
+                "CANCELLED",
+                "",
+                "03",
+                "n1",
+                None,
+                "never_started",
+            ),
+            (
+                Order::EndStartState,
+                "CANCELLED",
+                "01",
+                "03",
+                "None assigned",
+                None,
+                "never_started",
+            ),
+            (
+                Order::EndStartState,
+                "SUSPENDED",
+                "01",
+                "03",
+                "n1",
+                None,
+                "live_state",
+            ),
+            (
+                Order::EndStartState,
+                "DREAMING",
+                "01",
+                "03",
+                "n1",
+                None,
+                "unknown_state",
+            ),
+            (
+                Order::StateFirst,
+                "RUNNING",
+                "01",
+                "",
+                "n1",
+                None,
+                "live_state",
+            ),
+            (
+                Order::StateFirst,
+                "COMPLETED",
+                "01",
+                "",
+                "n1",
+                None,
+                "never_started",
+            ),
+            (
+                Order::EndStartState,
+                "COMPLETED",
+                "05",
+                "03",
+                "n1",
+                None,
+                "05 0",
+            ),
+            (
+                Order::EndStartState,
+                "COMPLETED",
+                "05",
+                "03",
+                "n1",
+                Some(3600),
+                "02 3600 repaired",
+            ),
+        ] {
+            let time = |hour: &str| match hour {
+                "" => at("Unknown"),
+                hour => at(&day(hour)),
+            };
+            let row = Row {
+                id: "1".into(),
+                state: state.into(),
+                start: time(start),
+                end: time(end),
+                hosts: hosts.into(),
+                elapsed: elapsed.map(|seconds: i64| Number::whole(seconds)),
+                ..Row::default()
+            };
+            let told = match row.found(order) {
+                Found::Jobs(jobs) => {
+                    let job = &jobs[0];
+                    let hour = job.start_us / 3_600_000_000 % 24;
+                    let flags = job.flags.iter().flat_map(|flag| [" ", flag]);
+                    let flags = flags.collect::<String>();
+                    format!("{hour:02} {}{flags}", job.wall)
+                }
+                Found::Skipped(label) => label.to_string(),
+                Found::Malformed(why) => format!("!{why}"),
+                Found::Counts(counts) => format!("{counts:?}"),
+            };
+            assert_eq!(told, said, "{state} {start} {end}");
+        }
+    }
+
+    #[test]
+    fn arrays_expand_to_their_tasks() {
+        for (id, tasks) in [
+            ("123", Some("123")),
+            ("123_7", Some("123_7")),
+            ("123+1", Some("123+1")),
+            ("9_[1-3,7]", Some("9_1 9_2 9_3 9_7")),
+            ("9_[0-6:3%2]", Some("9_0 9_3 9_6")),
+            ("9_[1-3", None),
+            ("9_[a]", None),
+            ("9_", None),
+            ("_9", None),
+            ("9_[1-200000]", None),
+        ] {
+            let found = expand(id).ok().map(|ids| ids.join(" "));
+            assert_eq!(found.as_deref(), tasks, "{id}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What Slurm says of a job that the ledger does not ask for, and reports and exports do.
+
+use std::borrow::Cow;
+
+use bank_core::usage::kept;
+
+use super::tres;
+use crate::number::Number;
+
+/// It goes with the job. Missing texts are empty.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Stated<'t> {
+    /// The number of the user.
+    pub(super) uid: Cow<'t, str>,
+    /// The number of the group.
+    pub(super) gid: Cow<'t, str>,
+    /// Processor time in user mode and in system mode.
+    pub(super) cpu: [Option<Number>; 2],
+    /// Processors that were asked for.
+    pub(super) asked: Option<i64>,
+    /// Bytes of memory that were asked for on each node.
+    pub(super) memory_per_node: Option<i128>,
+}
+
+impl Stated<'_> {
+    /// By the names of [`kept`]; what is not said, or is nothing, is left out.
+    pub(super) fn pairs(&self) -> Vec<(&'static str, String)> {
+        let mut pairs = Vec::new();
+        let mut add = |name, value: Option<String>| pairs.extend(value.map(|value| (name, value)));
+        let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+        let number = |text: &str| (!text.is_empty() && digits(text)).then(|| text.to_owned());
+        add(kept::UID, number(&self.uid));
+        add(kept::GID, number(&self.gid));
+        // The line of a job has zeros where its steps have the time.
+        if self.cpu.iter().flatten().any(|cpu| cpu.is_above_zero()) {
+            let [user, system] = self.cpu;
+            add(kept::CPU_USER, user.map(|cpu| cpu.to_string()));
+            add(kept::CPU_SYSTEM, system.map(|cpu| cpu.to_string()));
+        }
+        let asked = self.asked.filter(|asked| *asked > 0);
+        add(
+            kept::REQUESTED_PROCESSORS,
+            asked.map(|asked| asked.to_string()),
+        );
+        let memory = self.memory_per_node.filter(|bytes| *bytes > 0);
+        add(
+            kept::REQUESTED_MEMORY,
+            memory.map(|bytes| bytes.to_string()),
+        );
+        pairs
+    }
+}
+
+/// Bytes on each node that a `ReqMem` asks for, where that is a whole number.
+pub(super) fn memory_per_node(reqmem: &str, cpus: Option<i64>, nodes: Option<i64>) -> Option<i128> {
+    let bytes = tres::requested_memory(reqmem, cpus, nodes)?.as_whole()?;
+    let nodes = i128::from(nodes.unwrap_or(1));
+    let is_whole = bytes.checked_rem(nodes)? == 0;
+    bytes.checked_div(nodes).filter(|_| is_whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_told_of_a_node_where_it_is_a_whole_number() {
+        for (reqmem, bytes) in [
+            ("4000Mn", Some(4000 << 20)),
+            ("4Gc", Some(16 << 30)),
+            ("1K", Some(512)),
+            ("1.5K", Some(768)),
+            ("", None),
+        ] {
+            assert_eq!(memory_per_node(reqmem, Some(8), Some(2)), bytes, "{reqmem}");
+        }
+        assert_eq!(memory_per_node("1K", None, Some(3)), None);
+        assert_eq!(memory_per_node("1K", None, None), Some(1024));
+        assert_eq!(memory_per_node("1K", None, Some(0)), None);
+    }
+
+    /// Zeros stand where the steps have the time; what is no number is none.
+    #[test]
+    fn what_is_not_said_is_left_out() {
+        let zero = Some(Number::ZERO);
+        let stated = Stated {
+            uid: "amy".into(),
+            gid: "200".into(),
+            cpu: [zero, zero],
+            asked: Some(0),
+            memory_per_node: Some(0),
+        };
+        assert_eq!(stated.pairs(), [(kept::GID, "200".to_owned())]);
+        let stated = Stated {
+            cpu: [zero, Some(Number::scaled(15, 1))],
+            ..Stated::default()
+        };
+        let parts = [(kept::CPU_USER, "0"), (kept::CPU_SYSTEM, "1.5")];
+        assert_eq!(
+            stated.pairs(),
+            parts.map(|(name, value)| (name, value.to_owned()))
+        );
+    }
+}

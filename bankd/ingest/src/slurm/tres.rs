@@ -1,0 +1,195 @@
+//! Slurm's strings of trackable resources and its sizes of memory (`collectors.md` a.2, a.3).
+
+use crate::number::Number;
+
+/// The bit that leaked from a flag into the number, in megabytes.
+const PER_CPU_FLAG: i128 = 1 << 31;
+
+/// `name=value` pairs of `billing=36,cpu=36,gres/gpu:a100=4`.
+fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.split(',').filter_map(|pair| pair.split_once('='))
+}
+
+/// What a string of resources says, read in one go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Resources {
+    cpus: Option<i64>,
+    nodes: Option<i64>,
+    /// Memory in bytes.
+    pub(super) memory_bytes: Option<Number>,
+    /// GPUs: the untyped count where it is given, else the sum of the typed ones.
+    pub(super) gpus: i64,
+}
+
+impl Resources {
+    /// Reads them. Of a name that comes twice the first counts.
+    pub(super) fn read(text: &str) -> Self {
+        let (mut found, mut typed, mut untyped) = (Self::default(), 0_i64, None);
+        let (mut has_cpus, mut has_nodes, mut has_memory) = (false, false, false);
+        for (name, value) in pairs(text) {
+            match name {
+                "cpu" if !has_cpus => (found.cpus, has_cpus) = (value.parse().ok(), true),
+                "node" if !has_nodes => (found.nodes, has_nodes) = (value.parse().ok(), true),
+                "mem" if !has_memory => (found.memory_bytes, has_memory) = (bytes(value), true),
+                "gres/gpu" if untyped.is_none() => untyped = Some(number(value)),
+                name if name.starts_with("gres/gpu:") => {
+                    typed = typed.saturating_add(number(value));
+                }
+                _ => {}
+            }
+        }
+        found.gpus = untyped.unwrap_or(typed);
+        found
+    }
+
+    /// Whether they name other counts of processors or nodes than the columns of the job.
+    pub(super) fn disputes(&self, cpus: Option<i64>, nodes: Option<i64>) -> bool {
+        [(self.cpus, cpus), (self.nodes, nodes)]
+            .into_iter()
+            .filter_map(|(stated, count)| stated.zip(count))
+            .any(|(stated, count)| stated != count)
+    }
+}
+
+/// GPUs of `gpu:2`, `gpu:tesla:2`, `gpu`, as the older layouts ask for them on each node.
+pub(super) fn old_gpus(text: &str) -> i64 {
+    text.split(',')
+        .filter(|part| part.split(':').next() == Some("gpu"))
+        .map(|part| {
+            // `gpu:a100:2(S:0-1)` says on which sockets.
+            let part = part.split('(').next().unwrap_or(part);
+            let last = part.rsplit(':').next().unwrap_or(part);
+            last.parse().unwrap_or(1).max(0)
+        })
+        .fold(0, i64::saturating_add)
+}
+
+/// A size in bytes.
+fn bytes(size: &str) -> Option<Number> {
+    let bytes = megabytes(size)?.times(Number::whole(1 << 20))?;
+    Some(bytes.cut(0))
+}
+
+/// Memory in bytes of a `ReqMem`: `3000Mc` for each processor, `48000Mn` for each node, `4G` for the
+/// job; what has the flag of 2^31 counts for each processor.
+pub(super) fn requested_memory(
+    text: &str,
+    cpus: Option<i64>,
+    nodes: Option<i64>,
+) -> Option<Number> {
+    let (size, times) = match text.chars().last()? {
+        'c' => (text.strip_suffix('c')?, cpus),
+        'n' => (text.strip_suffix('n')?, nodes),
+        _ => (text, Some(1)),
+    };
+    let mut size = megabytes(size)?;
+    let mut times = times.unwrap_or(1);
+    let flag = Number::whole(PER_CPU_FLAG);
+    let without = size.minus(flag)?;
+    if !without.is_negative() {
+        size = without;
+        times = cpus.unwrap_or(1);
+    }
+    let bytes = size.times(Number::whole(times))?;
+    bytes
+        .times(Number::whole(1 << 20))
+        .map(|bytes| bytes.cut(0))
+}
+
+/// A size in megabytes: `144000M`, `62.50G`; a bare number counts megabytes.
+fn megabytes(text: &str) -> Option<Number> {
+    let unit = text.chars().last()?;
+    if text.starts_with('-') {
+        return None;
+    }
+    if unit.is_ascii_digit() {
+        return Number::parse(text);
+    }
+    let number = Number::parse(text.strip_suffix(unit)?)?;
+    let thousandth = Number::scaled(9_765_625, 10);
+    match unit.to_ascii_uppercase() {
+        'K' => number.times(thousandth),
+        'M' => Some(number),
+        'G' => number.times(Number::whole(1 << 10)),
+        'T' => number.times(Number::whole(1 << 20)),
+        'P' => number.times(Number::whole(1 << 30)),
+        _ => None,
+    }
+}
+
+/// A count, perhaps with a suffix of 1024s; what is none counts nothing, as what is below zero.
+fn number(text: &str) -> i64 {
+    let count = text.parse().ok().or_else(|| suffixed(text));
+    count.unwrap_or(0).max(0)
+}
+
+fn suffixed(text: &str) -> Option<i64> {
+    let many = megabytes(text)?.times(Number::whole(1 << 20))?;
+    i64::try_from(many.cut(0).as_whole()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gpus_are_not_counted_twice() {
+        for (text, count) in [
+            ("billing=8,cpu=8,gres/gpu=4,gres/gpu:a100=4,mem=16G", 4),
+            ("gres/gpu:a100=1,gres/gpu:v100=2", 3),
+            ("gres/gpu=2K", 2048),
+            ("gres/gpu=-4", 0),
+            ("gres/gpu:a100=2,gres/gpu:v100=-1", 2),
+            ("cpu=1", 0),
+            ("", 0),
+        ] {
+            assert_eq!(Resources::read(text).gpus, count, "{text}");
+        }
+        assert_eq!(
+            (
+                old_gpus("gpu:2"),
+                old_gpus("gpu:tesla:3,x:1"),
+                old_gpus("gpu"),
+                old_gpus("gpu:a100:2(S:0-1)")
+            ),
+            (2, 3, 1, 2)
+        );
+    }
+
+    #[test]
+    fn columns_and_resources_may_disagree() {
+        for (text, disputed) in [
+            ("cpu=100,node=1", true),
+            ("cpu=108,node=9", false),
+            ("cpu=108", false),
+            ("", false),
+        ] {
+            let found = Resources::read(text).disputes(Some(108), Some(9));
+            assert_eq!(found, disputed, "{text}");
+        }
+    }
+
+    #[test]
+    fn memory_has_many_spellings() {
+        let mib = |n: i128| Some(n << 20);
+        for (text, bytes) in [
+            ("3000Mc", mib(24_000)),
+            ("48000Mn", mib(96_000)),
+            ("4G", mib(4096)),
+            ("2147486648Mn", mib(24_000)),
+            ("125Gn", mib(256_000)),
+            ("0n", Some(0)),
+            ("512K", Some(524_288)),
+            ("-512K", None),
+            ("", None),
+            ("x", None),
+        ] {
+            let found = requested_memory(text, Some(8), Some(2));
+            assert_eq!(found.and_then(Number::as_whole), bytes, "{text}");
+        }
+        assert_eq!(
+            Resources::read("cpu=1,mem=62.50G,mem=1M").memory_bytes,
+            mib(64_000).map(Number::whole)
+        );
+    }
+}
