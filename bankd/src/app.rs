@@ -83,7 +83,12 @@ pub async fn run(
         waker,
         stopped.clone(),
     ));
-    let watcher = tokio::spawn(attention::watch(Arc::clone(&services), stopped.clone()));
+    let watched = attention::Bank {
+        config: Arc::clone(&services.config),
+        writer: services.writer.clone(),
+        readers: services.readers.clone(),
+    };
+    let watcher = tokio::spawn(attention::watch(watched, stopped.clone()));
     {
         let (tcp, unix) = (listeners.tcp.as_ref(), listeners.unix.as_ref());
         let doors = auditor::Doors {

@@ -21,10 +21,9 @@ use tokio::sync::watch;
 use crate::answer::{Answer, Media};
 use crate::clock::{self, Stopwatch};
 use crate::config::Config;
-use crate::services::Services;
 use crate::store::NoticeChange;
-use crate::store::read::{ReadError, attention};
-use crate::writer::{Caller, Decided, Origin, Reply, Submission, SubmitError};
+use crate::store::read::{Pool, ReadError, attention};
+use crate::writer::{Caller, Decided, Origin, Reply, Submission, SubmitError, Writer};
 use observe::{Look, Seen};
 
 /// How often it is asked whether it is time to look.
@@ -34,6 +33,16 @@ const FORGET_LOOKS: u32 = 60;
 
 /// The longest sentence, in bytes.
 const SAYS_MAX: usize = 1000;
+
+/// The bank that is looked at.
+pub struct Bank {
+    /// Its settings.
+    pub config: Arc<Config>,
+    /// Journals what changes.
+    pub writer: Writer,
+    /// Reads the figures.
+    pub readers: Pool,
+}
 
 /// Why a look came to nothing; the next one comes soon.
 #[derive(Debug, thiserror::Error)]
@@ -48,13 +57,13 @@ enum Trouble {
 
 /// Looks again and again until the daemon stops. With attention switched off it looks once: what was
 /// raised before clears.
-pub async fn watch(services: Arc<Services>, mut stopped: watch::Receiver<()>) {
+pub async fn watch(bank: Bank, mut stopped: watch::Receiver<()>) {
     let mut interval = tokio::time::interval(TICK);
     interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
-    let mut desk = Desk::new(&services.config);
+    let mut desk = Desk::new(&bank.config);
     loop {
         tokio::select! {
-            _ = interval.tick() => desk.tick(&services).await,
+            _ = interval.tick() => desk.tick(&bank).await,
             _ = stopped.changed() => return,
         }
     }
@@ -83,12 +92,12 @@ impl Desk {
         }
     }
 
-    async fn tick(&mut self, services: &Services) {
-        let now = services.writer.now();
+    async fn tick(&mut self, bank: &Bank) {
+        let now = bank.writer.now();
         if !self.is_due(now) {
             return;
         }
-        let done = self.look(services, now).await;
+        let done = self.look(bank, now).await;
         match done {
             Ok(()) => {
                 self.last = Some((now, Stopwatch::start()));
@@ -113,17 +122,17 @@ impl Desk {
             && (now >= last.plus(self.every) || passed.elapsed() >= Duration::from_secs(every))
     }
 
-    async fn look(&mut self, services: &Services, now: Timestamp) -> Result<(), Trouble> {
+    async fn look(&mut self, bank: &Bank, now: Timestamp) -> Result<(), Trouble> {
         // What is due by now is journalled first: windows end before they are looked at.
-        services.writer.settle().await?;
+        bank.writer.settle().await?;
         let look = Look::new(
-            &services.config,
-            services.writer.directory(),
-            services.writer.standing(),
+            &bank.config,
+            bank.writer.directory(),
+            bank.writer.standing(),
             now,
         );
         let is_on = self.is_on;
-        let (seen, open) = services
+        let (seen, open) = bank
             .readers
             .run(move |connection| {
                 let seen = if is_on {
@@ -136,16 +145,16 @@ impl Desk {
             .await?;
         let changes = self.changes(&seen, &open);
         for part in changes.chunks(CHANGES_MAX) {
-            submit(services, part.to_vec()).await?;
+            submit(bank, part.to_vec()).await?;
         }
         if self.is_on {
-            digest::make(services, now).await?;
+            digest::make(bank, now).await?;
         }
         self.looks = self.looks.wrapping_add(1);
         if self.looks % FORGET_LOOKS == 1 {
-            let keep = Seconds(services.config.attention.keep_days.saturating_mul(86_400));
+            let keep = Seconds(bank.config.attention.keep_days.saturating_mul(86_400));
             let old = NoticeChange::Forget(now.minus(keep));
-            services.writer.change_notice(old).await?;
+            bank.writer.change_notice(old).await?;
         }
         Ok(())
     }
@@ -174,7 +183,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// Journals changes as the daemon's own doing.
-async fn submit(services: &Services, events: Vec<Event>) -> Result<(), Trouble> {
+async fn submit(bank: &Bank, events: Vec<Event>) -> Result<(), Trouble> {
     let name = "bankd".to_owned();
     let submission = Submission {
         command: Command::Attention(Attention::Turn(events)),
@@ -190,7 +199,7 @@ async fn submit(services: &Services, events: Vec<Event>) -> Result<(), Trouble> 
         render,
         fingerprint: String::new(),
     };
-    match services.writer.submit(submission).await? {
+    match bank.writer.submit(submission).await? {
         Reply::Fresh { answer, .. } if answer.media == Media::Text => Ok(()),
         _ => Err(Trouble::Refused),
     }

@@ -33,11 +33,6 @@ pub struct DoctorArgs {
     pub json: bool,
 }
 
-/// Documents in the spool of the scheduler's scripts and in its quarantine, where this host has one.
-pub(crate) fn spooled() -> Option<[u64; 2]> {
-    files::spooled()
-}
-
 /// How a thing stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {

@@ -6,6 +6,7 @@
 
 pub mod limits;
 pub mod requests;
+pub mod spool;
 pub mod start;
 
 use std::sync::{Arc, Mutex, PoisonError};

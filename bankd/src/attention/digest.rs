@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use bank_core::directory::Directory;
 use bank_core::time::Timestamp;
 
-use super::Trouble;
+use super::{Bank, Trouble};
 use crate::config::{Deliver, DeliverWord};
 use crate::deliver::recipients;
-use crate::services::Services;
 use crate::store::read::attention::{self, EventRow};
 use crate::store::{Digest, NoticeChange};
 
@@ -18,16 +17,16 @@ const DAY_US: i64 = 86_400_000_000;
 const MINUTE_US: i64 = 60_000_000;
 
 /// Makes the digests that are due; after downtime one for all the days.
-pub(super) async fn make(services: &Services, now: Timestamp) -> Result<(), Trouble> {
-    let minute = services.config.attention.digest_minute().unwrap_or(0);
+pub(super) async fn make(bank: &Bank, now: Timestamp) -> Result<(), Trouble> {
+    let minute = bank.config.attention.digest_minute().unwrap_or(0);
     let due = due(now, minute);
-    for target in &services.config.deliver {
+    for target in &bank.config.deliver {
         if !target.gets_digest() {
             continue;
         }
         let name = target.name.clone();
         let question = move |connection: &_| attention::undigested(connection, &name);
-        let Some((state, events, newest)) = services.readers.run(question).await? else {
+        let Some((state, events, newest)) = bank.readers.run(question).await? else {
             continue;
         };
         if state.at >= due {
@@ -38,10 +37,9 @@ pub(super) async fn make(services: &Services, now: Timestamp) -> Result<(), Trou
             after: state.digested,
             upto: newest,
             at: due,
-            letters: letters(target, &services.writer.directory(), &events),
+            letters: letters(target, &bank.writer.directory(), &events),
         };
-        services
-            .writer
+        bank.writer
             .change_notice(NoticeChange::Digest(digest))
             .await?;
     }

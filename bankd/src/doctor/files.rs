@@ -2,20 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{Found, State, modes};
-use crate::config::{self, Config, path_in};
+use crate::config::{Config, path_in};
 use crate::data_dir::DataDir;
 use crate::keys;
+use crate::services::spool;
 use crate::store::Checkup;
-
-/// Longest settings of the scripts that are read.
-const SETTINGS_MAX: u64 = 64 << 10;
-/// Where the scripts' documents wait, unless their settings say otherwise.
-const SPOOL: &str = "/var/spool/bank/nami";
 
 /// Owner and modes of the data directory.
 pub(super) fn directory(data: &DataDir) -> Found {
@@ -163,47 +158,12 @@ fn follow(source: &str, path: &Path) -> Found {
 
 /// Documents that wait in the scripts' spool of this machine, where there is one.
 pub(super) fn spool() -> Option<Found> {
-    waiting(&spool_of(&scripts_settings()))
-}
-
-/// The settings of the scripts. Without a file they have their defaults.
-fn scripts_settings() -> String {
-    let mut settings = String::new();
-    if let Ok(file) = fs::File::open(config::scripts_file()) {
-        let _ = file.take(SETTINGS_MAX).read_to_string(&mut settings);
-    }
-    settings
-}
-
-/// The folder that settings of the scripts name; a later line wins.
-fn spool_of(settings: &str) -> PathBuf {
-    let mut named = settings.lines().filter_map(|line| {
-        let (key, value) = line.split_once('=')?;
-        let ours = ["spool_dir", "NAMI_SPOOL_DIR"].contains(&key.trim());
-        ours.then(|| PathBuf::from(value.trim()))
-    });
-    named.next_back().unwrap_or_else(|| PathBuf::from(SPOOL))
-}
-
-/// Documents that wait in the spool of the scripts and in its quarantine, where this host has one.
-pub(super) fn spooled() -> Option<[u64; 2]> {
-    counted(&spool_of(&scripts_settings()))
-}
-
-/// None for a folder that cannot be looked into: it is somebody else's.
-fn counted(folder: &Path) -> Option<[u64; 2]> {
-    let count = |folder: &Path| {
-        let entries = fs::read_dir(folder).ok()?.flatten();
-        let documents = entries.filter(|e| e.file_name().to_string_lossy().ends_with(".doc"));
-        u64::try_from(documents.count()).ok()
-    };
-    let refused = count(&folder.join("quarantine")).unwrap_or(0);
-    Some([count(folder)?, refused])
+    waiting(&spool::folder())
 }
 
 fn waiting(folder: &Path) -> Option<Found> {
     const NAME: &str = "spool";
-    let [waiting, refused] = counted(folder)?;
+    let [waiting, refused] = spool::counted(folder)?;
     let said = format!(
         "{}: {waiting} documents wait, {refused} in quarantine",
         folder.display()
@@ -230,10 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_spool_is_where_the_scripts_keep_it() {
-        assert_eq!(spool_of(""), Path::new(SPOOL));
-        let text = "server=x\n#spool_dir=/no\nspool_dir = /a\nNAMI_SPOOL_DIR=/b\n";
-        assert_eq!(spool_of(text), Path::new("/b"));
+    fn waiting_documents_are_a_warning() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(waiting(folder.path()).unwrap().state, State::Ok);
         fs::write(folder.path().join("1-a-b.doc"), "").unwrap();

@@ -12,8 +12,6 @@ use super::form::Made;
 use super::*;
 use crate::store::{Counted, KeptRecord};
 
-mod served;
-
 const T0: i64 = 1_767_225_600;
 
 fn directory() -> Directory {

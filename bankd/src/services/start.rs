@@ -174,3 +174,6 @@ fn check_fallbacks(directory: &Directory) -> Result<()> {
         None => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -116,34 +116,36 @@ pub fn rebuild_derived(path: &Path) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data_dir::DataDir;
-    use crate::init::{Choices, init};
+    use crate::store::SqliteStore;
+    use crate::store::bank::NewBank;
     use bank_core::amount::Precision;
+    use bank_core::directory::Policy;
+    use bank_core::time::Timestamp;
 
     #[test]
     fn the_copy_verifies_and_the_bank_is_as_before() {
         let folder = tempfile::tempdir().unwrap();
-        let data = DataDir::new(&folder.path().join("data"));
-        let choices = Choices {
+        let database = folder.path().join("bank.db");
+        let new = NewBank {
+            uuid: "u".to_owned(),
             precision: Precision::DEFAULT,
             unit: "credits".to_owned(),
             test: true,
+            init_uid: 0,
+            created_at: Timestamp(0),
         };
-        init(&data, &choices).unwrap();
-        let before = std::fs::read(data.database()).unwrap();
+        drop(SqliteStore::create(&database, &new, Policy::default()).unwrap());
+        let before = std::fs::read(&database).unwrap();
         let copy = folder.path().join("copy.db");
-        snapshot(&data.database(), &copy).unwrap();
+        snapshot(&database, &copy).unwrap();
         assert!(
             crate::store::verify::run(&copy)
                 .unwrap()
                 .findings
                 .is_empty()
         );
-        assert_eq!(std::fs::read(data.database()).unwrap(), before);
-        assert!(
-            snapshot(&data.database(), &copy).is_err(),
-            "never over a file"
-        );
+        assert_eq!(std::fs::read(&database).unwrap(), before);
+        assert!(snapshot(&database, &copy).is_err(), "never over a file");
         let none = folder.path().join("none.db");
         assert!(snapshot(&none, &folder.path().join("x.db")).is_err());
     }

@@ -1,6 +1,5 @@
 use super::*;
 use crate::answer::Media;
-use crate::records;
 use crate::store::bank::NewBank;
 use bank_core::amount::Precision;
 use bank_core::command::{Charge, Request, SetUser};
@@ -22,6 +21,22 @@ impl Hand {
 impl LedgerClock for Hand {
     fn now(&self) -> Timestamp {
         Timestamp(self.0.load(Ordering::Relaxed))
+    }
+}
+
+/// The record of a charge, of which these tests need the number only.
+fn keep(_: &Directory, event: &RecordEvent, _: Counted) -> Kept {
+    let (created_at, number) = match event {
+        RecordEvent::Charged { usage, created, .. }
+        | RecordEvent::Adjusted { usage, created, .. } => (*created, usage.id.0),
+        RecordEvent::Closed {
+            instance, created, ..
+        } => (*created, instance.record.map_or(0, |id| id.0)),
+    };
+    Kept {
+        created_at: created_at.0,
+        number,
+        text: String::new(),
     }
 }
 
@@ -105,7 +120,7 @@ fn bank() -> (tempfile::TempDir, SqliteStore) {
 async fn an_answer_is_kept_for_seven_days_and_that_of_a_charge_for_ever() {
     let (_folder, store) = bank();
     let clock = Arc::new(Hand::default());
-    let (writer, thread) = start(store, Arc::clone(&clock) as _, records::keep, BATCH_MAX).unwrap();
+    let (writer, thread) = start(store, Arc::clone(&clock) as _, keep, BATCH_MAX).unwrap();
     let user = || submission(add_user("amy"), "u", false);
     let billed = || submission(charge(), "c", false);
     assert_eq!(
@@ -136,7 +151,7 @@ async fn an_answer_is_kept_for_seven_days_and_that_of_a_charge_for_ever() {
 async fn expired_answers_go_in_portions() {
     let (_folder, store) = bank();
     let clock = Arc::new(Hand::default());
-    let (writer, thread) = start(store, Arc::clone(&clock) as _, records::keep, BATCH_MAX).unwrap();
+    let (writer, thread) = start(store, Arc::clone(&clock) as _, keep, BATCH_MAX).unwrap();
     // All at once: they share their commits.
     let mut all = tokio::task::JoinSet::new();
     for n in 0..=crate::store::PRUNE_MAX {
@@ -159,8 +174,7 @@ async fn expired_answers_go_in_portions() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_decided_only_has_no_transaction_and_is_not_stored() {
     let (_folder, store) = bank();
-    let (writer, thread) =
-        start(store, Arc::new(Hand::default()), records::keep, BATCH_MAX).unwrap();
+    let (writer, thread) = start(store, Arc::new(Hand::default()), keep, BATCH_MAX).unwrap();
     for (dry_run, expected) in [
         (true, ("ok None true", true)),
         (true, ("ok None true", true)),
@@ -206,7 +220,7 @@ async fn until_waiting(writer: &Writer, count: usize) {
 async fn a_full_queue_turns_the_next_away_and_loses_none_that_wait() {
     let (_folder, store) = bank();
     let gate = Arc::new(Gate::default());
-    let (writer, thread) = start(store, Arc::clone(&gate) as _, records::keep, BATCH_MAX).unwrap();
+    let (writer, thread) = start(store, Arc::clone(&gate) as _, keep, BATCH_MAX).unwrap();
     let ask = |number: usize| {
         let writer = writer.clone();
         let name = format!("u{number}");
@@ -265,7 +279,7 @@ async fn commands_do_not_wait_for_a_long_list_that_came_with_them() {
         let (_folder, store) = bank();
         let gate = Arc::new(Gate::default());
         let clock = Arc::clone(&gate) as _;
-        let (writer, thread) = start(store, clock, records::keep, BATCH_MAX).unwrap();
+        let (writer, thread) = start(store, clock, keep, BATCH_MAX).unwrap();
         let ask = |name: &'static str| {
             let writer = writer.clone();
             tokio::spawn(
@@ -319,7 +333,7 @@ async fn a_start_after_a_weekend_follows_the_clock_and_one_after_a_year_waits() 
         (Machine(monday, 10, 8), monday, false),
         (Machine(monday + 365 * DAY, 10, 9), monday, true),
     ] {
-        let (writer, thread) = start(store, Arc::new(clock), records::keep, BATCH_MAX).unwrap();
+        let (writer, thread) = start(store, Arc::new(clock), keep, BATCH_MAX).unwrap();
         assert_eq!(writer.look().await, Ok(()));
         let standing = writer.standing();
         assert_eq!(

@@ -7,9 +7,9 @@ use bank_core::time::Timestamp;
 use super::super::call::Call;
 use super::super::records;
 use crate::backup;
-use crate::doctor;
 use crate::exposition::Text;
 use crate::http::error::Failure;
+use crate::services::spool;
 use crate::store::read::attention::{self, TargetStanding};
 use crate::store::read::sources::{self, SourceRow};
 use crate::store::read::{quarantine, status};
@@ -42,7 +42,7 @@ pub(super) async fn write(call: &Call, text: &mut Text) -> Result<(), Failure> {
             targets,
             backup: backup::last(&data),
             wal_bytes: backup::wal_bytes(&data),
-            spool: doctor::spooled(),
+            spool: spool::spooled(),
         })
     });
     let read = read.await?;

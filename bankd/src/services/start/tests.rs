@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use bank_core::amount::Precision;
 use bank_core::command::{Charge, Command, Request, Scope, Whose};
+use bank_core::time::Seconds;
 
 use super::*;
 use crate::answer::{Answer, Media};
 use crate::data_dir::DataDir;
 use crate::init::{Choices, init};
-use crate::services::{Services, start};
 use crate::store::{last_record, open_reader, sink_state};
 use crate::writer::{Caller, Origin, Reply, Submission};
 
@@ -29,7 +30,7 @@ fn bank(folder: &Path) -> DataDir {
 async fn charge(data: &DataDir, path: &str, job: &str) -> Arc<Services> {
     let mut config = Config::default();
     path.clone_into(&mut config.file.path);
-    let (services, drain) = start::start(data, config).unwrap();
+    let (services, drain) = start(data, config).unwrap();
     let request = Request {
         object_id: job.to_owned(),
         whose: Whose {

@@ -1,0 +1,64 @@
+//! Documents that wait in the spool of the scheduler's scripts, where this machine has one.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use crate::config::scripts_file;
+
+/// Longest settings of the scripts that are read.
+const SETTINGS_MAX: u64 = 64 << 10;
+/// Where the scripts' documents wait, unless their settings say otherwise.
+const SPOOL: &str = "/var/spool/bank/nami";
+
+/// Documents that wait in the spool of the scripts and in its quarantine, where this host has one.
+pub fn spooled() -> Option<[u64; 2]> {
+    counted(&folder())
+}
+
+/// The same of a folder: none for a folder that cannot be looked into: it is somebody else's.
+pub fn counted(folder: &Path) -> Option<[u64; 2]> {
+    let count = |folder: &Path| {
+        let entries = fs::read_dir(folder).ok()?.flatten();
+        let documents = entries.filter(|e| e.file_name().to_string_lossy().ends_with(".doc"));
+        u64::try_from(documents.count()).ok()
+    };
+    let refused = count(&folder.join("quarantine")).unwrap_or(0);
+    Some([count(folder)?, refused])
+}
+
+/// The folder of the spool.
+pub fn folder() -> PathBuf {
+    spool_of(&scripts_settings())
+}
+
+/// The settings of the scripts. Without a file they have their defaults.
+fn scripts_settings() -> String {
+    let mut settings = String::new();
+    if let Ok(file) = fs::File::open(scripts_file()) {
+        let _ = file.take(SETTINGS_MAX).read_to_string(&mut settings);
+    }
+    settings
+}
+
+/// The folder that settings of the scripts name; a later line wins.
+fn spool_of(settings: &str) -> PathBuf {
+    let mut named = settings.lines().filter_map(|line| {
+        let (key, value) = line.split_once('=')?;
+        let ours = ["spool_dir", "NAMI_SPOOL_DIR"].contains(&key.trim());
+        ours.then(|| PathBuf::from(value.trim()))
+    });
+    named.next_back().unwrap_or_else(|| PathBuf::from(SPOOL))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_spool_is_where_the_scripts_keep_it() {
+        assert_eq!(spool_of(""), Path::new(SPOOL));
+        let text = "server=x\n#spool_dir=/no\nspool_dir = /a\nNAMI_SPOOL_DIR=/b\n";
+        assert_eq!(spool_of(text), Path::new("/b"));
+    }
+}
