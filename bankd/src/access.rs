@@ -13,12 +13,12 @@ use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use crate::clock::Stopwatch;
-use crate::config;
 
 pub use bank_core::access::{ROLES, Role, Roles};
 
 use bank_core::access::Who;
 use bank_core::command::Scope;
+use bankd_config as config;
 use std::sync::Arc;
 
 /// Somebody on the Unix socket.

@@ -11,14 +11,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use bankd_config::Config;
+use bankd_config::data_dir::DataDir;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::auditor::Gate;
 use crate::clock;
-use crate::config::Config;
-use crate::data_dir::DataDir;
 use crate::services::{Services, start};
 use crate::{attention, auditor, deliver, follow, gold, http, reload, schedule, survey};
 

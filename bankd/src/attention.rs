@@ -16,13 +16,13 @@ use std::time::Duration;
 use bank_core::attention::{CHANGES_MAX, Event, Open, Rules, Turn, judge};
 use bank_core::command::{Attention, Command, Scope};
 use bank_core::time::{Seconds, Timestamp};
+use bankd_config::Config;
+use bankd_store::NoticeChange;
+use bankd_store::answer::{Answer, Media};
+use bankd_store::read::{Pool, ReadError, attention};
 use tokio::sync::watch;
 
-use crate::answer::{Answer, Media};
 use crate::clock::{self, Stopwatch};
-use crate::config::Config;
-use crate::store::NoticeChange;
-use crate::store::read::{Pool, ReadError, attention};
 use crate::writer::{Caller, Decided, Origin, Reply, Submission, SubmitError, Writer};
 use observe::{Look, Seen};
 

@@ -25,12 +25,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use bank_api::text::format_rfc3339;
 use bank_api::v1::{Backup, BackupFile, LastBackup};
+use bankd_config::data_dir::DataDir;
+use bankd_config::{self as config, Config, path_in};
+use bankd_store::{self as store, Holding, verify};
 
 use crate::clock;
-use crate::config::{self, Config, path_in};
-use crate::data_dir::DataDir;
 use crate::hooks;
-use crate::store::{self, Holding, verify};
 
 /// The file that says what a backup holds.
 pub const MANIFEST: &str = "manifest.json";

@@ -51,7 +51,7 @@ pub enum Error {
     Unsound(String),
     /// The bank cannot be read.
     #[error(transparent)]
-    Store(#[from] crate::store::Error),
+    Store(#[from] bankd_store::Error),
     /// There is no chance to be had, or a key that cannot sign.
     #[error("cannot make a key: {0}")]
     Ring(&'static str),

@@ -13,11 +13,11 @@ use std::process::ExitCode;
 use anyhow::Result;
 use bank_api::exit::bank as exit;
 use bank_core::amount::Precision;
+use bankd_config::Config;
+use bankd_config::data_dir::DataDir;
 use clap::{Parser, Subcommand};
 
 use crate::backup::{self, BackupArgs, RestoreArgs};
-use crate::config::Config;
-use crate::data_dir::DataDir;
 use crate::doctor::{self, DoctorArgs};
 use crate::import::{self, ImportArgs};
 use crate::init::{self, Choices};

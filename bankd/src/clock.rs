@@ -138,7 +138,7 @@ pub fn real_us() -> i64 {
 /// One line that says why the named file cannot be the clock.
 pub fn for_bank(test_bank: bool) -> Result<std::sync::Arc<dyn LedgerClock>, String> {
     #[cfg(feature = "test-hooks")]
-    if let Some(path) = crate::config::test_clock_file() {
+    if let Some(path) = bankd_config::test_clock_file() {
         if !test_bank {
             return Err("BANKD_TEST_CLOCK is for banks made with `bankd init --test`".to_owned());
         }

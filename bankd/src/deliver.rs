@@ -25,14 +25,14 @@ use std::time::Duration;
 use bank_core::directory::Directory;
 use bank_core::model::{Member, MemberRole};
 use bank_core::time::{Seconds, Timestamp};
+use bankd_config::{Config, Deliver, DeliverWord, is_address, path_in};
+use bankd_store::read::attention::{EventRow, event_of};
+use bankd_store::{self as store, Letter, NoticeChange, TargetRow, report_run, waiting_notice};
 use rusqlite::Connection;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
-use crate::config::{Config, Deliver, DeliverWord, is_address, path_in};
 use crate::hooks;
-use crate::store::read::attention::{EventRow, event_of};
-use crate::store::{self, Letter, NoticeChange, TargetRow, report_run, waiting_notice};
 use crate::writer::Writer;
 
 /// How often the outbox is looked at while nothing fails.

@@ -16,11 +16,11 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use bank_api::v1::{Check, Checkup};
+use bankd_config::Config;
+use bankd_config::data_dir::DataDir;
+use bankd_store as store;
 
-use crate::config::Config;
-use crate::data_dir::DataDir;
 use crate::gold;
-use crate::store;
 
 /// `bankd doctor`
 #[derive(Debug, clap::Args)]

@@ -31,7 +31,7 @@ mod armed {
 
     pub(super) fn point(name: &str) {
         static TRAP: OnceLock<Option<Trap>> = OnceLock::new();
-        let trap = TRAP.get_or_init(|| crate::config::kill_at().as_deref().and_then(parse));
+        let trap = TRAP.get_or_init(|| bankd_config::kill_at().as_deref().and_then(parse));
         if let Some(trap) = trap.as_ref().filter(|trap| trap.name == name) {
             // The last of the count is the one that ends it; later ones cannot come.
             if trap.left.fetch_sub(1, Ordering::Relaxed) == 1 {

@@ -17,13 +17,13 @@ use bank_core::command::{Command, Scope, SetRate};
 use bank_core::model::Key;
 use bank_core::rate::{Per, RateKind, RateValue};
 use bank_core::time::{Timestamp, Window};
+use bankd_config::data_dir::{self, DataDir};
+use bankd_config::{Config, SAMPLE};
+use bankd_store::SqliteStore;
+use bankd_store::answer::{Answer, Media};
+use bankd_store::bank::NewBank;
 
-use crate::answer::{Answer, Media};
 use crate::clock::{self, LedgerClock};
-use crate::config::{Config, SAMPLE};
-use crate::data_dir::{self, DataDir};
-use crate::store::SqliteStore;
-use crate::store::bank::NewBank;
 use crate::writer::{self, Caller, Decided, Origin, Reply, Submission, Writer};
 use crate::{access::Role, keys, records};
 

@@ -21,10 +21,10 @@ use std::sync::Arc;
 use bank_api::v1::ImportSummary;
 use bank_core::command::Reports;
 use bank_core::directory::Directory;
+use bankd_config::CHUNK_ONLINE;
 use bankd_ingest::{Extra, Found, Record, Summary};
+use bankd_store::{FollowMark, QuarantineRow, digest};
 
-use crate::config::CHUNK_ONLINE;
-use crate::store::{FollowMark, QuarantineRow, digest};
 use crate::writer::{Caller, Item, Landed, OnItsWay, Others, Portion, Row, SubmitError, Writer};
 
 /// Jobs in one transaction while others have commands: so few that they hardly wait for it.

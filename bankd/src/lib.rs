@@ -8,17 +8,13 @@
 mod say;
 
 pub mod access;
-pub mod answer;
 pub mod app;
 pub mod attention;
 pub mod auditor;
-pub mod background;
 pub mod backup;
 pub mod checkpoint;
 pub mod cli;
 pub mod clock;
-pub mod config;
-pub mod data_dir;
 pub mod deliver;
 pub mod demo;
 pub mod doctor;
@@ -41,9 +37,7 @@ pub mod replay;
 pub mod schedule;
 pub mod serve;
 pub mod services;
-pub mod store;
 mod survey;
 pub mod uploads;
 pub mod usable;
 pub mod writer;
-pub mod zones;

@@ -12,10 +12,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bankd_config::Seats;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 
-use crate::config::Seats;
 use crowd::Crowd;
 pub(crate) use crowd::{Arrival, Seat, Who};
 pub(crate) use wire::Wire;

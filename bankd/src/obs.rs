@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use bank_api::sign::Failure;
+use bankd_config::{self as config, Level, LogFormat};
 use tracing::subscriber::Interest;
 use tracing::{Metadata, Subscriber};
 use tracing_subscriber::Layer;
@@ -16,7 +17,6 @@ use tracing_subscriber::layer::{Context, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::access::Roles;
-use crate::config::{self, Level, LogFormat};
 
 /// The least important line that is written, as [`depth`] counts.
 static LEVEL: AtomicU8 = AtomicU8::new(0);

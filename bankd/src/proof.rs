@@ -12,12 +12,12 @@ use std::time::Duration;
 
 use bank_api::text::format_rfc3339;
 use bank_api::v1::{ProofFinding, Verification};
+use bankd_store as store;
+use bankd_store::background;
+use bankd_store::verify::{Finding, Progress, Report};
 use tokio::sync::watch;
 
-use crate::background;
 use crate::clock::{self, Stopwatch};
-use crate::store;
-use crate::store::verify::{Finding, Progress, Report};
 
 /// What a verification came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -283,9 +283,9 @@ fn whole(count: usize) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data_dir::DataDir;
     use crate::init::{Choices, init};
     use bank_core::amount::Precision;
+    use bankd_config::data_dir::DataDir;
 
     /// Also within a step: what the daemon's end breaks off is no failure, and signs nothing.
     #[test]

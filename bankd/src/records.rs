@@ -20,11 +20,11 @@ use std::path::{Path, PathBuf};
 
 use bank_core::directory::{Bank, Directory};
 use bank_core::effects::RecordEvent;
+use bankd_config::{self as config, Config};
 use bankd_emit::appender::Fsync;
 use bankd_emit::stored;
+use bankd_store::Counted;
 
-use crate::config::{self, Config};
-use crate::store::Counted;
 use crate::writer::Kept;
 
 pub use board::{Board, Standing};

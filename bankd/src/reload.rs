@@ -3,13 +3,13 @@
 //! Either all of the settings are usable, and those that can change do, or nothing changes. Secrets,
 //! certificates and record files are looked at in any case: they lie outside of the settings.
 
+use bankd_config::Config;
+use bankd_config::data_dir::DataDir;
 use toml::{Table, Value};
 
 use crate::auditor::Gate;
 use crate::auditor::access::Access;
 use crate::clock;
-use crate::config::Config;
-use crate::data_dir::DataDir;
 use crate::obs;
 use crate::services::Services;
 
@@ -113,7 +113,7 @@ fn table(config: &Config) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{ClientLimits, Follow, Level};
+    use bankd_config::{ClientLimits, Follow, Level};
 
     #[test]
     fn what_can_change_is_told_from_what_cannot() {
@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(Changes::between(&old, &old), Changes::default());
         let mut new = old.clone();
         new.log.level = Level::Debug;
-        new.log.format = crate::config::LogFormat::Json;
+        new.log.format = bankd_config::LogFormat::Json;
         new.access.admin_group = "wheel".to_owned();
         new.auditor.access.read = vec!["apel".to_owned()];
         new.auditor.body_limit += 1;

@@ -17,14 +17,14 @@ use bank_api::nami::Line;
 use bank_api::text::{format_rfc3339, parse_rfc3339, percent_encode};
 use bank_api::v1::{Balance, Job, List, Replayed, ReplayedObject};
 use bank_core::time::{TEN_YEARS_S, Timestamp};
+use bankd_config::Config;
+use bankd_config::data_dir::DataDir;
 use bankd_nami::{MAX_BYTES, ReadOptions, read};
+use bankd_store::{SqliteStore, snapshot};
 
 use crate::clock::{LedgerClock, SetClock};
-use crate::config::Config;
-use crate::data_dir::DataDir;
 use crate::http::inside::Inside;
 use crate::services::{Services, start};
-use crate::store::{SqliteStore, snapshot};
 use captured::Captured;
 
 /// What to play, and how.

@@ -20,16 +20,16 @@ use bank_core::calendar::Zone;
 use bank_core::rollup::due::{due, named};
 use bank_core::rollup::grid::{Period, holding};
 use bank_core::time::{Seconds, Timestamp};
+use bankd_config::zones;
+use bankd_config::{Config, ScheduledReport};
+use bankd_store::{
+    self as store, MadeReport, NoticeChange, ScheduleChange, ScheduleRow, SpanRow, runs_of,
+    schedules, wanted_run,
+};
 use rusqlite::Connection;
 
-use crate::config::{Config, ScheduledReport};
 use crate::hooks;
-use crate::store::{
-    self, MadeReport, NoticeChange, ScheduleChange, ScheduleRow, SpanRow, runs_of, schedules,
-    wanted_run,
-};
 use crate::writer::Writer;
-use crate::zones;
 use child::{Child, Trouble};
 
 /// How often it is asked whether something is due.
@@ -380,7 +380,7 @@ fn short(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::PeriodWord;
+    use bankd_config::PeriodWord;
 
     fn report(kind: &str) -> ScheduledReport {
         ScheduledReport {

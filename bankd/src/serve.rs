@@ -8,12 +8,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use bankd_config::Config;
+use bankd_config::data_dir::{self, DataDir};
 use tokio::net::{TcpListener, TcpSocket, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::{self, Listeners};
-use crate::config::Config;
-use crate::data_dir::{self, DataDir};
 use crate::doctor::modes::{self, Exposed};
 use crate::obs;
 

@@ -12,17 +12,17 @@ pub mod start;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+use bankd_config::Config;
+use bankd_store::read::Pool;
 use tokio::sync::Semaphore;
 
 use crate::access::People;
 use crate::backup::Clerk;
 use crate::checkpoint::Checkpoints;
 use crate::clock::{LedgerClock, Stopwatch};
-use crate::config::Config;
 use crate::keys::KeyRing;
 use crate::obs::Counters;
 use crate::proof::Prover;
-use crate::store::read::Pool;
 use crate::uploads::Uploads;
 use crate::writer::Writer;
 use crate::{follow, records};

@@ -14,11 +14,11 @@ use rusqlite::Connection;
 
 use bank_core::rollup::DAY;
 use bank_core::time::Timestamp;
+use bankd_store::background;
+use bankd_store::rollup;
+use bankd_store::{self as store, Spacing, Surveyor};
 
-use crate::background;
 use crate::clock::LedgerClock;
-use crate::store::rollup;
-use crate::store::{self, Spacing, Surveyor};
 use crate::writer::Writer;
 
 /// How long after one look for months that do not stand the next one is, by the ledger's clock, in

@@ -16,12 +16,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use bank_core::time::Timestamp;
+use bankd_config::ImportLimits;
 use bankd_ingest::{Format, Options};
+use bankd_store::background;
 use tokio::sync::{mpsc, watch};
 
-use crate::background;
 use crate::clock;
-use crate::config::ImportLimits;
 use crate::intake::Feed;
 use crate::writer::{IdempotencyKey, Writer};
 

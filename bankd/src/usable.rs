@@ -5,8 +5,7 @@ use bank_core::command::Whose;
 use bank_core::directory::Directory;
 use bank_core::model::{Account, Constraint, Dimension, Machine, Overflow, Project, User};
 use bank_core::select;
-
-use crate::store::read::fallback::ShortJob;
+use bankd_store::read::fallback::ShortJob;
 
 /// Who asks; what is absent is a wildcard.
 #[derive(Clone, Copy, Debug, Default)]

@@ -7,8 +7,8 @@ use anyhow::{Result, bail};
 use bank_core::command::Scope;
 use bank_core::ledger;
 use bankd::clock::{LedgerClock, Stopwatch, SystemClock};
-use bankd::store::{SqliteStore, Stamp};
 use bankd_nami::Event;
+use bankd_store::{SqliteStore, Stamp};
 use std::path::Path;
 use std::time::Duration;
 

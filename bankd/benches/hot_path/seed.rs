@@ -13,8 +13,8 @@ use bank_core::time::{Seconds, Timestamp, Window};
 use bankd::clock::{LedgerClock, SystemClock};
 use bankd::http::nami::command::{self, Made, Setting};
 use bankd::keys;
-use bankd::store::{SqliteStore, Stamp};
 use bankd_nami::{Event, ReadOptions, read};
+use bankd_store::{SqliteStore, Stamp};
 use std::path::{Path, PathBuf};
 use std::process;
 

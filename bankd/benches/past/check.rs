@@ -4,7 +4,7 @@ use super::generate::Dice;
 use super::moment;
 use anyhow::{Result, ensure};
 use bank_core::ids::AccountId;
-use bankd::store::read::past;
+use bankd_store::read::past;
 use rusqlite::Connection;
 use std::collections::HashMap;
 

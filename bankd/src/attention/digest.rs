@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use bank_core::directory::Directory;
 use bank_core::time::Timestamp;
+use bankd_config::{Deliver, DeliverWord};
+use bankd_store::read::attention::{self, EventRow};
+use bankd_store::{Digest, NoticeChange};
 
 use super::{Bank, Trouble};
-use crate::config::{Deliver, DeliverWord};
 use crate::deliver::recipients;
-use crate::store::read::attention::{self, EventRow};
-use crate::store::{Digest, NoticeChange};
 
 /// One day in microseconds.
 const DAY_US: i64 = 86_400_000_000;

@@ -12,15 +12,15 @@ use bank_core::ids::UNBILLED;
 use bank_core::model::{Account, Allocation};
 use bank_core::rules::sweep::Subject;
 use bank_core::time::{Seconds, Timestamp};
+use bankd_config::{self as config, Config};
+use bankd_store as store;
+use bankd_store::read::attention::{self, StuckLien};
+use bankd_store::read::burn::{self, Burn};
+use bankd_store::read::fallback::{self, ShortJob};
+use bankd_store::read::money::{self, Figures};
+use bankd_store::read::sources;
 use rusqlite::Connection;
 
-use crate::config::{self, Config};
-use crate::store;
-use crate::store::read::attention::{self, StuckLien};
-use crate::store::read::burn::{self, Burn};
-use crate::store::read::fallback::{self, ShortJob};
-use crate::store::read::money::{self, Figures};
-use crate::store::read::sources;
 use crate::usable::ran_elsewhere;
 use crate::writer::Standing;
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::config::{AuditorAccess, EVERYBODY};
+use bankd_config::{AuditorAccess, EVERYBODY};
 
 /// Who is behind a connection.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,17 +6,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bank_core::command::Scope;
+use bankd_config as config;
+use bankd_store as store;
 
 use super::Gate;
 use super::access::{Access, Identity};
 use super::body::Room;
 use super::read::Readers;
 use super::tally::Tally;
-use crate::config;
 use crate::intake::Feed;
 use crate::intake::auditor::feed;
 use crate::services::Services;
-use crate::store;
 use crate::writer::{Caller, Origin};
 
 /// Everything behind the routes.

@@ -8,11 +8,12 @@ mod meter;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bankd_config::AuditorMetrics;
+
 use crate::exposition::Text;
 pub use meter::{Answered, Meter, Route};
 
 use super::access::{Access, Reach};
-use crate::config::AuditorMetrics;
 
 /// Most values of a key that have a figure of their own; the others share one.
 const VALUES_MAX: usize = 10_000;

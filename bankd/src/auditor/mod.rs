@@ -27,6 +27,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bankd_config as config;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -35,7 +36,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
 use crate::clock;
-use crate::config;
 use crate::listen::{self, Arrival, Seat, Who, Wire, gone};
 use crate::services::Services;
 use access::{Access, Identity, Lists};

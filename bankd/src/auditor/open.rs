@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bank_core::time::Timestamp;
+use bankd_store::read::auditor::{StoredRecord, renewals};
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -14,7 +15,6 @@ use crate::clock;
 use crate::intake::auditor::looked;
 use crate::intake::auditor::money::{Known, Terms};
 use crate::listen::gone;
-use crate::store::read::auditor::{StoredRecord, renewals};
 use crate::writer::{Collect, Collecting};
 
 /// How often is looked for liens that are to be placed again.

@@ -9,7 +9,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use crate::store::read::auditor::{Order, Range, Select, pair};
+use bankd_store::read::auditor::{Order, Range, Select, pair};
 
 use crate::intake::auditor::record::fault;
 use crate::intake::auditor::time::Time;

@@ -9,6 +9,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use bankd_store as store;
+use bankd_store::read::auditor::{Found, each, record};
 use hyper::body::Bytes;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{Sender, channel};
@@ -19,8 +21,6 @@ use super::access::Reach;
 use super::answer::{self, Answer, Piece};
 use super::query::Query;
 use crate::intake::auditor::{close, looked};
-use crate::store;
-use crate::store::read::auditor::{Found, each, record};
 
 /// Answers under way at once.
 const READERS: usize = 8;

@@ -138,7 +138,7 @@ async fn record(house: &House, visitor: &Visitor, record_id: &str) -> Answer {
 /// Whether records can be taken and given.
 async fn health(house: &House) -> Answer {
     let there = house.readers.ask(ALIVE, |connection| {
-        crate::store::read::auditor::record(connection, "")
+        bankd_store::read::auditor::record(connection, "")
     });
     if there.await.is_some() && !house.services.writer_thread.is_finished() {
         answer::done()

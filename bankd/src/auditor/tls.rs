@@ -12,6 +12,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use bank_api::text::format_rfc3339;
+use bankd_config::{AuditorTls, path_in};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -24,7 +25,6 @@ use tokio_rustls::server::TlsStream;
 
 use super::access::Identity;
 use super::certificate::Certificate;
-use crate::config::{AuditorTls, path_in};
 
 /// Largest file in bytes.
 const FILE_MAX: u64 = 1 << 20;

@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 
 use bank_api::reason::bounded;
+use bankd_store::read;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::header::CONTENT_TYPE;
@@ -19,7 +20,6 @@ use crate::intake::auditor::money::{Known, Terms};
 use crate::intake::auditor::record::{Added, Refused, Updated};
 use crate::intake::auditor::time::Time;
 use crate::intake::auditor::{Act, Understood, gathered, known, looked, pairs, understood};
-use crate::store::read;
 use crate::writer::{Collect, Collected, Collecting, Gathered, SubmitError, Told, Work};
 
 /// Bodies from here on are read on a thread of their own, in bytes.

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bank_api::text::parse_rfc3339;
+use bankd_config as config;
+use bankd_config::data_dir::DataDir;
+use bankd_store::background;
 
 use super::{Plan, Reason, last, make, note_failure};
-use crate::background;
 use crate::clock::{self, Stopwatch};
-use crate::config;
-use crate::data_dir::DataDir;
 
 /// An hour in microseconds.
 const HOUR_US: i64 = 3_600_000_000;

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use anyhow::Result;
+use bankd_config::Config;
+use bankd_config::data_dir::DataDir;
 
 use super::restore::{self, Choices, Restored};
 use super::{Made, Plan, Reason, make};
-use crate::config::Config;
-use crate::data_dir::DataDir;
 
 /// `bankd backup`
 #[derive(Debug, clap::Args)]

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use bank_core::command::{Command, Scope, SetKey};
+use bankd_config::Config;
+use bankd_store::SqliteStore;
+use bankd_store::answer::{Answer, Media};
 
-use crate::answer::{Answer, Media};
-use crate::config::Config;
-use crate::store::SqliteStore;
 use crate::writer::{self, Caller, Decided, Origin, Reply, Submission, Writer};
 use crate::{clock, records};
 

@@ -10,10 +10,11 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use bank_api::v1::{Backup, BackupFile};
+use bankd_config::data_dir::{self, DataDir};
+use bankd_store as store;
 
 use super::{MANIFEST, MARGIN, files, folder, mib, prove, rekey};
-use crate::data_dir::{self, DataDir};
-use crate::{clock, hooks, store};
+use crate::{clock, hooks};
 
 /// Where a bank grows until it is whole.
 const PARTIAL: &str = ".restore-partial";

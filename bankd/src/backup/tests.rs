@@ -2,11 +2,11 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 
 use bank_core::amount::Precision;
+use bankd_store::SqliteStore;
 
 use super::restore::{Choices, restore};
 use super::*;
 use crate::init::{self, init};
-use crate::store::SqliteStore;
 
 struct Place {
     folder: tempfile::TempDir,
@@ -148,7 +148,7 @@ fn what_is_there_is_never_lost() {
     );
     assert!(place.data().keys().join("admin").exists());
     // A bank that is served is not replaced at all.
-    let _lock = crate::data_dir::lock(&place.data()).unwrap();
+    let _lock = bankd_config::data_dir::lock(&place.data()).unwrap();
     let error = restore(&place.data(), &choices).unwrap_err().to_string();
     assert!(error.starts_with("another bankd serves"), "{error}");
 }

@@ -6,9 +6,9 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 
 use bank_api::text::format_rfc3339;
+use bankd_store::{self as store, checkpoint, verify};
 
 use super::{Error, SigningKey, write};
-use crate::store::{self, checkpoint, verify};
 
 /// The largest file that is read.
 const FILE_MAX: u64 = 1 << 20;

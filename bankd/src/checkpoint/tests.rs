@@ -1,7 +1,8 @@
 //! Keys and the text of checkpoints.
 
+use bankd_store::checkpoint::Facts;
+
 use super::*;
-use crate::store::checkpoint::Facts;
 
 fn facts() -> Facts {
     let mut facts = Facts {

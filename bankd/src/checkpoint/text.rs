@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use bank_api::text::{format_rfc3339, parse_rfc3339};
+use bankd_store::checkpoint::Facts;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 use super::{Error, PublicKey, SigningKey, bad};
-use crate::store::checkpoint::Facts;
 
 /// The first line of every checkpoint.
 const FIRST: &str = "bank-checkpoint 1";

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use bank_api::exit::bank as exit;
 use bank_api::v1::Verification;
+use bankd_config::data_dir::DataDir;
+use bankd_store::verify::Report;
+use bankd_store::{self as store, checkpoint as facts, verify};
 use clap::{Args, Subcommand};
 
 use super::{Data, Failure, exists};
 use crate::checkpoint::{self, Checkpoint, Keeper, PublicKey, SigningKey};
 use crate::clock;
-use crate::data_dir::DataDir;
 use crate::proof;
-use crate::store::verify::Report;
-use crate::store::{self, checkpoint as facts, verify};
 
 /// What is verified, and against what.
 #[derive(Debug, Args)]

@@ -3,11 +3,11 @@
 use anyhow::Context;
 use bank_api::exit::bank as exit;
 use bank_core::directory::Policy;
+use bankd_config::data_dir;
+use bankd_store::{self as store, SqliteStore, rollup};
 use clap::Subcommand;
 
 use super::{Data, Failure, exists};
-use crate::data_dir;
-use crate::store::{self, SqliteStore, rollup};
 
 /// What is done with them.
 #[derive(Debug, Subcommand)]

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use bank_core::calendar::Zone;
 use bank_core::rollup::due::named;
 use bank_core::rollup::grid::EVERY;
+use bankd_store::ReportRun;
 
 use super::Attempt;
-use crate::store::ReportRun;
 
 /// What the names of files end in that are ours.
 const ENDINGS: [&str; 4] = ["html", "csv", "json", "txt"];

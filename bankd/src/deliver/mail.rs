@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use bank_api::text::format_seconds;
 use bank_core::directory::Directory;
+use bankd_config::{Deliver, is_address};
+use bankd_store::read::attention::EventRow;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use tokio::runtime::Handle;
@@ -13,8 +15,6 @@ use tokio::runtime::Handle;
 use super::Attempt;
 use super::command::{Ended, feed};
 use super::message::EVENTS_MAX;
-use crate::config::{Deliver, is_address};
-use crate::store::read::attention::EventRow;
 
 /// Exit codes of sendmail that no later attempt changes (sysexits: usage, data, user, host).
 const NEVER: [i32; 4] = [64, 65, 67, 68];

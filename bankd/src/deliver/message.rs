@@ -4,9 +4,8 @@ use bank_api::text::{format_amount, format_rfc3339};
 use bank_api::v1;
 use bank_core::attention::{AttentionKind, Turn};
 use bank_core::directory::Directory;
-
-use crate::store::Letter;
-use crate::store::read::attention::EventRow;
+use bankd_store::Letter;
+use bankd_store::read::attention::EventRow;
 
 /// Events that one digest lists.
 pub(super) const EVENTS_MAX: usize = 500;

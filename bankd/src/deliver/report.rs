@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use bank_api::text::format_rfc3339;
 use bank_api::v1::{MadeReport, ToldReport};
 use bank_core::directory::Directory;
+use bankd_config::{Deliver, is_address};
+use bankd_store::ReportRun;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::mail::encoded;
-use crate::config::{Deliver, is_address};
-use crate::store::ReportRun;
 
 /// Letters in a line of an attachment.
 const LINE: usize = 76;
@@ -119,7 +119,7 @@ mod tests {
             file: "month-2026-10.html".to_owned(),
             form: "html".to_owned(),
             made_at: Some(Timestamp(0)),
-            period: crate::store::SpanRow {
+            period: bankd_store::SpanRow {
                 name: "2026-10".to_owned(),
                 from: 0,
                 until: 1,

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bankd_config::{Deliver, WebAddress, path_in};
 use hmac::{Hmac, KeyInit, Mac};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
@@ -21,7 +22,6 @@ use zeroize::Zeroizing;
 
 use super::Attempt;
 use crate::clock::{self, Stopwatch};
-use crate::config::{Deliver, WebAddress, path_in};
 
 /// Bytes of an answer that are looked at.
 const HEAD_MAX: usize = 16 * 1024;

@@ -2,12 +2,12 @@
 
 use bank_api::text::parse_rfc3339;
 use bank_api::v1::LastBackup;
+use bankd_config::Config;
+use bankd_config::data_dir::DataDir;
 
 use super::{Found, State};
 use crate::backup;
 use crate::clock;
-use crate::config::Config;
-use crate::data_dir::DataDir;
 
 /// Below this nothing can be written for long.
 const LITTLE: u64 = 256 << 20;

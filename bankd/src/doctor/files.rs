@@ -5,12 +5,13 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use bankd_config::data_dir::DataDir;
+use bankd_config::{Config, path_in};
+use bankd_store::Checkup;
+
 use super::{Found, State, modes};
-use crate::config::{Config, path_in};
-use crate::data_dir::DataDir;
 use crate::keys;
 use crate::services::spool;
-use crate::store::Checkup;
 
 /// Owner and modes of the data directory.
 pub(super) fn directory(data: &DataDir) -> Found {

@@ -7,9 +7,10 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use bankd_config::data_dir::DataDir;
+use bankd_config::{Config, path_in};
+
 use crate::checkpoint;
-use crate::config::{Config, path_in};
-use crate::data_dir::DataDir;
 
 /// The secrets in `keys/`.
 #[derive(Debug, Default)]

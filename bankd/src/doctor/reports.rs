@@ -1,8 +1,9 @@
 //! Whether scheduled reports can be made, and put where they belong.
 
+use bankd_config::data_dir::DataDir;
+use bankd_config::{Config, DeliverWord, path_in};
+
 use super::{Found, State};
-use crate::config::{Config, DeliverWord, path_in};
-use crate::data_dir::DataDir;
 use crate::{deliver, schedule};
 
 const NAME: &str = "reports";

@@ -98,7 +98,7 @@ fn what_is_wrong_is_found() {
     fs::write(data.config(), config + more).unwrap();
     assert_eq!(state(&data, "follow"), State::Warn);
     assert_eq!(state(&data, "records"), State::Fail);
-    let lock = crate::data_dir::lock(&data).unwrap();
+    let lock = bankd_config::data_dir::lock(&data).unwrap();
     assert_eq!(
         state(&data, "daemon"),
         State::Fail,

@@ -6,10 +6,10 @@ use std::io::{self, BufReader, Read};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use bankd_config::follow::names::packing;
 use flate2::bufread::MultiGzDecoder;
 
 use super::trace::{Fingerprint, Trace};
-use crate::config::follow::names::packing;
 
 /// Bytes read at once from a compressed file.
 const BUFFER: usize = 64 << 10;

@@ -7,10 +7,11 @@ use std::io;
 use std::os::unix::fs::DirEntryExt;
 use std::path::{Path, PathBuf};
 
+use bankd_config::follow::names::{Names, entries};
+
 use super::input::{Input, Look, Node, look_at, named};
 use super::open::Open;
 use super::tracker::Mark;
-use crate::config::follow::names::{Names, entries};
 
 /// Copies that are looked into for one that begins as the file did.
 const COPIES_MAX: usize = 64;
@@ -124,7 +125,7 @@ pub(super) fn rotated(names: &Names) -> io::Result<Vec<(PathBuf, Look, Node)>> {
     let all: BTreeSet<PathBuf> = all.into_iter().collect();
     for path in &all {
         let plain = path.with_extension("");
-        if crate::config::follow::names::packing(path.as_os_str()).is_some() && all.contains(&plain)
+        if bankd_config::follow::names::packing(path.as_os_str()).is_some() && all.contains(&plain)
         {
             continue;
         }

@@ -9,12 +9,13 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use bankd_config::follow::names::{Names, entries, packing};
+
 use super::input::{Input, Look, Node, look_at, named};
 use super::locate::rotated;
 use super::open::Open;
 use super::trace::{Fingerprint, Trace};
 use super::tracker::Mark;
-use crate::config::follow::names::{Names, entries, packing};
 
 /// Files that are gone and are still recognised, should they come back compressed.
 const GONE_MAX: usize = 64;

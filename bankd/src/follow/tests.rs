@@ -12,11 +12,11 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use bankd_config::follow::names::Names;
 use bankd_ingest::{Found, Options, Record, formats};
 
 use super::shelf::{Shelf, Why};
 use super::tracker::{Finding, Mark, Plan, Step, Taker, Tracker};
-use crate::config::follow::names::Names;
 
 /// How long the files of these tests must be quiet.
 const SETTLE_US: i64 = 30_000_000;

@@ -8,20 +8,20 @@ use std::time::Duration;
 
 use bank_api::v1::ReadOptions;
 use bank_core::command::Scope;
+use bankd_config::follow::names::Names;
+use bankd_config::follow::{Shape, shape};
+use bankd_config::{Config, Follow};
 use bankd_ingest::{Found, Options, Record, formats};
+use bankd_store::background;
+use bankd_store::{self as store, FollowFile, FollowMark};
 
 use super::board::{Board, LeftOut, Post};
 use super::input::{Look, Node};
 use super::shelf::{Known, Shelf, Why};
 use super::tracker::{Finding, Mark, Plan, Step, Taker, Tracker};
-use crate::background;
 use crate::clock::{self, LedgerClock};
-use crate::config::follow::names::Names;
-use crate::config::follow::{Shape, shape};
-use crate::config::{Config, Follow};
 use crate::hooks;
 use crate::intake::{Feed, Intake};
-use crate::store::{self, FollowFile, FollowMark};
 use crate::writer::{Caller, Origin, SubmitError, Writer};
 
 /// Records taken at once, about: one transaction (limits.md 6.8).

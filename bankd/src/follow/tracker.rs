@@ -10,6 +10,7 @@ mod beside;
 use std::io;
 use std::path::PathBuf;
 
+use bankd_config::follow::names::Names;
 use bankd_ingest::{Format, Found, Options, Record};
 use chrono::NaiveDate;
 
@@ -19,7 +20,6 @@ use super::open::Open;
 use super::shelf::{Known, Shelf, Why};
 use super::trace::{Fingerprint, Trace};
 use super::window::{BYTES_MAX, Context, Cut, Ending, How};
-use crate::config::follow::names::Names;
 
 /// Bytes at the beginning of a file in which a reader's context is looked for.
 const HEAD_MAX: usize = 256 << 10;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::task::ready;
 use std::time::Duration;
 
+use bankd_config::Gold;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::yield_now;
@@ -21,7 +22,6 @@ use super::reason::Reason;
 use super::socket::{SEATS, STANDING};
 use super::{Said, Verified, answer};
 use crate::clock;
-use crate::config::Gold;
 use crate::keys::KeyRing;
 use crate::keys::hmac64::Hmac64;
 use crate::listen::gone;

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bank_api::sign::KeyLookup;
+use bankd_config::{Gold, GoldPeer};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
@@ -15,7 +16,6 @@ use super::reason::Reason;
 use super::{Peer, Verified};
 use crate::access::Role;
 use crate::clock;
-use crate::config::{Gold, GoldPeer};
 use crate::keys::hmac64::{self, Hmac64};
 use crate::keys::{Found, KeyRing};
 

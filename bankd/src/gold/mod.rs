@@ -22,8 +22,8 @@ mod tests;
 use std::sync::Arc;
 
 use bank_core::command::Scope;
+use bankd_config::NoFundsWord;
 
-use crate::config::NoFundsWord;
 pub use gate::check_keys;
 pub use socket::serve;
 

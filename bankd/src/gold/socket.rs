@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bankd_config::Seats;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use super::connection::{self, House, Place, Talk};
 use super::{Said, Verified, gate, talk};
-use crate::config::Seats;
 use crate::listen::{self, Who};
 use crate::services::Services;
 

@@ -19,11 +19,11 @@ use std::sync::Arc;
 
 use bank_api::error;
 use bank_api::reason::bounded;
+use bankd_store::read::ReadError;
 
 use super::{Said, Verified};
 use crate::clock::{self, Stopwatch};
 use crate::services::Services;
-use crate::store::read::ReadError;
 use crate::writer::SubmitError;
 use job::Verb;
 use request::{Asked, plain, unsupported};

@@ -14,11 +14,11 @@ use bank_api::text;
 use bank_core::amount::Amount;
 use bank_core::directory::Bank;
 use bank_core::refusal::Refusal;
+use bankd_store as store;
+use bankd_store::answer::Media;
+use bankd_store::read::ReadError;
 
 use super::log::Denied;
-use crate::answer::Media;
-use crate::store;
-use crate::store::read::ReadError;
 use crate::writer::SubmitError;
 
 /// A failed request on its way out.

@@ -17,12 +17,12 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use bank_api::nami::Line;
 use bank_api::sign::{Condition, Failure as Unproven};
+use bankd_store::answer::{Answer, Media};
 
 use super::auth::{self, Arrived, Authenticated, Peer, Signer};
 use super::error::{self, Failure};
 use super::{log, router};
 use crate::access::Role;
-use crate::answer::{Answer, Media};
 use crate::clock::{self, Stopwatch};
 use crate::services::Services;
 use crate::services::limits::{Limit, Over, UnderWay};

@@ -12,10 +12,10 @@ use axum::http::response;
 use bank_api::error::Problem;
 use bank_api::nami;
 use bank_api::sign::Failure;
+use bankd_store::answer::Answer;
 
 use super::auth::Peer;
 use crate::access::Roles;
-use crate::answer::Answer;
 use crate::clock::Stopwatch;
 use crate::services::Services;
 use crate::writer::Summary;

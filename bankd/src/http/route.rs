@@ -16,6 +16,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use bank_api::nami::Line;
+use bankd_store::answer::{Answer, Media};
 use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 
@@ -24,7 +25,6 @@ use super::error::Failure;
 use super::frame::respond;
 use super::log::Denied;
 use crate::access::right::Right;
-use crate::answer::{Answer, Media};
 use crate::services::Services;
 
 /// A JSON shape, as the document needs it.

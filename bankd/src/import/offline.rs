@@ -8,18 +8,18 @@ use std::thread::JoinHandle;
 
 use bank_api::exit::bank as exit;
 use bank_core::command::Scope;
+use bankd_config::Config;
+use bankd_config::data_dir::{self, DataDir};
 use bankd_ingest::{Extra, Summary, screen};
+use bankd_store::SqliteStore;
+use bankd_store::background;
 
 use super::Failure;
 use crate::access::People;
-use crate::background;
 use crate::backup;
 use crate::clock;
-use crate::config::Config;
-use crate::data_dir::{self, DataDir};
 use crate::intake::{Feed, Intake};
 use crate::records;
-use crate::store::SqliteStore;
 use crate::writer::{self, Caller, Origin, Writer};
 
 /// Jobs in one transaction while nobody else is served (`docs/decisions/0088`).

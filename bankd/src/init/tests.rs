@@ -32,7 +32,7 @@ fn a_bank_is_made_whole_and_private() {
     assert_eq!(directory.bank.unit, "SU");
     assert_eq!(directory.rates.len(), 1);
     assert_eq!(directory.key("admin").unwrap().roles, ["admin"]);
-    let report = crate::store::verify::run(&data.database()).unwrap();
+    let report = bankd_store::verify::run(&data.database()).unwrap();
     assert_eq!((report.transactions, report.findings.len()), (2, 0));
 }
 

@@ -9,11 +9,11 @@ pub(crate) mod record;
 pub(crate) mod time;
 
 use bank_api::auditor::Looked;
+use bankd_config as config;
+use bankd_store::RecordRow;
+use bankd_store::read::auditor::pair;
 
 use super::Feed;
-use crate::config;
-use crate::store::RecordRow;
-use crate::store::read::auditor::pair;
 use crate::writer::{Caller, Gathered, Work};
 use money::Known;
 use record::{Added, Refused, Updated};

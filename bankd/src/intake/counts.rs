@@ -4,12 +4,12 @@ use bank_core::directory::Directory;
 use bank_core::mapping::Naming;
 use bank_core::time::Timestamp;
 use bankd_ingest::{Counted, Counts};
+use bankd_store::{Count, Snapshot};
 
 use std::collections::BTreeMap;
 
 use super::Feed;
 use super::report::{machine, namespace, text};
-use crate::store::{Count, Snapshot};
 
 /// The counts of a snapshot for whom they are: as the source names them, and as the mappings of today do.
 pub(super) fn snapshot(counts: Counts, feed: &Feed, directory: &Directory) -> Snapshot {

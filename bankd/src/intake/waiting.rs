@@ -7,10 +7,10 @@ use std::sync::Arc;
 use bank_core::command::Reports;
 use bank_core::time::Timestamp;
 use bankd_ingest::Job;
+use bankd_store::{FollowMark, QuarantineRow, RawBlock, Snapshot, SourceSeen};
 use sha2::{Digest as _, Sha256};
 
 use super::Feed;
-use crate::store::{FollowMark, QuarantineRow, RawBlock, Snapshot, SourceSeen};
 use crate::writer::{Item, Others, Portion, Row};
 
 /// Bytes of lines in one transaction, read or not; one record more may lie beyond.

@@ -12,10 +12,10 @@ use bank_core::price::{Named, Priced, price, priced_from};
 use bank_core::rate::{Rate, RateKind};
 use bank_core::time::{Seconds, Timestamp};
 use bankd_emit::focus::{Category, Row};
+use bankd_store::read::costs::{Cost, Used, What};
 use chrono::{DateTime, Datelike as _, Months, NaiveDate, Utc};
 
 use super::job_name;
-use crate::store::read::costs::{Cost, Used, What};
 
 /// The row of a cost; none where its times are beyond the calendar.
 pub fn row(directory: &Directory, closes: &Closes, cost: &Cost) -> Option<Row> {

@@ -9,17 +9,17 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use bankd_config as config;
 use bankd_emit::appender::{Appender, Confirmed, Finding, Fsync};
+use bankd_store::{self as store, KeptRecord, SinkState};
 use rusqlite::Connection;
 use tokio::sync::watch;
 
 use super::board::Post;
 use super::form::{self, Facts, Form, Made};
 use super::{Board, Files};
-use crate::config;
 use crate::hooks;
 use crate::obs::Counters;
-use crate::store::{self, KeptRecord, SinkState};
 use crate::writer::Writer;
 
 /// Records between two waits for the disk. Whatever is not confirmed after a crash is among so many.

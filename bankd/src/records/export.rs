@@ -7,13 +7,12 @@ use bank_api::v1::UsedLine;
 use bank_core::directory::{Bank, Directory};
 use bank_core::time::{MICROS, Seconds};
 use bank_core::usage::kept;
+use bankd_config as config;
 use bankd_emit::export::{Site, Written};
 use bankd_emit::ggf::{self, GgfOptions};
 use bankd_emit::{Collected, Kind, Occasion, Outcome, Record, Usage};
 use bankd_emit::{apel, lines, sacct, ur2};
-
-use crate::config;
-use crate::store::read::feed::{Amendment, Item, Told, Used};
+use bankd_store::read::feed::{Amendment, Item, Told, Used};
 
 use super::form;
 use super::said::{Said, state};

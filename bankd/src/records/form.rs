@@ -2,13 +2,12 @@
 //! a record at any time (`usage-records.md` 8, item 5).
 
 use bank_core::directory::Bank;
+use bankd_config as config;
+use bankd_config::FormatWord;
 use bankd_emit::file::{self, Dialect, Escape, FileOptions};
 use bankd_emit::ggf::{self, GgfOptions};
 use bankd_emit::{Occasion, Record, stored};
-
-use crate::config;
-use crate::config::FormatWord;
-use crate::store::KeptRecord;
+use bankd_store::KeptRecord;
 
 /// What the bank adds to its lines; it never changes.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,9 +10,9 @@ use bank_core::time::{MICROS, Seconds, Timestamp};
 use bank_core::usage::kept::names;
 use bank_core::usage::{self, Usage as Used};
 use bankd_emit::{Kind, Occasion, Outcome, Record, Usage, Why};
+use bankd_store::Counted;
 
 use super::said::{Said, state};
-use crate::store::Counted;
 
 /// The record of what happened, and what it adds to usage.
 pub(super) fn record(directory: &Directory, event: &RecordEvent, counted: Counted) -> Record {

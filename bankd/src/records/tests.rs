@@ -7,10 +7,10 @@ use bank_core::model::{Closing, Facts, Instance, InstanceKey, ObjectType};
 use bank_core::time::{Seconds, Timestamp};
 use bank_core::usage;
 use bankd_emit::Outcome;
+use bankd_store::{Counted, KeptRecord};
 
 use super::form::Made;
 use super::*;
-use crate::store::{Counted, KeptRecord};
 
 const T0: i64 = 1_767_225_600;
 

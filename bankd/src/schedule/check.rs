@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use bankd_config::{Config, DeliverWord, ScheduledReport, located, of_number};
+use bankd_store::SpanRow;
+
 use super::child::{Child, Trouble};
 use super::words;
-use crate::config::{Config, DeliverWord, ScheduledReport, located, of_number};
-use crate::store::SpanRow;
 
 /// How long the program may take to say whether it understands.
 const LIMIT: Duration = Duration::from_secs(20);

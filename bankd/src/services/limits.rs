@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
+use bankd_config as config;
+
 use crate::clock::Stopwatch;
-use crate::config;
 
 /// Clients remembered; those at rest are forgotten when there are more.
 const REMEMBERED: usize = 10_000;
@@ -194,7 +195,7 @@ fn over(limit: Limit, allowed: u64, wait: u64) -> Result<(), Over> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::ClientLimits;
+    use bankd_config::ClientLimits;
 
     fn limits(rate: u32, burst: u32, concurrent: u32) -> Limits {
         let mut settings = config::Limits {

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use crate::config::scripts_file;
+use bankd_config::scripts_file;
 
 /// Longest settings of the scripts that are read.
 const SETTINGS_MAX: u64 = 64 << 10;

@@ -7,6 +7,10 @@ use std::sync::{Arc, Mutex};
 use anyhow::{Context, Result};
 use bank_core::directory::{Directory, FallbackMode};
 use bank_core::time::Timestamp;
+use bankd_config::Config;
+use bankd_config::data_dir::DataDir;
+use bankd_store::SqliteStore;
+use bankd_store::read::Pool;
 use tokio::sync::Semaphore;
 
 use super::limits::Limits;
@@ -16,13 +20,9 @@ use crate::access::People;
 use crate::backup::{self, Clerk};
 use crate::checkpoint::{Checkpoints, Keeper};
 use crate::clock::{self, LedgerClock, Stopwatch};
-use crate::config::Config;
-use crate::data_dir::DataDir;
 use crate::keys::KeyRing;
 use crate::obs::Counters;
 use crate::proof::Prover;
-use crate::store::SqliteStore;
-use crate::store::read::Pool;
 use crate::uploads::Uploads;
 use crate::{deliver, follow, records, schedule, writer};
 

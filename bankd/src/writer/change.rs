@@ -3,9 +3,9 @@
 
 use super::thread::Thread;
 use super::{SubmitError, Task, Writer};
-use crate::store::rollup::MonthSums;
-use crate::store::{self, NoticeChange, Numbered, ScheduleChange, SourceChange, Waypoint};
 use bank_core::time::Timestamp;
+use bankd_store::rollup::MonthSums;
+use bankd_store::{self as store, NoticeChange, Numbered, ScheduleChange, SourceChange, Waypoint};
 use tokio::sync::oneshot;
 
 /// What is changed.

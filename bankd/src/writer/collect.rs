@@ -4,10 +4,10 @@
 use super::change::Change;
 use super::thread::Thread;
 use super::{Caller, SubmitError, Task, Writer};
-use crate::store::{self, QuarantineRow, RecordRow, SourceSeen, Stamp, StoredRecord};
 use bank_core::command::{Command, UsageReport};
 use bank_core::ledger;
 use bank_core::time::Timestamp;
+use bankd_store::{self as store, QuarantineRow, RecordRow, SourceSeen, Stamp, StoredRecord};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::TrySendError;
 use std::time::Duration;

@@ -2,11 +2,11 @@
 //! every batch, journals steps back, does not follow jumps, and keeps what it saw for a restart.
 
 use super::thread::{Thread, system};
-use crate::store::{self, Stamp};
 use bank_core::clock::Look;
 use bank_core::ledger;
 use bank_core::rules::sweep::Stuck;
 use bank_core::time::{Seconds, Timestamp};
+use bankd_store::{self as store, Stamp};
 use std::sync::PoisonError;
 
 /// How often what was seen is kept while nothing happens.

@@ -3,8 +3,9 @@
 
 use std::time::{Duration, Instant};
 
+use bankd_store as store;
+
 use super::{SubmitError, Task};
-use crate::store;
 
 /// Time between two reports of a full disk.
 const QUIET: Duration = Duration::from_mins(1);

@@ -2,10 +2,10 @@
 
 use super::Submission;
 use super::thread::Thread;
-use crate::answer::Answer;
-use crate::store::{self, Known, StoredAnswer};
 use bank_core::ledger::Decision;
 use bank_core::time::Timestamp;
+use bankd_store::answer::Answer;
+use bankd_store::{self as store, Known, StoredAnswer};
 
 impl Thread {
     /// What is known of a submission's key, and of that of the whole request.

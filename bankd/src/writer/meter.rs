@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use bank_core::command::OPS;
+use bankd_store::NoticeChange;
 
 use super::{Landed, Reply, Submission, Summary, Writer};
 use crate::meter::Histogram;
-use crate::store::NoticeChange;
 
 /// Outcomes of commands, in the order of the counters.
 const OUTCOMES: [&str; 4] = ["done", "refused", "repeated", "dry_run"];

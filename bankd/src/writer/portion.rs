@@ -4,12 +4,14 @@
 use super::thread::Thread;
 use super::{Caller, SubmitError, Task, Writer};
 use crate::hooks;
-use crate::store::{self, FollowMark, QuarantineRow, RawBlock, Snapshot, SourceSeen, Stamp};
 use bank_core::command::{Chunk, Command, Reports, UsageReport};
 use bank_core::effects::{Billing, Fate, Outcome, Used};
 use bank_core::ledger;
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
+use bankd_store::{
+    self as store, FollowMark, QuarantineRow, RawBlock, Snapshot, SourceSeen, Stamp,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +22,7 @@ use tokio::sync::oneshot;
 pub struct Item {
     /// The use.
     pub report: Arc<UsageReport>,
-    /// Its digest ([`digest`](crate::store::digest)).
+    /// Its digest ([`digest`](bankd_store::digest)).
     pub said: [u8; 16],
     /// File or route.
     pub file: Arc<str>,

@@ -1,10 +1,10 @@
 use super::*;
-use crate::answer::Media;
-use crate::store::bank::NewBank;
 use bank_core::amount::Precision;
 use bank_core::command::{Charge, Request, SetUser};
 use bank_core::directory::Policy;
 use bank_core::time::{MICROS, Seconds, Timestamp};
+use bankd_store::answer::Media;
+use bankd_store::bank::NewBank;
 
 const DAY: i64 = 86_400;
 
@@ -154,7 +154,7 @@ async fn expired_answers_go_in_portions() {
     let (writer, thread) = start(store, Arc::clone(&clock) as _, keep, BATCH_MAX).unwrap();
     // All at once: they share their commits.
     let mut all = tokio::task::JoinSet::new();
-    for n in 0..=crate::store::PRUNE_MAX {
+    for n in 0..=bankd_store::PRUNE_MAX {
         let writer = writer.clone();
         let refused = submission(add_user("a#\n"), &n.to_string(), false);
         all.spawn(async move { said(&writer, refused).await });
@@ -253,9 +253,9 @@ async fn a_full_queue_turns_the_next_away_and_loses_none_that_wait() {
 /// So many records of AUDITOR's in one request.
 fn list(many: usize) -> Collect {
     let record = |n: usize| Gathered {
-        row: crate::store::RecordRow {
+        row: bankd_store::RecordRow {
             record_id: format!("r{n}"),
-            ..crate::store::RecordRow::default()
+            ..bankd_store::RecordRow::default()
         },
         work: Work::default(),
     };

@@ -6,7 +6,6 @@ use super::{
     SubmitError, Summary, Task,
 };
 use crate::hooks;
-use crate::store::{self, Known, PRUNE_MAX, SqliteStore, Stamp};
 use bank_core::clock::Watch;
 use bank_core::command::{Chunk, Command};
 use bank_core::directory::Directory;
@@ -16,6 +15,7 @@ use bank_core::need::Need;
 use bank_core::rules::sweep::Stuck;
 use bank_core::time::Timestamp;
 use bank_core::view::{Already, View};
+use bankd_store::{self as store, Known, PRUNE_MAX, SqliteStore, Stamp};
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;

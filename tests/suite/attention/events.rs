@@ -255,7 +255,7 @@ fn verify_finds_what_somebody_did_to_attention() {
         let database = rusqlite::Connection::open(&path).unwrap();
         database.execute_batch(damage).unwrap();
         drop(database);
-        let report = bankd::store::verify::run(&path).unwrap();
+        let report = bankd_store::verify::run(&path).unwrap();
         let found = report
             .findings
             .iter()

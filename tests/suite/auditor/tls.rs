@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bankd::auditor::access::Identity;
 use bankd::auditor::tls::Tls;
 use bankd::clock::auth_now_s;
-use bankd::config::AuditorTls;
+use bankd_config::AuditorTls;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};

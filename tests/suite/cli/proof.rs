@@ -444,7 +444,7 @@ fn a_row_that_was_deleted_by_hand_is_missed() {
             .unwrap();
         drop(database);
         if gone > 0 {
-            let report = bankd::store::verify::run(&path).unwrap();
+            let report = bankd_store::verify::run(&path).unwrap();
             assert!(!report.findings.is_empty(), "{table}: {gone} rows");
             struck.push(table);
         }

@@ -12,8 +12,8 @@ use super::ground::Ground;
 use bank_core::ids::AccountId;
 use bank_core::model::Overflow;
 use bank_core::time::{MICROS, Timestamp, Window};
-use bankd::store::read::past;
-use bankd::store::read::statement::{self, Heading, Side};
+use bankd_store::read::past;
+use bankd_store::read::statement::{self, Heading, Side};
 
 /// Opening, credits, debits and closing.
 type Sums = (i128, i128, i128, i128);
@@ -243,7 +243,7 @@ fn a_balance_as_it_was_knows_windows_that_have_ended_since() {
                 .remove(0);
             assert_eq!((then.deposited, then.future), (1000, 77));
             let before = past::figures(reader, &[id], time("2026-01-01")).unwrap();
-            assert_eq!(before[0], bankd::store::read::money::Figures::default());
+            assert_eq!(before[0], bankd_store::read::money::Figures::default());
         }
     });
 }

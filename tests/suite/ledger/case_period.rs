@@ -10,8 +10,8 @@ use super::reply::refused;
 use bank_core::command::{ClosePeriod, Command, Period};
 use bank_core::ids::AccountId;
 use bank_core::time::{Timestamp, Window};
-use bankd::store::read::closes;
-use bankd::store::read::statement::{self, Movement, Side, Sums};
+use bankd_store::read::closes;
+use bankd_store::read::statement::{self, Movement, Side, Sums};
 
 /// The command that closes until an instant.
 pub(super) fn close(start: Option<&str>, end: &str) -> Ask {

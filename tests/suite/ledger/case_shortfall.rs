@@ -13,7 +13,7 @@ use bank_core::effects::Outcome;
 use bank_core::ledger;
 use bank_core::terms::Shortfall;
 use bank_core::time::Seconds;
-use bankd::store::verify;
+use bankd_store::verify;
 
 fn with_fallback(t: &mut Bench<'_>) {
     t.project("OTHER", None);

@@ -7,7 +7,7 @@ use super::ground::Ground;
 use super::sqlite::{Sqlite, run};
 use super::writer::{at_once, tally};
 use bank_core::directory::Policy;
-use bankd::store::verify;
+use bankd_store::verify;
 use std::path::Path;
 
 /// A store with these accounts; gives the number of its last transaction too.

@@ -11,8 +11,8 @@ use bank_core::amount::Amount;
 use bank_core::command::{Command, SetAllocation};
 use bank_core::ids::AllocationId;
 use bank_core::model::Allocation;
-use bankd::store::read::money::Figures;
-use bankd::store::read::past;
+use bankd_store::read::money::Figures;
+use bankd_store::read::past;
 
 /// A new end and credit limit of the allocation of a number.
 fn set(id: i64, end: Option<&str>, limit: Option<i64>) -> Ask {

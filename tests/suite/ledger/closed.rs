@@ -15,7 +15,7 @@ use bank_core::directory::Policy;
 use bank_core::ids::AccountId;
 use bank_core::months;
 use bank_core::time::{MICROS, Timestamp, Window};
-use bankd::store::read::statement;
+use bankd_store::read::statement;
 use std::collections::BTreeMap;
 
 const OPERATIONS: usize = 10_000;

@@ -5,9 +5,9 @@ use super::ground::Ground;
 use super::history::{history, wild};
 use bank_core::decimal::Decimal;
 use bankd::records::costs::row;
-use bankd::store::open_reader;
-use bankd::store::read::costs::{What, page};
 use bankd_emit::focus::{Money, head, line};
+use bankd_store::open_reader;
+use bankd_store::read::costs::{What, page};
 
 const SEEDS: [u64; 3] = [5_417, 88, 2_027];
 

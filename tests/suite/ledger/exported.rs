@@ -14,12 +14,12 @@ use bank_core::need::Identity;
 use bank_core::rollup::Measure;
 use bank_core::rollup::grid::{Every, Grid};
 use bank_core::time::{MICROS, Seconds, Timestamp};
-use bankd::config;
 use bankd::records::export::{Format, record, site};
-use bankd::store::open_reader;
-use bankd::store::read::feed::{Place, page};
-use bankd::store::read::report::{Asked, from_rollups};
+use bankd_config as config;
 use bankd_emit::export::{Site, Written};
+use bankd_store::open_reader;
+use bankd_store::read::feed::{Place, page};
+use bankd_store::read::report::{Asked, from_rollups};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 

@@ -10,8 +10,8 @@ use bank_core::model::LienState;
 use bank_core::months;
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
-use bankd::answer::{Answer, Media};
 use bankd::writer::Decided;
+use bankd_store::answer::{Answer, Media};
 
 /// The answer that the writer stores.
 pub(crate) fn render(decided: &Decided<'_>) -> Answer {

@@ -16,8 +16,8 @@ use bank_core::policy::{Ended, Figures};
 use bank_core::rollup::grid::{Every, Grid};
 use bank_core::rollup::{HOUR, Measure, Sums};
 use bank_core::time::{MICROS, Timestamp};
-use bankd::store::read::report::{Answer, Asked, Owner, from_records, from_rollups};
-use bankd::store::{open_reader, rollup};
+use bankd_store::read::report::{Answer, Asked, Owner, from_records, from_rollups};
+use bankd_store::{open_reader, rollup};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -14,8 +14,8 @@ use bank_core::directory::Policy;
 use bank_core::rollup::grid::{Every, Grid};
 use bank_core::rollup::{DAY, HOUR, Measure, Sums, month};
 use bank_core::time::{MICROS, Seconds, Timestamp};
-use bankd::store::read::report::{Asked, from_records, from_rollups};
-use bankd::store::{open_reader, rollup};
+use bankd_store::read::report::{Asked, from_records, from_rollups};
+use bankd_store::{open_reader, rollup};
 use rusqlite::Connection;
 
 const SEEDS: [u64; 3] = [7_113, 31, 2_026];

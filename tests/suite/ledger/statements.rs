@@ -16,7 +16,7 @@ use bank_core::directory::Policy;
 use bank_core::effects::EntryKind;
 use bank_core::ids::AccountId;
 use bank_core::time::{MICROS, Timestamp, Window};
-use bankd::store::read::statement::{self, Part};
+use bankd_store::read::statement::{self, Part};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use std::cell::RefCell;

@@ -17,7 +17,7 @@ use super::sqlite::Sqlite;
 use super::wild::{Dice, Wild, furnish};
 use bank_core::directory::Policy;
 use bank_core::time::{Seconds, Timestamp};
-use bankd::store::{checkpoint, verify};
+use bankd_store::{checkpoint, verify};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::path::Path;

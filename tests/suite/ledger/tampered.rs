@@ -8,7 +8,7 @@ use super::sqlite::Sqlite;
 use super::wild::{Dice, Known, Wild, furnish};
 use bank_core::directory::Policy;
 use bank_core::time::Seconds;
-use bankd::store::{Spacing, verify};
+use bankd_store::{Spacing, verify};
 use rusqlite::Connection;
 
 const SEED: u64 = 56_057;

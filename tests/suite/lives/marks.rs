@@ -1,6 +1,6 @@
 //! What the bank proves of itself at the end of a life.
 
-use bankd::store::{rollup, verify};
+use bankd_store::{rollup, verify};
 
 use super::difference::Differences;
 use super::house::House;

@@ -14,7 +14,7 @@ use bank_core::price::{Named, Priced};
 use bank_core::rate::{Per, Rate, RateKind, RateValue};
 use bank_core::time::{Seconds, Timestamp};
 use bank_core::usage::Usage;
-use bankd::zones;
+use bankd_config::zones;
 
 /// 2026-06-01T00:00:00Z, a Monday.
 pub(crate) const T0: Timestamp = Timestamp(1_780_272_000_000_000);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::{bank, value};
 use crate::harness::{Bank, Documents, Numbers, pause};
 use bank_core::directory::Policy;
-use bankd::store::{SqliteStore, open_reader, records_after};
+use bankd_store::{SqliteStore, open_reader, records_after};
 
 const RECORDS: usize = 10_000;
 

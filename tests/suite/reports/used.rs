@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::process::Command;
 
 use bank_api::text::{format_rfc3339, parse_rfc3339};
-use bankd::zones;
+use bankd_config::zones;
 use serde_json::Value;
 
 use crate::harness::{Bank, Numbers, Ran, Setup, programs, until};

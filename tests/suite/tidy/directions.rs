@@ -19,6 +19,8 @@ const DAEMON: &[(&str, &[&str])] = &[
     ("ingest", &[]),
     ("emit", &[]),
     ("nami", &[]),
+    ("config", &["ingest", "emit"]),
+    ("store", &[]),
 ];
 
 /// The names in a section of a manifest.
@@ -140,7 +142,7 @@ fn test_hooks_are_in_no_release() {
 }
 
 /// A room of the daemon, and what of the daemon it may use.
-const ROOMS: [(&str, &[&str]); 18] = [
+const ROOMS: [(&str, &[&str]); 16] = [
     (
         "bankd/src/attention",
         &[
@@ -204,7 +206,6 @@ const ROOMS: [(&str, &[&str]); 18] = [
             "writer",
         ],
     ),
-    ("bankd/src/store", &["store", "answer", "background"]),
     (
         "bankd/src/gold",
         &[
@@ -274,7 +275,6 @@ const ROOMS: [(&str, &[&str]); 18] = [
         "bankd/src/survey",
         &["survey", "background", "clock", "store", "writer"],
     ),
-    ("bankd/src/background", &[]),
     ("bankd/src/clock", &["clock", "config"]),
 ];
 

@@ -141,7 +141,7 @@ fn sql_is_written_in_the_store_only() {
     // A connection may be handed to the store's own functions.
     let passed = ["rusqlite::Connection", "rusqlite::version()"];
     for source in product() {
-        if source.is_in("bankd/src/store") {
+        if source.is_in("bankd/store/src") {
             continue;
         }
         for line in source.lines_with("rusqlite") {
@@ -178,10 +178,10 @@ fn xml_is_read_and_written_in_its_rooms_only() {
 #[test]
 fn json_shapes_are_made_in_bank_api_only() {
     // Settings have their shape where they are read, a query string where its route is.
-    let answers = ["bank-api/", "bankd/src/config", "bankd/src/http/health"];
+    let answers = ["bank-api/", "bankd/config/src", "bankd/src/http/health"];
     let questions = [
         "bank-api/",
-        "bankd/src/config",
+        "bankd/config/src",
         "bankd/src/http",
         "bank-cli/src/config",
     ];
@@ -257,7 +257,7 @@ fn clocks_are_read_in_one_place_of_each_program() {
 #[test]
 fn the_environment_is_read_in_the_settings_only() {
     let places = [
-        "bankd/src/config",
+        "bankd/config/src",
         "bank-cli/src/config",
         "nami-scripts/src/settings",
         "nami-scripts/src/clock",
@@ -290,8 +290,8 @@ fn balances_are_written_in_one_file() {
             }
             seen += 1;
             // `bank.rs` makes the suspense account's empty allocation with the bank itself.
-            let born = inserts && source.is_in("bankd/src/store/bank.rs");
-            if !born && !source.is_in("bankd/src/store/append.rs") {
+            let born = inserts && source.is_in("bankd/store/src/bank.rs");
+            if !born && !source.is_in("bankd/store/src/append.rs") {
                 findings.push(format!("{}: writes an allocation", source.path));
             }
         }

@@ -13,7 +13,7 @@ fn migrations() -> Vec<String> {
 #[test]
 fn migrations_are_numbered_without_gaps() {
     let mut findings = Vec::new();
-    let runner = read("bankd/src/store/migrate.rs");
+    let runner = read("bankd/store/src/migrate.rs");
     for (number, path) in (1..).zip(migrations()) {
         let name = path.rsplit('/').next().unwrap();
         if !name.starts_with(&format!("{number:04}_")) {

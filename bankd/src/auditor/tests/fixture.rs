@@ -7,14 +7,14 @@ use std::sync::Arc;
 use bank_core::amount::{Amount, Precision};
 use bank_core::command::{AddProject, Command, Deposit, Scope, SetMachine, SetUser};
 use bank_core::time::Timestamp;
+use bankd_config::Config;
+use bankd_config::data_dir::DataDir;
+use bankd_store::answer::{Answer, Media};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use super::super::{Gate, House, serve_house};
-use crate::answer::{Answer, Media};
 use crate::clock::{LedgerClock, SetClock};
-use crate::config::Config;
-use crate::data_dir::DataDir;
 use crate::init::{self, Choices};
 use crate::records::Drain;
 use crate::services::{Services, start};

@@ -155,7 +155,7 @@ async fn a_common_value_is_looked_for_in_the_order_asked_for() {
     let many = rusqlite::Connection::open(&bank.database).unwrap();
     let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
                INSERT INTO auditor_value SELECT ?1, i, 1000 + i FROM n";
-    let pair = crate::store::read::auditor::pair;
+    let pair = bankd_store::read::auditor::pair;
     for value in ["a", "b"] {
         many.execute(sql, [pair("g", value)]).unwrap();
     }

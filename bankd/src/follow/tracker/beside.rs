@@ -3,8 +3,9 @@
 
 use std::io;
 
+use bankd_config::follow::names::Names;
+
 use super::{Finding, Mark, Taker, Tracker};
-use crate::config::follow::names::Names;
 use crate::follow::input::{Input, Look, Node, look_at};
 use crate::follow::locate;
 use crate::follow::open::Open;

@@ -9,6 +9,7 @@ use bank_core::model::{InstanceKey, ObjectType};
 use bank_core::terms::Terms;
 use bank_core::time::Seconds;
 use bankd_nami::{self as nami, Document, ObjectKind};
+use bankd_store::read::jobs;
 use sha2::{Digest, Sha256};
 
 use super::options::{Options, not_read};
@@ -18,7 +19,6 @@ use super::{Fault, Said};
 use crate::gold::Verified;
 use crate::keys;
 use crate::services::Services;
-use crate::store::read::jobs;
 use crate::writer::{Caller, IdempotencyKey, Origin, Reply, Submission, Summary};
 
 /// The name of the gateway as a machine's charging source (decision 19).

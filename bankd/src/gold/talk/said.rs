@@ -9,11 +9,11 @@ use bank_core::amount::Amount;
 use bank_core::directory::Bank;
 use bank_core::effects::{Billing, Outcome};
 use bank_core::time::Seconds;
+use bankd_config::NoFundsWord;
+use bankd_store::answer::{Answer, Media};
 
 use super::job::Verb;
 use super::request::plain;
-use crate::answer::{Answer, Media};
-use crate::config::NoFundsWord;
 use crate::gold::{Said, Value, Verified};
 use crate::writer::Decided;
 

@@ -9,13 +9,13 @@ use bank_core::amount::Precision;
 use bank_core::directory::{Bank, Directory, Policy};
 use bank_core::model::Key;
 use bank_core::time::Window;
+use bankd_config::{Config, Gold};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use tokio::io::{AsyncReadExt as _, DuplexStream, duplex};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::config::{Config, Gold};
 use crate::gold::connection::{House, Place, Talk, attend};
 use crate::gold::{Said, Value, Verified};
 use crate::keys::hmac64::{self, Hmac64};

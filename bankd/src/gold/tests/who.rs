@@ -1,9 +1,9 @@
 use bank_core::model::Key;
 use bank_core::time::{Timestamp, Window};
+use bankd_config::NoFundsWord;
 use tokio::io::AsyncWriteExt as _;
 
 use super::fixture::{BODY, Site, answer, framed, good, signature, told};
-use crate::config::NoFundsWord;
 use crate::gold::connection::Place;
 
 async fn asked(site: &Site, from: &str, message: &[u8]) -> String {

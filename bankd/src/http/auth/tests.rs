@@ -10,11 +10,11 @@ use bank_api::sign::{
     LABEL, OutgoingRequest, ReceivedAnswer, SigningKey, sign_request, verify_answer,
 };
 use bank_core::amount::Precision;
+use bankd_config::Config;
+use bankd_config::data_dir::DataDir;
 use tower::ServiceExt;
 
 use super::*;
-use crate::config::Config;
-use crate::data_dir::DataDir;
 use crate::http::router::router;
 use crate::init::{Choices, init};
 use crate::keys::read_secret;
@@ -68,7 +68,7 @@ impl Bank {
     }
 
     fn transactions(&self) -> i64 {
-        let report = crate::store::verify::run(&self.data.database()).unwrap();
+        let report = bankd_store::verify::run(&self.data.database()).unwrap();
         assert_eq!(report.lines(), Vec::<String>::new());
         report.transactions
     }

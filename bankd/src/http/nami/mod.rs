@@ -18,13 +18,13 @@ use axum::http::HeaderValue;
 use axum::response::Response;
 use bank_api::nami::Line;
 use bankd_nami::{Document, DocumentError, Event, ReadOptions, read_each, require};
+use bankd_store::answer::{Answer, Media};
 use serde::Deserialize;
 
 use super::auth::{Authenticated, unauthorized};
 use super::frame::respond;
 use super::log::{Denied, Story, Told};
 use super::route::lines;
-use crate::answer::{Answer, Media};
 use crate::services::Services;
 use crate::writer::{Reply, Submission, SubmitError, Summary};
 use command::Setting;

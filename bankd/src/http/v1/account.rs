@@ -7,6 +7,9 @@ use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 use bank_core::ids::AccountId;
 use bank_core::model::{Account, Dimension};
+use bankd_store::answer::Answer;
+use bankd_store::read::money::{self, Figures};
+use bankd_store::read::past;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::lists;
@@ -14,10 +17,7 @@ use super::path::Path;
 use super::shape::{self, cleared};
 use super::then::{self, Then};
 use super::view::View;
-use crate::answer::Answer;
 use crate::http::error::Failure;
-use crate::store::read::money::{self, Figures};
-use crate::store::read::past;
 use crate::writer::Decided;
 
 /// `GET /api/v1/accounts`: those in view, by name.

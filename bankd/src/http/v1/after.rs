@@ -11,11 +11,11 @@ use bank_core::effects::{Outcome, Refunded, Transferred};
 use bank_core::ids::{AccountId, AllocationId, TxId};
 use bank_core::model::ObjectType;
 use bank_core::refusal::Refusal;
+use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, rendered};
 use super::path::Path;
 use super::shape::{self, read_amount, read_time};
-use crate::answer::Answer;
 use crate::http::error::Failure;
 use crate::writer::Decided;
 

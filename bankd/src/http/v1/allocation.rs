@@ -8,15 +8,15 @@ use bank_core::effects::Outcome;
 use bank_core::ids::{AccountId, AllocationId};
 use bank_core::model::{Allocation, Phase};
 use bank_core::refusal::Refusal;
+use bankd_store::answer::Answer;
+use bankd_store::read::{money, past};
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::pages::Turn;
 use super::path::Path;
 use super::shape::{self, read_bound};
 use super::then;
-use crate::answer::Answer;
 use crate::http::error::Failure;
-use crate::store::read::{money, past};
 use crate::writer::Decided;
 
 /// `GET /api/v1/allocations`: by number.

@@ -4,9 +4,8 @@
 use bank_api::v1::ChargeRow;
 use bank_core::directory::Directory;
 use bank_core::price::{Named, Once, Priced, counted, itemise, price, priced_from};
-
-use crate::store::read::charges::Charge;
-use crate::store::read::jobs::JobRow;
+use bankd_store::read::charges::Charge;
+use bankd_store::read::jobs::JobRow;
 
 /// Whose usage a job's charges are.
 pub(super) fn named(job: &JobRow) -> Named<'_> {

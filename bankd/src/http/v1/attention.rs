@@ -12,6 +12,9 @@ use bank_core::command::{Ack, Attention as Asked, Command, Switch};
 use bank_core::effects::Outcome;
 use bank_core::ids::TxId;
 use bank_core::refusal::Refusal;
+use bankd_store::NoticeChange;
+use bankd_store::answer::Answer;
+use bankd_store::read::attention::{self, EventRow, NoticeRow, TargetStanding};
 
 use super::call::{Call, Handled, new_state, ok, rendered};
 use super::job;
@@ -19,11 +22,8 @@ use super::path::Path;
 use super::project::Empty;
 use super::shape;
 use super::view::View;
-use crate::answer::Answer;
 use crate::deliver;
 use crate::http::error::Failure;
-use crate::store::NoticeChange;
-use crate::store::read::attention::{self, EventRow, NoticeRow, TargetStanding};
 use crate::writer::Decided;
 
 /// Rows of a page that names no limit.

@@ -6,6 +6,9 @@ use bank_core::forecast::{Forecast, forecast};
 use bank_core::ids::{AccountId, ProjectId, UNBILLED};
 use bank_core::model::{Account, Project};
 use bank_core::time::Timestamp;
+use bankd_store as store;
+use bankd_store::read::burn::{self, Burn};
+use bankd_store::read::money::{self, Figures};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
@@ -14,9 +17,6 @@ use super::pages::Turn;
 use super::view::View;
 use super::{account, explain, shape, then};
 use crate::http::error::Failure;
-use crate::store;
-use crate::store::read::burn::{self, Burn};
-use crate::store::read::money::{self, Figures};
 
 /// `GET /api/v1/balances`
 pub(super) async fn list(call: Call) -> Handled {

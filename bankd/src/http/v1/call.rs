@@ -15,6 +15,8 @@ use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
+use bankd_store::answer::{Answer, Media};
+use bankd_store::{self as store, Known, StoredAnswer};
 use rusqlite::Connection;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -24,14 +26,12 @@ use super::fault;
 use super::proposal;
 use super::view::View;
 use crate::access::right::Right;
-use crate::answer::{Answer, Media};
 use crate::http::auth::Authenticated;
 use crate::http::error::{Failure, problem};
 use crate::http::frame::respond;
 use crate::http::log::Denied;
 use crate::http::route::Granted;
 use crate::services::Services;
-use crate::store::{self, Known, StoredAnswer};
 use crate::writer::{Decided, IdempotencyKey, Render, Reply, Submission};
 
 /// Largest body, in bytes; the layers in front refuse larger ones already.

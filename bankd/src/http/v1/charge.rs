@@ -7,12 +7,12 @@ use bank_core::effects::{self, Billing, Outcome};
 use bank_core::refusal::Refusal;
 use bank_core::terms::{Shortfall, Span, Terms};
 use bank_core::time::{Seconds, Timestamp};
+use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, rendered};
 use super::object::{find_quote, has_payer, object_of};
 use super::quote::UNPRICED;
 use super::shape::{self, read_amount, read_time};
-use crate::answer::Answer;
 use crate::writer::Decided;
 
 /// `POST /api/v1/charges`

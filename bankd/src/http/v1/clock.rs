@@ -5,10 +5,10 @@ use bank_api::v1::{ClockStatus, ConfirmClock};
 use bank_core::command::Command;
 use bank_core::effects::Outcome;
 use bank_core::time::Timestamp;
+use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, new_state, rendered};
 use super::shape;
-use crate::answer::Answer;
 use crate::writer::{Decided, Standing};
 
 /// `POST /api/v1/clock`

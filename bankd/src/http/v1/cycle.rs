@@ -8,12 +8,12 @@ use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 use bank_core::model::{Cycle, CycleRun, Every};
 use bank_core::refusal::Refusal;
+use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::pages::Turn;
 use super::path::Path;
 use super::shape::{self, read_time};
-use crate::answer::Answer;
 use crate::http::error::Failure;
 use crate::writer::Decided;
 

@@ -2,11 +2,11 @@
 
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
+use bankd_store::answer::{Answer, Media};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::answer::{Answer, Media};
 use crate::http::frame::respond;
 use crate::http::log::Denied;
 use crate::writer::Summary;

@@ -11,12 +11,12 @@ use bank_core::refusal::Refusal;
 use bank_core::rules::enforce::{Enforcement, Party, PastUse};
 use bank_core::time::Timestamp;
 use bank_core::view::Context;
+use bankd_store::read::enforced::{self, Use, Who};
 
 use super::call::{Call, Handled, ok};
 use super::job::Work;
 use super::pages::{self, Turn};
 use super::shape::{self, read_time};
-use crate::store::read::enforced::{self, Use, Who};
 
 /// `GET /api/v1/what-if/enforced`
 pub(super) async fn show(call: Call) -> Handled {

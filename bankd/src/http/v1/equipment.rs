@@ -23,15 +23,15 @@ use bank_core::ids::{ContributionId, HardwareId};
 use bank_core::model::{Contribution, Hardware};
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
+use bankd_store::answer::Answer;
+use bankd_store::read::money;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::pages::Turn;
 use super::path::Path;
 use super::shape::{self, cleared};
 use super::share::whole;
-use crate::answer::Answer;
 use crate::http::error::Failure;
-use crate::store::read::money;
 use crate::writer::Decided;
 
 /// `GET /api/v1/hardware`: in the order in which it is asked for the factor of a host.

@@ -9,17 +9,17 @@ use bank_core::ids::AccountId;
 use bank_core::model::Dimension;
 use bank_core::price::{Priced, priced_from};
 use bank_core::refusal::Refusal;
+use bankd_store::read::charges::Charge;
+use bankd_store::read::explain::{self as told, Step, Why};
+use bankd_store::read::jobs::{self, Detail, JobRow};
+use bankd_store::read::journal::{Entry, JournalRow};
+use bankd_store::refused::{self, RefusedRow};
 
 use super::call::{Call, Handled, ok};
 use super::path::Path;
 use super::view::View;
 use super::{arithmetic, explain, job, journal, rate, reason, shape};
 use crate::http::error::{Failure, problem};
-use crate::store::read::charges::Charge;
-use crate::store::read::explain::{self as told, Step, Why};
-use crate::store::read::jobs::{self, Detail, JobRow};
-use crate::store::read::journal::{Entry, JournalRow};
-use crate::store::refused::{self, RefusedRow};
 
 /// `GET /api/v1/explanations/{name}`: a job by the scheduler's id, else a transaction by its number.
 pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {

@@ -10,14 +10,14 @@ use bank_core::model::{Account, Allocation};
 use bank_core::refusal::Refusal;
 use bank_core::time::{Seconds, Timestamp};
 
+use bankd_store::read::burn::{self, Burn};
+use bankd_store::read::money::{self, Figures};
 use serde::Serialize;
 
 use super::call::{Call, Handled, ok};
 use super::pages::Turn;
 use super::shape;
 use crate::http::error::Failure;
-use crate::store::read::burn::{self, Burn};
-use crate::store::read::money::{self, Figures};
 
 /// Days of `expiring` where none are named, and the most.
 const DAYS: u32 = 30;

@@ -8,13 +8,13 @@ use bank_core::ids::QuoteId;
 use bank_core::model::Quote;
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
+use bankd_store::read::quotes::{self, QuoteRow};
 
 use super::call::{Call, Handled, ok, removed};
 use super::path::Path;
 use super::view::View;
 use super::{job, shape};
 use crate::http::error::Failure;
-use crate::store::read::quotes::{self, QuoteRow};
 
 /// Rows of a page that names no limit.
 const DEFAULT_LIMIT: u32 = 100;

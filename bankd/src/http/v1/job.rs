@@ -10,15 +10,15 @@ use bank_core::model::{Closing, LienState};
 use bank_core::price::{Priced, price, priced_from};
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
+use bankd_store::read::charges::{self, Charge};
+use bankd_store::read::jobs::{self, Detail, JobRow};
+use bankd_store::read::{Page, liens::LienRow};
 
 use super::call::{Call, Handled, ok};
 use super::path::Path;
 use super::view::View;
 use super::{arithmetic, explain, formula, shape};
 use crate::http::error::Failure;
-use crate::store::read::charges::{self, Charge};
-use crate::store::read::jobs::{self, Detail, JobRow};
-use crate::store::read::{Page, liens::LienRow};
 
 /// Rows of a page that names no limit.
 const DEFAULT_LIMIT: u32 = 100;

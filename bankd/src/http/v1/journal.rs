@@ -8,6 +8,9 @@ use bank_core::command::OPS;
 use bank_core::effects::{ENTRY_KINDS, EntryKind};
 use bank_core::ids::AccountId;
 use bank_core::refusal::Refusal;
+use bankd_store as store;
+use bankd_store::read::jobs;
+use bankd_store::read::journal::{self, JournalRow, Span};
 use rusqlite::Connection;
 
 use super::call::{Call, Handled, ok};
@@ -15,9 +18,6 @@ use super::named::Names;
 use super::view::View;
 use super::{job, reason, shape};
 use crate::http::error::Failure;
-use crate::store;
-use crate::store::read::jobs;
-use crate::store::read::journal::{self, JournalRow, Span};
 
 /// Rows of a page that names no limit.
 const DEFAULT_LIMIT: u32 = 100;

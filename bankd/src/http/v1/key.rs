@@ -10,6 +10,7 @@ use bank_core::effects::Outcome;
 use bank_core::model::Key;
 use bank_core::refusal::Refusal;
 use bank_core::time::{Timestamp, Window};
+use bankd_store::answer::Answer;
 use zeroize::Zeroizing;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
@@ -19,7 +20,6 @@ use super::pages::Turn;
 use super::path::Path;
 use super::shape::{self, read_bound, read_time};
 use crate::access::Role;
-use crate::answer::Answer;
 use crate::clock;
 use crate::http::error::Failure;
 use crate::keys;

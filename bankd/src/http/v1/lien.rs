@@ -8,14 +8,14 @@ use bank_core::effects::{LienChanged, Outcome};
 use bank_core::ids::LienId;
 use bank_core::model::LienState;
 use bank_core::refusal::Refusal;
+use bankd_store::answer::Answer;
+use bankd_store::read::liens::{self, Cursor, LienRow, Wanted};
+use bankd_store::read::past;
 
 use super::call::{Call, Handled, new_state, ok, rendered};
 use super::path::Path;
 use super::then::{self, Then};
 use super::{job, shape};
-use crate::answer::Answer;
-use crate::store::read::liens::{self, Cursor, LienRow, Wanted};
-use crate::store::read::past;
 use crate::writer::Decided;
 
 /// `GET /api/v1/liens`: the open ones first, each part newest first; the open ones only unless

@@ -12,6 +12,7 @@ use bank_core::ids::MappingId;
 use bank_core::mapping::{Condition, Field, Mapped, Mapping, Naming, Template};
 use bank_core::refusal::Refusal;
 use bank_core::select;
+use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::covered;
@@ -20,7 +21,6 @@ use super::path::Path;
 use super::project::Empty;
 use super::shape::{self, cleared};
 use super::share::whole;
-use crate::answer::Answer;
 use crate::http::error::Failure;
 use crate::writer::Decided;
 

@@ -8,14 +8,14 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse as _;
 
 use bank_core::time::Timestamp;
+use bankd_config::ScheduledReport;
+use bankd_store::{ScheduleCount, schedule_counts};
 
 use super::attention::unlimited;
 use super::call::{Call, Handled};
 use super::project::Empty;
-use crate::config::ScheduledReport;
 use crate::exposition::{MEDIA, Text};
 use crate::schedule;
-use crate::store::{ScheduleCount, schedule_counts};
 
 /// What a sample says of a definition; nothing where there is nothing to say.
 type Value = fn(&ScheduleCount, Option<&ScheduledReport>) -> Option<i64>;

@@ -9,10 +9,10 @@ use bank_core::ids::{AccountId, AllocationId};
 use bank_core::model::{Figures, Phase};
 use bank_core::refusal::Refusal;
 use bank_core::time::Window;
+use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, rendered};
 use super::shape::{self, read_amount, read_bound};
-use crate::answer::Answer;
 use crate::http::error::Failure;
 use crate::writer::Decided;
 

@@ -4,11 +4,11 @@ use bank_api::v1::{Monitor, MonitorQuery, Watched as Shown};
 use bank_core::directory::Bank;
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
+use bankd_store::read::monitor::{self, Place, Watched};
 
 use super::call::{Call, Handled, ok};
 use super::job::{self, Work};
 use super::shape;
-use crate::store::read::monitor::{self, Place, Watched};
 
 /// Rows of a page that names no limit.
 const DEFAULT_LIMIT: u32 = 100;

@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 
 use bank_api::text::suggest;
 use bank_core::refusal::Refusal;
+use bankd_store::read::report::{self, Owner};
 
 use super::call::Call;
 use super::report_sampled;
 use super::report_usage::sees;
 use super::view::View;
 use crate::http::error::Failure;
-use crate::store::read::report::{self, Owner};
 
 /// Most names among which the nearest is looked for.
 const NAMES_MAX: usize = 10_000;

@@ -8,11 +8,11 @@ use bank_core::model::{Facts, ObjectType};
 use bank_core::refusal::Refusal;
 use bank_core::select;
 use bank_core::usage::Usage;
+use bankd_store::read::jobs;
 
 use super::call::Call;
 use super::view::View;
 use crate::http::error::Failure;
-use crate::store::read::jobs;
 
 /// What a body says of its object.
 pub(super) struct Object {

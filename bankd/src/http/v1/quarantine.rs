@@ -10,6 +10,7 @@ use bank_api::v1::{
 };
 use bank_core::refusal::Refusal;
 use bankd_ingest::{Format, Found, Options, Record};
+use bankd_store::read::quarantine::{self, Aside};
 
 use super::call::{Call, Handled, ok};
 use super::import;
@@ -19,7 +20,6 @@ use super::share::whole;
 use crate::http::error::Failure;
 use crate::intake::auditor::again::{self, Bank, Kept};
 use crate::intake::{Feed, Intake, Taken};
-use crate::store::read::quarantine::{self, Aside};
 use crate::writer::Writer;
 
 /// Rows of a page, unless the query says otherwise.

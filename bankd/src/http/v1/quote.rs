@@ -13,10 +13,10 @@ use bank_core::refusal::Refusal;
 use bank_core::select::{self, Payer};
 use bank_core::time::Seconds;
 use bank_core::usage::Usage;
+use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, rendered};
 use super::{explain, overflow, shape};
-use crate::answer::Answer;
 use crate::http::error::Failure;
 use crate::keys;
 use crate::writer::{Decided, Render};

@@ -14,12 +14,12 @@ use bank_core::refusal::Refusal;
 use bank_core::rules;
 use bank_core::time::{Seconds, TEN_YEARS_S, Timestamp};
 use bank_core::usage::Usage;
+use bankd_store::read::usage::{self, UsedRow};
 
 use super::call::{Call, Handled, ok};
 use super::{rate, shape};
 use crate::access::right::Right;
 use crate::http::error::Failure;
-use crate::store::read::usage::{self, UsedRow};
 
 /// Most rates of one proposal.
 const PROPOSED_MAX: usize = 100;

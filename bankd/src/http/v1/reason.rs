@@ -7,9 +7,8 @@ use std::fmt::Write as _;
 
 use bank_api::text::format_rfc3339;
 use bank_api::v1::ProposedRequest;
+use bankd_store::read::journal::Transaction;
 use serde_json::Value;
-
-use crate::store::read::journal::Transaction;
 
 /// The operations whose remarks have an instant, µs since 1970.
 const OF_TIME: [&str; 2] = ["role_grant", "key_rotate"];

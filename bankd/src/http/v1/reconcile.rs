@@ -8,10 +8,10 @@ use bank_core::directory::Bank;
 use bank_core::reconcile::{Difference, Kind, Side, compare, compare_twice};
 use bank_core::refusal::Refusal;
 use bank_core::time::{MICROS, Seconds, Timestamp};
+use bankd_store::read::reconcile::{self, Pair, Place, Question};
 
 use super::call::{Call, Handled, ok};
 use super::shape::{self, read_time};
-use crate::store::read::reconcile::{self, Pair, Place, Question};
 
 /// How far back a question without a start looks.
 const USUAL: Seconds = Seconds(30 * 86_400);

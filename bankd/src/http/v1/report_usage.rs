@@ -15,6 +15,8 @@ use bank_core::refusal::Refusal;
 use bank_core::rollup::grid::{Every, Grid, begins};
 use bank_core::rollup::{DAY, HOUR, Measure, WORDS};
 use bank_core::time::Timestamp;
+use bankd_config::zones;
+use bankd_store::read::report::{self, About, Asked, Dimension, Owner, Place, size_bin, wall_bin};
 
 use self::shaped::Told;
 use super::call::{Call, Handled, ok};
@@ -22,8 +24,6 @@ use super::named::{self, Names};
 use super::shape;
 use super::view::View;
 use crate::http::error::Failure;
-use crate::store::read::report::{self, About, Asked, Dimension, Owner, Place, size_bin, wall_bin};
-use crate::zones;
 
 /// Buckets of one answer.
 pub(super) const BUCKETS_MAX: usize = 10_000;

@@ -7,15 +7,15 @@ use bank_api::v1::{
 };
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
+use bankd_config as config;
+use bankd_store::{self as store, Schedule, ScheduleChange, SpanRow, WantedReport, runs_of};
 
 use super::attention::unlimited;
 use super::call::{Call, Handled, ok};
 use super::path::Path;
 use super::project::Empty;
 use super::shape;
-use crate::config;
 use crate::schedule;
-use crate::store::{self, Schedule, ScheduleChange, SpanRow, WantedReport, runs_of};
 
 /// `GET /api/v1/report/scheduled`: by name.
 pub(super) async fn list(call: Call) -> Handled {

@@ -17,13 +17,13 @@ use bank_core::directory::Directory;
 use bank_core::refusal::Refusal;
 use bank_core::rollup::{HOUR, hour_of};
 use bank_core::time::{Seconds, Timestamp};
+use bankd_config::zones::{self, Cut};
 
 use self::count::Count;
 use super::call::{Call, Handled, ok};
 use super::named::Names;
 use super::report_usage::{moment, utc_moment};
 use crate::http::error::Failure;
-use crate::zones::{self, Cut};
 
 /// How far back a question without a start looks.
 const USUAL: Seconds = Seconds(30 * 86_400);

@@ -4,6 +4,8 @@ use axum::response::IntoResponse;
 use bank_api::v1::{Followed, LeftOut, List, PatchSource, Removed, Source, SourceQuery, Written};
 use bank_core::refusal::Refusal;
 use bank_core::time::{Seconds, TEN_YEARS_S, Timestamp};
+use bankd_store::SourceChange;
+use bankd_store::read::sources::{self, SourceRow};
 
 use super::call::{Call, Handled, ok};
 use super::pages::Turn;
@@ -13,8 +15,6 @@ use super::shape;
 use super::share::whole;
 use crate::follow::Standing;
 use crate::http::error::Failure;
-use crate::store::SourceChange;
-use crate::store::read::sources::{self, SourceRow};
 
 /// `GET /api/v1/sources`: by name.
 pub(super) async fn list(call: Call) -> Handled {

@@ -13,14 +13,14 @@ use bank_api::v1::{List, StatementLine, StatementLineQuery, StatementQuery};
 use bank_core::ids::AccountId;
 use bank_core::refusal::Refusal;
 use bank_core::time::Window;
+use bankd_store::read::burn::{self, Burn};
+use bankd_store::read::statement::{self, Frame, Movement, Sums, Whose};
 
 use self::of::Asked;
 use super::call::{Call, Handled, ok};
 use super::view::View;
 use super::{job, shape};
 use crate::http::error::Failure;
-use crate::store::read::burn::{self, Burn};
-use crate::store::read::statement::{self, Frame, Movement, Sums, Whose};
 
 /// Lines of a page that names no limit.
 const DEFAULT_LIMIT: u32 = 100;

@@ -6,15 +6,15 @@ use bank_api::v1::{
     Limited, MachineStatus, NextCycle, RefusedAccess, Status, StuckBoundary, Unbilled,
 };
 use bank_core::rules::sweep::{Stuck, Subject};
+use bankd_store as store;
+use bankd_store::read::status::{self, LedgerStatus};
+use bankd_store::read::{attention, sources};
 
 use super::call::{Call, Handled, ok};
 use super::clock;
 use super::project::Empty;
 use super::{records, shape, source};
 use crate::backup;
-use crate::store;
-use crate::store::read::status::{self, LedgerStatus};
-use crate::store::read::{attention, sources};
 
 /// `GET /api/v1/status`
 pub(super) async fn show(call: Call) -> Handled {

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use bank_api::v1::{PastPageQuery, PastQuery};
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
+use bankd_store::read::past::{self, AsOf};
 
 use super::call::Call;
 use super::pages::Turn;
 use super::shape;
 use super::view::View;
 use crate::http::error::Failure;
-use crate::store::read::past::{self, AsOf};
 
 /// The bank at an instant.
 pub(super) struct Then {

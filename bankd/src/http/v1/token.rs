@@ -8,6 +8,7 @@ use bank_core::effects::Outcome;
 use bank_core::model::Key;
 use bank_core::refusal::Refusal;
 use bank_core::time::{Timestamp, Window};
+use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, ok, removed, rendered};
 use super::covered;
@@ -16,7 +17,6 @@ use super::key::{finish, known_roles, state};
 use super::pages::Turn;
 use super::path::Path;
 use super::shape::{self, read_time};
-use crate::answer::Answer;
 use crate::clock;
 use crate::http::error::Failure;
 use crate::keys::tokens;

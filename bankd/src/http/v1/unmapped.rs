@@ -15,17 +15,17 @@ use bank_core::effects::Outcome;
 use bank_core::ids::MappingId;
 use bank_core::mapping::{Field, Mapping, Mappings, Naming};
 use bank_core::refusal::Refusal;
+use bankd_store::answer::{Answer, Media};
+use bankd_store::read::SCAN_MAX;
+use bankd_store::read::unmapped::{self, Waiting};
 
 use super::call::{Call, Handled, ok, rendered};
 use super::done::Beside;
 use super::pages::Turn;
 use super::{job, mapping, shape};
-use crate::answer::{Answer, Media};
 use crate::http::error::{self, Failure};
 use crate::http::log::Denied;
 use crate::intake::namespace;
-use crate::store::read::SCAN_MAX;
-use crate::store::read::unmapped::{self, Waiting};
 use crate::writer::{Decided, Reply, Submission};
 
 /// Groups that are told apart; a page holds fewer.

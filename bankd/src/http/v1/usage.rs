@@ -15,12 +15,12 @@ use bank_core::refusal::Refusal;
 use bank_core::time::Seconds;
 use bank_core::usage::Usage;
 use bank_core::usage::kept::{HOSTS, kept};
+use bankd_store::answer::{Answer, Media};
 use serde_json::Value;
 
 use super::call::{Call, Handled, ok, rendered};
 use super::object::only_machine;
 use super::shape::{self, cleared, read_time};
-use crate::answer::{Answer, Media};
 use crate::http::error::{Failure, problem};
 use crate::intake::namespace;
 use crate::writer::Decided;

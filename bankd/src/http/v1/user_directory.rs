@@ -5,10 +5,10 @@ use bank_api::error::Problem;
 use bank_api::v1::{MERGE_MAX, MergeEntry, MergeUsers, MergedUser, MergedUsers};
 use bank_core::command::{Command, MergeUser, SetUser};
 use bank_core::effects::{Merge, Outcome};
+use bankd_store::answer::{Answer, Media};
 
 use super::call::{Call, Handled, ok, rendered};
 use super::shape::cleared;
-use crate::answer::{Answer, Media};
 use crate::http::error::Failure;
 use crate::writer::Decided;
 

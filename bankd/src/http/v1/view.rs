@@ -15,11 +15,11 @@ use bank_core::ids::{AccountId, ProjectId, UNBILLED};
 use bank_core::model::{Account, Constraint, Dimension, Machine, Project, User};
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
+use bankd_store::read::query::Sight;
 
 use crate::access::Role;
 use crate::http::auth::Authenticated;
 use crate::http::error::Failure;
-use crate::store::read::query::Sight;
 use crate::usable::{By, usable};
 use crate::writer::Decided;
 

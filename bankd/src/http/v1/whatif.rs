@@ -8,14 +8,14 @@ use bank_core::amount::Amount;
 use bank_core::directory::Bank;
 use bank_core::refusal::Refusal;
 use bank_core::time::{Seconds, Timestamp};
+use bankd_store::read::SCAN_MAX;
+use bankd_store::read::monitor::{self, Place, Watched};
+use bankd_store::read::whatif::{self, Refused};
 
 use super::call::{Call, Handled, ok};
 use super::pages::Turn;
 use super::shape;
 use crate::http::error::Failure;
-use crate::store::read::SCAN_MAX;
-use crate::store::read::monitor::{self, Place, Watched};
-use crate::store::read::whatif::{self, Refused};
 
 /// Questions to the store for one answer; each looks at a bounded number of rows.
 const QUESTIONS: usize = 20;

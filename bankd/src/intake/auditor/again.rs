@@ -4,14 +4,15 @@
 use std::collections::{BTreeMap, HashSet};
 use std::net::SocketAddr;
 
+use bankd_config::Auditor;
+use bankd_store::StoredRecord;
+use bankd_store::read::auditor::record as stored;
+use bankd_store::read::{Pool, ReadError};
+
 use super::money::{Known, Terms};
 use super::record::Added;
 use super::time::Time;
 use super::{Act, Understood, feed, gathered, known, looked, pairs, understood};
-use crate::config::Auditor;
-use crate::store::StoredRecord;
-use crate::store::read::auditor::record as stored;
-use crate::store::read::{Pool, ReadError};
 use crate::writer::{
     Caller, Collect, Collected, Collecting, NOT_CHARGED, SubmitError, Work, Writer,
 };

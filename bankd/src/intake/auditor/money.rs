@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use bank_core::command::{Command, Reserve, UsageReport};
 use bank_core::directory::Directory;
 use bank_core::time::{MICROS, Seconds, Timestamp};
+use bankd_config::Auditor;
 use bankd_ingest as ingest;
 use sha2::{Digest as _, Sha256};
 
-use crate::config::Auditor;
 use crate::intake::{self, Feed};
 use crate::writer::Work;
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use bank_core::amount::Precision;
 use bank_core::command::{Charge, Command, Request, Scope, Whose};
 use bank_core::time::Seconds;
+use bankd_config::data_dir::DataDir;
+use bankd_store::answer::{Answer, Media};
+use bankd_store::{last_record, open_reader, sink_state};
 
 use super::*;
-use crate::answer::{Answer, Media};
-use crate::data_dir::DataDir;
 use crate::init::{Choices, init};
-use crate::store::{last_record, open_reader, sink_state};
 use crate::writer::{Caller, Origin, Reply, Submission};
 
 fn bank(folder: &Path) -> DataDir {

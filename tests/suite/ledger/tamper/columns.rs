@@ -2,7 +2,7 @@
 
 use super::strike::{Map, Other};
 use super::{seed, struck, world};
-use bankd::store::verify;
+use bankd_store::verify;
 use rusqlite::Connection;
 use std::path::Path;
 

@@ -14,7 +14,7 @@ use bank_core::ids::{AccountId, AllocationId, LienId, TxId};
 use bank_core::ledger;
 use bank_core::model::LimitOf;
 use bank_core::time::{Seconds, Timestamp};
-use bankd::store::{
+use bankd_store::{
     Count, Digest, MadeReport, NoticeChange, Numbering, ScheduleChange, ScheduleRow, Snapshot,
     SpanRow, Stamp, TargetRow,
 };

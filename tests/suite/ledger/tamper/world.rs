@@ -22,7 +22,7 @@ use bank_core::ids::HardwareId;
 use bank_core::mapping::{Condition, Template};
 use bank_core::model::{Facts, Key, Mode, ObjectType};
 use bank_core::time::{MICROS, Seconds, Timestamp, Window};
-use bankd::store::{
+use bankd_store::{
     FollowFile, FollowMark, QuarantineRow, RawBlock, RecordRow, SinkState, SourceSeen, SqliteStore,
     auditor, open_reader,
 };
@@ -288,7 +288,7 @@ fn beside(path: &Path, store: &mut SqliteStore, now: Timestamp) {
 
 fn sink(path: &Path) -> SinkState {
     let reader = open_reader(path).unwrap();
-    let newest = bankd::store::last_record(&reader).unwrap();
+    let newest = bankd_store::last_record(&reader).unwrap();
     assert!(newest > 3, "the writer keeps records");
     SinkState {
         name: "file".to_owned(),

@@ -7,13 +7,13 @@ use bank_core::amount::Amount;
 use bank_core::directory::{Bank, Directory};
 use bank_core::ids::UNBILLED;
 use bank_core::model::Account;
+use bankd_store::read::money::{self, Figures};
 
 use super::cell::{Cell, Kind};
 use super::select::{Select, Shape};
 use super::{Asked, Fault, ask, project, written};
 use crate::gold::Verified;
 use crate::services::Services;
-use crate::store::read::money::{self, Figures};
 use crate::usable::{By, usable};
 
 const SHAPE: Shape = Shape {

@@ -10,16 +10,16 @@ use bank_core::command::{
 };
 use bank_core::rate::{Per, RateKind, RateValue};
 use bank_core::time::{MICROS, Timestamp};
+use bankd_config::data_dir::DataDir;
+use bankd_config::{Config, NoFundsWord};
+use bankd_store::SqliteStore;
+use bankd_store::bank::NewBank;
+use bankd_store::read::{journal, liens, money};
 
 use crate::clock::LedgerClock;
-use crate::config::{Config, NoFundsWord};
-use crate::data_dir::DataDir;
 use crate::gold::{Peer, Said, Verified, talk};
 use crate::records;
 use crate::services::{Services, start};
-use crate::store::SqliteStore;
-use crate::store::bank::NewBank;
-use crate::store::read::{journal, liens, money};
 use crate::writer::{Caller, Origin, Reply, Submission};
 
 /// 2026-11-20T23:06:50Z: the first message.
@@ -190,9 +190,9 @@ impl Bench {
             key: None,
             request_id: "r".to_owned(),
             dry_run: false,
-            render: |decided| crate::answer::Answer {
+            render: |decided| bankd_store::answer::Answer {
                 status: 200,
-                media: crate::answer::Media::Text,
+                media: bankd_store::answer::Media::Text,
                 body: decided
                     .decision
                     .as_ref()

@@ -1,7 +1,8 @@
 //! What messages do to a job and its lien (`gold-wire.md` 5).
 
+use bankd_config::{Config, ShortfallWord};
+
 use super::bench::{Bench, T0, T1};
-use crate::config::{Config, ShortfallWord};
 
 const AMY: &str = "UserId=amy ProjectId=chem MachineName=cluster1 Processors=2";
 

@@ -1,9 +1,9 @@
 //! Who hears what when something cannot be done (`gold-wire.md` 4), and what is no message.
 
 use bank_core::command::{Command, SetMachine, SetProject, SetUser};
+use bankd_config::NoFundsWord;
 
 use super::bench::{Bench, T1, job, shown};
-use crate::config::NoFundsWord;
 
 /// A reserve by eve of broke, which has no money.
 const BROKE: &str =

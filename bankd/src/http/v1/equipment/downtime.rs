@@ -7,13 +7,13 @@ use bank_core::effects::Outcome;
 use bank_core::ids::{DowntimeId, HardwareId};
 use bank_core::model::Downtime;
 use bank_core::refusal::Refusal;
+use bankd_store::answer::Answer;
 
 use super::super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::super::pages::Turn;
 use super::super::path::Path;
 use super::super::shape;
 use super::{asked, bound, number};
-use crate::answer::Answer;
 use crate::writer::Decided;
 
 /// `GET /api/v1/downtimes`: by number.

@@ -9,12 +9,12 @@ use bank_core::model::{MemberRole, Project};
 use bank_core::refusal::Refusal;
 use bank_core::usage::kept;
 use bankd_emit::pods::{Invoice, Line, PODS, Run, apart, in_order};
+use bankd_store::read::pods::{PodRow, pods};
 use chrono::{DateTime, Months, Utc};
 
 use super::super::shape::read_time;
 use super::{Call, Handled, Making, Wanted, bad, is_month, ok, too_many};
 use crate::http::error::Failure;
-use crate::store::read::pods::{PodRow, pods};
 
 /// Runs of one answer: they are put in order, and so made as a whole.
 const RUNS_MAX: usize = 250_000;

@@ -3,6 +3,9 @@
 
 use bank_api::text::parse_rfc3339;
 use bank_core::time::Timestamp;
+use bankd_store::read::attention::{self, TargetStanding};
+use bankd_store::read::sources::{self, SourceRow};
+use bankd_store::read::{quarantine, status};
 
 use super::super::call::Call;
 use super::super::records;
@@ -10,9 +13,6 @@ use crate::backup;
 use crate::exposition::Text;
 use crate::http::error::Failure;
 use crate::services::spool;
-use crate::store::read::attention::{self, TargetStanding};
-use crate::store::read::sources::{self, SourceRow};
-use crate::store::read::{quarantine, status};
 
 /// Collectors that have samples of their own; the others, by name, have none.
 const SOURCES_MAX: usize = 1_000;

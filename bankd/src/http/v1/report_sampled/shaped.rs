@@ -6,10 +6,10 @@ use bank_api::v1::{SampledFigures, SampledLine, SampledQuery, SampledSource, Sam
 use bank_core::natural::Natural;
 use bank_core::rollup::grid::{Grid, shown};
 use bank_core::time::Timestamp;
+use bankd_store::read::report::{Held, Looks, Part, Sampled};
 
 use super::super::shape;
 use super::{HIDDEN, Wanted};
-use crate::store::read::report::{Held, Looks, Part, Sampled};
 
 /// Decimal places of means.
 const PLACES: u32 = 3;

@@ -7,12 +7,12 @@ use bank_core::directory::Bank;
 use bank_core::model::User;
 use bank_core::rollup::grid::{Every, Grid, shown};
 use bank_core::rollup::{HOUR, Measure};
+use bankd_store::read::report::{Answer, Dimension, Figures};
 
 use super::super::call::Call;
 use super::super::shape;
 use super::HIDDEN;
 use super::View;
-use crate::store::read::report::{Answer, Dimension, Figures};
 
 /// Decimal places of hours.
 const PLACES: u32 = 6;

@@ -17,12 +17,12 @@ use bank_core::directory::Directory;
 use bank_core::rollup::Measure;
 use bank_core::rollup::grid::{Grid, shown};
 use bank_core::time::Timestamp;
+use bankd_store::Error;
+use bankd_store::read::report::{About, Asked, Figures, Owner};
 use rusqlite::Connection;
 
 use super::super::shape;
 use super::{Basis, By, Question};
-use crate::store::Error;
-use crate::store::read::report::{About, Asked, Figures, Owner};
 
 /// What was counted so far.
 pub(super) struct Count<'q> {

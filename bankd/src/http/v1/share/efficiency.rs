@@ -8,11 +8,11 @@ use bank_core::contribution::efficiency::{Efficiency, Factors, Work, carbon, ene
 use bank_core::contribution::{Credit, part};
 use bank_core::decimal::Decimal;
 use bank_core::refusal::Refusal;
+use bankd_store::read::uses::{self, Asked, Used};
 
 use super::super::call::{Call, Handled, ok};
 use super::super::shape;
 use super::{group, on_machine, period, whole};
-use crate::store::read::uses::{self, Asked, Used};
 
 /// `GET /api/v1/report/efficiency`
 pub(in crate::http::v1) async fn show(call: Call) -> Handled {

@@ -2,9 +2,9 @@
 
 use bank_core::directory::Directory;
 use bank_core::refusal::Refusal;
+use bankd_store::read::uses::Used;
 
 use super::super::call::Call;
-use crate::store::read::uses::Used;
 
 /// By what uses are put together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,12 +10,12 @@ use bank_core::natural::Natural;
 use bank_core::priority::{self, Basis, Mode, Range, Record, Resources, Scores};
 use bank_core::refusal::Refusal;
 use bank_core::time::{Seconds, TEN_YEARS_S, Timestamp, Window};
+use bankd_store::read::uses::{self, Asked, Used};
 
 use super::super::call::{Call, Handled, ok};
 use super::super::shape;
 use super::{group, on_machine, whole};
 use crate::http::error::Failure;
-use crate::store::read::uses::{self, Asked, Used};
 
 /// Most components, and most groups that are named.
 const COMPONENTS_MAX: usize = 4;

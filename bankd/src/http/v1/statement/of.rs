@@ -6,15 +6,15 @@ use bank_api::v1::{StatementLineQuery, StatementQuery};
 use bank_core::ids::{AccountId, ProjectId};
 use bank_core::refusal::Refusal;
 use bank_core::time::{Timestamp, Window};
+use bankd_store as store;
+use bankd_store::read::closes;
+use bankd_store::read::statement::Whose;
 use rusqlite::Connection;
 
 use super::super::call::Call;
 use super::super::then;
 use super::super::view::View;
 use crate::http::error::Failure;
-use crate::store;
-use crate::store::read::closes;
-use crate::store::read::statement::Whose;
 
 /// Whose.
 #[derive(Clone, Debug)]

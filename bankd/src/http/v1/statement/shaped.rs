@@ -2,12 +2,12 @@
 
 use bank_api::v1::{Statement, StatementGroup, StatementLine, StatementPart};
 use bank_core::ids::AccountId;
+use bankd_store::read::statement::{Heading, Movement, Object, Reading, Side};
 
 use super::super::call::Call;
 use super::super::shape;
 use super::of::Asked;
 use super::{Told, sees};
-use crate::store::read::statement::{Heading, Movement, Object, Reading, Side};
 
 /// The answer.
 pub(super) fn statement(call: &Call, asked: &Asked, told: &Told) -> Statement {
@@ -80,7 +80,7 @@ fn ends(shape: &mut Statement, told: &Told, bank: &bank_core::directory::Bank) {
     shape.debt = sum(debt);
     if per_day > 0 {
         shape.burn_per_day = sum(per_day);
-        let empty = crate::store::read::burn::used_up(per_day, available, at);
+        let empty = bankd_store::read::burn::used_up(per_day, available, at);
         shape.empty_at = empty.map(shape::time);
     }
 }

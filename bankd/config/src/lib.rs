@@ -1,0 +1,476 @@
+//! The settings: `bankd.toml`, then the environment `BANKD_SECTION_KEY`, then the ranges.
+//!
+//! Every setting has a default and every limit a range; what is misspelled is an error that names
+//! line and key, never silently a default. This and the rooms below it are the only ones that read
+//! the environment. Secrets are not settings: they are files in `keys/`.
+
+pub mod data_dir;
+pub mod zones;
+
+mod approval;
+mod attention;
+mod auditor;
+mod auditor_tls;
+mod auth;
+mod backup;
+mod checkpoint;
+mod deliver;
+mod export;
+pub mod follow;
+mod gold;
+mod http;
+mod import;
+mod limits;
+mod overlay;
+mod report;
+mod sample;
+mod schedule;
+mod sink;
+mod sources;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::path::{Path, PathBuf};
+
+use bank_core::directory::Policy;
+use bank_core::time::{Seconds, TEN_YEARS_S};
+use serde::{Deserialize, Serialize};
+
+pub use approval::Approval;
+pub use attention::Attention;
+pub use auditor::Auditor;
+pub use auditor_tls::{AuditorAccess, AuditorMetrics, AuditorTls, EVERYBODY};
+pub use auth::Auth;
+pub use backup::Backup;
+pub use checkpoint::Checkpoint;
+pub use deliver::{DELIVERS_MAX, Deliver, DeliverWord, WebAddress, is_address};
+pub use export::Export;
+pub use follow::{FOLLOWS_MAX, Follow};
+pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
+pub use http::{Http, Seats};
+pub use import::{CHUNK_ONLINE, Import, ImportLimits};
+pub use limits::{Bounds, ClientLimits, Limits};
+pub use report::{MachinePower, Report};
+pub use sample::SAMPLE;
+pub use schedule::{
+    FormWord, KINDS, Kind, PeriodWord, SCHEDULES_MAX, ScheduledReport, located, of_number,
+};
+pub use sink::{SINKS_MAX, Sink};
+pub use sources::Sources;
+pub use words::{
+    ChargeDurationWord, DialectWord, EscapeWord, ExcessWord, FallbackWord, FormatWord, FsyncWord,
+    Level, LogFormat, ModeWord, OrderWord, OverlapWord, RoundingWord, ShortfallWord,
+};
+
+/// Every setting.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Where requests come in, and how many.
+    pub http: Http,
+    /// What people on the socket may do.
+    pub access: Access,
+    /// The rules.
+    pub ledger: Ledger,
+    /// The scheduler's documents.
+    pub nami: Nami,
+    /// Who steps in for an account that is short.
+    pub fallback: Fallback,
+    /// What a charge does where money or time is not as it should be.
+    pub charge: Charge,
+    /// FILE records.
+    pub file: File,
+    /// GGF records.
+    pub ggf: Ggf,
+    /// Further record files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sink: Vec<Sink>,
+    /// Live files that are followed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub follow: Vec<Follow>,
+    /// What is watched for attention.
+    pub attention: Attention,
+    /// Who is told of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub deliver: Vec<Deliver>,
+    /// Reports that the daemon makes.
+    pub report: Report,
+    /// Which, when, and who gets them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scheduled_report: Vec<ScheduledReport>,
+    /// What is expected of collectors.
+    pub sources: Sources,
+    /// Usage files.
+    pub import: Import,
+    /// Signed checkpoints.
+    pub checkpoint: Checkpoint,
+    /// What one client may ask.
+    pub limits: Limits,
+    /// What exports say of the site.
+    pub export: Export,
+    /// Copies of the bank.
+    pub backup: Backup,
+    /// The log.
+    pub log: Log,
+    /// Signatures.
+    pub auth: Auth,
+    /// What needs a second pair of eyes.
+    pub approval: Approval,
+    /// The Gold gateway.
+    pub gold: Gold,
+    /// AUDITOR's API.
+    pub auditor: Auditor,
+}
+
+/// `[access]`
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Access {
+    /// The system group whose members are admin on the socket; empty for none.
+    pub admin_group: String,
+    /// Users of the socket who may speak as the scheduler.
+    pub scheduler_users: Vec<String>,
+    /// Users of the socket who may read everything.
+    pub auditor_users: Vec<String>,
+}
+
+/// Commands in one database transaction at most.
+pub const BATCH_MAX: usize = 256;
+
+/// `[ledger]`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Ledger {
+    /// Mode of machines and projects without one of their own (decision 18).
+    pub mode: ModeWord,
+    /// How an exact price becomes an amount (decision 7).
+    pub rounding: RoundingWord,
+    /// Seconds that a lien outlives its wall duration, 0 to 86,400 (decision 12).
+    pub lien_grace_s: i64,
+    /// How long the lien of a job that its scheduler has ended waits for the record of the source that
+    /// charges the machine, 0 to 2,678,400.
+    pub record_wait_s: i64,
+    /// Commands in one commit at most, 1 to 256 (`limits.md` 6.1).
+    pub batch_max: usize,
+    /// Whether the end of an allocation or the distance of its account decides first which pays.
+    pub selection_order: OrderWord,
+    /// Liens lie only on allocations that last as long as they do.
+    pub lien_require_cover: bool,
+    /// No two allocations of an account may be usable at the same time.
+    pub discrete_allocations: bool,
+    /// Seconds that the clock may jump ahead, unseen, and be followed: 60 to ten years.
+    pub max_jump_s: i64,
+    /// Seconds that the bank may have been off, and the clock is followed at its start: 0 to ten
+    /// years.
+    pub max_downtime_s: i64,
+}
+
+impl Default for Ledger {
+    fn default() -> Self {
+        Self {
+            mode: ModeWord::default(),
+            rounding: RoundingWord::default(),
+            lien_grace_s: 600,
+            record_wait_s: 86_400,
+            batch_max: BATCH_MAX,
+            selection_order: OrderWord::default(),
+            lien_require_cover: false,
+            discrete_allocations: false,
+            max_jump_s: 3600,
+            max_downtime_s: 604_800,
+        }
+    }
+}
+
+/// `[nami]`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Nami {
+    /// Every quote becomes a row with a TID.
+    pub print_tid: bool,
+    /// The variable that carries the TID (decision 26), 1 to 64 bytes.
+    pub tid_variable: String,
+    /// Read documents that are not UTF-8 as Latin-1.
+    pub latin1_fallback: bool,
+    /// The machine where neither document, query nor key names one.
+    pub machine: String,
+    /// What `ChargeDuration` counts, for machines without a meaning of their own.
+    pub charge_duration: ChargeDurationWord,
+    /// What becomes of time that is reported beyond what can have been used (`nami.md` 1.4).
+    pub excess: ExcessWord,
+    /// Bill the amount that a document asserts, where it does (`nami.md` 4.2).
+    pub trust_asserted_amount: bool,
+}
+
+impl Default for Nami {
+    fn default() -> Self {
+        Self {
+            print_tid: false,
+            tid_variable: "BILLTID".to_owned(),
+            latin1_fallback: false,
+            machine: String::new(),
+            charge_duration: ChargeDurationWord::default(),
+            excess: ExcessWord::default(),
+            trust_asserted_amount: false,
+        }
+    }
+}
+
+/// `[fallback]`
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Fallback {
+    /// Who looks for money elsewhere (`nami.md` 5).
+    pub mode: FallbackWord,
+}
+
+/// `[charge]`
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Charge {
+    /// Who covers what lien and free money do not (`ledger.md` 2.8).
+    pub shortfall: ShortfallWord,
+    /// Whether credits without a start date pay for usage from before their deposit.
+    pub later_credits_pay: bool,
+    /// What becomes of a window that was billed before (decision 8).
+    pub overlap: OverlapWord,
+}
+
+/// `[file]`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct File {
+    /// The file; relative paths lie in the data directory; empty for off.
+    pub path: String,
+    /// The form of the lines.
+    pub dialect: DialectWord,
+    /// One line per charge; false: one when the instance closes (decision 28).
+    pub interim: bool,
+    /// Add `QOS=`, `NODES=` and `AMOUNT=`.
+    pub extended: bool,
+    /// What becomes of bytes that would break a reader (`usage-records.md` 4.3).
+    pub escape: EscapeWord,
+    /// Written where there is no account.
+    pub blank_account: String,
+    /// Written where there is no user.
+    pub blank_user: String,
+    /// When a line counts as written.
+    pub fsync: FsyncWord,
+}
+
+impl Default for File {
+    fn default() -> Self {
+        Self {
+            path: String::new(),
+            dialect: DialectWord::default(),
+            interim: true,
+            extended: false,
+            escape: EscapeWord::default(),
+            blank_account: "[NONE]".to_owned(),
+            blank_user: "KITTY".to_owned(),
+            fsync: FsyncWord::default(),
+        }
+    }
+}
+
+/// `[ggf]`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Ggf {
+    /// The file; relative paths lie in the data directory; empty for off.
+    pub path: String,
+    /// Write a record for what changes after the close (`usage-records.md` 1.8).
+    pub adjustments: bool,
+    /// When a line counts as written.
+    pub fsync: FsyncWord,
+}
+
+impl Default for Ggf {
+    fn default() -> Self {
+        Self {
+            path: String::new(),
+            adjustments: true,
+            fsync: FsyncWord::default(),
+        }
+    }
+}
+
+/// `[log]`
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Log {
+    /// The least important line that is written.
+    pub level: Level,
+    /// The form of a line.
+    pub format: LogFormat,
+}
+
+impl Config {
+    /// Reads the file, where there is one, and the environment.
+    ///
+    /// # Errors
+    /// One line: file and line, or the variable, then the key and what is wrong.
+    pub fn load(path: &Path) -> Result<Self, String> {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(e) => return Err(format!("{}: {e}", path.display())),
+        };
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        let name = name.to_string_lossy();
+        let config = Self::read(&text, &name, variable)?;
+        overlay::no_strangers(names())?;
+        Ok(config)
+    }
+
+    /// Reads a text and an environment; `name` is what errors call the text.
+    fn read(
+        text: &str,
+        name: &str,
+        environment: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, String> {
+        let from_file: Self = toml::from_str(text).map_err(|e| overlay::located(name, text, &e))?;
+        let config = overlay::apply(from_file, environment)?;
+        let checked = config.check();
+        checked.map_err(|error| located(name, text, error))?;
+        Ok(config)
+    }
+
+    /// Every effective value, as a file that could be read again.
+    pub fn show(&self) -> String {
+        toml::to_string(self).unwrap_or_default()
+    }
+
+    /// The limits' ranges, and what must not be empty.
+    fn check(&self) -> Result<(), String> {
+        let count = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
+        for (key, value, least, most) in [
+            ("ledger.lien_grace_s", self.ledger.lien_grace_s, 0, 86_400),
+            (
+                "ledger.record_wait_s",
+                self.ledger.record_wait_s,
+                0,
+                2_678_400,
+            ),
+            ("ledger.batch_max", count(self.ledger.batch_max), 1, 256),
+            ("ledger.max_jump_s", self.ledger.max_jump_s, 60, TEN_YEARS_S),
+            (
+                "ledger.max_downtime_s",
+                self.ledger.max_downtime_s,
+                0,
+                TEN_YEARS_S,
+            ),
+            ("auth.window_s", self.auth.window_s, 10, 3600),
+            (
+                "auth.nonces_per_key",
+                count(self.auth.nonces_per_key),
+                1000,
+                5_000_000,
+            ),
+        ] {
+            in_range(key, value, least, most)?;
+        }
+        for (key, value) in [
+            ("nami.tid_variable", &self.nami.tid_variable),
+            ("file.blank_account", &self.file.blank_account),
+            ("file.blank_user", &self.file.blank_user),
+        ] {
+            check_label(key, value)?;
+        }
+        self.http.check()?;
+        self.check_sinks()?;
+        self.check_follows()?;
+        self.attention.check()?;
+        self.check_delivers()?;
+        self.check_schedules()?;
+        self.approval.check()?;
+        self.sources.check()?;
+        self.import.check()?;
+        self.checkpoint.check()?;
+        self.export.check()?;
+        self.backup.check()?;
+        self.limits.check()?;
+        self.auditor.check()?;
+        self.gold.check()
+    }
+
+    /// What the rules are told.
+    pub fn policy(&self) -> Policy {
+        Policy {
+            mode: self.ledger.mode.into(),
+            rounding: self.ledger.rounding.into(),
+            lien_grace: Seconds(self.ledger.lien_grace_s),
+            record_wait: Seconds(self.ledger.record_wait_s),
+            max_jump: Seconds(self.ledger.max_jump_s),
+            max_downtime: Seconds(self.ledger.max_downtime_s),
+            fallback: self.fallback.mode.into(),
+            order: self.ledger.selection_order.into(),
+            require_cover: self.ledger.lien_require_cover,
+            discrete: self.ledger.discrete_allocations,
+            shortfall: self.charge.shortfall.into(),
+            later_credits_pay: self.charge.later_credits_pay,
+            overlap: self.charge.overlap.into(),
+            excess: self.nami.excess.into(),
+            approval: self.approval.thresholds(),
+            records: true,
+            ..Policy::default()
+        }
+    }
+}
+
+fn in_range(key: &str, value: i64, least: i64, most: i64) -> Result<(), String> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(format!("{key}: {value} is not in {least} to {most}"))
+}
+
+/// A word that stands in a line: never empty, never a line of its own.
+fn check_label(key: &str, value: &str) -> Result<(), String> {
+    if (1..=64).contains(&value.len()) && !value.contains(char::is_control) {
+        return Ok(());
+    }
+    Err(format!("{key}: 1 to 64 bytes without control characters"))
+}
+
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the configuration may read the environment"
+)]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// The names of the environment.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the configuration may read the environment"
+)]
+fn names() -> impl Iterator<Item = String> {
+    std::env::vars_os().filter_map(|(name, _)| name.into_string().ok())
+}
+
+/// The file of the test clock (decision 9).
+#[cfg(feature = "test-hooks")]
+pub fn test_clock_file() -> Option<PathBuf> {
+    variable("BANKD_TEST_CLOCK").map(PathBuf::from)
+}
+
+/// The kill point of a crash test (decision 33).
+#[cfg(feature = "test-hooks")]
+pub fn kill_at() -> Option<String> {
+    variable("BANKD_KILL_AT")
+}
+
+/// The settings of the scheduler's scripts on this machine.
+pub fn scripts_file() -> PathBuf {
+    variable("NAMI_CONF")
+        .unwrap_or_else(|| "/etc/bank/nami.conf".to_owned())
+        .into()
+}
+
+/// A path of the settings: a relative one lies in the data directory; none for off.
+pub fn path_in(data: &Path, setting: &str) -> Option<PathBuf> {
+    (!setting.is_empty()).then(|| data.join(setting))
+}

@@ -1,0 +1,318 @@
+//! Answers kept beside their commands, in the same transaction (http-auth.md 3).
+
+use super::sqlite::SqliteStore;
+use super::{Error, seal};
+use crate::answer::{Answer, Media};
+use bank_core::time::{Seconds, Timestamp};
+use foldhash::HashMap;
+use rusqlite::types::ToSql;
+use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
+
+/// How long an answer is kept that is no charge's (decision 22).
+const KEPT: Seconds = Seconds(7 * 86_400);
+
+/// Expired rows that one go removes.
+pub const PRUNE_MAX: usize = 500;
+
+/// What a key was used for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredAnswer {
+    /// The answer.
+    pub answer: Answer,
+    /// SHA-256 over method, path, query and body.
+    pub fingerprint: Vec<u8>,
+    /// The nonce of the request that made the row; empty on the socket.
+    pub nonce: String,
+}
+
+/// What is known of a key.
+#[derive(Clone, Debug)]
+pub enum Known {
+    /// Nothing: the command is new.
+    New,
+    /// The same request was answered.
+    Answered(Answer),
+    /// Another request used the key.
+    Reused,
+    /// The same signed bytes again (http-auth.md 2).
+    Replay,
+}
+
+/// Looks a key up for a request.
+pub fn known(
+    connection: &Connection,
+    client: &str,
+    key: &str,
+    fingerprint: &[u8],
+    nonce: &str,
+) -> Result<Known, Error> {
+    let Some(stored) = stored_answer(connection, client, key)? else {
+        return Ok(Known::New);
+    };
+    if !nonce.is_empty() && stored.nonce == nonce {
+        return Ok(Known::Replay);
+    }
+    if stored.fingerprint != fingerprint {
+        return Ok(Known::Reused);
+    }
+    Ok(Known::Answered(stored.answer))
+}
+
+fn stored_answer(
+    connection: &Connection,
+    client: &str,
+    key: &str,
+) -> Result<Option<StoredAnswer>, Error> {
+    let sql = "SELECT fingerprint, nonce, status, media, body FROM idempotency
+               WHERE client = ?1 AND key = ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query((client, key))?;
+    let Some(row) = rows.next()? else {
+        return Ok(None);
+    };
+    let media: String = row.get(3)?;
+    Ok(Some(StoredAnswer {
+        fingerprint: row.get(0)?,
+        nonce: row.get(1)?,
+        answer: Answer {
+            status: row.get(2)?,
+            media: Media::parse(&media),
+            body: row.get(4)?,
+        },
+    }))
+}
+
+/// Clients whose greatest key is remembered at most.
+const CLIENTS_MAX: usize = 1000;
+
+/// The greatest key that is kept of each client, or a greater one: a key beyond it was never used, and
+/// needs no look into the table. Keys that begin with the time (`UUIDv7`) nearly always lie there.
+///
+/// There is one writer, and what is undone or removed only leaves less than is remembered.
+#[derive(Debug, Default)]
+pub(super) struct Greatest(HashMap<String, String>);
+
+impl Greatest {
+    /// Whether a key lies beyond all that are kept of a client.
+    fn is_below(
+        &mut self,
+        connection: &Connection,
+        client: &str,
+        key: &str,
+    ) -> Result<bool, Error> {
+        if let Some(greatest) = self.0.get(client) {
+            return Ok(greatest.as_str() < key);
+        }
+        let sql = "SELECT key FROM idempotency WHERE client = ?1 ORDER BY key DESC LIMIT 1";
+        let greatest = connection
+            .prepare_cached(sql)?
+            .query_row([client], |r| r.get::<_, String>(0))
+            .optional()?;
+        let is_below = greatest.as_deref().is_none_or(|greatest| greatest < key);
+        if self.0.len() >= CLIENTS_MAX {
+            self.0.clear();
+        }
+        self.0
+            .insert(client.to_owned(), greatest.unwrap_or_default());
+        Ok(is_below)
+    }
+
+    /// A key is kept from now on.
+    fn keep(&mut self, client: &str, key: &str) {
+        if let Some(greatest) = self.0.get_mut(client)
+            && greatest.as_str() < key
+        {
+            greatest.clear();
+            greatest.push_str(key);
+        }
+    }
+}
+
+impl SqliteStore {
+    /// Looks a key up for a request.
+    pub fn known(
+        &mut self,
+        client: &str,
+        key: &str,
+        fingerprint: &[u8],
+        nonce: &str,
+    ) -> Result<Known, Error> {
+        if self.greatest.is_below(&self.connection, client, key)? {
+            return Ok(Known::New);
+        }
+        known(&self.connection, client, key, fingerprint, nonce)
+    }
+
+    /// Keeps an answer with its key: a charge's for ever.
+    pub fn keep_answer(
+        &mut self,
+        client: &str,
+        key: &str,
+        stored: &StoredAnswer,
+        for_ever: bool,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let until = (!for_ever).then(|| now.plus(KEPT).0);
+        let answer = &stored.answer;
+        let row = params![
+            client,
+            key,
+            stored.fingerprint,
+            stored.nonce,
+            answer.status,
+            answer.media.content_type(),
+            answer.body,
+            until,
+        ];
+        let seal = seal::of_values(row)?;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO idempotency (client, key, fingerprint, nonce, status, media, body,
+                     until_at, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            )?
+            .execute(params_from_iter(
+                row.iter().copied().chain([&seal as &dyn ToSql]),
+            ))?;
+        self.extent.keep(seal);
+        self.greatest.keep(client, key);
+        Ok(())
+    }
+
+    /// Keeps the key of a request of several objects beside those of its objects, without an answer
+    /// of its own.
+    pub fn keep_whole(
+        &mut self,
+        client: &str,
+        whole: &str,
+        part: &StoredAnswer,
+        for_ever: bool,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        if stored_answer(&self.connection, client, whole)?.is_some() {
+            return Ok(());
+        }
+        let empty = Answer {
+            status: part.answer.status,
+            media: part.answer.media,
+            body: Vec::new(),
+        };
+        let stored = StoredAnswer {
+            answer: empty,
+            fingerprint: part.fingerprint.clone(),
+            nonce: String::new(),
+        };
+        self.keep_answer(client, whole, &stored, for_ever, now)
+    }
+
+    /// Removes some of the answers whose time is over; says how many.
+    pub fn prune_answers(&mut self, now: Timestamp) -> Result<usize, Error> {
+        let sql = "DELETE FROM idempotency WHERE (client, key) IN (
+                       SELECT client, key FROM idempotency
+                       WHERE until_at IS NOT NULL AND until_at <= ?1 LIMIT ?2) RETURNING seal";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let most = i64::try_from(PRUNE_MAX).unwrap_or(i64::MAX);
+        let mut rows = statement.query((now.0, most))?;
+        let mut gone = 0_usize;
+        while let Some(row) = rows.next()? {
+            self.extent.forget(row.get(0)?);
+            gone = gone.saturating_add(1);
+        }
+        Ok(gone)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bank::NewBank;
+    use bank_core::amount::Precision;
+    use bank_core::directory::Policy;
+
+    fn stored(nonce: &str) -> StoredAnswer {
+        StoredAnswer {
+            answer: Answer {
+                status: 200,
+                media: Media::Text,
+                body: b"ok\n".to_vec(),
+            },
+            fingerprint: vec![7; 32],
+            nonce: nonce.to_owned(),
+        }
+    }
+
+    fn create(path: &std::path::Path) -> SqliteStore {
+        let new = NewBank {
+            uuid: "u".to_owned(),
+            precision: Precision::DEFAULT,
+            unit: "credits".to_owned(),
+            test: true,
+            init_uid: 0,
+            created_at: Timestamp(0),
+        };
+        SqliteStore::create(path, &new, Policy::default()).unwrap()
+    }
+
+    /// Whether a key is new, by what is remembered and by the table.
+    fn is_new(store: &mut SqliteStore, client: &str, key: &str) -> bool {
+        let looked = store.known(client, key, &[7; 32], "").unwrap();
+        let stands = known(&store.connection, client, key, &[7; 32], "").unwrap();
+        let is_new = matches!(looked, Known::New);
+        assert_eq!(is_new, matches!(stands, Known::New), "{client} {key:?}");
+        is_new
+    }
+
+    fn keep(store: &mut SqliteStore, client: &str, key: &str) {
+        let answer = stored("");
+        store
+            .keep_answer(client, key, &answer, false, Timestamp(0))
+            .unwrap();
+    }
+
+    /// What is remembered of a client's greatest key never hides a key that is kept, in whatever order
+    /// they come, after what was undone, and in a store that is opened again.
+    #[test]
+    fn a_key_that_is_kept_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bank.db");
+        let mut store = create(&path);
+        for key in ["", "b", "a", "c", "é", "c\0", "ca", "Z", "b0"] {
+            store.begin().unwrap();
+            assert!(is_new(&mut store, "moab", key), "{key:?}");
+            keep(&mut store, "moab", key);
+            assert!(!is_new(&mut store, "moab", key), "{key:?}");
+            assert!(is_new(&mut store, "slurm", key), "{key:?}");
+            store.commit().unwrap();
+        }
+        store.begin().unwrap();
+        keep(&mut store, "moab", "z");
+        store.rollback();
+        for key in ["z", "y", "zz"] {
+            assert!(is_new(&mut store, "moab", key), "{key}");
+        }
+        keep(&mut store, "moab", "y");
+        drop(store);
+        let mut store = SqliteStore::open(&path, Policy::default()).unwrap();
+        for (key, expected) in [("zz", true), ("y", false), ("x", true), ("", false)] {
+            assert_eq!(is_new(&mut store, "moab", key), expected, "{key}");
+        }
+        // Those whose time is over are new again.
+        let later = Timestamp(0).plus(KEPT);
+        assert_eq!(store.prune_answers(later).unwrap(), 10);
+        for key in ["y", "a", "zz"] {
+            assert!(is_new(&mut store, "moab", key), "{key}");
+        }
+    }
+
+    #[test]
+    fn the_clients_that_are_remembered_are_bounded() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = create(&folder.path().join("bank.db"));
+        keep(&mut store, "1", "k");
+        for n in 0..=CLIENTS_MAX {
+            let client = n.to_string();
+            assert_eq!(is_new(&mut store, &client, "k"), client != "1");
+        }
+        assert!(store.greatest.0.len() <= CLIENTS_MAX);
+        assert!(!is_new(&mut store, "1", "k"));
+    }
+}

@@ -1,0 +1,175 @@
+//! The ledger on disk. The only room that knows SQL, and the only one that writes a balance.
+//!
+//! [`sqlite::SqliteStore`] is the one read-write connection; it belongs to the writer thread.
+//! Everything that only reads opens a connection of its own with [`open_reader`].
+
+pub mod answer;
+pub mod background;
+
+mod access;
+mod append;
+mod append_correction;
+mod append_instance;
+mod append_reference;
+mod attention;
+pub mod auditor;
+pub mod bank;
+pub mod checkpoint;
+mod checkup;
+mod choice;
+mod clock;
+mod codec;
+mod counted;
+pub mod counts;
+mod cycle;
+mod equipment;
+mod export;
+mod extent;
+mod follow;
+mod hash;
+mod idempotency;
+mod key_use;
+mod load;
+mod load_past;
+mod load_quote;
+mod load_work;
+mod mapping;
+mod migrate;
+mod period;
+mod quarantine;
+pub mod read;
+mod recent;
+mod record;
+pub mod refused;
+pub mod rollup;
+mod schedule;
+mod seal;
+mod sizes;
+mod snapshot;
+mod sources;
+pub mod sqlite;
+mod stamp;
+mod start;
+mod tally;
+mod traces;
+mod unmapped;
+mod use_rows;
+mod uses;
+pub mod verify;
+mod version;
+mod waypoint;
+
+pub use access::{proposal, proposals};
+pub use attention::{Digest, Letter, NoticeChange, TargetRow, waiting_notice};
+pub use auditor::{RecordRow, StoredRecord};
+pub use checkup::{Checkup, checkup};
+pub use counted::Counted;
+pub use counts::{Count, Snapshot};
+pub use export::{Numbered, Numbering, swf_numbers};
+pub use follow::follow_mark;
+pub use idempotency::{Known, PRUNE_MAX, StoredAnswer, known};
+#[cfg(any(test, feature = "test-hooks"))]
+pub use migrate::{old_bank, tamper};
+pub use record::{KeptRecord, SinkState, last_record, records_after, sink_state};
+pub use schedule::{
+    MadeReport, ReportRun, Schedule, ScheduleChange, ScheduleCount, ScheduleRow, SpanRow,
+    WantedReport, report_run, runs_of, schedule_counts, schedules, wanted_run,
+};
+pub use snapshot::{Holding, broken_pages, holding, outdated, rebuild_derived, snapshot};
+pub use sources::{FollowFile, FollowMark, QuarantineRow, RawBlock, SourceChange, SourceSeen};
+pub use sqlite::SqliteStore;
+pub use stamp::Stamp;
+pub use uses::digest;
+pub use waypoint::{Spacing, Surveyor, Waypoint};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::path::Path;
+use std::time::Duration;
+
+/// How long a connection waits for a lock that another one holds.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Why the store itself failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The database failed. Its text is said once, so it is no source of this.
+    #[error("{}", database(.0))]
+    Sqlite(rusqlite::Error),
+    /// The file is not a bank, or one of another version.
+    #[error("{0}")]
+    NotABank(String),
+    /// A stored value is none that this version writes.
+    #[error("stored {what} cannot be read: {value:?}")]
+    Value {
+        /// Table and column.
+        what: &'static str,
+        /// What stood there.
+        value: String,
+    },
+}
+
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        Error::Sqlite(error)
+    }
+}
+
+impl Error {
+    /// Whether there is no room for what was to be written.
+    pub fn is_full(&self) -> bool {
+        let Error::Sqlite(error) = self else {
+            return false;
+        };
+        let extended = error.sqlite_error().map(|error| error.extended_code);
+        error.sqlite_error_code() == Some(ErrorCode::DiskFull)
+            || extended == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
+    }
+}
+
+/// `database: …`, and not `database: database …`.
+fn database(error: &rusqlite::Error) -> String {
+    let said = error.to_string();
+    if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) {
+        return format!("{said}: somebody has it alone, as an import into the folder does");
+    }
+    if said.starts_with("database") {
+        said
+    } else {
+        format!("database: {said}")
+    }
+}
+
+/// A read-only connection: it sees every committed transaction and never blocks the writer.
+pub fn open_reader(path: &Path) -> Result<Connection, Error> {
+    put_back(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.pragma_update(None, "query_only", true)?;
+    connection.pragma_update(None, "cache_size", -8192)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    keep_plans(&connection)?;
+    Ok(connection)
+}
+
+/// Puts back what an import that was killed had under way: who only reads cannot.
+fn put_back(path: &Path) -> Result<(), Error> {
+    let mut journal = path.as_os_str().to_owned();
+    journal.push("-journal");
+    if !std::fs::metadata(journal).is_ok_and(|file| file.len() > 0) {
+        return Ok(());
+    }
+    let connection = Connection::open(path)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    let sql = "SELECT count(*) FROM sqlite_schema";
+    Ok(connection.query_row(sql, [], |_| Ok(()))?)
+}
+
+/// Asks for plans that do not depend on what is bound. Without it `SQLite` compiles a statement
+/// anew each time a text is bound to an indexed column that it compares with: twice for every
+/// command, and more than half of the ledger's time.
+fn keep_plans(connection: &Connection) -> Result<(), Error> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! What an allocation's entries add up to.
+
+use super::super::super::Error;
+use super::steps::{self, Step};
+use bank_core::effects::{Delta, EntryKind};
+use rusqlite::Connection;
+
+/// What an allocation's entries add up to, in minor units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// What is left.
+    pub amount: i64,
+    /// What liens hold.
+    pub held: i64,
+    /// Deposits, less those that were taken back.
+    pub deposited: i64,
+    /// Charges less what was given back.
+    pub used: i64,
+    /// What shadow charges took; zero or below.
+    pub shadow: i64,
+    /// What shadow liens hold.
+    pub shadow_held: i64,
+}
+
+impl Sums {
+    /// Takes in a step of an allocation's chain.
+    pub(super) fn add(&mut self, connection: &Connection, step: &Step) -> Result<(), Error> {
+        self.count(connection, step.entry, step.kind, &step.delta, step.is_use)
+    }
+
+    /// Takes in an entry.
+    pub(crate) fn count(
+        &mut self,
+        connection: &Connection,
+        entry: i64,
+        kind: EntryKind,
+        delta: &Delta,
+        is_use: bool,
+    ) -> Result<(), Error> {
+        let add = |sum: &mut i64, part: i64| *sum = sum.saturating_add(part);
+        add(&mut self.amount, delta.amount);
+        add(&mut self.held, delta.held);
+        add(&mut self.shadow, delta.shadow);
+        add(&mut self.shadow_held, delta.shadow_held);
+        if is_use {
+            add(&mut self.used, delta.amount.saturating_neg());
+        }
+        if delta.amount != 0 && steps::is_deposit(connection, entry, kind, delta.amount, is_use)? {
+            add(&mut self.deposited, delta.amount);
+        }
+        Ok(())
+    }
+}

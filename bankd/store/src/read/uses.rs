@@ -1,0 +1,213 @@
+//! Every use, once: what collectors reported, and what schedulers had charged. For what sums of usage do
+//! not know: priorities by components and windows of starts, and time asked for beside time used.
+//! Shares come from `report`.
+
+use super::super::{Error, codec};
+use bank_core::decimal::Decimal;
+use bank_core::time::{MICROS, Timestamp};
+use rusqlite::{Connection, Row};
+
+/// A use as reports count it. What nobody says is none, or empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    /// Machine as named.
+    pub machine: String,
+    /// The project that it is of.
+    pub project: String,
+    /// The account as its source names it.
+    pub account: String,
+    /// User.
+    pub user: String,
+    /// Group of the user.
+    pub group: String,
+    /// The first of its hosts.
+    pub host: Option<String>,
+    /// When it began.
+    pub start: Timestamp,
+    /// When it ended; of one that goes on, until when it is known.
+    pub end: Timestamp,
+    /// Whether it is over.
+    pub ended: bool,
+    /// Thousandths of processors.
+    pub millis: Option<u64>,
+    /// Nodes.
+    pub nodes: Option<u64>,
+    /// GPUs.
+    pub gpus: Option<u64>,
+    /// Bytes of memory.
+    pub memory: Option<u64>,
+    /// How long it ran, without what it was stopped for: µs.
+    pub wall_us: u64,
+    /// How long it was to run at most, as it was asked for: µs.
+    pub asked_us: Option<u64>,
+    /// How long its processors were busy: µs.
+    pub cpu_us: Option<u64>,
+    /// What it came to, real or shadow: minor units, zero or above.
+    pub amount: u64,
+}
+
+/// What is asked for: what ended at or after the first instant, or goes on, and began before the
+/// second.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The first instant.
+    pub from: Timestamp,
+    /// The second.
+    pub to: Timestamp,
+    /// Only on this machine.
+    pub machine: Option<String>,
+}
+
+/// Goes through all uses that are asked for. A use that came from a collector beside the one that
+/// charges its machine is left out, so that none is there twice.
+pub fn each(
+    connection: &Connection,
+    asked: &Asked,
+    mut take: impl FnMut(&Used),
+) -> Result<(), Error> {
+    let machines = match &asked.machine {
+        Some(machine) => vec![machine.clone()],
+        None => machines(connection)?,
+    };
+    for machine in machines {
+        reported(connection, &machine, asked, &mut take)?;
+    }
+    charged(connection, asked, &mut take)
+}
+
+/// The machines that anything was reported of: one step through the index for each.
+pub(crate) fn machines(connection: &Connection) -> Result<Vec<String>, Error> {
+    let sql = "SELECT machine FROM usage_identity WHERE machine > ?1 ORDER BY machine LIMIT 1";
+    let first = "SELECT machine FROM usage_identity ORDER BY machine LIMIT 1";
+    let mut found: Vec<String> = Vec::new();
+    let mut next: Vec<String> = query(connection, first, [])?;
+    while let Some(machine) = next.pop() {
+        next = query(connection, sql, [&machine])?;
+        found.push(machine);
+    }
+    Ok(found)
+}
+
+fn query(
+    connection: &Connection,
+    sql: &str,
+    values: impl rusqlite::Params,
+) -> Result<Vec<String>, Error> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map(values, |r| r.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn reported(
+    connection: &Connection,
+    machine: &str,
+    asked: &Asked,
+    take: &mut impl FnMut(&Used),
+) -> Result<(), Error> {
+    let sql = "SELECT machine, project, account, user, group_name, host, start_at, end_at, millis,
+            nodes, gpus, memory_bytes, wall_us, cpu_us, amount, requested_s
+        FROM usage_identity WHERE machine = ?1 AND end_at >= ?2 AND start_at < ?3 AND start_at > 0
+            AND became NOT IN ('kept', 'unused')";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query((machine, asked.from.0, asked.to.0))?;
+    while let Some(r) = rows.next()? {
+        take(&read(r)?);
+    }
+    Ok(())
+}
+
+fn read(r: &Row<'_>) -> Result<Used, Error> {
+    let size = |place: usize| -> Result<Option<u64>, Error> {
+        let number: Option<i64> = r.get(place)?;
+        Ok(number.and_then(|number| u64::try_from(number).ok()))
+    };
+    let (start, end): (i64, i64) = (r.get(6)?, r.get(7)?);
+    Ok(Used {
+        machine: r.get(0)?,
+        project: r.get(1)?,
+        account: r.get(2)?,
+        user: r.get(3)?,
+        group: r.get(4)?,
+        host: r.get(5)?,
+        start: Timestamp(start),
+        end: Timestamp(end.max(start)),
+        ended: true,
+        millis: size(8)?,
+        nodes: size(9)?,
+        gpus: size(10)?,
+        memory: size(11)?,
+        wall_us: size(12)?.unwrap_or(end.saturating_sub(start).try_into().unwrap_or(0)),
+        asked_us: size(15)?.and_then(|s| s.checked_mul(1_000_000)),
+        cpu_us: size(13)?,
+        amount: size(14)?.unwrap_or(0),
+    })
+}
+
+/// Instances that were charged and that no collector reported.
+fn charged(
+    connection: &Connection,
+    asked: &Asked,
+    take: &mut impl FnMut(&Used),
+) -> Result<(), Error> {
+    let sql = "SELECT i.machine, i.project, i.user, i.group_name,
+            coalesce(i.start_at, i.began_at, min(i.opened_at,
+                coalesce(i.end_at, i.used_until, i.opened_at) - i.charged_s * 1000000)) AS began,
+            coalesce(i.end_at, i.used_until, i.closed_at, ?1) AS ended, i.closed_at IS NOT NULL,
+            i.processors, i.nodes, i.memory_mb, i.gres, i.charged_s,
+            i.billed + i.shadow_billed, i.wall_s
+        FROM instance i
+        WHERE i.charged_s > 0 AND i.object_type = 'job' AND began < ?2 AND ended >= ?1
+            AND (?3 IS NULL OR i.machine = ?3)
+            AND NOT EXISTS (SELECT 1 FROM usage_identity u WHERE u.instance = i.id)";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query((asked.from.0, asked.to.0, &asked.machine))?;
+    while let Some(r) = rows.next()? {
+        take(&read_charged(r)?);
+    }
+    Ok(())
+}
+
+fn read_charged(r: &Row<'_>) -> Result<Used, Error> {
+    let (start, end, seconds, amount): (i64, i64, i64, i64) =
+        (r.get(4)?, r.get(5)?, r.get(11)?, r.get(12)?);
+    let decimal = |place: usize, what| codec::decimal(what, r.get(place)?);
+    let asked: Option<i64> = r.get(13)?;
+    let processors = decimal(7, "instance.processors")?;
+    let gres: String = r.get(10)?;
+    let gres = codec::read_quantities("instance.gres", &gres)?;
+    let gpus = gres.iter().find(|(name, _)| name == "gpu");
+    let wall = seconds.saturating_mul(MICROS);
+    // Who says no start has charged what lies before the end; whatever is left without a length gets its
+    // own.
+    let end = end.max(start);
+    let end = if end == start {
+        start.saturating_add(wall)
+    } else {
+        end
+    };
+    Ok(Used {
+        machine: r.get(0)?,
+        project: r.get(1)?,
+        account: r.get(1)?,
+        user: r.get(2)?,
+        group: r.get(3)?,
+        host: None,
+        start: Timestamp(start),
+        end: Timestamp(end),
+        ended: r.get(6)?,
+        millis: processors.and_then(|n| units(n, 1_000)),
+        nodes: decimal(8, "instance.nodes")?.and_then(|n| units(n, 1)),
+        gpus: gpus.and_then(|(_, n)| units(*n, 1)),
+        memory: decimal(9, "instance.memory_mb")?.and_then(|n| units(n, 1 << 20)),
+        wall_us: u64::try_from(wall).unwrap_or(0),
+        asked_us: asked.and_then(|s| u64::try_from(s).ok()?.checked_mul(1_000_000)),
+        cpu_us: None,
+        amount: u64::try_from(amount).unwrap_or(0),
+    })
+}
+
+/// A quantity in whole units, cut.
+fn units(number: Decimal, unit: i128) -> Option<u64> {
+    let billionths = number.billionths().checked_mul(unit)?;
+    u64::try_from(billionths.checked_div(1_000_000_000)?).ok()
+}

@@ -1,0 +1,408 @@
+//! Rollups: usage added up by UTC hour and day, kept in the transaction of what they are made of
+//! (reports.md 7, decision 31).
+//!
+//! Three things count. A finished use without an instance counts with its own figures and its shadow
+//! amount. An instance counts with what its charges used; where a finished use was charged for, with
+//! the figures of that, and with all that it came to: an amended record replaces the one before. What any
+//! other charge took counts for whom its journal entries name, over its own time; what gives it back
+//! counts there too, so that usage is net of refunds: when money moved, balances and statements say.
+//!
+//! Most charges only add to what stands. Where more changes, such as for whom an instance is, whether
+//! a finished use stands for it, or that a charge is taken back, all of the instance is taken away as
+//! it was before the command and added as it is after: `before` and `after` see both.
+//!
+//! [`rebuild`] makes the same of the rows alone; `verify` compares.
+
+mod charged;
+mod factors;
+mod finished;
+mod months;
+mod pack;
+mod pending;
+mod rebuild;
+mod taken;
+mod written;
+
+pub(crate) use charged::{First, Part, Subject};
+pub(crate) use finished::Finished;
+pub(crate) use months::each_row as each_month;
+pub use months::{MonthSums, add_up, next_missing, stands};
+pub(crate) use pack::{each as each_hour, pull, push, stored};
+pub(crate) use pending::{Key, Pending};
+pub use rebuild::{Compared, compare, rebuild};
+pub(crate) use rebuild::{Counted, Source, Within, each, each_weighed, each_within};
+
+use super::Error;
+use super::counted::Added;
+use super::sqlite::SqliteStore;
+use bank_core::effects::{Effects, InstanceChange, UseRow};
+use bank_core::rollup::{Measure, Presence, Sign, Sums};
+use factors::{Changing, Factors};
+use finished::{COLUMNS, Owners};
+use rusqlite::{Connection, params};
+use std::collections::{BTreeMap, BTreeSet};
+use written::{charge, class_of, written};
+
+/// What the writer keeps for rollups.
+#[derive(Default)]
+pub(super) struct Rollups {
+    pub(super) pending: Pending,
+    owners: Owners,
+    /// None until they are needed, or needed again.
+    factors: Option<Factors>,
+    /// Finished uses name no instance with a greater number; none until that is asked for.
+    named: Option<i64>,
+    /// What the last command added to the use of instances.
+    added: BTreeMap<i64, Added>,
+}
+
+/// What a command changes, as it was before.
+pub(super) struct Before {
+    touched: Vec<Touched>,
+    hardware: Option<Changing>,
+}
+
+/// An instance that a command changes, as it was before.
+enum Touched {
+    /// It had no charges: all that it gives is in the command.
+    Fresh(i64),
+    /// It had some, and only gets more.
+    Grown {
+        id: i64,
+        job: Presence,
+        first: Box<First>,
+        account: i64,
+    },
+    /// It was taken away, and is added as a whole.
+    Anew {
+        id: i64,
+        /// A finished use said what it used.
+        was_finished: bool,
+    },
+}
+
+/// Looks at what a command changes before it is written.
+pub(super) fn before(store: &mut SqliteStore, effects: &Effects) -> Result<Before, Error> {
+    let hardware = Changing::look(&store.connection, &effects.directory)?;
+    store.rollups.added.clear();
+    let mut touched = Vec::new();
+    let turns = effects.transactions.iter().any(|tx| tx.reverses.is_some());
+    let is_plain = effects.uses.is_empty() && effects.assigned.is_empty() && !turns;
+    let mut seen = BTreeSet::new();
+    // The last one is how it is afterwards.
+    for change in effects.instances.iter().rev() {
+        let id = change.instance.id.0;
+        if seen.insert(id)
+            && let Some(one) = look(store, change, effects, is_plain)?
+        {
+            touched.push(one);
+        }
+    }
+    for id in instances_of_uses(store, effects)? {
+        if seen.insert(id) {
+            touched.push(take_away(store, id)?);
+        }
+    }
+    // Behind the last look: what is read of names for the first time is of before the command.
+    store.rollups.note_named(&effects.uses);
+    Ok(Before { touched, hardware })
+}
+
+fn look(
+    store: &mut SqliteStore,
+    change: &InstanceChange,
+    effects: &Effects,
+    is_plain: bool,
+) -> Result<Option<Touched>, Error> {
+    let now = &change.instance;
+    let id = now.id.0;
+    let mut own = effects
+        .usages
+        .iter()
+        .filter(|usage| usage.instance == now.id);
+    let is_other = change.facts_changed || change.standing_changed;
+    if now.record.is_none() || !(is_other || own.clone().next().is_some()) {
+        return Ok(None);
+    }
+    let is_first = own.any(|usage| Some(usage.id) == now.record);
+    let is_new = id >= store.next.instance;
+    if is_first && is_plain && (is_new || !is_finished(store, id)?) {
+        return Ok(Some(Touched::Fresh(id)));
+    }
+    let was = Subject::read(&store.connection, id)?;
+    let first = match &was {
+        Some(was) => charged::first(&store.connection, was)?,
+        None => None,
+    };
+    let (Some(was), Some(first)) = (was, first) else {
+        return take_away(store, id).map(Some);
+    };
+    let stays = was.project == now.facts.project
+        && was.user == now.facts.user
+        && was.account == now.account.map(|account| account.0);
+    if is_plain && stays && !is_finished(store, id)? {
+        let account = charged::account_of(&store.connection, &was, &first)?;
+        return Ok(Some(Touched::Grown {
+            id,
+            job: was.job(&first.charge),
+            first: Box::new(first),
+            account,
+        }));
+    }
+    take_away(store, id).map(Some)
+}
+
+/// The instances that finished uses of a command are or were charged on.
+fn instances_of_uses(store: &SqliteStore, effects: &Effects) -> Result<BTreeSet<i64>, Error> {
+    let own = effects.uses.iter().filter_map(|row| row.instance);
+    let mut found: BTreeSet<i64> = own.map(|id| id.0).collect();
+    let amended = effects.uses.iter().filter(|row| row.revision != 0);
+    let keys = amended.map(|row| {
+        let report = &row.report;
+        (
+            report.source.as_str(),
+            report.request.object_id.as_str(),
+            report.incarnation().0,
+        )
+    });
+    let assigned = effects.assigned.iter().map(|row| {
+        let identity = &row.identity;
+        (
+            identity.source.as_str(),
+            identity.id.as_str(),
+            identity.start.0,
+        )
+    });
+    let sql = "SELECT u.instance FROM source s JOIN usage_identity u ON u.source = s.id
+               WHERE s.name = ?1 AND u.object_id = ?2 AND u.start_at = ?3
+                   AND u.instance IS NOT NULL";
+    for key in keys.chain(assigned) {
+        let mut statement = store.connection.prepare_cached(sql)?;
+        let mut rows = statement.query(key)?;
+        if let Some(row) = rows.next()? {
+            found.insert(row.get(0)?);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether finished uses say what an instance used.
+fn is_finished(store: &mut SqliteStore, id: i64) -> Result<bool, Error> {
+    let named = match store.rollups.named {
+        Some(named) => named,
+        None => charged::last_named(&store.connection)?,
+    };
+    store.rollups.named = Some(named);
+    // What a scheduler charges mostly is newer than what collectors reported.
+    Ok(id <= named && charged::is_finished(&store.connection, id)?)
+}
+
+impl SqliteStore {
+    /// The same.
+    pub(super) fn is_finished(&mut self, id: i64) -> Result<bool, Error> {
+        is_finished(self, id)
+    }
+
+    /// All that an instance used.
+    pub(super) fn use_of(&mut self, id: i64) -> Result<Sums, Error> {
+        let factors = ready(&mut self.rollups.factors, &self.connection)?;
+        let mut all = Sums::default();
+        charged::each_part(&self.connection, factors, id, &mut |_, _, _, part| {
+            if let Part::Used(used, sign) = part {
+                all.add(used.totals(), sign);
+            }
+            Ok(())
+        })?;
+        Ok(all)
+    }
+}
+
+/// Takes away all that an instance gives.
+fn take_away(store: &mut SqliteStore, id: i64) -> Result<Touched, Error> {
+    store.rollups.whole(&store.connection, id, Sign::Minus)?;
+    let was_finished = is_finished(store, id)?;
+    Ok(Touched::Anew { id, was_finished })
+}
+
+/// Counts what a command wrote.
+pub(super) fn after(
+    store: &mut SqliteStore,
+    effects: &Effects,
+    before: Before,
+) -> Result<(), Error> {
+    let (connection, rollups) = (&store.connection, &mut store.rollups);
+    let mut finished = BTreeSet::new();
+    for one in &before.touched {
+        match one {
+            Touched::Anew { id, was_finished } => {
+                rollups.whole(connection, *id, Sign::Plus)?;
+                let is = charged::is_finished(connection, *id)?;
+                if is {
+                    finished.insert(*id);
+                }
+                if is != *was_finished {
+                    rollups.retake(connection, effects, *id, Sign::Plus.turned(is))?;
+                }
+            }
+            Touched::Fresh(id) => written(connection, rollups, effects, *id, None)?,
+            Touched::Grown { id, .. } => written(connection, rollups, effects, *id, Some(one))?,
+        }
+    }
+    let own = effects.usages.iter();
+    for usage in own.filter(|usage| !finished.contains(&usage.instance.0)) {
+        let class = class_of(connection, usage, effects, &before.touched)?;
+        charge(connection, &mut rollups.pending, effects, usage, &class)?;
+    }
+    if let Some(changing) = before.hardware {
+        rollups.factors = None;
+        changing.recount(connection, &mut rollups.pending)?;
+    }
+    Ok(())
+}
+
+impl Rollups {
+    /// Looks at the instances that finished uses name which are about to be written. One that was
+    /// undone stays noted: no more comes of that than a search.
+    fn note_named(&mut self, uses: &[UseRow]) {
+        if let Some(named) = &mut self.named {
+            let own = uses.iter().filter_map(|row| row.instance);
+            *named = own.fold(*named, |named, instance| named.max(instance.0));
+        }
+    }
+
+    /// Counts finished uses as they are written; those with an instance count with that.
+    pub(super) fn count_uses<'r>(
+        &mut self,
+        connection: &Connection,
+        rows: impl IntoIterator<Item = &'r UseRow>,
+    ) -> Result<(), Error> {
+        for row in rows {
+            self.of_use(connection, &Finished::written(row), Sign::Plus)?;
+        }
+        Ok(())
+    }
+
+    /// Counts new finished uses without the database. Gives the places of those that it would have to be
+    /// asked for, and of all behind the last that there was room for.
+    pub(super) fn count_known(&mut self, rows: &[UseRow]) -> Vec<usize> {
+        let mut left = Vec::new();
+        for (n, row) in rows.iter().enumerate() {
+            if self.pending.is_full() || !self.count_one(row) {
+                left.push(n);
+            }
+        }
+        left
+    }
+
+    /// Counts a new finished use; false, and not, where its account or its key was not met before.
+    fn count_one(&mut self, row: &UseRow) -> bool {
+        let finished = Finished::written(row);
+        if finished.instance.is_some() {
+            return true;
+        }
+        let (Some(account), Some(factors)) =
+            (self.owners.known(finished.allocation), &mut self.factors)
+        else {
+            return false;
+        };
+        let Some(key) = self.pending.known(&finished.key(account)) else {
+            return false;
+        };
+        self.pending.add(key, finished.gives(factors), Sign::Plus);
+        true
+    }
+
+    /// Takes a finished use away as it is stored, or adds it.
+    pub(super) fn stored_use(
+        &mut self,
+        connection: &Connection,
+        (source, id, start): (&str, &str, i64),
+        sign: Sign,
+    ) -> Result<(), Error> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM usage_identity
+             WHERE source = (SELECT id FROM source WHERE name = ?1)
+                 AND object_id = ?2 AND start_at = ?3"
+        );
+        let mut statement = connection.prepare_cached(&sql)?;
+        let mut rows = statement.query(params![source, id, start])?;
+        match rows.next()? {
+            Some(row) => self.of_use(connection, &Finished::of_row(row)?, sign),
+            None => Ok(()),
+        }
+    }
+
+    fn of_use(
+        &mut self,
+        connection: &Connection,
+        finished: &Finished<'_>,
+        sign: Sign,
+    ) -> Result<(), Error> {
+        if finished.instance.is_some() {
+            return Ok(());
+        }
+        let account = self.owners.of(connection, finished.allocation)?;
+        let key = finished.key(account);
+        let gives = finished.gives(ready(&mut self.factors, connection)?);
+        self.pending.finished(connection, &key, gives, sign)
+    }
+
+    /// What the charges of an instance took before a command counts by its entries from now on, or with
+    /// the finished use that says now what it used.
+    fn retake(
+        &mut self,
+        connection: &Connection,
+        effects: &Effects,
+        id: i64,
+        sign: Sign,
+    ) -> Result<(), Error> {
+        let new: BTreeSet<i64> = effects.usages.iter().map(|usage| usage.id.0).collect();
+        charged::each_taken(connection, id, &new, |key, worth| {
+            self.pending.spread(connection, key, worth, sign)
+        })
+    }
+
+    /// Adds all that an instance gives, or takes it away; apart from amounts where no finished use says
+    /// what it used.
+    fn whole(&mut self, connection: &Connection, id: i64, sign: Sign) -> Result<(), Error> {
+        let Rollups {
+            pending, factors, ..
+        } = self;
+        let factors = ready(factors, connection)?;
+        let mut all = Sums::default();
+        charged::each_part(connection, factors, id, &mut |key, _, _, part| match part {
+            Part::Used(used, own) => {
+                all.add(used.totals(), own);
+                pending.spread(connection, key, &used, sign.turned(own == Sign::Minus))
+            }
+            Part::Job(job) => pending.count(connection, key, &job, sign),
+        })?;
+        let added = self.added.entry(id).or_default();
+        added.more.add(&all, sign);
+        added.after = Some(all).filter(|_| sign == Sign::Plus);
+        Ok(())
+    }
+
+    /// What the last command added to the use of an instance.
+    pub(super) fn added(&self, id: i64) -> Added {
+        self.added.get(&id).copied().unwrap_or_default()
+    }
+
+    /// Forgets what was not written.
+    pub(super) fn forget(&mut self) {
+        self.pending.forget();
+        self.owners = Owners::default();
+        self.factors = None;
+    }
+}
+
+/// The factors of today: read once, and when hardware has changed.
+fn ready<'f>(
+    factors: &'f mut Option<Factors>,
+    connection: &Connection,
+) -> Result<&'f mut Factors, Error> {
+    Ok(match factors {
+        Some(factors) => factors,
+        none => none.insert(Factors::read(connection, Measure::Core)?),
+    })
+}

@@ -1,0 +1,395 @@
+//! What instances give: the use of their charges, unless a finished use says it better, and what each
+//! charge took of each account.
+//!
+//! The use of an instance counts for whom the instance is now: usage that gets its project later moves
+//! to it. Charges count for whom their journal entries name, for ever, and when they were. If a finished use
+//! states the usage of an instance, all its charges count in the time of that use: an amended record
+//! replaces the one before (collectors.md 0.1), and the journal moves the difference only.
+
+use super::super::{Error, codec};
+use super::factors::Factors;
+use super::finished::{COLUMNS, Finished};
+use super::pending::Key;
+use super::taken::{Taken, Worth, parts_of};
+use bank_core::decimal::Decimal;
+use bank_core::effects::{Billing, UsageRow};
+use bank_core::rollup::{Measure, Presence, Sign, Sums, Use};
+use bank_core::time::{MICROS, Timestamp};
+use bank_core::usage::{Usage, text};
+use rusqlite::{Connection, OptionalExtension, Row};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An instance, as far as rollups look at it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Subject {
+    pub(crate) machine: String,
+    pub(crate) project: String,
+    pub(crate) user: String,
+    pub(crate) account: Option<i64>,
+    pub(crate) used_until: Option<i64>,
+    pub(crate) is_closed: bool,
+    /// The first usage row.
+    pub(crate) record: Option<i64>,
+    pub(crate) last_usage: Option<i64>,
+    pub(crate) group: String,
+    pub(crate) state: String,
+    pub(crate) submit: Option<i64>,
+}
+
+impl Subject {
+    /// That of a number.
+    pub(crate) fn read(connection: &Connection, id: i64) -> Result<Option<Subject>, Error> {
+        let sql =
+            "SELECT machine, project, user, account, used_until, closed_at IS NOT NULL, record,
+                       last_usage, group_name, state, submit_at FROM instance WHERE id = ?1";
+        let read = |r: &Row<'_>| {
+            Ok(Subject {
+                machine: r.get(0)?,
+                project: r.get(1)?,
+                user: r.get(2)?,
+                account: r.get(3)?,
+                used_until: r.get(4)?,
+                is_closed: r.get(5)?,
+                record: r.get(6)?,
+                last_usage: r.get(7)?,
+                group: r.get(8)?,
+                state: r.get(9)?,
+                submit: r.get(10)?,
+            })
+        };
+        let row = connection.prepare_cached(sql)?.query_row([id], read);
+        Ok(row.optional()?)
+    }
+
+    /// The job that it is, given its first charge.
+    pub(crate) fn job(&self, first: &Charge) -> Presence {
+        job(first, self.used_until.map(Timestamp), self.is_closed)
+    }
+
+    /// Whose its use is.
+    pub(crate) fn key<'a>(&'a self, account: i64, class: &'a Class) -> Key<'a> {
+        Key {
+            project: &self.project,
+            account,
+            user: &self.user,
+            machine: &self.machine,
+            queue: &class.queue,
+            qos: &class.qos,
+        }
+    }
+}
+
+/// The job of an instance, given its first charge.
+pub(crate) fn job(first: &Charge, used_until: Option<Timestamp>, is_closed: bool) -> Presence {
+    let start = first.window().0;
+    let until = used_until.unwrap_or(first.at);
+    Presence::new(start, until.max(start), is_closed)
+}
+
+/// Queue and quality of service, as the first charge had them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Class {
+    pub(crate) queue: String,
+    pub(crate) qos: String,
+}
+
+/// A usage row.
+#[derive(Clone, Debug)]
+pub(crate) struct Charge {
+    pub(crate) id: i64,
+    pub(crate) tx: i64,
+    pub(crate) at: Timestamp,
+    pub(crate) seconds: i64,
+    pub(crate) worth: Worth,
+    pub(crate) usage: Usage,
+    /// The transaction that its own takes back.
+    pub(crate) reverses: Option<i64>,
+}
+
+impl Charge {
+    fn read(r: &Row<'_>) -> Result<Charge, Error> {
+        let (processors, facts): (String, String) = (r.get(5)?, r.get(6)?);
+        let processors = codec::word("usage.processors", &processors, Decimal::read)?;
+        let usage = codec::word("usage.facts", &facts, |facts| {
+            text::read(facts, Some(processors))
+        })?;
+        Ok(Charge {
+            id: r.get(0)?,
+            tx: r.get(1)?,
+            at: Timestamp(r.get(2)?),
+            seconds: r.get(3)?,
+            worth: Worth::of(r.get(4)?, r.get(8)?),
+            usage,
+            reverses: r.get(7)?,
+        })
+    }
+
+    /// One row.
+    pub(crate) fn of(connection: &Connection, id: i64) -> Result<Charge, Error> {
+        Charge::find(connection, id)?.ok_or_else(|| codec::broken("usage", id))
+    }
+
+    /// One row, if it is there.
+    pub(crate) fn find(connection: &Connection, id: i64) -> Result<Option<Charge>, Error> {
+        let sql =
+            "SELECT u.id, u.tx, u.at, u.charged_s, u.amount, u.processors, u.facts, t.reverses,
+                       u.billing = 'shadow'
+                   FROM usage u LEFT JOIN tx t ON t.id = u.tx WHERE u.id = ?1";
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut rows = statement.query([id])?;
+        rows.next()?.map(Charge::read).transpose()
+    }
+
+    /// As a command writes it; it takes nothing back.
+    pub(crate) fn written(row: &UsageRow) -> Result<Charge, Error> {
+        let usage = codec::word("usage.facts", &row.facts, |facts| {
+            text::read(facts, Some(row.processors))
+        })?;
+        Ok(Charge {
+            id: row.id.0,
+            tx: row.tx.0,
+            at: row.at,
+            seconds: row.charged.0,
+            worth: Worth::of(row.amount.0, row.billing == Billing::Shadow),
+            usage,
+            reverses: None,
+        })
+    }
+
+    /// The time that it counts; for what counts none, its instant.
+    pub(crate) fn window(&self) -> (Timestamp, Timestamp) {
+        let length = self.seconds.saturating_abs().saturating_mul(MICROS);
+        (Timestamp(self.at.0.saturating_sub(length)), self.at)
+    }
+
+    /// What was used, without what it cost. A row that takes time back has it below zero. Nobody says
+    /// its hosts; the factor is that of its machine when the job began.
+    pub(crate) fn used(&self, factors: &mut Factors, machine: &str, began: Timestamp) -> Use {
+        let (start, end) = self.window();
+        let seconds = i128::from(self.seconds);
+        let micros = i128::from(MICROS);
+        // A quantity in billionths times seconds, in thousandths of its unit and milliseconds.
+        let times = |size: Option<Decimal>, unit: i128| {
+            let size = size.map_or(0, Decimal::billionths).max(0);
+            let product = size.saturating_mul(seconds).saturating_mul(unit);
+            product.checked_div(1_000_000_000).unwrap_or(0)
+        };
+        let usage = &self.usage;
+        let gpus = usage
+            .gres
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case("gpu"));
+        let totals = Sums::default()
+            .with(Measure::Core, times(usage.processors, micros))
+            .with(Measure::Gpu, times(gpus.map(|(_, n)| *n), micros))
+            .with(Measure::Node, times(usage.nodes, micros))
+            .with(Measure::Wall, seconds.saturating_mul(micros))
+            .with(Measure::Memory, times(usage.memory_mb, 1000))
+            .with(Measure::Disk, times(usage.disk_mb, 1000));
+        Use::new(start, end, factors.weigh(totals, machine, None, began))
+    }
+
+    /// An amount over its time.
+    pub(crate) fn worth(&self, amount: Worth) -> Use {
+        let (start, end) = self.window();
+        Use::new(start, end, amount.with(Sums::default()))
+    }
+
+    pub(crate) fn class(&self) -> Class {
+        Class {
+            queue: self.usage.class.clone().unwrap_or_default(),
+            qos: self.usage.qos.clone().unwrap_or_default(),
+        }
+    }
+}
+
+/// What belongs to the first charge of an instance.
+#[derive(Clone, Debug)]
+pub(crate) struct First {
+    pub(crate) charge: Charge,
+    pub(crate) class: Class,
+}
+
+/// The first charge of an instance; none before there is one.
+pub(crate) fn first(connection: &Connection, subject: &Subject) -> Result<Option<First>, Error> {
+    let Some(record) = subject.record else {
+        return Ok(None);
+    };
+    let charge = Charge::of(connection, record)?;
+    let class = charge.class();
+    Ok(Some(First { charge, class }))
+}
+
+/// The account whose the use is: that of the instance; where it has none, the one that its first charge
+/// stands on.
+pub(crate) fn account_of(
+    connection: &Connection,
+    subject: &Subject,
+    first: &First,
+) -> Result<i64, Error> {
+    if let Some(account) = subject.account {
+        return Ok(account);
+    }
+    let parts = parts_of(connection, &first.charge)?;
+    Ok(parts.first().map_or(0, |part| part.account))
+}
+
+/// What an instance gives apart from amounts.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "given to a visitor at once and never kept: a box for each use would cost more"
+)]
+pub(crate) enum Part {
+    /// What was used; turned where it is taken back.
+    Used(Use, Sign),
+    /// The job.
+    Job(Presence),
+}
+
+/// Takes what an instance gives.
+pub(crate) type TakePart<'v> =
+    dyn FnMut(&Key<'_>, &Subject, &First, Part) -> Result<(), Error> + 'v;
+
+/// Whether finished uses say what an instance used.
+pub(crate) fn is_finished(connection: &Connection, id: i64) -> Result<bool, Error> {
+    let sql = "SELECT 1 FROM usage_identity WHERE instance = ?1
+                   AND became IN ('charged', 'adjusted', 'free') LIMIT 1";
+    Ok(connection.prepare_cached(sql)?.exists([id])?)
+}
+
+/// The greatest number of an instance that a finished use names; 0 where none does.
+pub(crate) fn last_named(connection: &Connection) -> Result<i64, Error> {
+    let sql = "SELECT coalesce(max(instance), 0) FROM usage_identity WHERE instance IS NOT NULL";
+    Ok(connection.query_row(sql, [], |r| r.get(0))?)
+}
+
+/// Gives everything that an instance gives now: with what it came to where a finished use says what it
+/// used, else apart from amounts.
+pub(crate) fn each_part(
+    connection: &Connection,
+    factors: &mut Factors,
+    id: i64,
+    visit: &mut TakePart<'_>,
+) -> Result<(), Error> {
+    let Some(subject) = Subject::read(connection, id)? else {
+        return Ok(());
+    };
+    let Some(first) = first(connection, &subject)? else {
+        return Ok(());
+    };
+    let account = account_of(connection, &subject, &first)?;
+    let chain = chain(connection, subject.last_usage)?;
+    let sql = format!("SELECT {COLUMNS} FROM usage_identity WHERE instance = ?1 ORDER BY id");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query([id])?;
+    let mut is_said = false;
+    while let Some(row) = rows.next()? {
+        let finished = Finished::of_row(row)?;
+        if !finished.counts() {
+            continue;
+        }
+        let class = finished.class();
+        let key = subject.key(account, &class);
+        let used = Part::Used(finished.used(factors), Sign::Plus);
+        visit(&key, &subject, &first, used)?;
+        visit(&key, &subject, &first, Part::Job(finished.job()))?;
+        if !is_said {
+            for part in come_to(connection, &chain)? {
+                let worth = Part::Used(finished.worth(part.amount), Sign::Plus);
+                visit(&part.key(&class), &subject, &first, worth)?;
+            }
+        }
+        is_said = true;
+    }
+    if is_said {
+        return Ok(());
+    }
+    let key = subject.key(account, &first.class);
+    let began = first.charge.window().0;
+    for (charge, sign) in standing(&chain) {
+        let used = charge.used(factors, &subject.machine, began);
+        visit(&key, &subject, &first, Part::Used(used, sign))?;
+    }
+    visit(
+        &key,
+        &subject,
+        &first,
+        Part::Job(subject.job(&first.charge)),
+    )
+}
+
+/// The sums of all charges of an instance, by the account that paid and the names in its entries.
+fn come_to(
+    connection: &Connection,
+    chain: &BTreeMap<i64, Vec<Charge>>,
+) -> Result<Vec<Taken>, Error> {
+    let mut sums: Vec<Taken> = Vec::new();
+    for charge in chain.values().flatten() {
+        for part in parts_of(connection, charge)? {
+            match sums.iter_mut().find(|own| own.is_of_same(&part)) {
+                Some(own) => own.amount = own.amount.plus(part.amount),
+                None => sums.push(part),
+            }
+        }
+    }
+    Ok(sums)
+}
+
+/// Gives what each charge of an instance took that is not among the named ones, as it counts where no
+/// finished use says what the instance used.
+pub(crate) fn each_taken(
+    connection: &Connection,
+    id: i64,
+    but: &BTreeSet<i64>,
+    mut visit: impl FnMut(&Key<'_>, &Use) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let Some(subject) = Subject::read(connection, id)? else {
+        return Ok(());
+    };
+    let Some(first) = first(connection, &subject)? else {
+        return Ok(());
+    };
+    let chain = chain(connection, subject.last_usage)?;
+    for charge in chain.values().flatten().filter(|c| !but.contains(&c.id)) {
+        for part in parts_of(connection, charge)? {
+            visit(&part.key(&first.class), &part.worth(connection, charge)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// All usage rows of an instance, by their transactions.
+fn chain(connection: &Connection, last: Option<i64>) -> Result<BTreeMap<i64, Vec<Charge>>, Error> {
+    let sql = "SELECT u.id, u.tx, u.at, u.charged_s, u.amount, u.processors, u.facts, t.reverses,
+                   u.billing = 'shadow', u.prev FROM usage u LEFT JOIN tx t ON t.id = u.tx WHERE u.id = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut found: BTreeMap<i64, Vec<Charge>> = BTreeMap::new();
+    let mut next = last;
+    while let Some(id) = next {
+        let mut rows = statement.query([id])?;
+        let row = rows.next()?.ok_or_else(|| codec::broken("usage", id))?;
+        let charge = Charge::read(row)?;
+        next = row.get::<_, Option<i64>>(9)?.filter(|prev| *prev < id);
+        found.entry(charge.tx).or_default().push(charge);
+    }
+    Ok(found)
+}
+
+/// The rows whose use counts, and how: those of a transaction that takes another one back are the
+/// opposite of that one's, where and when it counted.
+fn standing(chain: &BTreeMap<i64, Vec<Charge>>) -> Vec<(&Charge, Sign)> {
+    let mut found = Vec::new();
+    for rows in chain.values() {
+        let (mut of, mut sign) = (rows, Sign::Plus);
+        while let Some(undone) = of
+            .iter()
+            .find_map(|row| row.reverses.filter(|tx| *tx < row.tx))
+            .and_then(|tx| chain.get(&tx))
+        {
+            of = undone;
+            sign = sign.turned(true);
+        }
+        found.extend(of.iter().map(|row| (row, sign)));
+    }
+    found
+}

@@ -1,0 +1,244 @@
+//! Rollups of whole months (docs/decisions/0089): what the days of a month come to, for each key, so
+//! that a report of a year reads a row for a month instead of thirty.
+//!
+//! A month stands for all of its days, or it has no rows and its days are read. Rows are made of what was
+//! committed, behind the commits: [`add_up`] reads, [`SqliteStore::place_month`] writes, if the days are
+//! still those. The transaction that changes a day takes the rows of its month away: [`Standing::touch`].
+
+use super::super::Error;
+use super::super::extent;
+use super::super::sqlite::SqliteStore;
+use super::pack::{self, stored};
+use bank_core::rollup::{Measure, Sign, Sums, day_of, hour_of, month};
+use bank_core::time::Timestamp;
+use rusqlite::Connection;
+use std::collections::BTreeMap;
+
+/// Reads the days of a month, in the order of the table.
+const DAYS: &str = "SELECT day, key, core, gpu, node, wall, cpu, memory, disk, factored, charge,
+         shadow, measured, started, ended, running, seal
+     FROM rollup WHERE day >= ?1 AND day < ?2";
+
+/// What a month comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MonthSums {
+    month: i64,
+    /// The seals of the days that it was made of, added up.
+    seals: i64,
+    /// For each key that has anything.
+    pub(crate) rows: BTreeMap<i64, Sums>,
+}
+
+/// Adds up the days of a month. `running` counts jobs that ran on its first day and those that began
+/// later. Takes memory for each key that has anything in it.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn add_up(connection: &Connection, month: i64) -> Result<MonthSums, Error> {
+    let (first, next) = month::days(month);
+    let mut statement = connection.prepare_cached(DAYS)?;
+    let mut days = statement.query((first, next))?;
+    let mut made = MonthSums {
+        month,
+        seals: 0,
+        rows: BTreeMap::new(),
+    };
+    while let Some(row) = days.next()? {
+        let mut sums = Sums::default();
+        for (place, figure) in (2..).zip(&mut sums.0) {
+            *figure = row.get::<_, i64>(place)?.into();
+        }
+        if row.get::<_, i64>(0)? != first {
+            sums = sums.with(Measure::Running, sums.get(Measure::Started));
+        }
+        made.seals = plus(made.seals, row.get(16)?);
+        let own = made.rows.entry(row.get(1)?).or_default();
+        own.add(&sums, Sign::Plus);
+    }
+    made.rows.retain(|_, sums| !sums.is_zero());
+    Ok(made)
+}
+
+fn plus(seals: i64, seal: i64) -> i64 {
+    extent::wrap(seals.saturating_add(extent::wrap(seal)))
+}
+
+impl MonthSums {
+    /// Whether every figure can be written: else its days go on standing for it.
+    fn fits(&self) -> bool {
+        let figures = self.rows.values().flat_map(|sums| sums.0);
+        figures
+            .into_iter()
+            .all(|figure| i128::from(stored(figure)) == figure)
+    }
+}
+
+/// Months that are over at an instant, have days and do not stand, in their order, from one on.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn next_missing(
+    connection: &Connection,
+    from: i64,
+    now: Timestamp,
+) -> Result<Option<i64>, Error> {
+    let (today, _) = day_of(hour_of(now.0));
+    let this = month::of_day(today);
+    let mut from = from;
+    while let Some(day) = first_from(connection, month::first_day(from))? {
+        let found = month::of_day(day);
+        if found >= this {
+            break;
+        }
+        if !stands(connection, found)? {
+            return Ok(Some(found));
+        }
+        from = found.saturating_add(1);
+    }
+    Ok(None)
+}
+
+/// The first day with anything from one on.
+fn first_from(connection: &Connection, day: i64) -> Result<Option<i64>, Error> {
+    let mut statement = connection.prepare_cached("SELECT min(day) FROM rollup WHERE day >= ?1")?;
+    Ok(statement.query_row([day], |r| r.get(0))?)
+}
+
+/// Whether a month stands for its days.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn stands(connection: &Connection, month: i64) -> Result<bool, Error> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM rollup_month WHERE month = ?1)";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement.query_row([month], |r| r.get(0))?)
+}
+
+/// Gives the rows of some months, one after the other, until another, exclusive.
+///
+/// # Errors
+/// If the store cannot be read, or a row is none that is written here.
+pub(crate) fn each_row(
+    connection: &Connection,
+    (from, until): (i64, i64),
+    mut visit: impl FnMut(i64, i64, &Sums),
+) -> Result<(), Error> {
+    let sql = "SELECT month, key, figures FROM rollup_month WHERE month >= ?1 AND month < ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query((from, until))?;
+    while let Some(row) = rows.next()? {
+        let figures = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
+        visit(row.get(0)?, row.get(1)?, &pack::one(figures)?);
+    }
+    Ok(())
+}
+
+/// How far months stand, for whoever writes days.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// No later month stands; none until it is asked for. One that was undone stays noted: no more
+    /// comes of that than a search.
+    last: Option<i64>,
+}
+
+impl Standing {
+    /// Takes away the months of days that are about to be written; days come in their order.
+    pub(super) fn touch(
+        &mut self,
+        connection: &Connection,
+        days: impl Iterator<Item = i64>,
+    ) -> Result<(), Error> {
+        // The first day behind the month that was looked at last.
+        let mut behind = i64::MIN;
+        for day in days {
+            if day < behind {
+                continue;
+            }
+            let month = month::of_day(day);
+            (_, behind) = month::days(month);
+            if month <= self.last(connection)? {
+                let sql = "DELETE FROM rollup_month WHERE month = ?1";
+                connection.prepare_cached(sql)?.execute([month])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn last(&mut self, connection: &Connection) -> Result<i64, Error> {
+        if let Some(last) = self.last {
+            return Ok(last);
+        }
+        let sql = "SELECT coalesce(max(month), ?1) FROM rollup_month";
+        let last = connection.query_row(sql, [i64::MIN], |r| r.get(0))?;
+        self.last = Some(last);
+        Ok(last)
+    }
+
+    fn note(&mut self, connection: &Connection, month: i64) -> Result<(), Error> {
+        self.last = Some(self.last(connection)?.max(month));
+        Ok(())
+    }
+}
+
+impl SqliteStore {
+    /// Writes down what a month comes to, in the open database transaction; false, and nothing, where its
+    /// days are not those any more that it was made of, or it stands already.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub fn place_month(&mut self, made: &MonthSums) -> Result<bool, Error> {
+        let connection = &self.connection;
+        let month = made.month;
+        let is_same = seals(connection, month)? == made.seals;
+        if !is_same || !made.fits() || stands(connection, month)? {
+            return Ok(false);
+        }
+        let standing = self.rollups.pending.standing();
+        standing.note(connection, month)?;
+        let sql = "INSERT INTO rollup_month (month, key, figures) VALUES (?1, ?2, ?3)";
+        let mut insert = connection.prepare_cached(sql)?;
+        for (key, sums) in &made.rows {
+            insert.execute((month, key, pack::sums(sums)))?;
+        }
+        Ok(true)
+    }
+
+    /// Makes the rows of all months that are over at an instant, in a database transaction of their own:
+    /// for whoever has the bank for themselves. Says how many.
+    ///
+    /// # Errors
+    /// If the store fails; then none is written.
+    pub fn add_up_months(&mut self, now: Timestamp) -> Result<u64, Error> {
+        self.begin()?;
+        let done = self.add_up_all(now).and_then(|done| {
+            self.commit()?;
+            Ok(done)
+        });
+        if done.is_err() {
+            self.rollback();
+        }
+        done
+    }
+
+    fn add_up_all(&mut self, now: Timestamp) -> Result<u64, Error> {
+        let (mut from, mut done) = (i64::MIN, 0_u64);
+        while let Some(month) = next_missing(&self.connection, from, now)? {
+            let made = add_up(&self.connection, month)?;
+            done = done.saturating_add(u64::from(self.place_month(&made)?));
+            from = month.saturating_add(1);
+        }
+        Ok(done)
+    }
+}
+
+/// The seals of the days of a month, added up.
+fn seals(connection: &Connection, month: i64) -> Result<i64, Error> {
+    let sql = "SELECT seal FROM rollup WHERE day >= ?1 AND day < ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(month::days(month))?;
+    let mut sum = 0;
+    while let Some(row) = rows.next()? {
+        sum = plus(sum, row.get(0)?);
+    }
+    Ok(sum)
+}

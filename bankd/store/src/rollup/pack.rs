@@ -1,0 +1,239 @@
+//! Figures in few bytes, those of the hours of a day among them: most figures of most hours are nothing.
+
+use super::super::Error;
+use bank_core::rollup::{HOURS, MEASURES, Sign, Sums};
+
+/// The figures of a day's hours, from 0. Those without any take no room: most keys work in few.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Hours(Vec<(u8, Sums)>);
+
+impl Hours {
+    /// The figures of an hour, 0 to 23.
+    pub(super) fn at(&mut self, hour: u8) -> Option<&mut Sums> {
+        // Mostly it is the last one, or comes behind it.
+        let known = self.0.iter().rposition(|(own, _)| *own <= hour);
+        let place = match known {
+            Some(place) if self.0.get(place).is_some_and(|(own, _)| *own == hour) => place,
+            before => {
+                let place = before.map_or(0, |before| before.saturating_add(1));
+                self.0.insert(place, (hour, Sums::default()));
+                place
+            }
+        };
+        self.0.get_mut(place).map(|(_, sums)| sums)
+    }
+
+    /// How many hours have figures.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// What they come to.
+    pub(super) fn sum(&self) -> Sums {
+        let mut sum = Sums::default();
+        for (_, own) in &self.0 {
+            sum.add(own, Sign::Plus);
+        }
+        sum
+    }
+}
+
+/// Packs them: nothing at all for a day without anything.
+pub(super) fn pack(hours: &Hours) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(hours.len().saturating_mul(32));
+    for (hour, sums) in &hours.0 {
+        if sums.is_zero() {
+            continue;
+        }
+        bytes.push(*hour);
+        push_sums(&mut bytes, sums);
+    }
+    bytes
+}
+
+/// Packs figures.
+pub(super) fn sums(sums: &Sums) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(64);
+    push_sums(&mut bytes, sums);
+    bytes
+}
+
+/// Which figures are there, and these.
+fn push_sums(bytes: &mut Vec<u8>, sums: &Sums) {
+    let mask = (0_u32..)
+        .zip(sums.0)
+        .filter(|(_, figure)| *figure != 0)
+        .fold(0_u16, |mask, (bit, _)| {
+            mask | 1_u16.checked_shl(bit).unwrap_or(0)
+        });
+    bytes.extend(mask.to_le_bytes());
+    for figure in sums.0.into_iter().filter(|figure| *figure != 0) {
+        push_wide(bytes, figure);
+    }
+}
+
+/// The nearest value that a column can hold. The hours have the exact one.
+pub(crate) fn stored(figure: i128) -> i64 {
+    let bounded = figure.clamp(i64::MIN.into(), i64::MAX.into());
+    i64::try_from(bounded).unwrap_or_default()
+}
+
+/// Gives each hour that is packed with its figures.
+///
+/// # Errors
+/// If the bytes are none that [`pack`] makes.
+pub(crate) fn each(bytes: &[u8], mut visit: impl FnMut(u8, &Sums)) -> Result<(), Error> {
+    let mut rest = bytes.iter().copied();
+    while let Some(hour) = rest.next() {
+        let sums = pull_sums(&mut rest).filter(|_| i64::from(hour) < HOURS);
+        visit(
+            hour,
+            &sums.ok_or_else(|| broken("rollup_hour.hours", bytes))?,
+        );
+    }
+    Ok(())
+}
+
+/// Figures out of the bytes that [`sums`] makes.
+///
+/// # Errors
+/// If they are others.
+pub(crate) fn one(bytes: &[u8]) -> Result<Sums, Error> {
+    let mut rest = bytes.iter().copied();
+    pull_sums(&mut rest)
+        .filter(|_| rest.next().is_none())
+        .ok_or_else(|| broken("rollup_month.figures", bytes))
+}
+
+fn pull_sums(rest: &mut impl Iterator<Item = u8>) -> Option<Sums> {
+    let mask = u16::from_le_bytes([rest.next()?, rest.next()?]);
+    if u32::from(mask) >= 1 << MEASURES {
+        return None;
+    }
+    let mut sums = Sums::default();
+    for (bit, figure) in (0_u32..).zip(&mut sums.0) {
+        if mask.checked_shr(bit).is_some_and(|rest| rest & 1 == 1) {
+            *figure = pull_wide(rest)?;
+        }
+    }
+    Some(sums)
+}
+
+fn broken(what: &'static str, bytes: &[u8]) -> Error {
+    Error::Value {
+        what,
+        value: format!("{} bytes", bytes.len()),
+    }
+}
+
+/// Adds a number as a zigzag varint: seven bits a byte, the lowest first.
+pub(crate) fn push(bytes: &mut Vec<u8>, figure: i64) {
+    let mut left = u64::from_ne_bytes(((figure << 1) ^ (figure >> 63)).to_ne_bytes());
+    loop {
+        let low = u8::try_from(left & 0x7f).unwrap_or(0);
+        left >>= 7;
+        if left == 0 {
+            bytes.push(low);
+            return;
+        }
+        bytes.push(low | 0x80);
+    }
+}
+
+/// Adds a number of 128 bits, in the same way.
+fn push_wide(bytes: &mut Vec<u8>, figure: i128) {
+    let mut left = u128::from_ne_bytes(((figure << 1) ^ (figure >> 127)).to_ne_bytes());
+    loop {
+        let low = u8::try_from(left & 0x7f).unwrap_or(0);
+        left >>= 7;
+        if left == 0 {
+            bytes.push(low);
+            return;
+        }
+        bytes.push(low | 0x80);
+    }
+}
+
+/// Takes a number off that [`push_wide`] added; none where the bytes are others.
+fn pull_wide(rest: &mut impl Iterator<Item = u8>) -> Option<i128> {
+    let (mut value, mut shift) = (0_u128, 0_u32);
+    loop {
+        let byte = rest.next()?;
+        if shift > 127 {
+            return None;
+        }
+        value |= u128::from(byte & 0x7f).checked_shl(shift)?;
+        shift = shift.saturating_add(7);
+        if byte & 0x80 == 0 {
+            let figure = i128::from_ne_bytes((value >> 1).to_ne_bytes());
+            let sign = if value & 1 == 1 { -1 } else { 0 };
+            return Some(figure ^ sign);
+        }
+    }
+}
+
+/// Takes a number off that [`push`] added; none where the bytes are others.
+pub(crate) fn pull(rest: &mut impl Iterator<Item = u8>) -> Option<i64> {
+    let (mut value, mut shift) = (0_u64, 0_u32);
+    loop {
+        let byte = rest.next()?;
+        if shift > 63 {
+            return None;
+        }
+        value |= u64::from(byte & 0x7f).checked_shl(shift)?;
+        shift = shift.saturating_add(7);
+        if byte & 0x80 == 0 {
+            let figure = i64::from_ne_bytes((value >> 1).to_ne_bytes());
+            let sign = if value & 1 == 1 { -1 } else { 0 };
+            return Some(figure ^ sign);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bank_core::rollup::Measure;
+
+    #[test]
+    fn hours_read_back() {
+        let mut hours = Hours::default();
+        *hours.at(7).unwrap() = Sums(std::array::from_fn(|n| {
+            let n = i128::try_from(n).unwrap();
+            if n % 2 == 0 { 1 << (n * 5) } else { -n }
+        }));
+        *hours.at(0).unwrap() = Sums::default().with(Measure::Running, 1);
+        hours.at(23).unwrap().0[3] = i64::MIN.into();
+        hours.at(22).unwrap().0[3] = i64::MAX.into();
+        hours.at(21).unwrap().0[2] = i128::MAX;
+        hours.at(20).unwrap().0[2] = i128::MIN;
+        hours.at(7).unwrap().add(&Sums::default(), Sign::Plus);
+        assert_eq!(hours.len(), 6);
+        let bytes = pack(&hours);
+        let mut back = Hours::default();
+        each(&bytes, |hour, sums| *back.at(hour).unwrap() = *sums).unwrap();
+        assert_eq!(back, hours);
+        assert!(pack(&Hours::default()).is_empty());
+        for length in 1..bytes.len() {
+            // Cut short, it is an error or fewer hours, and never a panic.
+            let _ = each(&bytes[..length], |_, _| {});
+        }
+        assert!(each(&[24, 1, 0, 0], |_, _| {}).is_err());
+        assert!(each(&[1, 0, 0xff, 0], |_, _| {}).is_err());
+    }
+
+    #[test]
+    fn figures_read_back() {
+        let figures = Sums::default()
+            .with(Measure::Charge, -300)
+            .with(Measure::Running, 2);
+        let bytes = sums(&figures);
+        assert_eq!(one(&bytes).unwrap(), figures);
+        assert_eq!(one(&sums(&Sums::default())).unwrap(), Sums::default());
+        for length in 0..bytes.len() {
+            assert!(one(&bytes[..length]).is_err());
+        }
+        assert!(one(&[bytes.as_slice(), &[0]].concat()).is_err());
+        assert!(one(&[0, 0x20]).is_err());
+    }
+}

@@ -1,0 +1,409 @@
+//! What a database transaction adds to rollups: kept in memory, and written once for each day and key
+//! at its end, so that a chunk of many thousand uses writes few rows.
+
+use super::super::tally::Change;
+use super::super::{Error, codec, seal};
+use super::months::Standing;
+use super::pack::{self, Hours, stored};
+use bank_core::rollup::{MEASURES, Measure, Presence, Sign, Sums, Use, day_of, hour_of};
+use foldhash::HashMap;
+use rusqlite::{Connection, OptionalExtension, params_from_iter};
+
+/// Hours that are kept at once: about 15 MB with their days.
+const FULL: usize = 1 << 16;
+/// Keys that are remembered at once.
+const KEYS: usize = 20_000;
+
+/// Whose usage it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Key<'a> {
+    /// As named; empty where none was.
+    pub(crate) project: &'a str,
+    /// 0 where no account paid.
+    pub(crate) account: i64,
+    pub(crate) user: &'a str,
+    pub(crate) machine: &'a str,
+    /// Queue or class.
+    pub(crate) queue: &'a str,
+    pub(crate) qos: &'a str,
+}
+
+impl Key<'_> {
+    /// Its bytes: no two keys have the same.
+    fn bytes(&self, into: &mut Vec<u8>) {
+        into.clear();
+        into.extend(self.account.to_le_bytes());
+        for text in [self.project, self.user, self.machine, self.queue, self.qos] {
+            into.extend(text.len().to_le_bytes());
+            into.extend(text.as_bytes());
+        }
+    }
+}
+
+/// A day, counted from 1970, and the number of a key.
+type Place = (i64, i64);
+
+/// A day of a key.
+#[derive(Default)]
+struct Day {
+    hours: Hours,
+    /// Jobs that ran on it: not the sum of those of its hours.
+    running: i128,
+}
+
+/// What is to be written.
+#[derive(Default)]
+pub(crate) struct Pending {
+    /// Each day of a key.
+    days: Vec<(Place, Day)>,
+    /// Where it is among them; the last one that was asked for mostly is the next one too.
+    places: HashMap<Place, usize>,
+    last: usize,
+    /// How many hours they have.
+    hours: usize,
+    keys: HashMap<Vec<u8>, i64>,
+    scratch: Vec<u8>,
+    /// What was written and is not counted yet, of days and of their hours.
+    written: [Change; 2],
+    months: Standing,
+}
+
+impl Pending {
+    /// Adds a use over its hours, or takes it away.
+    pub(crate) fn spread(
+        &mut self,
+        connection: &Connection,
+        key: &Key<'_>,
+        whole: &Use,
+        sign: Sign,
+    ) -> Result<(), Error> {
+        if whole.totals().is_zero() {
+            return Ok(());
+        }
+        let key = self.number(connection, key)?;
+        self.spread_of(key, whole, sign);
+        self.relieve(connection)
+    }
+
+    fn spread_of(&mut self, key: i64, whole: &Use, sign: Sign) {
+        whole.hours(|hour, part| self.at(hour, key, |own, _| own.add(part, sign)));
+    }
+
+    /// Counts a job, or counts it no more.
+    pub(crate) fn count(
+        &mut self,
+        connection: &Connection,
+        key: &Key<'_>,
+        job: &Presence,
+        sign: Sign,
+    ) -> Result<(), Error> {
+        let key = self.number(connection, key)?;
+        self.count_of(key, job, sign);
+        self.relieve(connection)
+    }
+
+    fn count_of(&mut self, key: i64, job: &Presence, sign: Sign) {
+        self.run(key, job.hours(), None, sign);
+        self.ends(key, job, sign);
+        self.begins(key, job, sign);
+    }
+
+    /// Adds a finished use without an instance, or takes it away: what it gives, and its job if that
+    /// counts.
+    pub(crate) fn finished(
+        &mut self,
+        connection: &Connection,
+        key: &Key<'_>,
+        (whole, job): (Option<Use>, Option<Presence>),
+        sign: Sign,
+    ) -> Result<(), Error> {
+        if whole.is_none() && job.is_none() {
+            return Ok(());
+        }
+        let key = self.number(connection, key)?;
+        self.add(key, (whole, job), sign);
+        self.relieve(connection)
+    }
+
+    /// The same by the number of the key, without the database: whoever adds looks whether it is full.
+    pub(crate) fn add(
+        &mut self,
+        key: i64,
+        (whole, job): (Option<Use>, Option<Presence>),
+        sign: Sign,
+    ) {
+        if let Some(whole) = whole {
+            self.spread_of(key, &whole, sign);
+        }
+        if let Some(job) = job {
+            self.count_of(key, &job, sign);
+        }
+    }
+
+    /// A job that was counted as `was` goes on, or ends, or takes back a part of it.
+    pub(crate) fn recount(
+        &mut self,
+        connection: &Connection,
+        key: &Key<'_>,
+        was: &Presence,
+        is: &Presence,
+    ) -> Result<(), Error> {
+        if was == is {
+            return Ok(());
+        }
+        let ((_, reached), (_, last)) = (was.hours(), is.hours());
+        if was.start != is.start || last < reached {
+            self.count(connection, key, was, Sign::Minus)?;
+            return self.count(connection, key, is, Sign::Plus);
+        }
+        let key = self.number(connection, key)?;
+        if reached < last {
+            let more = (reached.saturating_add(1), last);
+            self.run(key, more, Some(day_of(reached).0), Sign::Plus);
+        }
+        self.ends(key, was, Sign::Minus);
+        self.ends(key, is, Sign::Plus);
+        self.relieve(connection)
+    }
+
+    /// Counts the hours from one to another, and the days that they touch but the one that it counts
+    /// on already.
+    fn run(&mut self, key: i64, (first, last): (i64, i64), counted: Option<i64>, sign: Sign) {
+        let mut counted = counted;
+        for hour in first..=last {
+            let (on, _) = day_of(hour);
+            let is_more = counted != Some(on);
+            counted = Some(on);
+            self.at(hour, key, |own, running| {
+                own.count(Measure::Running, sign);
+                if is_more {
+                    *running = match sign {
+                        Sign::Plus => running.saturating_add(1),
+                        Sign::Minus => running.saturating_sub(1),
+                    };
+                }
+            });
+        }
+    }
+
+    fn begins(&mut self, key: i64, job: &Presence, sign: Sign) {
+        let hour = hour_of(job.start.0);
+        self.at(hour, key, |own, _| own.count(Measure::Started, sign));
+    }
+
+    fn ends(&mut self, key: i64, job: &Presence, sign: Sign) {
+        if job.has_ended {
+            let hour = hour_of(job.end.0);
+            self.at(hour, key, |own, _| own.count(Measure::Ended, sign));
+        }
+    }
+
+    /// Adds to one hour, and to the running jobs of its day.
+    fn at(&mut self, hour: i64, key: i64, add: impl FnOnce(&mut Sums, &mut i128)) {
+        let (on, hour) = day_of(hour);
+        let place = (on, key);
+        let is_last = self
+            .days
+            .get(self.last)
+            .is_some_and(|(own, _)| *own == place);
+        if !is_last {
+            let next = self.days.len();
+            self.last = *self.places.entry(place).or_insert(next);
+            if self.last == next {
+                self.days.push((place, Day::default()));
+            }
+        }
+        let (Some((_, day)), Ok(hour)) = (self.days.get_mut(self.last), u8::try_from(hour)) else {
+            return;
+        };
+        let before = day.hours.len();
+        if let Some(own) = day.hours.at(hour) {
+            add(own, &mut day.running);
+        }
+        let more = day.hours.len().saturating_sub(before);
+        self.hours = self.hours.saturating_add(more);
+    }
+
+    /// The number of a key, which is made where nobody had it before.
+    fn number(&mut self, connection: &Connection, key: &Key<'_>) -> Result<i64, Error> {
+        if let Some(number) = self.known(key) {
+            return Ok(number);
+        }
+        if self.keys.len() >= KEYS {
+            self.keys.clear();
+        }
+        let number = find_or_make(connection, key)?;
+        self.keys.insert(self.scratch.clone(), number);
+        Ok(number)
+    }
+
+    /// The number of a key that was met before.
+    pub(crate) fn known(&mut self, key: &Key<'_>) -> Option<i64> {
+        key.bytes(&mut self.scratch);
+        self.keys.get(&self.scratch).copied()
+    }
+
+    /// Whether it is to be written before more comes.
+    pub(crate) fn is_full(&self) -> bool {
+        self.hours >= FULL
+    }
+
+    /// Writes what is pending where that is much.
+    pub(crate) fn relieve(&mut self, connection: &Connection) -> Result<(), Error> {
+        if self.is_full() {
+            self.write(connection)?;
+        }
+        Ok(())
+    }
+
+    /// Writes everything that is pending: before the database transaction ends.
+    pub(crate) fn write(&mut self, connection: &Connection) -> Result<(), Error> {
+        if self.days.is_empty() {
+            return Ok(());
+        }
+        let mut days = self.take();
+        // In the order of the table, so that rows of a day lie together.
+        days.sort_unstable_by_key(|(place, _)| *place);
+        let touched = days.iter().map(|((day, _), _)| *day);
+        self.months.touch(connection, touched)?;
+        for (place, day) in days {
+            write_day(connection, place, day, &mut self.written)?;
+        }
+        Ok(())
+    }
+
+    /// Counts what was written ([`tally`](super::super::tally)): before the database transaction ends.
+    pub(crate) fn count_written(&mut self, connection: &Connection) -> Result<(), Error> {
+        let [days, hours] = std::mem::take(&mut self.written);
+        days.write(connection, "rollup")?;
+        hours.write(connection, "rollup_hour")
+    }
+
+    fn take(&mut self) -> Vec<(Place, Day)> {
+        self.places.clear();
+        (self.last, self.hours) = (0, 0);
+        std::mem::take(&mut self.days)
+    }
+
+    /// The months that stand.
+    pub(super) fn standing(&mut self) -> &mut Standing {
+        &mut self.months
+    }
+
+    /// Forgets what was not written: the database transaction was undone, and keys with it.
+    pub(crate) fn forget(&mut self) {
+        self.take();
+        self.keys.clear();
+        self.written = Default::default();
+    }
+}
+
+fn find_or_make(connection: &Connection, key: &Key<'_>) -> Result<i64, Error> {
+    let values = (
+        key.project,
+        key.account,
+        key.user,
+        key.machine,
+        key.queue,
+        key.qos,
+    );
+    let sql = "SELECT id FROM rollup_key WHERE project = ?1 AND account = ?2 AND user = ?3
+                   AND machine = ?4 AND queue = ?5 AND qos = ?6";
+    let mut found = connection.prepare_cached(sql)?;
+    if let Some(number) = found.query_row(values, |r| r.get(0)).optional()? {
+        return Ok(number);
+    }
+    let sql = "INSERT INTO rollup_key (project, account, user, machine, queue, qos)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    connection.prepare_cached(sql)?.execute(values)?;
+    let number = connection.last_insert_rowid();
+    seal::renew(connection, "rollup_key", &[&number])?;
+    Ok(number)
+}
+
+/// Adds to the two rows of a day and key. Where nothing is left of them they go.
+fn write_day(
+    connection: &Connection,
+    place: Place,
+    mut day: Day,
+    [of_days, of_hours]: &mut [Change; 2],
+) -> Result<(), Error> {
+    let before = read_day(connection, place, &mut day)?;
+    let is_new = before.is_none();
+    let packed = pack::pack(&day.hours);
+    if packed.is_empty() && day.running == 0 {
+        if !is_new {
+            for sql in [
+                "DELETE FROM rollup WHERE day = ?1 AND key = ?2",
+                "DELETE FROM rollup_hour WHERE day = ?1 AND key = ?2",
+            ] {
+                connection.prepare_cached(sql)?.execute(place)?;
+            }
+        }
+        return Ok(());
+    }
+    let sums = day.hours.sum().with(Measure::Running, day.running);
+    let mut row = [0; MEASURES + 2];
+    let figures = [place.0, place.1].into_iter().chain(sums.0.map(stored));
+    row.iter_mut()
+        .zip(figures)
+        .for_each(|(own, figure)| *own = figure);
+    let seal = seal::of_values(&row)?;
+    let sql = if is_new {
+        "INSERT INTO rollup (day, key, core, gpu, node, wall, cpu, memory, disk, factored, charge,
+             shadow, measured, started, ended, running, seal)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)"
+    } else {
+        "UPDATE rollup SET core = ?3, gpu = ?4, node = ?5, wall = ?6, cpu = ?7, memory = ?8,
+             disk = ?9, factored = ?10, charge = ?11, shadow = ?12, measured = ?13, started = ?14,
+             ended = ?15, running = ?16, seal = ?17 WHERE day = ?1 AND key = ?2"
+    };
+    connection
+        .prepare_cached(sql)?
+        .execute(params_from_iter(row.iter().chain([&seal])))?;
+    match before {
+        Some([day, _]) => of_days.changes(day, seal),
+        None => of_days.comes(seal),
+    }
+    let values: [&dyn rusqlite::ToSql; 3] = [&place.0, &place.1, &packed];
+    let seal = seal::of_values(&values)?;
+    let sql = if is_new {
+        "INSERT INTO rollup_hour (day, key, hours, seal) VALUES (?1, ?2, ?3, ?4)"
+    } else {
+        "UPDATE rollup_hour SET hours = ?3, seal = ?4 WHERE day = ?1 AND key = ?2"
+    };
+    connection
+        .prepare_cached(sql)?
+        .execute((place.0, place.1, &packed, seal))?;
+    match before {
+        Some([_, hours]) => of_hours.changes(hours, seal),
+        None => of_hours.comes(seal),
+    }
+    Ok(())
+}
+
+/// Adds what a day has so far. Gives the seals of its rows; none where it has none.
+fn read_day(
+    connection: &Connection,
+    place: Place,
+    day: &mut Day,
+) -> Result<Option<[i64; 2]>, Error> {
+    let sql = "SELECT h.hours, r.running, r.seal, h.seal FROM rollup_hour h
+               LEFT JOIN rollup r ON r.day = h.day AND r.key = h.key
+               WHERE h.day = ?1 AND h.key = ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(place)?;
+    let Some(row) = rows.next()? else {
+        return Ok(None);
+    };
+    let hours = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
+    pack::each(hours, |hour, sums| {
+        if let Some(own) = day.hours.at(hour) {
+            own.add(sums, Sign::Plus);
+        }
+    })?;
+    let running: Option<i64> = row.get(1)?;
+    let running = running.ok_or_else(|| codec::broken("rollup", place.0))?;
+    day.running = day.running.saturating_add(running.into());
+    Ok(Some([row.get(2)?, row.get(3)?]))
+}

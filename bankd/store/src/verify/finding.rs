@@ -1,0 +1,168 @@
+//! What a verification found: which row, what stands there, what should, and what is to be done.
+
+use std::fmt;
+
+/// Findings that are listed; the rest is only counted.
+const FINDINGS_MAX: usize = 100;
+
+/// What a verification saw.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Transactions read.
+    pub transactions: i64,
+    /// Entries read.
+    pub entries: i64,
+    /// Allocations compared.
+    pub allocations: i64,
+    /// Rows whose seals were computed.
+    pub sealed: i64,
+    /// What is wrong, the first bad transaction first; empty when everything is right.
+    pub findings: Vec<Finding>,
+    /// Findings beyond those that are listed.
+    pub more: u64,
+    /// What is right and still worth a look: liens that hold more than is there.
+    pub notes: Vec<String>,
+}
+
+impl Report {
+    pub(crate) fn find(&mut self, finding: Finding) {
+        if self.findings.len() < FINDINGS_MAX {
+            self.findings.push(finding);
+            return;
+        }
+        self.more = self.more.saturating_add(1);
+        // A serious finding takes the place of one about a derived table.
+        if !finding.is_derived()
+            && let Some(last) = self.findings.iter_mut().rev().find(|f| f.is_derived())
+        {
+            *last = finding;
+        }
+    }
+
+    /// The first finding that is not about a derived table; none if a rebuild mends all.
+    pub fn serious(&self) -> Option<&Finding> {
+        self.findings.iter().find(|finding| !finding.is_derived())
+    }
+
+    /// Whether everything is right.
+    pub fn is_sound(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    /// The findings as lines.
+    pub fn lines(&self) -> Vec<String> {
+        self.findings.iter().map(ToString::to_string).collect()
+    }
+
+    /// What is to be done about the findings, each thing once.
+    pub fn advice(&self) -> Vec<&'static str> {
+        let mut all: Vec<&'static str> = Vec::new();
+        for finding in &self.findings {
+            let advice = finding.advice();
+            if !all.contains(&advice) {
+                all.push(advice);
+            }
+        }
+        all
+    }
+}
+
+/// Derived tables, which can be rebuilt from others. Findings in them stop no backup and no checkpoint.
+const DERIVED: [&str; 7] = [
+    "rollup",
+    "rollup_key",
+    "rollup_hour",
+    "rollup_month",
+    "waypoint",
+    "waypoint_sum",
+    "waypoint_late",
+];
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The table; empty for the file as a whole.
+    pub table: &'static str,
+    /// The row by its key.
+    pub row: String,
+    /// What is wrong, in words.
+    pub text: String,
+    /// What should stand there, where that is known.
+    pub expected: Option<String>,
+    /// What stands there instead.
+    pub found: Option<String>,
+}
+
+impl Finding {
+    pub(crate) fn new(table: &'static str, row: impl fmt::Display, text: String) -> Finding {
+        Finding {
+            table,
+            row: row.to_string(),
+            text,
+            expected: None,
+            found: None,
+        }
+    }
+
+    /// The same with what should be there and what is.
+    pub(crate) fn differs(self, expected: impl fmt::Display, found: impl fmt::Display) -> Finding {
+        Finding {
+            expected: Some(expected.to_string()),
+            found: Some(found.to_string()),
+            ..self
+        }
+    }
+
+    /// Whether it is about a derived table.
+    pub fn is_derived(&self) -> bool {
+        DERIVED.contains(&self.table)
+    }
+
+    /// What is to be done about it.
+    pub fn advice(&self) -> &'static str {
+        match self.table {
+            "" | "migration" | "schema" => {
+                "stop bankd, keep the file as it is, and restore the newest backup that verifies"
+            }
+            "tx" | "entry" | "usage" | "correction" | "reversal" | "shape" | "presence"
+            | "record" | "extent" | "tally" | "proof_start" => {
+                "somebody or something changed the journal: keep the file as it is, restore the \
+                 newest backup that verifies, and enter again what came after it"
+            }
+            "rollup" | "rollup_key" | "rollup_hour" | "rollup_month" => {
+                "stop bankd and run `bankd rollup rebuild`; the journal and backups are not affected"
+            }
+            "waypoint" | "waypoint_sum" | "waypoint_late" => {
+                "stop bankd and run `bankd rollup rebuild`, which makes balance snapshots anew too; \
+                 the journal and backups are not affected"
+            }
+            "checkpoint" => {
+                "ask who had the file since the checkpoint was made: keep both, and restore the \
+                 newest backup that verifies against it"
+            }
+            "allocation" | "instance" | "lien" | "lien_allocation" | "idempotency"
+            | "billed_window" | "removal" | "quote" => {
+                "the journal says what is right, and nothing changes a row in place: restore the \
+                 newest backup that verifies, and enter again what came after it"
+            }
+            _ => {
+                "look at what it says now (`bank … show`); set what is wrong again by command, \
+                 which seals it anew, or restore the newest backup that verifies"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)?;
+        if !self.table.is_empty() {
+            write!(f, " [{} {}", self.table, self.row)?;
+            if let (Some(expected), Some(found)) = (&self.expected, &self.found) {
+                write!(f, ": expected {expected}, found {found}")?;
+            }
+            f.write_str("]")?;
+        }
+        Ok(())
+    }
+}

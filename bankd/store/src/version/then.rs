@@ -1,0 +1,153 @@
+//! Reference data of the past: versions read as the rows of today are.
+
+use super::super::{Error, access, bank, codec, cycle, equipment, mapping};
+use super::kinds::kind;
+use bank_core::directory::Directory;
+use bank_core::ids::{MachineId, ProjectId, UserId};
+use bank_core::model::{Account, Constraint, Member, Project, User};
+use rusqlite::{Connection, Row};
+
+/// Puts everything that there was when a transaction had been written into a directory. Tells of each
+/// account whether that is known, and not said of transaction 0.
+pub(crate) fn decoded(
+    connection: &Connection,
+    tx: i64,
+    directory: &mut Directory,
+    account: impl FnMut(&mut Account, bool),
+) -> Result<(), Error> {
+    let then = Then { connection, tx };
+    then.people(directory)?;
+    then.accounts(directory, account)?;
+    then.each("rate", |r| {
+        directory.put_rate(bank::rate(r)?);
+        Ok(())
+    })?;
+    then.each("key", |r| {
+        directory.put_key(bank::key(r)?);
+        Ok(())
+    })?;
+    then.each("role", |r| {
+        directory.put_grant(access::grant(r)?);
+        Ok(())
+    })?;
+    then.each("limit", |r| {
+        directory.put_limit(access::limit(r)?);
+        Ok(())
+    })?;
+    then.each("attribute", |r| {
+        directory.put_attribute(bank::attribute(r)?);
+        Ok(())
+    })?;
+    then.each("cycle", |r| {
+        directory.put_cycle(cycle::read(r)?);
+        Ok(())
+    })?;
+    then.each("mapping", |r| {
+        directory.mappings.put(mapping::read(r)?);
+        Ok(())
+    })?;
+    then.each("hardware", |r| {
+        directory.equipment.put_hardware(equipment::hardware(r)?);
+        Ok(())
+    })?;
+    then.each("downtime", |r| {
+        directory.equipment.put_downtime(equipment::downtime(r)?);
+        Ok(())
+    })?;
+    then.each("contributor", |r| {
+        let own = equipment::contributor(r)?;
+        directory.equipment.put_contributor(own);
+        Ok(())
+    })?;
+    then.each("contribution", |r| {
+        let own = equipment::contribution(r)?;
+        directory.equipment.put_contribution(own);
+        Ok(())
+    })?;
+    then.each("attention_off", |r| {
+        directory.put_quiet(ProjectId(r.get(0)?), true);
+        Ok(())
+    })
+}
+
+/// The tables as a transaction left them.
+struct Then<'a> {
+    connection: &'a Connection,
+    tx: i64,
+}
+
+impl Then<'_> {
+    fn each(
+        &self,
+        word: &str,
+        mut row: impl FnMut(&Row<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let kind = kind(word);
+        let mut statement = self.connection.prepare_cached(&kind.then())?;
+        let mut rows = statement.query((kind.word, self.tx))?;
+        while let Some(r) = rows.next()? {
+            row(r)?;
+        }
+        Ok(())
+    }
+
+    /// Projects, users, machines and who is a member of what.
+    fn people(&self, directory: &mut Directory) -> Result<(), Error> {
+        self.each("project", |r| {
+            let machines: Vec<i64> = list("version.project", &r.get::<_, String>(8)?)?;
+            directory.put_project(Project {
+                machines: machines.into_iter().map(MachineId).collect(),
+                ..bank::project(r)?
+            });
+            Ok(())
+        })?;
+        self.each("user", |r| {
+            let aliases = list("version.user", &r.get::<_, String>(10)?)?;
+            directory.put_user(User {
+                aliases,
+                ..bank::user(r)?
+            });
+            Ok(())
+        })?;
+        self.each("machine", |r| {
+            directory.put_machine(bank::machine(r)?);
+            Ok(())
+        })?;
+        self.each("member", |r| {
+            directory.put_member(Member {
+                project: ProjectId(r.get(0)?),
+                user: UserId(r.get(1)?),
+                active: r.get(2)?,
+                role: access::member_role(&r.get::<_, String>(3)?)?,
+            });
+            Ok(())
+        })
+    }
+
+    fn accounts(
+        &self,
+        directory: &mut Directory,
+        mut told: impl FnMut(&mut Account, bool),
+    ) -> Result<(), Error> {
+        self.each("account", |r| {
+            let rows: Vec<(String, String, i64, i64)> =
+                list("version.account", &r.get::<_, String>(11)?)?;
+            let mut own = bank::account(r)?;
+            for (dimension, value, allow, subtree) in rows {
+                own.constraints.push(Constraint {
+                    dimension: codec::word("dimension", &dimension, codec::dimension)?,
+                    value,
+                    allow: allow != 0,
+                    subtree: subtree != 0,
+                });
+            }
+            told(&mut own, r.get::<_, i64>(12)? > 0);
+            directory.put_account(own);
+            Ok(())
+        })
+    }
+}
+
+fn list<T: serde::de::DeserializeOwned>(what: &'static str, text: &str) -> Result<Vec<T>, Error> {
+    codec::word(what, text, |t| serde_json::from_str(t).ok())
+}
