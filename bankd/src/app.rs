@@ -13,14 +13,19 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
+use bankd_intake::follow;
+use bankd_ledger::clock;
+use bankd_ledger::survey;
+use bankd_notices::attention;
+use bankd_notices::deliver;
+use bankd_notices::schedule;
+use bankd_services::{Services, start};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::auditor::Gate;
-use crate::clock;
-use crate::services::{Services, start};
-use crate::{attention, auditor, deliver, follow, gold, http, reload, schedule, survey};
+use crate::{auditor, gold, http, reload};
 
 /// How long open requests may take to end once the daemon stops.
 const DRAIN: Duration = Duration::from_secs(10);

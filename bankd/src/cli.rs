@@ -15,12 +15,12 @@ use bank_api::exit::bank as exit;
 use bank_core::amount::Precision;
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
+use bankd_safekeeping::backup::{self, BackupArgs, RestoreArgs};
+use bankd_safekeeping::init::{self, Choices};
 use clap::{Parser, Subcommand};
 
-use crate::backup::{self, BackupArgs, RestoreArgs};
 use crate::doctor::{self, DoctorArgs};
 use crate::import::{self, ImportArgs};
-use crate::init::{self, Choices};
 use crate::{demo, gold, replay, say, serve};
 
 /// The daemon of the allocation bank.

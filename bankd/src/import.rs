@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use bank_api::exit::bank as exit;
 use bank_api::text::{Moment, parse_time};
 use bankd_ingest::{Extra, FORMATS, Options, Reader, Record, Summary, formats, open, screen};
+use bankd_ledger::clock;
 use chrono::Utc;
 use chrono_tz::Tz;
 use clap::builder::PossibleValuesParser;
 
-use crate::clock;
 use offline::{Bank, Done};
 
 /// Records between two signs of life on a terminal.

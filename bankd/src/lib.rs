@@ -7,37 +7,14 @@
 #[macro_use]
 mod say;
 
-pub mod access;
 pub mod app;
-pub mod attention;
 pub mod auditor;
-pub mod backup;
-pub mod checkpoint;
 pub mod cli;
-pub mod clock;
-pub mod deliver;
 pub mod demo;
 pub mod doctor;
-mod exposition;
-pub mod follow;
 pub mod gold;
-pub mod hooks;
 pub mod http;
 pub mod import;
-pub mod init;
-pub mod intake;
-pub mod keys;
-mod listen;
-mod meter;
-pub mod obs;
-pub mod proof;
-pub mod records;
 mod reload;
 pub mod replay;
-pub mod schedule;
 pub mod serve;
-pub mod services;
-mod survey;
-pub mod uploads;
-pub mod usable;
-pub mod writer;

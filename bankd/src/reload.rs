@@ -5,13 +5,13 @@
 
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
+use bankd_ledger::clock;
+use bankd_ledger::obs;
+use bankd_services::Services;
 use toml::{Table, Value};
 
 use crate::auditor::Gate;
 use crate::auditor::access::Access;
-use crate::clock;
-use crate::obs;
-use crate::services::Services;
 
 /// Settings that change while the daemon serves: a section, or one key of it.
 const LIVE: [&str; 5] = ["access", "auditor.access", "backup", "limits", "log.level"];

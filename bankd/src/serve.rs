@@ -10,12 +10,12 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use bankd_config::Config;
 use bankd_config::data_dir::{self, DataDir};
+use bankd_ledger::obs;
 use tokio::net::{TcpListener, TcpSocket, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::{self, Listeners};
 use crate::doctor::modes::{self, Exposed};
-use crate::obs;
 
 /// Connections of the gateway that the system keeps waiting, if it may.
 const WAITING: u32 = 4096;

@@ -1,7 +1,7 @@
 //! Questions: short ones by how long they take, and the one for everything by its rate.
 
 use anyhow::{Result, bail};
-use bankd::clock::Stopwatch;
+use bankd_ledger::clock::Stopwatch;
 
 use crate::figure::percentile;
 use crate::place::Options;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use anyhow::{Result, bail};
-use bankd::clock::Stopwatch;
+use bankd_ledger::clock::Stopwatch;
 
 use crate::figure::percentile;
 use crate::place::Options;

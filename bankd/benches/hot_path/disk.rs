@@ -2,7 +2,7 @@
 
 use crate::figure::percentile;
 use anyhow::Result;
-use bankd::clock::Stopwatch;
+use bankd_ledger::clock::Stopwatch;
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, Write};
 use std::path::Path;

@@ -6,7 +6,7 @@ use crate::seed::{made, open};
 use anyhow::{Result, bail};
 use bank_core::command::Scope;
 use bank_core::ledger;
-use bankd::clock::{LedgerClock, Stopwatch, SystemClock};
+use bankd_ledger::clock::{LedgerClock, Stopwatch, SystemClock};
 use bankd_nami::Event;
 use bankd_store::{SqliteStore, Stamp};
 use std::path::Path;

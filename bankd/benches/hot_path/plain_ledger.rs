@@ -7,7 +7,7 @@
 
 use crate::document::{ALLOCATIONS, MACHINE, OPEN, PROJECTS, Spread, job_id, project, step, user};
 use anyhow::{Context, Result, bail};
-use bankd::clock::Stopwatch;
+use bankd_ledger::clock::Stopwatch;
 use bankd_nami::Event;
 use rusqlite::{Connection, params};
 use std::collections::{HashMap, HashSet};

@@ -6,7 +6,7 @@ use crate::figure::percentile;
 use crate::place::Options;
 use crate::seed::SCHEDULER;
 use anyhow::{Context, Result, bail};
-use bankd::clock::Stopwatch;
+use bankd_ledger::clock::Stopwatch;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

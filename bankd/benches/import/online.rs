@@ -46,8 +46,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use bank_api::sign::SigningKey;
-use bankd::clock::Stopwatch;
-use bankd::keys;
+use bankd_ledger::clock::Stopwatch;
+use bankd_ledger::keys;
 use bankd_nami::Event;
 
 use document::{OPEN, Spread, Step, document};

@@ -7,6 +7,10 @@ use std::sync::Arc;
 
 use bank_core::command::Scope;
 use bankd_config as config;
+use bankd_intake::Feed;
+use bankd_intake::auditor::feed;
+use bankd_ledger::writer::{Caller, Origin};
+use bankd_services::Services;
 use bankd_store as store;
 
 use super::Gate;
@@ -14,10 +18,6 @@ use super::access::{Access, Identity};
 use super::body::Room;
 use super::read::Readers;
 use super::tally::Tally;
-use crate::intake::Feed;
-use crate::intake::auditor::feed;
-use crate::services::Services;
-use crate::writer::{Caller, Origin};
 
 /// Everything behind the routes.
 pub(crate) struct House {

@@ -9,8 +9,8 @@ mod meter;
 use std::collections::{BTreeMap, BTreeSet};
 
 use bankd_config::AuditorMetrics;
+use bankd_ledger::exposition::Text;
 
-use crate::exposition::Text;
 pub use meter::{Answered, Meter, Route};
 
 use super::access::{Access, Reach};
@@ -23,7 +23,7 @@ const OTHERS: &str = "(others)";
 const HELP: &str = "Number of records in the Auditor database";
 
 /// The content type of the answer.
-pub const MEDIA: &str = crate::exposition::MEDIA;
+pub const MEDIA: &str = bankd_ledger::exposition::MEDIA;
 
 /// How many records there are: all, and what of them each reader sees who does not see all.
 #[derive(Debug)]

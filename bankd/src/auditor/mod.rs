@@ -28,6 +28,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bankd_config as config;
+use bankd_ledger::clock;
+use bankd_listen::{self as listen, Arrival, Seat, Who, Wire, gone};
+use bankd_services::Services;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -35,9 +38,6 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-use crate::clock;
-use crate::listen::{self, Arrival, Seat, Who, Wire, gone};
-use crate::services::Services;
 use access::{Access, Identity, Lists};
 use house::{House, Visitor};
 use tls::Tls;

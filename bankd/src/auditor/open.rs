@@ -5,17 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bank_core::time::Timestamp;
+use bankd_intake::auditor::looked;
+use bankd_intake::auditor::money::{Known, Terms};
+use bankd_ledger::clock;
+use bankd_ledger::writer::{Collect, Collecting};
+use bankd_listen::gone;
 use bankd_store::read::auditor::{StoredRecord, renewals};
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::access::Identity;
 use super::house::{House, Visitor};
-use crate::clock;
-use crate::intake::auditor::looked;
-use crate::intake::auditor::money::{Known, Terms};
-use crate::listen::gone;
-use crate::writer::{Collect, Collecting};
 
 /// How often is looked for liens that are to be placed again.
 const TICK: Duration = Duration::from_secs(5);

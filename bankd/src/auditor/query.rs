@@ -9,10 +9,10 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+use bankd_intake::auditor::record::fault;
+use bankd_intake::auditor::time::Time;
 use bankd_store::read::auditor::{Order, Range, Select, pair};
 
-use crate::intake::auditor::record::fault;
-use crate::intake::auditor::time::Time;
 use terms::Term;
 
 /// What is asked for.

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use bankd_intake::auditor::{close, looked};
 use bankd_store as store;
 use bankd_store::read::auditor::{Found, each, record};
 use hyper::body::Bytes;
@@ -20,7 +21,6 @@ use tokio::time::timeout;
 use super::access::Reach;
 use super::answer::{self, Answer, Piece};
 use super::query::Query;
-use crate::intake::auditor::{close, looked};
 
 /// Answers under way at once.
 const READERS: usize = 8;

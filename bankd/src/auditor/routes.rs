@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use bankd_intake::auditor::Act;
+use bankd_ledger::clock::{self, Stopwatch};
 use hyper::body::Incoming;
 use hyper::header::ACCEPT;
 use hyper::{HeaderMap, Method, Request};
@@ -13,8 +15,6 @@ use super::metrics::{Answered, MEDIA, Route};
 use super::query::Query;
 use super::write::{self, Writing};
 use super::{escape, read};
-use crate::clock::{self, Stopwatch};
-use crate::intake::auditor::Act;
 
 /// How long the database may take to say that it is there.
 const ALIVE: Duration = Duration::from_secs(2);

@@ -5,12 +5,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use bankd_config::AuditorMetrics;
+use bankd_intake::auditor::looked;
 use bankd_store::read::auditor::behind;
 
 use super::access::{Access, Reach};
 use super::metrics::{Figures, Meter};
 use super::read::Readers;
-use crate::intake::auditor::looked;
 
 /// Records that are looked at with one question to the database.
 const ONCE: i64 = 10_000;

@@ -7,6 +7,11 @@
 use std::collections::HashSet;
 
 use bank_api::reason::bounded;
+use bankd_intake::auditor::money::{Known, Terms};
+use bankd_intake::auditor::record::{Added, Refused, Updated};
+use bankd_intake::auditor::time::Time;
+use bankd_intake::auditor::{Act, Understood, gathered, known, looked, pairs, understood};
+use bankd_ledger::writer::{Collect, Collected, Collecting, Gathered, SubmitError, Told, Work};
 use bankd_store::read;
 use hyper::Request;
 use hyper::body::Incoming;
@@ -16,11 +21,6 @@ use tokio::time::Instant;
 use super::access::{Access, Right};
 use super::answer::{self, Answer, Dropped};
 use super::house::{House, Visitor};
-use crate::intake::auditor::money::{Known, Terms};
-use crate::intake::auditor::record::{Added, Refused, Updated};
-use crate::intake::auditor::time::Time;
-use crate::intake::auditor::{Act, Understood, gathered, known, looked, pairs, understood};
-use crate::writer::{Collect, Collected, Collecting, Gathered, SubmitError, Told, Work};
 
 /// Bodies from here on are read on a thread of their own, in bytes.
 const LARGE: usize = 256 << 10;

@@ -6,14 +6,14 @@ use anyhow::{Context, Result};
 use bank_api::exit::bank as exit;
 use bank_api::v1::Verification;
 use bankd_config::data_dir::DataDir;
+use bankd_ledger::clock;
+use bankd_safekeeping::checkpoint::{self, Checkpoint, Keeper, PublicKey, SigningKey};
+use bankd_safekeeping::proof;
 use bankd_store::verify::Report;
 use bankd_store::{self as store, checkpoint as facts, verify};
 use clap::{Args, Subcommand};
 
 use super::{Data, Failure, exists};
-use crate::checkpoint::{self, Checkpoint, Keeper, PublicKey, SigningKey};
-use crate::clock;
-use crate::proof;
 
 /// What is verified, and against what.
 #[derive(Debug, Args)]

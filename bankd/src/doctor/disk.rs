@@ -4,10 +4,10 @@ use bank_api::text::parse_rfc3339;
 use bank_api::v1::LastBackup;
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
+use bankd_ledger::clock;
+use bankd_safekeeping::backup;
 
 use super::{Found, State};
-use crate::backup;
-use crate::clock;
 
 /// Below this nothing can be written for long.
 const LITTLE: u64 = 256 << 20;

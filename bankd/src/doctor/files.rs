@@ -7,11 +7,11 @@ use std::path::Path;
 
 use bankd_config::data_dir::DataDir;
 use bankd_config::{Config, path_in};
+use bankd_ledger::keys;
+use bankd_services::spool;
 use bankd_store::Checkup;
 
 use super::{Found, State, modes};
-use crate::keys;
-use crate::services::spool;
 
 /// Owner and modes of the data directory.
 pub(super) fn directory(data: &DataDir) -> Found {

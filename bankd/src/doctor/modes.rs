@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 
 use bankd_config::data_dir::DataDir;
 use bankd_config::{Config, path_in};
-
-use crate::checkpoint;
+use bankd_safekeeping::checkpoint;
 
 /// The secrets in `keys/`.
 #[derive(Debug, Default)]

@@ -2,9 +2,10 @@
 
 use bankd_config::data_dir::DataDir;
 use bankd_config::{Config, DeliverWord, path_in};
+use bankd_notices::deliver;
+use bankd_notices::schedule;
 
 use super::{Found, State};
-use crate::{deliver, schedule};
 
 const NAME: &str = "reports";
 

@@ -10,11 +10,11 @@ use bank_api::text::format_rfc3339;
 use bank_core::time::Timestamp;
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
+use bankd_ledger::clock;
 use bankd_store::Checkup;
 
 use super::{Found, State};
 use crate::auditor::tls::Tls;
-use crate::clock;
 
 /// How long the daemon may take to say that it is there.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -2,9 +2,9 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 
 use bank_core::amount::Precision;
+use bankd_safekeeping::init::{self, init};
 
 use super::*;
-use crate::init::{self, init};
 
 fn bank() -> (tempfile::TempDir, DataDir) {
     let folder = tempfile::tempdir().unwrap();
@@ -140,9 +140,13 @@ fn a_secret_that_the_settings_name_is_no_stranger() {
 fn a_backup_is_seen() {
     let (folder, data) = bank();
     let config = Config::default();
-    let mut plan = crate::backup::Plan::of(&data, &config.backup, crate::backup::Reason::Asked);
+    let mut plan = bankd_safekeeping::backup::Plan::of(
+        &data,
+        &config.backup,
+        bankd_safekeeping::backup::Reason::Asked,
+    );
     plan.out = folder.path().join("out");
-    let made = crate::backup::make(&data, &plan).unwrap();
+    let made = bankd_safekeeping::backup::make(&data, &plan).unwrap();
     assert_eq!(state(&data, "backup"), State::Ok);
     fs::remove_dir_all(made.path).unwrap();
     assert_eq!(state(&data, "backup"), State::Warn);

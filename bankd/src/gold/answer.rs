@@ -4,11 +4,11 @@
 
 use std::fmt::Write as _;
 
+use bankd_ledger::keys::hmac64::{self, Hmac64};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::{Said, Value};
-use crate::keys::hmac64::{self, Hmac64};
 
 /// The head of every answer, also of a failure: 88 bytes.
 const HEAD: &str = "HTTP/1.1 200 OK\r\n\

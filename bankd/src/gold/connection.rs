@@ -10,6 +10,10 @@ use std::task::ready;
 use std::time::Duration;
 
 use bankd_config::Gold;
+use bankd_ledger::clock;
+use bankd_ledger::keys::KeyRing;
+use bankd_ledger::keys::hmac64::Hmac64;
+use bankd_listen::gone;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::yield_now;
@@ -21,10 +25,6 @@ use super::lines::Lines;
 use super::reason::Reason;
 use super::socket::{SEATS, STANDING};
 use super::{Said, Verified, answer};
-use crate::clock;
-use crate::keys::KeyRing;
-use crate::keys::hmac64::Hmac64;
-use crate::listen::gone;
 
 /// How long the head may take.
 const HEAD: Duration = Duration::from_secs(5);

@@ -8,16 +8,16 @@ use std::sync::Arc;
 
 use bank_api::sign::KeyLookup;
 use bankd_config::{Gold, GoldPeer};
+use bankd_ledger::access::Role;
+use bankd_ledger::clock;
+use bankd_ledger::keys::hmac64::{self, Hmac64};
+use bankd_ledger::keys::{Found, KeyRing};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::envelope::{self, Broken, Envelope};
 use super::reason::Reason;
 use super::{Peer, Verified};
-use crate::access::Role;
-use crate::clock;
-use crate::keys::hmac64::{self, Hmac64};
-use crate::keys::{Found, KeyRing};
 
 /// A verified request, and what its answer is signed with.
 #[derive(Debug)]

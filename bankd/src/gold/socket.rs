@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bankd_config::Seats;
+use bankd_listen::{self as listen, Who};
+use bankd_services::Services;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use super::connection::{self, House, Place, Talk};
 use super::{Said, Verified, gate, talk};
-use crate::listen::{self, Who};
-use crate::services::Services;
 
 /// Connections that have all the time of the protocol (`gold-wire.md` 1.2).
 pub(super) const SEATS: usize = 256;

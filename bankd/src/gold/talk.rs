@@ -19,12 +19,12 @@ use std::sync::Arc;
 
 use bank_api::error;
 use bank_api::reason::bounded;
+use bankd_ledger::clock::{self, Stopwatch};
+use bankd_ledger::writer::SubmitError;
+use bankd_services::Services;
 use bankd_store::read::ReadError;
 
 use super::{Said, Verified};
-use crate::clock::{self, Stopwatch};
-use crate::services::Services;
-use crate::writer::SubmitError;
 use job::Verb;
 use request::{Asked, plain, unsupported};
 

@@ -20,13 +20,12 @@ use bank_core::access;
 use bank_core::command::Scope;
 use bank_core::directory::Directory;
 use bank_core::time::Timestamp;
+use bankd_ledger::access::{Person, Role, Roles};
+use bankd_ledger::clock;
+use bankd_ledger::keys::tokens::{self, Shown};
+use bankd_ledger::keys::{Found, KeyRing};
+use bankd_ledger::writer::{Caller, IdempotencyKey, Origin};
 use sha2::{Digest, Sha256};
-
-use crate::access::{Person, Role, Roles};
-use crate::clock;
-use crate::keys::tokens::{self, Shown};
-use crate::keys::{Found, KeyRing};
-use crate::writer::{Caller, IdempotencyKey, Origin};
 
 /// A caller who is known, as every handler gets it.
 #[derive(Clone, Debug)]
@@ -396,7 +395,7 @@ impl std::fmt::Display for Peer {
 }
 
 /// Who a uid is; a first look may wait for a directory service, so it leaves the event loop.
-pub(super) async fn person(services: &Arc<crate::services::Services>, uid: u32) -> Option<Person> {
+pub(super) async fn person(services: &Arc<bankd_services::Services>, uid: u32) -> Option<Person> {
     if let Some(person) = services.people.remembered(uid) {
         return Some(person);
     }

@@ -12,10 +12,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 
 use bank_api::error::Problem;
+use bankd_ledger::clock;
+use bankd_listen::Wire;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-
-use crate::clock;
-use crate::listen::Wire;
 
 /// The longest head that the library writes of its own accord.
 const HEAD_MAX: usize = 512;

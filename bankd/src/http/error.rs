@@ -14,12 +14,12 @@ use bank_api::text;
 use bank_core::amount::Amount;
 use bank_core::directory::Bank;
 use bank_core::refusal::Refusal;
+use bankd_ledger::writer::SubmitError;
 use bankd_store as store;
 use bankd_store::answer::Media;
 use bankd_store::read::ReadError;
 
 use super::log::Denied;
-use crate::writer::SubmitError;
 
 /// A failed request on its way out.
 #[derive(Clone, Debug)]

@@ -17,16 +17,16 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use bank_api::nami::Line;
 use bank_api::sign::{Condition, Failure as Unproven};
+use bankd_ledger::access::Role;
+use bankd_ledger::clock::{self, Stopwatch};
+use bankd_ledger::writer::Caller;
+use bankd_services::Services;
+use bankd_services::limits::{Limit, Over, UnderWay};
 use bankd_store::answer::{Answer, Media};
 
 use super::auth::{self, Arrived, Authenticated, Peer, Signer};
 use super::error::{self, Failure};
 use super::{log, router};
-use crate::access::Role;
-use crate::clock::{self, Stopwatch};
-use crate::services::Services;
-use crate::services::limits::{Limit, Over, UnderWay};
-use crate::writer::Caller;
 
 /// How long a body may take to arrive.
 const BODY_TIME: Duration = Duration::from_secs(10);

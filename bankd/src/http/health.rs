@@ -9,12 +9,12 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use bankd_ledger::access::right::Right;
+use bankd_services::Services;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::route::Route;
-use crate::access::right::Right;
-use crate::services::Services;
 
 /// The process answers.
 #[derive(Debug, Serialize, ToSchema)]

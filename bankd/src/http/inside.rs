@@ -6,11 +6,11 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{ConnectInfo, Request};
+use bankd_services::Services;
 use tower::ServiceExt as _;
 
 use super::auth::Peer;
 use super::router::router;
-use crate::services::Services;
 
 /// Asks as a user of the socket would.
 pub struct Inside {

@@ -12,13 +12,13 @@ use axum::http::response;
 use bank_api::error::Problem;
 use bank_api::nami;
 use bank_api::sign::Failure;
+use bankd_ledger::access::Roles;
+use bankd_ledger::clock::Stopwatch;
+use bankd_ledger::writer::Summary;
+use bankd_services::Services;
 use bankd_store::answer::Answer;
 
 use super::auth::Peer;
-use crate::access::Roles;
-use crate::clock::Stopwatch;
-use crate::services::Services;
-use crate::writer::Summary;
 
 /// What the commands of one request came to, for the log.
 #[derive(Clone, Debug, Default)]

@@ -12,10 +12,10 @@ use std::sync::LazyLock;
 
 use axum::http::header;
 use axum::response::IntoResponse;
+use bankd_ledger::access::right::Right;
 use serde_json::{Map, Value, json};
 
 use super::route::{Content, Route, Shape};
-use crate::access::right::Right;
 use operation::operation;
 
 /// What the document is about, for people.

@@ -16,6 +16,8 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use bank_api::nami::Line;
+use bankd_ledger::access::right::Right;
+use bankd_services::Services;
 use bankd_store::answer::{Answer, Media};
 use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
@@ -24,8 +26,6 @@ use super::auth::{self, Authenticated};
 use super::error::Failure;
 use super::frame::respond;
 use super::log::Denied;
-use crate::access::right::Right;
-use crate::services::Services;
 
 /// A JSON shape, as the document needs it.
 #[derive(Clone, Copy, Debug)]
@@ -307,7 +307,7 @@ mod tests {
     fn a_row_with_a_right_is_never_open() {
         let row = |right| open(vec![Route::get("/x", nothing).right(right)]);
         assert!(row(Right::Anybody).has_routes());
-        for (right, word) in crate::access::right::RIGHTS {
+        for (right, word) in bankd_ledger::access::right::RIGHTS {
             let is_open = row(*right).has_routes();
             assert_eq!(is_open, *right == Right::Anybody, "{word}");
         }

@@ -8,11 +8,11 @@ use axum::extract::MatchedPath;
 use axum::http::Method;
 use axum::http::request::Parts;
 use axum::middleware::from_fn_with_state;
+use bankd_services::Services;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::route::{Route, mount, open};
 use super::{frame, health, nami, openapi, v1};
-use crate::services::Services;
 
 /// The whole table: the scheduler's routes and those of the JSON API.
 pub fn table() -> Vec<Route> {

@@ -10,6 +10,8 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
 use axum::response::Response;
+use bankd_listen::{self as listen, Arrival, Who, gone};
+use bankd_services::Services;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -22,8 +24,6 @@ use tower::Service as _;
 use super::auth::Peer;
 use super::bare::{Asked, Telling};
 use super::router;
-use crate::listen::{self, Arrival, Who, gone};
-use crate::services::Services;
 
 /// How long the head of a request may take, the wait for it on an idle connection included.
 const HEAD_TIME: Duration = Duration::from_secs(30);

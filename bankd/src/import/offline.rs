@@ -11,16 +11,16 @@ use bank_core::command::Scope;
 use bankd_config::Config;
 use bankd_config::data_dir::{self, DataDir};
 use bankd_ingest::{Extra, Summary, screen};
+use bankd_intake::{Feed, Intake};
+use bankd_ledger::access::People;
+use bankd_ledger::clock;
+use bankd_ledger::writer::{self, Caller, Origin, Writer};
+use bankd_records as records;
+use bankd_safekeeping::backup;
 use bankd_store::SqliteStore;
 use bankd_store::background;
 
 use super::Failure;
-use crate::access::People;
-use crate::backup;
-use crate::clock;
-use crate::intake::{Feed, Intake};
-use crate::records;
-use crate::writer::{self, Caller, Origin, Writer};
 
 /// Jobs in one transaction while nobody else is served (`docs/decisions/0088`).
 const CHUNK_OFFLINE: usize = 5_000;

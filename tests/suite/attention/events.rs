@@ -68,7 +68,7 @@ fn a_notice_that_failed_names_its_receiver_in_the_log() {
     assert_eq!(line.matches("\"target\":").count(), 1, "{line}");
     let line: Value = serde_json::from_str(&line).unwrap();
     assert_eq!(line["deliver"], "pager", "{line}");
-    assert_eq!(line["target"], "bankd::deliver", "{line}");
+    assert_eq!(line["target"], "bankd_notices::deliver", "{line}");
 }
 
 #[test]

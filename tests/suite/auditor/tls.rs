@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use bankd::auditor::access::Identity;
 use bankd::auditor::tls::Tls;
-use bankd::clock::auth_now_s;
 use bankd_config::AuditorTls;
+use bankd_ledger::clock::auth_now_s;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};

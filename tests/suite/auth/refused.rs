@@ -131,7 +131,7 @@ fn uncovered() -> Vec<Wrong> {
 
 /// Signed by the wrong one, or at the wrong time.
 fn misplaced() -> Vec<Wrong> {
-    let now = bankd::clock::auth_now_s();
+    let now = bankd_ledger::clock::auth_now_s();
     let with = |signing: Signing| signing.sign(charge("key-1"));
     let new = Signing::new;
     let unsigned = charge("key-1");

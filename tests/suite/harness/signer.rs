@@ -37,7 +37,7 @@ impl Signing {
         ];
         Self {
             covered: covered.map(str::to_owned).to_vec(),
-            created: bankd::clock::auth_now_s(),
+            created: bankd_ledger::clock::auth_now_s(),
             keyid: KEY_ID.to_owned(),
             secret: SECRET.to_vec(),
             nonce: uuid::Uuid::new_v4().simple().to_string(),

@@ -4,8 +4,8 @@
 use super::ground::Ground;
 use super::history::{history, wild};
 use bank_core::decimal::Decimal;
-use bankd::records::costs::row;
 use bankd_emit::focus::{Money, head, line};
+use bankd_records::costs::row;
 use bankd_store::open_reader;
 use bankd_store::read::costs::{What, page};
 

@@ -10,7 +10,7 @@ use bank_core::model::LienState;
 use bank_core::months;
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
-use bankd::writer::Decided;
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::{Answer, Media};
 
 /// The answer that the writer stores.

@@ -7,12 +7,12 @@ use std::sync::{Arc, OnceLock};
 
 use bank_core::amount::Precision;
 use bank_core::time::{MICROS, TEN_YEARS_S, Timestamp};
-use bankd::clock::{LedgerClock, SetClock};
 use bankd::http::inside::Inside;
-use bankd::records::Drain;
-use bankd::services::{Services, start};
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
+use bankd_ledger::clock::{LedgerClock, SetClock};
+use bankd_records::Drain;
+use bankd_services::{Services, start};
 use bankd_store::bank::NewBank;
 use bankd_store::{SqliteStore, open_reader};
 use rusqlite::Connection;

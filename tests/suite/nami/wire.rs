@@ -52,7 +52,7 @@ pub(super) fn nami_case_47_only_what_is_signed_counts(documents: &Documents) {
     let request = || Request::nami("charge", "case-47", &body);
 
     let old = Signing {
-        created: bankd::clock::auth_now_s() - 301,
+        created: bankd_ledger::clock::auth_now_s() - 301,
         ..Signing::new()
     };
     assert_eq!(bank.over_tcp(&old.sign(request())).status, 401);

@@ -21,6 +21,24 @@ const DAEMON: &[(&str, &[&str])] = &[
     ("nami", &[]),
     ("config", &["ingest", "emit"]),
     ("store", &[]),
+    ("ledger", &["config", "store"]),
+    ("records", &["emit", "config", "store", "ledger"]),
+    ("intake", &["ingest", "config", "store", "ledger"]),
+    ("notices", &["config", "store", "ledger"]),
+    ("safekeeping", &["config", "store", "ledger", "records"]),
+    ("listen", &["config", "ledger"]),
+    (
+        "services",
+        &[
+            "config",
+            "store",
+            "ledger",
+            "records",
+            "intake",
+            "notices",
+            "safekeeping",
+        ],
+    ),
 ];
 
 /// The names in a section of a manifest.
@@ -142,40 +160,7 @@ fn test_hooks_are_in_no_release() {
 }
 
 /// A room of the daemon, and what of the daemon it may use.
-const ROOMS: [(&str, &[&str]); 16] = [
-    (
-        "bankd/src/attention",
-        &[
-            "attention",
-            "answer",
-            "data_dir",
-            "services",
-            "clock",
-            "config",
-            "deliver",
-            "store",
-            "usable",
-            "writer",
-        ],
-    ),
-    (
-        "bankd/src/deliver",
-        &["deliver", "clock", "config", "hooks", "store", "writer"],
-    ),
-    (
-        "bankd/src/checkpoint",
-        &["checkpoint", "clock", "proof", "store"],
-    ),
-    (
-        "bankd/src/schedule",
-        &[
-            "schedule", "clock", "config", "hooks", "store", "writer", "zones",
-        ],
-    ),
-    (
-        "bankd/src/proof",
-        &["proof", "background", "clock", "store"],
-    ),
+const ROOMS: [(&str, &[&str]); 3] = [
     (
         "bankd/src/auditor",
         &[
@@ -193,41 +178,10 @@ const ROOMS: [(&str, &[&str]); 16] = [
         ],
     ),
     (
-        "bankd/src/follow",
-        &[
-            "follow",
-            "background",
-            "clock",
-            "config",
-            "hooks",
-            "ingest",
-            "intake",
-            "store",
-            "writer",
-        ],
-    ),
-    (
         "bankd/src/gold",
         &[
             "gold", "access", "answer", "data_dir", "services", "clock", "config", "keys",
             "listen", "nami", "store", "usable", "writer",
-        ],
-    ),
-    (
-        "bankd/src/backup",
-        &[
-            "backup",
-            "answer",
-            "data_dir",
-            "services",
-            "background",
-            "clock",
-            "config",
-            "hooks",
-            "records",
-            "serve",
-            "store",
-            "writer",
         ],
     ),
     (
@@ -248,34 +202,6 @@ const ROOMS: [(&str, &[&str]); 16] = [
             "store",
         ],
     ),
-    ("bankd/src/listen", &["listen", "clock", "config"]),
-    (
-        "bankd/src/intake",
-        &["intake", "config", "ingest", "store", "writer"],
-    ),
-    (
-        "bankd/src/writer",
-        &[
-            "writer", "store", "answer", "clock", "config", "hooks", "meter",
-        ],
-    ),
-    (
-        "bankd/src/uploads",
-        &[
-            "uploads",
-            "background",
-            "clock",
-            "config",
-            "ingest",
-            "intake",
-            "writer",
-        ],
-    ),
-    (
-        "bankd/src/survey",
-        &["survey", "background", "clock", "store", "writer"],
-    ),
-    ("bankd/src/clock", &["clock", "config"]),
 ];
 
 /// The rooms that a file reaches with `crate::ROOM`, with their lines.

@@ -241,7 +241,7 @@ fn http_statuses_come_from_the_one_table() {
 #[test]
 fn clocks_are_read_in_one_place_of_each_program() {
     let places = [
-        "bankd/src/clock.rs",
+        "bankd/ledger/src/clock.rs",
         "bank-cli/src/clock.rs",
         "nami-scripts/src/clock.rs",
     ];

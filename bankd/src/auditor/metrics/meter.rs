@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::exposition::{Text, seconds};
+use bankd_ledger::exposition::{Text, seconds};
 
 /// A route with its method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

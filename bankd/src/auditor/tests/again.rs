@@ -1,9 +1,9 @@
 use bank_core::command::Scope;
 use bank_core::time::Timestamp;
+use bankd_intake::auditor::again::{self, Again, Kept};
+use bankd_ledger::writer::{Caller, Origin};
 
 use super::fixture::{Bank, begun, moment};
-use crate::intake::auditor::again::{self, Again, Kept};
-use crate::writer::{Caller, Origin};
 
 /// The oldest row of the quarantine as it is taken in again, with another body where there is one.
 async fn oldest(bank: &Bank, body: Option<String>) -> Again {

@@ -9,16 +9,16 @@ use bank_core::command::{AddProject, Command, Deposit, Scope, SetMachine, SetUse
 use bank_core::time::Timestamp;
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
+use bankd_ledger::clock::{LedgerClock, SetClock};
+use bankd_ledger::writer::{Caller, Decided, Origin, Submission};
+use bankd_records::Drain;
+use bankd_safekeeping::init::{self, Choices};
+use bankd_services::{Services, start};
 use bankd_store::answer::{Answer, Media};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use super::super::{Gate, House, serve_house};
-use crate::clock::{LedgerClock, SetClock};
-use crate::init::{self, Choices};
-use crate::records::Drain;
-use crate::services::{Services, start};
-use crate::writer::{Caller, Decided, Origin, Submission};
 
 pub(super) struct Bank {
     _folder: tempfile::TempDir,
@@ -72,7 +72,7 @@ impl Bank {
         let mut config = Config::default();
         change(&mut config);
         // Not before what `init` wrote down.
-        let now = (crate::clock::auth_now_s() + 1) * 1_000_000;
+        let now = (bankd_ledger::clock::auth_now_s() + 1) * 1_000_000;
         let clock = Arc::new(SetClock::new(Timestamp(now)));
         let shown: Arc<dyn LedgerClock> = Arc::clone(&clock) as Arc<dyn LedgerClock>;
         let (services, drain) = start::start_with(&data, config, |_| Ok(shown)).unwrap();
@@ -145,7 +145,7 @@ impl Bank {
             fingerprint: String::new(),
         };
         let reply = self.services.writer.submit(submission).await.unwrap();
-        let crate::writer::Reply::Fresh { summary, .. } = reply else {
+        let bankd_ledger::writer::Reply::Fresh { summary, .. } = reply else {
             panic!("{reply:?}")
         };
         assert_eq!(summary.code, "");
@@ -292,6 +292,6 @@ pub(super) fn begun(bank: &Bank, id: &str, seconds: i64) -> String {
 /// So many seconds from the bank's present.
 pub(super) fn moment(bank: &Bank, seconds: i64) -> String {
     let mut text = Vec::new();
-    crate::intake::auditor::time::write(bank.now + seconds * 1_000_000, &mut text);
+    bankd_intake::auditor::time::write(bank.now + seconds * 1_000_000, &mut text);
     String::from_utf8(text).unwrap()
 }

@@ -8,7 +8,10 @@ use bank_core::directory::Directory;
 use bank_core::model::{InstanceKey, ObjectType};
 use bank_core::terms::Terms;
 use bank_core::time::Seconds;
+use bankd_ledger::keys;
+use bankd_ledger::writer::{Caller, IdempotencyKey, Origin, Reply, Submission, Summary};
 use bankd_nami::{self as nami, Document, ObjectKind};
+use bankd_services::Services;
 use bankd_store::read::jobs;
 use sha2::{Digest, Sha256};
 
@@ -17,9 +20,6 @@ use super::request::{Asked, missing, plain, unsupported};
 use super::said::{self, Came, Told};
 use super::{Fault, Said};
 use crate::gold::Verified;
-use crate::keys;
-use crate::services::Services;
-use crate::writer::{Caller, IdempotencyKey, Origin, Reply, Submission, Summary};
 
 /// The name of the gateway as a machine's charging source (decision 19).
 const SOURCE: &str = "gold";

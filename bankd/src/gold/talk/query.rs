@@ -12,6 +12,7 @@ mod user;
 
 use std::sync::Arc;
 
+use bankd_services::Services;
 use bankd_store as store;
 use rusqlite::Connection;
 
@@ -19,7 +20,6 @@ use super::request::{Asked, plain, unsupported};
 use super::said::element;
 use super::{Fault, Said};
 use crate::gold::{Value, Verified};
-use crate::services::Services;
 use select::Select;
 
 /// Rows of one answer at most.

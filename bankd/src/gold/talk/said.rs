@@ -10,12 +10,12 @@ use bank_core::directory::Bank;
 use bank_core::effects::{Billing, Outcome};
 use bank_core::time::Seconds;
 use bankd_config::NoFundsWord;
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::{Answer, Media};
 
 use super::job::Verb;
 use super::request::plain;
 use crate::gold::{Said, Value, Verified};
-use crate::writer::Decided;
 
 /// What the message says of its job; the answer to a quote says it again.
 #[derive(Clone, Debug, Default)]

@@ -10,6 +10,8 @@ use bank_core::directory::{Bank, Directory, Policy};
 use bank_core::model::Key;
 use bank_core::time::Window;
 use bankd_config::{Config, Gold};
+use bankd_ledger::keys::hmac64::{self, Hmac64};
+use bankd_ledger::keys::{KeyRing, write_secret};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use tokio::io::{AsyncReadExt as _, DuplexStream, duplex};
@@ -18,8 +20,6 @@ use tokio::task::JoinHandle;
 
 use crate::gold::connection::{House, Place, Talk, attend};
 use crate::gold::{Said, Value, Verified};
-use crate::keys::hmac64::{self, Hmac64};
-use crate::keys::{KeyRing, write_secret};
 
 /// What the double behind the gateway does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

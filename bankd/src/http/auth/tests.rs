@@ -12,13 +12,13 @@ use bank_api::sign::{
 use bank_core::amount::Precision;
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
+use bankd_ledger::keys::read_secret;
+use bankd_safekeeping::init::{Choices, init};
+use bankd_services::{Services, start};
 use tower::ServiceExt;
 
 use super::*;
 use crate::http::router::router;
-use crate::init::{Choices, init};
-use crate::keys::read_secret;
-use crate::services::{Services, start};
 
 const CHARGE: &str = "<Job><ObjectID>Moab.1</ObjectID><Account>nosuch</Account>\
     <Processors>1</Processors><ChargeDuration>60</ChargeDuration></Job>";

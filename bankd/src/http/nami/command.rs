@@ -11,11 +11,11 @@ use bank_core::directory::Directory;
 use bank_core::model::{ChargeDuration, Closing};
 use bank_core::terms::Terms;
 use bank_core::time::{Seconds, Timestamp};
+use bankd_ledger::keys;
+use bankd_ledger::writer::Render;
 use bankd_nami::{Document, Event, asserted_amount, request};
 
 use super::line;
-use crate::keys;
-use crate::writer::Render;
 
 /// The name of the scheduler as a machine's charging source (decision 19).
 const SOURCE: &str = "nami";

@@ -10,10 +10,10 @@ use bank_core::directory::{Bank, Directory};
 use bank_core::effects::{Billing, Charged, Outcome, Quoted, Reserved};
 use bank_core::ids::{AccountId, UNBILLED};
 use bank_core::refusal::Refusal;
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::{Answer, Media};
 
 use crate::http::error::detail;
-use crate::writer::Decided;
 
 /// One line as the whole answer.
 pub fn answer(line: &Line) -> Answer {

@@ -17,7 +17,9 @@ use axum::extract::{Query, State};
 use axum::http::HeaderValue;
 use axum::response::Response;
 use bank_api::nami::Line;
+use bankd_ledger::writer::{Reply, Submission, SubmitError, Summary};
 use bankd_nami::{Document, DocumentError, Event, ReadOptions, read_each, require};
+use bankd_services::Services;
 use bankd_store::answer::{Answer, Media};
 use serde::Deserialize;
 
@@ -25,8 +27,6 @@ use super::auth::{Authenticated, unauthorized};
 use super::frame::respond;
 use super::log::{Denied, Story, Told};
 use super::route::lines;
-use crate::services::Services;
-use crate::writer::{Reply, Submission, SubmitError, Summary};
 use command::Setting;
 
 /// Documents above this size are read away from the event loop, in bytes.

@@ -1,10 +1,11 @@
 //! The table of the scheduler's routes: XML in, lines of text out.
 
+use bankd_ledger::access::right::Right;
+
 use super::{
     Parameters, charge, create, delete, end, go_on, modify, pause, query, quote, reserve, resume,
     start, update,
 };
-use crate::access::right::Right;
 use crate::http::route::{Route, Unruled};
 
 /// What an answer of lines says.

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bank_api::error;
+use bankd_ledger::access::right::Right;
 use serde_json::{Map, Value, json};
 
 use super::{Schemas, value};
-use crate::access::right::Right;
 use crate::http::route::{Route, Shape};
 
 /// Refusals of every route that knows its callers.
@@ -49,7 +49,11 @@ pub(super) fn operation(row: &Route, schemas: &mut Schemas) -> Value {
         add("description", row.more.into());
         return operation;
     }
-    let roles: Vec<&str> = row.right.roles().map(crate::access::Role::word).collect();
+    let roles: Vec<&str> = row
+        .right
+        .roles()
+        .map(bankd_ledger::access::Role::word)
+        .collect();
     let needs = format!(
         "Needs the right `{}`: {}.",
         row.right.word(),

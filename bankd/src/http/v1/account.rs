@@ -7,6 +7,7 @@ use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 use bank_core::ids::AccountId;
 use bank_core::model::{Account, Dimension};
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 use bankd_store::read::money::{self, Figures};
 use bankd_store::read::past;
@@ -18,7 +19,6 @@ use super::shape::{self, cleared};
 use super::then::{self, Then};
 use super::view::View;
 use crate::http::error::Failure;
-use crate::writer::Decided;
 
 /// `GET /api/v1/accounts`: those in view, by name.
 pub(super) async fn list(call: Call) -> Handled {

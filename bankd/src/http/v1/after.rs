@@ -11,13 +11,13 @@ use bank_core::effects::{Outcome, Refunded, Transferred};
 use bank_core::ids::{AccountId, AllocationId, TxId};
 use bank_core::model::ObjectType;
 use bank_core::refusal::Refusal;
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, rendered};
 use super::path::Path;
 use super::shape::{self, read_amount, read_time};
 use crate::http::error::Failure;
-use crate::writer::Decided;
 
 /// `POST /api/v1/transfers`: for administrators, for operators between accounts of their projects, and
 /// for managers inside one of theirs.

@@ -8,6 +8,7 @@ use bank_core::effects::Outcome;
 use bank_core::ids::{AccountId, AllocationId};
 use bank_core::model::{Allocation, Phase};
 use bank_core::refusal::Refusal;
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 use bankd_store::read::{money, past};
 
@@ -17,7 +18,6 @@ use super::path::Path;
 use super::shape::{self, read_bound};
 use super::then;
 use crate::http::error::Failure;
-use crate::writer::Decided;
 
 /// `GET /api/v1/allocations`: by number.
 pub(super) async fn list(call: Call) -> Handled {

@@ -12,6 +12,8 @@ use bank_core::command::{Ack, Attention as Asked, Command, Switch};
 use bank_core::effects::Outcome;
 use bank_core::ids::TxId;
 use bank_core::refusal::Refusal;
+use bankd_ledger::writer::Decided;
+use bankd_notices::deliver;
 use bankd_store::NoticeChange;
 use bankd_store::answer::Answer;
 use bankd_store::read::attention::{self, EventRow, NoticeRow, TargetStanding};
@@ -22,9 +24,7 @@ use super::path::Path;
 use super::project::Empty;
 use super::shape;
 use super::view::View;
-use crate::deliver;
 use crate::http::error::Failure;
-use crate::writer::Decided;
 
 /// Rows of a page that names no limit.
 const DEFAULT_LIMIT: u32 = 100;

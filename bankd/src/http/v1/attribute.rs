@@ -6,13 +6,13 @@ use bank_core::attribute::{Attribute, AttributeKind};
 use bank_core::command::Command;
 use bank_core::effects::Outcome;
 use bank_core::refusal::Refusal;
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::pages::Turn;
 use super::path::Path;
 use super::shape;
-use crate::writer::Decided;
 
 /// `GET /api/v1/attributes`: by name.
 pub(super) async fn list(call: Call) -> Handled {

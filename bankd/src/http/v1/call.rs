@@ -15,6 +15,9 @@ use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
+use bankd_ledger::access::right::Right;
+use bankd_ledger::writer::{Decided, IdempotencyKey, Render, Reply, Submission};
+use bankd_services::Services;
 use bankd_store::answer::{Answer, Media};
 use bankd_store::{self as store, Known, StoredAnswer};
 use rusqlite::Connection;
@@ -25,14 +28,11 @@ use super::done::{Beside, Done};
 use super::fault;
 use super::proposal;
 use super::view::View;
-use crate::access::right::Right;
 use crate::http::auth::Authenticated;
 use crate::http::error::{Failure, problem};
 use crate::http::frame::respond;
 use crate::http::log::Denied;
 use crate::http::route::Granted;
-use crate::services::Services;
-use crate::writer::{Decided, IdempotencyKey, Render, Reply, Submission};
 
 /// Largest body, in bytes; the layers in front refuse larger ones already.
 const BODY_MAX: usize = 1024 * 1024;

@@ -7,13 +7,13 @@ use bank_core::effects::{self, Billing, Outcome};
 use bank_core::refusal::Refusal;
 use bank_core::terms::{Shortfall, Span, Terms};
 use bank_core::time::{Seconds, Timestamp};
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, rendered};
 use super::object::{find_quote, has_payer, object_of};
 use super::quote::UNPRICED;
 use super::shape::{self, read_amount, read_time};
-use crate::writer::Decided;
 
 /// `POST /api/v1/charges`
 pub(super) async fn charge(call: Call) -> Handled {

@@ -5,11 +5,11 @@ use bank_api::v1::{ClockStatus, ConfirmClock};
 use bank_core::command::Command;
 use bank_core::effects::Outcome;
 use bank_core::time::Timestamp;
+use bankd_ledger::writer::{Decided, Standing};
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, new_state, rendered};
 use super::shape;
-use crate::writer::{Decided, Standing};
 
 /// `POST /api/v1/clock`
 pub(super) async fn confirm(call: Call) -> Handled {

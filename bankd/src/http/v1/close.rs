@@ -6,12 +6,12 @@ use bank_api::v1::{self, CloseQuery, List, NewClose, UndoClose};
 use bank_core::command::{ClosePeriod, Command, Period};
 use bank_core::directory::Bank;
 use bank_core::effects::{Outcome, PeriodClosed, PeriodReopened};
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 use bankd_store::read::closes::{self, CloseRow};
 
 use super::call::{Call, Handled, new_state, ok, rendered};
 use super::{job, shape};
-use crate::writer::Decided;
 
 /// Rows of a page that names no limit.
 const DEFAULT_LIMIT: u32 = 100;

@@ -8,6 +8,7 @@ use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 use bank_core::model::{Cycle, CycleRun, Every};
 use bank_core::refusal::Refusal;
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
@@ -15,7 +16,6 @@ use super::pages::Turn;
 use super::path::Path;
 use super::shape::{self, read_time};
 use crate::http::error::Failure;
-use crate::writer::Decided;
 
 /// `GET /api/v1/cycles`: by name.
 pub(super) async fn list(call: Call) -> Handled {

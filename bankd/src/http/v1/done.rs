@@ -2,6 +2,7 @@
 
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
+use bankd_ledger::writer::Summary;
 use bankd_store::answer::{Answer, Media};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -9,7 +10,6 @@ use serde_json::{Map, Value};
 
 use crate::http::frame::respond;
 use crate::http::log::Denied;
-use crate::writer::Summary;
 
 /// Marks the answer to a repeat.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replay");

@@ -23,6 +23,7 @@ use bank_core::ids::{ContributionId, HardwareId};
 use bank_core::model::{Contribution, Hardware};
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 use bankd_store::read::money;
 
@@ -32,7 +33,6 @@ use super::path::Path;
 use super::shape::{self, cleared};
 use super::share::whole;
 use crate::http::error::Failure;
-use crate::writer::Decided;
 
 /// `GET /api/v1/hardware`: in the order in which it is asked for the factor of a host.
 pub(super) async fn list_hardware(call: Call) -> Handled {

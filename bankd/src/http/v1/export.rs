@@ -11,6 +11,7 @@ use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
 use bankd_emit::export::{Site, Written};
 use bankd_emit::{Record, apel, swf};
+use bankd_records::export::{self, Format};
 use bankd_store::read::feed::{self, Item, Place};
 use bankd_store::{self as store, Numbered, Numbering};
 use chrono::{DateTime, Datelike as _, Timelike as _, Utc};
@@ -21,7 +22,6 @@ use super::named::Names;
 use super::path::Path;
 use super::shape;
 use crate::http::error::Failure;
-use crate::records::export::{self, Format};
 
 /// Records that one page looks at, unless the query says otherwise.
 const DEFAULT_LIMIT: u32 = 500;

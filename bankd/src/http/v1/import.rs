@@ -1,4 +1,4 @@
-//! Usage files in pieces: opened, sent, ended. The reading is the business of `crate::uploads`.
+//! Usage files in pieces: opened, sent, ended. The reading is the business of `bankd_intake::uploads`.
 
 use axum::http::StatusCode;
 use bank_api::v1::{
@@ -8,6 +8,9 @@ use bank_api::v1::{
 use bank_core::ids::check_name;
 use bank_core::refusal::Refusal;
 use bankd_ingest::{Format, Options, formats};
+use bankd_intake::Feed;
+use bankd_intake::uploads::{Done, Failed, Opening, Part, Standing, Trouble};
+use bankd_ledger::access::Role;
 use chrono_tz::Tz;
 use serde_json::value::to_raw_value;
 
@@ -15,10 +18,7 @@ use super::call::{Call, Handled, ok};
 use super::pages::Turn;
 use super::path::Path;
 use super::shape::read_time;
-use crate::access::Role;
 use crate::http::error::Failure;
-use crate::intake::Feed;
-use crate::uploads::{Done, Failed, Opening, Part, Standing, Trouble};
 
 /// Longest name of a file, in bytes.
 const FILE_NAME_MAX: usize = 4096;

@@ -10,6 +10,11 @@ use bank_core::effects::Outcome;
 use bank_core::model::Key;
 use bank_core::refusal::Refusal;
 use bank_core::time::{Timestamp, Window};
+use bankd_ledger::access::Role;
+use bankd_ledger::clock;
+use bankd_ledger::keys;
+use bankd_ledger::keys::hmac64::{self, Hmac64};
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 use zeroize::Zeroizing;
 
@@ -19,12 +24,7 @@ use super::done::Done;
 use super::pages::Turn;
 use super::path::Path;
 use super::shape::{self, read_bound, read_time};
-use crate::access::Role;
-use crate::clock;
 use crate::http::error::Failure;
-use crate::keys;
-use crate::keys::hmac64::{self, Hmac64};
-use crate::writer::Decided;
 
 /// `GET /api/v1/keys`: by id, as far as the caller's scope covers them.
 pub(super) async fn list(call: Call) -> Handled {

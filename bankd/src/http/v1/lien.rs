@@ -8,6 +8,7 @@ use bank_core::effects::{LienChanged, Outcome};
 use bank_core::ids::LienId;
 use bank_core::model::LienState;
 use bank_core::refusal::Refusal;
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 use bankd_store::read::liens::{self, Cursor, LienRow, Wanted};
 use bankd_store::read::past;
@@ -16,7 +17,6 @@ use super::call::{Call, Handled, new_state, ok, rendered};
 use super::path::Path;
 use super::then::{self, Then};
 use super::{job, shape};
-use crate::writer::Decided;
 
 /// `GET /api/v1/liens`: the open ones first, each part newest first; the open ones only unless
 /// `state` says otherwise.

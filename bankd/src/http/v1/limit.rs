@@ -8,6 +8,7 @@ use bank_core::directory::{Bank, Directory};
 use bank_core::effects::Outcome;
 use bank_core::model::{Limit, LimitOf};
 use bank_core::refusal::Refusal;
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
@@ -16,7 +17,6 @@ use super::pages::Turn;
 use super::path::Path;
 use super::role::read_role;
 use super::shape;
-use crate::writer::Decided;
 
 /// `GET /api/v1/limits`: those of roles first; those of names that the caller's scope covers.
 pub(super) async fn list(call: Call) -> Handled {

@@ -7,13 +7,13 @@ use bank_core::effects::Outcome;
 use bank_core::policy::ChargePolicy;
 use bank_core::refusal::Refusal;
 use bank_core::time::Seconds;
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::path::Path;
 use super::shape::{self, cleared, read_charge_duration, read_mode};
 use super::then;
-use crate::writer::Decided;
 
 /// `GET /api/v1/machines`: by name.
 pub(super) async fn list(call: Call) -> Handled {

@@ -12,6 +12,7 @@ use bank_core::ids::MappingId;
 use bank_core::mapping::{Condition, Field, Mapped, Mapping, Naming, Template};
 use bank_core::refusal::Refusal;
 use bank_core::select;
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
@@ -22,7 +23,6 @@ use super::project::Empty;
 use super::shape::{self, cleared};
 use super::share::whole;
 use crate::http::error::Failure;
-use crate::writer::Decided;
 
 /// `GET /api/v1/mappings`: in the order in which they are asked.
 pub(super) async fn list(call: Call) -> Handled {

@@ -9,13 +9,13 @@ use axum::response::IntoResponse as _;
 
 use bank_core::time::Timestamp;
 use bankd_config::ScheduledReport;
+use bankd_ledger::exposition::{MEDIA, Text};
+use bankd_notices::schedule;
 use bankd_store::{ScheduleCount, schedule_counts};
 
 use super::attention::unlimited;
 use super::call::{Call, Handled};
 use super::project::Empty;
-use crate::exposition::{MEDIA, Text};
-use crate::schedule;
 
 /// What a sample says of a definition; nothing where there is nothing to say.
 type Value = fn(&ScheduleCount, Option<&ScheduledReport>) -> Option<i64>;

@@ -9,12 +9,12 @@ use bank_core::ids::{AccountId, AllocationId};
 use bank_core::model::{Figures, Phase};
 use bank_core::refusal::Refusal;
 use bank_core::time::Window;
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, rendered};
 use super::shape::{self, read_amount, read_bound};
 use crate::http::error::Failure;
-use crate::writer::Decided;
 
 /// `POST /api/v1/deposits`
 pub(super) async fn deposit(call: Call) -> Handled {

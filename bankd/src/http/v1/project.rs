@@ -5,13 +5,13 @@ use bank_api::v1::{self, List, NewMember, NewProject, PatchProject};
 use bank_core::command::{AddProject, Command, SetMember, SetProject};
 use bank_core::domain::is_sendable;
 use bank_core::effects::Outcome;
+use bankd_ledger::writer::{Decided, Render};
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::path::Path;
 use super::shape::{self, cleared, read_mode};
 use super::then;
-use crate::writer::{Decided, Render};
 
 /// What is said of a name that Maui cannot be told (gold-wire.md 5.1).
 const UNSENDABLE: &str = "unsendable: Maui reads no name with &, < or >, or longer than 63 bytes: \

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use bank_api::v1::{SignedCheckpoint, VerificationQuery};
 use bank_core::refusal::Refusal;
+use bankd_ledger::clock;
+use bankd_safekeeping::checkpoint;
+use bankd_safekeeping::proof::Proof;
 
 use super::call::{Call, Handled, ok};
 use super::project::Empty;
-use crate::checkpoint;
-use crate::clock;
 use crate::http::error::Failure;
-use crate::proof::Proof;
 
 /// For how long a proof of the whole bank counts: behind it only what came since is proven.
 const FRESH: Duration = Duration::from_mins(10);

@@ -15,6 +15,10 @@ use bank_core::refusal::Refusal;
 use bank_core::rules;
 use bank_core::time::Timestamp;
 use bank_core::view::Context;
+use bankd_ledger::access::Person;
+use bankd_ledger::clock;
+use bankd_ledger::keys;
+use bankd_ledger::writer::Decided;
 use bankd_store as store;
 use bankd_store::answer::Answer;
 use std::sync::Arc;
@@ -22,11 +26,7 @@ use std::sync::Arc;
 use super::call::{Call, Handled, new_state, ok, rendered};
 use super::path::Path;
 use super::{after, allocation, cycle, job, money, shape};
-use crate::access::Person;
-use crate::clock;
 use crate::http::error::Failure;
-use crate::keys;
-use crate::writer::Decided;
 
 /// Rows of a page that names no limit.
 const DEFAULT_LIMIT: u32 = 100;

@@ -10,6 +10,9 @@ use bank_api::v1::{
 };
 use bank_core::refusal::Refusal;
 use bankd_ingest::{Format, Found, Options, Record};
+use bankd_intake::auditor::again::{self, Bank, Kept};
+use bankd_intake::{Feed, Intake, Taken};
+use bankd_ledger::writer::Writer;
 use bankd_store::read::quarantine::{self, Aside};
 
 use super::call::{Call, Handled, ok};
@@ -18,9 +21,6 @@ use super::job;
 use super::path::Path;
 use super::share::whole;
 use crate::http::error::Failure;
-use crate::intake::auditor::again::{self, Bank, Kept};
-use crate::intake::{Feed, Intake, Taken};
-use crate::writer::Writer;
 
 /// Rows of a page, unless the query says otherwise.
 const DEFAULT_LIMIT: u32 = 100;

@@ -3,10 +3,10 @@
 use bank_api::text::{format_amount, format_rfc3339};
 use bank_api::v1::{QueryAnswer, QueryColumn, QueryQuery, QueryValue};
 use bank_core::directory::Bank;
+use bankd_ledger::access::right::Right;
 use bankd_store::read::query::{Cell, Column, Found, Kind, Mistake, Plan};
 
 use super::call::{Call, Handled, ok};
-use crate::access::right::Right;
 use crate::http::error::Failure;
 
 /// Decimals that an average has beyond those of what it is the average of.

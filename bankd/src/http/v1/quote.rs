@@ -13,13 +13,13 @@ use bank_core::refusal::Refusal;
 use bank_core::select::{self, Payer};
 use bank_core::time::Seconds;
 use bank_core::usage::Usage;
+use bankd_ledger::keys;
+use bankd_ledger::writer::{Decided, Render};
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, rendered};
 use super::{explain, overflow, shape};
 use crate::http::error::Failure;
-use crate::keys;
-use crate::writer::{Decided, Render};
 
 /// What is said of a price of 0 that no rate made.
 pub(super) const UNPRICED: &str = "unpriced: no rate matches anything of this usage, so it is free";

@@ -12,6 +12,7 @@ use bank_core::ids::RateId;
 use bank_core::rate::{Per, Rate, RateKind, RateValue};
 use bank_core::refusal::Refusal;
 use bankd_config::zones;
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
@@ -19,7 +20,6 @@ use super::pages::Turn;
 use super::path::Path;
 use super::shape::{self, read_bound};
 use super::then;
-use crate::writer::Decided;
 
 /// `GET /api/v1/rates`: those in force and those to come, by number; with `history` those that are
 /// over too, with `in_force` without those to come.

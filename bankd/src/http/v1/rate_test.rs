@@ -14,11 +14,11 @@ use bank_core::refusal::Refusal;
 use bank_core::rules;
 use bank_core::time::{Seconds, TEN_YEARS_S, Timestamp};
 use bank_core::usage::Usage;
+use bankd_ledger::access::right::Right;
 use bankd_store::read::usage::{self, UsedRow};
 
 use super::call::{Call, Handled, ok};
 use super::{rate, shape};
-use crate::access::right::Right;
 use crate::http::error::Failure;
 
 /// Most rates of one proposal.

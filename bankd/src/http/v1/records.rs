@@ -6,14 +6,14 @@ use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
 use bankd_emit::Record;
 use bankd_emit::file::{Dialect, Escape, FileOptions};
+use bankd_records::form::{self, Made};
+use bankd_records::{Facts, Form};
 use bankd_store as store;
 use bankd_store::read::records;
 
 use super::call::{Call, Handled, ok};
 use super::{job, shape};
 use crate::http::error::Failure;
-use crate::records::form::{self, Made};
-use crate::records::{Facts, Form};
 
 /// Records that one page looks at, unless the query says otherwise.
 const DEFAULT_LIMIT: u32 = 500;

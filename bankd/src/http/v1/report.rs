@@ -4,6 +4,7 @@ use bank_api::v1::{FallbackJob, FallbackQuery, FallbackReport};
 use bank_core::directory::Directory;
 use bank_core::refusal::Refusal;
 use bank_core::time::{Seconds, Timestamp};
+use bankd_ledger::usable::ran_elsewhere;
 use bankd_store::read::fallback::{self, ShortJob};
 
 use super::call::{Call, Handled, ok};
@@ -12,7 +13,6 @@ use super::named::Names;
 use super::pages::Turn;
 use super::report_usage::utc_moment;
 use super::shape;
-use crate::usable::ran_elsewhere;
 
 /// How far back a question without a start looks.
 const USUAL: Seconds = Seconds(30 * 86_400);

@@ -16,6 +16,7 @@ use bank_core::refusal::Refusal;
 use bank_core::rollup::HOUR;
 use bank_core::rollup::grid::{Every, Grid};
 use bank_core::time::Timestamp;
+use bankd_intake::namespace;
 use bankd_store::read::report::{self, Owner, Sampling, Whose};
 
 use super::call::{Call, Handled, ok};
@@ -24,7 +25,6 @@ use super::report_usage::{
 };
 use super::view::View;
 use crate::http::error::Failure;
-use crate::intake::namespace;
 
 /// What rows may be of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

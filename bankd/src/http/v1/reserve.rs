@@ -7,13 +7,13 @@ use bank_core::effects::{Outcome, Reserved};
 use bank_core::ids::AccountId;
 use bank_core::refusal::Refusal;
 use bank_core::time::Seconds;
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, rendered};
 use super::object::{find_quote, object_of};
 use super::overflow;
 use super::shape::{self, read_time};
-use crate::writer::Decided;
 
 /// `POST /api/v1/reserves`
 pub(super) async fn reserve(call: Call) -> Handled {

@@ -8,6 +8,7 @@ use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 use bank_core::model::{Grant, MemberRole};
 use bank_core::refusal::Refusal;
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
@@ -16,7 +17,6 @@ use super::pages::Turn;
 use super::path::Path;
 use super::shape::{self, read_time, some};
 use super::view::View;
-use crate::writer::Decided;
 
 /// `GET /api/v1/roles`: by name, as far as the caller's scope covers them.
 pub(super) async fn list(call: Call) -> Handled {

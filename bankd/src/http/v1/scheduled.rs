@@ -8,6 +8,7 @@ use bank_api::v1::{
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
 use bankd_config as config;
+use bankd_notices::schedule;
 use bankd_store::{self as store, Schedule, ScheduleChange, SpanRow, WantedReport, runs_of};
 
 use super::attention::unlimited;
@@ -15,7 +16,6 @@ use super::call::{Call, Handled, ok};
 use super::path::Path;
 use super::project::Empty;
 use super::shape;
-use crate::schedule;
 
 /// `GET /api/v1/report/scheduled`: by name.
 pub(super) async fn list(call: Call) -> Handled {

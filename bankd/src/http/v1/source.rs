@@ -4,6 +4,7 @@ use axum::response::IntoResponse;
 use bank_api::v1::{Followed, LeftOut, List, PatchSource, Removed, Source, SourceQuery, Written};
 use bank_core::refusal::Refusal;
 use bank_core::time::{Seconds, TEN_YEARS_S, Timestamp};
+use bankd_intake::follow::Standing;
 use bankd_store::SourceChange;
 use bankd_store::read::sources::{self, SourceRow};
 
@@ -13,7 +14,6 @@ use super::path::Path;
 use super::project::Empty;
 use super::shape;
 use super::share::whole;
-use crate::follow::Standing;
 use crate::http::error::Failure;
 
 /// `GET /api/v1/sources`: by name.

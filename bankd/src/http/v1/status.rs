@@ -6,6 +6,7 @@ use bank_api::v1::{
     Limited, MachineStatus, NextCycle, RefusedAccess, Status, StuckBoundary, Unbilled,
 };
 use bank_core::rules::sweep::{Stuck, Subject};
+use bankd_safekeeping::backup;
 use bankd_store as store;
 use bankd_store::read::status::{self, LedgerStatus};
 use bankd_store::read::{attention, sources};
@@ -14,7 +15,6 @@ use super::call::{Call, Handled, ok};
 use super::clock;
 use super::project::Empty;
 use super::{records, shape, source};
-use crate::backup;
 
 /// `GET /api/v1/status`
 pub(super) async fn show(call: Call) -> Handled {

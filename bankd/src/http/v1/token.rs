@@ -8,6 +8,9 @@ use bank_core::effects::Outcome;
 use bank_core::model::Key;
 use bank_core::refusal::Refusal;
 use bank_core::time::{Timestamp, Window};
+use bankd_ledger::clock;
+use bankd_ledger::keys::tokens;
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, ok, removed, rendered};
@@ -17,10 +20,7 @@ use super::key::{finish, known_roles, state};
 use super::pages::Turn;
 use super::path::Path;
 use super::shape::{self, read_time};
-use crate::clock;
 use crate::http::error::Failure;
-use crate::keys::tokens;
-use crate::writer::Decided;
 
 /// `GET /api/v1/tokens`: by id, as far as the caller's scope covers them.
 pub(super) async fn list(call: Call) -> Handled {

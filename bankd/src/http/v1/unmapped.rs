@@ -15,6 +15,8 @@ use bank_core::effects::Outcome;
 use bank_core::ids::MappingId;
 use bank_core::mapping::{Field, Mapping, Mappings, Naming};
 use bank_core::refusal::Refusal;
+use bankd_intake::namespace;
+use bankd_ledger::writer::{Decided, Reply, Submission};
 use bankd_store::answer::{Answer, Media};
 use bankd_store::read::SCAN_MAX;
 use bankd_store::read::unmapped::{self, Waiting};
@@ -25,8 +27,6 @@ use super::pages::Turn;
 use super::{job, mapping, shape};
 use crate::http::error::{self, Failure};
 use crate::http::log::Denied;
-use crate::intake::namespace;
-use crate::writer::{Decided, Reply, Submission};
 
 /// Groups that are told apart; a page holds fewer.
 const GROUPS_MAX: usize = 100_000;

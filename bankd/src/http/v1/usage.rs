@@ -15,6 +15,8 @@ use bank_core::refusal::Refusal;
 use bank_core::time::Seconds;
 use bank_core::usage::Usage;
 use bank_core::usage::kept::{HOSTS, kept};
+use bankd_intake::namespace;
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::{Answer, Media};
 use serde_json::Value;
 
@@ -22,8 +24,6 @@ use super::call::{Call, Handled, ok, rendered};
 use super::object::only_machine;
 use super::shape::{self, cleared, read_time};
 use crate::http::error::{Failure, problem};
-use crate::intake::namespace;
-use crate::writer::Decided;
 
 /// Most requirements of one record.
 const TASKS_MAX: usize = 64;

@@ -4,13 +4,13 @@ use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewUser, PatchUser};
 use bank_core::command::{Command, SetUser};
 use bank_core::effects::Outcome;
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::path::Path;
 use super::shape::{self, cleared};
 use super::then;
-use crate::writer::Decided;
 
 /// `GET /api/v1/users`: those in view, by name.
 pub(super) async fn list(call: Call) -> Handled {

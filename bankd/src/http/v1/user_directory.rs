@@ -5,12 +5,12 @@ use bank_api::error::Problem;
 use bank_api::v1::{MERGE_MAX, MergeEntry, MergeUsers, MergedUser, MergedUsers};
 use bank_core::command::{Command, MergeUser, SetUser};
 use bank_core::effects::{Merge, Outcome};
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::{Answer, Media};
 
 use super::call::{Call, Handled, ok, rendered};
 use super::shape::cleared;
 use crate::http::error::Failure;
-use crate::writer::Decided;
 
 /// `POST /api/v1/user-directory`
 pub(super) async fn merge(call: Call) -> Handled {

@@ -15,13 +15,13 @@ use bank_core::ids::{AccountId, ProjectId, UNBILLED};
 use bank_core::model::{Account, Constraint, Dimension, Machine, Project, User};
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
+use bankd_ledger::access::Role;
+use bankd_ledger::usable::{By, usable};
+use bankd_ledger::writer::Decided;
 use bankd_store::read::query::Sight;
 
-use crate::access::Role;
 use crate::http::auth::Authenticated;
 use crate::http::error::Failure;
-use crate::usable::{By, usable};
-use crate::writer::Decided;
 
 /// A caller's view. A cheap handle: it goes into questions to the read pool.
 #[derive(Clone)]

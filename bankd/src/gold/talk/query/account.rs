@@ -7,14 +7,14 @@ use bank_core::amount::Amount;
 use bank_core::directory::{Bank, Directory};
 use bank_core::ids::UNBILLED;
 use bank_core::model::Account;
+use bankd_ledger::usable::{By, usable};
+use bankd_services::Services;
 use bankd_store::read::money::{self, Figures};
 
 use super::cell::{Cell, Kind};
 use super::select::{Select, Shape};
 use super::{Asked, Fault, ask, project, written};
 use crate::gold::Verified;
-use crate::services::Services;
-use crate::usable::{By, usable};
 
 const SHAPE: Shape = Shape {
     usual: &["Id", "Name", "Description"],

@@ -6,13 +6,13 @@ use bank_api::text::format_amount;
 use bank_core::directory::Bank;
 use bank_core::model::ObjectType;
 use bank_core::time::Timestamp;
+use bankd_services::Services;
 use bankd_store::read::jobs::{self, JobRow};
 
 use super::cell::{Cell, Kind};
 use super::select::{Select, Shape};
 use super::{Asked, Fault, ROWS_MAX, ask, written};
 use crate::gold::Verified;
-use crate::services::Services;
 
 const SHAPE: Shape = Shape {
     usual: &[

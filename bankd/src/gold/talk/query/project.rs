@@ -5,12 +5,12 @@ use std::sync::Arc;
 use bank_core::command::Scope;
 use bank_core::directory::Directory;
 use bank_core::model::Project;
+use bankd_services::Services;
 
 use super::cell::{Cell, Kind};
 use super::select::{Select, Shape};
 use super::{Asked, Fault, written};
 use crate::gold::Verified;
-use crate::services::Services;
 
 const SHAPE: Shape = Shape {
     usual: &["Name", "Active", "Organization", "Description"],

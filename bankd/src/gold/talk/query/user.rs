@@ -8,13 +8,13 @@ use bank_core::command::Scope;
 use bank_core::directory::Directory;
 use bank_core::domain::is_sendable;
 use bank_core::model::{Project, User};
+use bankd_services::Services;
 use bankd_store::read::jobs;
 
 use super::cell::{Cell, Kind};
 use super::select::{Select, Shape};
 use super::{Asked, Fault, ask, project, written};
 use crate::gold::Verified;
-use crate::services::Services;
 
 const SHAPE: Shape = Shape {
     usual: &[

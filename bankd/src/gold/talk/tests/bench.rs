@@ -12,15 +12,15 @@ use bank_core::rate::{Per, RateKind, RateValue};
 use bank_core::time::{MICROS, Timestamp};
 use bankd_config::data_dir::DataDir;
 use bankd_config::{Config, NoFundsWord};
+use bankd_ledger::clock::LedgerClock;
+use bankd_ledger::writer::{Caller, Origin, Reply, Submission};
+use bankd_records as records;
+use bankd_services::{Services, start};
 use bankd_store::SqliteStore;
 use bankd_store::bank::NewBank;
 use bankd_store::read::{journal, liens, money};
 
-use crate::clock::LedgerClock;
 use crate::gold::{Peer, Said, Verified, talk};
-use crate::records;
-use crate::services::{Services, start};
-use crate::writer::{Caller, Origin, Reply, Submission};
 
 /// 2026-11-20T23:06:50Z: the first message.
 pub(super) const T0: i64 = 1_795_216_010;

@@ -8,9 +8,9 @@ use bank_core::ids::{InstanceId, TxId};
 use bank_core::ledger::Decision;
 use bank_core::model::{Account, Closing};
 use bank_core::time::{Seconds, Timestamp};
+use bankd_ledger::writer::Render;
 
 use super::*;
-use crate::writer::Render;
 
 fn directory() -> Arc<Directory> {
     let bank = Bank {

@@ -6,6 +6,7 @@ use bank_core::command::{Equipment, SetContributor};
 use bank_core::effects::Outcome;
 use bank_core::model::Contributor;
 use bank_core::refusal::Refusal;
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::super::call::{Call, Handled, new_state, ok, removed, rendered};
@@ -14,7 +15,6 @@ use super::super::path::Path;
 use super::super::shape;
 use super::super::share::whole;
 use super::asked;
-use crate::writer::Decided;
 
 /// `GET /api/v1/contributors`: by name.
 pub(in crate::http::v1) async fn list(call: Call) -> Handled {

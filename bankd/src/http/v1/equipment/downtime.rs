@@ -7,6 +7,7 @@ use bank_core::effects::Outcome;
 use bank_core::ids::{DowntimeId, HardwareId};
 use bank_core::model::Downtime;
 use bank_core::refusal::Refusal;
+use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::super::call::{Call, Handled, new_state, ok, removed, rendered};
@@ -14,7 +15,6 @@ use super::super::pages::Turn;
 use super::super::path::Path;
 use super::super::shape;
 use super::{asked, bound, number};
-use crate::writer::Decided;
 
 /// `GET /api/v1/downtimes`: by number.
 pub(in crate::http::v1) async fn list(call: Call) -> Handled {

@@ -4,11 +4,11 @@ use bank_api::v1::ExportQuery;
 use bank_core::ids::AccountId;
 use bank_core::refusal::Refusal;
 use bankd_emit::focus::{self, Money};
+use bankd_records::costs::row;
 use bankd_store::read::costs::{self, Cost, What};
 
 use super::{Call, DEFAULT_LIMIT, Handled, Making, Wanted, ahead, job, ok, unset};
 use crate::http::error::Failure;
-use crate::records::costs::row;
 
 /// Between the bank and the transaction of a cursor.
 const MARK: &str = "tx";

@@ -3,16 +3,16 @@
 
 use bank_api::text::parse_rfc3339;
 use bank_core::time::Timestamp;
+use bankd_ledger::exposition::Text;
+use bankd_safekeeping::backup;
+use bankd_services::spool;
 use bankd_store::read::attention::{self, TargetStanding};
 use bankd_store::read::sources::{self, SourceRow};
 use bankd_store::read::{quarantine, status};
 
 use super::super::call::Call;
 use super::super::records;
-use crate::backup;
-use crate::exposition::Text;
 use crate::http::error::Failure;
-use crate::services::spool;
 
 /// Collectors that have samples of their own; the others, by name, have none.
 const SOURCES_MAX: usize = 1_000;

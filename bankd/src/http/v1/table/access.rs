@@ -5,10 +5,10 @@ use bank_api::v1::{
     PageQuery, Proposal, ProposalQuery, Removed, RevokeQuery, RoleGrant, RoleQuery, RotateKey,
     Token, TokenQuery, Written,
 };
+use bankd_ledger::access::right::Right;
 
 use super::super::{key, limit, proposal, role, token};
 use super::{AMOUNTS, HELD, NAMED, NEW, SPEND, VALUES};
-use crate::access::right::Right;
 use crate::http::route::Route;
 
 pub(super) fn rows() -> Vec<Route> {

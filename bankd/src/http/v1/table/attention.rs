@@ -5,10 +5,10 @@ use bank_api::v1::{
     ForecastRow, List, NegativeRow, Notice, OutboxQuery, ReportRun, RunReport, ScheduledReport,
     SwitchAttention, Written,
 };
+use bankd_ledger::access::right::Right;
 
 use super::super::{attention, forecast, metrics, scheduled};
 use super::NAMED;
-use crate::access::right::Right;
 use crate::http::route::Route;
 use crate::http::v1::project::Empty;
 

@@ -4,10 +4,10 @@ use bank_api::v1::{
     Close, CloseQuery, List, NewClose, Statement, StatementLine, StatementLineQuery,
     StatementQuery, UndoClose, Written,
 };
+use bankd_ledger::access::right::Right;
 
 use super::super::{close, statement};
 use super::{NAMED, VALUES};
-use crate::access::right::Right;
 use crate::http::route::Route;
 
 pub(super) fn rows() -> Vec<Route> {

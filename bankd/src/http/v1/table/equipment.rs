@@ -6,10 +6,10 @@ use bank_api::v1::{
     PageQuery, PatchContribution, PatchContributor, PatchDowntime, PatchHardware, PriorityQuery,
     PriorityReport, Removed, Written,
 };
+use bankd_ledger::access::right::Right;
 
 use super::super::{equipment, share};
 use super::{NAMED, NEW, VALUES};
-use crate::access::right::Right;
 use crate::http::route::Route;
 
 pub(super) fn rows() -> Vec<Route> {

@@ -7,12 +7,12 @@ use bank_api::v1::{
     PastQuery, PatchAllocation, Proposal, ProposeQuery, QueryAnswer, QueryQuery, Receipt,
     RemoveQuery, Removed, Transfer, Written,
 };
+use bankd_ledger::access::right::Right;
 
 use super::super::{
     after, allocation, balance, explained, journal, money, monitor, ondemand, query,
 };
 use super::{AMOUNTS, HELD, NAMED, VALUES};
-use crate::access::right::Right;
 use crate::http::route::Route;
 
 pub(super) fn rows() -> Vec<Route> {

@@ -1,9 +1,9 @@
 //! Proof: verifications, and signed checkpoints.
 
 use bank_api::v1::{SignedCheckpoint, Verification, VerificationQuery};
+use bankd_ledger::access::right::Right;
 
 use super::super::proof;
-use crate::access::right::Right;
 use crate::http::route::Route;
 
 pub(super) fn rows() -> Vec<Route> {

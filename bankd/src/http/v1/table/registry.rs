@@ -8,9 +8,9 @@ use bank_api::v1::{
 
 use super::super::{account, after, machine, project, status, user, user_directory};
 use super::{HELD, NAMED, NEW, VALUES};
-use crate::access::right::Right;
 use crate::http::route::Route;
 use bank_api::v1::Correction;
+use bankd_ledger::access::right::Right;
 
 pub(super) fn rows() -> Vec<Route> {
     [projects(), users(), machines(), accounts()]

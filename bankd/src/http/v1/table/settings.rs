@@ -6,10 +6,10 @@ use bank_api::v1::{
     PageQuery, PatchCycle, PatchKey, PatchMapping, Proposal, ProposeQuery, Rate, RateQuery,
     RateTest, RateTested, Removed, Written,
 };
+use bankd_ledger::access::right::Right;
 
 use super::super::{attribute, clock, cycle, key, mapping, rate, rate_test};
 use super::{AMOUNTS, NAMED, NEW, VALUES};
-use crate::access::right::Right;
 use crate::http::route::Route;
 
 pub(super) fn rows() -> Vec<Route> {

@@ -9,13 +9,13 @@ use bank_api::v1::{
     SampledTable, Source, SourceQuery, Unmapped, UnmappedQuery, UsageBody, UsageQuery, UsageTable,
     UsageTaken, WriteQuery, Written,
 };
+use bankd_ledger::access::right::Right;
 
 use super::super::{
     export, import, quarantine, reconcile, records, report, report_sampled, report_usage, source,
     unmapped, usage,
 };
 use super::{NAMED, VALUES};
-use crate::access::right::Right;
 use crate::http::route::Route;
 use crate::http::v1::project::Empty;
 

@@ -5,10 +5,10 @@ use bank_api::v1::{
     LienQuery, List, NewCharge, NewQuote, NewReserve, OneJobQuery, PastQuery, PatchLien, Quote,
     Removed, WhatIf, WhatIfQuery, WriteQuery, Written,
 };
+use bankd_ledger::access::right::Right;
 
 use super::super::{charge, enforced, given, job, lien, quote, reserve, whatif};
 use super::{AMOUNTS, NAMED, SPEND, VALUES};
-use crate::access::right::Right;
 use crate::http::route::Route;
 
 pub(super) fn rows() -> Vec<Route> {

@@ -8,13 +8,13 @@ use bank_api::sign::{OutgoingRequest, Secret, SigningKey, sign_request};
 use bank_core::amount::Precision;
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
+use bankd_ledger::clock;
+use bankd_safekeeping::init::{self, Choices};
 use serde_json::Value;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::oneshot;
 
 use crate::app::{self, Listeners};
-use crate::clock;
-use crate::init::{self, Choices};
 
 /// A daemon of its own in a directory of its own.
 pub(super) struct Daemon {

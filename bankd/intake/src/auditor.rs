@@ -1,0 +1,144 @@
+//! Records of AUDITOR's clients as usage (`auditor-api.md` 2 and 9): what a body means, what a record
+//! does to the ledger, and bodies that were kept aside, taken in again.
+//!
+//! Nothing here serves a route: that is the business of the module `auditor`.
+
+pub mod again;
+pub mod money;
+pub mod record;
+pub mod time;
+
+use bank_api::auditor::Looked;
+use bankd_config as config;
+use bankd_ledger::writer::{Caller, Gathered, Work};
+use bankd_store::RecordRow;
+use bankd_store::read::auditor::pair;
+
+use super::Feed;
+use money::Known;
+use record::{Added, Refused, Updated};
+
+/// What a route does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    One,
+    Many,
+    End,
+}
+
+impl Act {
+    /// What the route of this name does.
+    pub(crate) fn of(place: &str) -> Option<Self> {
+        let all = [Self::One, Self::Many, Self::End];
+        all.into_iter().find(|act| act.place() == place)
+    }
+
+    /// The route, for the log and the quarantine.
+    pub fn place(self) -> &'static str {
+        match self {
+            Act::One => "POST /record",
+            Act::Many => "POST /records",
+            Act::End => "PUT /record",
+        }
+    }
+}
+
+/// A body as it was understood.
+pub enum Understood {
+    Add(Vec<Added>),
+    End(Updated),
+}
+
+/// Reads a body of one of the routes for writing.
+pub fn understood(act: Act, bytes: &[u8]) -> Result<Understood, Refused> {
+    match act {
+        Act::One => record::add(bytes).map(|one| Understood::Add(vec![one])),
+        Act::Many => record::add_many(bytes).map(Understood::Add),
+        Act::End => record::update(bytes).map(Understood::End),
+    }
+}
+
+/// What the ledger is asked about a record.
+pub fn known(record: &Added) -> Known<'_> {
+    Known {
+        record_id: &record.record_id,
+        head: &record.head,
+        meta: record.meta.as_ref(),
+        start: record.start,
+        stop: record.stop,
+        runtime: record.runtime,
+    }
+}
+
+/// A record of somebody as it is stored, with what it does.
+pub fn gathered(record: Added, creator: &str, work: Work, renew_at: Option<i64>) -> Gathered {
+    Gathered {
+        row: RecordRow {
+            pairs: pairs(record.meta.as_ref()),
+            record_id: record.record_id,
+            head: record.head,
+            start: record.start,
+            stop: record.stop,
+            runtime: record.runtime,
+            creator: creator.to_owned(),
+            renew_at,
+        },
+        work,
+    }
+}
+
+/// The numbers of a record's keys with their values, each once.
+pub fn pairs(meta: Option<&money::Meta>) -> Vec<i64> {
+    let values = meta.into_iter().flatten();
+    let pairs = values.flat_map(|(key, values)| values.iter().map(move |value| pair(key, value)));
+    let mut pairs: Vec<i64> = pairs.collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+/// Adds a record as it is answered.
+pub fn close(head: &str, stop: Option<i64>, runtime: Option<i64>, said: &mut Vec<u8>) {
+    said.extend_from_slice(head.as_bytes());
+    said.extend_from_slice(b",\"stop_time\":");
+    match stop {
+        Some(stop) => {
+            said.push(b'"');
+            time::write(stop, said);
+            said.push(b'"');
+        }
+        None => said.extend_from_slice(b"null"),
+    }
+    said.extend_from_slice(b",\"runtime\":");
+    match runtime {
+        Some(runtime) => {
+            if runtime < 0 {
+                said.push(b'-');
+            }
+            time::number(said, runtime, 1);
+        }
+        None => said.extend_from_slice(b"null"),
+    }
+    said.push(b'}');
+}
+
+/// As what records come in that somebody sends.
+pub fn feed(settings: &config::Auditor, caller: Caller, request_id: &str) -> Feed {
+    Feed {
+        source: settings.source.clone(),
+        format: "auditor".to_owned(),
+        machine: Some(settings.machine.clone()).filter(|machine| !machine.is_empty()),
+        caller,
+        request_id: request_id.to_owned(),
+        dry_run: false,
+        keep_raw: false,
+    }
+}
+
+/// What conditions look at in a stored head.
+pub fn looked(head: &str) -> serde_json::Result<Looked> {
+    let mut text = String::with_capacity(head.len() + 1);
+    text.push_str(head);
+    text.push('}');
+    serde_json::from_str(&text)
+}

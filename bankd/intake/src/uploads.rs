@@ -1,0 +1,377 @@
+//! Imports over HTTP: files that come in pieces, each import with a reader in a thread of its own.
+//!
+//! A piece is acknowledged when it is in the bounded channel to its reader; that nothing is lost is
+//! the business of who sends, and of identity: the same import again changes nothing (`collectors.md`
+//! 0.3). So an import lives in memory only, and ends with the daemon. What is bounded: how many there
+//! are, how long one may stand still, what waits, and what compressed bytes may stand for.
+
+mod inbox;
+mod place;
+mod session;
+mod work;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use bank_core::time::Timestamp;
+use bankd_config::ImportLimits;
+use bankd_ingest::{Format, Options};
+use bankd_ledger::clock;
+use bankd_ledger::writer::{IdempotencyKey, Writer};
+use bankd_store::background;
+use tokio::sync::{mpsc, watch};
+
+use crate::Feed;
+
+use self::inbox::{Piece, WAITING};
+use self::place::Fit;
+pub use self::place::Part;
+pub use self::session::Standing;
+use self::session::{Outcome, Session};
+pub use self::work::{Done, Failed};
+use self::work::{Progress, Work};
+
+/// Why a request about an import is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// There is none of this id, or not for this client.
+    Unknown,
+    /// As many run as may.
+    Crowded,
+    /// The reader is behind, or still at work: the same request again, later.
+    Busy,
+    /// The daemon is going down.
+    Stopping,
+    /// The key was used for another import.
+    KeyReused,
+    /// The piece does not begin where the import is.
+    Elsewhere {
+        /// The file that is being sent.
+        file: String,
+        /// Bytes of it that are taken.
+        at: u64,
+    },
+    /// It was ended already.
+    Ended,
+    /// It came to nothing.
+    Failed(Failed),
+}
+
+/// An import to be opened.
+pub struct Opening {
+    /// Who sends it.
+    pub client: String,
+    /// The key of the request.
+    pub key: Option<IdempotencyKey>,
+    /// Source, machine, and the rest that the intake needs.
+    pub feed: Feed,
+    /// What the files are.
+    pub format: &'static Format,
+    /// How they are read.
+    pub options: Options,
+    /// The same as it is kept.
+    pub reading: String,
+    /// What ended before is left out, µs since 1970.
+    pub since_us: Option<i64>,
+    /// Sum up by UTC day too.
+    pub days: bool,
+    /// Whether it is well only where all could be read.
+    pub strict: bool,
+}
+
+/// All imports of this daemon.
+pub struct Uploads {
+    limits: ImportLimits,
+    sessions: Mutex<Sessions>,
+}
+
+#[derive(Default)]
+struct Sessions {
+    all: BTreeMap<String, Arc<Session>>,
+    is_stopping: bool,
+}
+
+impl Uploads {
+    /// None yet.
+    pub fn new(limits: ImportLimits) -> Self {
+        Self {
+            limits,
+            sessions: Mutex::default(),
+        }
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, Sessions> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens an import and starts its reader; the same request again finds it.
+    ///
+    /// # Errors
+    /// If as many run as may, or the key was used for another.
+    pub fn open(&self, opening: Opening, writer: &Writer) -> Result<Standing, Trouble> {
+        let now = writer.steady();
+        let mut sessions = self.sessions();
+        if sessions.is_stopping {
+            return Err(Trouble::Stopping);
+        }
+        if let Some(known) = sessions.of_key(&opening)? {
+            return Ok(known.standing(now));
+        }
+        self.make_room(&mut sessions, &opening.client)?;
+        let session = self.start(opening, writer, now)?;
+        let standing = session.standing(now);
+        sessions.all.insert(session.id.clone(), Arc::new(session));
+        Ok(standing)
+    }
+
+    /// Room for one more, at the cost of ended ones that nobody asked for again.
+    fn make_room(&self, sessions: &mut Sessions, client: &str) -> Result<(), Trouble> {
+        let running = |session: &&Arc<Session>| session.outcome().is_none();
+        let all = sessions.all.values().filter(running).count();
+        let own = |session: &&Arc<Session>| session.client == client;
+        let own = sessions.all.values().filter(running).filter(own).count();
+        if all >= self.limits.sessions || own >= self.limits.per_client {
+            return Err(Trouble::Crowded);
+        }
+        while sessions.all.len() >= self.limits.sessions.saturating_mul(2) {
+            let ended = sessions.all.values().filter(|s| s.outcome().is_some());
+            let oldest = ended.min_by_key(|s| s.seen.load(Ordering::Relaxed));
+            let Some(id) = oldest.map(|s| s.id.clone()) else {
+                break;
+            };
+            sessions.all.remove(&id);
+        }
+        Ok(())
+    }
+
+    fn start(&self, opening: Opening, writer: &Writer, now: Timestamp) -> Result<Session, Trouble> {
+        let (sender, receiver) = mpsc::channel(WAITING);
+        let (tell, outcome) = watch::channel(None);
+        let progress = Arc::new(Progress::default());
+        let (source, dry_run) = (opening.feed.source.clone(), opening.feed.dry_run);
+        let format = opening.format.name;
+        let work = Work {
+            writer: writer.clone(),
+            feed: opening.feed,
+            format: opening.format,
+            options: opening.options,
+            reading: opening.reading,
+            since_us: opening.since_us,
+            days: opening.days,
+            chunk: self.limits.chunk,
+            file_bytes: self.limits.file_bytes,
+        };
+        let seen = Arc::clone(&progress);
+        let thread = background::spawn("import", move || {
+            let done = work::run(work, receiver, &seen);
+            if let Err(Failed { code, .. }) = &done {
+                // The detail may hold a piece of what was sent: it is for the sender alone.
+                tracing::warn!(code, "import ended early");
+            }
+            tell.send_replace(Some(Arc::new(done)));
+        });
+        let thread = thread.map_err(|error| {
+            tracing::error!(%error, "no thread for an import");
+            Trouble::Busy
+        })?;
+        Ok(Session {
+            id: clock::request_id(),
+            client: opening.client,
+            key: opening.key,
+            source,
+            format,
+            dry_run,
+            strict: opening.strict,
+            pieces: tokio::sync::Mutex::new(Some(sender)),
+            place: Mutex::default(),
+            progress,
+            outcome,
+            seen: AtomicI64::new(now.0),
+            thread: Mutex::new(Some(thread)),
+        })
+    }
+
+    /// Takes a part in; one that was taken before has no effect.
+    ///
+    /// # Errors
+    /// If it does not go on where the import is, the reader is behind, or the import has come to
+    /// nothing.
+    pub async fn take(
+        &self,
+        who: Option<&str>,
+        id: &str,
+        part: Part,
+        writer: &Writer,
+    ) -> Result<Standing, Trouble> {
+        let session = self.find(who, id, writer)?;
+        let limit = self.limits.patience;
+        let turn = tokio::time::timeout(limit, session.pieces.lock());
+        let turn = turn.await.map_err(|_| Trouble::Busy)?;
+        let fit = session.place().fit(&part)?;
+        let now = writer.steady();
+        if let Fit::Before(at) = fit {
+            let mut standing = session.standing(now);
+            (standing.file, standing.at) = (part.file, at);
+            return Ok(standing);
+        }
+        session.check()?;
+        let sender = turn.as_ref().ok_or(Trouble::Ended)?;
+        let mut bytes = part.bytes;
+        if let Fit::On(known) = fit {
+            let _ = bytes.split_to(known.min(bytes.len()));
+        }
+        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let begin = (fit == Fit::Begin).then(|| Piece::Begin(part.file.clone()));
+        let bytes = (!bytes.is_empty()).then_some(Piece::Bytes(bytes));
+        let news: Vec<Piece> = begin.into_iter().chain(bytes).collect();
+        let room = tokio::time::timeout(limit, sender.reserve_many(news.len())).await;
+        let Ok(room) = room else {
+            return Err(Trouble::Busy);
+        };
+        let room = room.map_err(|_| session.broken())?;
+        // From here on nothing waits: a request that is given up has either had its effect or none.
+        for (permit, piece) in room.zip(news) {
+            permit.send(piece);
+        }
+        session.place().go_on(&fit, part.file, part.number, length);
+        Ok(session.standing(now))
+    }
+
+    /// Ends an import, and waits for what it came to; asked again it says the same.
+    ///
+    /// # Errors
+    /// If the reader is still at work, or the import has come to nothing.
+    pub async fn end(
+        &self,
+        who: Option<&str>,
+        id: &str,
+        writer: &Writer,
+    ) -> Result<(Standing, Outcome), Trouble> {
+        let session = self.find(who, id, writer)?;
+        let limit = self.limits.patience;
+        let ended = async {
+            let mut turn = session.pieces.lock().await;
+            if let Some(sender) = turn.as_ref() {
+                // A reader that has failed takes nothing more; it says why.
+                let _ = sender.send(Piece::End).await;
+                *turn = None;
+            }
+            drop(turn);
+            let mut outcome = session.outcome.clone();
+            let found = outcome.wait_for(Option::is_some).await;
+            found.ok().and_then(|found| found.clone())
+        };
+        let ended = tokio::time::timeout(limit, ended).await;
+        let outcome = ended.map_err(|_| Trouble::Busy)?;
+        let outcome = outcome.ok_or_else(|| session.broken())?;
+        session.touch(writer);
+        if let Err(failed) = outcome.as_ref() {
+            return Err(Trouble::Failed(failed.clone()));
+        }
+        Ok((session.standing(writer.steady()), outcome))
+    }
+
+    /// Gives an import up: what was committed stays, what was not is forgotten.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub async fn give_up(
+        &self,
+        who: Option<&str>,
+        id: &str,
+        writer: &Writer,
+    ) -> Result<Standing, Trouble> {
+        let session = self.find(who, id, writer)?;
+        self.sessions().all.remove(id);
+        session.pieces.lock().await.take();
+        Ok(session.standing(writer.steady()))
+    }
+
+    /// How imports stand, the oldest first.
+    pub fn list(&self, who: Option<&str>, writer: &Writer) -> Vec<Standing> {
+        let now = writer.steady();
+        let sessions = self.sessions();
+        let own = sessions.all.values().filter(|s| s.is_of(who));
+        own.map(|session| session.standing(now)).collect()
+    }
+
+    /// Gives up what stands still for too long.
+    pub fn expire(&self, writer: &Writer) {
+        let now = writer.steady();
+        let limit = self.limits.idle_s;
+        let is_late = |session: &Session| session.idle_s(now) > limit;
+        let mut late = Vec::new();
+        self.sessions().all.retain(|_, session| {
+            let keep = !is_late(session);
+            if !keep {
+                late.push(Arc::clone(session));
+            }
+            keep
+        });
+        for session in late.iter().filter(|s| s.outcome().is_none()) {
+            tracing::warn!(
+                id = session.id,
+                source = session.source,
+                "import given up: nothing came"
+            );
+            // A request that holds the way would have been seen.
+            if let Ok(mut pieces) = session.pieces.try_lock() {
+                pieces.take();
+            }
+        }
+    }
+
+    /// Gives all of them up, takes no more, and waits for their threads. Blocks.
+    pub fn stop(&self) {
+        let all = {
+            let mut sessions = self.sessions();
+            sessions.is_stopping = true;
+            std::mem::take(&mut sessions.all)
+        };
+        for session in all.values() {
+            session.pieces.blocking_lock().take();
+        }
+        for session in all.into_values() {
+            let thread = session.thread.lock();
+            let thread = thread.unwrap_or_else(PoisonError::into_inner).take();
+            // A panic was logged where it happened.
+            let _ = thread.map(JoinHandle::join);
+        }
+    }
+
+    /// The import, which has just been heard of.
+    fn find(&self, who: Option<&str>, id: &str, writer: &Writer) -> Result<Arc<Session>, Trouble> {
+        let sessions = self.sessions();
+        let session = sessions.all.get(id).filter(|s| s.is_of(who));
+        let session = session.map(Arc::clone).ok_or(Trouble::Unknown)?;
+        session.touch(writer);
+        Ok(session)
+    }
+}
+
+impl Sessions {
+    /// The import that the same key opened before.
+    fn of_key(&self, opening: &Opening) -> Result<Option<&Arc<Session>>, Trouble> {
+        let Some(key) = &opening.key else {
+            return Ok(None);
+        };
+        let same = |session: &&Arc<Session>| {
+            let known = session.key.as_ref();
+            session.client == opening.client && known.is_some_and(|known| known.key == key.key)
+        };
+        let Some(session) = self.all.values().find(same) else {
+            return Ok(None);
+        };
+        let known = session.key.as_ref();
+        if known.is_some_and(|known| known.fingerprint == key.fingerprint) {
+            Ok(Some(session))
+        } else {
+            Err(Trouble::KeyReused)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

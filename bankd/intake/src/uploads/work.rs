@@ -1,0 +1,203 @@
+//! What the thread of an import does: files out of the inbox, through a reader, into the intake.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bank_api::v1::ImportSummary;
+use bankd_ingest::{Format, Options, Record, screen};
+use bankd_ledger::writer::Writer;
+use tokio::sync::mpsc::Receiver;
+
+use super::inbox::{self, Inbox, Next, Piece};
+use crate::{Feed, Intake};
+
+/// What is to be read, and how.
+pub(super) struct Work {
+    pub(super) writer: Writer,
+    pub(super) feed: Feed,
+    pub(super) format: &'static Format,
+    pub(super) options: Options,
+    /// What ended before is left out, µs since 1970.
+    pub(super) since_us: Option<i64>,
+    /// Sum up by UTC day too.
+    pub(super) days: bool,
+    /// Records of a chunk.
+    pub(super) chunk: usize,
+    /// The longest file, in bytes without its compression.
+    pub(super) file_bytes: u64,
+    /// The options as they are kept, to read a line of this collector again.
+    pub(super) reading: String,
+}
+
+/// How far the reading is, for those who look.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    records: AtomicU64,
+    files: AtomicU64,
+}
+
+impl Progress {
+    pub(super) fn records(&self) -> u64 {
+        self.records.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn files(&self) -> u64 {
+        self.files.load(Ordering::Relaxed)
+    }
+}
+
+/// Why an import came to nothing more: a row of the table of refusals, and one sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// The code.
+    pub code: &'static str,
+    /// What, where and why.
+    pub detail: String,
+}
+
+/// What an import came to.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// What was read.
+    pub summary: ImportSummary,
+    /// What became of the jobs.
+    pub outcomes: BTreeMap<String, u64>,
+    /// What went into the quarantine.
+    pub quarantined: u64,
+    /// All of it in words.
+    pub said: String,
+}
+
+/// Reads to the end of the last file, and keeps how it was read.
+///
+/// # Errors
+/// A file that is not of the format, is too large or breaks off; or the ledger cannot take more. What
+/// was taken before stays.
+pub(super) fn run(
+    work: Work,
+    pieces: Receiver<Piece>,
+    progress: &Progress,
+) -> Result<Done, Failed> {
+    let kept = (!work.feed.dry_run).then(|| {
+        let (writer, source) = (work.writer.clone(), work.feed.source.clone());
+        (writer, source, work.reading.clone())
+    });
+    let done = read(work, pieces, progress);
+    if let Some((writer, source, reading)) = kept.filter(|_| progress.records() > 0)
+        && let Err(error) = writer.keep_reading(source, reading)
+    {
+        // Whoever reads a line again says how: nothing else depends on it.
+        tracing::warn!(%error, "how an import was read is not kept");
+    }
+    done
+}
+
+fn read(work: Work, pieces: Receiver<Piece>, progress: &Progress) -> Result<Done, Failed> {
+    let options = |why| Failed {
+        code: "bad_request",
+        detail: why,
+    };
+    let mut reader = (work.format.reader)(&work.options).map_err(options)?;
+    let (source, is_tried) = (work.feed.source.clone(), work.feed.dry_run);
+    let mut intake = Intake::new(work.writer, work.feed, work.chunk);
+    if work.days {
+        intake.by_day();
+    }
+    let inbox = Inbox::new(pieces);
+    let mut place = work.format.name.to_owned();
+    loop {
+        let next = inbox.borrow_mut().next_file();
+        match next.map_err(|e| unreadable(&place, &e))? {
+            Next::End => break,
+            Next::File(name) => place = name,
+        }
+        progress.files.fetch_add(1, Ordering::Relaxed);
+        intake.place(&place);
+        let mut sink = Sink::new(&mut intake, work.since_us, progress);
+        let opened = inbox::file(&inbox, work.file_bytes);
+        let read = opened.and_then(|mut input| {
+            let base = place.rsplit('/').next().unwrap_or(&place);
+            reader.file(base, &mut input, &mut |record| sink.take(record))
+        });
+        sink.judge(&place, read)?;
+    }
+    let mut sink = Sink::new(&mut intake, work.since_us, progress);
+    let extra = reader.finish(&mut |record| sink.take(record));
+    let extra = sink.judge(&place, extra)?;
+    let (summary, outcomes, quarantined) = intake.close(extra).map_err(|e| not_taken(&e))?;
+    if summary.has_overflown() {
+        let why = "the sums leave the range of exact numbers: a record states what cannot be";
+        let (code, detail) = ("bad_value", why.to_owned());
+        return Err(Failed { code, detail });
+    }
+    let said = screen::people(&summary, progress.files(), is_tried)
+        + &screen::taken(&source, &outcomes, quarantined, is_tried);
+    Ok(Done {
+        summary: summary.shown(),
+        outcomes,
+        quarantined,
+        said,
+    })
+}
+
+/// Where records go, and whether it was the ledger that said no.
+struct Sink<'a> {
+    intake: &'a mut Intake,
+    since_us: Option<i64>,
+    progress: &'a Progress,
+    failed: Option<Failed>,
+}
+
+impl<'a> Sink<'a> {
+    fn new(intake: &'a mut Intake, since_us: Option<i64>, progress: &'a Progress) -> Self {
+        Self {
+            intake,
+            since_us,
+            progress,
+            failed: None,
+        }
+    }
+
+    fn take(&mut self, record: Record) -> io::Result<()> {
+        let records = &self.progress.records;
+        records.fetch_add(record.counts, Ordering::Relaxed);
+        let taken = self.intake.take(record.since(self.since_us));
+        taken.inspect_err(|error| self.failed = Some(not_taken(error)))
+    }
+
+    /// What a reader came to: an error of the ledger's is not one of the file.
+    fn judge<T>(self, place: &str, read: io::Result<T>) -> Result<T, Failed> {
+        read.map_err(|error| self.failed.unwrap_or_else(|| unreadable(place, &error)))
+    }
+}
+
+/// A file that ends the import.
+fn unreadable(place: &str, error: &io::Error) -> Failed {
+    let code = match error.kind() {
+        io::ErrorKind::FileTooLarge => "too_large",
+        io::ErrorKind::ConnectionAborted => "not_found",
+        _ => "bad_value",
+    };
+    let text = error.to_string();
+    let detail = if text.starts_with(place) {
+        text
+    } else {
+        format!("{place}: {text}")
+    };
+    Failed { code, detail }
+}
+
+/// What the ledger did not take.
+fn not_taken(error: &io::Error) -> Failed {
+    let code = match error.kind() {
+        io::ErrorKind::ResourceBusy | io::ErrorKind::Interrupted => "busy",
+        io::ErrorKind::StorageFull => "disk_full",
+        io::ErrorKind::InvalidData => "bad_value",
+        _ => "internal",
+    };
+    Failed {
+        code,
+        detail: error.to_string(),
+    }
+}

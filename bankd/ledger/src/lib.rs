@@ -1,0 +1,15 @@
+//! The ledger while the daemon runs: the queue and the thread that change it, who may ask it, and what is
+//! measured of it.
+//!
+//! Start at [`writer`]. Nothing here knows of protocols, files of usage or listeners.
+
+pub mod access;
+pub mod clock;
+pub mod exposition;
+pub mod hooks;
+pub mod keys;
+pub mod meter;
+pub mod obs;
+pub mod survey;
+pub mod usable;
+pub mod writer;

@@ -1,0 +1,142 @@
+//! The thread that marks places in the journal, so that the past is found fast (decision note 0057), and
+//! adds up the months that are over, so that a report of a year reads little (0089).
+//!
+//! It reads what was committed on a connection of its own, and gives the writer a waypoint or a month at
+//! a time to write down. It decides nothing, and nothing depends on how far it is but how long a look
+//! into the past takes. Start at [`start`].
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
+use std::thread::JoinHandle;
+
+use rusqlite::Connection;
+
+use bank_core::rollup::DAY;
+use bank_core::time::Timestamp;
+use bankd_store::background;
+use bankd_store::rollup;
+use bankd_store::{self as store, Spacing, Surveyor};
+
+use crate::clock::LedgerClock;
+use crate::writer::Writer;
+
+/// How long after one look for months that do not stand the next one is, by the ledger's clock, in
+/// microseconds: what comes late for a month that is over is not added up with each record.
+const MONTHS_US: i64 = DAY / 144;
+
+/// Wakes the thread, and ends it when it is dropped.
+#[derive(Clone, Debug)]
+pub struct Waker(SyncSender<()>);
+
+impl Waker {
+    /// Says that there may be something to mark. Never waits.
+    pub fn wake(&self) {
+        match self.0.try_send(()) {
+            // It is at work, and looks again when it is done.
+            Ok(()) | Err(TrySendError::Full(())) => {}
+            Err(TrySendError::Disconnected(())) => tracing::debug!("nobody marks waypoints"),
+        }
+    }
+}
+
+/// Begins the thread; it ends when every [`Waker`] is gone.
+///
+/// # Errors
+/// If there can be no thread.
+pub fn start(
+    database: &Path,
+    writer: &Writer,
+    clock: &Arc<dyn LedgerClock>,
+) -> std::io::Result<(Waker, JoinHandle<()>)> {
+    let (waker, woken) = sync_channel(1);
+    let (database, writer, clock) = (database.to_path_buf(), writer.clone(), Arc::clone(clock));
+    let thread = background::spawn("survey", move || run(&database, &writer, &*clock, &woken))?;
+    Ok((Waker(waker), thread))
+}
+
+fn run(database: &Path, writer: &Writer, clock: &dyn LedgerClock, woken: &Receiver<()>) {
+    // Kept from round to round: it knows what changed since the last sums.
+    let mut survey = None;
+    let mut looked = None;
+    while woken.recv().is_ok() {
+        let now = clock.now();
+        if looked
+            .is_none_or(|at: Timestamp| now.0.saturating_sub(at.0).saturating_abs() >= MONTHS_US)
+        {
+            looked = Some(now);
+            if let Err(error) = months(database, writer, now, woken) {
+                tracing::warn!(%error, "months are added up later");
+            }
+        }
+        match round(survey.take(), database, writer, woken) {
+            Ok(goes_on) => survey = goes_on,
+            Err(error) => tracing::warn!(%error, "waypoints are left for later"),
+        }
+    }
+}
+
+/// Adds up the months that are over and do not stand.
+fn months(
+    database: &Path,
+    writer: &Writer,
+    now: Timestamp,
+    woken: &Receiver<()>,
+) -> Result<(), store::Error> {
+    let connection = store::open_reader(database)?;
+    let mut from = i64::MIN;
+    while let Some(month) = rollup::next_missing(&connection, from, now)? {
+        let made = rollup::add_up(&connection, month)?;
+        match writer.place_month(made) {
+            Ok(true) => tracing::debug!(month, "added up"),
+            Ok(false) => tracing::debug!(month, "changed meanwhile: it is added up later"),
+            Err(error) => {
+                tracing::debug!(%error, "months are added up later");
+                break;
+            }
+        }
+        if is_over(woken) {
+            break;
+        }
+        from = month.saturating_add(1);
+    }
+    Ok(())
+}
+
+/// A surveyor with the connection that it reads on.
+type Survey = (Connection, Surveyor);
+
+/// Marks what can be marked. Gives nothing where the next round has to begin anew.
+fn round(
+    survey: Option<Survey>,
+    database: &Path,
+    writer: &Writer,
+    woken: &Receiver<()>,
+) -> Result<Option<Survey>, store::Error> {
+    let (connection, mut surveyor) = if let Some(survey) = survey {
+        survey
+    } else {
+        let connection = store::open_reader(database)?;
+        let surveyor = Surveyor::new(&connection, Spacing::default())?;
+        (connection, surveyor)
+    };
+    while let Some(waypoint) = surveyor.next(&connection)? {
+        match writer.mark(waypoint) {
+            Ok(true) => {}
+            Ok(false) => return Ok(None),
+            Err(error) => {
+                tracing::debug!(%error, "a waypoint is left for later");
+                return Ok(None);
+            }
+        }
+        if is_over(woken) {
+            return Ok(None);
+        }
+    }
+    Ok(Some((connection, surveyor)))
+}
+
+/// Whether the daemon is going down.
+fn is_over(woken: &Receiver<()>) -> bool {
+    woken.try_recv() == Err(TryRecvError::Disconnected)
+}

@@ -1,0 +1,219 @@
+//! What wants attention: the daemon looks at figures now and then, and journals each threshold that
+//! was reached or is so no more, once (decision note 0060).
+//!
+//! Looking reads only, on a connection of the pool; what changes goes through the writer as a command
+//! of the daemon's own. After downtime the first look finds what is so by then. Who is told, and how,
+//! is the business of `deliver`.
+
+mod digest;
+mod observe;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bank_core::attention::{CHANGES_MAX, Event, Open, Rules, Turn, judge};
+use bank_core::command::{Attention, Command, Scope};
+use bank_core::time::{Seconds, Timestamp};
+use bankd_config::Config;
+use bankd_ledger::clock::{self, Stopwatch};
+use bankd_ledger::writer::{Caller, Decided, Origin, Reply, Submission, SubmitError, Writer};
+use bankd_store::NoticeChange;
+use bankd_store::answer::{Answer, Media};
+use bankd_store::read::{Pool, ReadError, attention};
+use tokio::sync::watch;
+
+use observe::{Look, Seen};
+
+/// How often it is asked whether it is time to look.
+const TICK: Duration = Duration::from_secs(1);
+/// Looks from one removal of old notices to the next.
+const FORGET_LOOKS: u32 = 60;
+
+/// The longest sentence, in bytes.
+const SAYS_MAX: usize = 1000;
+
+/// The bank that is looked at.
+pub struct Bank {
+    /// Its settings.
+    pub config: Arc<Config>,
+    /// Journals what changes.
+    pub writer: Writer,
+    /// Reads the figures.
+    pub readers: Pool,
+}
+
+/// Why a look came to nothing; the next one comes soon.
+#[derive(Debug, thiserror::Error)]
+enum Trouble {
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    Submit(#[from] SubmitError),
+    #[error("the writer refused it")]
+    Refused,
+}
+
+/// Looks again and again until the daemon stops. With attention switched off it looks once: what was
+/// raised before clears.
+pub async fn watch(bank: Bank, mut stopped: watch::Receiver<()>) {
+    let mut interval = tokio::time::interval(TICK);
+    interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+    let mut desk = Desk::new(&bank.config);
+    loop {
+        tokio::select! {
+            _ = interval.tick() => desk.tick(&bank).await,
+            _ = stopped.changed() => return,
+        }
+    }
+}
+
+/// What is remembered from one look to the next; nothing of it is needed after a restart.
+struct Desk {
+    rules: Rules,
+    every: Seconds,
+    is_on: bool,
+    /// When it was looked last: on the ledger's clock, and as time passes.
+    last: Option<(Timestamp, Stopwatch)>,
+    looks: u32,
+    was_in_trouble: bool,
+}
+
+impl Desk {
+    fn new(config: &Config) -> Self {
+        Self {
+            rules: config.attention.rules(),
+            every: Seconds(config.attention.every_s),
+            is_on: config.attention.on,
+            last: None,
+            looks: 0,
+            was_in_trouble: false,
+        }
+    }
+
+    async fn tick(&mut self, bank: &Bank) {
+        let now = bank.writer.now();
+        if !self.is_due(now) {
+            return;
+        }
+        let done = self.look(bank, now).await;
+        match done {
+            Ok(()) => {
+                self.last = Some((now, Stopwatch::start()));
+                self.was_in_trouble = false;
+            }
+            // Said once; the next tick tries again.
+            Err(error) if !self.was_in_trouble => {
+                tracing::warn!(%error, "attention could not be looked after");
+                self.was_in_trouble = true;
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// The ledger's clock went on, or time did while that one stood.
+    fn is_due(&self, now: Timestamp) -> bool {
+        let Some((last, passed)) = &self.last else {
+            return true;
+        };
+        let every = u64::try_from(self.every.0).unwrap_or(1);
+        self.is_on
+            && (now >= last.plus(self.every) || passed.elapsed() >= Duration::from_secs(every))
+    }
+
+    async fn look(&mut self, bank: &Bank, now: Timestamp) -> Result<(), Trouble> {
+        // What is due by now is journalled first: windows end before they are looked at.
+        bank.writer.settle().await?;
+        let look = Look::new(
+            &bank.config,
+            bank.writer.directory(),
+            bank.writer.standing(),
+            now,
+        );
+        let is_on = self.is_on;
+        let (seen, open) = bank
+            .readers
+            .run(move |connection| {
+                let seen = if is_on {
+                    look.seen(connection)?
+                } else {
+                    Seen::default()
+                };
+                Ok((seen, attention::open(connection)?))
+            })
+            .await?;
+        let changes = self.changes(&seen, &open);
+        for part in changes.chunks(CHANGES_MAX) {
+            submit(bank, part.to_vec()).await?;
+        }
+        if self.is_on {
+            digest::make(bank, now).await?;
+        }
+        self.looks = self.looks.wrapping_add(1);
+        if self.looks % FORGET_LOOKS == 1 {
+            let keep = Seconds(bank.config.attention.keep_days.saturating_mul(86_400));
+            let old = NoticeChange::Forget(now.minus(keep));
+            bank.writer.change_notice(old).await?;
+        }
+        Ok(())
+    }
+
+    /// What is new; of kinds that could not be looked at as a whole nothing clears.
+    fn changes(&self, seen: &Seen, open: &[Open]) -> Vec<Event> {
+        let mut changes = judge(&seen.observed, open, &self.rules);
+        changes.retain(|event| {
+            event.turn == Turn::Raised || !seen.incomplete.contains(&event.topic.kind)
+        });
+        for event in &mut changes {
+            event.says = one_line(&event.says);
+        }
+        changes
+    }
+}
+
+/// A sentence as the journal takes it, whatever a name in it holds.
+fn one_line(text: &str) -> String {
+    let line: String = text.replace(char::is_control, " ");
+    let mut end = line.len().min(SAYS_MAX);
+    while !line.is_char_boundary(end) {
+        end -= 1;
+    }
+    line.get(..end).unwrap_or_default().to_owned()
+}
+
+/// Journals changes as the daemon's own doing.
+async fn submit(bank: &Bank, events: Vec<Event>) -> Result<(), Trouble> {
+    let name = "bankd".to_owned();
+    let submission = Submission {
+        command: Command::Attention(Attention::Turn(events)),
+        caller: Caller {
+            actor: name.clone(),
+            client: name,
+            origin: Origin::System,
+            scope: Scope::default(),
+        },
+        key: None,
+        request_id: clock::request_id(),
+        dry_run: false,
+        render,
+        fingerprint: String::new(),
+    };
+    match bank.writer.submit(submission).await? {
+        Reply::Fresh { answer, .. } if answer.media == Media::Text => Ok(()),
+        _ => Err(Trouble::Refused),
+    }
+}
+
+/// Nobody reads it but [`submit`].
+fn render(decided: &Decided<'_>) -> Answer {
+    let media = match decided.decision {
+        Ok(_) => Media::Text,
+        Err(_) => Media::Problem,
+    };
+    Answer {
+        status: 200,
+        media,
+        body: Vec::new(),
+    }
+}

@@ -1,0 +1,173 @@
+//! Files in a folder: each takes its name when it is whole and on the disk, and old ones go.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use bank_core::calendar::Zone;
+use bank_core::rollup::due::named;
+use bank_core::rollup::grid::EVERY;
+use bankd_store::ReportRun;
+
+use super::Attempt;
+
+/// What the names of files end in that are ours.
+const ENDINGS: [&str; 4] = ["html", "csv", "json", "txt"];
+
+/// A folder of reports.
+pub(super) struct Folder {
+    pub(super) path: PathBuf,
+    /// The mode of files.
+    pub(super) mode: u32,
+    /// The newest files of each report that stay; 0 for all.
+    pub(super) keep: usize,
+}
+
+impl Folder {
+    /// Puts a report there, in place of one of the same period.
+    pub(super) fn put(&self, run: &ReportRun, body: &[u8]) -> Attempt {
+        match self.write(&run.file, body) {
+            Ok(()) => {}
+            Err(error) => return Attempt::Again(format!("{}: {error}", self.path.display())),
+        }
+        if let Err(error) = self.retire(&run.schedule) {
+            // The report is there: that is what counts.
+            let folder = self.path.display();
+            tracing::warn!(%folder, %error, "old reports are not removed");
+        }
+        Attempt::Delivered
+    }
+
+    /// Under a name that nobody reads until it is whole. The name is of no attempt: what one left
+    /// behind, the next one overwrites.
+    fn write(&self, name: &str, body: &[u8]) -> io::Result<()> {
+        let partial = self.path.join(format!(".{name}.partial"));
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true).mode(0o600);
+        let mut file = options.open(&partial)?;
+        file.write_all(body)?;
+        // Whatever mask the daemon has.
+        file.set_permissions(Permissions::from_mode(self.mode))?;
+        file.sync_all()?;
+        drop(file);
+        fs::rename(&partial, self.path.join(name))?;
+        File::open(&self.path)?.sync_all()
+    }
+
+    /// Removes the oldest periods of a report. What has another name is somebody else's.
+    fn retire(&self, report: &str) -> io::Result<()> {
+        if self.keep == 0 {
+            return Ok(());
+        }
+        let mut own = Vec::new();
+        for entry in fs::read_dir(&self.path)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let began = name.to_str().and_then(|name| began(name, report));
+            if let Some(began) = began.filter(|_| entry.file_type().is_ok_and(|of| of.is_file())) {
+                own.push((began, name));
+            }
+        }
+        own.sort();
+        let most = own.len().saturating_sub(self.keep);
+        for (_, name) in own.into_iter().take(most) {
+            fs::remove_file(self.path.join(name))?;
+        }
+        Ok(())
+    }
+}
+
+/// When the period began whose report a file is; none where it is no file of this report.
+fn began(file: &str, report: &str) -> Option<i64> {
+    let rest = file.strip_prefix(report)?.strip_prefix('-')?;
+    let (period, ending) = rest.rsplit_once('.')?;
+    let utc = Zone::default();
+    let mut lengths = EVERY.iter();
+    let period = lengths.find_map(|(every, _)| named(period, *every, &utc))?;
+    ENDINGS.contains(&ending).then_some(period.from.0)
+}
+
+/// Whether files can be made in a folder.
+pub fn is_writable(path: &Path) -> io::Result<()> {
+    let probe = path.join(".bankd.probe");
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    options.open(&probe)?;
+    fs::remove_file(&probe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(path: &Path) -> Vec<String> {
+        let entries = fs::read_dir(path).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn reports_take_their_name_when_they_are_whole_and_old_ones_go() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder {
+            path: place.path().to_owned(),
+            mode: 0o644,
+            keep: 2,
+        };
+        for other in [
+            "a-b-2026-01.html",
+            "a-notes.txt",
+            "a-2026-01.pdf",
+            "b-2025.html",
+        ] {
+            fs::write(place.path().join(other), "x").unwrap();
+        }
+        // Left behind by a power cut.
+        fs::write(place.path().join(".a-2026-03.html.partial"), "half").unwrap();
+        let put = |period: &str| {
+            let run = ReportRun {
+                schedule: "a".to_owned(),
+                file: format!("a-{period}.html"),
+                ..ReportRun::default()
+            };
+            assert_eq!(folder.put(&run, period.as_bytes()), Attempt::Delivered);
+        };
+        for period in ["2026-01", "2026-02", "2026-03", "2026-03"] {
+            put(period);
+        }
+        assert_eq!(
+            names(place.path()),
+            [
+                "a-2026-01.pdf",
+                "a-2026-02.html",
+                "a-2026-03.html",
+                "a-b-2026-01.html",
+                "a-notes.txt",
+                "b-2025.html"
+            ]
+        );
+        let path = place.path().join("a-2026-03.html");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "2026-03");
+        assert_eq!(
+            fs::metadata(path).unwrap().permissions().mode() & 0o777,
+            0o644
+        );
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_tried_again() {
+        let folder = Folder {
+            path: PathBuf::from("/nonexistent/reports"),
+            mode: 0o640,
+            keep: 0,
+        };
+        let Attempt::Again(why) = folder.put(&ReportRun::default(), b"x") else {
+            panic!("it was delivered, or never will be");
+        };
+        assert!(why.starts_with("/nonexistent/reports: "), "{why}");
+    }
+}

@@ -1,0 +1,287 @@
+//! A signed HTTP request: one `POST` of JSON on a connection of its own, over TLS unless it goes to
+//! the machine itself.
+//!
+//! The receiver proves who sent it with the secret of both: `Bank-Signature` is `v1=` and the hex of
+//! HMAC-SHA-256 over `TIME.NOTICE.BODY`, with the time of `Bank-Time` and the number of `Bank-Notice`.
+
+use std::fmt::Write as _;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bankd_config::{Deliver, WebAddress, path_in};
+use bankd_ledger::clock::{self, Stopwatch};
+use hmac::{Hmac, KeyInit, Mac};
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use sha2::Sha256;
+use zeroize::Zeroizing;
+
+use super::Attempt;
+
+/// Bytes of an answer that are looked at.
+const HEAD_MAX: usize = 16 * 1024;
+/// Bytes of a secret.
+const SECRET: std::ops::RangeInclusive<usize> = 16..=4096;
+/// The largest file of CAs, in bytes.
+const CA_MAX: u64 = 16 << 20;
+
+/// One receiver.
+pub(super) struct Webhook {
+    address: WebAddress,
+    secret: Zeroizing<Vec<u8>>,
+    tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
+}
+
+impl Webhook {
+    /// Reads secret and CAs.
+    pub(super) fn open(target: &Deliver, data: &Path) -> Result<Webhook, String> {
+        let address = WebAddress::read(&target.url).map_err(|why| format!("url: {why}"))?;
+        let path = path_in(data, &target.secret).unwrap_or_default();
+        let read = std::fs::read(&path).map_err(|e| format!("secret: {}: {e}", path.display()))?;
+        let mut secret = Zeroizing::new(read);
+        // An editor's line feed is no part of it.
+        while secret.last().is_some_and(|b| matches!(b, b'\n' | b'\r')) {
+            secret.pop();
+        }
+        if !SECRET.contains(&secret.len()) {
+            return Err(format!("secret: {}: 16 to 4096 bytes", path.display()));
+        }
+        let tls = address
+            .tls
+            .then(|| tls(target, &address, data))
+            .transpose()?;
+        Ok(Webhook {
+            address,
+            secret,
+            tls,
+        })
+    }
+
+    /// Sends a notice; whatever begins with 2 has taken it.
+    pub(super) fn send(&self, notice: i64, body: &[u8], limit: Duration) -> Attempt {
+        match self.ask(notice, body, limit) {
+            Ok(status) if (200..300).contains(&status) => Attempt::Delivered,
+            // Gone for good: the receiver says so.
+            Ok(410) => Attempt::Never("answered 410".to_owned()),
+            Ok(status) => Attempt::Again(format!("answered {status}")),
+            Err(error) => Attempt::Again(error.to_string()),
+        }
+    }
+
+    fn ask(&self, notice: i64, body: &[u8], limit: Duration) -> io::Result<u16> {
+        let request = self.request(notice, body, clock::auth_now_s());
+        let mut tcp = Timed::connect(&self.address, limit)?;
+        match &self.tls {
+            None => exchange(&mut tcp, &request),
+            Some((config, name)) => {
+                let session = ClientConnection::new(Arc::clone(config), name.clone());
+                let session = session.map_err(io::Error::other)?;
+                exchange(&mut StreamOwned::new(session, tcp), &request)
+            }
+        }
+    }
+
+    fn request(&self, notice: i64, body: &[u8], now_s: i64) -> Vec<u8> {
+        let WebAddress {
+            host, port, path, ..
+        } = &self.address;
+        let bracketed = if host.contains(':') {
+            format!("[{host}]")
+        } else {
+            host.clone()
+        };
+        let signature = self.signature(notice, body, now_s);
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: {bracketed}:{port}\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\nConnection: close\r\nUser-Agent: bankd\r\nBank-Time: {now_s}\r\n\
+             Bank-Notice: {notice}\r\nBank-Signature: v1={signature}\r\n\r\n",
+            body.len()
+        );
+        let mut request = head.into_bytes();
+        request.extend_from_slice(body);
+        request
+    }
+
+    fn signature(&self, notice: i64, body: &[u8], now_s: i64) -> String {
+        // A key of any length is one.
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.secret) else {
+            return String::new();
+        };
+        mac.update(format!("{now_s}.{notice}.").as_bytes());
+        mac.update(body);
+        let mut text = String::with_capacity(64);
+        for byte in mac.finalize().into_bytes() {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{byte:02x}");
+        }
+        text
+    }
+}
+
+/// What TLS needs: the CAs of a file, and the name that the certificate must be for.
+fn tls(
+    target: &Deliver,
+    address: &WebAddress,
+    data: &Path,
+) -> Result<(Arc<ClientConfig>, ServerName<'static>), String> {
+    let path = path_in(data, &target.ca).unwrap_or_default();
+    let fault = |why: &dyn std::fmt::Display| format!("ca: {}: {why}", path.display());
+    let size = std::fs::metadata(&path).map_err(|e| fault(&e))?.len();
+    if size > CA_MAX {
+        return Err(fault(&"too large"));
+    }
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_file_iter(&path).map_err(|e| fault(&e))? {
+        // One that this library cannot use trusts nobody.
+        let _ = roots.add(certificate.map_err(|e| fault(&e))?);
+    }
+    if roots.is_empty() {
+        return Err(fault(&"no certificate in it"));
+    }
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|e| e.to_string())?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = ServerName::try_from(address.host.clone()).map_err(|e| format!("url: {e}"))?;
+    Ok((Arc::new(config), name))
+}
+
+/// Sends a request and reads the status of the answer. Interim answers (1xx) are passed over.
+fn exchange(stream: &mut (impl Read + Write), request: &[u8]) -> io::Result<u16> {
+    stream.write_all(request)?;
+    stream.flush()?;
+    let (mut head, mut buffer) = (Vec::new(), [0; 1024]);
+    loop {
+        while let Some(end) = find(&head, b"\r\n\r\n") {
+            let status = status(&head).ok_or_else(|| bad("no HTTP answer"))?;
+            if !(100..200).contains(&status) {
+                return Ok(status);
+            }
+            head.drain(..end + 4);
+        }
+        if head.len() > HEAD_MAX {
+            return Err(bad("an answer without an end to its head"));
+        }
+        let read = match stream.read(&mut buffer) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        match buffer.get(..read) {
+            Some(part) if read > 0 => head.extend_from_slice(part),
+            _ => return Err(bad("the connection ended before the answer")),
+        }
+    }
+}
+
+fn bad(what: &'static str) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, what)
+}
+
+fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
+    bytes.windows(what.len()).position(|part| part == what)
+}
+
+/// The number of `HTTP/1.1 204 No Content`.
+fn status(head: &[u8]) -> Option<u16> {
+    let line = head.split(|b| *b == b'\r').next()?;
+    let text = std::str::from_utf8(line).ok()?;
+    let mut words = text.splitn(3, ' ');
+    let known = words
+        .next()
+        .is_some_and(|version| version.starts_with("HTTP/1."));
+    let number = words.next().filter(|w| known && w.len() == 3)?;
+    number
+        .parse()
+        .ok()
+        .filter(|status| (100..600).contains(status))
+}
+
+/// A connection whose every wait ends with the attempt: a receiver that sends a byte now and then
+/// gains nothing by it.
+struct Timed {
+    stream: TcpStream,
+    since: Stopwatch,
+    limit: Duration,
+}
+
+impl Timed {
+    fn connect(address: &WebAddress, limit: Duration) -> io::Result<Timed> {
+        let since = Stopwatch::start();
+        let mut last = io::Error::new(ErrorKind::NotFound, "no address of that name");
+        for found in (address.host.as_str(), address.port).to_socket_addrs()? {
+            let Some(left) = limit.checked_sub(since.elapsed()).filter(|d| !d.is_zero()) else {
+                break;
+            };
+            match TcpStream::connect_timeout(&found, left) {
+                Ok(stream) => {
+                    return Ok(Timed {
+                        stream,
+                        since,
+                        limit,
+                    });
+                }
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+
+    fn left(&self) -> io::Result<Duration> {
+        let left = self.limit.checked_sub(self.since.elapsed());
+        left.filter(|d| !d.is_zero())
+            .ok_or_else(|| io::Error::new(ErrorKind::TimedOut, "it took too long"))
+    }
+}
+
+/// What a wait that is over says of itself.
+fn timed(error: io::Error) -> io::Error {
+    match error.kind() {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+            io::Error::new(ErrorKind::TimedOut, "it took too long")
+        }
+        _ => error,
+    }
+}
+
+impl Read for Timed {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(Some(self.left()?))?;
+        self.stream.read(buffer).map_err(timed)
+    }
+}
+
+impl Write for Timed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(Some(self.left()?))?;
+        self.stream.write(bytes).map_err(timed)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_its_status() {
+        for (text, expected) in [
+            (&b"HTTP/1.1 204 No Content\r\n\r\n"[..], Some(204)),
+            (b"HTTP/1.0 200\r\n\r\n", Some(200)),
+            (b"HTTP/1.1 99 X\r\n\r\n", None),
+            (b"HTTP/2 200\r\n\r\n", None),
+            (b"220 smtp\r\n\r\n", None),
+            (b"\xff\r\n\r\n", None),
+        ] {
+            assert_eq!(status(text), expected, "{text:?}");
+        }
+    }
+}

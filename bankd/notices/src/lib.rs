@@ -1,0 +1,8 @@
+//! Alerts, who is notified of them, and reports by the calendar.
+//!
+//! Start at [`attention`], which judges figures; [`deliver`] takes notices to their targets, [`schedule`] makes
+//! reports. Each has threads or a task of its own that the daemon starts and stops.
+
+pub mod attention;
+pub mod deliver;
+pub mod schedule;

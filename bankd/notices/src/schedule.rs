@@ -1,0 +1,458 @@
+//! Reports that the daemon makes by itself: once for each period of a definition, whether or not it was
+//! up when that ended (decision note 0081).
+//!
+//! A thread looks what is over, runs `bank` as anybody would, and keeps its text with the mark of the
+//! period and the notices for those who get it, in one transaction; bringing it is the business of
+//! `deliver`. A crash before that leaves nothing, and it is made again; after it, it is never made again.
+
+pub mod check;
+mod child;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use bank_api::text::format_rfc3339;
+use bank_core::calendar::Zone;
+use bank_core::rollup::due::{due, named};
+use bank_core::rollup::grid::{Period, holding};
+use bank_core::time::{Seconds, Timestamp};
+use bankd_config::zones;
+use bankd_config::{Config, ScheduledReport};
+use bankd_ledger::hooks;
+use bankd_ledger::writer::Writer;
+use bankd_store::{
+    self as store, MadeReport, NoticeChange, ScheduleChange, ScheduleRow, SpanRow, runs_of,
+    schedules, wanted_run,
+};
+use rusqlite::Connection;
+
+use child::{Child, Trouble};
+
+/// How often it is asked whether something is due.
+const POLL: Duration = Duration::from_secs(1);
+/// Seconds before something that failed is tried again, and the longest wait, as it doubles.
+const RETRY_S: i64 = 60;
+const RETRY_MAX_S: i64 = 3600;
+/// Seconds from one removal of old texts to the next.
+const FORGET_S: i64 = 3600;
+/// The longest line that is kept about a report or a failure, in bytes.
+const SAYS_MAX: usize = 300;
+
+/// The running thread.
+#[derive(Debug)]
+pub struct Scheduler {
+    stop: Arc<AtomicBool>,
+    /// None where nothing is scheduled.
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Scheduler {
+    /// Asks the thread to end, before the listeners go: what it asks must not fail for that. A program
+    /// under way is stopped, and its report made after the next start.
+    pub fn halt(&self) {
+        self.stop.store(true, Ordering::Release);
+        if let Some(thread) = &self.thread {
+            thread.thread().unpark();
+        }
+    }
+
+    /// Waits for its end. The writer must still run.
+    pub fn stop(self) {
+        self.halt();
+        if let Some(thread) = self.thread {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The definitions as the store knows them.
+pub fn rows(config: &Config, now: Timestamp) -> Vec<ScheduleRow> {
+    let row = |report: &ScheduledReport| ScheduleRow {
+        name: report.name.clone(),
+        every: report.every.word().to_owned(),
+        tz: report.tz.clone(),
+        from: holding(now, report.every.every(), &zone(report)).map_or(now, |period| period.from),
+    };
+    config.scheduled_report.iter().map(row).collect()
+}
+
+/// The zone of a definition; the settings have been checked.
+pub fn zone(report: &ScheduledReport) -> Zone {
+    zones::zone(&report.tz).unwrap_or_default()
+}
+
+/// The period whose turn is next where a definition is done up to an instant, and when it is made.
+pub fn next(report: &ScheduledReport, done_to: Timestamp) -> Option<(Period, Timestamp)> {
+    let period = holding(done_to, report.every.every(), &zone(report))?;
+    let at = period.until.plus(Seconds(report.delay_s));
+    Some((period, at))
+}
+
+/// The period of a name, where a definition has such; without a name the last one that is over.
+pub fn period_of(report: &ScheduledReport, name: Option<&str>, now: Timestamp) -> Option<Period> {
+    let (every, zone) = (report.every.every(), zone(report));
+    if let Some(name) = name {
+        return named(name, every, &zone);
+    }
+    let running = holding(now, every, &zone)?;
+    holding(Timestamp(running.from.0.saturating_sub(1)), every, &zone)
+}
+
+/// Starts the thread, unless nothing is scheduled.
+///
+/// # Errors
+/// If the program is not there, the database cannot be opened for reading, or the system has no thread
+/// to give.
+pub fn start(
+    config: &Config,
+    (database, socket): (&Path, &Path),
+    writer: &Writer,
+) -> anyhow::Result<Scheduler> {
+    let stop = Arc::new(AtomicBool::new(false));
+    if config.scheduled_report.is_empty() {
+        return Ok(Scheduler { stop, thread: None });
+    }
+    let mut desk = Desk {
+        connection: store::open_reader(database)?,
+        program: check::program(config).map_err(anyhow::Error::msg)?,
+        server: format!("unix:{}", socket.display()),
+        definitions: config
+            .scheduled_report
+            .iter()
+            .map(|report| (report.clone(), zone(report)))
+            .collect(),
+        writer: writer.clone(),
+        stop: Arc::clone(&stop),
+        again: HashMap::new(),
+        keep: Seconds(config.attention.keep_days.saturating_mul(86_400)),
+        forget_at: None,
+    };
+    let name = std::thread::Builder::new().name("reports".to_owned());
+    let thread = name.spawn(move || desk.run())?;
+    Ok(Scheduler {
+        stop,
+        thread: Some(thread),
+    })
+}
+
+struct Desk {
+    connection: Connection,
+    /// The program `bank`, and where it finds the daemon.
+    program: PathBuf,
+    server: String,
+    definitions: Vec<(ScheduledReport, Zone)>,
+    writer: Writer,
+    stop: Arc<AtomicBool>,
+    /// What failed: how often in a row, and before when it is not tried again.
+    again: HashMap<String, (u32, Timestamp)>,
+    keep: Seconds,
+    forget_at: Option<Timestamp>,
+}
+
+impl Desk {
+    fn run(&mut self) {
+        while !self.is_over() {
+            match self.round() {
+                // There may be more that is due.
+                Ok(true) => {}
+                Ok(false) => std::thread::park_timeout(POLL),
+                Err(error) => {
+                    if !self.is_over() {
+                        tracing::error!("scheduled reports wait: {error:#}");
+                    }
+                    std::thread::park_timeout(POLL);
+                }
+            }
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.stop.load(Ordering::Acquire)
+    }
+
+    /// Makes what is asked for, else what is due, one of them; false where there is none.
+    fn round(&mut self) -> anyhow::Result<bool> {
+        self.forget()?;
+        if let Some(wanted) = wanted_run(&self.connection)? {
+            let found = self.definition(&wanted.schedule);
+            let Some((report, _)) = found else {
+                let gone = "it is in the settings no more".to_owned();
+                self.writer.keep_schedule(ScheduleChange::Failed(
+                    wanted.schedule,
+                    gone,
+                    Some(wanted.id),
+                ))?;
+                return Ok(true);
+            };
+            self.make(&report, &wanted.period, Some(wanted.id))?;
+            return Ok(true);
+        }
+        for known in schedules(&self.connection)? {
+            let Some((report, zone)) = self.definition(&known.name) else {
+                continue;
+            };
+            let now = self.writer.now();
+            if self.again.get(&known.name).is_some_and(|(_, at)| now < *at) {
+                continue;
+            }
+            let grid = (report.every.every(), &zone);
+            let due = due(
+                known.done_to,
+                now,
+                grid,
+                Seconds(report.delay_s),
+                report.catch_up,
+            );
+            if let Some(last) = due.last_passed_over {
+                self.pass_over(&report, due.passed_over, &last)?;
+            }
+            if let Some(period) = due.next {
+                self.make_due(&report, &period)?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn definition(&self, name: &str) -> Option<(ScheduledReport, Zone)> {
+        let mut all = self.definitions.iter();
+        all.find(|(report, _)| report.name == name).cloned()
+    }
+
+    fn pass_over(&self, report: &ScheduledReport, count: i64, last: &Period) -> anyhow::Result<()> {
+        let (name, period) = (&report.name, &last.name);
+        tracing::warn!(
+            report = %name,
+            "{count} periods to {period} are passed over: more than catch_up = {} were missed; \
+             `bank report run {name} --period {period}` makes one",
+            report.catch_up
+        );
+        let change = ScheduleChange::PassedOver(name.clone(), count, span(last));
+        self.writer.keep_schedule(change)?;
+        Ok(())
+    }
+
+    /// What is due, unless somebody had it made already.
+    fn make_due(&mut self, report: &ScheduledReport, period: &Period) -> anyhow::Result<()> {
+        let there = runs_of(&self.connection, &report.name, &period.name)?;
+        if there.iter().any(|run| run.made) {
+            let done = ScheduleChange::Done(report.name.clone(), period.until);
+            self.writer.keep_schedule(done)?;
+            return Ok(());
+        }
+        self.make(report, &span(period), None)
+    }
+
+    fn make(
+        &mut self,
+        report: &ScheduledReport,
+        period: &SpanRow,
+        wanted: Option<i64>,
+    ) -> anyhow::Result<()> {
+        let child = Child {
+            program: &self.program,
+            words: &words(report, period, &self.server),
+            zone: &report.tz,
+            limit: Duration::from_secs(report.timeout_s),
+            most: report.most_mib.saturating_mul(1 << 20),
+        };
+        let (name, of) = (report.name.clone(), &period.name);
+        match child.run(&self.stop) {
+            Ok(text) => {
+                hooks::point("report_made");
+                let made = made(report, period, wanted, text);
+                let size = made.body.as_ref().map_or(0, Vec::len);
+                self.writer
+                    .keep_schedule(ScheduleChange::Made(Box::new(made)))?;
+                hooks::point("report_kept");
+                tracing::info!(report = %name, period = %of, size, "a scheduled report is made");
+                self.again.remove(&name);
+            }
+            // It is made after the next start.
+            Err(Trouble::Stopped) => {}
+            Err(Trouble::Failed(why)) => {
+                let why = short(&format!("{of}: {why}"));
+                tracing::error!(report = %name, period = %of, "a scheduled report failed: {why}");
+                if wanted.is_none() {
+                    let failures = self.again.get(&name).map_or(0, |(failures, _)| *failures);
+                    let wait = RETRY_S
+                        .saturating_mul(1 << failures.min(10))
+                        .min(RETRY_MAX_S);
+                    let at = self.writer.now().plus(Seconds(wait));
+                    let failures = failures.saturating_add(1);
+                    self.again.insert(name.clone(), (failures, at));
+                }
+                self.writer
+                    .keep_schedule(ScheduleChange::Failed(name, why, wanted))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Old notices go with their texts, where nobody watches for attention too.
+    fn forget(&mut self) -> anyhow::Result<()> {
+        let now = self.writer.now();
+        if self.forget_at.is_none_or(|at| now >= at) {
+            let old = NoticeChange::Forget(now.minus(self.keep));
+            self.writer.settle_notice(old)?;
+            self.forget_at = Some(now.plus(Seconds(FORGET_S)));
+        }
+        Ok(())
+    }
+}
+
+fn span(period: &Period) -> SpanRow {
+    SpanRow {
+        name: period.name.clone(),
+        from: period.from.0,
+        until: period.until.0,
+    }
+}
+
+/// The words after `bank`. Ours stand first: what the options say, even `--`, changes none of them.
+fn words(report: &ScheduledReport, period: &SpanRow, server: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
+    let Some(kind) = report.kind() else {
+        return words;
+    };
+    add(kind.words);
+    add(&["--server", server, "--config", "/dev/null"]);
+    if kind.spans {
+        let (from, until) = (format_rfc3339(period.from), format_rfc3339(period.until));
+        add(&["--from", &from, "--to", &until]);
+    }
+    if kind.zoned {
+        add(&["--tz", &report.tz]);
+    }
+    if !kind.acts {
+        add(&["-O", report.form.option()]);
+    }
+    words.extend(report.options.iter().cloned());
+    words
+}
+
+fn made(
+    report: &ScheduledReport,
+    period: &SpanRow,
+    wanted: Option<i64>,
+    text: Vec<u8>,
+) -> MadeReport {
+    let acts = report.kind().is_some_and(|kind| kind.acts);
+    let says = if acts {
+        last_line(&String::from_utf8_lossy(&text))
+    } else {
+        String::new()
+    };
+    MadeReport {
+        schedule: report.name.clone(),
+        file: format!("{}-{}.{}", report.name, period.name, report.form.ending()),
+        period: period.clone(),
+        wanted,
+        form: report.form.word().to_owned(),
+        told: report.to.join(","),
+        says,
+        body: (!report.deliver.is_empty()).then_some(text),
+        targets: report.deliver.clone(),
+    }
+}
+
+/// What came of something that is done: its last line, for a table comes before its sum.
+fn last_line(text: &str) -> String {
+    let mut lines = text.lines().rev().map(str::trim_end);
+    short(lines.find(|line| !line.is_empty()).unwrap_or_default())
+}
+
+/// A line as it is kept.
+fn short(text: &str) -> String {
+    let line = text.replace(char::is_control, " ");
+    let mut end = line.len().min(SAYS_MAX);
+    while !line.is_char_boundary(end) {
+        end -= 1;
+    }
+    line.get(..end).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bankd_config::PeriodWord;
+
+    fn report(kind: &str) -> ScheduledReport {
+        ScheduledReport {
+            name: "month".to_owned(),
+            report: kind.to_owned(),
+            options: vec!["--by".to_owned(), "user".to_owned()],
+            every: PeriodWord::Daily,
+            tz: "Europe/Berlin".to_owned(),
+            deliver: vec!["archive".to_owned()],
+            ..ScheduledReport::default()
+        }
+    }
+
+    #[test]
+    fn the_program_is_asked_for_the_period_in_its_zone() {
+        let period = SpanRow {
+            name: "2026-10-25".to_owned(),
+            from: 1_792_879_200_000_000,
+            until: 1_792_969_200_000_000,
+        };
+        let told = |kind: &str| words(&report(kind), &period, "unix:/s").join(" ");
+        assert_eq!(
+            told("usage"),
+            "usage --server unix:/s --config /dev/null --from 2026-10-24T22:00:00Z \
+             --to 2026-10-25T23:00:00Z --tz Europe/Berlin -O html --by user"
+        );
+        let forecast = told("forecast");
+        assert_eq!(
+            forecast,
+            "report forecast --server unix:/s --config /dev/null -O html --by user"
+        );
+        assert!(
+            told("priority").starts_with("priority --yes --server"),
+            "{forecast}"
+        );
+        let kept = made(&report("usage"), &period, None, b"text".to_vec());
+        assert_eq!(kept.file, "month-2026-10-25.html");
+        assert_eq!(kept.body.as_deref(), Some(&b"text"[..]));
+    }
+
+    #[test]
+    fn what_only_acts_keeps_its_last_line() {
+        let acts = ScheduledReport {
+            deliver: Vec::new(),
+            ..report("export-apel")
+        };
+        let kept = made(
+            &acts,
+            &SpanRow::default(),
+            None,
+            b"Group  Uses\nchem      3\n\nThe program ran for 1 of 1 group\x1b.\n \n".to_vec(),
+        );
+        let said = "The program ran for 1 of 1 group .";
+        assert_eq!((kept.says.as_str(), kept.body), (said, None));
+        assert_eq!(
+            last_line("3 records in 1 message in /spool\n"),
+            "3 records in 1 message in /spool"
+        );
+        assert_eq!(last_line("\n"), "");
+    }
+
+    #[test]
+    fn periods_by_hand_are_those_of_the_definition() {
+        // 2026-10-25T12:00:00Z.
+        let now = Timestamp(1_792_929_600_000_000);
+        let report = report("usage");
+        let last = period_of(&report, None, now).unwrap();
+        assert_eq!(last.name, "2026-10-24");
+        let named = period_of(&report, Some("2026-10-25"), now).unwrap();
+        assert_eq!(named.from, last.until);
+        assert_eq!(period_of(&report, Some("2026-10"), now), None);
+        let (next, at) = next(&report, last.until).unwrap();
+        assert_eq!((next, at), (named.clone(), named.until));
+    }
+}

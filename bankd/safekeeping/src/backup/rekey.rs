@@ -1,0 +1,77 @@
+//! A copy that shall serve beside the original takes nobody's word that the original takes: every key
+//! of it is switched off (`http-auth.md` 2). By commands like any others, so that its journal says so.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use bank_core::command::{Command, Scope, SetKey};
+use bankd_config::Config;
+use bankd_ledger::clock;
+use bankd_ledger::writer::{self, Caller, Decided, Origin, Reply, Submission, Writer};
+use bankd_records as records;
+use bankd_store::SqliteStore;
+use bankd_store::answer::{Answer, Media};
+
+/// Switches every key of a bank off that nobody serves, and gives their ids. The database is brought
+/// to the current schema.
+pub(super) fn switch_off(database: &Path) -> Result<Vec<String>> {
+    let store = SqliteStore::open(database, Config::default().policy())?;
+    let test = store.bank()?.test;
+    let reference = store.reference();
+    let live = reference.keys().filter(|key| !key.disabled);
+    let mut ids: Vec<String> = live.map(|key| key.id.clone()).collect();
+    ids.sort();
+    let clock = clock::for_bank(test).map_err(anyhow::Error::msg)?;
+    let (writer, thread) = writer::start(store, clock, records::keep, 1)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let done = runtime.block_on(async {
+        for id in &ids {
+            switch(&writer, id)
+                .await
+                .with_context(|| format!("key {id} cannot be switched off"))?;
+        }
+        Ok(ids)
+    });
+    writer.stop();
+    if thread.join().is_err() {
+        bail!("the writer ended badly");
+    }
+    done
+}
+
+async fn switch(writer: &Writer, id: &str) -> Result<()> {
+    let reply = writer.submit(Submission {
+        command: Command::SetKey(SetKey {
+            id: id.to_owned(),
+            roles: None,
+            projects: None,
+            machines: None,
+            until: None,
+            disabled: Some(true),
+        }),
+        caller: Caller {
+            actor: "bankd restore".to_owned(),
+            client: "bankd".to_owned(),
+            origin: Origin::System,
+            scope: Scope::default(),
+        },
+        key: None,
+        request_id: clock::request_id(),
+        dry_run: false,
+        render,
+        fingerprint: String::new(),
+    });
+    match reply.await? {
+        Reply::Fresh { summary, .. } if summary.code.is_empty() => Ok(()),
+        Reply::Fresh { summary, .. } => bail!("{} was refused: {}", summary.op, summary.code),
+        _ => bail!("the writer gave an old answer to a new command"),
+    }
+}
+
+fn render(_: &Decided<'_>) -> Answer {
+    Answer {
+        status: 200,
+        media: Media::Text,
+        body: Vec::new(),
+    }
+}

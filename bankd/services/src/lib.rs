@@ -1,0 +1,116 @@
+//! What handlers and protocols are given: the way to change the ledger, the ways to read it, and what
+//! else lives as long as the daemon.
+//!
+//! A handler uses these and never makes them: [`start`] does. Nothing here knows of listeners, routes
+//! or protocols.
+
+pub mod limits;
+pub mod requests;
+pub mod spool;
+pub mod start;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use bankd_config::Config;
+use bankd_intake::follow;
+use bankd_intake::uploads::Uploads;
+use bankd_ledger::access::People;
+use bankd_ledger::clock::{LedgerClock, Stopwatch};
+use bankd_ledger::keys::KeyRing;
+use bankd_ledger::obs::Counters;
+use bankd_ledger::writer::Writer;
+use bankd_records as records;
+use bankd_safekeeping::backup::Clerk;
+use bankd_safekeeping::checkpoint::Checkpoints;
+use bankd_safekeeping::proof::Prover;
+use bankd_store::read::Pool;
+use tokio::sync::Semaphore;
+
+use limits::Limits;
+use requests::Requests;
+
+/// What every handler is given: `State<Arc<Services>>`.
+pub struct Services {
+    /// The one way to change the ledger.
+    pub writer: Writer,
+    /// The thread behind it.
+    pub writer_thread: Thread,
+    /// Read-only connections.
+    pub readers: Pool,
+    /// The settings of the start. Those that change later are kept where they are used.
+    pub config: Arc<Config>,
+    /// The settings as they were read last.
+    settings_read: Mutex<Arc<Config>>,
+    /// Signing keys with their secrets.
+    pub keys: KeyRing,
+    /// When money moves.
+    pub clock: Arc<dyn LedgerClock>,
+    /// Who is behind a uid of the socket.
+    pub people: People,
+    /// What is counted since the start.
+    pub counters: Arc<Counters>,
+    /// Requests by route since the start.
+    pub requests: Requests,
+    /// How the record files stand.
+    pub records: records::Board,
+    /// How the followed files stand.
+    pub follow: follow::Board,
+    /// Usage files on their way in.
+    pub uploads: Uploads,
+    /// Verifications while it serves.
+    pub proof: Prover,
+    /// Signed checkpoints while it serves.
+    pub checkpoints: Arc<Checkpoints>,
+    /// What one client may ask.
+    pub limits: Limits,
+    /// What makes the daemon's own backups.
+    pub backups: Clerk,
+    /// Room for requests under way.
+    pub slots: Semaphore,
+    /// When the daemon started.
+    pub started: Stopwatch,
+}
+
+impl Services {
+    /// The settings as they were read last.
+    pub fn settings_read(&self) -> Arc<Config> {
+        Arc::clone(
+            &self
+                .settings_read
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
+    }
+
+    /// Remembers settings that were read anew.
+    pub fn settings_were_read(&self, config: Config) {
+        let mut read = self
+            .settings_read
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *read = Arc::new(config);
+    }
+}
+
+/// The writer's thread, to be asked after and waited for.
+#[derive(Debug)]
+pub struct Thread(Mutex<Option<JoinHandle<()>>>);
+
+impl Thread {
+    fn new(handle: JoinHandle<()>) -> Self {
+        Self(Mutex::new(Some(handle)))
+    }
+
+    /// Whether it has ended.
+    pub fn is_finished(&self) -> bool {
+        let handle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        handle.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Waits for its end; false if it ended by a panic.
+    pub fn wait(&self) -> bool {
+        let handle = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        handle.is_none_or(|handle| handle.join().is_ok())
+    }
+}

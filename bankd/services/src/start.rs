@@ -1,0 +1,183 @@
+//! Makes the services of a bank: opens its database, starts the writer and the threads of its record
+//! files. Listeners, and what looks at the time, are the business of whoever starts a daemon.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use anyhow::{Context, Result};
+use bank_core::directory::{Directory, FallbackMode};
+use bank_core::time::Timestamp;
+use bankd_config::Config;
+use bankd_config::data_dir::DataDir;
+use bankd_intake::follow;
+use bankd_intake::uploads::Uploads;
+use bankd_ledger::access::People;
+use bankd_ledger::clock::{self, LedgerClock, Stopwatch};
+use bankd_ledger::keys::KeyRing;
+use bankd_ledger::obs::Counters;
+use bankd_ledger::writer;
+use bankd_notices::deliver;
+use bankd_notices::schedule;
+use bankd_records as records;
+use bankd_safekeeping::backup::{self, Clerk};
+use bankd_safekeeping::checkpoint::{Checkpoints, Keeper};
+use bankd_safekeeping::proof::Prover;
+use bankd_store::SqliteStore;
+use bankd_store::read::Pool;
+use tokio::sync::Semaphore;
+
+use super::limits::Limits;
+use super::requests::Requests;
+use super::{Services, Thread};
+
+/// Everything but the listeners.
+pub fn start(data: &DataDir, config: Config) -> Result<(Arc<Services>, records::Drain)> {
+    start_with(data, config, clock::for_bank)
+}
+
+/// The same with a ledger clock that the caller makes; its argument is true for a test bank.
+///
+/// # Errors
+/// If the bank cannot be opened, its journal is broken, or a thread cannot be started.
+pub fn start_with(
+    data: &DataDir,
+    config: Config,
+    clock: impl FnOnce(bool) -> Result<Arc<dyn LedgerClock>, String>,
+) -> Result<(Arc<Services>, records::Drain)> {
+    let database = data.database();
+    let mut store = open(data, &config)?;
+    let (file, folder) = (database.display(), data.path().display());
+    let broken = store.broken_journal();
+    let unread = || format!("{file}: its journal cannot be read: `bankd verify --data {folder}`");
+    if let Some(finding) = broken.with_context(unread)? {
+        anyhow::bail!(
+            "{file}: {finding}. `bankd verify --data {folder}` tells all that is wrong; \
+             restore the last good backup"
+        );
+    }
+    store.bound_quarantine_to(config.sources.quarantine_bytes());
+    let bank = store.bank()?;
+    check_fallbacks(&store.reference())?;
+    // It only makes the first commits faster, and a test bank lives too briefly for that.
+    if !bank.test {
+        warm_up(&store, data.path());
+    }
+    let clock = clock(bank.test).map_err(anyhow::Error::msg)?;
+    let now = store.ledger_now(clock.now());
+    let files = records::Files::new(&config, data.path(), &bank.bank);
+    meet(&mut store, &config, &files, now)?;
+    let batch_max = config.ledger.batch_max;
+    let uses = store.key_uses()?;
+    let (writer, thread) = writer::start(store, Arc::clone(&clock), records::keep, batch_max)
+        .context("cannot start the writer")?;
+    let counters = Arc::new(Counters::default());
+    let records = records::start(&files, &database, &writer, &counters)
+        .context("cannot start the record files")?;
+    let config = Arc::new(config);
+    let services = Arc::new(Services {
+        readers: Pool::open(&database)?,
+        keys: KeyRing::new(&data.keys(), config.auth.nonces_per_key),
+        people: People::new(bank.init_uid, config.access.clone()),
+        counters,
+        requests: Requests::default(),
+        records: records.board(),
+        follow: follow::Board::new(
+            config
+                .follow
+                .iter()
+                .map(|follow| (follow.source.as_str(), follow.path.as_str())),
+        ),
+        uploads: Uploads::new(config.uploads()),
+        proof: Prover::new(&database),
+        checkpoints: Arc::new(checkpoints(data, &config)),
+        limits: Limits::new(config.limits.clone()),
+        backups: Clerk::new(data, config.backup.clone()),
+        slots: Semaphore::new(config.http.concurrency),
+        started: Stopwatch::start(),
+        writer,
+        writer_thread: Thread::new(thread),
+        settings_read: Mutex::new(Arc::clone(&config)),
+        config,
+        clock,
+    });
+    services.keys.reload(&services.writer.directory());
+    services.keys.remember_uses(uses);
+    Ok((services, records))
+}
+
+/// Tells the store what the settings name.
+fn meet(
+    store: &mut SqliteStore,
+    config: &Config,
+    files: &records::Files,
+    now: Timestamp,
+) -> Result<()> {
+    store.meet_targets(&deliver::targets(config), now)?;
+    store.meet_schedules(&schedule::rows(config, now))?;
+    for sink in files.sinks() {
+        store.meet_sink(&sink.name, &sink.settings)?;
+    }
+    Ok(())
+}
+
+/// What signs checkpoints, and where they go.
+fn checkpoints(data: &DataDir, config: &Config) -> Checkpoints {
+    let settings = &config.checkpoint;
+    let keeper = Keeper {
+        database: data.database(),
+        key: data.path().join(&settings.key),
+    };
+    let folder = data.path().join(&settings.folder);
+    Checkpoints::new(keeper, folder, settings.every_s)
+}
+
+/// Opens the bank; before its schema changes, a backup is made.
+fn open(data: &DataDir, config: &Config) -> Result<SqliteStore> {
+    let kept = backup::before_migration(data, config)?;
+    match (SqliteStore::open(&data.database(), config.policy()), kept) {
+        (Err(error), Some(path)) => {
+            let told = format!("as the bank was it is in {}", path.display());
+            Err(anyhow::Error::from(error).context(told))
+        }
+        (store, _) => Ok(store?),
+    }
+}
+
+/// Grows the log to what fits on the disk.
+fn warm_up(store: &SqliteStore, folder: &Path) {
+    let free = match rustix::fs::statvfs(folder) {
+        Ok(disk) => disk.f_bavail.saturating_mul(disk.f_frsize),
+        Err(error) => {
+            let path = folder.display();
+            tracing::warn!(
+                %error, %path,
+                "the free space of the disk is unknown: the write-ahead log is not grown"
+            );
+            return;
+        }
+    };
+    match store.warm_up(free) {
+        Ok(0) => tracing::warn!(
+            free_bytes = free,
+            "the disk has little room: the write-ahead log is not grown"
+        ),
+        Ok(_) => {}
+        Err(error) => tracing::warn!(%error, "the write-ahead log was not grown"),
+    }
+}
+
+/// The bank's own fallback does not start over settings that make a chain or a loop (nami.md 5).
+fn check_fallbacks(directory: &Directory) -> Result<()> {
+    let by_bank = directory.policy.fallback == FallbackMode::Bank;
+    match directory.fallback_fault().filter(|_| by_bank) {
+        Some(name) => anyhow::bail!(
+            "account {name} stands in for another and falls back itself: start with \
+             fallback.mode = \"scheduler\", take one fallback away with `bank account set` or \
+             `bank machine set`, and start again"
+        ),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;
