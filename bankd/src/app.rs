@@ -11,8 +11,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use bankd_auditor as auditor;
+use bankd_auditor::Gate;
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
+use bankd_gold as gold;
+use bankd_http as http;
 use bankd_intake::follow;
 use bankd_ledger::clock;
 use bankd_ledger::survey;
@@ -24,8 +28,7 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-use crate::auditor::Gate;
-use crate::{auditor, gold, http, reload};
+use crate::reload;
 
 /// How long open requests may take to end once the daemon stops.
 const DRAIN: Duration = Duration::from_secs(10);

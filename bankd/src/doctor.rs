@@ -18,9 +18,8 @@ use anyhow::Result;
 use bank_api::v1::{Check, Checkup};
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
+use bankd_gold as gold;
 use bankd_store as store;
-
-use crate::gold;
 
 /// `bankd doctor`
 #[derive(Debug, clap::Args)]

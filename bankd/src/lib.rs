@@ -8,12 +8,9 @@
 mod say;
 
 pub mod app;
-pub mod auditor;
 pub mod cli;
 pub mod demo;
 pub mod doctor;
-pub mod gold;
-pub mod http;
 pub mod import;
 mod reload;
 pub mod replay;

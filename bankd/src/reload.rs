@@ -3,15 +3,14 @@
 //! Either all of the settings are usable, and those that can change do, or nothing changes. Secrets,
 //! certificates and record files are looked at in any case: they lie outside of the settings.
 
+use bankd_auditor::Gate;
+use bankd_auditor::access::Access;
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
 use bankd_ledger::clock;
 use bankd_ledger::obs;
 use bankd_services::Services;
 use toml::{Table, Value};
-
-use crate::auditor::Gate;
-use crate::auditor::access::Access;
 
 /// Settings that change while the daemon serves: a section, or one key of it.
 const LIVE: [&str; 5] = ["access", "auditor.access", "backup", "limits", "log.level"];

@@ -19,12 +19,12 @@ use bank_api::v1::{Balance, Job, List, Replayed, ReplayedObject};
 use bank_core::time::{TEN_YEARS_S, Timestamp};
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
+use bankd_http::inside::Inside;
 use bankd_ledger::clock::{LedgerClock, SetClock};
 use bankd_nami::{MAX_BYTES, ReadOptions, read};
 use bankd_services::{Services, start};
 use bankd_store::{SqliteStore, snapshot};
 
-use crate::http::inside::Inside;
 use captured::Captured;
 
 /// What to play, and how.

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use bank_core::command::Scope;
 use bank_core::ledger;
 use bank_core::time::Timestamp;
-use bankd::http::nami::command::Made;
+use bankd_http::nami::command::Made;
 use bankd_ledger::clock::{LedgerClock, Stopwatch, SystemClock};
 use bankd_ledger::writer::Decided;
 use bankd_store::{Known, SqliteStore, Stamp, StoredAnswer};

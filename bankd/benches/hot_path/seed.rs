@@ -10,7 +10,7 @@ use bank_core::directory::{Bank, Directory, Policy};
 use bank_core::ledger;
 use bank_core::model::Key;
 use bank_core::time::{Seconds, Timestamp, Window};
-use bankd::http::nami::command::{self, Made, Setting};
+use bankd_http::nami::command::{self, Made, Setting};
 use bankd_ledger::clock::{LedgerClock, SystemClock};
 use bankd_ledger::keys;
 use bankd_nami::{Event, ReadOptions, read};

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use bank_api::text::format_rfc3339;
 use bank_core::time::Timestamp;
+use bankd_auditor::tls::Tls;
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
 use bankd_ledger::clock;
 use bankd_store::Checkup;
 
 use super::{Found, State};
-use crate::auditor::tls::Tls;
 
 /// How long the daemon may take to say that it is there.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use bankd::auditor::access::Identity;
-use bankd::auditor::tls::Tls;
+use bankd_auditor::access::Identity;
+use bankd_auditor::tls::Tls;
 use bankd_config::AuditorTls;
 use bankd_ledger::clock::auth_now_s;
 use rustls::ClientConfig;

@@ -3,8 +3,9 @@
 
 use super::token::token;
 use crate::harness::{Bank, Request, Response};
-use bankd::http::router::table;
 use std::collections::BTreeMap;
+
+use bankd_http::router::table;
 
 /// Every name of the foreign side begins with it.
 const MARK: &str = "zz";

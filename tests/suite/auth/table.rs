@@ -5,9 +5,10 @@
 
 use super::token::token;
 use crate::harness::{Bank, Request, Response};
-use bankd::http::route::Route;
-use bankd::http::router::table;
 use std::collections::BTreeMap;
+
+use bankd_http::route::Route;
+use bankd_http::router::table;
 
 /// The roles of the table, in the order of its letters.
 const ROLES: [(&str, &[&str]); 8] = [

@@ -7,9 +7,9 @@ use std::sync::{Arc, OnceLock};
 
 use bank_core::amount::Precision;
 use bank_core::time::{MICROS, TEN_YEARS_S, Timestamp};
-use bankd::http::inside::Inside;
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
+use bankd_http::inside::Inside;
 use bankd_ledger::clock::{LedgerClock, SetClock};
 use bankd_records::Drain;
 use bankd_services::{Services, start};

@@ -8,7 +8,7 @@ use bank_core::directory::{Bank as Identity, Policy};
 use bank_core::ledger::{self, Ledger as _};
 use bank_core::rate::{Per, RateKind, RateValue};
 use bank_core::time::{Seconds, Timestamp};
-use bankd::http::nami::command::{self, Setting};
+use bankd_http::nami::command::{self, Setting};
 use bankd_nami::{Event, ReadOptions, read};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};

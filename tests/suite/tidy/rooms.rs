@@ -166,7 +166,7 @@ fn xml_is_read_and_written_in_its_rooms_only() {
         &[
             "bankd/nami/src",
             "bankd/emit/src",
-            "bankd/src/gold/talk/xml",
+            "bankd/gold/src/talk/xml",
             "bankd/ingest/src/moab/xml",
             "bank-api/src/records",
         ],
@@ -178,11 +178,11 @@ fn xml_is_read_and_written_in_its_rooms_only() {
 #[test]
 fn json_shapes_are_made_in_bank_api_only() {
     // Settings have their shape where they are read, a query string where its route is.
-    let answers = ["bank-api/", "bankd/config/src", "bankd/src/http/health"];
+    let answers = ["bank-api/", "bankd/config/src", "bankd/http/src/health"];
     let questions = [
         "bank-api/",
         "bankd/config/src",
-        "bankd/src/http",
+        "bankd/http/src",
         "bank-cli/src/config",
     ];
     let mut findings = Vec::new();
@@ -205,7 +205,7 @@ fn json_shapes_are_made_in_bank_api_only() {
 fn http_statuses_come_from_the_one_table() {
     let mut findings = Vec::new();
     // AUDITOR's answers are another program's: its clients know them byte by byte.
-    let answers = ["bankd/src/http", "bankd/src/auditor/answer"];
+    let answers = ["bankd/http/src", "bankd/auditor/src/answer"];
     outside(&["StatusCode"], &answers, &mut findings);
     let numbers = [
         "400", "401", "402", "403", "404", "405", "408", "409", "413", "422", "429", "500", "501",
@@ -213,7 +213,7 @@ fn http_statuses_come_from_the_one_table() {
     ];
     let places = [
         "bank-api/src/error",
-        "bankd/src/http",
+        "bankd/http/src",
         "nami-scripts/src/client",
         "nami-scripts/src/outcome",
         "bank-cli/src/client",

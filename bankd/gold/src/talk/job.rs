@@ -1,0 +1,337 @@
+//! Reserve, Charge and Quote of a job, as commands for the writer (`gold-wire.md` 3.2 to 3.4, 5).
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use bank_core::command::{Charge, Command, Promise, QuoteRequest, Repeat, Request, Reserve, Scope};
+use bank_core::directory::Directory;
+use bank_core::model::{InstanceKey, ObjectType};
+use bank_core::terms::Terms;
+use bank_core::time::Seconds;
+use bankd_ledger::keys;
+use bankd_ledger::writer::{Caller, IdempotencyKey, Origin, Reply, Submission, Summary};
+use bankd_nami::{self as nami, Document, ObjectKind};
+use bankd_services::Services;
+use bankd_store::read::jobs;
+use sha2::{Digest, Sha256};
+
+use super::options::{Options, not_read};
+use super::request::{Asked, missing, plain, unsupported};
+use super::said::{self, Came, Told};
+use super::{Fault, Said};
+use crate::Verified;
+
+/// The name of the gateway as a machine's charging source (decision 19).
+const SOURCE: &str = "gold";
+
+/// What is done with a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verb {
+    /// Hold what it will cost.
+    Reserve,
+    /// Bill what it used.
+    Charge,
+    /// Say what it would cost.
+    Quote,
+}
+
+impl Verb {
+    /// The action of a request.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Verb::Reserve => "Reserve",
+            Verb::Charge => "Charge",
+            Verb::Quote => "Quote",
+        }
+    }
+}
+
+/// A command, and what its answer and its log line are made of.
+#[derive(Clone, Debug)]
+struct Made {
+    command: Command,
+    /// The key that tells a repeat, where there is one, and what a repeat is journalled as.
+    keyed: Option<(IdempotencyKey, Repeat)>,
+    told: Told,
+}
+
+/// What holds for all messages of a peer.
+struct Setting<'a> {
+    scope: &'a Scope,
+    strict_project: bool,
+    reservation_idle: Seconds,
+    /// Who and what there is, and what the site declared.
+    directory: &'a Directory,
+}
+
+/// Runs a message about a job.
+pub(super) async fn answer(
+    services: &Arc<Services>,
+    request: &Verified,
+    verb: Verb,
+    asked: &Asked,
+    request_id: &str,
+) -> Result<Said, Fault> {
+    let peer = &request.peer;
+    let directory = services.writer.directory();
+    let setting = Setting {
+        scope: &peer.scope,
+        strict_project: peer.strict_project,
+        reservation_idle: Seconds(services.config.gold.reservation_idle),
+        directory: &directory,
+    };
+    let options = Options::of(asked, verb)?;
+    left_out(services, &options.ignored, verb.word(), request_id);
+    let mut made = of(asked, &options, verb, &request.body, &setting)?;
+    find_quote(services, &mut made.command).await?;
+    let submission = |command, key| Submission {
+        command,
+        caller: Caller {
+            actor: peer.key_id.clone(),
+            client: peer.client.clone(),
+            origin: Origin::Gold,
+            scope: peer.scope.clone(),
+        },
+        key,
+        request_id: request_id.to_owned(),
+        dry_run: false,
+        render: said::rendered,
+        fingerprint: String::new(),
+    };
+    let (key, repeat) = made.keyed.unzip();
+    let reply = services
+        .writer
+        .submit(submission(made.command, key))
+        .await?;
+    let (answer, repeat) = match reply {
+        Reply::Fresh { answer, summary } => {
+            log(&made.told, summary, request_id);
+            (answer, None)
+        }
+        Reply::Stored(answer) => (answer, repeat),
+        // The key is made from the whole body, and a message has no nonce.
+        Reply::KeyReused | Reply::Replay => {
+            return Err(Fault::new("internal", "a key that fits two messages"));
+        }
+    };
+    let came = Came::read(&answer.body).ok_or_else(|| unreadable(request_id))?;
+    if let Some(repeat) = repeat.filter(|_| came.is_done()) {
+        let note = submission(Command::Repeat(repeat), None);
+        services.writer.submit(note).await?;
+    }
+    let bank = &services.writer.directory().bank;
+    Ok(said::of(&came, verb, &made.told, request, bank))
+}
+
+/// Logs and counts options that were left out.
+pub(super) fn left_out(services: &Services, names: &[String], action: &str, request_id: &str) {
+    if names.is_empty() {
+        return;
+    }
+    let options = names.iter().map(|name| plain(name)).collect::<Vec<_>>();
+    let options = options.join(",");
+    tracing::warn!(request_id, action, options, "options were left out");
+    services.counters.options_left_out(names.len());
+}
+
+/// A client names a quote by its number or its TID. An unknown one has no effect, like an expired one
+/// (ledger.md 2.7).
+async fn find_quote(services: &Arc<Services>, command: &mut Command) -> Result<(), Fault> {
+    let request = match command {
+        Command::Reserve(reserve) => &mut reserve.request,
+        Command::Charge(charge) => &mut charge.request,
+        _ => return Ok(()),
+    };
+    let Some(name) = request.tid.clone() else {
+        return Ok(());
+    };
+    let question = move |connection: &_| jobs::quote_named(connection, &name);
+    if let Some(tid) = services.readers.run(question).await? {
+        request.tid = Some(tid);
+    }
+    Ok(())
+}
+
+fn unreadable(request_id: &str) -> Fault {
+    tracing::error!(request_id, "a stored answer of the gateway is none");
+    Fault::new("internal", "a stored answer could not be read")
+}
+
+/// The command of a message.
+fn of(
+    asked: &Asked,
+    options: &Options,
+    verb: Verb,
+    body: &[u8],
+    setting: &Setting<'_>,
+) -> Result<Made, Fault> {
+    if !(asked.conditions.is_empty() && asked.wanted.is_empty()) {
+        return Err(unsupported("Where or Get beside a job"));
+    }
+    let mut document = document(asked, verb)?;
+    let (wall, priced) = options.durations(&document)?;
+    let kind = document.kind;
+    let told = Told {
+        job: document.object_id.clone().unwrap_or_default(),
+        wall: Some(wall),
+        user: document.user.clone(),
+        project: document.account.clone(),
+        machine: document.machine.clone(),
+    };
+    // Only Moab's documents bill a duration of their own.
+    document.charge_duration_s = None;
+    let machine = setting.scope.only_machine().unwrap_or_default();
+    let mut request = nami::request(document, setting.directory, machine);
+    let other = &mut request.facts.other;
+    let is_described = other.iter().any(|(name, _)| name == "Description");
+    if let Some(text) = options.description.as_ref().filter(|_| !is_described) {
+        other.push(("Description".to_owned(), text.clone()));
+    }
+    let object = request.key();
+    let is_job = kind == ObjectKind::Job;
+    let mut keyed_by = None;
+    let command = match verb {
+        Verb::Reserve => Command::Reserve(reserve(request, (wall, priced), options)),
+        Verb::Quote => Command::Quote(quote(request, priced, options)?),
+        Verb::Charge => {
+            let charge = charge(request, (wall, priced), options, setting);
+            let facts = &charge.request.facts;
+            let is_keyed = is_job && facts.start.is_some() && facts.end.is_some();
+            keyed_by = is_keyed.then(|| keyed(body, object));
+            Command::Charge(charge)
+        }
+    };
+    Ok(Made {
+        command,
+        keyed: keyed_by,
+        told,
+    })
+}
+
+/// A scheduler repeats a reserve, so it takes the place of the older one (gold-wire.md 5). Gold's own
+/// clients ask for that with `Replace`; without it they hold more.
+fn reserve(mut request: Request, (wall, priced): (Seconds, Seconds), options: &Options) -> Reserve {
+    request.facts.wall = Some(wall);
+    Reserve {
+        request,
+        charge_duration: (priced != wall).then_some(priced),
+        start: options.start,
+        end: options.end,
+        adds: options.is_clients && !options.replaces,
+        ..Reserve::default()
+    }
+}
+
+/// A charge of a job with its end closes it, as one of Gold's own clients does; `Incremental` leaves
+/// it open.
+fn charge(
+    mut request: Request,
+    (wall, priced): (Seconds, Seconds),
+    options: &Options,
+    setting: &Setting<'_>,
+) -> Charge {
+    let is_job = request.object_type == ObjectType::Job;
+    let facts = &mut request.facts;
+    facts.wall = facts.wall.or(Some(wall));
+    facts.start = facts.start.or(options.start);
+    facts.end = facts.end.or(options.end);
+    // The end of the charged time if the request has one, else that of the job.
+    request.event_time = options.end.or(facts.end);
+    let ends = facts.end.is_some() || options.is_clients;
+    Charge {
+        duration: Some(priced),
+        closes: is_job && options.incremental.map_or(ends, |incremental| !incremental),
+        terms: Terms {
+            // Charges reach the gateway when they happen, and in their order.
+            newest: is_job,
+            named_only: setting.strict_project,
+            idle: (!is_job).then_some(setting.reservation_idle),
+            source: Some(SOURCE.to_owned()),
+            ..Terms::default()
+        },
+        request,
+        ..Charge::default()
+    }
+}
+
+fn quote(request: Request, priced: Seconds, options: &Options) -> Result<QuoteRequest, Fault> {
+    let (promise, tid) = if options.guarantee {
+        let failed = |_| Fault::new("internal", "no random numbers");
+        (Promise::Guarantee, keys::new_tid().map_err(failed)?)
+    } else {
+        (Promise::None, String::new())
+    };
+    Ok(QuoteRequest {
+        whose: request.whose,
+        usage: request.facts.usage,
+        duration: Some(priced),
+        promise,
+        tid,
+        uses: 1,
+        group: request.facts.group,
+        cost_only: options.cost_only,
+        any_member: false,
+    })
+}
+
+/// The fields of a message as a document, with all that the verb needs.
+fn document(asked: &Asked, verb: Verb) -> Result<Document, Fault> {
+    let fields = || asked.fields.iter().map(|(n, v)| (n.as_str(), v.as_str()));
+    let is_reservation = |(name, value): (&str, &str)| {
+        name == "Type"
+            && ["reservation", "rsv"]
+                .iter()
+                .any(|r| value.eq_ignore_ascii_case(r))
+    };
+    let kind = if fields().any(is_reservation) {
+        ObjectKind::Reservation
+    } else {
+        ObjectKind::Job
+    };
+    let document = nami::of_fields(kind, fields()).map_err(|error| not_read(&error))?;
+    if document.object_id.is_none() && verb != Verb::Quote {
+        return Err(missing("JobId"));
+    }
+    Ok(document)
+}
+
+/// The key of a charge: the same bytes are the same charge (decision 22).
+fn keyed(body: &[u8], object: InstanceKey) -> (IdempotencyKey, Repeat) {
+    let fingerprint: [u8; 32] = Sha256::digest(body).into();
+    let mut digits = String::with_capacity(64);
+    for byte in fingerprint {
+        // Writing to a string cannot fail.
+        let _ = write!(digits, "{byte:02x}");
+    }
+    let key = IdempotencyKey {
+        key: format!("gold:{digits}"),
+        whole: None,
+        fingerprint,
+        nonce: String::new(),
+        is_content: true,
+    };
+    let repeat = Repeat {
+        key: object,
+        of: key.key.clone(),
+    };
+    (key, repeat)
+}
+
+/// The line of a command, as of one that came another way.
+fn log(told: &Told, summary: Summary, request_id: &str) {
+    tracing::info!(
+        request_id,
+        op = summary.op,
+        refused = summary.code,
+        tx = summary.transaction,
+        amount = summary.amount,
+        project = told.project,
+        user = told.user,
+        machine = told.machine,
+        job = told.job,
+        batch = summary.batch,
+        queue_us = summary.queue_us,
+        commit_us = summary.commit_us,
+        "command"
+    );
+}

@@ -1,0 +1,85 @@
+//! Queries of users, projects, accounts and jobs (`gold-wire.md` 3.1, 3.7).
+//!
+//! `select` reads which attributes are asked for and which rows; here is what there is, as far as the
+//! peer's key may see it. Rows come in the order of their names or numbers, a bounded number.
+
+mod account;
+mod cell;
+mod job;
+mod project;
+mod select;
+mod user;
+
+use std::sync::Arc;
+
+use bankd_services::Services;
+use bankd_store as store;
+use rusqlite::Connection;
+
+use super::request::{Asked, plain, unsupported};
+use super::said::element;
+use super::{Fault, Said};
+use crate::{Value, Verified};
+use select::Select;
+
+/// Rows of one answer at most.
+const ROWS_MAX: usize = 10_000;
+
+/// Answers a query.
+pub(super) async fn answer(
+    services: &Arc<Services>,
+    request: &Verified,
+    asked: &Asked,
+) -> Result<Said, Fault> {
+    let rows = match asked.object.as_str() {
+        "User" => user::rows(services, request, asked).await?,
+        "Project" => project::rows(services, request, asked)?,
+        "Account" => account::rows(services, request, asked).await?,
+        "Job" => job::rows(services, request, asked).await?,
+        other => return Err(unsupported(&format!("Query of {}", plain(other)))),
+    };
+    Ok(Said {
+        value: Value::Success,
+        code: "000",
+        message: None,
+        count: Some(rows.len()),
+        // Data stands also for no rows: without it Maui asks again for every job.
+        data: Some(rows.concat()),
+    })
+}
+
+/// Asks the ledger; boundaries that have passed are journalled first.
+async fn ask<T, F>(services: &Arc<Services>, question: F) -> Result<T, Fault>
+where
+    T: Send + 'static,
+    F: FnOnce(&Connection) -> Result<T, store::Error> + Send + 'static,
+{
+    services.writer.settle().await?;
+    Ok(services.readers.run(question).await?)
+}
+
+/// The first rows as XML; that there were more is logged.
+fn written<T>(
+    select: &Select,
+    object: &'static str,
+    mut rows: Vec<T>,
+    cell: impl Fn(&T, &str) -> cell::Cell,
+) -> Vec<String> {
+    let more = rows.len().saturating_sub(ROWS_MAX);
+    if more > 0 {
+        tracing::warn!(
+            object,
+            left_out = more,
+            "a query of the gateway finds too much"
+        );
+        rows.truncate(ROWS_MAX);
+    }
+    let row = |row: &T| {
+        let cells = select
+            .wanted()
+            .iter()
+            .map(|name| element(name, &cell(row, name).xml()));
+        element(object, &cells.collect::<String>())
+    };
+    rows.iter().map(row).collect()
+}

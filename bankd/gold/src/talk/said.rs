@@ -1,0 +1,264 @@
+//! What a command came to, in the words of the peer (`gold-wire.md` 4 and 5).
+//!
+//! Inside the ledger's transaction an outcome becomes a line of a few plain words, kept with the
+//! key of a charge; what the peer hears is made of that line each time, since a repeat may come
+//! over another peer. A message names a job, an amount and a cause, never a project or a user.
+
+use bank_api::{error, text};
+use bank_core::amount::Amount;
+use bank_core::directory::Bank;
+use bank_core::effects::{Billing, Outcome};
+use bank_core::time::Seconds;
+use bankd_config::NoFundsWord;
+use bankd_ledger::writer::Decided;
+use bankd_store::answer::{Answer, Media};
+
+use super::job::Verb;
+use super::request::plain;
+use crate::{Said, Value, Verified};
+
+/// What the message says of its job; the answer to a quote says it again.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Told {
+    pub(super) job: String,
+    pub(super) wall: Option<Seconds>,
+    pub(super) user: Option<String>,
+    pub(super) project: Option<String>,
+    pub(super) machine: Option<String>,
+}
+
+/// What a command came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Came {
+    /// Done, with its amount, and the number of a quote whose price holds.
+    Done(Amount, Option<i64>),
+    /// Refused, with the code.
+    Refused(String),
+}
+
+impl Came {
+    /// As it is kept.
+    fn line(&self) -> String {
+        match self {
+            Came::Done(amount, None) => format!("done {}", amount.0),
+            Came::Done(amount, Some(quote)) => format!("done {} {quote}", amount.0),
+            Came::Refused(code) => format!("refused {code}"),
+        }
+    }
+
+    /// Reads what was kept.
+    pub(super) fn read(line: &[u8]) -> Option<Came> {
+        let line = std::str::from_utf8(line).ok()?;
+        match line.split_once(' ')? {
+            ("done", rest) => {
+                let (amount, quote) = match rest.split_once(' ') {
+                    Some((amount, quote)) => (amount, Some(quote.parse().ok()?)),
+                    None => (rest, None),
+                };
+                Some(Came::Done(Amount(amount.parse().ok()?), quote))
+            }
+            ("refused", code) => Some(Came::Refused(code.to_owned())),
+            _ => None,
+        }
+    }
+
+    /// Whether it was done.
+    pub(super) fn is_done(&self) -> bool {
+        matches!(self, Came::Done(..))
+    }
+}
+
+/// The line that is kept. What is worth a warning goes into the log: the answer has no place for
+/// it (`gold-wire.md` 4).
+pub(super) fn rendered(decided: &Decided<'_>) -> Answer {
+    let came = match decided.decision {
+        Ok(Outcome::Reserved(reserved)) => {
+            if let Some(refusal) = &reserved.would_refuse {
+                warn(decided, refusal.code());
+            }
+            // What this one holds, not what an older one held before it.
+            let new = reserved.held.0.saturating_sub(reserved.added_to.0);
+            Came::Done(Amount(new.max(0)), None)
+        }
+        Ok(Outcome::Quoted(quoted)) => {
+            Came::Done(quoted.cost, quoted.quote.as_ref().map(|quote| quote.id.0))
+        }
+        Ok(Outcome::Charged(charged)) => {
+            if charged.billing == Billing::Unbilled {
+                warn(decided, "unbilled");
+            }
+            if !charged.debt.is_zero() {
+                warn(decided, "charge_debt");
+            }
+            if charged.late {
+                warn(decided, "late_charge");
+            }
+            if charged.unpriced && charged.amount.is_zero() {
+                warn(decided, "unpriced");
+            }
+            Came::Done(charged.amount, None)
+        }
+        Ok(Outcome::Repeated(_)) => {
+            warn(decided, "repeated");
+            Came::Done(Amount::ZERO, None)
+        }
+        // Another kind of outcome than that of the command cannot come; it would be our bug.
+        Ok(_) => Came::Refused("internal".to_owned()),
+        Err(refusal) => Came::Refused(refusal.code().to_owned()),
+    };
+    let code = match &came {
+        Came::Done(..) => None,
+        Came::Refused(code) => Some(code.as_str()),
+    };
+    Answer {
+        status: code.map_or(200, |code| error::row_or_internal(code).http),
+        media: Media::Text,
+        body: came.line().into_bytes(),
+    }
+}
+
+fn warn(decided: &Decided<'_>, what: &'static str) {
+    let request_id = decided.request_id;
+    tracing::warn!(
+        request_id,
+        tx = decided.transaction,
+        what,
+        "gold charge or lien"
+    );
+}
+
+/// What the peer hears.
+pub(super) fn of(came: &Came, verb: Verb, told: &Told, request: &Verified, bank: &Bank) -> Said {
+    match came {
+        Came::Done(amount, quote) => done(*amount, *quote, verb, told, bank),
+        Came::Refused(code) => refused(code, verb, told, request),
+    }
+}
+
+fn done(amount: Amount, quote: Option<i64>, verb: Verb, told: &Told, bank: &Bank) -> Said {
+    let number = text::format_amount(amount.0, bank.precision.places());
+    let (job, unit) = (plain(&told.job), &bank.unit);
+    let (message, data) = match verb {
+        Verb::Reserve => (
+            format!("Successfully reserved {number} {unit} for job {job}"),
+            element("Reservation", &element("Amount", &number)),
+        ),
+        Verb::Charge => (
+            format!("Successfully charged job {job} for {number} {unit}"),
+            element("Job", &element("Charge", &number)),
+        ),
+        Verb::Quote => {
+            let with = quote.map(|id| format!(" with quote id {id}"));
+            let with = with.unwrap_or_default();
+            (
+                format!("Successfully quoted {number} {unit}{with}"),
+                quotation(&number, quote, told),
+            )
+        }
+    };
+    Said {
+        value: Value::Success,
+        code: "000",
+        message: Some(message),
+        count: Some(1),
+        data: Some(data),
+    }
+}
+
+/// A field that the request lacked is left out.
+fn quotation(amount: &str, quote: Option<i64>, told: &Told) -> String {
+    let id = quote.map(|id| element("Id", &id.to_string()));
+    let mut inner = id.unwrap_or_default();
+    inner.push_str(&element("Amount", amount));
+    let wall = told.wall.map(|wall| wall.0.to_string());
+    for (name, value) in [
+        ("WallDuration", &wall),
+        ("User", &told.user),
+        ("Project", &told.project),
+        ("Machine", &told.machine),
+    ] {
+        if let Some(value) = value {
+            inner.push_str(&element(name, &escaped(value)));
+        }
+    }
+    element("Quotation", &inner)
+}
+
+/// The two refusals that a scheduler acts on have a form for each kind of peer (`gold-wire.md` 4);
+/// all others are a code and a cause.
+fn refused(code: &str, verb: Verb, told: &Told, request: &Verified) -> Said {
+    let row = error::row_or_internal(code);
+    let to_maui = match request.peer.no_funds {
+        NoFundsWord::Auto => request.is_maui,
+        NoFundsWord::Maui => true,
+        NoFundsWord::Gold => false,
+    };
+    let does = match verb {
+        Verb::Reserve | Verb::Quote => "reserve",
+        Verb::Charge => "charge",
+    };
+    let job = plain(&told.job);
+    let what = format!("{does} job {job}");
+    let what = what.trim_end();
+    let message = match (row.gold, to_maui) {
+        ("782", true) => format!("Not enough credits to {what}"),
+        ("782", false) => format!("Insufficient balance to {what}"),
+        ("740", true) => format!("Not allowed to {what}"),
+        ("740", false) => format!("Not allowed to {what}: {}", row.title),
+        ("444", _) => format!("Not allowed to {what}: outside of what this peer may touch"),
+        _ => format!("Cannot {what}: {}", row.title),
+    };
+    let is_for_maui = to_maui && verb != Verb::Charge && matches!(row.gold, "782" | "740");
+    Said {
+        data: is_for_maui.then(String::new),
+        ..Said::failure(row.gold, message)
+    }
+}
+
+/// `<NAME>INNER</NAME>`, with what is inside escaped already.
+pub(super) fn element(name: &str, inner: &str) -> String {
+    format!("<{name}>{inner}</{name}>")
+}
+
+/// A text as XML, on one line: there are clients that split an answer at its line feeds.
+pub(super) fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            c if bankd_nami::is_character(c) && c >= ' ' => safe.push(c),
+            _ => safe.push(' '),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_read_again() {
+        for came in [
+            Came::Done(Amount(-12), None),
+            Came::Done(Amount(2400), Some(7)),
+            Came::Refused("not_a_member".into()),
+        ] {
+            assert_eq!(Came::read(came.line().as_bytes()), Some(came));
+        }
+        for line in ["", "done", "done x", "gone 1", "\u{e9}"] {
+            assert_eq!(Came::read(line.as_bytes()), None);
+        }
+    }
+
+    #[test]
+    fn values_are_escaped_and_stay_on_their_line() {
+        assert_eq!(
+            escaped("R&D <\"a\"\n\u{1}>é"),
+            "R&amp;D &lt;&quot;a&quot;  &gt;é"
+        );
+    }
+}

@@ -1,0 +1,63 @@
+//! The table of the scheduler's routes: XML in, lines of text out.
+
+use bankd_ledger::access::right::Right;
+
+use super::{
+    Parameters, charge, create, delete, end, go_on, modify, pause, query, quote, reserve, resume,
+    start, update,
+};
+use crate::route::{Route, Unruled};
+
+/// What an answer of lines says.
+const LINES: &str = "A line for each object of the document.";
+
+/// Every route of the scheduler.
+pub fn rows() -> Vec<Route> {
+    vec![
+        row(Route::post("/nami/v1/quote", quote), "What would it cost?"),
+        row(
+            Route::post("/nami/v1/create", create),
+            "An object was submitted",
+        ),
+        row(Route::post("/nami/v1/reserve", reserve), "An object starts"),
+        row(
+            Route::post("/nami/v1/charge", charge),
+            "An object was used: bill that",
+        ),
+        row(
+            Route::post("/nami/v1/delete", delete),
+            "An object is gone: give back what is held",
+        ),
+        row(Route::post("/nami/v1/start", start), "As reserve"),
+        row(Route::post("/nami/v1/update", update), "As charge"),
+        row(Route::post("/nami/v1/continue", go_on), "An object goes on"),
+        row(
+            Route::post("/nami/v1/pause", pause),
+            "An object was used, and suspended",
+        ),
+        row(
+            Route::post("/nami/v1/resume", resume),
+            "A suspended object goes on",
+        ),
+        row(
+            Route::post("/nami/v1/end", end),
+            "An object was used, and has ended",
+        ),
+        row(
+            Route::post("/nami/v1/modify", modify),
+            "An object was changed",
+        ),
+        Route::post("/nami/v1/query", query)
+            .right(Right::Nami)
+            .says("A question that has no answer: always 501"),
+    ]
+}
+
+fn row(route: Unruled, says: &'static str) -> Route {
+    route
+        .right(Right::Nami)
+        .says(says)
+        .query::<Parameters>()
+        .bytes("text/xml")
+        .gives_bytes(200, "text/plain", LINES)
+}

@@ -1,0 +1,184 @@
+//! Allocations.
+
+use axum::response::IntoResponse;
+use bank_api::v1::{AllocationQuery, List, PatchAllocation, RemoveQuery};
+use bank_core::command::{After, Command, RemoveAllocation, SetAllocation};
+use bank_core::directory::Directory;
+use bank_core::effects::Outcome;
+use bank_core::ids::{AccountId, AllocationId};
+use bank_core::model::{Allocation, Phase};
+use bank_core::refusal::Refusal;
+use bankd_ledger::writer::Decided;
+use bankd_store::answer::Answer;
+use bankd_store::read::{money, past};
+
+use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::pages::Turn;
+use super::path::Path;
+use super::shape::{self, read_bound};
+use super::then;
+use crate::error::Failure;
+
+/// `GET /api/v1/allocations`: by number.
+pub(super) async fn list(call: Call) -> Handled {
+    let query: AllocationQuery = call.query()?;
+    let turn = Turn::of(&call, query.limit, query.after.clone())?;
+    let then = then::then(&call, query.at.as_deref(), query.recorded).await?;
+    let view = then::view(then.as_ref(), &call);
+    let directory = view.directory();
+    let accounts: Vec<AccountId> = if let Some(name) = &query.account {
+        vec![view.account(name)?.id]
+    } else {
+        let seen = directory.accounts().filter(|a| view.sees_account(a));
+        seen.map(|a| a.id).collect()
+    };
+    let wanted = query.state.as_deref().map(phase).transpose();
+    let wanted = wanted.map_err(|r| call.refused(&r))?;
+    let (as_of, now) = (then.as_ref().map(|then| then.as_of), call.now());
+    let all = call.ask(move |connection| match (as_of, accounts.as_slice()) {
+        (Some(as_of), [one]) => past::allocations(connection, *one, as_of),
+        (Some(as_of), _) => {
+            let mut all = past::whole(connection, as_of)?;
+            all.retain(|(a, _)| accounts.contains(&a.account));
+            Ok(all)
+        }
+        (None, _) => {
+            let mut all = Vec::new();
+            for account in accounts {
+                let own = money::allocations_of(connection, account)?.into_iter();
+                all.extend(own.map(|a| (a, Phase::of(&a.window, now))));
+            }
+            Ok(all)
+        }
+    });
+    let mut all = all.await?;
+    all.sort_by_key(|(a, _)| a.id);
+    let rows = all.iter();
+    let rows = rows.filter(|(_, phase)| wanted.is_none_or(|w| w == *phase));
+    let page = turn.by(rows.collect(), |(a, _)| a.id.0);
+    let (rows, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    let items = rows.iter();
+    let items = items.map(|(a, phase)| shape::allocation(directory, a, *phase));
+    ok(&List {
+        items: items.collect(),
+        next,
+    })
+}
+
+/// `GET /api/v1/allocations/{id}`
+pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
+    let then = then::asked(&call).await?;
+    let id = number(&call, &id)?;
+    let found = find(&call, id).await?;
+    let Some(then) = then else {
+        let phase = Phase::of(&found.window, call.now());
+        return ok(&shape::allocation(call.directory(), &found, phase));
+    };
+    let as_of = then.as_of;
+    let found = call.ask(move |connection| past::allocation(connection, id, as_of));
+    let found = found.await?;
+    let (found, phase) = found.ok_or_else(|| unknown(&call, &id.0.to_string()))?;
+    ok(&shape::allocation(then.view.directory(), &found, phase))
+}
+
+/// `PATCH /api/v1/allocations/{id}`
+pub(super) async fn set(Path(id): Path<String>, call: Call) -> Handled {
+    call.write_or_propose(changed(&call, &id)?, render).await
+}
+
+/// The change that a body asks for.
+pub(super) fn changed(call: &Call, id: &str) -> Result<Command, Failure> {
+    let patch: PatchAllocation = call.json()?;
+    let id = number(call, id)?;
+    if let Some(field) = fixed(&patch) {
+        return Ok(Command::After(After::SetFixed(id, field)));
+    }
+    let change = change(id, &patch, call.directory()).map_err(|r| call.refused(&r))?;
+    Ok(Command::SetAllocation(change))
+}
+
+/// `DELETE /api/v1/allocations/{id}`
+pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
+    let id = number(&call, &id)?;
+    let RemoveQuery { dry_run, force } = call.query()?;
+    let command = Command::After(After::RemoveAllocation(RemoveAllocation { id, force }));
+    let done = call.write_or_try(command, removed, dry_run).await?;
+    Ok(done.into_response())
+}
+
+/// What a request wants to change that cannot be changed (ledger.md 2.10).
+fn fixed(patch: &PatchAllocation) -> Option<&'static str> {
+    let asked = [
+        ("amount", patch.amount.is_some()),
+        ("active", patch.active.is_some()),
+        ("deposited", patch.deposited.is_some()),
+        ("account", patch.account.is_some()),
+    ];
+    let mut asked = asked.into_iter().filter(|(_, is_asked)| *is_asked);
+    asked.next().map(|(field, _)| field)
+}
+
+/// One allocation in view.
+async fn find(call: &Call, id: AllocationId) -> Result<Allocation, Failure> {
+    let found = call
+        .ask(move |connection| money::allocation(connection, id))
+        .await?;
+    let seen = |a: &Allocation| {
+        let account = call.directory().account(a.account);
+        account.is_some_and(|account| call.view.sees_account(account))
+    };
+    found
+        .filter(seen)
+        .ok_or_else(|| unknown(call, &id.0.to_string()))
+}
+
+fn number(call: &Call, text: &str) -> Result<AllocationId, Failure> {
+    let number = text.parse().map(AllocationId);
+    number.map_err(|_| unknown(call, text))
+}
+
+fn unknown(call: &Call, id: &str) -> Failure {
+    call.refused(&Refusal::not_found("allocation", id))
+}
+
+fn phase(word: &str) -> Result<Phase, Refusal> {
+    Phase::parse(word).ok_or(Refusal::BadValue {
+        field: "state",
+        expected: "future, active or expired",
+    })
+}
+
+fn change(
+    id: AllocationId,
+    patch: &PatchAllocation,
+    directory: &Directory,
+) -> Result<SetAllocation, Refusal> {
+    let start = patch.start.as_deref();
+    let start = start.map(|text| read_bound(text, "start", "-infinity"));
+    let end = patch.until.as_deref();
+    let end = end.map(|text| read_bound(text, "until", "infinity"));
+    let limit = patch.credit_limit.as_deref();
+    let limit = limit.map(|text| shape::read_amount(text, directory.bank.precision));
+    Ok(SetAllocation {
+        id,
+        start: start.transpose()?,
+        end: end.transpose()?,
+        credit_limit: limit.transpose()?,
+    })
+}
+
+fn render(decided: &Decided<'_>) -> Answer {
+    rendered(decided, 200, |outcome| {
+        let Outcome::Allocation(allocation, outlived) = outcome else {
+            return None;
+        };
+        let shape = shape::allocation(decided.directory, allocation, allocation.phase);
+        let mut written = new_state(shape, decided);
+        written.warnings.extend(outlived.iter().map(|outlived| {
+            let (key, lien) = (&outlived.instance, outlived.lien.0);
+            let (kind, id, machine) = (key.object_type.word(), &key.object_id, &key.machine);
+            format!("outlives_allocation: lien {lien} of {kind} {id} on {machine} ends after it")
+        }));
+        Some(written)
+    })
+}

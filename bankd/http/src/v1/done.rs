@@ -1,0 +1,163 @@
+//! What a command came to, as it leaves: once for the request that ran it, and as it is stored for repeats.
+
+use axum::http::{HeaderName, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use bankd_ledger::writer::Summary;
+use bankd_store::answer::{Answer, Media};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::frame::respond;
+use crate::log::Denied;
+
+/// Marks the answer to a repeat.
+const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replay");
+
+/// What a command came to, before it leaves: the bytes that are stored for repeats.
+pub(super) struct Done {
+    answer: Answer,
+    /// None for a repeat.
+    summary: Option<Summary>,
+    dry_run: bool,
+}
+
+impl Done {
+    /// Of a command that was decided now.
+    pub(super) fn fresh(answer: Answer, summary: Summary, dry_run: bool) -> Done {
+        Done {
+            answer,
+            summary: Some(summary),
+            dry_run,
+        }
+    }
+
+    /// Of one that was answered before.
+    pub(super) fn stored(answer: Answer) -> Done {
+        Done {
+            answer,
+            summary: None,
+            dry_run: false,
+        }
+    }
+
+    /// Whether the command was accepted.
+    pub(super) fn is_accepted(&self) -> bool {
+        self.answer.media == Media::Json
+    }
+
+    /// Whether it was decided now, not before under the same key.
+    pub(super) fn is_fresh(&self) -> bool {
+        self.summary.is_some()
+    }
+
+    /// Whether nothing was written.
+    pub(super) fn is_dry_run(&self) -> bool {
+        self.dry_run
+    }
+
+    /// Adds to this answer alone a secret, which is told once and never stored. Whatever the answer looks
+    /// like, the secret goes with it: nobody could tell it again.
+    pub(super) fn tell_secret<T: Serialize + DeserializeOwned>(
+        &mut self,
+        secret: &str,
+        add: impl FnOnce(&mut T),
+    ) {
+        if self.tell_once(add) {
+            return;
+        }
+        let body = serde_json::from_slice::<Map<String, Value>>(&self.answer.body);
+        let mut body = body.unwrap_or_default();
+        body.insert("secret".to_owned(), Value::from(secret));
+        self.answer.body = Value::from(body).to_string().into_bytes();
+    }
+
+    /// Adds to this answer alone what is never stored.
+    /// False where the answer is not of that shape, and stays as it is.
+    pub(super) fn tell_once<T>(&mut self, add: impl FnOnce(&mut T)) -> bool
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        let Ok(mut shape) = serde_json::from_slice::<T>(&self.answer.body) else {
+            return false;
+        };
+        add(&mut shape);
+        let body = serde_json::to_vec(&shape);
+        body.map(|body| self.answer.body = body).is_ok()
+    }
+}
+
+/// What goes beside the one answer that is made of several commands.
+pub(super) struct Beside {
+    /// All of them were answered before.
+    pub(super) replayed: bool,
+    /// Refusals of access among them.
+    pub(super) denied: Denied,
+}
+
+impl Beside {
+    /// Puts it beside the answer that leaves.
+    pub(super) fn mark(self, mut response: Response) -> Response {
+        self.denied.put(response.extensions_mut());
+        if self.replayed {
+            return replayed(response);
+        }
+        response
+    }
+}
+
+impl IntoResponse for Done {
+    fn into_response(self) -> Response {
+        let mut denied = Denied::default();
+        if let Some(summary) = &self.summary {
+            denied.by_rule(summary, &self.answer);
+        }
+        let mut response = respond(self.answer);
+        if let Some(summary) = self.summary {
+            // For the log line of the request.
+            let extensions = response.extensions_mut();
+            extensions.insert(summary);
+            denied.put(extensions);
+            return response;
+        }
+        replayed(response)
+    }
+}
+
+/// Marks an answer that was given before.
+fn replayed(mut response: Response) -> Response {
+    let yes = HeaderValue::from_static("true");
+    response.headers_mut().insert(REPLAYED, yes);
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bank_api::v1::Removed;
+
+    /// An answer that is not of the shape that was expected loses no secret.
+    #[test]
+    fn a_secret_goes_with_whatever_there_is() {
+        for (body, told) in [
+            (
+                r#"{"id":"a","transaction":7}"#,
+                r#"{"id":"a","secret":"s3cret","transaction":7}"#,
+            ),
+            (r#"{"secret":null}"#, r#"{"secret":"s3cret"}"#),
+            ("", r#"{"secret":"s3cret"}"#),
+            ("[1, 2", r#"{"secret":"s3cret"}"#),
+        ] {
+            let answer = Answer {
+                status: 201,
+                media: Media::Json,
+                body: body.as_bytes().to_vec(),
+            };
+            let mut done = Done::stored(answer);
+            done.tell_secret("s3cret", |shape: &mut Removed| shape.name = String::new());
+            let shown: Value = serde_json::from_slice(&done.answer.body).unwrap();
+            let told: Value = serde_json::from_str(told).unwrap();
+            assert_eq!(shown, told, "{body:?}");
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! Why a job was charged as it was or got no lien, and what a transaction did.
+
+use std::collections::BTreeSet;
+
+use bank_api::v1::{Considered, ExplainQuery, Explained, Explanation, RefusedReserve};
+use bank_core::directory::Directory;
+use bank_core::effects::EntryKind;
+use bank_core::ids::AccountId;
+use bank_core::model::Dimension;
+use bank_core::price::{Priced, priced_from};
+use bank_core::refusal::Refusal;
+use bankd_store::read::charges::Charge;
+use bankd_store::read::explain::{self as told, Step, Why};
+use bankd_store::read::jobs::{self, Detail, JobRow};
+use bankd_store::read::journal::{Entry, JournalRow};
+use bankd_store::refused::{self, RefusedRow};
+
+use super::call::{Call, Handled, ok};
+use super::path::Path;
+use super::view::View;
+use super::{arithmetic, explain, job, journal, rate, reason, shape};
+use crate::error::{Failure, problem};
+
+/// `GET /api/v1/explanations/{name}`: a job by the scheduler's id, else a transaction by its number.
+pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
+    let query: ExplainQuery = call.query()?;
+    if !query.transaction {
+        let job = find_job(&call, &name, query.machine.clone()).await?;
+        let refused = find_refused(&call, &name, query.machine).await?;
+        if let Some((row, detail)) = job {
+            let is_its =
+                |refused: &RefusedRow| refused.machine == row.machine && row.opened <= refused.at;
+            return of_job(&call, (row.clone(), refused.filter(is_its)), detail).await;
+        }
+        if let Some(row) = refused {
+            return ok(&Explanation {
+                refused: refusal(&call, &row),
+                job: Some(row.object_id),
+                machine: Some(row.machine),
+                complete: true,
+                unit: call.directory().bank.unit.clone(),
+                ..Explanation::default()
+            });
+        }
+    }
+    let unknown = || call.refused(&Refusal::not_found("job or transaction", &name));
+    let number = name.parse().map_err(|_| unknown())?;
+    let policy = call.directory().policy;
+    let found = call.ask(move |connection| told::transaction(connection, number, policy));
+    let found = found.await?;
+    let items: Vec<Explained> = found
+        .iter()
+        .filter_map(|one| shaped(&call.view, one, &[]))
+        .collect();
+    if items.is_empty() {
+        // Of others and of nobody are alike (decision 23).
+        return Err(if call.view.is_unlimited() {
+            unknown()
+        } else {
+            let what = format!("transaction {name}");
+            call.refused(&Refusal::NotAllowed { what })
+        });
+    }
+    ok(&Explanation {
+        items,
+        complete: true,
+        unit: call.directory().bank.unit.clone(),
+        ..Explanation::default()
+    })
+}
+
+/// The newest use of a job in view; none where there is no such job.
+async fn find_job(
+    call: &Call,
+    name: &str,
+    machine: Option<String>,
+) -> Result<Option<(JobRow, Detail)>, Failure> {
+    let view = call.view.clone();
+    let wanted = name.to_owned();
+    let found = call.ask(move |connection| {
+        let keep = |row: &JobRow| {
+            machine.as_ref().is_none_or(|m| *m == row.machine)
+                && view.sees_work(&row.project, &row.user, &row.machine)
+        };
+        let rows = jobs::newest(connection, &wanted, keep)?;
+        let detail = match rows.as_slice() {
+            [only] => Some(jobs::detail(connection, only)?),
+            _ => None,
+        };
+        Ok((rows, detail))
+    });
+    match found.await? {
+        (rows, None) if rows.is_empty() => Ok(None),
+        (rows, None) => Err(job::not_one(call, name, &rows)),
+        (rows, Some(detail)) => Ok(rows.into_iter().next().map(|row| (row, detail))),
+    }
+}
+
+/// The latest refused reserve of an object's id in view.
+async fn find_refused(
+    call: &Call,
+    name: &str,
+    machine: Option<String>,
+) -> Result<Option<RefusedRow>, Failure> {
+    let wanted = name.to_owned();
+    let rows = call.ask(move |connection| refused::of_object(connection, &wanted));
+    let is_wanted = |row: &RefusedRow| {
+        let is_there = machine.as_ref().is_none_or(|m| *m == row.machine);
+        is_there && call.view.sees_work(&row.project, &row.user, &row.machine)
+    };
+    Ok(rows.await?.into_iter().find(is_wanted))
+}
+
+/// A refused reserve with its rule and figures.
+fn refusal(call: &Call, row: &RefusedRow) -> Option<RefusedReserve> {
+    let problem = problem(row.refusal.as_ref()?, &call.directory().bank);
+    Some(RefusedReserve {
+        at: shape::time(row.at),
+        tries: row.tries,
+        code: problem.code,
+        detail: problem.detail.unwrap_or_default(),
+        hint: problem.hint,
+        needed: problem.needed,
+        available: problem.available,
+        project: row.project.clone(),
+        user: row.user.clone(),
+    })
+}
+
+async fn of_job(
+    call: &Call,
+    (row, refused): (JobRow, Option<RefusedRow>),
+    detail: Detail,
+) -> Handled {
+    let policy = call.directory().policy;
+    let wanted = row.clone();
+    let found = call.ask(move |connection| {
+        let (numbers, complete) = told::of_job(connection, &wanted)?;
+        let mut found = Vec::new();
+        for number in numbers {
+            let mut one = told::transaction(connection, number, policy)?;
+            if let Some(one) = &mut one {
+                one.narrow(wanted.id);
+            }
+            found.extend(one);
+        }
+        Ok((found, complete))
+    });
+    let (found, complete) = found.await?;
+    let items = found.iter();
+    let items = items.filter_map(|one| shaped(&call.view, one, &detail.charges));
+    ok(&Explanation {
+        job: Some(row.object_id),
+        machine: Some(row.machine),
+        refused: refused.and_then(|row| refusal(call, &row)),
+        items: items.collect(),
+        next: None,
+        complete,
+        unit: call.directory().bank.unit.clone(),
+    })
+}
+
+/// A transaction as the caller sees it; none where nothing of it is in view.
+fn shaped(view: &View, one: &told::Explained, charges: &[Charge]) -> Option<Explained> {
+    let object = |entry: &Entry| {
+        let moved = entry.lien.and_then(|lien| one.jobs.get(&lien));
+        let job = moved.or(one.job.as_ref())?;
+        let kind = job.object_type.word().to_owned();
+        Some((job.object_id.clone(), job.machine.clone(), kind))
+    };
+    let rows = (1_i64..)
+        .zip(&one.entries)
+        .map(|(place, entry)| JournalRow {
+            tx: one.tx.clone(),
+            entry: Some((place, entry.clone())),
+            object: object(entry),
+        });
+    let rows: Vec<JournalRow> = rows.filter(|row| journal::sees(view, row)).collect();
+    if rows.is_empty() && !view.is_unlimited() {
+        return None;
+    }
+    let then = &one.then;
+    let mut shape = Explained {
+        transaction: one.tx.id,
+        at_effective: shape::time(one.tx.at_effective),
+        at_recorded: shape::time(one.tx.at_recorded),
+        op: one.tx.op.clone(),
+        actor: one.tx.actor.clone(),
+        reason: reason::told(&one.tx),
+        says: says(one, view),
+        entries: rows.iter().map(|row| journal::shaped(view, row)).collect(),
+        considered: considered(view, one, &rows),
+        ..Explained::default()
+    };
+    if let (Some(charge), Some(job)) = (&one.charge, &one.job) {
+        let alone = [charge.clone()];
+        let all = if charges.is_empty() { &alone } else { charges };
+        let mut rows = job::charges(then, job, all).into_iter();
+        // The last: what takes an earlier record of the use back stands before it.
+        shape.charge = rows.rfind(|row| row.transaction == one.tx.id);
+        if charge.given.is_none() && charge.correction.is_none() {
+            shape.price = explain::lines(then, &priced(then, job, charge));
+        }
+        // What only gives back has no usage of its own: its price was that of the charge.
+        let gives_back = matches!(one.tx.op.as_str(), "refund" | "undo");
+        if let Some(row) = shape.charge.as_mut().filter(|_| gives_back) {
+            row.itemisation = None;
+            row.rates.clear();
+        }
+        let ids = shape.charge.as_ref().map_or(&[][..], |row| &row.rates);
+        let rates = then.rates.iter().filter(|rate| ids.contains(&rate.id.0));
+        shape.rates = rates.map(|one| rate::shaped(then, one)).collect();
+    }
+    Some(shape)
+}
+
+fn priced<'a>(then: &Directory, job: &'a JobRow, charge: &'a Charge) -> Priced<'a> {
+    let duration = charge.priced();
+    let from = charge.at.minus(duration);
+    Priced {
+        usage: &charge.usage,
+        duration,
+        machine: then.machine_named(&job.machine).map(|m| m.id),
+        machine_name: &job.machine,
+        named: arithmetic::named(job),
+        at: charge
+            .rates_at
+            .unwrap_or(priced_from(charge.at, duration, job.opened)),
+        from,
+    }
+}
+
+/// What a transaction did, in sentences.
+fn says(one: &told::Explained, view: &View) -> Vec<String> {
+    let mut says = Vec::new();
+    let mut say = |yes: Option<i64>, words: &str| {
+        says.extend(yes.map(|number| format!("{words} transaction {number}")));
+    };
+    say(one.reverses, "takes back");
+    say(one.corrects, "corrects");
+    say(one.reversed_by, "was taken back by");
+    if one.tx.at_effective != one.tx.at_recorded {
+        says.push("counts from before it was written".to_owned());
+    }
+    says.extend(of_total(one).map(str::to_owned));
+    for entry in &one.entries {
+        let account = entry.account.map(AccountId);
+        let account = account.and_then(|id| view.directory().account(id));
+        let (Some(account), Some(allocation)) = (account, entry.allocation) else {
+            continue;
+        };
+        if !view.saw_account(account) {
+            continue;
+        }
+        if entry.kind == "deposit" {
+            let is_new = entry.amount_after == entry.delta_amount;
+            let what = if is_new {
+                "the first money of"
+            } else {
+                "tops up"
+            };
+            let name = &account.name;
+            says.push(format!("{name}: {what} allocation {allocation}"));
+        }
+    }
+    says.extend(unchosen(one).map(str::to_owned));
+    if one.more_liens > 0 {
+        let (more, most) = (one.more_liens, told::MOVED_MAX);
+        says.push(format!(
+            "{more} more liens hold elsewhere: what they looked at is told of the first {most} only"
+        ));
+    }
+    says
+}
+
+/// What is billed where all that was used is told anew.
+fn of_total(one: &told::Explained) -> Option<&'static str> {
+    let charge = one
+        .charge
+        .as_ref()
+        .filter(|charge| charge.total.is_some())?;
+    let is_other = |e: &Entry| e.usage.is_some_and(|usage| usage != charge.id);
+    Some(if one.entries.iter().any(is_other) {
+        "all of the use is told anew: what was billed for it goes back, and its price is billed"
+    } else {
+        "all of the use is told anew: its price is billed, less what was billed before"
+    })
+}
+
+/// Why no account stands among those that were looked at, where a use was billed or given back.
+fn unchosen(one: &told::Explained) -> Option<&'static str> {
+    if !one.choice.is_empty() {
+        return None;
+    }
+    let has = |kind: EntryKind| one.entries.iter().any(|e| e.kind == kind.word());
+    let falls = |e: &Entry| e.kind == EntryKind::ChargeNotional.word() && e.delta_shadow > 0;
+    let back = has(EntryKind::Refund) || one.entries.iter().any(falls);
+    Some(match one.tx.op.as_str() {
+        "import" => {
+            "no account was chosen: a chunk of an import moves no money; each use counts in the shadow \
+             total of the allocation that would have been the first to pay at its end"
+        }
+        "undo" => "no account was chosen: each entry is the opposite of one that it takes back",
+        "adjust" if one.tx.reason == told::ASSIGNED => {
+            "no account was chosen: what waited for a project goes back, before the project is charged"
+        }
+        "refund" | "charge" | "adjust" if back => {
+            "no account was chosen: it goes back to the allocations that paid"
+        }
+        "adjust" if has(EntryKind::Adjust) => {
+            "no account was chosen: whoever adjusted it named the account"
+        }
+        "adjust" if has(EntryKind::ChargeNotional) => {
+            "no account was chosen: no money moves; the use counts in the shadow total of the allocation \
+             that would have been the first of its project to pay"
+        }
+        _ => return None,
+    })
+}
+
+/// What was looked at, of what the caller sees; where liens were moved, of those whose entries they see.
+fn considered(view: &View, one: &told::Explained, rows: &[JournalRow]) -> Vec<Considered> {
+    let bank = &view.directory().bank;
+    let lien = |row: &JournalRow| row.entry.as_ref().and_then(|(_, entry)| entry.lien);
+    let seen: BTreeSet<i64> = rows.iter().filter_map(lien).collect();
+    let mut last = (None, 0);
+    let row = |step: &Step| {
+        if step.lien.is_some_and(|lien| !seen.contains(&lien)) {
+            return None;
+        }
+        // Each lien has an order of its own.
+        last = (step.lien, if last.0 == step.lien { last.1 + 1 } else { 1 });
+        let place = last.1;
+        let account = one.then.account(step.account)?;
+        let today = view.directory().account(step.account)?;
+        if !view.saw_account(today) {
+            return None;
+        }
+        let candidate = step.candidate.as_ref();
+        let (verdict, why) = why(&step.why);
+        Some(Considered {
+            place,
+            lien: step.lien,
+            account: account.name.clone(),
+            allocation: step.allocation.map(|id| id.0),
+            priority: candidate.map(|c| c.priority),
+            distance: candidate.and_then(|c| i64::try_from(c.distance).ok()),
+            free: shape::sum(step.free, bank),
+            taken: shape::sum(step.taken, bank),
+            verdict: verdict.to_owned(),
+            why,
+        })
+    };
+    one.choice.iter().filter_map(row).collect()
+}
+
+fn why(why: &Why) -> (&'static str, String) {
+    let (verdict, words) = match why {
+        Why::Lien => ("lien", "the job's lien lay on it"),
+        Why::Turn => ("turn", "it was its turn"),
+        Why::Fallback => ("fallback", "it steps in where the others are short"),
+        Why::Debt => (
+            "debt",
+            "nothing was left anywhere: the first one owes the rest",
+        ),
+        Why::Suspense => (
+            "suspense",
+            "nothing was left anywhere: what had no place lies on it",
+        ),
+        Why::Removed => ("removed", "it goes: what lay on it holds elsewhere"),
+        Why::NotNeeded => ("not_needed", "those before it covered all"),
+        Why::NoMoney => ("no_money", "nothing was free on it"),
+        Why::CameAfter => ("came_after", "what was free on it came after the usage"),
+        Why::TooLittle => (
+            "too_little",
+            "it had less than was needed, and the account that steps in took the whole",
+        ),
+        Why::Blocked => ("blocked", "a charge had blocked it"),
+        Why::Indivisible => ("indivisible", "one of its allocations pays whole, or none"),
+        Why::EndsBefore => ("ends_before", "it ends before the lien"),
+        Why::NoWindow => ("no_window", "none of its allocations was in its window"),
+        Why::NotNamed => ("not_named", "the request named another account"),
+        Why::Untold => ("untold", "nothing that is kept tells why"),
+        Why::List(dimension) => {
+            let list = match dimension {
+                Dimension::Project => "project",
+                Dimension::User => "user",
+                Dimension::Machine => "machine",
+                other => other.word(),
+            };
+            return ("list", format!("its {list} list does not allow it"));
+        }
+    };
+    (verdict, words.to_owned())
+}

@@ -1,0 +1,290 @@
+//! What is wrong with a query or a body that no shape can be made of, in words of the bank's own: which
+//! parameter or member, and what is right. Never the words of a library.
+
+use serde_json::error::{Category, Error};
+
+use crate::error::Failure;
+
+/// Deepest place that is named.
+const DEPTH_MAX: usize = 32;
+/// Names that a sentence lists.
+const NAMES_MAX: usize = 40;
+
+/// Of a query, by what was said while it was read: `PARAMETER: why`, or `why` alone.
+pub(super) fn of_query(said: &str) -> Failure {
+    let (field, why) = match said.split_once(": ") {
+        Some((field, why)) if is_name(field) => (Some(field.to_owned()), why),
+        _ => (quoted(said).next().map(str::to_owned), said),
+    };
+    let what = what(why, "parameter");
+    let is_number = ["digit", "integer", "number"]
+        .iter()
+        .any(|word| why.contains(word));
+    let what = match (field.as_deref(), is_number) {
+        // Every list has pages of so many rows.
+        (Some("limit"), true) => "a whole number from 1 to 1000 is expected".to_owned(),
+        _ => what,
+    };
+    told("query", field, &what)
+}
+
+/// Of a body that should have been a JSON object.
+pub(super) fn of_body(body: &[u8], media: Option<&str>, error: &Error) -> Failure {
+    let said = error.to_string();
+    let why = said.rsplit_once(" at line ").map_or(&*said, |(why, _)| why);
+    if error.classify() == Category::Data {
+        let named = why
+            .contains(" field `")
+            .then(|| quoted(why).next())
+            .flatten();
+        let place = place(body, offset(body, error));
+        let field = named.map_or(place, str::to_owned);
+        return told(
+            "body",
+            Some(field).filter(|field| !field.is_empty()),
+            &what(why, "member"),
+        );
+    }
+    let (line, column) = (error.line(), error.column());
+    let failure = told(
+        "body",
+        None,
+        &format!("no JSON from line {line}, column {column} on: an object is expected"),
+    );
+    match media {
+        Some(media) if !media.to_ascii_lowercase().contains("json") => {
+            let media: String = media.chars().take(80).collect();
+            failure.hint(format!(
+                "Content-Type says {media:?}; application/json is expected"
+            ))
+        }
+        _ => failure,
+    }
+}
+
+fn told(part: &str, field: Option<String>, what: &str) -> Failure {
+    match field {
+        Some(field) => {
+            let field: String = field.chars().take(128).collect();
+            Failure::new("bad_request", format!("{part}: {field}: {what}")).field(field)
+        }
+        None => Failure::new("bad_request", format!("{part}: {what}")),
+    }
+}
+
+/// What is right, of a library's sentence on what is not.
+fn what(why: &str, kind: &str) -> String {
+    if why.starts_with("unknown field") {
+        let names: Vec<&str> = quoted(why).skip(1).take(NAMES_MAX).collect();
+        return match names.as_slice() {
+            [] => format!("no such {kind}; there are none"),
+            names => format!("no such {kind}; there are {}", names.join(", ")),
+        };
+    }
+    if why.starts_with("unknown variant") {
+        let names: Vec<&str> = quoted(why).skip(1).take(NAMES_MAX).collect();
+        return format!("one of {} is expected", names.join(", "));
+    }
+    if why.starts_with("missing field") {
+        return "is missing".to_owned();
+    }
+    if why.starts_with("duplicate field") {
+        return "is given twice".to_owned();
+    }
+    if why.contains("`true` or `false`") {
+        return "true or false is expected".to_owned();
+    }
+    let Some((_, wanted)) = why.rsplit_once("expected ") else {
+        return "a whole number within its range is expected".to_owned();
+    };
+    let wanted = match wanted {
+        "a boolean" => "true or false",
+        "a string" | "a borrowed string" | "string" | "str" => "a text in quotes",
+        "a sequence" => "a list",
+        "i8" | "i16" | "i32" | "i64" | "i128" => "a whole number",
+        "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => "a whole number from 0 on",
+        other if other.starts_with("a map") || other.starts_with("struct ") => "an object",
+        _ => "another kind of value",
+    };
+    format!("{wanted} is expected")
+}
+
+/// The words between backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+fn is_name(text: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+    !text.is_empty() && text.chars().all(is_part)
+}
+
+/// Where in the body an error was seen, in bytes.
+fn offset(body: &[u8], error: &Error) -> usize {
+    let lines = body.split_inclusive(|byte| *byte == b'\n');
+    let before = lines.take(error.line().saturating_sub(1));
+    before
+        .map(<[u8]>::len)
+        .sum::<usize>()
+        .saturating_add(error.column())
+}
+
+/// One thing around a place: an object with the name of the member at hand, or a list with its place.
+enum Around {
+    Member(String),
+    Item(usize),
+}
+
+/// The member that a place of a document belongs to: its name, behind those of what it lies in, with
+/// slashes between.
+fn place(body: &[u8], upto: usize) -> String {
+    let mut around: Vec<Around> = Vec::new();
+    let mut text: Option<String> = None;
+    let mut word = String::new();
+    let mut bytes = body.iter().take(upto).copied();
+    while let Some(byte) = bytes.next() {
+        if let Some(open) = &mut text {
+            match byte {
+                b'"' => word = text.take().unwrap_or_default(),
+                b'\\' => open.extend(bytes.next().map(char::from)),
+                byte => open.push(char::from(byte)),
+            }
+            continue;
+        }
+        let is_deep = around.len() >= DEPTH_MAX;
+        match (byte, around.last_mut()) {
+            (b'"', _) => text = Some(String::new()),
+            (b'{', _) if !is_deep => around.push(Around::Member(String::new())),
+            (b'[', _) if !is_deep => around.push(Around::Item(0)),
+            (b'}' | b']', _) => drop(around.pop()),
+            (b':', Some(Around::Member(name))) => *name = std::mem::take(&mut word),
+            (b',', Some(Around::Item(n))) => *n = n.saturating_add(1),
+            _ => {}
+        }
+    }
+    let names = around.iter().map(|part| match part {
+        Around::Member(name) => name.clone(),
+        Around::Item(n) => n.to_string(),
+    });
+    names.collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::extract::Query;
+    use bank_api::v1::{JournalQuery, NewReserve};
+    use std::error::Error as _;
+
+    fn query(text: &str) -> String {
+        let uri = format!("/x?{text}").parse().unwrap();
+        let error = Query::<JournalQuery>::try_from_uri(&uri).unwrap_err();
+        let said = error.source().unwrap().to_string();
+        let failure = of_query(&said);
+        format!(
+            "{} [{}]",
+            failure.problem().detail.clone().unwrap(),
+            failure.problem().field.clone().unwrap_or_default()
+        )
+    }
+
+    fn body(text: &str) -> String {
+        let error = serde_json::from_str::<NewReserve>(text).unwrap_err();
+        let failure = of_body(text.as_bytes(), Some("text/plain"), &error);
+        format!(
+            "{} [{}]",
+            failure.problem().detail.clone().unwrap(),
+            failure.problem().field.clone().unwrap_or_default()
+        )
+    }
+
+    #[test]
+    fn parameters_are_named_with_what_is_right() {
+        for (text, told) in [
+            (
+                "limit=abc",
+                "query: limit: a whole number from 1 to 1000 is expected [limit]",
+            ),
+            (
+                "limit=",
+                "query: limit: a whole number from 1 to 1000 is expected [limit]",
+            ),
+            (
+                "limit=99999999999999",
+                "query: limit: a whole number from 1 to 1000 is expected [limit]",
+            ),
+            (
+                "limit=-1",
+                "query: limit: a whole number from 1 to 1000 is expected [limit]",
+            ),
+            ("tree=yes", "query: tree: true or false is expected [tree]"),
+            ("user=a&user=b", "query: user: is given twice [user]"),
+        ] {
+            assert_eq!(query(text), told, "{text}");
+        }
+        let told = query("nonsense=1");
+        assert!(
+            told.starts_with("query: nonsense: no such parameter; there are project, tree, user"),
+            "{told}"
+        );
+        assert!(told.ends_with("[nonsense]"), "{told}");
+    }
+
+    #[test]
+    fn members_are_named_with_what_is_right() {
+        for (text, told) in [
+            (
+                r#"{"job":7}"#,
+                "body: job: a text in quotes is expected [job]",
+            ),
+            (
+                r#"{"job":"a:b","wall_s":"10"}"#,
+                "body: wall_s: a whole number is expected [wall_s]",
+            ),
+            (
+                r#"{"job":"a","wall_s":1.5}"#,
+                "body: wall_s: a whole number is expected [wall_s]",
+            ),
+            (
+                "{\"job\":\"a\",\n \"gres\":{\"gpu\": 1}}",
+                "body: gres/gpu: a text in quotes is expected [gres/gpu]",
+            ),
+            (
+                r#"{"job":[],"wall_s":1}"#,
+                "body: job: a text in quotes is expected [job]",
+            ),
+            (
+                r#"{"job":"a","gres":[1]}"#,
+                "body: gres: an object is expected [gres]",
+            ),
+            (r#"{"wall_s":1}"#, "body: job: is missing [job]"),
+            (
+                r#"{"job":"a","job":"b"}"#,
+                "body: job: is given twice [job]",
+            ),
+            (
+                r#"{"job":"#,
+                "body: no JSON from line 1, column 7 on: an object is expected []",
+            ),
+            (
+                "",
+                "body: no JSON from line 1, column 0 on: an object is expected []",
+            ),
+        ] {
+            assert_eq!(body(text), told, "{text}");
+        }
+        let told = body(r#"{"job":"a","colour":"red"}"#);
+        assert!(
+            told.starts_with("body: colour: no such member; there are job,"),
+            "{told}"
+        );
+        let error = serde_json::from_str::<NewReserve>("job=1").unwrap_err();
+        let failure = of_body(b"job=1", Some("text/plain"), &error);
+        assert_eq!(
+            failure.problem().hint.as_deref(),
+            Some("Content-Type says \"text/plain\"; application/json is expected")
+        );
+        let failure = of_body(b"job=1", Some("application/json"), &error);
+        assert_eq!(failure.problem().hint, None);
+    }
+}

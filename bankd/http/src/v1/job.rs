@@ -1,0 +1,399 @@
+//! Jobs and reservations with what they were charged.
+
+use bank_api::v1::{ChargeRow, Job, JobLien, JobQuery, List, OneJobQuery, Payer};
+use bank_core::amount::Amount;
+use bank_core::decimal::Decimal;
+use bank_core::directory::Directory;
+use bank_core::effects::{Billing, KnownUse};
+use bank_core::exact::to_amount;
+use bank_core::model::{Closing, LienState};
+use bank_core::price::{Priced, price, priced_from};
+use bank_core::refusal::Refusal;
+use bank_core::time::Timestamp;
+use bankd_store::read::charges::{self, Charge};
+use bankd_store::read::jobs::{self, Detail, JobRow};
+use bankd_store::read::{Page, liens::LienRow};
+
+use super::call::{Call, Handled, ok};
+use super::path::Path;
+use super::view::View;
+use super::{arithmetic, explain, formula, shape};
+use crate::error::Failure;
+
+/// Rows of a page that names no limit.
+const DEFAULT_LIMIT: u32 = 100;
+/// Most rows of a page.
+const LIMIT_MAX: u32 = 1000;
+
+/// `GET /api/v1/jobs`: newest first.
+pub(super) async fn list(call: Call) -> Handled {
+    let query: JobQuery = call.query()?;
+    let limit = limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
+    let below = query.after.as_deref().map(cursor).transpose();
+    let below = below.map_err(|r| call.refused(&r))?;
+    let open = query.state.as_deref().map(is_open).transpose();
+    let open = open.map_err(|r| call.refused(&r))?;
+    let work = Work::new(&call.view, query.project, query.user, query.machine)?;
+    let keep = move |row: &JobRow| {
+        open.is_none_or(|open| open == row.closed.is_none())
+            && work.holds(&row.project, &row.user, &row.machine)
+    };
+    let page = call.ask(move |connection| {
+        let Page { rows, next } = jobs::list(connection, below, limit, keep)?;
+        let last = |row: &JobRow| match row.last_usage {
+            Some(id) => charges::one(connection, id),
+            None => Ok(None),
+        };
+        let last: Vec<Option<Charge>> = rows.iter().map(last).collect::<Result<_, _>>()?;
+        Ok((rows, last, next))
+    });
+    let (rows, last, next) = page.await?;
+    let directory = call.directory();
+    let items = rows.iter().zip(&last);
+    ok(&List {
+        items: items
+            .map(|(row, last)| shaped(directory, row, last.as_ref()))
+            .collect(),
+        next: next.map(|id| id.to_string()),
+    })
+}
+
+/// `GET /api/v1/jobs/{object_id}`: its newest use, on the one machine that knows it or is named.
+pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
+    let OneJobQuery { machine } = call.query()?;
+    let view = call.view.clone();
+    let wanted = id.clone();
+    let found = call.ask(move |connection| {
+        let keep = |row: &JobRow| {
+            machine.as_ref().is_none_or(|m| *m == row.machine)
+                && view.sees_work(&row.project, &row.user, &row.machine)
+        };
+        let rows = jobs::newest(connection, &wanted, keep)?;
+        let detail = match rows.as_slice() {
+            [only] => Some(jobs::detail(connection, only)?),
+            _ => None,
+        };
+        Ok((rows, detail))
+    });
+    let (row, detail) = match found.await? {
+        (mut rows, Some(detail)) => (rows.remove(0), detail),
+        (rows, None) => return Err(not_one(&call, &id, &rows)),
+    };
+    let directory = call.directory();
+    let bank = &directory.bank;
+    let mut job = shaped(directory, &row, detail.charges.last());
+    job.late = detail.charges.iter().any(|c| c.late);
+    if detail.refunded != 0 {
+        let billed = i128::from(row.billed.0) + i128::from(row.shadow_billed.0);
+        job.refunded = Some(shape::sum(detail.refunded, bank));
+        job.net = Some(shape::sum(billed - detail.refunded, bank));
+    }
+    job.lien = detail
+        .lien
+        .as_ref()
+        .map(|lien| job_lien(directory, lien, &detail));
+    job.charges = charges(directory, &row, &detail.charges);
+    let share = |share: &jobs::Share| Payer {
+        account: account_name(directory, share.account).unwrap_or_default(),
+        allocation: share.allocation.0,
+        amount: shape::sum(share.amount, bank),
+        until: share.until.map(shape::time),
+    };
+    job.paid_by = detail.shares.iter().map(share).collect();
+    job.explanation = explanation(directory, &row, &detail.charges);
+    job.explanation.extend(detail.finished.as_ref().map(policy));
+    ok(&job)
+}
+
+/// No machine knows the id, or several do: none of them is shown in silence.
+pub(super) fn not_one(call: &Call, id: &str, rows: &[JobRow]) -> Failure {
+    if rows.is_empty() {
+        return call.refused(&Refusal::not_found("job", id));
+    }
+    let on = |row: &JobRow| format!("{} {id} on {}", row.object_type.word(), row.machine);
+    let candidates = rows.iter().map(on).collect();
+    call.refused(&Refusal::AmbiguousJob { candidates })
+        .hint("name the machine with -m")
+}
+
+/// Which work a list is about, of what the caller sees.
+pub(super) struct Work {
+    view: View,
+    project: Option<String>,
+    user: Option<String>,
+    machine: Option<String>,
+}
+
+impl Work {
+    /// Names that are unknown are 404: an empty list would hide a slip of the fingers. A user or
+    /// machine that only documents name is looked for as text.
+    pub(super) fn new(
+        view: &View,
+        project: Option<String>,
+        user: Option<String>,
+        machine: Option<String>,
+    ) -> Result<Work, Failure> {
+        if let Some(name) = &project {
+            view.project(name)?;
+        }
+        Ok(Work {
+            view: view.clone(),
+            project,
+            user,
+            machine,
+        })
+    }
+
+    /// The project that is wanted.
+    pub(super) fn project(&self) -> Option<&str> {
+        self.project.as_deref()
+    }
+
+    /// Whether no user and no machine are wanted.
+    pub(super) fn is_of_anybody(&self) -> bool {
+        self.user.is_none() && self.machine.is_none()
+    }
+
+    /// Whether a row belongs to it, by the names of its documents.
+    pub(super) fn holds(&self, project: &str, user: &str, machine: &str) -> bool {
+        let meant = || self.view.meant(project).map(|p| p.name.as_str());
+        self.project
+            .as_deref()
+            .is_none_or(|p| p == project || Some(p) == meant())
+            && self.user.as_deref().is_none_or(|u| u == user)
+            && self.machine.as_deref().is_none_or(|m| m == machine)
+            && self.view.sees_work(project, user, machine)
+    }
+}
+
+/// The rows of a page, 1 to 1000.
+pub(super) fn limit(limit: Option<u32>, default: u32) -> Result<usize, Refusal> {
+    let limit = limit.unwrap_or(default);
+    let expected = "1 to 1000";
+    let within = (1..=LIMIT_MAX).contains(&limit);
+    let limit = usize::try_from(limit).ok().filter(|_| within);
+    limit.ok_or(Refusal::BadValue {
+        field: "limit",
+        expected,
+    })
+}
+
+/// The number in a cursor.
+pub(super) fn cursor(text: &str) -> Result<i64, Refusal> {
+    text.parse().map_err(|_| Refusal::BadValue {
+        field: "after",
+        expected: "the `next` of the page before",
+    })
+}
+
+fn is_open(state: &str) -> Result<bool, Refusal> {
+    match state {
+        "open" => Ok(true),
+        "closed" => Ok(false),
+        _ => Err(Refusal::BadValue {
+            field: "state",
+            expected: "open or closed",
+        }),
+    }
+}
+
+fn account_name(directory: &Directory, id: Option<bank_core::ids::AccountId>) -> Option<String> {
+    let account = directory.account(id?)?;
+    Some(account.name.clone())
+}
+
+fn shaped(directory: &Directory, row: &JobRow, last: Option<&Charge>) -> Job {
+    let bank = &directory.bank;
+    let billed = i128::from(row.billed.0) + i128::from(row.shadow_billed.0);
+    let outcome = match last.map(|charge| charge.billing) {
+        None => "none",
+        Some(Billing::Billed) => "charged",
+        Some(Billing::Unbilled) => "unbilled",
+        Some(Billing::Shadow) => "notional",
+        Some(Billing::Refund) => "refunded",
+    };
+    let taken_back = last.is_some_and(|charge| charge.amount < Amount::ZERO && billed == 0);
+    let outcome = if taken_back && outcome != "refunded" {
+        "reversed"
+    } else {
+        outcome
+    };
+    Job {
+        job: row.object_id.clone(),
+        machine: row.machine.clone(),
+        kind: row.object_type.word().to_owned(),
+        number: row.number,
+        state: if row.closed.is_none() {
+            "open"
+        } else {
+            "closed"
+        }
+        .to_owned(),
+        project: shape::some(&row.project),
+        user: shape::some(&row.user),
+        account: account_name(directory, row.account),
+        qos: row.usage.qos.clone(),
+        class: row.usage.class.clone(),
+        processors: row.usage.processors.and_then(Decimal::as_whole),
+        requested_s: row.wall.map(|w| w.0),
+        charged: shape::sum(billed, bank),
+        charged_s: row.charged.0,
+        disputed_s: row.disputed.0,
+        opened: Some(shape::time(row.opened)),
+        closed: row.closed.map(|(at, _)| shape::time(at)),
+        fallback_from: account_name(directory, row.fallback_from),
+        late: last.is_some_and(|charge| charge.late),
+        outcome: Some(outcome.to_owned()),
+        unit: bank.unit.clone(),
+        ..Job::default()
+    }
+}
+
+fn job_lien(directory: &Directory, row: &LienRow, detail: &Detail) -> JobLien {
+    let bank = &directory.bank;
+    let lien = &row.lien;
+    let released = match lien.state {
+        LienState::Open => 0,
+        _ => i128::from(lien.placed.0) - detail.taken_from_lien,
+    };
+    JobLien {
+        placed_amount: shape::amount(lien.placed, bank),
+        amount: shape::sum(lien.remaining(), bank),
+        placed: shape::time(lien.start),
+        released: shape::sum(released.max(0), bank),
+        state: lien.state.word().to_owned(),
+    }
+}
+
+/// The charges of a job with what each was made of.
+pub(super) fn charges(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<ChargeRow> {
+    let used = |charge: &Charge| !charge.late && charge.correction.is_none();
+    let last = charges.iter().rposition(used);
+    let alone = charges.iter().filter(|c| used(c)).count() == 1;
+    let row = |(place, charge): (usize, &Charge)| ChargeRow {
+        transaction: charge.tx,
+        at: shape::time(charge.at),
+        seconds: Some(charge.seconds.0),
+        amount: shape::amount(charge.amount, &directory.bank),
+        kind: kind(charge).to_owned(),
+        explanation: Some(remark(job, charge, last == Some(place), alone)),
+        ..ChargeRow::default()
+    };
+    let mut rows: Vec<ChargeRow> = charges.iter().enumerate().map(row).collect();
+    arithmetic::add(directory, job, charges, &mut rows);
+    rows
+}
+
+fn kind(charge: &Charge) -> &'static str {
+    match charge.billing {
+        _ if charge.correction.is_some() => charge.correction.unwrap_or("refund"),
+        Billing::Shadow => "charge_notional",
+        _ if charge.amount.0 < 0 => "refund",
+        _ if charge.late => "late_charge",
+        _ if charge.debt => "charge_debt",
+        _ if charge.fallback => "charge_fallback",
+        _ => "charge",
+    }
+}
+
+fn remark(job: &JobRow, charge: &Charge, is_last: bool, alone: bool) -> String {
+    match charge.correction {
+        Some("refund") => return "back to who paid".to_owned(),
+        Some("settle") => return "from #unbilled to the project".to_owned(),
+        Some(_) => return "undone".to_owned(),
+        None => {}
+    }
+    let end = match job.closed.map(|(_, by)| by) {
+        Some(Closing::Expiry) => "interim, then its lien expired",
+        // One charge for all of it.
+        Some(_) if alone => "final",
+        Some(_) => "interim, then end",
+        None => "interim",
+    };
+    let word = match (charge.late, is_last) {
+        (true, _) => "after the end",
+        (false, true) => end,
+        (false, false) => "interim",
+    };
+    let unbilled = charge.billing == Billing::Unbilled;
+    let unbilled = if unbilled { ", unbilled" } else { "" };
+    let debt = if charge.debt { ", partly debt" } else { "" };
+    let given = charge.given.as_deref().map(as_given);
+    let given = given.map(|text| format!(", {text}")).unwrap_or_default();
+    format!("{word}{unbilled}{debt}{given}")
+}
+
+/// What is said of an amount that no rate made.
+fn as_given(text: &str) -> String {
+    if text.is_empty() {
+        "as given".to_owned()
+    } else {
+        format!("as given: {text}")
+    }
+}
+
+/// `policy DEBITALLCPU: cpu 28800, from slurm:colony`
+fn policy(finished: &KnownUse) -> String {
+    let KnownUse {
+        policy,
+        counted,
+        source,
+        ..
+    } = finished;
+    format!("policy {policy}: {counted}, from {source}")
+}
+
+/// The factors of the price of all that was charged, as the last charge was priced; where they do not
+/// make the sum, since the charges differ in size, quality of service or rates, where to look.
+fn explanation(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<String> {
+    let Some(first) = charges.first() else {
+        return Vec::new();
+    };
+    if charges.iter().any(|charge| charge.given.is_some()) {
+        // No rate makes this sum.
+        return vec!["amounts as given".to_owned()];
+    }
+    // What was priced stands with the charge: a fallback account's quality of service, what a charge
+    // policy counts.
+    let by_policy = charges.iter().rev().find(|c| c.usage.counted.is_some());
+    let last = || charges.iter().rev().find(|c| c.correction.is_none());
+    let priced = by_policy.or_else(last).map(|charge| &charge.usage);
+    let began = priced_from(first.at, first.seconds, job.opened);
+    let at: Timestamp = job.rates_at.unwrap_or(began);
+    let asked = Priced {
+        usage: priced.unwrap_or(&job.usage),
+        duration: job.charged,
+        machine: directory.machine_named(&job.machine).map(|m| m.id),
+        machine_name: &job.machine,
+        named: arithmetic::named(job),
+        at,
+        from: first.at.minus(first.seconds),
+    };
+    // What an amended record takes back leaves its own price as the sum.
+    let corrects = |c: &Charge| c.correction.is_some() && !c.is_taken_back();
+    let corrected = charges.iter().any(corrects);
+    let mut lines: Vec<String> = match formula::line(&directory.rates, &asked) {
+        _ if !corrected && !is_sum(directory, job, &asked) => vec![format!(
+            "sum of the charges, which differ in size or rates (bank rate explain {})",
+            job.object_id
+        )],
+        Some(line) => vec![line],
+        None => explain::lines(directory, &asked)
+            .iter()
+            .map(|line| format!("{} = {} {}", line.text, line.amount, line.unit))
+            .collect(),
+    };
+    if charges.iter().filter(|c| c.correction.is_none()).count() > 1 {
+        lines.push("each charge = rounded sum − billed before".to_owned());
+    }
+    lines
+}
+
+/// Whether one price makes all that was charged.
+fn is_sum(directory: &Directory, job: &JobRow, asked: &Priced<'_>) -> bool {
+    let bank = &directory.bank;
+    let total = price(asked, directory.rates_at(asked.at)).and_then(|exact| exact.total());
+    let amount = total.and_then(|t| to_amount(t, bank.precision, directory.policy.rounding));
+    let billed = i128::from(job.billed.0) + i128::from(job.shadow_billed.0);
+    amount.is_some_and(|amount| i128::from(amount.0) == billed)
+}

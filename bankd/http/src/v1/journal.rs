@@ -1,0 +1,341 @@
+//! The journal.
+
+use std::collections::HashSet;
+
+use bank_api::text::suggest;
+use bank_api::v1::{JournalEntry, JournalPage, JournalQuery};
+use bank_core::command::OPS;
+use bank_core::effects::{ENTRY_KINDS, EntryKind};
+use bank_core::ids::AccountId;
+use bank_core::refusal::Refusal;
+use bankd_store as store;
+use bankd_store::read::jobs;
+use bankd_store::read::journal::{self, JournalRow, Span};
+use rusqlite::Connection;
+
+use super::call::{Call, Handled, ok};
+use super::named::Names;
+use super::view::View;
+use super::{job, reason, shape};
+use crate::error::Failure;
+
+/// Rows of a page that names no limit.
+const DEFAULT_LIMIT: u32 = 100;
+
+/// `GET /api/v1/journal`: oldest first, from the beginning or, with `newest`, the end of it.
+pub(super) async fn list(call: Call) -> Handled {
+    let query: JournalQuery = call.query()?;
+    let span = span(&query).map_err(|r| call.refused(&r))?;
+    if let Some(kind) = &query.kind {
+        check_kind(kind)?;
+    }
+    let job = query.job.clone();
+    let newest = query.newest;
+    let before = query.before.as_deref().map(job::cursor).transpose();
+    let before = before.map_err(|r| call.refused(&r))?;
+    let named = Named::of(&query);
+    let mut filter = Filter::new(&call.view, query)?;
+    let after = span.after;
+    let page = call.ask(move |connection| {
+        let mut span = span;
+        if let Some(job) = job {
+            filter.of_job(connection, &mut span, &job)?;
+        }
+        let last = journal::last_transaction(connection)?;
+        let page = if newest {
+            journal::newest(connection, &span, before, |row| filter.holds(row))?
+        } else {
+            journal::page(connection, &span, |row| filter.holds(row))?
+        };
+        Ok((page, last))
+    });
+    let (page, last) = page.await?;
+    if after > last {
+        return Err(call.refused(&Refusal::BadValue {
+            field: "after",
+            expected: "a transaction that there is: the journal ends before it",
+        }));
+    }
+    if page.rows.is_empty() && page.next.is_none() && after == 0 && before.is_none() {
+        named.met(&call).await?;
+    }
+    // Towards the newest nothing is left out; from a number that is still to come nothing is skipped.
+    let upto = match page.next.filter(|_| !newest) {
+        Some(next) => next,
+        None => last.max(span.after),
+    };
+    ok(&JournalPage {
+        items: page
+            .rows
+            .iter()
+            .map(|row| shaped(&call.view, row))
+            .collect(),
+        next: page.next.map(|id| id.to_string()),
+        upto: Some(upto.to_string()),
+    })
+}
+
+/// Names that the journal may carry without anybody having registered them.
+struct Named {
+    job: Option<String>,
+    user: Option<String>,
+    machine: Option<String>,
+}
+
+impl Named {
+    fn of(query: &JournalQuery) -> Named {
+        Named {
+            job: query.job.clone(),
+            user: query.user.clone(),
+            machine: query.machine.clone(),
+        }
+    }
+
+    /// Where nothing was found: a name that is registered, or that any row in view has, was merely asked
+    /// with what it is not met with. To whom something is hidden it is as if it were not there.
+    ///
+    /// # Errors
+    /// 404 for the first other one; if the store cannot be read.
+    async fn met(self, call: &Call) -> Result<(), Failure> {
+        let names = Names {
+            user: self.user.as_deref(),
+            machine: self.machine.as_deref(),
+            ..Names::default()
+        };
+        if let Err(unknown) = names.check(call).await {
+            let bare = JournalQuery {
+                user: self.user.clone(),
+                machine: self.machine.clone(),
+                ..JournalQuery::default()
+            };
+            if !is_in_journal(call, bare, None).await? {
+                return Err(unknown);
+            }
+        }
+        let Some(job) = self.job else {
+            return Ok(());
+        };
+        if is_in_journal(call, JournalQuery::default(), Some(job.clone())).await? {
+            return Ok(());
+        }
+        Err(call.refused(&Refusal::not_found("job", &job)))
+    }
+}
+
+/// Whether any row that the caller sees is as asked for.
+async fn is_in_journal(
+    call: &Call,
+    query: JournalQuery,
+    job: Option<String>,
+) -> Result<bool, Failure> {
+    let mut filter = Filter::new(&call.view, query)?;
+    let found = call.ask(move |connection| {
+        let mut span = Span {
+            limit: 1,
+            ..Span::default()
+        };
+        if let Some(job) = job {
+            filter.of_job(connection, &mut span, &job)?;
+        }
+        let page = journal::page(connection, &span, |row| filter.holds(row))?;
+        // What was not looked through to the end may have it.
+        Ok(page.next.is_some() || !page.rows.is_empty())
+    });
+    found.await
+}
+
+/// A kind that no row can have is a slip of the fingers, not an empty list.
+fn check_kind(kind: &str) -> Result<(), Failure> {
+    if EntryKind::parse(kind).is_some() || OPS.contains(&kind) {
+        return Ok(());
+    }
+    let kinds: Vec<&str> = ENTRY_KINDS.iter().map(|(_, word)| *word).collect();
+    let ops: Vec<&str> = OPS
+        .iter()
+        .filter(|op| !kinds.contains(op))
+        .copied()
+        .collect();
+    let all: Vec<&str> = kinds.iter().chain(&ops).copied().collect();
+    let near = suggest(kind, &all).map(|near| format!("did you mean {near:?}?  "));
+    let near = near.unwrap_or_default();
+    let (kinds, ops) = (kinds.join(", "), ops.join(", "));
+    let hint =
+        format!("{near}the kinds of entries are {kinds}; of transactions without entries {ops}");
+    Err(Failure::new("bad_request", format!("kind: there is no kind {kind:?}")).hint(hint))
+}
+
+fn span(query: &JournalQuery) -> Result<Span, Refusal> {
+    let time = |text: &Option<String>, field| match text {
+        Some(text) => shape::read_time(text, field).map(Some),
+        None => Ok(None),
+    };
+    let after = query.after.as_deref().map(job::cursor).transpose()?;
+    Ok(Span {
+        after: after.unwrap_or(0).max(0),
+        since: time(&query.since, "since")?,
+        until: time(&query.until, "until")?,
+        recorded_from: None,
+        limit: job::limit(query.limit, DEFAULT_LIMIT)?,
+    })
+}
+
+/// Which rows are wanted, of those that the caller sees.
+struct Filter {
+    view: View,
+    query: JournalQuery,
+    account: Option<AccountId>,
+    instances: Option<HashSet<i64>>,
+    /// The project that is wanted, with those below it where they are.
+    projects: Option<HashSet<String>>,
+}
+
+impl Filter {
+    fn new(view: &View, query: JournalQuery) -> Result<Filter, Failure> {
+        let mut projects = None;
+        if let Some(name) = &query.project {
+            let project = view.project(name)?;
+            let directory = view.directory();
+            let below = |id| query.tree && directory.lineage(id).iter().any(|p| p.id == project.id);
+            let all = directory.projects();
+            let all = all.filter(|p| p.id == project.id || below(p.id));
+            projects = Some(all.map(|p| p.name.clone()).collect());
+        } else if query.tree {
+            return Err(Failure::new("bad_request", "tree: no project is named"));
+        }
+        let account = query
+            .account
+            .as_deref()
+            .map(|n| view.account(n))
+            .transpose()?;
+        let account = account.map(|a| a.id);
+        Ok(Filter {
+            view: view.clone(),
+            query,
+            account,
+            instances: None,
+            projects,
+        })
+    }
+
+    /// Only rows of a job. Nothing about it is journalled before its first document.
+    fn of_job(
+        &mut self,
+        connection: &Connection,
+        span: &mut Span,
+        job: &str,
+    ) -> Result<(), store::Error> {
+        let uses = jobs::uses(connection, job)?;
+        // How far is looked must not tell when a hidden one was.
+        let seen = uses
+            .iter()
+            .filter(|row| self.view.sees_work(&row.project, &row.user, &row.machine));
+        span.recorded_from = seen.map(|row| row.opened).min();
+        self.instances = Some(uses.iter().map(|row| row.id).collect());
+        Ok(())
+    }
+
+    fn holds(&self, row: &JournalRow) -> bool {
+        let entry = row.entry.as_ref().map(|(_, entry)| entry);
+        let query = &self.query;
+        let kind = entry.map_or(row.tx.op.as_str(), |e| e.kind.as_str());
+        let machine = entry.map_or("", |e| e.machine.as_str());
+        let user = entry.map_or("", |e| e.user.as_str());
+        let account = entry.and_then(|e| e.account).map(AccountId);
+        let instance = entry.and_then(|e| e.instance).or(row.tx.instance);
+        query.kind.as_deref().is_none_or(|k| k == kind)
+            && query.machine.as_deref().is_none_or(|m| m == machine)
+            && query.user.as_deref().is_none_or(|u| u == user)
+            && self.account.is_none_or(|a| Some(a) == account)
+            && self
+                .instances
+                .as_ref()
+                .is_none_or(|all| instance.is_some_and(|i| all.contains(&i)))
+            && query.actor.as_deref().is_none_or(|a| a == row.tx.actor)
+            && self
+                .projects
+                .as_ref()
+                .is_none_or(|all| self.project(row).is_some_and(|p| all.contains(p)))
+            && sees(&self.view, row)
+    }
+
+    /// The project that a row is about: the one that it names, else that of its account.
+    fn project<'a>(&'a self, row: &'a JournalRow) -> Option<&'a str> {
+        let (_, entry) = row.entry.as_ref()?;
+        if !entry.project.is_empty() {
+            let meant = self.view.meant(&entry.project);
+            return meant.map_or(Some(entry.project.as_str()), |p| Some(p.name.as_str()));
+        }
+        let account = self.view.directory().account(AccountId(entry.account?))?;
+        account.only_project()
+    }
+}
+
+/// Rows of projects and accounts in view. Changes of the reference data name others: they are for
+/// those from whom nothing is hidden.
+pub(super) fn sees(view: &View, row: &JournalRow) -> bool {
+    if view.is_unlimited() {
+        return true;
+    }
+    let Some((_, entry)) = &row.entry else {
+        return false;
+    };
+    if !entry.project.is_empty() {
+        return view.sees_work(&entry.project, &entry.user, &entry.machine);
+    }
+    let account = entry.account.map(AccountId);
+    let account = account.and_then(|id| view.directory().account(id));
+    account.is_some_and(|account| view.sees_account(account))
+}
+
+/// A row as it leaves. What is left on an account is told to those who see the account: work of a
+/// project may have been paid by another one's.
+pub(super) fn shaped(view: &View, row: &JournalRow) -> JournalEntry {
+    let directory = view.directory();
+    let bank = &directory.bank;
+    let tx = &row.tx;
+    let minor = |minor: i64| shape::sum(i128::from(minor), bank);
+    let mut shape = JournalEntry {
+        transaction: tx.id,
+        at_effective: shape::time(tx.at_effective),
+        at_recorded: shape::time(tx.at_recorded),
+        kind: tx.op.clone(),
+        op: tx.op.clone(),
+        actor: tx.actor.clone(),
+        client: shape::some(&tx.client),
+        origin: tx.origin.clone(),
+        job: row.object.as_ref().map(|(job, ..)| job.clone()),
+        job_type: row.object.as_ref().map(|(.., kind)| kind.clone()),
+        machine: row.object.as_ref().map(|(_, machine, _)| machine.clone()),
+        amount: minor(0),
+        held: minor(0),
+        active: minor(0),
+        shadow: minor(0),
+        shadow_held: minor(0),
+        reason: reason::told(tx),
+        ..JournalEntry::default()
+    };
+    let Some((place, entry)) = &row.entry else {
+        return shape;
+    };
+    let account = entry
+        .account
+        .and_then(|id| directory.account(AccountId(id)));
+    shape.entry = *place;
+    shape.kind.clone_from(&entry.kind);
+    shape.account = account.map(|a| a.name.clone());
+    shape.allocation = entry.allocation;
+    shape.lien = entry.lien;
+    shape.project = shape::some(&entry.project);
+    shape.user = shape::some(&entry.user);
+    shape.machine = shape::some(&entry.machine).or(shape.machine);
+    shape.amount = minor(entry.delta_amount);
+    shape.held = minor(entry.delta_held);
+    shape.active = minor(entry.delta_active);
+    shape.shadow = minor(entry.delta_shadow);
+    shape.shadow_held = minor(entry.delta_shadow_held);
+    let seen = account.is_some_and(|account| view.saw_account(account));
+    let on = entry.allocation.is_some() && (seen || view.is_unlimited());
+    shape.amount_after = on.then(|| minor(entry.amount_after));
+    shape.held_after = on.then(|| minor(entry.held_after));
+    shape
+}

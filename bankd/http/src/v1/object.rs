@@ -1,0 +1,163 @@
+//! The scheduler's object that a reserve or a charge by hand is about.
+
+use std::collections::BTreeMap;
+
+use bank_core::command::{Request, Whose};
+use bank_core::decimal::Decimal;
+use bank_core::model::{Facts, ObjectType};
+use bank_core::refusal::Refusal;
+use bank_core::select;
+use bank_core::usage::Usage;
+use bankd_store::read::jobs;
+
+use super::call::Call;
+use super::view::View;
+use crate::error::Failure;
+
+/// What a body says of its object.
+pub(super) struct Object {
+    pub(super) job: String,
+    pub(super) kind: Option<String>,
+    pub(super) project: Option<String>,
+    pub(super) user: Option<String>,
+    pub(super) machine: Option<String>,
+    pub(super) processors: Option<i64>,
+    pub(super) nodes: Option<i64>,
+    pub(super) memory_mb: Option<i64>,
+    pub(super) disk_mb: Option<i64>,
+    pub(super) gres: BTreeMap<String, String>,
+    pub(super) attributes: BTreeMap<String, String>,
+    pub(super) qos: Option<String>,
+    pub(super) class: Option<String>,
+    pub(super) group: Option<String>,
+    pub(super) quote: Option<String>,
+}
+
+/// The fields that every body about an object has, taken out of it.
+macro_rules! object_of {
+    ($new:ident) => {
+        $crate::v1::object::Object {
+            job: std::mem::take(&mut $new.job),
+            kind: $new.kind.take(),
+            project: $new.project.take(),
+            user: $new.user.take(),
+            machine: $new.machine.take(),
+            processors: $new.processors,
+            nodes: $new.nodes,
+            memory_mb: $new.memory_mb,
+            disk_mb: $new.disk_mb,
+            gres: std::mem::take(&mut $new.gres),
+            attributes: std::mem::take(&mut $new.attributes),
+            qos: $new.qos.take(),
+            class: $new.class.take(),
+            group: $new.group.take(),
+            quote: $new.quote.take(),
+        }
+    };
+}
+pub(super) use object_of;
+
+impl Object {
+    /// The request about it, with the machine that is meant where none is named.
+    pub(super) fn request(self, call: &Call) -> Result<Request, Refusal> {
+        let view = &call.view;
+        let object_type = match self.kind.as_deref() {
+            None => ObjectType::Job,
+            Some(word) => ObjectType::parse(word).ok_or(Refusal::BadValue {
+                field: "type",
+                expected: "job or reservation",
+            })?,
+        };
+        let user = self.user;
+        let machine = match self.machine {
+            Some(name) => name,
+            None => only_machine(view)?,
+        };
+        let expected = "a decimal number";
+        let number = |(name, text): (String, String)| match Decimal::parse(&text) {
+            Some(value) => Ok((name, value)),
+            None => Err(Refusal::BadValue {
+                field: "gres",
+                expected,
+            }),
+        };
+        let usage = Usage {
+            processors: self.processors.map(Decimal::whole),
+            nodes: self.nodes.map(Decimal::whole),
+            memory_mb: self.memory_mb.map(Decimal::whole),
+            disk_mb: self.disk_mb.map(Decimal::whole),
+            gres: self
+                .gres
+                .into_iter()
+                .map(number)
+                .collect::<Result<_, _>>()?,
+            qos: self.qos,
+            class: self.class,
+            attributes: self.attributes.into_iter().collect(),
+            counted: None,
+        };
+        Ok(Request {
+            object_type,
+            object_id: self.job,
+            facts: Facts {
+                project: self.project.clone().unwrap_or_default(),
+                user: user.clone().unwrap_or_default(),
+                group: self.group.unwrap_or_default(),
+                usage,
+                ..Facts::default()
+            },
+            whose: Whose {
+                project: self.project,
+                user,
+                machine,
+                for_reservation: object_type == ObjectType::Reservation,
+            },
+            tid: self.quote,
+            ..Request::default()
+        })
+    }
+}
+
+/// The machine that is meant where none is named: the only one. Of several none is guessed, for the
+/// job would be another one.
+pub(super) fn only_machine(view: &View) -> Result<String, Refusal> {
+    let machines = view.directory().machines();
+    let mut seen = machines.filter(|m| view.sees_machine(&m.name));
+    match (seen.next(), seen.next()) {
+        (Some(only), None) => Ok(only.name.clone()),
+        (None, _) => Ok(String::new()),
+        _ => Err(Refusal::MissingField { field: "machine" }),
+    }
+}
+
+/// Usage must be somebody's: a charge by hand that names no project is about a job that the bank
+/// knows, or by a user who has a default project.
+pub(super) async fn has_payer(call: &Call, request: &Request) -> Result<(), Failure> {
+    let payer = select::find(call.directory(), &request.whose);
+    // Whoever is for single projects is refused all the same, whether there is such a job or not.
+    let is_narrow = !call.auth.caller.scope.projects.is_empty();
+    if request.whose.project.is_some() || payer.project.is_some() || is_narrow {
+        return Ok(());
+    }
+    let key = request.key();
+    let known = call.ask(move |connection| jobs::is_known(connection, &key));
+    if known.await? {
+        return Ok(());
+    }
+    Err(call.refused(&Refusal::not_found("job", &request.object_id)))
+}
+
+/// A person names a quote on purpose, by its TID or its number: one that there is not is a mistake.
+/// One that does not hold for the job is only warned about (ledger.md 2.7).
+pub(super) async fn find_quote(call: &Call, request: &mut Request) -> Result<(), Failure> {
+    let Some(name) = request.tid.clone() else {
+        return Ok(());
+    };
+    let asked = name.clone();
+    let found = call.ask(move |connection| jobs::quote_named(connection, &asked));
+    let Some(tid) = found.await? else {
+        return Err(call.refused(&Refusal::not_found("quote", &name)));
+    };
+    request.tid = Some(tid);
+    Ok(())
+}

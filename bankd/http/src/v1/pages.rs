@@ -1,0 +1,149 @@
+//! Lists that are whole in memory, told page by page.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use bank_api::v1::PageQuery;
+use bank_core::refusal::Refusal;
+
+use super::call::Call;
+use super::job::limit;
+use crate::error::Failure;
+
+/// Rows of a page that names no limit.
+const USUAL: u32 = 1000;
+
+/// Which page is wanted.
+pub(super) struct Turn {
+    limit: usize,
+    after: Option<String>,
+}
+
+/// The rows of a page, and the cursor of the next.
+pub(super) type Page<T> = (Vec<T>, Option<String>);
+
+impl Turn {
+    /// As the query says.
+    pub(super) fn of(
+        call: &Call,
+        rows: Option<u32>,
+        after: Option<String>,
+    ) -> Result<Self, Failure> {
+        let limit = limit(rows, USUAL).map_err(|refusal| call.refused(&refusal))?;
+        Ok(Self { limit, after })
+    }
+
+    /// As a query says that has nothing else in it.
+    pub(super) fn read(call: &Call) -> Result<Self, Failure> {
+        let PageQuery { limit, after } = call.query()?;
+        Self::of(call, limit, after)
+    }
+
+    /// Rows of the page, and the cursor that it is behind: for whoever makes the rows one by one.
+    pub(super) fn parts(self) -> (usize, Option<String>) {
+        (self.limit, self.after)
+    }
+
+    /// The page of rows that are in the order of a key which no two share. A row may come or go
+    /// between two pages: the others stay in place.
+    pub(super) fn by<T, K>(self, rows: Vec<T>, key: impl Fn(&T) -> K) -> Result<Page<T>, Refusal>
+    where
+        K: Ord + FromStr + Display,
+    {
+        let after = self.after.as_deref().map(str::parse).transpose();
+        let after: Option<K> = after.map_err(|_| bad_cursor())?;
+        let from = after.map_or(0, |after| rows.partition_point(|row| key(row) <= after));
+        Ok(self.cut(rows, from, key))
+    }
+
+    /// The page of rows in another order: behind the row of the cursor, which must be there still.
+    pub(super) fn behind<T, K>(
+        self,
+        rows: Vec<T>,
+        key: impl Fn(&T) -> K,
+    ) -> Result<Page<T>, Refusal>
+    where
+        K: PartialEq + FromStr + Display,
+    {
+        let from = match self.after.as_deref() {
+            None => 0,
+            Some(after) => {
+                let after: K = after.parse().map_err(|_| bad_cursor())?;
+                let place = rows.iter().position(|row| key(row) == after);
+                place.ok_or_else(bad_cursor)?.saturating_add(1)
+            }
+        };
+        Ok(self.cut(rows, from, key))
+    }
+
+    fn cut<T, K: Display>(self, rows: Vec<T>, from: usize, key: impl Fn(&T) -> K) -> Page<T> {
+        let more = rows.len().saturating_sub(from) > self.limit;
+        let page: Vec<T> = rows.into_iter().skip(from).take(self.limit).collect();
+        let next = page
+            .last()
+            .filter(|_| more)
+            .map(|last| key(last).to_string());
+        (page, next)
+    }
+}
+
+/// A cursor that no page gave, or whose row is gone.
+pub(super) fn bad_cursor() -> Refusal {
+    Refusal::BadValue {
+        field: "after",
+        expected: "the `next` of the page before",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(limit: usize, after: Option<&str>) -> Turn {
+        Turn {
+            limit,
+            after: after.map(str::to_owned),
+        }
+    }
+
+    /// All pages, one after the other.
+    fn all(limit: usize, page: impl Fn(Turn) -> Page<i64>) -> Vec<Vec<i64>> {
+        let mut pages = Vec::new();
+        let mut after: Option<String> = None;
+        loop {
+            let (rows, next) = page(turn(limit, after.as_deref()));
+            pages.push(rows);
+            match next {
+                None => return pages,
+                next => after = next,
+            }
+        }
+    }
+
+    #[test]
+    fn the_pages_are_the_list() {
+        let ordered: Vec<i64> = (1..=7).collect();
+        let wild = vec![5, 1, 7, 2];
+        for limit in 1..=8 {
+            let pages = all(limit, |turn| turn.by(ordered.clone(), |n| *n).unwrap());
+            assert!(
+                pages
+                    .iter()
+                    .all(|page| page.len() <= limit && !page.is_empty())
+            );
+            assert_eq!(pages.concat(), ordered, "by {limit}");
+            let pages = all(limit, |turn| turn.behind(wild.clone(), |n| *n).unwrap());
+            assert_eq!(pages.concat(), wild, "behind {limit}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_in_the_order_of_numbers_and_a_row_may_go() {
+        let (rows, next) = turn(2, Some("9")).by(vec![8, 10, 11, 100], |n| *n).unwrap();
+        assert_eq!((rows, next.as_deref()), (vec![10, 11], Some("11")));
+        assert!(turn(2, Some("x")).by(vec![1], |n: &i64| *n).is_err());
+        assert!(turn(2, Some("9")).behind(vec![8], |n| *n).is_err());
+        let (rows, next) = turn(2, None).by(Vec::<i64>::new(), |n| *n).unwrap();
+        assert_eq!((rows, next), (Vec::new(), None));
+    }
+}

@@ -1,0 +1,42 @@
+//! The names in a path, as a handler gets them.
+
+use axum::extract::FromRequestParts;
+use axum::extract::path::ErrorKind;
+use axum::extract::rejection::PathRejection;
+use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
+
+use crate::error::Failure;
+
+/// The parameters of a path, percent-decoded. What is no text, or no number where one is wanted, is a
+/// problem like every other.
+pub(super) struct Path<T>(pub(super) T);
+
+impl<T, S> FromRequestParts<S> for Path<T>
+where
+    T: DeserializeOwned + Send,
+    S: Send + Sync,
+{
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let read = axum::extract::Path::from_request_parts(parts, state).await;
+        let axum::extract::Path(values) = read.map_err(|rejection| refused(&rejection))?;
+        Ok(Self(values))
+    }
+}
+
+fn refused(rejection: &PathRejection) -> Failure {
+    let PathRejection::FailedToDeserializePathParams(failed) = rejection else {
+        return Failure::new("internal", "the path cannot be read");
+    };
+    let detail = match failed.kind() {
+        ErrorKind::InvalidUtf8InPathParam { key } => format!("path: {key} is no UTF-8"),
+        ErrorKind::ParseErrorAtKey { key, .. } => format!("path: {key} is no whole number"),
+        ErrorKind::ParseErrorAtIndex { .. } | ErrorKind::ParseError { .. } => {
+            "path: a whole number is wanted".to_owned()
+        }
+        _ => return Failure::new("internal", "the path cannot be read"),
+    };
+    Failure::new("bad_request", detail)
+}

@@ -1,0 +1,99 @@
+//! Verifications of the bank that is served, and checkpoints of it.
+
+use std::time::Duration;
+
+use bank_api::v1::{SignedCheckpoint, VerificationQuery};
+use bank_core::refusal::Refusal;
+use bankd_ledger::clock;
+use bankd_safekeeping::checkpoint;
+use bankd_safekeeping::proof::Proof;
+
+use super::call::{Call, Handled, ok};
+use super::project::Empty;
+use crate::error::Failure;
+
+/// For how long a proof of the whole bank counts: behind it only what came since is proven.
+const FRESH: Duration = Duration::from_mins(10);
+/// Seconds that a request may wait.
+const WAIT_MAX: u32 = 20;
+
+/// `POST /api/v1/verifications`
+pub(super) async fn start(call: Call) -> Handled {
+    call.query::<Empty>()?;
+    let failed = |error| Failure::new("internal", format!("cannot start: {error}"));
+    ok(&call.services.proof.start().map_err(failed)?)
+}
+
+/// `GET /api/v1/verifications`
+pub(super) async fn show(call: Call) -> Handled {
+    let query: VerificationQuery = call.query()?;
+    let wait = query.wait_s.unwrap_or(0);
+    if wait > WAIT_MAX {
+        let refusal = Refusal::BadValue {
+            field: "wait_s",
+            expected: "0 to 20",
+        };
+        return Err(call.refused(&refusal));
+    }
+    // Never as long as a request may take at all.
+    let most = Duration::from_secs(call.services.config.http.timeout_s) / 2;
+    let wait = Duration::from_secs(wait.into()).min(most);
+    ok(&call.services.proof.wait(wait).await)
+}
+
+/// `GET /api/v1/checkpoint`: of a bank that was proven a moment ago, or is proven now. Where that takes
+/// longer than a request may, the caller asks again.
+pub(super) async fn checkpoint(call: Call) -> Handled {
+    call.query::<Empty>()?;
+    let keeper = call.services.checkpoints.keeper().clone();
+    if !keeper.key.exists() {
+        return Err(Failure::new("not_found", "this bank signs no checkpoints")
+            .hint("`bankd checkpoint-key new` makes a key"));
+    }
+    let proven = proven(&call).await?;
+    let _one = call.services.checkpoints.turn().await;
+    let signing = move || keeper.make_proven(proven, clock::real_us());
+    let made = tokio::task::spawn_blocking(signing).await;
+    let failed = |error: checkpoint::Error| match error {
+        checkpoint::Error::Unsound(finding) => unsound(&call, &finding),
+        error => Failure::new("internal", error.to_string()),
+    };
+    let (transactions, text) = made
+        .map_err(|_| Failure::new("internal", "the checkpoint was not made"))?
+        .map_err(failed)?;
+    ok(&SignedCheckpoint { transactions, text })
+}
+
+/// Up to which transaction the bank is proven.
+async fn proven(call: &Call) -> Result<i64, Failure> {
+    let prover = &call.services.proof;
+    // What was found before may have been put right.
+    let fresh = prover.fresh(FRESH);
+    let proof = if let Some(proof @ Proof::Sound(_)) = fresh {
+        proof
+    } else {
+        let most = Duration::from_secs(call.services.config.http.timeout_s) / 2;
+        let wait = Duration::from_secs(WAIT_MAX.into()).min(most);
+        let proving = tokio::time::timeout(wait, prover.prove());
+        proving.await.map_err(|_| {
+            Failure::new("busy", "the bank is being proven before it is signed for")
+                .hint("`bank verify` shows how far that is; then ask again")
+        })?
+    };
+    match proof {
+        Proof::Sound(tx) => Ok(tx),
+        Proof::Broken(finding) => Err(unsound(call, &finding)),
+        Proof::Failed(error) => {
+            let detail = format!("the bank could not be proven: {error}");
+            Err(Failure::new("internal", detail))
+        }
+        Proof::Stopped => Err(Failure::new("busy", "the daemon is stopping")),
+    }
+}
+
+fn unsound(call: &Call, finding: &str) -> Failure {
+    let told = format!("the bank is not sound: {finding}");
+    tracing::error!(finding, "no checkpoint was made: the bank is not sound");
+    call.services.checkpoints.note(Some(told.clone()));
+    Failure::new("not_sound", told).hint("`bank verify` tells all of it")
+}

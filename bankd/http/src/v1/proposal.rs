@@ -1,0 +1,278 @@
+//! Four eyes: a request is written down with its proposal, and read again by its own route's reader
+//! when somebody else approves it.
+
+use axum::body::Bytes;
+use axum::http::{Method, Uri};
+use axum::response::IntoResponse;
+use bank_api::v1::{self, List, NewDecision, ProposalQuery, ProposedRequest};
+use bank_core::access::human;
+use bank_core::command::{Access, Approve, Command, Reject, Scope};
+use bank_core::directory::Bank;
+use bank_core::effects::Outcome;
+use bank_core::ids::ProposalId;
+use bank_core::model::{Key, Proposal, ProposalState};
+use bank_core::refusal::Refusal;
+use bank_core::rules;
+use bank_core::time::Timestamp;
+use bank_core::view::Context;
+use bankd_ledger::access::Person;
+use bankd_ledger::clock;
+use bankd_ledger::keys;
+use bankd_ledger::writer::Decided;
+use bankd_store as store;
+use bankd_store::answer::Answer;
+use std::sync::Arc;
+
+use super::call::{Call, Handled, new_state, ok, rendered};
+use super::path::Path;
+use super::{after, allocation, cycle, job, money, shape};
+use crate::error::Failure;
+
+/// Rows of a page that names no limit.
+const DEFAULT_LIMIT: u32 = 100;
+
+/// A request as it is written down with its proposal.
+pub(super) fn written_down(method: &Method, uri: &Uri, body: &Bytes) -> Result<String, Failure> {
+    let body = serde_json::from_slice(body)
+        .map_err(|error| Failure::new("bad_request", format!("body: {error}")))?;
+    let request = ProposedRequest {
+        method: method.as_str().to_owned(),
+        path: uri.path().to_owned(),
+        body,
+    };
+    let failed = |_| Failure::new("internal", "the request cannot be written down");
+    serde_json::to_string(&request).map_err(failed)
+}
+
+/// The command of a request that was written down.
+fn read(call: &Call, proposal: &Proposal) -> Result<Command, Failure> {
+    let unreadable = || {
+        Failure::new("bad_value", "what was proposed cannot be read any more")
+            .hint("`bank reject` ends it; propose it anew")
+    };
+    let request: ProposedRequest =
+        serde_json::from_str(&proposal.request).map_err(|_| unreadable())?;
+    let body = serde_json::to_vec(&request.body).map_err(|_| unreadable())?;
+    let call = &call.with_body(body);
+    let last = request.path.rsplit('/').next().unwrap_or_default();
+    let decoded = || decoded(last).ok_or_else(unreadable);
+    match (request.method.as_str(), request.path.as_str()) {
+        ("POST", "/api/v1/deposits") => money::deposited(call),
+        ("POST", "/api/v1/withdrawals") => money::withdrawn(call),
+        ("POST", "/api/v1/transfers") => after::transferred(call),
+        ("POST", "/api/v1/refunds") => after::refunded(call),
+        ("POST", "/api/v1/adjustments") => after::adjusted(call),
+        ("POST", "/api/v1/reversals") => after::reversed(call),
+        ("POST", "/api/v1/cycles") => cycle::added(call),
+        ("PATCH", path) if path.starts_with("/api/v1/allocations/") => {
+            allocation::changed(call, &decoded()?)
+        }
+        ("PATCH", path) if path.starts_with("/api/v1/cycles/") => cycle::patched(call, decoded()?),
+        _ => Err(unreadable()),
+    }
+}
+
+/// A segment of a path without its escapes; none where one is broken.
+fn decoded(segment: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(segment.len());
+    let mut rest = segment.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let mut digit = || char::from(rest.next()?).to_digit(16);
+        let (high, low) = (digit()?, digit()?);
+        bytes.push(u8::try_from(high * 16 + low).ok()?);
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// `GET /api/v1/proposals`: the newest first.
+pub(super) async fn list(call: Call) -> Handled {
+    let query: ProposalQuery = call.query()?;
+    let before = query.after.as_deref().map(job::cursor).transpose();
+    let before = before.map_err(|r| call.refused(&r))?;
+    let limit = job::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
+    let all = query.all;
+    let found = call.ask(move |connection| store::proposals(connection, all, before, limit));
+    let found = found.await?;
+    let next = found.last().filter(|_| found.len() == limit);
+    let (bank, now) = (&call.directory().bank, call.now());
+    let open = |p: &&Proposal| all || now < p.until;
+    let seen = found.iter().filter(open).filter(|p| sees(&call, p));
+    ok(&List {
+        items: seen.map(|p| shaped(bank, p, Some(now))).collect(),
+        next: next.map(|p| p.id.0.to_string()),
+    })
+}
+
+/// `GET /api/v1/proposals/{id}`
+pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
+    let found = find(&call, &id).await?;
+    let bank = &call.directory().bank;
+    ok(&shaped(bank, &found, Some(call.now())))
+}
+
+/// `POST /api/v1/proposals/{id}/approve`
+pub(super) async fn approve(Path(id): Path<String>, call: Call) -> Handled {
+    let NewDecision { reason } = call.json()?;
+    let proposal = match find(&call, &id).await {
+        Ok(proposal) => proposal,
+        Err(hidden) => return call.answered_or(hidden).await,
+    };
+    let command = match read(&call, &proposal) {
+        Ok(command) => command,
+        Err(unreadable) => return call.answered_or(unreadable).await,
+    };
+    let proposers = proposers(&call, &proposal).await?;
+    let command = Command::Access(Access::Approve(Approve {
+        id: proposal.id,
+        proposers,
+        request: proposal.request,
+        command: Box::new(command),
+        reason: reason.unwrap_or_default(),
+    }));
+    Ok(call.write(command, render_decided).await?.into_response())
+}
+
+/// With what rights whoever proposed something could come now: a person with what they are now; a key
+/// or a token that is still good with its own; and where its time is over, as after a rotation, any
+/// other one of its client.
+async fn proposers(call: &Call, proposal: &Proposal) -> Result<Vec<Scope>, Failure> {
+    if let Some(name) = proposal.client.strip_prefix("unix:") {
+        let (services, name) = (Arc::clone(&call.services), name.to_owned());
+        let found = tokio::task::spawn_blocking(move || services.people.find_named(&name));
+        let failed = |_| Failure::new("internal", "who proposed it cannot be looked up");
+        let person = found.await.map_err(failed)?;
+        return Ok(person.iter().map(Person::scope).collect());
+    }
+    let directory = call.directory();
+    let now = Timestamp::from_seconds(clock::auth_now_s());
+    let Some(own) = directory.key(&proposal.proposer) else {
+        return Ok(Vec::new());
+    };
+    let is_good = |key: &&Key| !key.disabled && !key.deleted && key.window.contains(now);
+    if is_good(&own) {
+        return Ok(vec![keys::scope_of(own)]);
+    }
+    let is_over = own.window.end.is_some_and(|end| end <= now);
+    if own.disabled || own.deleted || !is_over {
+        return Ok(Vec::new());
+    }
+    let others = directory.keys().filter(is_good);
+    let others = others.filter(|key| key.client == proposal.client);
+    Ok(others.map(keys::scope_of).collect())
+}
+
+/// `POST /api/v1/proposals/{id}/reject`
+pub(super) async fn reject(Path(id): Path<String>, call: Call) -> Handled {
+    let NewDecision { reason } = call.json()?;
+    let proposal = match find(&call, &id).await {
+        Ok(proposal) => proposal,
+        Err(hidden) => return call.answered_or(hidden).await,
+    };
+    let command = Command::Access(Access::Reject(Reject {
+        id: proposal.id,
+        command: read(&call, &proposal).ok().map(Box::new),
+        reason: reason.unwrap_or_default(),
+    }));
+    Ok(call.write(command, render_decided).await?.into_response())
+}
+
+/// A proposal in view. Its number tells others nothing: one that is there and one that is not are
+/// alike (decision 23).
+async fn find(call: &Call, id: &str) -> Result<Proposal, Failure> {
+    let number = id.parse::<i64>().ok().map(ProposalId);
+    let found = match number {
+        Some(id) => {
+            call.ask(move |connection| store::proposal(connection, id))
+                .await?
+        }
+        None => None,
+    };
+    let hidden = || {
+        if call.view.is_unlimited() {
+            return call.refused(&Refusal::not_found("proposal", id));
+        }
+        let what = format!("proposal {}", bank_core::refusal::short(id));
+        call.refused(&Refusal::NotAllowed { what })
+    };
+    found.filter(|p| sees(call, p)).ok_or_else(hidden)
+}
+
+/// Those see a proposal who made it, who see everything, and who could do it themselves.
+fn sees(call: &Call, proposal: &Proposal) -> bool {
+    let own = human(&call.auth.caller.client) == human(&proposal.client);
+    if own || call.view.is_unlimited() {
+        return true;
+    }
+    let ctx = Context {
+        directory: call.directory(),
+        now: call.now(),
+        scope: &call.auth.caller.scope,
+    };
+    read(call, proposal).is_ok_and(|command| rules::may(&command, &ctx).is_ok())
+}
+
+fn shaped(bank: &Bank, proposal: &Proposal, now: Option<Timestamp>) -> v1::Proposal {
+    let is_over = now.is_some_and(|now| proposal.until <= now);
+    let state = match proposal.state {
+        ProposalState::Open if is_over => "expired",
+        state => state.word(),
+    };
+    v1::Proposal {
+        id: proposal.id.0,
+        kind: proposal.kind.word().to_owned(),
+        amount: shape::amount(proposal.amount, bank),
+        unit: bank.unit.clone(),
+        request: serde_json::from_str(&proposal.request).unwrap_or_default(),
+        proposed_by: proposal.proposer.clone(),
+        at: shape::time(proposal.at),
+        until: shape::time(proposal.until),
+        state: state.to_owned(),
+        decided_by: shape::some(&proposal.decider),
+        reason: shape::some(&proposal.reason),
+        done: proposal.done.map(|tx| tx.0),
+    }
+}
+
+/// What a proposal answers: it was written down, and nothing of it was done.
+pub(super) fn render_proposed(decided: &Decided<'_>) -> Answer {
+    rendered(decided, 202, |outcome| match outcome {
+        Outcome::Proposed(proposal) => {
+            let shape = shaped(&decided.directory.bank, proposal, None);
+            Some(new_state(shape, decided))
+        }
+        _ => None,
+    })
+}
+
+fn render_decided(decided: &Decided<'_>) -> Answer {
+    rendered(decided, 200, |outcome| match outcome {
+        Outcome::Decided(proposal) => {
+            let shape = shaped(&decided.directory.bank, proposal, None);
+            Some(new_state(shape, decided))
+        }
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_paths_are_read_without_their_escapes() {
+        for (segment, name) in [
+            ("chem-monthly", Some("chem-monthly")),
+            ("Z%C3%BCrich%2Fa", Some("Zürich/a")),
+            ("%", None),
+            ("%4", None),
+            ("%zz", None),
+            ("%ff", None),
+        ] {
+            assert_eq!(decoded(segment).as_deref(), name, "{segment}");
+        }
+    }
+}

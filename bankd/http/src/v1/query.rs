@@ -1,0 +1,121 @@
+//! The query language.
+
+use bank_api::text::{format_amount, format_rfc3339};
+use bank_api::v1::{QueryAnswer, QueryColumn, QueryQuery, QueryValue};
+use bank_core::directory::Bank;
+use bankd_ledger::access::right::Right;
+use bankd_store::read::query::{Cell, Column, Found, Kind, Mistake, Plan};
+
+use super::call::{Call, Handled, ok};
+use crate::error::Failure;
+
+/// Decimals that an average has beyond those of what it is the average of.
+const AVERAGE_MORE: u32 = 6;
+
+/// `GET /api/v1/query`: what the caller sees of the bank, and nothing else.
+pub(super) async fn ask(call: Call) -> Handled {
+    let QueryQuery { text } = call.query()?;
+    let bank = call.directory().bank.clone();
+    let sight = call.view.sight(Right::SeeSources.is_held(call.auth.roles));
+    let plan = Plan::read(&text, bank.precision, call.now(), sight).map_err(failure)?;
+    let found = call.ask(move |connection| plan.run(connection)).await?;
+    ok(&shaped(&found.map_err(failure)?, &bank))
+}
+
+fn failure(mistake: Mistake) -> Failure {
+    let code = if mistake.denied {
+        "not_allowed"
+    } else {
+        "bad_request"
+    };
+    let failure = Failure::new(code, format!("query: {}", mistake.what));
+    match mistake.hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}
+
+fn shaped(found: &Found, bank: &Bank) -> QueryAnswer {
+    let column = |c: &Column| QueryColumn {
+        name: c.name.clone(),
+        kind: c.kind.word().to_owned(),
+    };
+    let row = |cells: &Vec<Cell>| {
+        let cells = found.columns.iter().zip(cells);
+        cells
+            .map(|(c, cell)| (c.name.clone(), value(cell, c.kind, bank)))
+            .collect()
+    };
+    QueryAnswer {
+        columns: found.columns.iter().map(column).collect(),
+        items: found.rows.iter().map(row).collect(),
+        next: found.next.map(|offset| offset.to_string()),
+        unit: bank.unit.clone(),
+    }
+}
+
+fn value(cell: &Cell, kind: Kind, bank: &Bank) -> QueryValue {
+    let places = match kind {
+        Kind::Amount => u32::from(bank.precision.places()),
+        Kind::Decimal => 9,
+        _ => 0,
+    };
+    let text = match cell {
+        Cell::None => return QueryValue::None,
+        Cell::Text(text) => text.clone(),
+        Cell::Number(number) => match kind {
+            Kind::Flag => return QueryValue::Flag(*number != 0),
+            Kind::Time => format_rfc3339(*number),
+            Kind::Amount => format_amount(*number, bank.precision.places()),
+            Kind::Decimal => decimal(i128::from(*number), 9, 0),
+            Kind::Whole | Kind::Text => number.to_string(),
+        },
+        Cell::Sum(sum) => {
+            let least = if kind == Kind::Amount { places } else { 0 };
+            decimal(*sum, places, least)
+        }
+        Cell::Average(average) => {
+            let least = if kind == Kind::Amount { places } else { 0 };
+            let sum = average.with_decimals(AVERAGE_MORE);
+            decimal(sum, places.saturating_add(AVERAGE_MORE), least)
+        }
+    };
+    QueryValue::Text(text)
+}
+
+/// A number with so many decimals, without zeros at the end beyond the least.
+fn decimal(number: i128, places: u32, least: u32) -> String {
+    let unit = 10_u128.saturating_pow(places).max(1);
+    let (whole, part) = (number.unsigned_abs() / unit, number.unsigned_abs() % unit);
+    let sign = if number < 0 { "-" } else { "" };
+    let (width, least) = (places as usize, least as usize);
+    let mut digits = if width == 0 {
+        String::new()
+    } else {
+        format!("{part:0width$}")
+    };
+    while digits.len() > least && digits.ends_with('0') {
+        digits.pop();
+    }
+    if digits.is_empty() {
+        format!("{sign}{whole}")
+    } else {
+        format!("{sign}{whole}.{digits}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decimal;
+
+    #[test]
+    fn numbers_keep_the_decimals_that_say_something() {
+        assert_eq!(decimal(0, 0, 0), "0");
+        assert_eq!(decimal(-1500, 3, 3), "-1.500");
+        assert_eq!(decimal(1_500_000_000, 9, 0), "1.5");
+        assert_eq!(decimal(4_000_000_000, 9, 0), "4");
+        assert_eq!(decimal(-5, 3, 0), "-0.005");
+        let large = i128::from(i64::MAX) * 1_000_000;
+        assert_eq!(decimal(large, 6, 0), "9223372036854775807");
+    }
+}

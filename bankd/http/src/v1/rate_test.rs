@@ -1,0 +1,360 @@
+//! What usage would cost by rates that are set or only proposed, and what the past would have cost.
+//! Nothing is written.
+
+use std::collections::BTreeMap;
+
+use bank_api::v1::{RateTest, RateTested, Replay, ReplayRow, TestedPrice};
+use bank_core::amount::Amount;
+use bank_core::decimal::Decimal;
+use bank_core::directory::Directory;
+use bank_core::exact::to_amount;
+use bank_core::price::{Named, Once, Price, Priced, itemise, price, priced_from};
+use bank_core::rate::Rate;
+use bank_core::refusal::Refusal;
+use bank_core::rules;
+use bank_core::time::{Seconds, TEN_YEARS_S, Timestamp};
+use bank_core::usage::Usage;
+use bankd_ledger::access::right::Right;
+use bankd_store::read::usage::{self, UsedRow};
+
+use super::call::{Call, Handled, ok};
+use super::{rate, shape};
+use crate::error::Failure;
+
+/// Most rates of one proposal.
+const PROPOSED_MAX: usize = 100;
+/// Longest replay up to now, in days.
+const DAYS_MAX: i64 = 3660;
+/// Most charges of one replay.
+const CHARGES_MAX: usize = 500_000;
+
+/// `POST /api/v1/rates/test`. Prices are no secret; a replay tells what others were charged, so it
+/// is for administrators and auditors.
+pub(super) async fn test(call: Call) -> Handled {
+    let asked: RateTest = call.json()?;
+    let refused = |r: Refusal| call.refused(&r);
+    let proposed = proposals(call.directory(), &asked).map_err(refused)?;
+    let mut answer = RateTested {
+        unit: call.directory().bank.unit.clone(),
+        ..RateTested::default()
+    };
+    if asked.from.is_some() || asked.to.is_some() || asked.last_days.is_some() {
+        call.demand(Right::PriceThePast)?;
+        answer.replay = Some(replay(&call, &asked, &proposed).await?);
+        return ok(&answer);
+    }
+    known(&call, &asked)?;
+    prices(&call, &asked, &proposed, &mut answer).map_err(refused)?;
+    ok(&answer)
+}
+
+/// Whoever is named is there: a slip of the fingers would change the price in silence.
+fn known(call: &Call, asked: &RateTest) -> Result<(), Failure> {
+    if let Some(name) = &asked.project {
+        call.view.project(name)?;
+    }
+    if let Some(name) = &asked.user {
+        call.view.user(name)?;
+    }
+    if let Some(name) = &asked.machine {
+        call.view.machine(name)?;
+    }
+    Ok(())
+}
+
+/// The proposed rates, each valid at all times.
+fn proposals(directory: &Directory, asked: &RateTest) -> Result<Vec<Rate>, Refusal> {
+    if asked.rates.len() > PROPOSED_MAX {
+        return Err(Refusal::BadValue {
+            field: "rates",
+            expected: "at most 100",
+        });
+    }
+    let mut proposed = Vec::with_capacity(asked.rates.len());
+    for (place, new) in (0_i64..).zip(&asked.rates) {
+        let set = rate::read(directory, new.clone())?;
+        let mut rate = rules::propose(&set, directory)?;
+        rate.id.0 += place;
+        proposed.push(rate);
+    }
+    Ok(proposed)
+}
+
+/// The stored rates with the proposed ones in the place of those about the same subject.
+fn merged(directory: &Directory, proposed: &[Rate], only: bool) -> Vec<Rate> {
+    let stays = |rate: &&Rate| !only && !proposed.iter().any(|new| new.same_subject(rate));
+    let mut rates: Vec<Rate> = directory.rates.iter().filter(stays).cloned().collect();
+    rates.extend(proposed.iter().cloned());
+    rates
+}
+
+fn prices(
+    call: &Call,
+    asked: &RateTest,
+    proposed: &[Rate],
+    answer: &mut RateTested,
+) -> Result<(), Refusal> {
+    let directory = call.directory();
+    let duration = asked
+        .wall_s
+        .ok_or(Refusal::MissingField { field: "wall_s" })?;
+    if !(0..=TEN_YEARS_S).contains(&duration) {
+        return Err(Refusal::BadDuration);
+    }
+    let start = asked.start.as_deref();
+    let start = start.map(|text| shape::read_time(text, "start"));
+    let from = start.transpose()?.unwrap_or_else(|| call.now());
+    let properties = properties(&asked.usage)?;
+    let text = |value: &Option<String>| value.clone().unwrap_or_default();
+    let (user, project, group) = (text(&asked.user), text(&asked.project), text(&asked.group));
+    let machine = text(&asked.machine);
+    let priced = Priced {
+        usage: &properties,
+        duration: Seconds(duration),
+        machine: directory.machine_named(&machine).map(|m| m.id),
+        machine_name: &machine,
+        named: Named {
+            user: &user,
+            project: &project,
+            group: &group,
+        },
+        at: from,
+        from,
+    };
+    answer.current = Some(tested(directory, &priced, &directory.rates)?);
+    if !proposed.is_empty() || asked.only {
+        let rates = merged(directory, proposed, asked.only);
+        answer.proposed = Some(tested(directory, &priced, &rates)?);
+        warn(&priced, &rates, answer);
+    } else {
+        warn(&priced, &directory.rates, answer);
+    }
+    Ok(())
+}
+
+fn warn(priced: &Priced<'_>, rates: &[Rate], answer: &mut RateTested) {
+    let exact = price(priced, rates).unwrap_or_default();
+    if exact.undefined_instance {
+        let text = "undefined_instance: a multiplier has no rate for this value";
+        answer.warnings.push(text.to_owned());
+    }
+    if exact.unpriced {
+        answer.warnings.push(super::quote::UNPRICED.to_owned());
+    }
+}
+
+fn tested(
+    directory: &Directory,
+    priced: &Priced<'_>,
+    rates: &[Rate],
+) -> Result<TestedPrice, Refusal> {
+    let bank = &directory.bank;
+    let total = price(priced, rates).and_then(|p| p.total());
+    let amount = total.and_then(|t| to_amount(t, bank.precision, directory.policy.rounding));
+    let text = itemise(priced, rates, Once::Whole);
+    Ok(TestedPrice {
+        amount: shape::amount(amount.ok_or(Refusal::AmountOverflow)?, bank),
+        itemisation: text.ok_or(Refusal::AmountOverflow)?,
+    })
+}
+
+/// Usage by the names that rates have for it.
+fn properties(given: &BTreeMap<String, String>) -> Result<Usage, Refusal> {
+    let mut used = Usage::default();
+    for (name, value) in given {
+        let number = || {
+            let number = Decimal::parse(value).filter(|d| !d.is_negative());
+            number.map(Some).ok_or(Refusal::BadValue {
+                field: "usage",
+                expected: "decimal numbers, zero or above, for Processors, Nodes, Memory, Disk",
+            })
+        };
+        match name.to_ascii_lowercase().as_str() {
+            "processors" => used.processors = number()?,
+            "nodes" => used.nodes = number()?,
+            "memory" => used.memory_mb = number()?,
+            "disk" => used.disk_mb = number()?,
+            "qualityofservice" | "qos" => used.qos = Some(value.clone()),
+            "class" | "queue" => used.class = Some(value.clone()),
+            _ => used.attributes.push((name.clone(), value.clone())),
+        }
+    }
+    if used.has_negative() {
+        return Err(Refusal::NegativeCharge);
+    }
+    if used.is_bounded() {
+        return Ok(used);
+    }
+    Err(Refusal::BadValue {
+        field: "usage",
+        expected: "at most 64 attributes, values up to 1024 bytes",
+    })
+}
+
+/// Whose charges, and in which money: project, user, and whether only the shadow totals moved.
+type Whose = (String, String, bool);
+
+/// What one instance came to within the span.
+#[derive(Default)]
+struct Tally {
+    whose: (String, String),
+    /// Exact arithmetic ended: it is counted, and left out.
+    beyond: bool,
+    charges: i64,
+    billed: i128,
+    metered: i128,
+    once: i128,
+    /// Whether its first charge lies within the span, so that once-only parts and limits count.
+    whole: bool,
+    last: Price,
+}
+
+/// The span of a replay; what ends at this instant is in it where no end is named.
+fn span(asked: &RateTest, now: Timestamp) -> Result<(Timestamp, Timestamp), Refusal> {
+    let until_now = now.plus(Seconds(1));
+    if let Some(days) = asked.last_days {
+        if !(1..=DAYS_MAX).contains(&days) {
+            return Err(Refusal::BadValue {
+                field: "last_days",
+                expected: "1 to 3660",
+            });
+        }
+        return Ok((now.minus(Seconds(days.saturating_mul(86_400))), until_now));
+    }
+    let time = |text: &Option<String>, field| {
+        let text = text.as_deref();
+        text.map(|text| shape::read_time(text, field)).transpose()
+    };
+    let to = time(&asked.to, "to")?.unwrap_or(until_now);
+    let from = time(&asked.from, "from")?;
+    Ok((from.ok_or(Refusal::MissingField { field: "from" })?, to))
+}
+
+async fn replay(call: &Call, asked: &RateTest, proposed: &[Rate]) -> Result<Replay, Failure> {
+    let refused = |r: Refusal| call.refused(&r);
+    let (from, to) = span(asked, call.now()).map_err(refused)?;
+    if from >= to {
+        return Err(refused(Refusal::BadWindow));
+    }
+    let directory = call.directory();
+    let rates = merged(directory, proposed, asked.only);
+    // A switch of modes in the midst of an instance makes two of it.
+    let mut tallies: BTreeMap<(i64, bool), Tally> = BTreeMap::new();
+    let mut next = call
+        .ask(move |connection| usage::first_from(connection, from))
+        .await?;
+    let mut looked = 0;
+    loop {
+        let rows = call
+            .ask(move |connection| usage::page(connection, next))
+            .await?;
+        let Some(last) = rows.last() else { break };
+        next = last.id.saturating_add(1);
+        looked += rows.len();
+        if looked > CHARGES_MAX {
+            return Err(refused(Refusal::BadValue {
+                field: "from",
+                expected: "a span with at most 500,000 charges after its begin",
+            }));
+        }
+        let within = |row: &&UsedRow| from <= row.at && row.at < to;
+        for row in rows.iter().filter(within) {
+            let tally = tallies.entry((row.instance, row.shadow)).or_default();
+            tally.beyond |= count(directory, &rates, row, tally).is_none();
+        }
+    }
+    summed(directory, tallies, (from, to)).ok_or_else(|| refused(Refusal::AmountOverflow))
+}
+
+fn count(directory: &Directory, rates: &[Rate], row: &UsedRow, tally: &mut Tally) -> Option<()> {
+    let from = row.at.minus(row.seconds);
+    let priced = Priced {
+        usage: &row.usage,
+        duration: row.seconds,
+        machine: directory.machine_named(&row.machine).map(|m| m.id),
+        machine_name: &row.machine,
+        named: Named {
+            user: &row.user,
+            project: &row.project,
+            group: &row.group,
+        },
+        at: priced_from(row.at, row.seconds, row.opened),
+        from,
+    };
+    tally.whose = (row.project.clone(), row.user.clone());
+    let exact = price(&priced, rates)?;
+    tally.charges += 1;
+    tally.billed = tally.billed.checked_add(row.amount.0.into())?;
+    tally.metered = tally.metered.checked_add(exact.metered)?;
+    tally.once = tally.once.max(exact.once);
+    tally.whole |= row.is_first;
+    tally.last = exact;
+    Some(())
+}
+
+/// Charges, what they came to, and what they would come to.
+type Sums = (i64, i128, i128);
+
+fn summed(
+    directory: &Directory,
+    tallies: BTreeMap<(i64, bool), Tally>,
+    (from, to): (Timestamp, Timestamp),
+) -> Option<Replay> {
+    let bank = &directory.bank;
+    let mut groups: BTreeMap<Whose, Sums> = BTreeMap::new();
+    let (mut real, mut in_shadow, mut beyond) = (Sums::default(), Sums::default(), 0_i64);
+    for ((_, shadow), tally) in tallies {
+        let Some(new) = come_to(directory, &tally) else {
+            beyond += 1;
+            continue;
+        };
+        let (project, user) = tally.whose;
+        let of_all = if shadow { &mut in_shadow } else { &mut real };
+        let of_group = groups.entry((project, user, shadow)).or_default();
+        for sums in [of_group, of_all] {
+            sums.0 += tally.charges;
+            sums.1 = sums.1.checked_add(tally.billed)?;
+            sums.2 = sums.2.checked_add(new.0.into())?;
+        }
+    }
+    let row = |(charges, billed, proposed): Sums| ReplayRow {
+        charges,
+        billed: shape::sum(billed, bank),
+        proposed: shape::sum(proposed, bank),
+        difference: shape::sum(proposed.saturating_sub(billed), bank),
+        ..ReplayRow::default()
+    };
+    let rows = groups
+        .into_iter()
+        .map(|((project, user, shadow), sums)| ReplayRow {
+            project: shape::some(&project),
+            user: shape::some(&user),
+            shadow,
+            ..row(sums)
+        });
+    Some(Replay {
+        from: shape::time(from),
+        to: shape::time(to),
+        rows: rows.collect(),
+        total: row(real),
+        shadow_total: (in_shadow.0 > 0).then(|| ReplayRow {
+            shadow: true,
+            ..row(in_shadow)
+        }),
+        left_out: beyond,
+    })
+}
+
+/// What an instance would come to; none beyond exact arithmetic.
+fn come_to(directory: &Directory, tally: &Tally) -> Option<Amount> {
+    if tally.beyond {
+        return None;
+    }
+    let exact = if tally.whole {
+        let sum = tally.metered.checked_add(tally.once)?;
+        tally.last.bounded(sum)
+    } else {
+        tally.metered
+    };
+    to_amount(exact, directory.bank.precision, directory.policy.rounding)
+}

@@ -1,0 +1,219 @@
+//! How many jobs ran and how many waited, as snapshots show it (reports.md 2, decision note 0071): what is
+//! asked, and who sees what of it.
+//!
+//! As with usage: whoever leads a project, or the bank, sees whose they are. Who only is a member sees their
+//! own, and those of others of the project in rows without a name.
+
+mod shaped;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use bank_api::v1::{SampledQuery, UsageQuery};
+use bank_core::calendar::Zone;
+use bank_core::mapping::Naming;
+use bank_core::refusal::Refusal;
+use bank_core::rollup::HOUR;
+use bank_core::rollup::grid::{Every, Grid};
+use bank_core::time::Timestamp;
+use bankd_intake::namespace;
+use bankd_store::read::report::{self, Owner, Sampling, Whose};
+
+use super::call::{Call, Handled, ok};
+use super::report_usage::{
+    BUCKETS_MAX, HIDDEN, ROWS_MAX, check_names, every, holds, leader, moment, sees, too_many, zone,
+};
+use super::view::View;
+use crate::error::Failure;
+
+/// What rows may be of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Word {
+    Project,
+    User,
+    Machine,
+    Queue,
+    Pi,
+    Source,
+}
+
+/// Each with its word.
+const WORDS: [(Word, &str); 6] = [
+    (Word::Project, "project"),
+    (Word::User, "user"),
+    (Word::Machine, "machine"),
+    (Word::Queue, "queue"),
+    (Word::Pi, "pi"),
+    (Word::Source, "source"),
+];
+
+impl Word {
+    fn text(self) -> &'static str {
+        let found = WORDS.iter().find(|(word, _)| *word == self);
+        found.map_or("project", |(_, text)| text)
+    }
+}
+
+/// `GET /api/v1/report/sampled`
+pub(super) async fn show(call: Call) -> Handled {
+    let query: SampledQuery = call.query()?;
+    let wanted = Wanted::read(&call, &query).map_err(|refusal| call.refused(&refusal))?;
+    let of = of(&query);
+    check_names(&call, &of).await?;
+    let from = match wanted.from {
+        Some(from) => from,
+        None => earliest(&call, wanted.until).await?,
+    };
+    if from >= wanted.until {
+        return Err(call.refused(&Refusal::BadWindow));
+    }
+    let grid = Grid::new(from, wanted.until, wanted.every, &wanted.zone, BUCKETS_MAX);
+    let grid = grid.ok_or_else(|| too_many(&call, "every", "at most 10,000 buckets"))?;
+    let asked = Sampling {
+        grid: grid.clone(),
+        place: place(call.view.clone(), of.clone(), wanted.by.clone()),
+        every_source: call.view.is_unlimited() && of == UsageQuery::default(),
+        most: ROWS_MAX,
+    };
+    let found = call.ask(move |connection| report::sampled(connection, &asked));
+    let found = found.await?;
+    if found.rows.len() > ROWS_MAX {
+        return Err(too_many(&call, "by", "less: more than 100,000 rows"));
+    }
+    ok(&shaped::table(&query, &wanted, &grid, found))
+}
+
+/// The first instant of which anything is known.
+async fn earliest(call: &Call, until: Timestamp) -> Result<Timestamp, Failure> {
+    let first = call.ask(report::first_snapshot).await?;
+    let hour_before = Timestamp(until.0.saturating_sub(HOUR));
+    Ok(first.map_or(hour_before, |first| first.min(hour_before)))
+}
+
+/// A question that was read.
+struct Wanted {
+    from: Option<Timestamp>,
+    until: Timestamp,
+    every: Every,
+    zone: Zone,
+    by: Vec<Word>,
+}
+
+impl Wanted {
+    fn read(call: &Call, query: &SampledQuery) -> Result<Wanted, Refusal> {
+        let zone = zone(query.tz.as_deref())?;
+        let time = |text: &Option<String>, field| {
+            let text = text.as_deref();
+            text.map(|text| moment(text, field, &zone)).transpose()
+        };
+        let hour = call.now().0.div_euclid(HOUR).saturating_add(1);
+        let until = time(&query.until, "until")?;
+        Ok(Wanted {
+            from: time(&query.from, "from")?,
+            until: until.unwrap_or(Timestamp(hour.saturating_mul(HOUR))),
+            every: every(query.every.as_deref())?,
+            by: words(query.by.as_deref())?,
+            zone: zone.clone(),
+        })
+    }
+}
+
+/// The words of `by`, each once.
+fn words(text: Option<&str>) -> Result<Vec<Word>, Refusal> {
+    let mut found = Vec::new();
+    let text = text.unwrap_or_default().split(',').map(str::trim);
+    for own in text.filter(|own| !own.is_empty()) {
+        let word = WORDS.iter().find(|(_, known)| *known == own);
+        let word = word
+            .map(|(word, _)| *word)
+            .filter(|word| !found.contains(word));
+        found.push(word.ok_or(Refusal::BadValue {
+            field: "by",
+            expected: "words of project, user, machine, queue, pi and source, each once: snapshots know \
+                       nothing else",
+        })?);
+    }
+    Ok(found)
+}
+
+/// Of whom the question is, as that about usage says it.
+fn of(query: &SampledQuery) -> UsageQuery {
+    UsageQuery {
+        project: query.project.clone(),
+        tree: query.tree,
+        user: query.user.clone(),
+        machine: query.machine.clone(),
+        queue: query.queue.clone(),
+        ..UsageQuery::default()
+    }
+}
+
+/// Under which values jobs count for this caller.
+fn place(view: View, query: UsageQuery, by: Vec<Word>) -> Box<report::Placed<'static>> {
+    Box::new(move |whose| {
+        let names = Names::of(&view, whose);
+        let owner = names.owner(whose);
+        let is_named = sees(&view, &owner)?;
+        if !holds(&view, &query, &owner, is_named) {
+            return None;
+        }
+        let value = |word: &Word| match word {
+            Word::Project => owner.project.to_owned(),
+            Word::User if !is_named => HIDDEN.to_owned(),
+            Word::User => owner.user.to_owned(),
+            Word::Machine => owner.machine.to_owned(),
+            Word::Queue => owner.queue.to_owned(),
+            Word::Pi => leader(&view, owner.project),
+            Word::Source => whose.source.to_owned(),
+        };
+        Some(by.iter().map(value).collect())
+    })
+}
+
+/// For whom a count is today: as it was mapped when it was seen, and where that was nobody whom the bank
+/// knows, as the mappings of today have it.
+pub(super) struct Names<'w> {
+    project: Cow<'w, str>,
+    user: Cow<'w, str>,
+}
+
+impl<'w> Names<'w> {
+    pub(super) fn of(view: &View, whose: &Whose<'w>) -> Names<'w> {
+        let stored = Names {
+            project: Cow::Borrowed(whose.project),
+            user: Cow::Borrowed(whose.user),
+        };
+        if view.meant(whose.project).is_some() {
+            return stored;
+        }
+        let nothing = BTreeMap::new();
+        let mapped = view.directory().mapped(&Naming {
+            source: whose.source,
+            machine: whose.machine,
+            user: whose.login,
+            account: whose.account,
+            queue: whose.queue,
+            namespace: namespace(whose.format, whose.account, &nothing),
+            ..Naming::default()
+        });
+        if view.meant(&mapped.project).is_none() {
+            return stored;
+        }
+        Names {
+            project: Cow::Owned(mapped.project),
+            user: Cow::Owned(mapped.user),
+        }
+    }
+
+    /// As usage has it.
+    pub(super) fn owner<'o>(&'o self, whose: &Whose<'o>) -> Owner<'o> {
+        Owner {
+            project: &self.project,
+            account: 0,
+            user: &self.user,
+            machine: whose.machine,
+            queue: whose.queue,
+            qos: "",
+        }
+    }
+}

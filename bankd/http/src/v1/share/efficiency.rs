@@ -1,0 +1,126 @@
+//! What was asked for beside what was used, and the energy that it took.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bank_api::v1::{EfficiencyQuery, EfficiencyReport, EfficiencyRow};
+use bank_core::contribution::efficiency::{Efficiency, Factors, Work, carbon, energy};
+use bank_core::contribution::{Credit, part};
+use bank_core::decimal::Decimal;
+use bank_core::refusal::Refusal;
+use bankd_store::read::uses::{self, Asked, Used};
+
+use super::super::call::{Call, Handled, ok};
+use super::super::shape;
+use super::{group, on_machine, period, whole};
+
+/// `GET /api/v1/report/efficiency`
+pub(in crate::v1) async fn show(call: Call) -> Handled {
+    whole(&call)?;
+    let query: EfficiencyQuery = call.query()?;
+    let refused = |refusal: Refusal| call.refused(&refusal);
+    let span = period(query.from.as_deref(), query.to.as_deref(), call.now()).map_err(refused)?;
+    let by = group::read(query.by.as_deref()).map_err(refused)?;
+    let watts = factor(query.watts.as_deref(), "watts").map_err(refused)?;
+    let grams = factor(query.co2_g_per_kwh.as_deref(), "co2_g_per_kwh").map_err(refused)?;
+    let settings = &call.services.config.report;
+    let factors = |machine: &str| {
+        let known = settings.factors(machine);
+        Factors {
+            watts: watts.or(known.watts),
+            grams: grams.or(known.grams),
+        }
+    };
+    on_machine(&call, query.machine.as_deref()).await?;
+    let asked = Asked {
+        from: span.from(),
+        to: span.to(),
+        machine: query.machine.clone(),
+    };
+    let directory = Arc::clone(call.directory());
+    let counted = call.ask(move |connection| {
+        // Of each group by machine: one machine's power is not that of another.
+        let mut groups: BTreeMap<String, BTreeMap<String, Efficiency>> = BTreeMap::new();
+        let mut fits = Some(());
+        uses::each(connection, &asked, |used| {
+            let work = work(used);
+            // So much that some of it falls into each microsecond.
+            if part(u64::MAX.into(), work.ran, span, Credit::Spread) == 0 {
+                return;
+            }
+            let name = group::of(by, used, &directory);
+            let own = groups.entry(name.to_owned()).or_default();
+            let own = own.entry(used.machine.clone()).or_default();
+            fits = fits.and(own.add(&work, span, Credit::Spread));
+        })?;
+        Ok(fits.map(|()| groups))
+    });
+    let too_much = || call.refused(&Refusal::AmountOverflow);
+    let groups = counted.await?.ok_or_else(too_much)?;
+    let rows = groups.iter().map(|(name, machines)| {
+        let machines = machines.iter();
+        let parts: Vec<_> = machines
+            .map(|(machine, own)| (own, factors(machine)))
+            .collect();
+        row(name, &parts)
+    });
+    let items: Option<Vec<EfficiencyRow>> = rows.collect();
+    let all = groups.values().flatten();
+    let parts: Vec<_> = all.map(|(machine, own)| (own, factors(machine))).collect();
+    let unknown = parts.iter().filter(|(_, factors)| factors.watts.is_none());
+    let without_watts = unknown.map(|(own, _)| own.uses).sum();
+    ok(&EfficiencyReport {
+        from: shape::time(span.from()),
+        to: shape::time(span.to()),
+        by: group::word(by),
+        items: items.ok_or_else(too_much)?,
+        total: row("total", &parts).ok_or_else(too_much)?,
+        without_watts,
+    })
+}
+
+/// One group, of its machines; none where a sum does not fit.
+fn row(name: &str, parts: &[(&Efficiency, Factors)]) -> Option<EfficiencyRow> {
+    let start = Some(Efficiency::default());
+    let own = parts.iter().fold(start, |sum, (own, _)| sum?.plus(own))?;
+    let [seconds, requested_seconds, cpu_seconds] = own.seconds();
+    Some(EfficiencyRow {
+        group: name.to_owned(),
+        uses: own.uses,
+        hours: own.hours(),
+        requested_hours: own.asked_hours(),
+        cpu_hours: own.busy_hours(),
+        seconds,
+        requested_seconds,
+        cpu_seconds,
+        time_efficiency: own.of_asked(),
+        cpu_efficiency: own.of_held(),
+        energy_kwh: energy(parts.iter().copied()),
+        co2_kg: carbon(parts.iter().copied()),
+    })
+}
+
+fn factor(text: Option<&str>, field: &'static str) -> Result<Option<Decimal>, Refusal> {
+    let read = |text: &str| {
+        let number = Decimal::parse(text).filter(|number| !number.is_negative());
+        number.ok_or(Refusal::BadValue {
+            field,
+            expected: "a decimal number from 0 on",
+        })
+    };
+    text.map(read).transpose()
+}
+
+/// A use whose processors nobody says held nothing.
+fn work(used: &Used) -> Work {
+    let millis = u128::from(used.millis.unwrap_or(0));
+    let over = |time: u64| millis.saturating_mul(u128::from(time));
+    Work {
+        held: over(used.wall_us),
+        asked: used.asked_us.map(over),
+        busy: used
+            .cpu_us
+            .map(|time| u128::from(time).saturating_mul(1_000)),
+        ran: (used.start, used.end),
+    }
+}

@@ -1,0 +1,211 @@
+//! Statements: opening, credits, debits and closing of accounts, and what users and machines were
+//! charged (ledger.md 7, decision note 0055).
+//!
+//! A statement is read in several questions, each bounded: the journal only grows, so that they are
+//! of the same state. That balances and movements agree is checked for each account at every call.
+
+mod of;
+mod shaped;
+
+use std::collections::BTreeSet;
+
+use bank_api::v1::{List, StatementLine, StatementLineQuery, StatementQuery};
+use bank_core::ids::AccountId;
+use bank_core::refusal::Refusal;
+use bank_core::time::Window;
+use bankd_store::read::burn::{self, Burn};
+use bankd_store::read::statement::{self, Frame, Movement, Sums, Whose};
+
+use self::of::Asked;
+use super::call::{Call, Handled, ok};
+use super::view::View;
+use super::{job, shape};
+use crate::error::Failure;
+
+/// Lines of a page that names no limit.
+const DEFAULT_LIMIT: u32 = 100;
+
+/// `GET /api/v1/statements`
+pub(super) async fn show(call: Call) -> Handled {
+    let query: StatementQuery = call.query()?;
+    let asked = Asked::read(&call, &query)?;
+    let now = call.now();
+    let (of, period, known) = (asked.subject.clone(), asked.period, asked.known);
+    let view = call.view.clone();
+    let first = move |connection: &_| {
+        let accounts = of.accounts(connection, &view, &period)?;
+        let frame = statement::frame(connection, &accounts, &period, now, known)?;
+        let end = frame.period.end.unwrap_or(now);
+        let burn = burn::before(connection, end)?;
+        Ok((accounts, frame, burn))
+    };
+    let (accounts, frame, burn) = call.ask(first).await?;
+    asked.check(&accounts)?;
+    let sums = added_up(&call, &asked, &accounts, &frame).await?;
+    if asked.subject.is_unknown() && sums.entries == 0 {
+        return Err(call
+            .view
+            .unknown(asked.subject.kind(), asked.subject.name()));
+    }
+    agree(&call, &frame, &sums, &accounts).await?;
+    ok(&shaped::statement(
+        &call,
+        &asked,
+        &Told {
+            accounts,
+            frame,
+            sums,
+            burn,
+        },
+    ))
+}
+
+/// Everything that was read for a statement.
+struct Told {
+    accounts: BTreeSet<AccountId>,
+    frame: Frame,
+    sums: Sums,
+    burn: Burn,
+}
+
+/// Goes through the movements, one bounded question after the other.
+async fn added_up(
+    call: &Call,
+    asked: &Asked,
+    accounts: &BTreeSet<AccountId>,
+    frame: &Frame,
+) -> Result<Sums, Failure> {
+    let whose = asked.subject.whose(accounts);
+    let mut sums = Sums::default();
+    let mut next = Some(frame.first);
+    while let Some(from) = next {
+        let (whose, frame, view) = (whose.clone(), frame.clone(), call.view.clone());
+        let question = move |connection: &_| {
+            let mut sums = sums;
+            let is_of_use = !matches!(whose, Whose::Accounts(_));
+            let next = statement::scan(connection, &frame, &whose, from, |movement| {
+                let is_seen = sees(&view, movement);
+                if !is_of_use {
+                    sums.take(&frame, movement, is_seen || movement.user.is_empty());
+                } else if is_seen {
+                    sums.take_use(&frame, movement);
+                }
+                true
+            })?;
+            Ok((sums, next))
+        };
+        (sums, next) = call.services.readers.run(question).await?;
+    }
+    Ok(sums)
+}
+
+/// That the movements of each account lead from its opening to its closing: else the statement is
+/// not told, and the transaction is named that does not say what it did.
+async fn agree(
+    call: &Call,
+    frame: &Frame,
+    sums: &Sums,
+    accounts: &BTreeSet<AccountId>,
+) -> Result<(), Failure> {
+    let Some((account, led)) = sums.differing(frame, accounts).next() else {
+        return Ok(());
+    };
+    let closing = sums.closing(frame, account).amount;
+    let frame = frame.clone();
+    let found = call
+        .ask(move |connection| statement::offender(connection, &frame, account))
+        .await?;
+    let directory = call.directory();
+    let bank = &directory.bank;
+    let name = directory.account(account).map_or("", |a| a.name.as_str());
+    let (led, closing) = (shape::sum(led, bank), shape::sum(closing, bank));
+    let mut detail = format!(
+        "account {name:?}: the movements lead to {led}, its balance at the end is {closing}"
+    );
+    if let Some(found) = found {
+        let on = found.allocation.map(|id| format!("allocation {}: ", id.0));
+        let on = on.unwrap_or_default();
+        detail = format!("{detail}; transaction {}: {on}{}", found.tx, found.what);
+    }
+    tracing::error!(%detail, "a statement does not add up");
+    Err(Failure::new("statement_differs", detail)
+        .hint("`bankd verify` compares the whole bank with its journal"))
+}
+
+/// `GET /api/v1/statements/entries`: the lines, in the order of the journal.
+pub(super) async fn lines(call: Call) -> Handled {
+    let query: StatementLineQuery = call.query()?;
+    let limit = job::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
+    let after = query.after.as_deref().map(job::cursor).transpose();
+    let after = after.map_err(|r| call.refused(&r))?;
+    let upto = query.transaction;
+    let asked = Asked::read(&call, &of::summary(query))?;
+    let now = call.now();
+    let (subject, period, known) = (asked.subject.clone(), asked.period, asked.known);
+    let view = call.view.clone();
+    let question = move |connection: &_| {
+        let accounts = subject.accounts(connection, &view, &period)?;
+        let whose = subject.whose(&accounts);
+        let frame = statement::frame_of_lines(connection, &period, now, known, upto)?;
+        let from = after.map_or(frame.first, |after| {
+            after.saturating_add(1).max(frame.first)
+        });
+        let mut found: Vec<(Movement, Option<statement::Object>)> = Vec::new();
+        let mut failed = None;
+        let next = statement::scan(connection, &frame, &whose, from, |movement| {
+            if is_line(&view, &frame, &whose, movement) {
+                match statement::object(connection, movement) {
+                    Ok(object) => found.push((movement.clone(), object)),
+                    Err(error) => failed = Some(error),
+                }
+            }
+            failed.is_none() && found.len() < limit
+        })?;
+        match failed {
+            Some(error) => Err(error),
+            None => Ok((accounts, found, next)),
+        }
+    };
+    let (accounts, found, next) = call.ask(question).await?;
+    asked.check(&accounts)?;
+    let of_use = !asked.subject.has_balances();
+    let line = |(movement, object): &(Movement, Option<statement::Object>)| {
+        shaped::line(&call, movement, object.as_ref(), of_use)
+    };
+    let items: Vec<StatementLine> = found.iter().map(line).collect();
+    ok(&List {
+        items,
+        next: next.map(|next| next.saturating_sub(1).to_string()),
+    })
+}
+
+/// Whether it is seen for whom something moved: who is no more than a member sees of others that they
+/// moved something, and not who they are.
+fn sees(view: &View, movement: &Movement) -> bool {
+    view.sees_work(&movement.project, &movement.user, &movement.machine)
+}
+
+/// Whether a movement is a line of the statement.
+fn is_line(view: &View, frame: &Frame, whose: &Whose, movement: &Movement) -> bool {
+    let moved = match whose {
+        Whose::Accounts(_) => movement.active != 0,
+        _ => movement.amount != 0 && sees(view, movement),
+    };
+    moved && movement.tx <= frame.upto && frame.period.contains(movement.booked)
+}
+
+/// A period as a question gives it.
+fn period(from: Option<&str>, until: Option<&str>) -> Result<Window, Refusal> {
+    let bound = |text: Option<&str>, field, unbounded| match text {
+        Some(text) => shape::read_bound(text, field, unbounded),
+        None => Ok(None),
+    };
+    let window: Window = Window {
+        start: bound(from, "from", "-infinity")?,
+        end: bound(until, "until", "infinity")?,
+    };
+    if window.is_proper() {
+        return Ok(window);
+    }
+    Err(Refusal::BadWindow)
+}

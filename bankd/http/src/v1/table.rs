@@ -1,0 +1,70 @@
+//! The table of the JSON API: every route there is, one file for each kind of thing. The form of a
+//! row is in [`route`](crate::route).
+//!
+//! A new route goes into the file of its kind, or into a new one that [`rows`] names, in the order of
+//! nouns: all of them, one, what is done with it.
+
+mod access;
+mod attention;
+mod books;
+mod equipment;
+mod ledger;
+mod proof;
+mod registry;
+mod settings;
+mod usage;
+mod work;
+
+use crate::route::Route;
+
+/// Every route of the JSON API.
+pub fn rows() -> Vec<Route> {
+    [
+        registry::rows(),
+        ledger::rows(),
+        books::rows(),
+        work::rows(),
+        usage::rows(),
+        settings::rows(),
+        equipment::rows(),
+        attention::rows(),
+        access::rows(),
+        proof::rows(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// What is wrong with members of a body.
+const VALUES: &[&str] = &["bad_name", "bad_value", "missing_field"];
+/// What is wrong with amounts.
+const AMOUNTS: &[&str] = &[
+    "amount_overflow",
+    "amount_too_large",
+    "bad_amount",
+    "bad_amount_syntax",
+    "too_many_decimals",
+];
+/// Why a new thing cannot have its name.
+const NEW: &[&str] = &["already_exists", "was_removed"];
+/// Why a thing cannot go.
+const HELD: &[&str] = &["balance_not_zero", "in_use", "live_liens"];
+/// A name in a body or a query that nothing has, and what several have.
+const NAMED: &[&str] = &["ambiguous", "not_found"];
+/// Why somebody cannot spend.
+const SPEND: &[&str] = &[
+    "account_blocked",
+    "insufficient_funds",
+    "machine_inactive",
+    "machine_unknown",
+    "no_default_project",
+    "no_usable_account",
+    "not_a_member",
+    "project_inactive",
+    "project_unknown",
+    "quote_invalid",
+    "unknown_attribute",
+    "user_inactive",
+    "user_unknown",
+];

@@ -1,0 +1,154 @@
+//! Who may do what: tokens, roles of people, limits, proposals.
+
+use bank_api::v1::{
+    Limit, List, NewDecision, NewKeyAnswer, NewLimit, NewRoleGrant, NewToken, NewTokenAnswer,
+    PageQuery, Proposal, ProposalQuery, Removed, RevokeQuery, RoleGrant, RoleQuery, RotateKey,
+    Token, TokenQuery, Written,
+};
+use bankd_ledger::access::right::Right;
+
+use super::super::{key, limit, proposal, role, token};
+use super::{AMOUNTS, HELD, NAMED, NEW, SPEND, VALUES};
+use crate::route::Route;
+
+pub(super) fn rows() -> Vec<Route> {
+    [tokens(), roles(), proposals()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn tokens() -> Vec<Route> {
+    vec![
+        Route::post("/api/v1/keys/{id}/rotate", key::rotate)
+            .right(Right::ChangeKeys)
+            .says("Make a second key for the client of one, which ends by itself")
+            .more("The answer holds the secret, once.")
+            .body::<RotateKey>()
+            .gives::<NewKeyAnswer>(201, "The new key.")
+            .refuses(VALUES)
+            .refuses(NEW)
+            .refuses(&["bad_duration", "bad_window"]),
+        Route::get("/api/v1/tokens", token::list)
+            .right(Right::SeeKeys)
+            .says("API tokens, without their text")
+            .query::<TokenQuery>()
+            .gives::<List<Token>>(200, "The tokens.")
+            .refuses(&["bad_value"]),
+        Route::post("/api/v1/tokens", token::add)
+            .right(Right::ChangeKeys)
+            .says("Make an API token")
+            .more("The answer holds the token, once.")
+            .body::<NewToken>()
+            .gives::<NewTokenAnswer>(201, "The token.")
+            .refuses(VALUES)
+            .refuses(NAMED)
+            .refuses(NEW)
+            .refuses(&["bad_window", "window_in_past"]),
+        Route::get("/api/v1/tokens/{id}", token::show)
+            .right(Right::SeeKeys)
+            .says("One API token")
+            .gives::<Token>(200, "The token."),
+        Route::delete("/api/v1/tokens/{id}", token::remove)
+            .right(Right::ChangeKeys)
+            .says("Remove an API token; it is refused from then on")
+            .gives::<Removed>(200, "It is gone.")
+            .refuses(VALUES),
+    ]
+}
+
+fn roles() -> Vec<Route> {
+    vec![
+        Route::get("/api/v1/roles", role::list)
+            .right(Right::SeeAccess)
+            .says("Roles of people: those that were given, and what they are in projects")
+            .query::<RoleQuery>()
+            .gives::<List<RoleGrant>>(200, "The roles.")
+            .refuses(&["bad_value"]),
+        Route::post("/api/v1/roles", role::grant)
+            .right(Right::ChangeAccess)
+            .says("Give a person a role")
+            .body::<NewRoleGrant>()
+            .gives::<Written<RoleGrant>>(201, "The role.")
+            .refuses(VALUES)
+            .refuses(NAMED)
+            .refuses(NEW)
+            .refuses(&["window_in_past"]),
+        Route::delete("/api/v1/roles/{name}/{role}", role::revoke)
+            .right(Right::ChangeAccess)
+            .says("Take a role back; it counts no more from then on")
+            .query::<RevokeQuery>()
+            .gives::<Removed>(200, "It is gone.")
+            .refuses(VALUES),
+        Route::get("/api/v1/limits", limit::list)
+            .right(Right::SeeAccess)
+            .says("How much somebody may move")
+            .query::<PageQuery>()
+            .refuses(&["bad_value"])
+            .gives::<List<Limit>>(200, "The limits."),
+        Route::post("/api/v1/limits", limit::set)
+            .right(Right::ChangeAccess)
+            .says("Set how much somebody may move")
+            .body::<NewLimit>()
+            .gives::<Written<Limit>>(201, "The limit.")
+            .refuses(VALUES)
+            .refuses(AMOUNTS),
+        Route::delete("/api/v1/limits/{of}/{name}", limit::remove)
+            .right(Right::ChangeAccess)
+            .says("Remove the limit of a `role`, or of a `name`")
+            .gives::<Removed>(200, "It is gone.")
+            .refuses(VALUES),
+    ]
+}
+
+fn proposals() -> Vec<Route> {
+    vec![
+        Route::get("/api/v1/proposals", proposal::list)
+            .right(Right::SeeProposals)
+            .says("What was proposed, the newest first")
+            .query::<ProposalQuery>()
+            .gives::<List<Proposal>>(200, "The proposals in view.")
+            .refuses(&["bad_value"]),
+        Route::get("/api/v1/proposals/{id}", proposal::show)
+            .right(Right::SeeProposals)
+            .says("One proposal")
+            .gives::<Proposal>(200, "The proposal."),
+        Route::post("/api/v1/proposals/{id}/approve", proposal::approve)
+            .right(Right::DecideProposals)
+            .says("Do what somebody else proposed")
+            .more("It is decided with the state of now, by the right of who approves it.")
+            .body::<NewDecision>()
+            .gives::<Written<Proposal>>(200, "It is done.")
+            .refuses(VALUES)
+            .refuses(AMOUNTS)
+            .refuses(NAMED)
+            .refuses(HELD)
+            .refuses(SPEND)
+            .refuses(NEW)
+            .refuses(&[
+                "allocation_overlap",
+                "bad_window",
+                "not_settable",
+                "nothing_to_refund",
+            ])
+            .refuses(&[
+                "over_limit",
+                "own_proposal",
+                "proposal_over",
+                "refund_exceeds_charge",
+            ])
+            .refuses(&[
+                "same_account",
+                "uncovered",
+                "window_in_past",
+                "cycle_not_due",
+            ]),
+        Route::post("/api/v1/proposals/{id}/reject", proposal::reject)
+            .right(Right::DecideProposals)
+            .says("Say that nothing will come of a proposal")
+            .body::<NewDecision>()
+            .gives::<Written<Proposal>>(200, "It is rejected.")
+            .refuses(VALUES)
+            .refuses(&["proposal_over"]),
+    ]
+}

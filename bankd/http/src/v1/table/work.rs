@@ -1,0 +1,152 @@
+//! Work: quotes, what is held and charged by hand, jobs, and what enforcement would come to.
+
+use bank_api::v1::{
+    Charged, Enforced, EnforcedQuery, GivenQuote, GivenQuoteQuery, Held, Job, JobQuery, Lien,
+    LienQuery, List, NewCharge, NewQuote, NewReserve, OneJobQuery, PastQuery, PatchLien, Quote,
+    Removed, WhatIf, WhatIfQuery, WriteQuery, Written,
+};
+use bankd_ledger::access::right::Right;
+
+use super::super::{charge, enforced, given, job, lien, quote, reserve, whatif};
+use super::{AMOUNTS, NAMED, SPEND, VALUES};
+use crate::route::Route;
+
+pub(super) fn rows() -> Vec<Route> {
+    [quotes(), liens(), jobs()].into_iter().flatten().collect()
+}
+
+fn quotes() -> Vec<Route> {
+    vec![
+        Route::get("/api/v1/quotes", given::list)
+            .right(Right::SeeLedger)
+            .says("Quotes that were given, the newest first")
+            .query::<GivenQuoteQuery>()
+            .gives::<List<GivenQuote>>(200, "A page of quotes.")
+            .refuses(&["bad_value"]),
+        Route::post("/api/v1/quotes", quote::quote)
+            .right(Right::Quote)
+            .says("What would it cost?")
+            .more(
+                "Writes nothing, unless `guarantee` asks for a quote that holds: that one is a \
+                 row, and needs an idempotency key.",
+            )
+            .query::<WriteQuery>()
+            .body::<NewQuote>()
+            .gives::<Quote>(200, "The cost.")
+            .gives::<Quote>(201, "The cost, guaranteed.")
+            .refuses(VALUES)
+            .refuses(NAMED)
+            .refuses(SPEND)
+            .refuses(&["amount_overflow", "amount_too_large", "bad_duration"])
+            .refuses(&["bad_number", "idempotency_key_required", "key_reused"]),
+        Route::get("/api/v1/quotes/{id}", given::show)
+            .right(Right::SeeLedger)
+            .says("One quote that was given")
+            .gives::<GivenQuote>(200, "The quote."),
+        Route::delete("/api/v1/quotes/{id}", given::remove)
+            .right(Right::EndQuotes)
+            .says("End a quote")
+            .more("What is bound to it keeps its price.")
+            .gives::<Removed>(200, "It holds no more.")
+            .refuses(VALUES),
+    ]
+}
+
+fn liens() -> Vec<Route> {
+    vec![
+        Route::post("/api/v1/reserves", reserve::reserve)
+            .right(Right::Hold)
+            .says("Hold money for a job by hand")
+            .body::<NewReserve>()
+            .gives::<Written<Held>>(201, "What is held.")
+            .refuses(VALUES)
+            .refuses(NAMED)
+            .refuses(SPEND)
+            .refuses(WORK),
+        Route::post("/api/v1/charges", charge::charge)
+            .right(Right::Charge)
+            .says("Bill a job by hand")
+            .body::<NewCharge>()
+            .gives::<Written<Charged>>(201, "What was billed.")
+            .refuses(VALUES)
+            .refuses(AMOUNTS)
+            .refuses(NAMED)
+            .refuses(SPEND)
+            .refuses(WORK),
+        Route::get("/api/v1/liens", lien::list)
+            .right(Right::SeeLedger)
+            .says("Liens in view")
+            .query::<LienQuery>()
+            .gives::<List<Lien>>(200, "A page of liens.")
+            .refuses(NAMED)
+            .refuses(&["bad_value"]),
+        Route::get("/api/v1/liens/{id}", lien::show)
+            .right(Right::SeeLedger)
+            .says("One lien")
+            .query::<PastQuery>()
+            .refuses(&["bad_value"])
+            .numbers(&["id"])
+            .gives::<Lien>(200, "The lien."),
+        Route::patch("/api/v1/liens/{id}", lien::extend)
+            .right(Right::Hold)
+            .says("Move the end of a lien")
+            .more("One that has expired holds again what it held.")
+            .numbers(&["id"])
+            .body::<PatchLien>()
+            .gives::<Written<Lien>>(200, "The lien as it is now.")
+            .refuses(VALUES)
+            .refuses(&["insufficient_funds", "lien_ended", "window_in_past"])
+            .refuses(&["account_blocked", "bad_window"]),
+        Route::delete("/api/v1/liens/{id}", lien::release)
+            .right(Right::Hold)
+            .says("Give back what a lien holds")
+            .numbers(&["id"])
+            .gives::<Written<Lien>>(200, "The lien as it is now.")
+            .refuses(&["lien_ended"]),
+    ]
+}
+
+/// What is wrong with a use.
+const WORK: &[&str] = &[
+    "amount_overflow",
+    "amount_too_large",
+    "bad_duration",
+    "bad_number",
+    "bad_window",
+    "implausible_duration",
+    "negative_charge",
+    "overlap",
+    "window_in_past",
+];
+
+fn jobs() -> Vec<Route> {
+    vec![
+        Route::get("/api/v1/jobs", job::list)
+            .right(Right::SeeLedger)
+            .says("Jobs in view, the newest first")
+            .query::<JobQuery>()
+            .gives::<List<Job>>(200, "A page of jobs.")
+            .refuses(NAMED)
+            .refuses(&["bad_value"]),
+        Route::get("/api/v1/jobs/{id}", job::show)
+            .right(Right::SeeLedger)
+            .says("One job: its charges, who paid, and how the price came about")
+            .query::<OneJobQuery>()
+            .gives::<Job>(200, "The job.")
+            .refuses(NAMED),
+        Route::get("/api/v1/what-if", whatif::show)
+            .right(Right::SeeLedger)
+            .says("Which jobs strict enforcement would have refused")
+            .query::<WhatIfQuery>()
+            .gives::<WhatIf>(200, "The jobs, and sums by project.")
+            .refuses(NAMED)
+            .refuses(&["bad_value"]),
+        Route::get("/api/v1/what-if/enforced", enforced::show)
+            .right(Right::SeeLedger)
+            .says("What strict enforcement from a time on would have come to")
+            .query::<EnforcedQuery>()
+            .gives::<Enforced>(200, "What runs and what is refused.")
+            .refuses(NAMED)
+            .refuses(&["bad_value", "bad_window"]),
+    ]
+}

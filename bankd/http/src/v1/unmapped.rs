@@ -1,0 +1,440 @@
+//! Usage that waits for a project: summed up, and given to one (ledger.md 2.8, `#unbilled`).
+//! Administrators and auditors see it, administrators give it away.
+
+use std::collections::BTreeMap;
+
+use bank_api::error::Problem;
+use bank_api::v1::{
+    ASSIGN_MAX, AssignDone, AssignReason, AssignRefused, AssignedRecord, NewAssign, Unmapped,
+    UnmappedQuery, UnmappedRow,
+};
+use bank_core::amount::Amount;
+use bank_core::command::{Assign, Command};
+use bank_core::directory::{Bank, Directory};
+use bank_core::effects::Outcome;
+use bank_core::ids::MappingId;
+use bank_core::mapping::{Field, Mapping, Mappings, Naming};
+use bank_core::refusal::Refusal;
+use bankd_intake::namespace;
+use bankd_ledger::writer::{Decided, Reply, Submission};
+use bankd_store::answer::{Answer, Media};
+use bankd_store::read::SCAN_MAX;
+use bankd_store::read::unmapped::{self, Waiting};
+
+use super::call::{Call, Handled, ok, rendered};
+use super::done::Beside;
+use super::pages::Turn;
+use super::{job, mapping, shape};
+use crate::error::{self, Failure};
+use crate::log::Denied;
+
+/// Groups that are told apart; a page holds fewer.
+const GROUPS_MAX: usize = 100_000;
+/// Records that one request gives away where it names no limit.
+const ASSIGN_USUAL: u32 = 500;
+/// Rows that one request to give away looks at.
+const LOOK_MAX: usize = 10_000;
+
+/// What the report can be summed up by.
+const COLUMNS: [&str; 6] = ["source", "machine", "account", "user", "group", "queue"];
+
+/// `GET /api/v1/unmapped`: the most processor time first.
+pub(super) async fn list(call: Call) -> Handled {
+    let query: UnmappedQuery = call.query()?;
+    let turn = Turn::of(&call, query.limit, query.after.clone())?;
+    let by = columns(query.by.as_deref()).map_err(|r| call.refused(&r))?;
+    let mut groups: BTreeMap<Vec<String>, Sums> = BTreeMap::new();
+    let (mut total, mut complete, mut behind) = (Sums::default(), true, 0);
+    loop {
+        let page = call.ask(move |connection| unmapped::page(connection, behind, SCAN_MAX));
+        let page = page.await?;
+        let Some(last) = page.last() else { break };
+        behind = last.number;
+        let seen = |row: &&Waiting| call.view.sees_work(&row.account, &row.user, &row.machine);
+        let asked = page.iter().filter(|row| waits(row) && wanted(row, &query));
+        for row in asked.filter(seen) {
+            let own: Vec<String> = by
+                .iter()
+                .map(|column| value(row, column).to_owned())
+                .collect();
+            total.add(row);
+            if groups.len() < GROUPS_MAX || groups.contains_key(&own) {
+                groups.entry(own).or_default().add(row);
+            } else {
+                complete = false;
+            }
+        }
+    }
+    let mut groups: Vec<(Vec<String>, Sums)> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, sums)| std::cmp::Reverse(sums.millis_us));
+    let page = turn.behind(groups, |(own, _)| format!("{own:?}"));
+    let (groups, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    let bank = &call.directory().bank;
+    ok(&Unmapped {
+        items: groups
+            .iter()
+            .map(|(own, sums)| sums.row(&by, own, bank))
+            .collect(),
+        next,
+        total: total.row(&[], &[], bank),
+        complete,
+        unit: bank.unit.clone(),
+    })
+}
+
+/// What is paid by somebody, as an account that is open to everybody, waits for nobody.
+fn waits(row: &Waiting) -> bool {
+    row.paid_by.is_none()
+}
+
+fn columns(by: Option<&str>) -> Result<Vec<&'static str>, Refusal> {
+    let bad = || Refusal::BadValue {
+        field: "by",
+        expected: "source, machine, account, user, group and queue, with commas between them",
+    };
+    let known = |word: &str| {
+        let found = COLUMNS.iter().find(|column| **column == word.trim());
+        found.copied().ok_or_else(bad)
+    };
+    by.unwrap_or("source,account,user")
+        .split(',')
+        .map(known)
+        .collect()
+}
+
+fn value<'a>(row: &'a Waiting, column: &str) -> &'a str {
+    match column {
+        "source" => &row.identity.source,
+        "machine" => &row.machine,
+        "account" => &row.account,
+        "user" => &row.user,
+        "group" => &row.group,
+        _ => &row.queue,
+    }
+}
+
+fn wanted(row: &Waiting, query: &UnmappedQuery) -> bool {
+    let asked = [
+        (&query.source, "source"),
+        (&query.machine, "machine"),
+        (&query.account, "account"),
+        (&query.user, "user"),
+    ];
+    let fits = |(asked, column): (&Option<String>, &str)| {
+        asked
+            .as_ref()
+            .is_none_or(|asked| value(row, column) == asked)
+    };
+    asked.into_iter().all(fits)
+}
+
+/// What uses come to together.
+#[derive(Default)]
+struct Sums {
+    records: u64,
+    /// Thousandths of processors × microseconds.
+    millis_us: i128,
+    unbilled: i128,
+    shadow: i128,
+    first: Option<bank_core::time::Timestamp>,
+    last: Option<bank_core::time::Timestamp>,
+}
+
+impl Sums {
+    fn add(&mut self, row: &Waiting) {
+        self.records = self.records.saturating_add(1);
+        let used = i128::from(row.millis).saturating_mul(row.wall_us.into());
+        self.millis_us = self.millis_us.saturating_add(used);
+        let sum = if row.is_unbilled {
+            &mut self.unbilled
+        } else {
+            &mut self.shadow
+        };
+        *sum = sum.saturating_add(row.amount.0.into());
+        let start = row.identity.start;
+        self.first = Some(self.first.map_or(start, |first| first.min(start)));
+        self.last = self.last.max(row.end);
+    }
+
+    fn row(&self, by: &[&str], own: &[String], bank: &Bank) -> UnmappedRow {
+        let of = |column: &str| {
+            let mut named = by.iter().zip(own);
+            named
+                .find(|(known, _)| **known == column)
+                .map(|(_, value)| value.clone())
+        };
+        UnmappedRow {
+            source: of("source"),
+            machine: of("machine"),
+            account: of("account"),
+            user: of("user"),
+            group: of("group"),
+            queue: of("queue"),
+            records: self.records,
+            core_hours: thousandths(self.millis_us),
+            unbilled: shape::sum(self.unbilled, bank),
+            shadow: shape::sum(self.shadow, bank),
+            first: self.first.map(shape::time),
+            last: self.last.map(shape::time),
+        }
+    }
+}
+
+/// Thousandths of processors × microseconds as processor hours, rounded to thousandths.
+fn thousandths(millis_us: i128) -> String {
+    const HOUR_US: i128 = 3_600_000_000;
+    let rounded = millis_us.saturating_add(HOUR_US / 2).div_euclid(HOUR_US);
+    format!(
+        "{}.{:03}",
+        rounded.div_euclid(1000),
+        rounded.rem_euclid(1000)
+    )
+}
+
+/// `POST /api/v1/unmapped/assign`: a bounded number of records, each in a transaction of its own, so
+/// that whoever is interrupted goes on with the same request.
+pub(super) async fn assign(call: Call) -> Handled {
+    let new: NewAssign = call.json()?;
+    let dry_run = call.dry_run()?;
+    let refused = |refusal: Refusal| call.refused(&refusal);
+    let limit = new.limit.unwrap_or(ASSIGN_USUAL);
+    if !(1..=ASSIGN_MAX).contains(&limit) {
+        return Err(refused(Refusal::BadValue {
+            field: "limit",
+            expected: "1 to 1000",
+        }));
+    }
+    let mut behind = new
+        .after
+        .as_deref()
+        .map_or(Ok(0), job::cursor)
+        .map_err(refused)?;
+    let rule = rule(&new).map_err(refused)?;
+    let page = call.ask(move |connection| unmapped::page(connection, behind, LOOK_MAX));
+    let page = page.await?;
+    let mut next = (page.len() >= LOOK_MAX).then_some(());
+    let mut commands = Vec::new();
+    for row in &page {
+        if commands.len() >= usize::try_from(limit).unwrap_or(usize::MAX) {
+            next = Some(());
+            break;
+        }
+        behind = row.number;
+        if let Some(command) = given(row, &rule, new.mapping).filter(|_| waits(row)) {
+            commands.push(command);
+        }
+    }
+    let (mut done, beside) = submit(&call, commands, dry_run).await?;
+    done.next = next.map(|()| behind.to_string());
+    Ok(beside.mark(ok(&done)?))
+}
+
+/// What is asked for, as a mapping alone.
+fn rule(new: &NewAssign) -> Result<Mappings, Refusal> {
+    let conditions = mapping::conditions(&new.when)?;
+    if conditions.is_empty() {
+        return Err(Refusal::MissingField { field: "when" });
+    }
+    if conditions
+        .iter()
+        .any(|own| matches!(own.field, Field::Attribute(_)))
+    {
+        return Err(Refusal::BadValue {
+            field: "when",
+            expected: "what is kept with usage: source, machine, user, group, account, queue, qos, \
+                       namespace",
+        });
+    }
+    let project = mapping::template(&new.project)?;
+    let user = new.user.as_deref().map(mapping::template).transpose()?;
+    let rule = Mapping {
+        id: MappingId(1),
+        priority: 0,
+        conditions,
+        project,
+        user: user.flatten(),
+        description: String::new(),
+        deleted: false,
+    };
+    let templates = [&rule.project, &rule.user];
+    let suits = templates
+        .into_iter()
+        .flatten()
+        .all(|own| own.suits(&rule.conditions));
+    if rule.project.is_none() || !suits {
+        return Err(Refusal::BadValue {
+            field: "project",
+            expected: "a project, without a star that the conditions do not have",
+        });
+    }
+    let mut rules = Mappings::default();
+    rules.put(rule);
+    Ok(rules)
+}
+
+/// The command for one use; none where the conditions do not hold.
+fn given(row: &Waiting, rule: &Mappings, mapping: Option<i64>) -> Option<Command> {
+    let none = BTreeMap::new();
+    let naming = Naming {
+        source: &row.identity.source,
+        machine: &row.machine,
+        user: &row.user,
+        group: &row.group,
+        account: &row.account,
+        queue: &row.queue,
+        qos: &row.qos,
+        namespace: namespace(&row.format, &row.account, &none),
+        attributes: None,
+    };
+    let (project, user) = rule.ask(&naming);
+    Some(Command::Assign(Box::new(Assign {
+        identity: row.identity.clone(),
+        project: project?.0,
+        user: user.map(|(user, _)| user),
+        ended: row.end,
+        note: mapping
+            .map(|id| format!("mapping={id}"))
+            .unwrap_or_default(),
+    })))
+}
+
+async fn submit(
+    call: &Call,
+    commands: Vec<Command>,
+    dry_run: bool,
+) -> Result<(AssignDone, Beside), Failure> {
+    let submission = |command: &Command| Submission {
+        command: command.clone(),
+        caller: call.auth.caller.clone(),
+        // What has its project does not wait any more: a repeat is harmless, and its answer is not kept.
+        key: None,
+        request_id: call.auth.request_id.clone(),
+        dry_run,
+        render,
+        fingerprint: String::new(),
+    };
+    let all = commands.iter().map(submission).collect();
+    let replies = call.services.writer.submit_all(all).await?;
+    let mut tally = Tally::default();
+    let mut denied = Denied::default();
+    for (command, reply) in commands.iter().zip(replies) {
+        // Without a key there is no stored answer.
+        let Reply::Fresh { answer, summary } = reply else {
+            return Err(broken());
+        };
+        denied.by_rule(&summary, &answer);
+        tally.take(command, &answer, call.directory())?;
+    }
+    let replayed = false;
+    let done = tally.done(&call.directory().bank, dry_run);
+    Ok((done, Beside { replayed, denied }))
+}
+
+fn broken() -> Failure {
+    Failure::new("internal", "a record has no answer")
+}
+
+/// What the records of a request came to.
+#[derive(Default)]
+struct Tally {
+    records: u64,
+    changed: u64,
+    was: i128,
+    amount: i128,
+    debt: i128,
+    transaction: Option<i64>,
+    refused: Vec<AssignRefused>,
+    /// By code: the first sentence, and how many.
+    reasons: BTreeMap<String, (String, u64)>,
+}
+
+impl Tally {
+    fn take(
+        &mut self,
+        command: &Command,
+        answer: &Answer,
+        directory: &Directory,
+    ) -> Result<(), Failure> {
+        self.records = self.records.saturating_add(1);
+        if answer.media != Media::Json {
+            let problem = Problem::from_json(&answer.body).ok_or_else(broken)?;
+            let Command::Assign(assign) = command else {
+                return Err(broken());
+            };
+            let refused = AssignRefused {
+                source: assign.identity.source.clone(),
+                id: assign.identity.id.clone(),
+                code: problem.code,
+                detail: problem.detail.unwrap_or_default(),
+            };
+            self.stays(refused.code.clone(), refused.detail.clone());
+            self.refused.push(refused);
+            return Ok(());
+        }
+        let record: AssignedRecord = serde_json::from_slice(&answer.body).map_err(|_| broken())?;
+        if record.changed {
+            self.changed = self.changed.saturating_add(1);
+        }
+        if let Some((code, detail)) = record.stays {
+            self.stays(code, detail);
+        }
+        let read = |text: &str| {
+            let amount = shape::read_amount(text, directory.bank.precision);
+            amount
+                .map(|Amount(minor)| i128::from(minor))
+                .map_err(|_| broken())
+        };
+        self.was = self.was.saturating_add(read(&record.was)?);
+        self.amount = self.amount.saturating_add(read(&record.amount)?);
+        self.debt = self.debt.saturating_add(read(&record.debt)?);
+        self.transaction = self.transaction.or(record.transaction);
+        Ok(())
+    }
+
+    fn stays(&mut self, code: String, detail: String) {
+        let (_, records) = self.reasons.entry(code).or_insert((detail, 0));
+        *records = records.saturating_add(1);
+    }
+
+    fn done(self, bank: &Bank, dry_run: bool) -> AssignDone {
+        let reason = |(code, (detail, records))| AssignReason {
+            code,
+            detail,
+            records,
+        };
+        AssignDone {
+            records: self.records,
+            changed: self.changed,
+            was: shape::sum(self.was, bank),
+            amount: shape::sum(self.amount, bank),
+            debt: shape::sum(self.debt, bank),
+            unit: bank.unit.clone(),
+            refused: self.refused,
+            reasons: self.reasons.into_iter().map(reason).collect(),
+            transaction: self.transaction,
+            next: None,
+            dry_run,
+        }
+    }
+}
+
+fn render(decided: &Decided<'_>) -> Answer {
+    let bank = &decided.directory.bank;
+    rendered(decided, 200, |outcome| match outcome {
+        Outcome::Assigned(assigned) => Some(AssignedRecord {
+            changed: assigned.changed,
+            stays: assigned.stays.as_ref().map(|refusal| {
+                let detail = error::detail(refusal, bank);
+                (refusal.code().to_owned(), detail)
+            }),
+            was: shape::amount(assigned.was, bank),
+            amount: shape::amount(assigned.amount, bank),
+            debt: shape::amount(
+                assigned.charged.as_ref().map_or(Amount::ZERO, |c| c.debt),
+                bank,
+            ),
+            transaction: decided.transaction,
+        }),
+        _ => None,
+    })
+}

@@ -1,0 +1,108 @@
+//! What directories of people say of users, merged into what is known of them: entry by entry, each
+//! journalled or refused by itself.
+
+use bank_api::error::Problem;
+use bank_api::v1::{MERGE_MAX, MergeEntry, MergeUsers, MergedUser, MergedUsers};
+use bank_core::command::{Command, MergeUser, SetUser};
+use bank_core::effects::{Merge, Outcome};
+use bankd_ledger::writer::Decided;
+use bankd_store::answer::{Answer, Media};
+
+use super::call::{Call, Handled, ok, rendered};
+use super::shape::cleared;
+use crate::error::Failure;
+
+/// `POST /api/v1/user-directory`
+pub(super) async fn merge(call: Call) -> Handled {
+    let body: MergeUsers = call.json()?;
+    let count = body.entries.len();
+    if !(1..=MERGE_MAX).contains(&count) {
+        let detail = format!("entries: 1 to {MERGE_MAX} of them in one request");
+        return Err(Failure::new("bad_request", detail).hint("send them in several requests"));
+    }
+    let names: Vec<String> = body
+        .entries
+        .iter()
+        .map(|entry| entry.user.clone())
+        .collect();
+    let commands = (1_usize..).zip(commands(body)).collect();
+    let dry_run = call.dry_run()?;
+    let (answers, beside) = call.write_all(commands, render).await?;
+    let items = names.into_iter().zip(answers);
+    let items = items.map(|(user, answer)| merged(user, &answer));
+    let items: Vec<MergedUser> = items.collect::<Result<_, _>>()?;
+    let answer = ok(&MergedUsers {
+        transaction: items.iter().find_map(|item| item.transaction),
+        items,
+        dry_run,
+    })?;
+    Ok(beside.mark(answer))
+}
+
+fn commands(body: MergeUsers) -> impl Iterator<Item = Command> {
+    let MergeUsers {
+        entries,
+        by_email,
+        known_only,
+        keep,
+    } = body;
+    entries.into_iter().map(move |entry| {
+        Command::MergeUser(Box::new(MergeUser {
+            set: said(entry),
+            by_email,
+            known_only,
+            keep,
+        }))
+    })
+}
+
+fn said(entry: MergeEntry) -> SetUser {
+    let text = |text: Option<String>| text.and_then(cleared);
+    SetUser {
+        name: entry.user,
+        active: entry.active,
+        common_name: text(entry.common_name),
+        email: text(entry.email),
+        default_project: text(entry.default_project).map(Some),
+        organization: text(entry.organization),
+        phone: text(entry.phone),
+        description: text(entry.description),
+        aliases: Some(entry.aliases),
+    }
+}
+
+fn merged(user: String, answer: &Answer) -> Result<MergedUser, Failure> {
+    let broken = || Failure::new("internal", "an entry has no answer");
+    if answer.media == Media::Json {
+        return serde_json::from_slice(&answer.body).map_err(|_| broken());
+    }
+    let problem = Problem::from_json(&answer.body).ok_or_else(broken)?;
+    Ok(MergedUser {
+        user,
+        outcome: "refused".to_owned(),
+        code: Some(problem.code),
+        detail: problem.detail,
+        transaction: None,
+    })
+}
+
+fn render(decided: &Decided<'_>) -> Answer {
+    rendered(decided, 200, |outcome| match outcome {
+        Outcome::Merged(user, what) => Some(MergedUser {
+            user: user.name.clone(),
+            outcome: word(*what).to_owned(),
+            code: None,
+            detail: None,
+            transaction: decided.transaction,
+        }),
+        _ => None,
+    })
+}
+
+fn word(what: Merge) -> &'static str {
+    match what {
+        Merge::Added => "added",
+        Merge::Changed => "changed",
+        Merge::Unchanged => "unchanged",
+    }
+}
