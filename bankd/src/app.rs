@@ -7,7 +7,9 @@
 //! which nobody waits for.
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -17,12 +19,12 @@ use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
 use bankd_gold as gold;
 use bankd_http as http;
-use bankd_intake::follow;
-use bankd_ledger::clock;
-use bankd_ledger::survey;
+use bankd_intake::follow::{self, Followers};
+use bankd_ledger::{clock, survey};
 use bankd_notices::attention;
-use bankd_notices::deliver;
-use bankd_notices::schedule;
+use bankd_notices::deliver::{self, Deliveries};
+use bankd_notices::schedule::{self, Scheduler};
+use bankd_records::Drain;
 use bankd_services::{Services, start};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
@@ -65,59 +67,31 @@ pub async fn run(
     shutdown: impl Future<Output = ()>,
 ) -> Result<()> {
     check_schedules(data, &config).await?;
-    let (services, records) = start::start(data, config)?;
-    let gate = Arc::new(Gate::open(&services.config.auditor, data.path())?);
-    let followers = follow::start(
-        &services.config,
-        data.path(),
-        &data.database(),
-        &services.follow,
-        &services.writer,
-        &services.clock,
-    )
-    .context("cannot follow files")?;
-    let (database, socket) = (data.database(), data.socket());
-    let deliveries = deliver::start(&services.config, data.path(), &database, &services.writer)
-        .context("cannot tell what wants attention")?;
-    let scheduler = schedule::start(&services.config, (&database, &socket), &services.writer)
-        .context("cannot schedule reports")?;
-    let (waker, surveyor) = survey::start(&database, &services.writer, &services.clock)
-        .context("cannot survey the bank")?;
+    let (daemon, waker) = Daemon::start(data, config)?;
     ready();
     let (stop, stopped) = watch::channel(());
     let ticker = tokio::spawn(tick(
-        Arc::clone(&services),
-        Arc::clone(&gate),
+        Arc::clone(&daemon.services),
+        Arc::clone(&daemon.gate),
         waker,
         stopped.clone(),
     ));
     let watched = attention::Bank {
-        config: Arc::clone(&services.config),
-        writer: services.writer.clone(),
-        readers: services.readers.clone(),
+        config: Arc::clone(&daemon.services.config),
+        writer: daemon.services.writer.clone(),
+        readers: daemon.services.readers.clone(),
     };
     let watcher = tokio::spawn(attention::watch(watched, stopped.clone()));
     {
-        let (tcp, unix) = (listeners.tcp.as_ref(), listeners.unix.as_ref());
-        let doors = auditor::Doors {
-            plain: listeners.auditor.as_ref(),
-            secure: listeners.auditor_tls.as_ref(),
-        };
-        let served = async {
-            tokio::join!(
-                http::serve(&services, tcp, unix, stopped.clone()),
-                gold::serve(&services, listeners.gold.as_ref(), stopped.clone()),
-                auditor::serve(&services, &gate, &database, doors, stopped.clone()),
-            )
-        };
+        let served = daemon.serve(&listeners, stopped);
         tokio::pin!(served);
         let early = tokio::select! {
-            _ = &mut served => true,
+            () = &mut served => true,
             () = shutdown => false,
         };
         tracing::info!("stopping");
-        services.proof.stop();
-        scheduler.halt();
+        daemon.services.proof.stop();
+        daemon.scheduler.halt();
         drop(stop);
         if !early && tokio::time::timeout(DRAIN, served).await.is_err() {
             tracing::warn!("requests still open after {} s", DRAIN.as_secs());
@@ -126,22 +100,87 @@ pub async fn run(
     drop(listeners);
     let _ = ticker.await;
     let _ = watcher.await;
-    // What gives to the writer first, and the record files: what they have to say is written by it.
-    let ended = tokio::task::spawn_blocking(move || {
-        followers.stop();
-        scheduler.stop();
-        deliveries.stop();
-        records.stop();
-        services.uploads.stop();
-        services.proof.join();
-        // Nobody wakes it any more.
-        let _ = surveyor.join();
-        services.writer.stop();
-        services.writer_thread.wait()
-    });
+    let ended = tokio::task::spawn_blocking(move || daemon.end());
     anyhow::ensure!(ended.await.unwrap_or(false), "the writer ended badly");
     tracing::info!("stopped");
     Ok(())
+}
+
+/// What runs beside the listeners.
+struct Daemon {
+    services: Arc<Services>,
+    gate: Arc<Gate>,
+    database: PathBuf,
+    followers: Followers,
+    deliveries: Deliveries,
+    scheduler: Scheduler,
+    surveyor: JoinHandle<()>,
+    records: Drain,
+}
+
+impl Daemon {
+    /// Makes the services and starts the threads.
+    fn start(data: &DataDir, config: Config) -> Result<(Self, survey::Waker)> {
+        let (services, records) = start::start(data, config)?;
+        let gate = Arc::new(Gate::open(&services.config.auditor, data.path())?);
+        let (database, socket) = (data.database(), data.socket());
+        let followers = follow::start(
+            &services.config,
+            data.path(),
+            &database,
+            &services.follow,
+            &services.writer,
+            &services.clock,
+        )
+        .context("cannot follow files")?;
+        let deliveries = deliver::start(&services.config, data.path(), &database, &services.writer)
+            .context("cannot tell what wants attention")?;
+        let scheduler = schedule::start(&services.config, (&database, &socket), &services.writer)
+            .context("cannot schedule reports")?;
+        let (waker, surveyor) = survey::start(&database, &services.writer, &services.clock)
+            .context("cannot survey the bank")?;
+        let daemon = Self {
+            services,
+            gate,
+            database,
+            followers,
+            deliveries,
+            scheduler,
+            surveyor,
+            records,
+        };
+        Ok((daemon, waker))
+    }
+
+    /// Serves every listener until the sender of `stopped` is gone and every open request is answered.
+    async fn serve(&self, listeners: &Listeners, stopped: watch::Receiver<()>) {
+        let (tcp, unix) = (listeners.tcp.as_ref(), listeners.unix.as_ref());
+        let doors = auditor::Doors {
+            plain: listeners.auditor.as_ref(),
+            secure: listeners.auditor_tls.as_ref(),
+        };
+        let services = &self.services;
+        tokio::join!(
+            http::serve(services, tcp, unix, stopped.clone()),
+            gold::serve(services, listeners.gold.as_ref(), stopped.clone()),
+            auditor::serve(services, &self.gate, &self.database, doors, stopped),
+        );
+    }
+
+    /// Stops the threads, the writer last: the others give to it, and it keeps how far record files are. False
+    /// if it ended badly.
+    fn end(self) -> bool {
+        self.followers.stop();
+        self.scheduler.stop();
+        self.deliveries.stop();
+        self.records.stop();
+        self.services.uploads.stop();
+        self.services.proof.join();
+        // Nobody wakes it any more.
+        let _ = self.surveyor.join();
+        self.services.writer.stop();
+        self.services.writer_thread.wait()
+    }
 }
 
 /// Refuses scheduled reports that could not be made; the program is asked, in a thread that may wait.

@@ -16,10 +16,10 @@ use bank_core::amount::Precision;
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
 use bankd_gold as gold;
-use bankd_safekeeping::backup::{self, BackupArgs, RestoreArgs};
 use bankd_safekeeping::init::{self, Choices};
 use clap::{Parser, Subcommand};
 
+use crate::backup::{self, BackupArgs, RestoreArgs};
 use crate::doctor::{self, DoctorArgs};
 use crate::import::{self, ImportArgs};
 use crate::{demo, replay, say, serve};

@@ -1,13 +1,14 @@
-//! The daemon of the allocation bank, as a library with a small `main`.
+//! The program `bankd` as a library with a small `main`: its commands, and the daemon that `bankd serve` is.
 //!
-//! Start at [`app`], which puts everything together; a request goes through [`http`], its command
-//! through [`writer`] to [`store`], what it leaves for other programs through [`records`]. The rules
-//! are not here: they are in `bank_core`.
+//! Start at [`cli`] for the commands and at [`app`] for the order in which the daemon starts and stops. What
+//! it serves is in the crates beside this one: a request goes through `bankd_http`, its command through the
+//! writer of `bankd_ledger` to `bankd_store`. The rules are in `bank_core`.
 
 #[macro_use]
 mod say;
 
 pub mod app;
+pub mod backup;
 pub mod cli;
 pub mod demo;
 pub mod doctor;

@@ -7,8 +7,7 @@ use bankd_auditor::Gate;
 use bankd_auditor::access::Access;
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
-use bankd_ledger::clock;
-use bankd_ledger::obs;
+use bankd_ledger::{clock, obs};
 use bankd_services::Services;
 use toml::{Table, Value};
 

@@ -123,6 +123,7 @@ impl Stopwatch {
     }
 }
 
+/// The machine's clock, microseconds since 1970.
 #[allow(
     clippy::disallowed_methods,
     reason = "this is the one place that reads it"

@@ -38,6 +38,7 @@ impl Text {
         let _ = writeln!(self.0, " {value}");
     }
 
+    /// The whole text.
     pub fn done(self) -> String {
         self.0
     }

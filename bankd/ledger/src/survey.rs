@@ -14,9 +14,8 @@ use rusqlite::Connection;
 
 use bank_core::rollup::DAY;
 use bank_core::time::Timestamp;
-use bankd_store::background;
-use bankd_store::rollup;
 use bankd_store::{self as store, Spacing, Surveyor};
+use bankd_store::{background, rollup};
 
 use crate::clock::LedgerClock;
 use crate::writer::Writer;

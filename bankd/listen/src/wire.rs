@@ -46,6 +46,7 @@ enum End {
 }
 
 impl<S> Wire<S> {
+    /// A stream as the HTTP library reads it.
     pub fn new(stream: S) -> Self {
         Self {
             stream,

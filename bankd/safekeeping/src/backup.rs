@@ -6,7 +6,6 @@
 //! whatever broke off. Start at [`make`]; [`restore`] is the way back (`docs/decisions/0064`).
 
 mod clerk;
-mod command;
 mod files;
 mod folder;
 mod rekey;
@@ -15,7 +14,6 @@ pub mod restore;
 mod tests;
 
 pub use clerk::Clerk;
-pub use command::{BackupArgs, RestoreArgs, back_up, bring_back};
 pub use folder::{Found, list};
 
 use std::fs::{self, Permissions};
@@ -27,8 +25,7 @@ use bank_api::text::format_rfc3339;
 use bank_api::v1::{Backup, BackupFile, LastBackup};
 use bankd_config::data_dir::DataDir;
 use bankd_config::{self as config, Config, path_in};
-use bankd_ledger::clock;
-use bankd_ledger::hooks;
+use bankd_ledger::{clock, hooks};
 use bankd_store::{self as store, Holding, verify};
 
 /// The file that says what a backup holds.

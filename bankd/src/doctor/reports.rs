@@ -2,8 +2,7 @@
 
 use bankd_config::data_dir::DataDir;
 use bankd_config::{Config, DeliverWord, path_in};
-use bankd_notices::deliver;
-use bankd_notices::schedule;
+use bankd_notices::{deliver, schedule};
 
 use super::{Found, State};
 

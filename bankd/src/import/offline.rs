@@ -17,8 +17,7 @@ use bankd_ledger::clock;
 use bankd_ledger::writer::{self, Caller, Origin, Writer};
 use bankd_records as records;
 use bankd_safekeeping::backup;
-use bankd_store::SqliteStore;
-use bankd_store::background;
+use bankd_store::{SqliteStore, background};
 
 use super::Failure;
 

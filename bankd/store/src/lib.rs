@@ -69,7 +69,7 @@ pub use export::{Numbered, Numbering, swf_numbers};
 pub use follow::follow_mark;
 pub use idempotency::{Known, PRUNE_MAX, StoredAnswer, known};
 #[cfg(any(test, feature = "test-hooks"))]
-pub use migrate::{old_bank, tamper};
+pub use migrate::old_bank;
 pub use record::{KeptRecord, SinkState, last_record, records_after, sink_state};
 pub use schedule::{
     MadeReport, ReportRun, Schedule, ScheduleChange, ScheduleCount, ScheduleRow, SpanRow,

@@ -188,16 +188,6 @@ pub fn old_bank(path: &std::path::Path, version: usize) -> Result<(), Error> {
     super::bank::insert(&bank, &new)
 }
 
-/// Writes down another balance than the journal's, as somebody with the file could, for tests.
-///
-/// # Errors
-/// If the file cannot be written.
-#[cfg(any(test, feature = "test-hooks"))]
-pub fn tamper(path: &std::path::Path) -> Result<(), Error> {
-    Connection::open(path)?.execute_batch("UPDATE allocation SET amount = amount + 1")?;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
-//! Who may depend on whom: the crates, and the rooms of the daemon.
+//! The directions in which crates depend on each other.
 
 use super::none_of;
-use super::source::{Source, product, read, rust};
+use super::source::{product, read, rust};
 
 /// Every crate with those of ours that it may use. What stands in none is not ours to use.
 const CRATES: [(&str, &[&str]); 6] = [
@@ -184,57 +184,23 @@ fn test_hooks_are_in_no_release() {
     none_of(&findings);
 }
 
-/// A room of the daemon, and what of the daemon it may use.
-const ROOMS: [(&str, &[&str]); 1] = [(
-    "bankd/src/doctor",
-    &[
-        "doctor",
-        "data_dir",
-        "services",
-        "auditor",
-        "backup",
-        "checkpoint",
-        "clock",
-        "config",
-        "deliver",
-        "gold",
-        "keys",
-        "schedule",
-        "store",
-    ],
-)];
-
-/// The rooms that a file reaches with `crate::ROOM`, with their lines.
-fn rooms_of(source: &Source) -> Vec<(usize, String)> {
-    let mut found = Vec::new();
-    for (number, line) in (1..).zip(source.code.lines()) {
-        for (at, word) in line.match_indices("crate::") {
-            let rest = line[at + word.len()..].trim_start_matches('{');
-            let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
-            found.push((number, rest[..end.unwrap_or(rest.len())].to_owned()));
-        }
-    }
-    found
-}
+/// Libraries with the crates of the daemon that may use them; `bankd` is the program itself.
+const LIBRARIES: [(&str, &[&str]); 4] = [
+    ("axum", &["http"]),
+    ("clap", &[]),
+    ("rustls", &["auditor"]),
+    ("tracing-subscriber", &["ledger"]),
+];
 
 #[test]
-fn rooms_of_the_daemon_depend_in_one_direction() {
+fn libraries_stay_in_their_crates() {
     let mut findings = Vec::new();
-    for source in product() {
-        for (line, room) in rooms_of(source) {
-            let narrow = ROOMS.iter().find(|(place, _)| source.is_in(place));
-            if narrow.is_some_and(|(_, allowed)| !allowed.contains(&room.as_str())) {
-                findings.push(format!("{}:{line}: must not use {room}", source.path));
-            }
-            let may_see_http = source.is_in_any(&[
-                "bankd/http/src",
-                "bankd/src/app",
-                "bankd/src/replay",
-                "bankd/src/serve",
-                "bankd/benches",
-            ]);
-            if room == "http" && source.is_in("bankd/") && !may_see_http {
-                findings.push(format!("{}:{line}: nobody may use http", source.path));
+    for (name, _) in DAEMON {
+        let manifest = read(&format!("bankd/{name}/Cargo.toml"));
+        let used = dependencies(&manifest, "dependencies");
+        for (library, crates) in LIBRARIES {
+            if used.iter().any(|one| one == library) && !crates.contains(name) {
+                findings.push(format!("bankd-{name} must not use {library}"));
             }
         }
     }

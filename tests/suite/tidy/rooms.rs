@@ -258,6 +258,7 @@ fn clocks_are_read_in_one_place_of_each_program() {
 fn the_environment_is_read_in_the_settings_only() {
     let places = [
         "bankd/config/src",
+        "bankd/testing/src",
         "bank-cli/src/config",
         "nami-scripts/src/settings",
         "nami-scripts/src/clock",

@@ -11,10 +11,9 @@ use bank_core::model::Key;
 use bank_core::refusal::Refusal;
 use bank_core::time::{Timestamp, Window};
 use bankd_ledger::access::Role;
-use bankd_ledger::clock;
-use bankd_ledger::keys;
 use bankd_ledger::keys::hmac64::{self, Hmac64};
 use bankd_ledger::writer::Decided;
+use bankd_ledger::{clock, keys};
 use bankd_store::answer::Answer;
 use zeroize::Zeroizing;
 

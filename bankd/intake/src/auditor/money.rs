@@ -22,21 +22,28 @@ pub(crate) type Meta = BTreeMap<String, Vec<String>>;
 /// A record as far as it is known.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
+    /// Its name.
     pub record_id: &'a str,
     /// The text up to its end, without the closing brace.
     pub head: &'a str,
+    /// Its values by key.
     pub meta: Option<&'a Meta>,
     /// Microseconds.
     pub start: i64,
+    /// Microseconds, if it has ended.
     pub stop: Option<i64>,
+    /// Seconds from start to stop.
     pub runtime: Option<i64>,
 }
 
 /// How records become commands.
 #[derive(Debug)]
 pub struct Terms<'a> {
+    /// The settings of AUDITOR's routes.
     pub settings: &'a Auditor,
+    /// Source and caller of the record.
     pub feed: &'a Feed,
+    /// The reference data.
     pub directory: &'a Directory,
     /// Whatever the mode is, no money moves (decision 30).
     pub track: bool,

@@ -21,6 +21,7 @@ const NAME_BYTES_MAX: usize = 16 << 10;
 /// A record that may be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Added {
+    /// Its name.
     pub record_id: String,
     /// The JSON text of what never changes, without the closing brace.
     pub head: String,
@@ -37,14 +38,18 @@ pub struct Added {
 /// An end that may be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Updated {
+    /// The name of the record.
     pub record_id: String,
+    /// The end of the record.
     pub stop: Time,
 }
 
 /// Why a body was refused; the record's id, where it could be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
+    /// The name of the record, if it could be read.
     pub record_id: Option<String>,
+    /// The reason.
     pub why: String,
 }
 

@@ -8,8 +8,8 @@ use std::cell::RefCell;
 use std::io::{self, BufRead, BufReader, Read};
 use std::rc::Rc;
 
-use axum::body::Bytes;
 use bankd_ingest::open;
+use hyper::body::Bytes;
 use tokio::sync::mpsc::Receiver;
 
 /// Pieces that wait between a request and the reader; each has at most `http.body_limit` bytes.

@@ -1,6 +1,6 @@
 //! Where in an import a piece belongs.
 
-use axum::body::Bytes;
+use hyper::body::Bytes;
 
 use super::Trouble;
 

@@ -1,4 +1,4 @@
-use axum::body::Bytes;
+use hyper::body::Bytes;
 
 use super::place::Place;
 use super::*;

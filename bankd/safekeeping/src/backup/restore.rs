@@ -11,8 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use bank_api::v1::{Backup, BackupFile};
 use bankd_config::data_dir::{self, DataDir};
-use bankd_ledger::clock;
-use bankd_ledger::hooks;
+use bankd_ledger::{clock, hooks};
 use bankd_store as store;
 
 use super::{MANIFEST, MARGIN, files, folder, mib, prove, rekey};

@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use anyhow::Result;
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
-
-use super::restore::{self, Choices, Restored};
-use super::{Made, Plan, Reason, make};
+use bankd_safekeeping::backup::restore::{self, Choices, Restored};
+use bankd_safekeeping::backup::{Made, Plan, Reason, make};
 
 /// `bankd backup`
 #[derive(Debug, clap::Args)]
