@@ -4,6 +4,7 @@ mod access;
 mod again;
 pub(crate) mod authority;
 mod kill;
+mod large;
 mod late;
 mod peer;
 mod peer_queue;
