@@ -76,12 +76,12 @@ pub async fn run(
         waker,
         stopped.clone(),
     ));
-    let watched = attention::Bank {
+    let bank = attention::Bank {
         config: Arc::clone(&daemon.services.config),
         writer: daemon.services.writer.clone(),
         readers: daemon.services.readers.clone(),
     };
-    let watcher = tokio::spawn(attention::watch(watched, stopped.clone()));
+    let watcher = tokio::spawn(attention::watch(bank, stopped.clone()));
     {
         let served = daemon.serve(&listeners, stopped);
         tokio::pin!(served);

@@ -59,12 +59,12 @@ impl Gate {
     /// # Errors
     /// If they cannot be used.
     pub fn open(settings: &config::Auditor, data: &Path) -> anyhow::Result<Self> {
-        let tls = match settings.tls.listen.is_empty() {
-            true => None,
-            false => Some(
-                Tls::load(&settings.tls, data, clock::auth_now_s()).map_err(anyhow::Error::msg)?,
-            ),
-        };
+        let load = || Tls::load(&settings.tls, data, clock::auth_now_s());
+        let is_asked = !settings.tls.listen.is_empty();
+        let tls = is_asked
+            .then(load)
+            .transpose()
+            .map_err(anyhow::Error::msg)?;
         let access = Lists::new(Access::from(&settings.access));
         Ok(Self { access, tls })
     }

@@ -27,7 +27,9 @@ fn the_reason_of_a_refused_body_of_24_mib_is_short() {
     for one in kept {
         assert!(one["reason"].as_str().unwrap().chars().count() <= REASON_MAX);
     }
-    let sizes = bank.query("SELECT max(length(body)) FROM quarantine").concat();
+    let sizes = bank
+        .query("SELECT max(length(body)) FROM quarantine")
+        .concat();
     assert!(sizes[0].parse::<usize>().unwrap() <= KEPT_MAX, "{sizes:?}");
     bank.verify();
 }

@@ -20,8 +20,12 @@ pub(super) struct Charged {
     pub(super) shadow: i128,
 }
 
-/// What one use came to.
+/// The sums of one job.
 #[derive(Clone, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact about the job by itself"
+)]
 pub(super) struct OfJob {
     pub(super) charged: Charged,
     /// Processors × time, in microseconds.

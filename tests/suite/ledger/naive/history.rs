@@ -5,6 +5,9 @@ use super::Naive;
 /// Transaction and place.
 pub(super) type Place = (usize, usize);
 
+/// Refunds, each with a charge that it gave something back of.
+type Pairs = Vec<(Place, Place)>;
+
 impl Naive {
     /// An entry stands unless one that stands reverses it.
     pub(super) fn stands(&self, place: Place) -> bool {
@@ -48,8 +51,8 @@ impl Naive {
     }
 
     /// The same, and which refund gave something back of which charge.
-    pub(super) fn rests_and_refunds(&self, n: usize) -> (Vec<(Place, i64)>, Vec<(Place, Place)>) {
-        let mut gave: Vec<(Place, Place)> = Vec::new();
+    pub(super) fn rests_and_refunds(&self, n: usize) -> (Vec<(Place, i64)>, Pairs) {
+        let mut gave: Pairs = Vec::new();
         let mut rests: Vec<(Place, i64)> = Vec::new();
         for place in self.rows(n).into_iter().filter(|place| self.stands(*place)) {
             let entry = &self.journal[place.0].entries[place.1];
