@@ -188,7 +188,7 @@ fn test_hooks_are_in_no_release() {
 const LIBRARIES: [(&str, &[&str]); 4] = [
     ("axum", &["http"]),
     ("clap", &[]),
-    ("rustls", &["auditor"]),
+    ("rustls", &["auditor", "notices"]),
     ("tracing-subscriber", &["ledger"]),
 ];
 
