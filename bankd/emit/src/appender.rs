@@ -5,7 +5,7 @@
 //! each file, the last [`Confirmed`]. Its whole loop is:
 //!
 //! ```no_run
-//! # use crate::appender::{Appender, Confirmed, Fsync};
+//! # use bankd_emit::appender::{Appender, Confirmed, Fsync};
 //! # fn store(done: usize, confirmed: Confirmed) {}
 //! # fn run(stored: Option<Confirmed>, mut lines: &[Vec<u8>]) -> std::io::Result<()> {
 //! let (mut file, done) = Appender::open("alloc.txt".as_ref(), stored, lines, Fsync::Batch)?;
