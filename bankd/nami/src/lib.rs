@@ -50,12 +50,12 @@ pub const MAX_KEPT_BYTES: usize = 64 << 10;
 /// The first of all errors: for callers who want everything or nothing.
 ///
 /// ```
-/// use crate::{ReadOptions, read};
+/// use bankd_nami::{ReadOptions, read};
 ///
 /// let xml = b"<Job><JobID>Moab.1</JobID><Procs>16</Procs></Job>";
 /// let documents = read(xml, &ReadOptions::default())?;
 /// assert_eq!(documents[0].object_id.as_deref(), Some("Moab.1"));
-/// # Ok::<(), crate::DocumentError>(())
+/// # Ok::<(), bankd_nami::DocumentError>(())
 /// ```
 pub fn read(bytes: &[u8], options: &ReadOptions<'_>) -> Result<Vec<Document>, DocumentError> {
     read_each(bytes, options)?.into_iter().collect()
