@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn gpus_labels_and_annotations_are_kept() {
         let text = r#"{"items":[{"metadata":{"namespace":"chem","name":"p","uid":"u",
-            "annotations":{"cf_pi":"amy","kubectl/x":""},"labels":{"services.kubernetes.io/name":"a"}},
+            "annotations":{"cf_pi":"amy","kubectl/x":""},"labels":{"app.kubernetes.io/name":"a"}},
             "spec":{"containers":[{"name":"c","resources":{"limits":
                 {"cpu":"1","nvidia.com/gpu":"2","nvidia.com/mig-1g.5gb":1}}}]},
             "status":{"phase":"Succeeded","startTime":"2026-01-01T00:00:00Z","containerStatuses":
