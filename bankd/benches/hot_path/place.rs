@@ -59,6 +59,8 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
         let target = to.join(entry.file_name());
         if entry.file_type()?.is_dir() {
             fs::create_dir_all(&target)?;
+            // The daemon refuses keys that others can read.
+            fs::set_permissions(&target, entry.metadata()?.permissions())?;
             copy(&entry.path(), &target)?;
         } else if entry.file_type()?.is_file() {
             fs::copy(entry.path(), &target)?;
