@@ -142,7 +142,7 @@ pub fn rests(entries: &[Placed]) -> Vec<Rest<'_>> {
     given_back(&standing(entries)).0
 }
 
-/// The same of entries that stand, and which refund gave back of which charge.
+/// The same of entries that were not taken back, with each pair of a refund and the charge that it reduced.
 fn given_back<'a>(stand: &[&'a Placed]) -> (Vec<Rest<'a>>, Vec<(EntryId, EntryId)>) {
     let mut rests: Vec<Rest<'a>> = Vec::new();
     let mut given: Vec<(EntryId, EntryId)> = Vec::new();

@@ -45,7 +45,7 @@ use tls::Tls;
 /// How long the head of a request may take, the wait for it on an idle connection included.
 const HEAD_TIME: Duration = Duration::from_secs(90);
 
-/// Who may use the routes, as the settings and the certificates say; both can be read anew.
+/// Who may use the routes, by the settings and the certificates; both can be read again.
 pub struct Gate {
     /// Who may do what.
     pub access: Lists,

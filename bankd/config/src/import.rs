@@ -78,7 +78,7 @@ pub struct ImportLimits {
     pub file_bytes: u64,
     /// Records of a chunk.
     pub chunk: usize,
-    /// How long a request waits for the reader before it is told to come back.
+    /// How long a request waits for the reader before it is refused.
     pub patience: Duration,
 }
 

@@ -1,7 +1,7 @@
 //! The ledger while the daemon runs: the queue and the thread that change it, who may ask it, and what is
 //! measured of it.
 //!
-//! Start at [`writer`]. Nothing here knows of protocols, files of usage or listeners.
+//! Start at [`writer`]. Nothing here depends on protocols, usage files or listeners.
 
 pub mod access;
 pub mod clock;

@@ -28,9 +28,9 @@ use bankd_config::{self as config, Config, path_in};
 use bankd_ledger::{clock, hooks};
 use bankd_store::{self as store, Holding, verify};
 
-/// The file that says what a backup holds.
+/// The file with the contents of a backup.
 pub const MANIFEST: &str = "manifest.json";
-/// What `format` says in the manifests that this program writes and reads.
+/// The value of `format` in the manifests that this program writes and reads.
 const FORMAT: u8 = 1;
 /// What must stay free on a disk beside a copy.
 const MARGIN: u64 = 16 << 20;
@@ -283,7 +283,7 @@ fn mib(bytes: u64) -> u64 {
 
 /// Remembers in the data directory which backup was the last.
 fn note(data: &DataDir, path: &Path, manifest: &Backup) -> Result<()> {
-    // Whoever asks about it later may stand in another folder.
+    // A later question may come from another working directory.
     let whole = path.canonicalize();
     let path = whole.as_deref().unwrap_or(path);
     let last = LastBackup {

@@ -52,9 +52,9 @@ pub struct Services {
     pub counters: Arc<Counters>,
     /// Requests by route since the start.
     pub requests: Requests,
-    /// How the record files stand.
+    /// The state of the record files.
     pub records: records::Board,
-    /// How the followed files stand.
+    /// The state of the followed files.
     pub follow: follow::Board,
     /// Usage files on their way in.
     pub uploads: Uploads,

@@ -8,7 +8,7 @@ use bankd_config::scripts_file;
 
 /// Longest settings of the scripts that are read.
 const SETTINGS_MAX: u64 = 64 << 10;
-/// Where the scripts' documents wait, unless their settings say otherwise.
+/// Where the scripts' documents wait, unless their settings name another folder.
 const SPOOL: &str = "/var/spool/bank/nami";
 
 /// Documents that wait in the spool of the scripts and in its quarantine, where this host has one.

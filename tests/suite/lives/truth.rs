@@ -32,9 +32,9 @@ pub(super) struct OfJob {
     pub(super) core: i128,
     /// The time itself, in microseconds: of two uses of one id both, even where they overlap.
     pub(super) wall: i128,
-    /// What its charges come to in record files, which price nothing that is only tracked.
+    /// The sum of its charges in record files, which have no price in mode `track`.
     pub(super) listed: i128,
-    /// Processors × time that was charged, in microseconds, whatever a collector says was used.
+    /// Processors × time that was charged, in microseconds, regardless of a collector's record.
     pub(super) billed: i128,
     /// More than charges: something was given back, taken back, amended or given to somebody else.
     pub(super) is_corrected: bool,
@@ -167,7 +167,7 @@ impl Truth {
         }
     }
 
-    /// What the charges of each job come to by themselves.
+    /// The sums of the charges of each job alone.
     fn lines(&mut self, rows: &BTreeMap<i64, Row>, uses: &BTreeMap<i64, Use>) {
         for row in rows.values() {
             let Some(of) = uses.get(&row.instance) else {

@@ -78,7 +78,7 @@ fn a_wrong_rollup_stops_no_backup() {
     assert_ne!(refused.exit, 0, "{}", refused.stdout);
 }
 
-/// Balance snapshots follow from the journal: a rebuild makes them anew, as the advice of `verify` says.
+/// Balance snapshots follow from the journal: a rebuild makes them again, by the advice of `verify`.
 #[test]
 fn wrong_balance_snapshots_are_made_anew() {
     let mut bank = Setup::new().start();

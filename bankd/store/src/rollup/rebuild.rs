@@ -292,7 +292,7 @@ pub fn rebuild(connection: &Connection) -> Result<(), Error> {
 }
 
 impl SqliteStore {
-    /// Makes all rollups and all waypoints anew, and says how many rows of rollups there are then.
+    /// Makes all rollups and all waypoints again; returns the number of rollup rows.
     ///
     /// # Errors
     /// If the store cannot be read or written, which leaves everything as it was.
