@@ -348,7 +348,8 @@ fn gross(own: &[&Moved], truth: &Truth, told: &Told, what: &str, found: &mut Dif
         if moved.reverses.is_some() || is_undone(moved.tx) {
             continue;
         }
-        if moved.op == "refund" {
+        // A total that falls gives back inside a charge.
+        if moved.op == "refund" || moved.kind == "refund" {
             sum.1 += i128::from(moved.amount);
         } else {
             sum.0 -= i128::from(moved.amount);
