@@ -2,6 +2,8 @@
 //! things that matter: a head with two lengths, and a body that nobody has read. Pure: bytes in, findings
 //! out. It decides nothing about a request; if it cannot follow the bytes, it stops.
 
+use memchr::memchr;
+
 /// Most bytes of a line of which the beginning is kept: enough for the two fields that count.
 const LINE_KEPT: usize = 128;
 
@@ -92,8 +94,11 @@ impl Framing {
                     rest
                 }
                 State::Head | State::Size | State::Trailer => {
-                    let (is_whole, rest) = self.take_line(rest);
-                    if is_whole && self.end_line() {
+                    let Some((line, rest)) = split_line(rest) else {
+                        self.keep(rest);
+                        return Seen::Fine;
+                    };
+                    if self.end_line(line) {
                         self.state = State::Lost;
                         let end = bytes.len().saturating_sub(rest.len());
                         return Seen::TwoLengths(end.saturating_sub(1));
@@ -105,37 +110,41 @@ impl Framing {
         Seen::Fine
     }
 
-    /// Takes in bytes up to the end of the line: whether that came, and what is behind it.
-    fn take_line<'a>(&mut self, bytes: &'a [u8]) -> (bool, &'a [u8]) {
-        let end = bytes.iter().position(|byte| *byte == b'\n');
-        let (part, rest) = match end {
-            Some(end) => bytes.split_at_checked(end).unwrap_or((bytes, &[])),
-            None => (bytes, &[][..]),
-        };
+    /// Keeps the beginning of a line that has not ended.
+    fn keep(&mut self, part: &[u8]) {
         let room = LINE_KEPT.saturating_sub(self.line.len());
         self.is_cut |= part.len() > room;
-        self.line.extend(part.iter().take(room));
-        (end.is_some(), rest.get(1..).unwrap_or_default())
+        self.line
+            .extend_from_slice(part.get(..room).unwrap_or(part));
     }
 
-    /// A line is whole: true where it ends a head with two lengths.
-    fn end_line(&mut self) -> bool {
+    /// A line ends with this part: true where the line ends a head with two lengths. Nearly every line
+    /// arrives in one part, which is not copied.
+    fn end_line(&mut self, part: &[u8]) -> bool {
+        if self.line.is_empty() {
+            let kept = part.get(..LINE_KEPT).unwrap_or(part);
+            return self.whole_line(kept, kept.len() < part.len());
+        }
+        self.keep(part);
         let mut line = std::mem::take(&mut self.line);
         let is_cut = std::mem::take(&mut self.is_cut);
-        if line.last() == Some(&b'\r') {
-            line.pop();
-        }
-        match self.state {
-            State::Head if line.is_empty() && !is_cut => return self.end_head(),
-            State::Head if self.head.has_begun => self.field(&line, is_cut),
-            State::Head => self.head.has_begun = true,
-            State::Size => self.state = size(&line),
-            State::Trailer if line.is_empty() && !is_cut => self.state = State::Head,
-            _ => {}
-        }
+        let is_end = self.whole_line(&line, is_cut);
         // Its room serves the next line.
         line.clear();
         self.line = line;
+        is_end
+    }
+
+    fn whole_line(&mut self, line: &[u8], is_cut: bool) -> bool {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        match self.state {
+            State::Head if line.is_empty() && !is_cut => return self.end_head(),
+            State::Head if self.head.has_begun => self.field(line, is_cut),
+            State::Head => self.head.has_begun = true,
+            State::Size => self.state = size(line),
+            State::Trailer if line.is_empty() && !is_cut => self.state = State::Head,
+            _ => {}
+        }
         false
     }
 
@@ -177,6 +186,12 @@ fn size(line: &[u8]) -> State {
         Ok(size) => State::Chunk(size.saturating_add(2)),
         Err(_) => State::Lost,
     }
+}
+
+/// A line without its end, and what is behind it.
+fn split_line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (line, rest) = bytes.split_at_checked(memchr(b'\n', bytes)?)?;
+    Some((line, rest.get(1..).unwrap_or_default()))
 }
 
 /// Skips up to so many bytes: how many are left to skip, and what is behind them.
