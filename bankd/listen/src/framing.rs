@@ -149,7 +149,11 @@ impl Framing {
     }
 
     fn field(&mut self, line: &[u8], is_cut: bool) {
-        let Some(colon) = line.iter().position(|byte| *byte == b':') else {
+        // The two that count begin so; the library refuses a name with anything before it.
+        if !matches!(line.first(), Some(b'c' | b'C' | b't' | b'T')) {
+            return;
+        }
+        let Some(colon) = memchr(b':', line) else {
             return;
         };
         let (name, value) = line.split_at_checked(colon).unwrap_or((line, &[]));

@@ -1,11 +1,11 @@
 //! Requests by route since the start: statuses and durations.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use bankd_ledger::exposition::Text;
 use bankd_ledger::meter::Histogram;
+use foldhash::HashMap;
 
 /// Classes of statuses.
 const ANSWERS: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
