@@ -1,4 +1,4 @@
-//! The one table from refusal code to HTTP status, exit codes and Gold's code (decisions 17, 23
+//! The one table from refusal code to HTTP status, exit codes and Gold's code (decisions.md 17, 23
 //! and 24; `nami.md` 2.2; `ledger.md` 2.6 and 11), and the problem document of RFC 9457.
 //!
 //! Nothing else in the workspace may map a refusal to a number. A code once published keeps its
@@ -154,7 +154,7 @@ pub fn row_or_internal(code: &str) -> &'static Row {
     row(code).unwrap_or(&INTERNAL)
 }
 
-/// Exit code of `bank` where an answer has no code that we know: by its status (decision 24).
+/// Exit code of `bank` where an answer has no code that we know: by its status (decisions.md 24).
 pub fn bank_exit_of_status(status: u16) -> u8 {
     match status {
         200..=299 => bank::DONE,
@@ -183,7 +183,7 @@ pub fn nami_exit_of_status(status: u16) -> u8 {
     }
 }
 
-/// The problem document of RFC 9457 with the members of decision 23; media type
+/// The problem document of RFC 9457 with additional members; media type
 /// `application/problem+json`. What is absent is left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(row_or_internal("no such code").http, 500);
     }
 
-    /// The rows that documents fix: decision 17, nami.md 2.2, ledger.md 2.6 and 11.
+    /// The rows that documents fix: decisions.md 17, nami.md 2.2, ledger.md 2.6 and 11.
     #[test]
     fn fixed_rows() {
         for (code, http, bank, nami, gold) in [

@@ -1,4 +1,4 @@
-//! Exit codes: those of `bank` (decision 24) and those of the NAMI scripts (`nami.md` 2.2).
+//! Exit codes: those of `bank` (decisions.md 24) and those of the NAMI scripts (`nami.md` 2.2).
 //!
 //! All are below 126, so that none looks like a shell's or a signal's status. What refusal leads
 //! to which of them stands in the one table of [`crate::error`].

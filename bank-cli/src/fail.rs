@@ -1,7 +1,7 @@
 //! What is said when something fails, and with which exit code.
 //!
 //! One line `bank: what failed: why`, then `hint:` with what helps, then the request id (ux.md
-//! 2.2). Exit codes are those of decision 24, taken from the table of `bank-api`.
+//! 2.2). Exit codes are those of decisions.md 24, taken from the table of `bank-api`.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! Kill points: named places at which a test can end the process as a power cut would.
 //!
-//! They exist in builds with the feature `test-hooks` only (decision 33); otherwise [`point`] is
+//! They exist in builds with the feature `test-hooks` only (decisions.md 33); otherwise [`point`] is
 //! nothing. `BANK_KILL_AT=name` or `name:count` aborts the process when that point is reached for the
 //! count-th time.
 

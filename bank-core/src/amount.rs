@@ -4,7 +4,7 @@ use crate::refusal::Refusal;
 use std::fmt;
 
 /// An amount in minor units: `10^-p` credits, where the precision `p` (0 to 6) belongs to the bank
-/// (decision 6). The whole range of `i64` is allowed; every operation is checked.
+/// (decisions.md 6). The whole range of `i64` is allowed; every operation is checked.
 ///
 /// ```
 /// use bank_core::amount::{Amount, Precision};
@@ -21,7 +21,7 @@ pub struct Amount(pub i64);
 pub struct Precision(u8);
 
 impl Precision {
-    /// The default of a new bank (decision 6).
+    /// The default of a new bank (decisions.md 6).
     pub const DEFAULT: Precision = Precision(3);
 
     /// A precision, if it lies between 0 and 6.

@@ -2,7 +2,7 @@
 //!
 //! The core knows no time zones. A calendar carries the offsets of its zone as a list of changes,
 //! made once by the shell when the rate was set, so that a past charge is priced again with the
-//! same hours (decision 2).
+//! same hours (decisions.md 2).
 
 use crate::refusal::Refusal;
 use crate::time::{MICROS, Timestamp};

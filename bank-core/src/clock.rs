@@ -1,7 +1,7 @@
 //! The discipline of the ledger clock: what its present is, given what the machine shows.
 //!
 //! The ledger's time follows the machine's clock as long as that clock moves as time passes. A step
-//! back is journalled once, and the ledger waits until the clock has caught up (decision 9). A step
+//! back is journalled once, and the ledger waits until the clock has caught up (decisions.md 9). A step
 //! forward that nobody saw pass is not followed until an operator confirms it: the ledger's time
 //! goes on from where it was, so that a wrong clock expires nothing. Only at a start is the clock
 //! believed further, for a bank that was switched off saw no time pass (decision note 0016).

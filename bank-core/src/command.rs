@@ -46,7 +46,7 @@ pub use usage::{AsNamed, UsageReport};
 /// A command. What it does not name stays as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Adds a project, and an account of its name unless told not to (decision 16).
+    /// Adds a project, and an account of its name unless told not to (decisions.md 16).
     AddProject(AddProject),
     /// Changes a project.
     SetProject(SetProject),
@@ -209,7 +209,7 @@ impl Command {
         }
     }
 
-    /// Whether its answer is kept for ever rather than seven days (decision 22).
+    /// Whether its answer is kept for ever rather than seven days (decisions.md 22).
     pub fn is_charge(&self) -> bool {
         matches!(self, Command::Charge(_))
     }
@@ -231,7 +231,7 @@ pub struct SetAllocation {
 /// Money into an account (ledger.md 2.1).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Deposit {
-    /// An account, else a project with one account (decision 16).
+    /// An account, else a project with one account (decisions.md 16).
     pub name: String,
     /// Zero or above.
     pub amount: Amount,
@@ -277,7 +277,7 @@ pub struct Withdraw {
 /// Whom a request is for, by name, as the scheduler or a person says it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Whose {
-    /// A project, or an account where no project has that name (decision 16).
+    /// A project, or an account where no project has that name (decisions.md 16).
     pub project: Option<String>,
     /// The user.
     pub user: Option<String>,
@@ -302,7 +302,7 @@ impl Whose {
     }
 }
 
-/// How long a quote is valid beyond its duration (decision 15).
+/// How long a quote is valid beyond its duration (decisions.md 15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
     /// No row is written.
@@ -379,7 +379,7 @@ impl Request {
     }
 }
 
-/// Makes or finds an instance (decision 11).
+/// Makes or finds an instance (decisions.md 11).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Create {
     /// About what.
@@ -391,7 +391,7 @@ pub struct Create {
     pub duration: Option<Seconds>,
 }
 
-/// What becomes of a reserve that comes after the end of the use it belongs to (decision 13): one
+/// What becomes of a reserve that comes after the end of the use it belongs to (decisions.md 13): one
 /// within the grace whose start does not lie after the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AfterEnd {
@@ -417,7 +417,7 @@ pub struct Reserve {
     pub start: Option<Timestamp>,
     /// When it ends; start + wall duration + grace by default.
     pub end: Option<Timestamp>,
-    /// What is added to the grace: for NAMI twice the flush interval (decision 12).
+    /// What is added to the grace: for NAMI twice the flush interval (decisions.md 12).
     pub flush_grace: bool,
     /// What becomes of it after the end.
     pub after_end: AfterEnd,
@@ -463,7 +463,7 @@ pub struct ExtendLien {
     pub end: Timestamp,
 }
 
-/// Closes an instance (decision 13).
+/// Closes an instance (decisions.md 13).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Close {
     /// About what.
@@ -474,7 +474,7 @@ pub struct Close {
     pub event_time: Option<Timestamp>,
 }
 
-/// A charge that came before, word for word: it is journalled, and moves nothing (decision 22).
+/// A charge that came before, word for word: it is journalled, and moves nothing (decisions.md 22).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repeat {
     /// About what.

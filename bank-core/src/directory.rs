@@ -1,6 +1,6 @@
 //! Who and what there is: projects, users, machines, accounts' lists and rates.
 //!
-//! The directory is reference data. It holds no balance (decision 3): a shell may keep it in
+//! The directory is reference data. It holds no balance (decisions.md 3): a shell may keep it in
 //! memory and load it anew whenever a command changed it.
 
 mod access;

@@ -353,7 +353,7 @@ impl Entry {
 pub enum Billing {
     /// The project paid.
     Billed,
-    /// The suspense account carries it (decision 14).
+    /// The suspense account carries it (decisions.md 14).
     Unbilled,
     /// Only the shadow totals moved.
     Shadow,

@@ -1,13 +1,13 @@
 //! Prices before rounding: reduced fractions, and sums in trillionths of a credit.
 //!
 //! Every operation is checked. What does not fit is `None`, and the caller refuses the quote or
-//! makes the charge `unbilled` (decision 6): a wrong price is never the answer.
+//! makes the charge `unbilled` (decisions.md 6): a wrong price is never the answer.
 
 use crate::amount::{Amount, Precision};
 use crate::decimal::Decimal;
 use std::fmt;
 
-/// Trillionths in one credit: the grain of the running exact sum (decision 7).
+/// Trillionths in one credit: the grain of the running exact sum (decisions.md 7).
 pub const TRILLIONTHS: i128 = 1_000_000_000_000;
 
 /// An exact, reduced fraction with a denominator above zero.
@@ -23,7 +23,7 @@ pub struct Fraction {
     denominator: i128,
 }
 
-/// How an exact sum becomes an amount (decision 7).
+/// How an exact sum becomes an amount (decisions.md 7).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rounding {
     /// Half to even: the default.
@@ -161,7 +161,7 @@ impl Fraction {
         Fraction::new(left.checked_add(right)?, self.denominator.checked_mul(b)?)
     }
 
-    /// The fraction in trillionths, rounded half to even (decision 7).
+    /// The fraction in trillionths, rounded half to even (decisions.md 7).
     pub fn to_trillionths(self) -> Option<i128> {
         let scaled = self.times(Fraction::whole(TRILLIONTHS))?;
         divide(scaled.numerator, scaled.denominator, Rounding::HalfEven)
@@ -307,7 +307,7 @@ mod tests {
 
         #[test]
         fn increments_bill_what_the_whole_would(parts in prop::collection::vec(1i64..100_000, 1..20)) {
-            // decision 7: billed now = round(sum) - billed so far.
+            // decisions.md 7: billed now = round(sum) - billed so far.
             let p = Precision::new(0).unwrap();
             let rate = Fraction::new(1, 3).unwrap();
             let (mut sum, mut billed) = (0i128, 0i64);

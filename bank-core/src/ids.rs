@@ -21,7 +21,7 @@ id! {
     AccountId,
     /// An allocation's number, from 1.
     AllocationId,
-    /// The number of one use of a scheduler object's id (decision 11).
+    /// The number of one use of a scheduler object's id (decisions.md 11).
     InstanceId,
     /// A lien's number.
     LienId,
@@ -54,7 +54,7 @@ id! {
 /// Longest name of a project, user, machine or account, in bytes.
 pub const NAME_BYTES_MAX: usize = 256;
 
-/// The account of usage that no project could be billed for (decision 14).
+/// The account of usage that no project could be billed for (decisions.md 14).
 pub const UNBILLED: &str = "#unbilled";
 
 /// Checks a name that a person gives to a new project, user, machine or account: 1 to 256 bytes,

@@ -24,7 +24,7 @@ use crate::amount::Amount;
 use crate::ids::{AccountId, AllocationId, EntryId, MachineId, ProjectId, UserId};
 use crate::time::{Timestamp, Window};
 
-/// How far a project or machine is enforced (decision 18, ledger.md 5).
+/// How far a project or machine is enforced (decisions.md 18, ledger.md 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// Quotes and liens are tested, charges move money: the default.
@@ -141,7 +141,7 @@ pub struct Member {
 pub struct Account {
     /// Its number.
     pub id: AccountId,
-    /// Its name, unique (decision 16).
+    /// Its name, unique (decisions.md 16).
     pub name: String,
     /// Lower is spent first, before the end time.
     pub priority: i64,
@@ -293,7 +293,7 @@ pub struct Allocation {
     pub deposited: Amount,
     /// What charges took of it, less what of that was given back (ledger.md 2.5).
     pub used: Amount,
-    /// What shadow charges took; zero or below (decision 18).
+    /// What shadow charges took; zero or below (decisions.md 18).
     pub shadow: Amount,
     /// What shadow liens hold.
     pub shadow_held: Amount,
@@ -329,7 +329,7 @@ impl Allocation {
     }
 
     /// What may still be taken: amount + credit limit − held, and with the shadow totals in the
-    /// shadow modes (decision 18).
+    /// shadow modes (decisions.md 18).
     pub fn free(&self, shadow: bool) -> i128 {
         let real = i128::from(self.amount.0)
             .saturating_add(i128::from(self.credit_limit.0))

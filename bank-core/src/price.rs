@@ -1,7 +1,7 @@
 //! Usage × rates → an exact price, and the rates that made it (ledger.md 3.1, nami.md 3.4).
 //!
 //! `( Σ resources × consumption × duration + Σ usage ) × Π multipliers + Σ fees`, exact. Nothing is
-//! rounded here but the two parts, each to a trillionth of a credit (decision 7). Where rates have
+//! rounded here but the two parts, each to a trillionth of a credit (decisions.md 7). Where rates have
 //! calendars the window is split at their edges and the pieces are summed before that.
 
 mod itemise;
@@ -52,7 +52,7 @@ pub struct Priced<'a> {
 pub struct Price {
     /// What grows with the duration.
     pub metered: i128,
-    /// Fees and per-use charges: once per instance (decision 7).
+    /// Fees and per-use charges: once per instance (decisions.md 7).
     pub once: i128,
     /// The least that an instance costs, if it costs anything.
     pub least: Option<i128>,
@@ -79,7 +79,7 @@ impl Price {
     }
 }
 
-/// The price of usage. `None` where exact arithmetic ends (decision 6).
+/// The price of usage. `None` where exact arithmetic ends (decisions.md 6).
 pub fn price(asked: &Priced<'_>, rates: &[Rate]) -> Option<Price> {
     let first = Sums::at(asked, rates, asked.from)?;
     let metered = if pieces::has_hours(asked, rates) {

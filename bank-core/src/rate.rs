@@ -91,7 +91,7 @@ impl RateKind {
     }
 }
 
-/// The time that a metered rate is for: 1, 60, 3600 or 86400 seconds (decision 6).
+/// The time that a metered rate is for: 1, 60, 3600 or 86400 seconds (decisions.md 6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Per {
     /// Per second.
@@ -143,7 +143,7 @@ impl Per {
     }
 }
 
-/// A rate's number: a decimal with at most nine places, zero or above, in billionths (decision 6).
+/// A rate's number: a decimal with at most nine places, zero or above, in billionths (decisions.md 6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RateValue(pub i64);
 

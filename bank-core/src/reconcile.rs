@@ -1,4 +1,4 @@
-//! What was recorded beside what was charged: pure comparison of one use (decision 19).
+//! What was recorded beside what was charged: pure comparison of one use (decisions.md 19).
 //!
 //! A machine has one source that charges. What others say of the same work is kept, and here it is
 //! held against the charge. Nothing is decided: differences are for people.

@@ -5,7 +5,7 @@ use crate::ids::NAME_BYTES_MAX;
 use crate::time::Timestamp;
 
 /// A refusal. The code is stable; HTTP status and exit codes are in the one table of `bank-api`
-/// (decision 17). Names in it are bounded and are those that the caller gave.
+/// (decisions.md 17). Names in it are bounded and are those that the caller gave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The lists of an account match, but the money is short (ledger.md 2.6).
@@ -17,12 +17,12 @@ pub enum Refusal {
         /// The account or project that was asked.
         whose: String,
     },
-    /// A charge in mode `fast` left the account below zero; a deposit clears it (decision 18).
+    /// A charge in mode `fast` left the account below zero; a deposit clears it (decisions.md 18).
     AccountBlocked {
         /// The account.
         account: String,
     },
-    /// An account would match if the user were an active member (decision 17).
+    /// An account would match if the user were an active member (decisions.md 17).
     NotAMember {
         /// The user, empty when the request named none.
         user: String,
@@ -72,7 +72,7 @@ pub enum Refusal {
         what: String,
     },
     /// A project or an account that is not the caller's, or that is not there: which of both it is, is
-    /// for those alone who see it (decision 23).
+    /// for those alone who see it (decisions.md 23).
     OutOfScope {
         /// Kind of object.
         kind: &'static str,
@@ -205,7 +205,7 @@ pub enum Refusal {
     },
     /// The ledger follows the clock already.
     NoClockJump,
-    /// A window that was billed in part or whole (decision 8).
+    /// A window that was billed in part or whole (decisions.md 8).
     Overlap {
         /// Start of the first part that was billed already.
         start: Timestamp,

@@ -1,4 +1,4 @@
-//! What a use gives to the hours in which it ran (reports.md 1.7 item 2 and 7, decision 31).
+//! What a use gives to the hours in which it ran (reports.md 1.7 item 2 and 7, decisions.md 31).
 //!
 //! A use is spread evenly over [start, end). What a stretch of time gets of a total is the difference of
 //! two cumulative shares, each cut to whole units: whatever the stretches, their parts add up to the

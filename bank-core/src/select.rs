@@ -26,7 +26,7 @@ pub struct Payer {
     pub user: Option<UserId>,
     /// The machine, if known.
     pub machine: Option<MachineId>,
-    /// The only account that may pay, where the request named one (decision 16).
+    /// The only account that may pay, where the request named one (decisions.md 16).
     pub only: Option<AccountId>,
     /// An administrative reservation, or one without a user under its machine's reservation account: any
     /// member will do.
@@ -163,7 +163,7 @@ pub fn find(directory: &Directory, whose: &Whose) -> Payer {
 }
 
 /// The project of a name; else that of the account of that name, which is then the only one that may
-/// pay (decision 16).
+/// pay (decisions.md 16).
 pub fn named<'a>(directory: &'a Directory, name: &str) -> Option<(&'a Project, Option<AccountId>)> {
     let account = || {
         let (account, project) = account_with_one_project(directory, name)?;
@@ -386,7 +386,7 @@ fn spread_below(
     }
 }
 
-/// The account a person means by a name: the account, else the project's only one (decision 16).
+/// The account a person means by a name: the account, else the project's only one (decisions.md 16).
 pub fn account_by_name<'a>(directory: &'a Directory, name: &str) -> Result<&'a Account, Refusal> {
     if let Some(account) = directory.account_named(name) {
         return Ok(account);

@@ -1,5 +1,5 @@
 //! How a charge is measured and who covers what is short, beyond the plain "so many seconds more"
-//! (ledger.md 2.8, decisions 7, 8 and 14).
+//! (ledger.md 2.8, decisions.md 7, 8 and 14).
 
 use crate::amount::Amount;
 use crate::effects::Delta;
@@ -14,10 +14,10 @@ use crate::time::{Seconds, Timestamp};
 )]
 pub struct Terms {
     /// The charged window. Who sends start and end gets window rules: what is billed already is
-    /// left out or refused (decision 8).
+    /// left out or refused (decisions.md 8).
     pub window: Option<Span>,
     /// The caller reports totals: billed is the price of the total less what was billed before,
-    /// and a total that falls gives money back (decision 7).
+    /// and a total that falls gives money back (decisions.md 7).
     pub total: bool,
     /// Bill this, whatever the rates say; zero or above.
     pub amount: Option<Amount>,
@@ -35,9 +35,9 @@ pub struct Terms {
     /// is not said.
     pub idle: Option<Seconds>,
     /// Whose word it is: `nami`, `gold` or an import source. None for a person, who may charge
-    /// whatever a machine's source is (decision 19).
+    /// whatever a machine's source is (decisions.md 19).
     pub source: Option<String>,
-    /// No money moves, whatever the mode is: priced as in mode `track` (decision 30).
+    /// No money moves, whatever the mode is: priced as in mode `track` (decisions.md 30).
     pub track: bool,
     /// A finished use: what is charged is the whole of it.
     pub finished: Option<Whole>,
@@ -103,7 +103,7 @@ impl Shortfall {
     }
 }
 
-/// What becomes of a window that was billed in part or whole (decision 8).
+/// What becomes of a window that was billed in part or whole (decisions.md 8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overlap {
     /// Only the rest is billed.

@@ -165,7 +165,7 @@ impl Next {
 pub struct Context<'a> {
     /// Reference data.
     pub directory: &'a Directory,
-    /// The ledger clock: never before the last recorded transaction (decision 9).
+    /// The ledger clock: never before the last recorded transaction (decisions.md 9).
     pub now: Timestamp,
     /// What the caller may touch.
     pub scope: &'a crate::command::Scope,

@@ -1,7 +1,7 @@
 //! The command line of the daemon.
 //!
 //! Errors are one line, `bankd: what: why`, and a hint where there is one; exit codes are those of
-//! `bank` (decision 24).
+//! `bank` (decisions.md 24).
 
 mod proof;
 mod rollup;

@@ -78,7 +78,7 @@ pub struct ImportArgs {
 pub struct Failure {
     /// What, where and why.
     pub why: String,
-    /// Of decision 24.
+    /// Of decisions.md 24.
     pub code: u8,
 }
 

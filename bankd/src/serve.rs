@@ -69,7 +69,7 @@ fn check_modes(data: &DataDir, config: &Config) -> Result<()> {
 }
 
 /// Makes the listeners, and the lines that say where they are. The first is that of TCP
-/// (decision 4).
+/// (decisions.md 4).
 async fn listen(data: &DataDir, config: &Config) -> Result<(Listeners, String)> {
     let mut listeners = Listeners::default();
     let mut said = String::new();

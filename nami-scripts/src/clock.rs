@@ -1,6 +1,6 @@
 //! The one place that reads clocks, and the time budget of a call.
 //!
-//! Two clocks (decision 9): the real one dates signatures; the event time of a document comes from
+//! Two clocks (decisions.md 9): the real one dates signatures; the event time of a document comes from
 //! the real one too, except in builds with feature `test-hooks`, where the file named by
 //! `BANKD_TEST_CLOCK` gives it, as it does for the daemon.
 

@@ -67,7 +67,7 @@ impl Event {
     }
 
     /// Whether a document of this event that the bank did not accept is kept for later: the
-    /// scheduler only logs its failure and never sends it again (decision 27).
+    /// scheduler only logs its failure and never sends it again (decisions.md 27).
     pub(crate) fn is_always_kept(self) -> bool {
         matches!(
             self,

@@ -1,5 +1,5 @@
 //! What `moab.cfg` calls: one small binary that acts by the name it is called by, takes a document
-//! of the scheduler to the bank and answers with an exit code (decisions 26 and 27, `nami.md` 2).
+//! of the scheduler to the bank and answers with an exit code (decisions.md 26 and 27, `nami.md` 2).
 //!
 //! Read `call` first: one call from start to end. `event` says which event it is, `input` finds
 //! the document, `client` sends it over `wire`, `outcome` says what the answer means, `spool` keeps

@@ -122,7 +122,7 @@ impl Outcome {
             || ["busy", "disk_full"].contains(&self.code.as_str())
     }
 
-    /// Whether sending the document again can never help (decision 27).
+    /// Whether sending the document again can never help (decisions.md 27).
     pub(crate) fn is_final(&self) -> bool {
         is_final(self.condition, &self.code) && !self.again
     }

@@ -1,4 +1,4 @@
-//! `nami.conf` and its environment variables (decision 27, `nami.md` 2.2).
+//! `nami.conf` and its environment variables (decisions.md 27, `nami.md` 2.2).
 //!
 //! One `key=value` per line, `#` begins a comment line. Every key may be given as the environment
 //! variable `NAMI_<KEY>` (capitals, `_` for `.`), which wins, and may be written that way in the

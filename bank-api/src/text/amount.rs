@@ -1,6 +1,6 @@
 //! Exact decimals of minor units.
 
-/// Most decimals that a bank may have (decision 6).
+/// Most decimals that a bank may have (decisions.md 6).
 pub const MAX_PRECISION: u8 = 6;
 
 /// Why a text is no amount of this bank.

@@ -104,7 +104,7 @@ pub struct Status {
     pub limited: Limited,
 }
 
-/// Usage that no account could be found for (decision 14).
+/// Usage that no account could be found for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Unbilled {

@@ -262,7 +262,7 @@ pub struct AllocationQuery {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewDeposit {
-    /// An account, else a project whose only account is meant (decision 16).
+    /// An account, else a project whose only account is meant.
     #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub name: String,
     /// Exact decimal; more digits than the precision are refused.

@@ -12,8 +12,7 @@ pub struct Project {
     pub parent: Option<String>,
     /// False refuses quotes and liens; charges are still taken (ledger.md 2.8).
     pub active: bool,
-    /// `strict`, `fast`, `notional`, `track`, or `default` where the machine's or bank's holds
-    /// (decision 18).
+    /// `strict`, `fast`, `notional`, `track`, or `default` where the machine's or bank's holds.
     pub mode: String,
     /// Free text.
     pub description: Option<String>,
@@ -55,7 +54,7 @@ pub struct NewProject {
     /// Parent project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// Make no account of the same name (decision 16).
+    /// Make no account of the same name.
     #[serde(default)]
     pub no_account: bool,
     /// Users to make members; each must be there.
@@ -219,7 +218,7 @@ pub struct Machine {
     pub active: bool,
     /// `strict`, `fast`, `notional`, `track` or `default`; a project's mode overrides it.
     pub mode: String,
-    /// Seconds between two charges of a running job (decision 12).
+    /// Seconds between two charges of a running job.
     pub flush_interval_s: i64,
     /// Account that pays when the project's cannot, `null` for none (nami.md 5).
     pub fallback: Option<String>,
@@ -232,7 +231,7 @@ pub struct Machine {
     #[serde(default)]
     pub operating_system: Option<String>,
     /// Whose word its usage is charged by: `nami`, `gold` or an import source; `null` until the
-    /// first record claims it (decision 19).
+    /// first record claims it.
     #[serde(default)]
     pub source: Option<String>,
     /// What of finished usage is charged (nami.md 4.3).

@@ -7,7 +7,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A chunk of a source's records (decision 20). What of it moves no money is one transaction; what
+/// A chunk of a source's records (decisions.md 20). What of it moves no money is one transaction; what
 /// must be a command of its own is told back and left alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chunk {

@@ -1,4 +1,4 @@
-//! Objects that a command names: the caller's scope must cover each of them (decision 39).
+//! Objects that a command names: the caller's scope must cover each of them (decisions.md 39).
 //!
 //! Each command that a caller limited to projects or machines can send is destructured field by field,
 //! without `..`. A new command or a new field does not compile until it is listed here.

@@ -34,7 +34,7 @@ pub struct UsageReport {
     /// What its reader says of it, such as `repaired sampled`.
     pub flags: String,
     /// It came where nobody is known: it is priced, and no money moves, whatever the mode is
-    /// (decision 30). Says nothing of the use itself.
+    /// (decisions.md 30). Says nothing of the use itself.
     pub track: bool,
 }
 

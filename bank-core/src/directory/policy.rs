@@ -37,9 +37,9 @@ pub struct Policy {
     pub mode: Mode,
     /// How an exact sum is rounded.
     pub rounding: Rounding,
-    /// What a lien outlives its wall duration by (decision 12).
+    /// What a lien outlives its wall duration by (decisions.md 12).
     pub lien_grace: Seconds,
-    /// How long after its close an instance still takes charges (decision 13).
+    /// How long after its close an instance still takes charges (decisions.md 13).
     pub close_grace: Seconds,
     /// How long the lien of a use that its scheduler has ended waits for the record of the source that
     /// charges the machine.

@@ -242,7 +242,7 @@ pub struct Reserved {
     pub outlives_allocation: bool,
     /// The TID is a quote of ours that does not hold for this request.
     pub quote_invalid: bool,
-    /// The start came after the end and was absorbed (decision 13).
+    /// The start came after the end and was absorbed (decisions.md 13).
     pub absorbed: bool,
     /// The accounts that it lies on, the first to pay first.
     pub accounts: Vec<AccountId>,
@@ -309,7 +309,7 @@ pub struct Charged {
     /// The document repeats time that is billed already: it added nothing.
     pub repeats: bool,
     /// The source that charges the machine in place of this one, so that this is on record with
-    /// amount 0 (decision 19).
+    /// amount 0 (decisions.md 19).
     pub kept_for: Option<String>,
     /// The code of what strict enforcement would have said, of a finished use in a mode that refuses
     /// nothing.

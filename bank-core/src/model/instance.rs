@@ -47,7 +47,7 @@ pub struct InstanceKey {
     pub object_id: String,
 }
 
-/// What closed an instance (decision 13).
+/// What closed an instance (decisions.md 13).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closing {
     /// The scheduler destroyed the object.
@@ -161,9 +161,9 @@ pub struct Instance {
     pub rates_at: Option<Timestamp>,
     /// The quote bound to it.
     pub quote: Option<QuoteId>,
-    /// A start after the end was absorbed already (decision 13).
+    /// A start after the end was absorbed already (decisions.md 13).
     pub absorbed: bool,
-    /// Its lien expired; the grace runs, and no document makes it longer (decision 13).
+    /// Its lien expired; the grace runs, and no document makes it longer (decisions.md 13).
     pub lien_expired: bool,
     /// When the sweeper looks at it next: its lien's end, or its closing.
     pub due: Option<Timestamp>,
@@ -282,7 +282,7 @@ impl LienState {
     }
 }
 
-/// Money held for an instance (decision 12).
+/// Money held for an instance (decisions.md 12).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lien {
     /// Its number.
@@ -321,7 +321,7 @@ impl Lien {
     }
 }
 
-/// A price with a promise: only one with a TID or a guarantee is a row (decision 15).
+/// A price with a promise: only one with a TID or a guarantee is a row (decisions.md 15).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quote {
     /// Its number.

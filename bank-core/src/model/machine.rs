@@ -21,7 +21,7 @@ pub struct Machine {
     pub deleted: bool,
     /// Its mode; the bank's default where it has none.
     pub mode: Option<Mode>,
-    /// The scheduler's flush interval (decision 12), 3600 s by default.
+    /// The scheduler's flush interval (decisions.md 12), 3600 s by default.
     pub flush_interval: Seconds,
     /// The account that pays where an account without a fallback of its own is short
     /// (nami.md 5): a name, or `+suffix`.
@@ -32,7 +32,7 @@ pub struct Machine {
     pub architecture: String,
     /// What runs on it.
     pub operating_system: String,
-    /// Whose word its usage is charged by (decision 19): `nami`, `gold` or the name of an import
+    /// Whose word its usage is charged by (decisions.md 19): `nami`, `gold` or the name of an import
     /// source; none until the first record claims it.
     pub source: Option<String>,
     /// What of finished usage is charged (nami.md 4.3); `DEBITALLWC` where nothing is set.

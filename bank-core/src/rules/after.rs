@@ -85,7 +85,7 @@ fn own_money(allocation: &Allocation) -> i128 {
 }
 
 /// The one use of an object's id in the caller's machines and projects. One outside of them is answered like
-/// one that does not exist (decision 23).
+/// one that does not exist (decisions.md 23).
 fn one_instance<'a>(
     view: &'a View,
     object_id: &str,
@@ -131,7 +131,7 @@ pub(in crate::rules) fn announce(
 }
 
 /// An instance whose running sum falls by what was billed, or rises again: what its next charge
-/// adds stays the same (decision 7). Where a minimum or maximum made the amount of the charge, `exact`
+/// adds stays the same (decisions.md 7). Where a minimum or maximum made the amount of the charge, `exact`
 /// says what the charge added to the sum, and what stands is priced anew (decision note 0022).
 fn shift_exact_sum(
     instance: &mut Instance,

@@ -1,4 +1,4 @@
-//! Charge: bills what was used, and never loses any of it (ledger.md 2.8, decision 14).
+//! Charge: bills what was used, and never loses any of it (ledger.md 2.8, decisions.md 14).
 
 mod amend;
 mod assigned;
@@ -193,7 +193,7 @@ fn keep_said(facts: &mut Facts, charge: &Charge, ctx: &Context<'_>) -> bool {
 }
 
 /// The mode of the use's first charge, else that of project and machine; if neither is known, no money moves
-/// (decision 30).
+/// (decisions.md 30).
 fn mode(charge: &Charge, instance: &Instance, payer: &Payer, ctx: &Context<'_>) -> Mode {
     if charge.terms.track {
         return Mode::Track;
@@ -252,7 +252,7 @@ fn shortfall(charge: &Charge, ctx: &Context<'_>) -> Shortfall {
 }
 
 /// After a switch between a mode that moves money and one that does not, a lien holds what no charge
-/// of this instance will take: it is given back (decision 18).
+/// of this instance will take: it is given back (decisions.md 18).
 fn give_back_other_money(
     postings: &mut Postings,
     instance: &mut Instance,

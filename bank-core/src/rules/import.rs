@@ -1,4 +1,4 @@
-//! A chunk of finished uses in one transaction, where none of them moves money (decisions 18 to 20).
+//! A chunk of finished uses in one transaction, where none of them moves money (decisions.md 18 to 20).
 //!
 //! Each comes to what the command of its own would have made of it: the same price, shadow totals,
 //! refusal that strict enforcement would have said, and identity. What moves money, or belongs to an
@@ -197,7 +197,7 @@ impl<'a> Taking<'a> {
             return Ok(Ok((worth, before)));
         }
         let who = self.whos.of(report, record.names, self.ctx);
-        // A use that is counted in the shadow totals stays there, whatever the mode is now (decision 44).
+        // A use that is counted in the shadow totals stays there, whatever the mode is now (decisions.md 44).
         if stood.is_none() && (!who.mode.is_shadow() || record.already.has_instance) {
             return Ok(Err(Fate::Alone));
         }

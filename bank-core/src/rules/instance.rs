@@ -1,4 +1,4 @@
-//! Instances: made, found, closed (decisions 11 and 13).
+//! Instances: made, found, closed (decisions.md 11 and 13).
 
 use crate::amount::Amount;
 use crate::command::{Close, Create, Repeat, Request, UsageReport};
@@ -198,7 +198,7 @@ fn held(instance: &Instance) -> Result<Amount, Refusal> {
 }
 
 /// Journals that the newest use of an object's id was charged by a message that came before: nothing
-/// moves (decision 22).
+/// moves (decisions.md 22).
 pub(super) fn repeated(
     repeat: &Repeat,
     view: &View,
@@ -268,7 +268,7 @@ pub(super) fn in_scope<'a>(
 }
 
 /// An open instance without a lien waits so long for its next document, seven days by default; one
-/// whose lien expired waits no longer than the grace (decision 13).
+/// whose lien expired waits no longer than the grace (decisions.md 13).
 pub(super) fn wait_for_more(instance: &mut Instance, at: Timestamp, idle: Seconds) {
     if instance.is_open() && instance.lien.is_none() && !instance.lien_expired {
         // A document that comes late does not make the wait shorter.
@@ -425,7 +425,7 @@ pub(super) fn mode_of(instance: &Instance, request: &Request, ctx: &Context<'_>)
     instance.mode.unwrap_or_else(of_now)
 }
 
-/// Journals what strict enforcement would have refused, with its figures (decision 18).
+/// Journals what strict enforcement would have refused, with its figures (decisions.md 18).
 pub(super) fn would_refuse(
     postings: &mut Postings,
     about: &About,

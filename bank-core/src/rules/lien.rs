@@ -1,4 +1,4 @@
-//! Reserve: places or replaces the one live lien of an instance (ledger.md 2.7, decision 12).
+//! Reserve: places or replaces the one live lien of an instance (ledger.md 2.7, decisions.md 12).
 
 mod absorb;
 
@@ -212,7 +212,7 @@ pub(super) struct Placing {
 }
 
 impl Placing {
-    /// Holds money, or is refused; in mode `fast` nothing is held (decision 18).
+    /// Holds money, or is refused; in mode `fast` nothing is held (decisions.md 18).
     fn for_real(
         &mut self,
         reserve: &Reserve,

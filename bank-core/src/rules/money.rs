@@ -211,7 +211,7 @@ pub(super) fn unblock_of(postings: &mut Postings, allocations: &[AllocationId], 
     }
 }
 
-/// A deposit that brings a blocked account to zero or above clears the flag (decision 18).
+/// A deposit that brings a blocked account to zero or above clears the flag (decisions.md 18).
 pub(super) fn unblock(postings: &mut Postings, account: &Account) {
     if account.blocked && figures(postings, account.id).amount >= 0 {
         let cleared = Account {

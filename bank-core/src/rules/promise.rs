@@ -1,4 +1,4 @@
-//! Quotes after they were given: bound to instances, and ended (ledger.md 2.9, decision 15).
+//! Quotes after they were given: bound to instances, and ended (ledger.md 2.9, decisions.md 15).
 
 use crate::command::Request;
 use crate::effects::{Delta, Effects, EntryKind, Outcome};
@@ -20,7 +20,7 @@ pub(super) struct Binding {
 }
 
 /// Binds the quote of a request to the instance on first use: all its charges have that price
-/// (decision 15).
+/// (decisions.md 15).
 pub(super) fn bind(
     postings: &mut Postings,
     instance: &mut Instance,

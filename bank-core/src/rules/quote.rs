@@ -18,9 +18,9 @@ use crate::time::{Seconds, Timestamp, Window};
 use crate::usage::Usage;
 use crate::view::{Context, Next, View};
 
-/// A TID is valid for a day (decision 15).
+/// A TID is valid for a day (decisions.md 15).
 const TID_VALID: Seconds = Seconds(86_400);
-/// A guaranteed quote is valid for its duration and seven days (decision 15).
+/// A guaranteed quote is valid for its duration and seven days (decisions.md 15).
 const GUARANTEE_EXTRA: Seconds = Seconds(7 * 86_400);
 
 /// Most instances that one quote is for.

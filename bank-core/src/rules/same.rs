@@ -1,4 +1,4 @@
-//! Whether two reports are about the same use: one machine, one job and overlapping time (decision 43).
+//! Whether two reports are about the same use: one machine, one job and overlapping time (decisions.md 43).
 
 use crate::command::Charge;
 use crate::effects::OtherUse;

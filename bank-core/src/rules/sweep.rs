@@ -1,6 +1,6 @@
 //! What happens by itself as time passes: windows begin and end, liens expire, instances close,
 //! cycles bring new money. Each boundary is a transaction of its own, effective when it was due
-//! (decision 9).
+//! (decisions.md 9).
 
 use crate::effects::{Delta, Effects, EntryKind, InstanceChange, Outcome};
 use crate::ids::{AllocationId, CycleId, InstanceId};
@@ -170,7 +170,7 @@ fn leave(
     postings.post(EntryKind::Expire, id, delta, &About::default())
 }
 
-/// A lien expires at its end; the instance closes when the grace has passed (decision 13).
+/// A lien expires at its end; the instance closes when the grace has passed (decisions.md 13).
 fn advance(
     postings: &mut Postings,
     instance: &mut Instance,

@@ -1,5 +1,5 @@
 //! Finished usage that no scheduler has decided about: known, kept, or charged as the machine's
-//! policy says (nami.md 4.3, decision 19).
+//! policy says (nami.md 4.3, decisions.md 19).
 
 use crate::amount::Amount;
 use crate::command::{Charge, Chunk, UsageReport};
@@ -83,7 +83,7 @@ fn carried(known: &KnownUse) -> Option<(Amount, Option<AllocationId>)> {
 }
 
 /// The source that has billed all of the same use already: another one, or the machine's scheduler. A use is
-/// billed once, whichever source reports it (decision 43).
+/// billed once, whichever source reports it (decisions.md 43).
 fn billed_by(report: &UsageReport, view: &View) -> Option<String> {
     let facts = &report.request.facts;
     if let Some(source) = same::finished_by(facts, &report.source, (&view.others, &view.instances))
@@ -279,7 +279,7 @@ impl Taking<'_> {
     }
 
     /// The charge of a whole use, which closes its instance. An amended record reports a total: the
-    /// difference is charged, or given back to who paid (decision 19).
+    /// difference is charged, or given back to who paid (decisions.md 19).
     fn as_charge(&self, counted: &str, ctx: &Context<'_>) -> Charge {
         let facts = &self.report.request.facts;
         let began = facts.start.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What strict enforcement would have said to a use when it began (decision 18).
+//! What strict enforcement would have said to a use when it began (decisions.md 18).
 
 use crate::amount::Amount;
 use crate::command::{Scope, Whose};

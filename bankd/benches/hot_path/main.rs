@@ -1,5 +1,5 @@
 //! `cargo bench --bench hot_path`: how fast the hot path is, against what its parts and its floor
-//! allow (decision 35). The last line of the output is one JSON object.
+//! allow (decisions.md 35). The last line of the output is one JSON object.
 //!
 //! | figure | what is measured |
 //! |---|---|

@@ -3,7 +3,7 @@
 //! changed allocation is written once per commit.
 //!
 //! It knows no rules, no rates, no journal hash, no idempotency and no answers, and it stays as it
-//! is: no change of the product may move the bar that the product is held to (decision 35).
+//! is: no change of the product may move the bar that the product is held to (decisions.md 35).
 
 use crate::document::{ALLOCATIONS, MACHINE, OPEN, PROJECTS, Spread, job_id, project, step, user};
 use anyhow::{Context, Result, bail};

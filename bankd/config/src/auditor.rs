@@ -12,7 +12,7 @@ use super::{AuditorAccess, AuditorMetrics, AuditorTls};
 #[serde(deny_unknown_fields, default)]
 pub struct Auditor {
     /// Address and port without TLS; empty for none; port 0 picks a free one. Off loopback no money
-    /// moves for what comes here (decision 30).
+    /// moves for what comes here (decisions.md 30).
     pub listen: String,
     /// The collector as which its records are known, 1 to 256 bytes.
     pub source: String,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-/// The files of a data directory (decision 4).
+/// The files of a data directory (decisions.md 4).
 #[derive(Clone, Debug)]
 pub struct DataDir(PathBuf);
 

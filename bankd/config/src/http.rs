@@ -10,7 +10,7 @@ pub struct Http {
     pub listen: String,
     /// Whether to listen on `bankd.sock` in the data directory.
     pub socket: bool,
-    /// Largest body in bytes: 1 KiB to 1 MiB (decision 26).
+    /// Largest body in bytes: 1 KiB to 1 MiB (decisions.md 26).
     pub body_limit: usize,
     /// Requests under way at once, 1 to 65,536; more are told to come back.
     pub concurrency: usize,

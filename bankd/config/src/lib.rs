@@ -142,11 +142,11 @@ pub const BATCH_MAX: usize = 256;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ledger {
-    /// Mode of machines and projects without one of their own (decision 18).
+    /// Mode of machines and projects without one of their own (decisions.md 18).
     pub mode: ModeWord,
-    /// How an exact price becomes an amount (decision 7).
+    /// How an exact price becomes an amount (decisions.md 7).
     pub rounding: RoundingWord,
-    /// Seconds that a lien outlives its wall duration, 0 to 86,400 (decision 12).
+    /// Seconds that a lien outlives its wall duration, 0 to 86,400 (decisions.md 12).
     pub lien_grace_s: i64,
     /// How long the lien of a job that its scheduler has ended waits for the record of the source that
     /// charges the machine, 0 to 2,678,400.
@@ -189,7 +189,7 @@ impl Default for Ledger {
 pub struct Nami {
     /// Every quote becomes a row with a TID.
     pub print_tid: bool,
-    /// The variable that carries the TID (decision 26), 1 to 64 bytes.
+    /// The variable that carries the TID (decisions.md 26), 1 to 64 bytes.
     pub tid_variable: String,
     /// Read documents that are not UTF-8 as Latin-1.
     pub latin1_fallback: bool,
@@ -233,7 +233,7 @@ pub struct Charge {
     pub shortfall: ShortfallWord,
     /// Whether credits without a start date pay for usage from before their deposit.
     pub later_credits_pay: bool,
-    /// What becomes of a window that was billed before (decision 8).
+    /// What becomes of a window that was billed before (decisions.md 8).
     pub overlap: OverlapWord,
 }
 
@@ -245,7 +245,7 @@ pub struct File {
     pub path: String,
     /// The form of the lines.
     pub dialect: DialectWord,
-    /// One line per charge; false: one when the instance closes (decision 28).
+    /// One line per charge; false: one when the instance closes (decisions.md 28).
     pub interim: bool,
     /// Add `QOS=`, `NODES=` and `AMOUNT=`.
     pub extended: bool,
@@ -451,13 +451,13 @@ fn names() -> impl Iterator<Item = String> {
     std::env::vars_os().filter_map(|(name, _)| name.into_string().ok())
 }
 
-/// The file of the test clock (decision 9).
+/// The file of the test clock (decisions.md 9).
 #[cfg(feature = "test-hooks")]
 pub fn test_clock_file() -> Option<PathBuf> {
     variable("BANKD_TEST_CLOCK").map(PathBuf::from)
 }
 
-/// The kill point of a crash test (decision 33).
+/// The kill point of a crash test (decisions.md 33).
 #[cfg(feature = "test-hooks")]
 pub fn kill_at() -> Option<String> {
     variable("BANKD_KILL_AT")

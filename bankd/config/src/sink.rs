@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::words::{DialectWord, EscapeWord, FormatWord, FsyncWord};
 use super::{Config, File, Ggf};
 
-/// What the bank itself keeps in its directory (decision 4), beside `keys`.
+/// What the bank itself keeps in its directory (decisions.md 4), beside `keys`.
 const OWN: [&str; 6] = [
     "bank.db",
     "bank.db-shm",
@@ -34,7 +34,7 @@ pub struct Sink {
     pub path: String,
     /// The form of FILE lines.
     pub dialect: DialectWord,
-    /// FILE: one line per charge; false: one when the instance closes (decision 28).
+    /// FILE: one line per charge; false: one when the instance closes (decisions.md 28).
     pub interim: bool,
     /// FILE: add `QOS=`, `NODES=` and `AMOUNT=`.
     pub extended: bool,
@@ -199,7 +199,7 @@ impl Config {
     }
 }
 
-/// Whether a path is that of something the bank lives on (decision 4), wherever the bank is.
+/// Whether a path is that of something the bank lives on (decisions.md 4), wherever the bank is.
 fn is_own(path: &Path) -> bool {
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     path.starts_with("keys") || OWN.contains(&name)

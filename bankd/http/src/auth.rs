@@ -1,4 +1,4 @@
-//! Who is asking: signed requests over TCP, peer credentials on the Unix socket (decision 21,
+//! Who is asking: signed requests over TCP, peer credentials on the Unix socket (decisions.md 21,
 //! `http-auth.md`).
 //!
 //! Everything that a stranger could learn from is in one place: a 401 says the same for every

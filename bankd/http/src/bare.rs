@@ -1,6 +1,6 @@
 //! What is no HTTP, or has a head that is too large, never becomes a request: the library answers it by
 //! itself, with a status and no body. Here such an answer gets its problem document on the way out
-//! (decision 23).
+//! (decisions.md 23).
 //!
 //! Heads that answer a request of ours are counted, and never looked at: only one that nobody asked for
 //! is the library's own.

@@ -1,5 +1,5 @@
 //! What goes wrong, as an answer: every failure of a JSON route becomes an RFC 9457 problem here,
-//! with the status of the one table in `bank-api` (decision 23).
+//! with the status of the one table in `bank-api` (decisions.md 23).
 //!
 //! It must never name in a hint what the caller may not see: names in it are those that the caller
 //! gave, or come from the caller's own view.

@@ -1,5 +1,5 @@
 //! Who a caller is and what they may do: roles, and the people behind the Unix socket
-//! (decision 21, `http-auth.md` 4).
+//! (decisions.md 21, `http-auth.md` 4).
 //!
 //! Nothing here decides about money or single projects: that is the business of the rules and of
 //! what a handler shows. A uid that the system does not know never becomes somebody.

@@ -1,7 +1,7 @@
 //! The clocks, and everything else that differs from run to run: the only room of the daemon that
 //! reads the time of day.
 //!
-//! There are two clocks (decision 9). The *ledger clock* says when money moves; a test bank may
+//! There are two clocks (decisions.md 9). The *ledger clock* says when money moves; a test bank may
 //! read it from a file. The *authentication clock* is always the real one: a test must not be able
 //! to make an old signature valid.
 

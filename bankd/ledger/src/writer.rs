@@ -87,7 +87,7 @@ pub struct IdempotencyKey {
     /// The key.
     pub key: String,
     /// The key of the whole request, where this is one of several objects: what was one object's key
-    /// is not that of several, and the other way round (decision 26).
+    /// is not that of several, and the other way round (decisions.md 26).
     pub whole: Option<String>,
     /// SHA-256 over method, path, query and body.
     pub fingerprint: [u8; 32],
@@ -99,7 +99,7 @@ pub struct IdempotencyKey {
 }
 
 impl IdempotencyKey {
-    /// The key of one of several objects, `KEY#n` (decision 26).
+    /// The key of one of several objects, `KEY#n` (decisions.md 26).
     #[must_use]
     pub fn part(&self, number: usize) -> IdempotencyKey {
         IdempotencyKey {
@@ -374,7 +374,7 @@ impl Writer {
         answer.await.unwrap_or(Err(SubmitError::Failed))
     }
 
-    /// The ledger clock: what the clock shows, never before what was recorded (decision 9).
+    /// The ledger clock: what the clock shows, never before what was recorded (decisions.md 9).
     pub fn ledger_now(&self) -> Timestamp {
         let recorded = Timestamp(self.shared.recorded.load(Ordering::Acquire));
         self.shared.clock.now().max(recorded)

@@ -62,7 +62,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions<'_>) -> Result<Vec<Document>, Do
 }
 
 /// Reads all objects of one input, each by itself: what is wrong with one of several does not keep
-/// the others from being applied (decision 26).
+/// the others from being applied (decisions.md 26).
 ///
 /// # Errors
 /// What makes the input as a whole unusable: its size, its encoding, XML that is not well-formed, a
@@ -148,7 +148,7 @@ pub fn require(document: &Document, event: Event) -> Result<(), DocumentError> {
 pub struct ReadOptions<'o> {
     /// Read input that is not UTF-8 as Latin-1 instead of refusing it.
     pub latin1_fallback: bool,
-    /// Name of the variable that carries the id of a quote (decision 26).
+    /// Name of the variable that carries the id of a quote (decisions.md 26).
     pub tid_variable: &'o str,
 }
 

@@ -1,4 +1,4 @@
-//! The journal's hash chain (decision 20): each transaction's hash covers its columns, its entries'
+//! The journal's hash chain (decisions.md 20): each transaction's hash covers its columns, its entries'
 //! columns and the hash before it; the first covers what the bank is. It finds accidents.
 
 use super::stamp::Stamp;

@@ -8,7 +8,7 @@ use foldhash::HashMap;
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
-/// How long an answer is kept that is no charge's (decision 22).
+/// How long an answer is kept that is no charge's (decisions.md 22).
 const KEPT: Seconds = Seconds(7 * 86_400);
 
 /// Expired rows that one go removes.

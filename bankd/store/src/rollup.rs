@@ -1,5 +1,5 @@
 //! Rollups: usage added up by UTC hour and day, kept in the transaction of what they are made of
-//! (reports.md 7, decision 31).
+//! (reports.md 7, decisions.md 31).
 //!
 //! Three things count. A finished use without an instance counts with its own figures and its shadow
 //! amount. An instance counts with what its charges used; where a finished use was charged for, with

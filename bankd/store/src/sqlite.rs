@@ -217,7 +217,7 @@ impl SqliteStore {
         Arc::clone(&self.directory)
     }
 
-    /// The ledger clock: what the clock shows, never before what was recorded (decision 9).
+    /// The ledger clock: what the clock shows, never before what was recorded (decisions.md 9).
     pub fn ledger_now(&self, clock: Timestamp) -> Timestamp {
         clock.max(self.last_recorded)
     }

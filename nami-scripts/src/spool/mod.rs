@@ -1,4 +1,4 @@
-//! The durable spool: documents that the bank has not accepted, until it does (decision 27).
+//! The durable spool: documents that the bank has not accepted, until it does (decisions.md 27).
 //!
 //! One folder of mode 0700 that belongs to us, one file per document, named
 //! `SEQUENCE-OBJECT-KEY.doc` so that the names alone give the order and tell objects apart. A file

@@ -1,4 +1,4 @@
-//! A Moab event log beside what Moab had charged (collectors.md f.2, decision 19).
+//! A Moab event log beside what Moab had charged (collectors.md f.2, decisions.md 19).
 
 use std::fs;
 

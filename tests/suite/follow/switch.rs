@@ -1,5 +1,5 @@
 //! A use is billed once, whichever source reports it: the source of a machine changes while jobs run, its
-//! files overlap the change, and its scheduler continues to ask (decisions 43 and 44).
+//! files overlap the change, and its scheduler continues to ask (decisions.md 43 and 44).
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,7 +1,7 @@
 //! What a test needs from outside: other people's programs, and the folder of shared samples.
 //!
 //! A test whose peer is absent says so in one line, `skipped: NAME: WHY`, on standard error, and in
-//! the file that `BANK_SKIP_LOG` names (decision 34).
+//! the file that `BANK_SKIP_LOG` names (decisions.md 34).
 
 use std::fs::OpenOptions;
 use std::io::Write as _;

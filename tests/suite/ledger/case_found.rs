@@ -19,7 +19,7 @@ fn fallback(t: &mut Bench<'_>, account: &str, name: &str) {
     }));
 }
 
-/// A flag that no deposit could ever clear would stand there for ever (decision 18).
+/// A flag that no deposit could ever clear would stand there for ever (decisions.md 18).
 #[test]
 fn found_unbilled_usage_in_mode_fast_blocks_nothing() {
     on_both(|t| {
@@ -38,7 +38,7 @@ fn found_unbilled_usage_in_mode_fast_blocks_nothing() {
     });
 }
 
-/// Only a reported total gives money back (decision 7): a bound that comes under a running job does
+/// Only a reported total gives money back (decisions.md 7): a bound that comes under a running job does
 /// not, and leaves its exact sum alone.
 #[test]
 fn found_a_bound_that_comes_later_bills_nothing_more() {
@@ -128,7 +128,7 @@ fn found_liens_of_a_removed_allocation_go_to_other_accounts() {
     );
 }
 
-/// The account that pays is kept on the instance, and with it its fallback (decision 11).
+/// The account that pays is kept on the instance, and with it its fallback (decisions.md 11).
 #[test]
 fn found_the_fallback_of_the_account_that_is_kept_pays() {
     let policy = Policy {
@@ -219,8 +219,8 @@ fn found_the_removal_of_an_expired_allocation_is_undone() {
     });
 }
 
-/// What another source charges is kept for comparison: a total of it gives nothing back (decision
-/// 19).
+/// What another source charges is kept for comparison: a total of it gives nothing back
+/// (decisions.md 19).
 #[test]
 fn found_a_total_of_another_source_gives_nothing_back() {
     on_both(|t| {

@@ -69,7 +69,7 @@ fn ledger_case_105_mode_track_reports_no_cost() {
     });
 }
 
-/// Decision 18: a charge that leaves the account below zero blocks it until a deposit.
+/// decisions.md 18: a charge that leaves the account below zero blocks it until a deposit.
 #[test]
 fn mode_fast_blocks_an_account_below_zero_until_a_deposit() {
     on_both(|t| {

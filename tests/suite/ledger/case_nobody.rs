@@ -1,4 +1,4 @@
-//! Finished usage that came where nobody is known (decision 30): priced, and no money moves.
+//! Finished usage that came where nobody is known (decisions.md 30): priced, and no money moves.
 
 use super::ask::{Ask, r};
 use super::bench::{Bench, on_both};

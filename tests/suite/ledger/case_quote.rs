@@ -51,7 +51,7 @@ fn ledger_case_078_a_quote_that_is_over_has_the_current_price() {
     });
 }
 
-/// Decision 15: bound on first use, one instance, all of its charges.
+/// decisions.md 15: bound on first use, one instance, all of its charges.
 #[test]
 fn a_bound_quote_prices_every_charge_of_its_instance_and_no_other() {
     on_both(|t| {

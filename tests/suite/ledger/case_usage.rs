@@ -1,5 +1,5 @@
 //! Finished usage without a scheduler's decision: charge policies, identity, amended records and
-//! the one source that charges a machine (nami.md 4.3, collectors.md 0.1, decision 19).
+//! the one source that charges a machine (nami.md 4.3, collectors.md 0.1, decisions.md 19).
 
 use super::ask::{Ask, ci, r};
 use super::ask_after::undo;

@@ -334,7 +334,7 @@ fn paid(bank: &mut Sqlite) -> Vec<(String, i64)> {
     paid.into_iter().filter(|(_, sum)| *sum != 0).collect()
 }
 
-/// Decision 19: the old project's money goes back, and the new one pays all of it, in one transaction;
+/// decisions.md 19: the old project's money goes back, and the new one pays all of it, in one transaction;
 /// and the other way round.
 #[test]
 fn a_record_that_names_another_project_moves_what_was_paid() {

@@ -1,5 +1,5 @@
 //! Amended records of finished uses: the charge of an earlier record goes back if it was for another project
-//! or user (decision 19).
+//! or user (decisions.md 19).
 
 use super::Bill;
 use crate::amount::Amount;

@@ -112,7 +112,7 @@ impl Bill {
     }
 
     /// The use has ended. An end that comes after the close is what ended it all the same: what comes
-    /// later still is absorbed (decision 13).
+    /// later still is absorbed (decisions.md 13).
     fn close(&mut self, ctx: &Context<'_>) {
         let (postings, instance) = (&mut self.postings, &mut self.instance);
         if let Some((closed, by)) = &mut instance.closed {
@@ -291,7 +291,7 @@ impl Bill {
     }
 
     /// What was charged to allocations that have expired is active money no more: each is
-    /// corrected at its boundary, in a transaction of its own (decision 14). Where the charge gives
+    /// corrected at its boundary, in a transaction of its own (decisions.md 14). Where the charge gives
     /// something back and is booked in the present, it is corrected there.
     fn correct_expiries(&mut self) -> Result<(), Refusal> {
         let charged = self.postings.taken_from_expired(self.tx);

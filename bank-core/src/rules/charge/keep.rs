@@ -1,5 +1,5 @@
 //! Reports of a source that does not charge the use: kept with the use, and never billed by that source
-//! (decisions 19 and 43). The lien goes on holding the cost of the use until the record of the charging
+//! (decisions.md 19 and 43). The lien goes on holding the cost of the use until the record of the charging
 //! source arrives, or until a bound.
 
 use super::find::charged_instance;

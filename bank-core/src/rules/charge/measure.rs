@@ -1,5 +1,5 @@
 //! How much a charge bills: so many seconds more, a window, a total, or an amount as given
-//! (ledger.md 2.8, decisions 7 and 8).
+//! (ledger.md 2.8, decisions.md 7 and 8).
 
 use super::ceiling::Plausible;
 use crate::amount::Amount;
@@ -250,7 +250,7 @@ impl Billed {
 }
 
 /// What this charge adds to the running exact sum, and what is billed now: the rounded sum less
-/// what was billed before, so that the number of charges changes nothing (decision 7). `None` where
+/// what was billed before, so that the number of charges changes nothing (decisions.md 7). `None` where
 /// exact arithmetic ends.
 pub(super) fn billed_now(
     instance: &mut Instance,

@@ -232,7 +232,7 @@ impl Bill {
         }
     }
 
-    /// Usage that no project could be billed for is debited to `#unbilled` (decision 14).
+    /// Usage that no project could be billed for is debited to `#unbilled` (decisions.md 14).
     pub(super) fn debit_suspense(&mut self, ctx: &Context<'_>) -> Result<(), Refusal> {
         if self.assigned {
             return Err(Refusal::NoUsableAccount {
@@ -258,7 +258,7 @@ impl Bill {
         self.debit(EntryKind::ChargeDebt, take)
     }
 
-    /// Moves the shadow totals only (decision 18).
+    /// Moves the shadow totals only (decisions.md 18).
     pub(super) fn in_shadow(&mut self, ctx: &Context<'_>) -> Result<(), Refusal> {
         self.outcome = Billing::Shadow;
         let mut remaining = self.amount.0;

@@ -1,5 +1,5 @@
 //! What a charge does where lien and free money do not reach, and how a total that fell gives
-//! money back (ledger.md 2.8 step 3, decision 7).
+//! money back (ledger.md 2.8 step 3, decisions.md 7).
 
 use super::Bill;
 use super::amend::left;

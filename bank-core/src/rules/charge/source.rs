@@ -1,4 +1,4 @@
-//! Whose word a machine's usage is charged by, and finished uses as charges (decision 19).
+//! Whose word a machine's usage is charged by, and finished uses as charges (decisions.md 19).
 
 use crate::command::Charge;
 use crate::effects::DirectoryRow;

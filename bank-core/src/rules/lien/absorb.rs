@@ -9,7 +9,7 @@ use crate::view::{Context, View};
 
 /// The closed instance that a late start belongs to: one that was still open when the start happened,
 /// or one that `end` closed within the grace and whose end does not lie before the start. Without a
-/// start in the document only the newest use can be meant (decision 13). A use whose reserve never came
+/// start in the document only the newest use can be meant (decisions.md 13). A use whose reserve never came
 /// waits for it as long as an open use without a lien waits for its next document.
 pub(super) fn absorbing<'a>(
     reserve: &Reserve,

@@ -21,7 +21,7 @@ use super::said::{self, Came, Told};
 use super::{Fault, Said};
 use crate::Verified;
 
-/// The name of the gateway as a machine's charging source (decision 19).
+/// The name of the gateway as a machine's charging source (decisions.md 19).
 const SOURCE: &str = "gold";
 
 /// What is done with a job.
@@ -295,7 +295,7 @@ fn document(asked: &Asked, verb: Verb) -> Result<Document, Fault> {
     Ok(document)
 }
 
-/// The key of a charge: the same bytes are the same charge (decision 22).
+/// The key of a charge: the same bytes are the same charge (decisions.md 22).
 fn keyed(body: &[u8], object: InstanceKey) -> (IdempotencyKey, Repeat) {
     let fingerprint: [u8; 32] = Sha256::digest(body).into();
     let mut digits = String::with_capacity(64);

@@ -2,7 +2,7 @@
 //! durations, times and modes as options; a scheduler sends them as fields of the job.
 //!
 //! An unknown option could change an amount, so it is refused. Only options that cannot change an amount
-//! are left out, logged and counted (decision 40).
+//! are left out, logged and counted (decisions.md 40).
 
 use bank_core::time::{Seconds, Timestamp};
 use bankd_nami::{self as nami, Document, DocumentError, ObjectKind};

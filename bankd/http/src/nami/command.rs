@@ -17,7 +17,7 @@ use bankd_nami::{Document, Event, asserted_amount, request};
 
 use super::line;
 
-/// The name of the scheduler as a machine's charging source (decision 19).
+/// The name of the scheduler as a machine's charging source (decisions.md 19).
 const SOURCE: &str = "nami";
 
 /// What holds for all objects of a request.
@@ -58,7 +58,7 @@ pub struct Made {
     pub command: Command,
     /// How its answer looks.
     pub render: Render,
-    /// Whether its answer is kept: a plain quote writes nothing (decision 15).
+    /// Whether its answer is kept: a plain quote writes nothing (decisions.md 15).
     pub is_stored: bool,
     /// The project as named.
     pub project: String,

@@ -2,7 +2,7 @@
 //! that has no answer.
 //!
 //! A body of XML becomes commands in [`command`], each its own transaction with a key of its own
-//! (decision 26); what each came to, or why it cannot be used, becomes a line in [`mod@line`]. The answer's status is the greatest
+//! (decisions.md 26); what each came to, or why it cannot be used, becomes a line in [`mod@line`]. The answer's status is the greatest
 //! of its lines. No HTTP status is chosen here: all come from the one table of `bank-api`.
 
 pub mod command;

@@ -53,7 +53,7 @@ pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
         .filter_map(|one| shaped(&call.view, one, &[]))
         .collect();
     if items.is_empty() {
-        // Of others and of nobody are alike (decision 23).
+        // Of others and of nobody are alike (decisions.md 23).
         return Err(if call.view.is_unlimited() {
             unknown()
         } else {

@@ -180,7 +180,7 @@ pub(super) async fn reject(Path(id): Path<String>, call: Call) -> Handled {
 }
 
 /// A proposal in view. Its number tells others nothing: one that is there and one that is not are
-/// alike (decision 23).
+/// alike (decisions.md 23).
 async fn find(call: &Call, id: &str) -> Result<Proposal, Failure> {
     let number = id.parse::<i64>().ok().map(ProposalId);
     let found = match number {

@@ -1,4 +1,4 @@
-//! What a machine was charged beside what others recorded (decision 19).
+//! What a machine was charged beside what others recorded (decisions.md 19).
 
 use std::collections::BTreeMap;
 

@@ -274,7 +274,7 @@ impl View {
     }
 
     /// The project that a document means: by its name, else by that of an account with one project
-    /// (decision 16).
+    /// (decisions.md 16).
     pub(super) fn meant(&self, name: &str) -> Option<&Project> {
         if let Some(project) = self.directory.any_project_named(name) {
             return Some(project);
@@ -324,7 +324,7 @@ impl View {
     }
 
     /// An account in view, by name, else by number. A number tells those from whom something is
-    /// hidden nothing: one that is there and one that is not are alike (decision 23).
+    /// hidden nothing: one that is there and one that is not are alike (decisions.md 23).
     pub(super) fn account(&self, name: &str) -> Result<&Account, Failure> {
         self.account_if(name, |a| !a.deleted)
     }
@@ -352,7 +352,7 @@ impl View {
     }
 
     /// Whether a name that is not the caller's to touch is hidden from them, as one that is not there
-    /// is. A number hides nothing: it is refused either way (decision 23).
+    /// is. A number hides nothing: it is refused either way (decisions.md 23).
     pub(super) fn hides(&self, kind: &str, name: &str) -> bool {
         if !["project", "account"].contains(&kind) {
             return true;

@@ -45,7 +45,7 @@ pub struct Terms<'a> {
     pub feed: &'a Feed,
     /// The reference data.
     pub directory: &'a Directory,
-    /// Whatever the mode is, no money moves (decision 30).
+    /// Whatever the mode is, no money moves (decisions.md 30).
     pub track: bool,
 }
 

@@ -1,4 +1,4 @@
-//! How much a charge bills (ledger.md 2.8, decisions 7 and 8).
+//! How much a charge bills (ledger.md 2.8, decisions.md 7 and 8).
 
 use super::ceiling::Plausible;
 use super::price::{Asked, Price};

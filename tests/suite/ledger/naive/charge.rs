@@ -37,7 +37,7 @@ struct Bill {
 }
 
 impl Naive {
-    /// Whether another source charges the machine (decision 19).
+    /// Whether another source charges the machine (decisions.md 19).
     pub(super) fn is_foreign(&self, charge: &Charge) -> bool {
         let machine = self.machine(&charge.request.whose.machine);
         let owner = machine.and_then(|m| m.source.as_ref());

@@ -226,7 +226,7 @@ impl Naive {
 
     /// A start that arrives late: for the newest use if that was open then, or for one that `end`
     /// closed within the grace and that ended no earlier than the start says; without a start only
-    /// the newest use can be meant (decision 13, note 0024).
+    /// the newest use can be meant (decisions.md 13, note 0024).
     fn absorbs(&self, reserve: &Reserve, at: Timestamp) -> Option<usize> {
         let request = &reserve.request;
         let mut uses = self.uses(&request.whose.machine, &request.object_id);
@@ -417,7 +417,7 @@ impl Naive {
         Ok(format!("lien {cost}{by_fallback}{outlives}{quote}"))
     }
 
-    /// Everything is tested, nothing is refused, and only shadow money is held (decision 18).
+    /// Everything is tested, nothing is refused, and only shadow money is held (decisions.md 18).
     fn place_shadow(
         &mut self,
         placed: &Placed,

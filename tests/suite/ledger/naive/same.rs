@@ -1,4 +1,4 @@
-//! Reports of one use: the same machine and job, and overlapping times (decision 43).
+//! Reports of one use: the same machine and job, and overlapping times (decisions.md 43).
 
 use super::Naive;
 use super::usage::Use;

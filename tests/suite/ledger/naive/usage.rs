@@ -1,4 +1,4 @@
-//! Finished usage that no scheduler has decided about (nami.md 4.3, decisions 19, note 0028).
+//! Finished usage that no scheduler has decided about (nami.md 4.3, decisions.md 19, note 0028).
 //!
 //! The scripts give every machine a source before it is used: who claims one is not modelled.
 

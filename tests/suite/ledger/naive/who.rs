@@ -69,7 +69,7 @@ impl Naive {
         payer
     }
 
-    /// An account whose only project constraint is one project (decision 16).
+    /// An account whose only project constraint is one project (decisions.md 16).
     fn account_for_a_project(&self, name: &str) -> Option<(usize, String)> {
         let account = self.account(name)?;
         let lists = self.accounts[account].lists.iter();
