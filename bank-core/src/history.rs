@@ -109,7 +109,7 @@ pub struct Change {
 
 /// What of an allocation's amount came later than an instant, of all changes since then in the order of their
 /// numbers: how far their sum has risen from its lowest. A change and its opposite, both later, are none
-/// (docs/decisions/0139).
+/// (decision 0139).
 pub fn came_in(changes: &[Change]) -> i128 {
     let mut later: BTreeSet<EntryId> = changes.iter().map(|c| c.id).collect();
     for change in changes.iter().rev() {

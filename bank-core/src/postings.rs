@@ -123,7 +123,7 @@ impl Postings {
     }
 
     /// When a charge is booked that counts from an instant: not before the allocations whose amount it
-    /// changed entered their phase (docs/decisions/0140).
+    /// changed entered their phase (decision 0140).
     pub(crate) fn booking(&self, tx: TxId, at: Timestamp) -> Timestamp {
         let on = self
             .moved(tx)

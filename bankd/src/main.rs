@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// The C library's allocator takes a tenth of the hot path's time (`docs/decisions/0101`).
+/// The C library's allocator takes a tenth of the hot path's time (decision 0101).
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

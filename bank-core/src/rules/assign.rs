@@ -1,5 +1,5 @@
 //! Finished usage that no project could be found for gets one after all (ledger.md 2.8,
-//! `docs/decisions/0046`): each once, at the rates of its own time, and nothing else is touched.
+//! decision 0046): each once, at the rates of its own time, and nothing else is touched.
 
 use crate::amount::Amount;
 use crate::command::{Assign, Charge, Request, Whose};

@@ -1,7 +1,7 @@
 //! The query of `GET /records` (`auditor-api.md` 4): nested keys with brackets, all terms together.
 //!
 //! Pure: the text behind the `?` in, [`Query`] out, or one sentence for a 400. What AUDITOR drops or
-//! ignores in silence is done or refused here; `docs/decisions/0039` has each of these cases.
+//! ignores in silence is done or refused here; decision 0039 has each of these cases.
 
 mod terms;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Records counted as they come (`docs/decisions/0042`): each question for the metrics looks at those
+//! Records counted as they come (decision 0042): each question for the metrics looks at those
 //! that were stored since the last one.
 
 use std::sync::{Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! `[limits]`: what one client may ask of the daemon (`docs/decisions/0065`).
+//! `[limits]`: what one client may ask of the daemon (decision 0065).
 
 use std::collections::BTreeMap;
 

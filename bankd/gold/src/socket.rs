@@ -1,7 +1,7 @@
 //! The gateway's listener. Connections have a seat; while all are taken, a newcomer may stand: it is
 //! served if its message is there at once, and told that the bank is busy if not. So those who
-//! dawdle in every seat keep nobody out (`docs/decisions/0025`). One address has at most its share of
-//! either (`docs/decisions/0077`).
+//! dawdle in every seat keep nobody out (decision 0025). One address has at most its share of
+//! either (decision 0077).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

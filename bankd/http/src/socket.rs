@@ -1,6 +1,6 @@
 //! The two listeners: TCP without delay for small answers, and the Unix socket whose peers the
 //! kernel names. Each has a bounded number of connections, and none may dawdle over a head or stay
-//! idle for ever (`docs/decisions/0017`).
+//! idle for ever (decision 0017).
 
 use std::convert::Infallible;
 use std::io;

@@ -39,7 +39,7 @@ const BESIDE: usize = 100;
 const CALM: u32 = 64;
 
 /// Portions under way at once where the bank is an intake's alone: a commit holds the writer for some
-/// of them (`docs/decisions/0088`).
+/// of them (decision 0088).
 const AHEAD: usize = 3;
 
 /// Uses that are commands of their own and go into one database transaction together.

@@ -1,6 +1,6 @@
 //! How every listener lets connections in, whatever they speak: a bounded number of them, of one peer
 //! no more than its share, until the daemon stops; then it waits for those that are open
-//! (`docs/decisions/0017`, `docs/decisions/0077`).
+//! (decision 0017, decision 0077).
 
 mod crowd;
 mod framing;

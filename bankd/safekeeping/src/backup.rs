@@ -3,7 +3,7 @@
 //! A backup is a folder: the database as of one moment, the settings, the secrets where they are
 //! wanted, and `manifest.json` with the digest of each. It gets its name only when everything is on
 //! the disk and the journal in it was proven, so that a folder with a backup's name is a whole one,
-//! whatever broke off. Start at [`make`]; [`restore`] is the way back (`docs/decisions/0064`).
+//! whatever broke off. Start at [`make`]; [`restore`] is the way back (decision 0064).
 
 mod clerk;
 mod files;

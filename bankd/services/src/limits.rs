@@ -1,4 +1,4 @@
-//! What one client may ask: how often, how much at once, and how large (`docs/decisions/0065`).
+//! What one client may ask: how often, how much at once, and how large (decision 0065).
 //!
 //! A client is who the ledger knows as one: all keys of a client share what it may. The scheduler's
 //! documents are never counted: what they tell has happened, and must not be refused for haste.

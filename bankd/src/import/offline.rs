@@ -21,7 +21,7 @@ use bankd_store::{SqliteStore, background};
 
 use super::Failure;
 
-/// Jobs in one transaction while nobody else is served (`docs/decisions/0088`).
+/// Jobs in one transaction while nobody else is served (decision 0088).
 const CHUNK_OFFLINE: usize = 5_000;
 
 /// Where the records go, and how.

@@ -172,7 +172,7 @@ impl SqliteStore {
         self.quarantine_bytes = bytes;
     }
 
-    /// Makes ready for many rows while nobody else is served (`docs/decisions/0079`): room for their
+    /// Makes ready for many rows while nobody else is served (decision 0079): room for their
     /// indexes, though new rows go to where the ones before them went, so that more room would hold
     /// pages that are not looked at again; each page written once, in place, with a journal of what was
     /// there before; and no look for the rows that new ones refer to, for their numbers were just read.

@@ -1,5 +1,5 @@
 //! Late usage is paid by credits that were there at its time and have not left since
-//! (docs/decisions/0139).
+//! (decision 0139).
 
 use super::ask::{c, deposit, withdraw};
 use super::ask_after::{allocation_rm, transfer, undo};

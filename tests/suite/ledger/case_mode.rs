@@ -128,7 +128,7 @@ fn a_switch_of_modes_gives_the_other_money_back() {
     });
 }
 
-/// A use stays in the mode of its first charge (docs/decisions/0137), and so do its later liens.
+/// A use stays in the mode of its first charge (decision 0137), and so do its later liens.
 #[test]
 fn a_lien_that_is_renewed_stays_in_the_mode_of_its_use() {
     on_both(|t| {

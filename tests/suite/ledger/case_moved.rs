@@ -1,5 +1,5 @@
 //! Uses that a later record gives to another project, and what was refunded of them before
-//! (docs/decisions/0141).
+//! (decision 0141).
 
 use super::ask::{Ask, r};
 use super::ask_after::{refund, undo};

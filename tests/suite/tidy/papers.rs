@@ -346,32 +346,109 @@ fn the_architecture_names_tests_that_exist() {
     none_of(&findings);
 }
 
-#[test]
-fn decisions_are_numbered_and_complete() {
+/// The folder of the decisions: notes, the log and the index.
+const DECISIONS: &str = "docs/decisions/";
+
+/// The number at the start of a text: four digits and the character that follows them.
+fn number(text: &str, after: char) -> Option<&str> {
+    let (start, _) = text.split_once(after)?;
+    let is_number = start.len() == 4 && start.bytes().all(|b| b.is_ascii_digit());
+    is_number.then_some(start)
+}
+
+/// The numbers of all decisions, and the findings about their notes and the log.
+fn decisions() -> (BTreeSet<String>, Vec<String>) {
+    let mut known = BTreeSet::new();
     let mut findings = Vec::new();
-    let mut seen = BTreeSet::new();
-    let all = files();
-    let notes = all.iter().filter_map(|p| p.strip_prefix("docs/decisions/"));
-    for name in notes {
-        let number = name.get(..4).and_then(|n| n.parse::<u32>().ok());
-        if number.is_none_or(|n| !seen.insert(n)) || name.as_bytes().get(4) != Some(&b'-') {
+    for path in files() {
+        let Some(name) = path.strip_prefix(DECISIONS) else {
+            continue;
+        };
+        if ["README.md", "log.md"].contains(&name) {
+            continue;
+        }
+        if number(name, '-').is_none_or(|n| !known.insert(n.to_owned())) {
             findings.push(format!(
                 "{name}: not NNNN-title.md with a number of its own"
             ));
         }
-        let text = read(&format!("docs/decisions/{name}"));
-        let said = text.to_lowercase();
-        for part in ["context", "choice", "rejected", "consequences"] {
-            if !said.contains(part) {
-                findings.push(format!("{name}: says nothing under {part}"));
+        let text = read(&path);
+        for part in ["Context", "Choice", "Rejected", "Consequences"] {
+            if !text.contains(&format!("\n**{part}.** ")) {
+                findings.push(format!("{name}: no part {part}"));
             }
         }
     }
-    assert!(seen.len() >= 10);
+    let log = read(&format!("{DECISIONS}log.md"));
+    let mut last = String::new();
+    for title in log.lines().filter_map(|line| line.strip_prefix("## ")) {
+        let Some(number) = number(title, ' ') else {
+            findings.push(format!("log.md: {title}: no number of four digits"));
+            continue;
+        };
+        if number <= last.as_str() || !known.insert(number.to_owned()) {
+            findings.push(format!("log.md: {number} is not ascending or not unique"));
+        }
+        number.clone_into(&mut last);
+    }
+    (known, findings)
+}
+
+#[test]
+fn decisions_are_numbered_and_complete() {
+    let (known, findings) = decisions();
+    assert!(known.len() >= 100, "{} decisions", known.len());
     none_of(&findings);
 }
 
-/// A link to a file of ours leads somewhere.
+/// The numbers that a text gives to decisions. Sections of the specifications have other names.
+fn named_decisions(text: &str) -> Vec<String> {
+    let text = text.to_lowercase();
+    let mut found = Vec::new();
+    for word in ["decision ", "decisions ", "decisions/", "note ", "notes "] {
+        for rest in text.split(word).skip(1) {
+            let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+            if digits.len() == 4 || (!digits.is_empty() && word.starts_with("decision")) {
+                found.push(digits);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn decisions_that_code_and_documents_name_exist() {
+    let (known, _) = decisions();
+    let mut findings = Vec::new();
+    let mut count = 0;
+    for path in files() {
+        let is_read = ["rs", "md", "toml"].iter().any(|kind| ends_in(&path, kind));
+        if !is_read {
+            continue;
+        }
+        for number in named_decisions(&read(&path)) {
+            count += 1;
+            if !known.contains(&number) {
+                findings.push(format!("{path}: no decision {number}"));
+            }
+        }
+    }
+    assert!(count > 50, "{count} decisions are named");
+    none_of(&findings);
+}
+
+/// The anchor that a heading has on the page.
+fn anchor(heading: &str) -> String {
+    let heading = heading.trim_start_matches('#').trim().to_lowercase();
+    let is_kept = |c: &char| c.is_alphanumeric() || "-_ ".contains(*c);
+    heading
+        .chars()
+        .filter(is_kept)
+        .collect::<String>()
+        .replace(' ', "-")
+}
+
+/// A link to a file of ours leads to a file and, if it names a heading of a page, to that heading.
 #[test]
 fn links_between_documents_lead_somewhere() {
     let mut findings = Vec::new();
@@ -381,10 +458,20 @@ fn links_between_documents_lead_somewhere() {
         }
         let folder = root().join(&path).parent().unwrap().to_owned();
         for link in read(&path).split("](").skip(1) {
-            let target = link.split([')', '#', ' ']).next().unwrap();
-            let outside = target.contains(':') || target.is_empty();
-            if !outside && !folder.join(target).exists() {
+            let link = link.split([')', ' ']).next().unwrap();
+            let (target, heading) = link.split_once('#').unwrap_or((link, ""));
+            if link.contains(':') || target.is_empty() {
+                continue;
+            }
+            let file = folder.join(target);
+            if !file.exists() {
                 findings.push(format!("{path}: {target} leads nowhere"));
+            } else if ends_in(target, "md") && !heading.is_empty() {
+                let page = std::fs::read_to_string(file).unwrap();
+                let mut headings = page.lines().filter(|line| line.starts_with('#'));
+                if !headings.any(|line| anchor(line) == heading) {
+                    findings.push(format!("{path}: {target} has no heading #{heading}"));
+                }
             }
         }
     }

@@ -172,7 +172,7 @@ impl<'a> Giving<'a> {
 
     /// Gives back a share of one charge. If the window of the paying allocation ended with a debt, the share
     /// reduces that debt first: nobody paid it, so it never becomes money
-    /// (`docs/decisions/0116`).
+    /// (decision 0116).
     fn give(&mut self, rest: &Rest<'_>, share: i64, ctx: &Context<'_>) -> Result<(), Refusal> {
         let Some(paid) = rest.entry.allocation.filter(|_| share > 0) else {
             return Ok(());

@@ -1,6 +1,6 @@
 //! Usage that `#unbilled` carries, billed to a project that is there now: the entries on the
 //! suspense account are taken back and the project is charged, in one transaction
-//! (`docs/decisions/0014`).
+//! (decision 0014).
 
 use super::{move_money, one_instance};
 use crate::amount::Amount;

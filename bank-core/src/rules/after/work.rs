@@ -334,7 +334,7 @@ fn check_room(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal
 }
 
 /// What a transaction that moved a use takes back of refunds on the allocation of an entry: it gives as
-/// much to the project that had it (docs/decisions/0141).
+/// much to the project that had it (decision 0141).
 fn refunds_moved(root: &PastTx, entry: &Entry) -> i64 {
     let of = |e: &&Entry| e.kind == EntryKind::Reverse && e.allocation == entry.allocation;
     let taken = root.entries.iter().filter(of).map(|e| e.delta.amount);

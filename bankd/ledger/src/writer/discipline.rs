@@ -1,4 +1,4 @@
-//! What the writer does about the machine's clock (`docs/decisions/0016`): it looks at it before
+//! What the writer does about the machine's clock (decision 0016): it looks at it before
 //! every batch, journals steps back, does not follow jumps, and keeps what it saw for a restart.
 
 use super::thread::{Thread, system};

@@ -1,5 +1,5 @@
 //! The factor of hardware where a use is counted, and the factored sums of what stands when hardware
-//! changes (`docs/decisions/0083`).
+//! changes (decision 0083).
 //!
 //! A use counts with the factor that the hardware declared today had when its job began. Who declares
 //! other hardware changes that for uses that stand: they are taken away with the factor of before and

@@ -1,4 +1,4 @@
-//! Rollups of whole months (docs/decisions/0089): what the days of a month come to, for each key, so
+//! Rollups of whole months (decision 0089): what the days of a month come to, for each key, so
 //! that a report of a year reads a row for a month instead of thirty.
 //!
 //! A month stands for all of its days, or it has no rows and its days are read. Rows are made of what was
