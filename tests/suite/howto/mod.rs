@@ -61,10 +61,10 @@ impl Site {
         ] {
             std::fs::create_dir_all(root.join(path)).unwrap();
         }
-        let release = root.join("target/release");
-        std::fs::create_dir_all(&release).unwrap();
+        let dist = root.join("target/dist");
+        std::fs::create_dir_all(&dist).unwrap();
         for program in [programs().bankd(), programs().bank(), programs().scripts()] {
-            symlink(&program, release.join(program.file_name().unwrap())).unwrap();
+            symlink(&program, dist.join(program.file_name().unwrap())).unwrap();
         }
         Self {
             folder,
@@ -120,14 +120,14 @@ impl Site {
     }
 
     fn shell(&self, script: &str) -> Command {
-        let release = self.folder.path().join("target/release");
+        let dist = self.folder.path().join("target/dist");
         let path = std::env::var_os("PATH").unwrap_or_default();
         let socket = self.path("/var/lib/bankd/bankd.sock");
         let mut shell = Command::new("bash");
         shell
             .current_dir(self.folder.path())
             .env_clear()
-            .env("PATH", format!("{}:{}", release.display(), path.display()))
+            .env("PATH", format!("{}:{}", dist.display(), path.display()))
             .env("HOME", self.folder.path())
             .env("TZ", "UTC")
             .env("BANK_SERVER", format!("unix:{}", socket.display()))
