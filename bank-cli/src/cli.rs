@@ -104,6 +104,7 @@ BANK_PROJECT, BANK_CONFIG, then ~/.config/bank/bank.toml, then /etc/bank/bank.to
     about,
     after_help = AFTER_HELP,
     max_term_width = 100,
+    disable_help_subcommand = true,
     arg_required_else_help = true
 )]
 pub(crate) struct Cli {
@@ -116,47 +117,47 @@ pub(crate) struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show what projects have, hold and may still spend
+    /// Show balances: deposited, used, held and available
     #[command(visible_alias = "bal")]
     Balance(BalanceArgs),
-    /// What came and went on accounts over a time
+    /// Show the account statement of a period
     #[command(visible_alias = "stmt")]
     Statement(Box<StatementArgs>),
-    /// What was used, by whose it is and by buckets of time
+    /// Show usage totals by project, user, machine or time
     Usage(Box<UsageTableArgs>),
-    /// Close the books of a period: its statements never change again
+    /// Close an accounting period; its statements become final
     #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
     Close(CloseArgs),
-    /// Price a job and say whether it could start
+    /// Price a job and check the funds for it
     #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
     Quote(Box<QuoteArgs>),
-    /// Hold money for a job
+    /// Place a lien for a job
     Reserve(ReserveArgs),
-    /// Bill a job, and close it unless told otherwise
+    /// Charge a job, and close it without --interim
     Charge(ChargeArgs),
-    /// Put money into an account
+    /// Deposit credits into an account
     Deposit(DepositArgs),
-    /// Take money out of an account
+    /// Withdraw credits from an account
     Withdraw(WithdrawArgs),
-    /// Move money between accounts; it keeps its windows
+    /// Transfer credits between accounts; start and end stay
     Transfer(TransferArgs),
-    /// Give back what a job was charged, to who paid
+    /// Refund a job to the accounts that paid for it
     Refund(RefundArgs),
-    /// Put an account right, with a reason
+    /// Post a manual adjustment (requires a reason)
     Adjust(AdjustArgs),
-    /// Undo one transaction; what came after it stays
+    /// Undo one transaction; later transactions stay
     Undo(UndoArgs),
-    /// Bill a project for a job that #unbilled carries
+    /// Assign unbilled usage of a job to a project
     Settle(SettleArgs),
-    /// Show jobs, or what one job was charged and why
+    /// List jobs, or show the charges of one job
     Jobs(JobsArgs),
-    /// Show the journal
+    /// List transactions of the journal
     Journal(JournalArgs),
-    /// Why a job was charged as it was, or what a transaction did
+    /// Explain the charges of a job, or one transaction
     Explain(ExplainArgs),
-    /// Ask in the query language; it only reads
+    /// Run a read-only query
     Query(QueryArgs),
-    /// The money held for jobs
+    /// Liens: credits held for running jobs
     #[command(subcommand)]
     Lien(LienCommand),
     /// Projects, their members and their tree
@@ -165,126 +166,139 @@ pub(crate) enum Command {
     /// Users
     #[command(subcommand)]
     User(UserCommand),
-    /// Machines, that is clusters with one scheduler
+    /// Machines: clusters with one scheduler each
     #[command(subcommand)]
     Machine(MachineCommand),
-    /// Accounts: who may spend what, where
+    /// Accounts and their access lists
     #[command(subcommand, visible_alias = "fund")]
     Account(AccountCommand),
-    /// Allocations: money with a window of time
+    /// Allocations: credits with a start and an end
     #[command(subcommand, visible_alias = "alloc")]
     Allocation(AllocationCommand),
-    /// What use costs
+    /// Charge rates
     #[command(subcommand)]
     Rate(RateCommand),
-    /// Usage attributes that this site's jobs have beyond the usual ones
+    /// Usage attributes of this site
     #[command(subcommand, alias = "attribute")]
     Attr(AttrCommand),
     /// Signing keys of clients
     #[command(subcommand)]
     Key(KeyCommand),
-    /// API tokens: what a program shows in place of a signature
+    /// API tokens
     #[command(subcommand)]
     Token(TokenCommand),
-    /// Roles of people
+    /// Roles of users and clients
     #[command(subcommand)]
     Role(RoleCommand),
-    /// How much somebody may move
+    /// Transaction limits
     #[command(subcommand)]
     Limit(LimitCommand),
-    /// What waits for a second pair of eyes
+    /// Pending approvals
     #[command(subcommand)]
     Proposal(ProposalCommand),
-    /// Do what somebody else proposed
+    /// Approve a pending request
     Approve(DecideArgs),
-    /// Say that nothing will come of a proposal
+    /// Reject a pending request
     Reject(DecideArgs),
-    /// Is the daemon healthy?
+    /// Show daemon health
     Status,
-    /// Prove every balance and hash, while the bank is served
+    /// Verify every balance and hash of the running bank
     Verify(VerifyArgs),
-    /// Fetch a signed checkpoint of what the bank is now
+    /// Fetch a signed checkpoint of the bank
     Checkpoint(CheckpointArgs),
-    /// Money that comes again each month, quarter or year
+    /// Recurring deposits
     #[command(subcommand)]
     Cycle(CycleCommand),
-    /// What strict enforcement would refuse, as it happens
+    /// Show the requests that strict enforcement would refuse
     Monitor(MonitorArgs),
-    /// Which jobs strict enforcement would have refused
+    /// Show the past jobs that strict enforcement would have refused
     WhatIf(WhatIfArgs),
     /// The daemon's clock
     #[command(subcommand)]
     Clock(ClockCommand),
-    /// Take in finished usage
+    /// Import usage records from accounting files
     Import(Box<ImportArgs>),
-    /// What collectors sent that could not be read or taken in
+    /// Rejected usage records (quarantine)
     #[command(subcommand)]
     Quarantine(QuarantinedCommand),
-    /// Collectors: who reports usage, and whether they still do
+    /// Sources of usage records, and their state
     #[command(subcommand)]
     Source(SourceCommand),
-    /// What a machine was charged beside what others recorded
+    /// Compare charges of a machine with other sources
     Reconcile(ReconcileArgs),
-    /// Whom usage is for, where its source says it in names of its own
+    /// Map names from usage sources to projects and users
     #[command(subcommand)]
     Mapping(MappingCommand),
-    /// Usage that waits for a project
+    /// Usage without a project, and its assignment
     #[command(args_conflicts_with_subcommands = true)]
     Unmapped(Box<UnmappedArgs>),
-    /// What clusters are made of, and when: factors of hosts, and capacity
+    /// Hardware inventory: hosts, capacity, conversion factors
     #[command(subcommand)]
     Hardware(HardwareCommand),
-    /// Who paid for clusters, and when
+    /// Hardware contributions
     #[command(subcommand)]
     Contribution(ContributionCommand),
-    /// Whom contributions are credited to, and whose projects use the clusters
+    /// People and groups who fund hardware
     #[command(subcommand)]
     Contributor(ContributorCommand),
-    /// Fetch usage where it is, and send it to the bank
+    /// Collect usage from Slurm, Prometheus, Nomad or Kubernetes
     #[command(subcommand)]
     Collect(CollectCommand),
-    /// Priorities of groups from what they used, and a program that sets them
+    /// Fair-share priorities by past usage
     Priority(Box<PriorityArgs>),
-    /// What happened over a time, and what comes
+    /// Reports: utilization, forecast, expiring allocations and more
     Report(ReportArgs),
-    /// What wants attention, and who is told
+    /// Alerts and their notifications
     #[command(subcommand)]
     Attention(AttentionCommand),
-    /// The scheduler's documents: what waits, what was set aside, what they would do
+    /// Spool and quarantine of the scheduler's documents
     #[command(subcommand)]
     Nami(NamiCommand),
-    /// A scheduler's configuration
+    /// Check a scheduler's configuration
     #[command(subcommand)]
     Moab(MoabCommand),
-    /// Usage records of the past, as the record files have them
+    /// Export usage records and balances
     #[command(subcommand)]
     Export(ExportCommand),
-    /// Files of usage records
+    /// Check usage record files
     #[command(subcommand)]
     Records(RecordsCommand),
-    /// Make links by Gold's names, manual pages, completions
-    #[command(subcommand, hide = true)]
+    /// Create links with Gold's names, manual pages, completions
+    #[command(subcommand)]
     Gen(GenCommand),
+    /// Show help for commands and options
+    Help(HelpArgs),
+}
+
+/// `bank help`.
+#[derive(Debug, Default, Args)]
+pub(crate) struct HelpArgs {
+    /// List all commands
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// A command, such as `project add`; or `options`: the options of every command
+    #[arg(value_name = "COMMAND")]
+    pub(crate) words: Vec<String>,
 }
 
 /// `bank gen`, for installations.
 #[derive(Debug, Subcommand)]
 pub(crate) enum GenCommand {
-    /// Link this program by Gold's names: gbalance, gdeposit, …
+    /// Link this program to Gold's command names: gbalance, gdeposit, …
     Links {
-        /// Where, such as /usr/local/bin
+        /// Directory, such as /usr/local/bin
         dir: PathBuf,
     },
     /// Write the manual pages
     Man {
-        /// Where, such as /usr/local/share/man/man1
+        /// Directory, such as /usr/local/share/man/man1
         dir: PathBuf,
     },
     /// Print completions
     Completions { shell: clap_complete::Shell },
-    /// Say whether these words would be understood; nothing is asked of the daemon
+    /// Check that a command line is valid, without running it
     Check {
-        /// What would stand after bank
+        /// The words after bank
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<String>,
     },
@@ -311,10 +325,10 @@ pub(crate) struct Global {
     /// File with the key's secret (TCP only)
     #[arg(long, global = true, value_name = "FILE", help_heading = "Connection")]
     pub(crate) key_file: Option<PathBuf>,
-    /// Settings file to read instead of the usual ones
+    /// Settings file to read instead of the default files
     #[arg(long, global = true, value_name = "FILE", help_heading = "Connection")]
     pub(crate) config: Option<PathBuf>,
-    /// Form of the output
+    /// Output format
     #[arg(
         short = 'O',
         long,
@@ -323,28 +337,28 @@ pub(crate) struct Global {
         help_heading = "Output"
     )]
     pub(crate) format: Option<Format>,
-    /// Columns separated by |, with one at the end of the line
+    /// Columns separated by |, with a trailing |
     #[arg(short = 'p', long, global = true, help_heading = "Output")]
     pub(crate) parsable: bool,
-    /// Columns separated by |, without one at the end
+    /// Columns separated by |, without a trailing |
     #[arg(short = 'P', long, global = true, help_heading = "Output")]
     pub(crate) parsable2: bool,
-    /// Comma-separated values, with a ' before texts that a spreadsheet would take for a formula
+    /// CSV; texts that look like formulas get a leading '
     #[arg(long, global = true, help_heading = "Output")]
     pub(crate) csv: bool,
-    /// Print CSV texts unchanged, without the guard against formulas
+    /// CSV without the protection against formulas
     #[arg(long, global = true, help_heading = "Output")]
     pub(crate) raw_text: bool,
-    /// Accepted for compatibility: the default of CSV
+    /// Accepted for compatibility; this is the default
     #[arg(long, global = true, hide = true, conflicts_with = "raw_text")]
     pub(crate) spreadsheet_safe: bool,
     /// JSON; amounts are strings
     #[arg(long, global = true, help_heading = "Output")]
     pub(crate) json: bool,
-    /// Leave out the line of column names
+    /// Omit the header line
     #[arg(short = 'n', long, global = true, help_heading = "Output")]
     pub(crate) no_header: bool,
-    /// Which columns, in which order
+    /// Columns to print, in this order
     #[arg(
         long,
         global = true,
@@ -353,13 +367,13 @@ pub(crate) struct Global {
         help_heading = "Output"
     )]
     pub(crate) columns: Vec<String>,
-    /// Do not separate thousands
+    /// Print numbers without thousands separators
     #[arg(long, global = true, help_heading = "Output")]
     pub(crate) no_thousands: bool,
-    /// Amounts of lists as hours or seconds, where the bank counts in time
+    /// Show amounts as hours or seconds, if credits are core-seconds
     #[arg(long, global = true, value_name = "UNITS", help_heading = "Output")]
     pub(crate) units: Option<Units>,
-    /// When to colour
+    /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", help_heading = "Output")]
     pub(crate) color: Option<Color>,
     /// Print nothing on success
@@ -386,7 +400,7 @@ impl Global {
 /// The forms of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Aligned columns for people
+    /// Aligned columns
     Table,
     /// `a|b|c|`
     Parsable,
@@ -398,9 +412,9 @@ pub(crate) enum Format {
     Json,
     /// One JSON object per line
     Jsonl,
-    /// A page to print, of `bank statement` and some reports
+    /// A page to print, for `bank statement` and some reports
     Html,
-    /// One picture, of some reports
+    /// A chart, for some reports
     Svg,
 }
 
@@ -423,11 +437,11 @@ impl Format {
 /// What amounts are shown in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Units {
-    /// With two decimals
+    /// Hours with two decimals
     Hours,
     /// Whole seconds
     Seconds,
-    /// As the bank counts
+    /// Credits, unchanged
     Raw,
 }
 
@@ -445,10 +459,10 @@ pub(crate) enum Color {
 /// Options of every command that writes.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct WriteArgs {
-    /// Decide and say what would happen, write nothing
+    /// Show the result without writing it
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Key of this command: a repeat under the same key does it at most once
+    /// Idempotency key: a repeat with the same key has no second effect
     #[arg(long, value_name = "TEXT", value_parser = idempotency_key)]
     pub(crate) key: Option<String>,
 }
@@ -458,7 +472,7 @@ pub(crate) struct WriteArgs {
 pub(crate) struct RemoveArgs {
     #[command(flatten)]
     pub(crate) write: WriteArgs,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short = 'y', long)]
     pub(crate) yes: bool,
 }

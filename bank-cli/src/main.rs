@@ -14,6 +14,7 @@ mod fail;
 mod figure;
 mod file;
 mod gold;
+mod help;
 mod hooks;
 mod moab;
 mod out;
@@ -30,8 +31,6 @@ use std::{
     process::ExitCode,
 };
 
-use clap::Parser as _;
-
 use crate::{cli::Cli, cmd::Context, fail::Failure};
 
 fn main() -> ExitCode {
@@ -39,7 +38,7 @@ fn main() -> ExitCode {
     if let Some(tool) = words.next().and_then(|name| gold::Tool::of(&name)) {
         return gold::main(tool, words);
     }
-    let cli = match Cli::try_parse() {
+    let cli = match help::parse(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => {
             if let Some(failure) = Failure::of_parser(&error) {
@@ -65,6 +64,10 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<(), Failure> {
+    if let cli::Command::Help(wanted) = &cli.command {
+        print(&help::show(wanted)?)?;
+        return Ok(());
+    }
     if let cli::Command::Gen(command) = cli.command {
         print(&cmd::generate::run(command)?)?;
         return Ok(());

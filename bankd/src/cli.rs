@@ -34,7 +34,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Commands {
-    /// Make a new bank
+    /// Create a bank
     Init {
         #[command(flatten)]
         data: Data,
@@ -49,32 +49,32 @@ enum Commands {
         #[arg(long)]
         test: bool,
     },
-    /// Serve a bank until SIGTERM
+    /// Run the daemon until SIGTERM
     Serve {
         #[command(flatten)]
         data: Data,
     },
     /// Recompute every balance and hash from the journal
     Verify(proof::VerifyArgs),
-    /// Sign what the bank is now, for a later `verify --checkpoint`
+    /// Write a signed checkpoint, for a later `verify --checkpoint`
     Checkpoint(proof::CheckpointArgs),
-    /// The key that signs checkpoints
+    /// Show or create the key that signs checkpoints
     CheckpointKey {
         #[command(subcommand)]
         command: proof::KeyCommands,
     },
-    /// Sums of usage by hour and day: compare them with the records, or make them anew
+    /// Verify or rebuild the hourly and daily usage totals
     Rollup {
         #[command(subcommand)]
         command: rollup::RollupCommands,
     },
-    /// Copy a bank, served or not, into a folder of its own
+    /// Back up a bank, running or not, into a directory
     Backup(BackupArgs),
-    /// Make a bank from a backup
+    /// Create a bank from a backup
     Restore(RestoreArgs),
-    /// Look at settings, files, disk, clock, backups and the daemon, and say what is to be done
+    /// Check settings, files, disk, clock, backups and the daemon
     Doctor(DoctorArgs),
-    /// Play captured documents on a copy of a bank, and say what each would do
+    /// Replay captured documents on a copy of a bank, and show the results
     Replay {
         #[command(flatten)]
         data: Data,
@@ -94,13 +94,13 @@ enum Commands {
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
-    /// Play a bank's first day in a temporary directory
+    /// Run a demo bank in a temporary directory
     Demo {
         /// Leave the daemon running afterwards
         #[arg(long)]
         keep: bool,
     },
-    /// Read usage files and say what is in them
+    /// Import usage files offline, or check them
     Import(ImportArgs),
     /// Show or check the settings
     Config {
