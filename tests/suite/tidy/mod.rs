@@ -13,6 +13,7 @@ mod rooms;
 mod schema;
 mod source;
 mod style;
+mod words;
 
 /// Fails with every finding on a line of its own.
 #[track_caller]

@@ -228,7 +228,7 @@ const CHARGE: Object = Object {
 
 const ENTRY: Object = Object {
     name: "Entry",
-    says: "An entry of the journal with what its transaction says.",
+    says: "An entry of the journal with the data of its transaction.",
     attributes: attributes! {
         Id Whole = "e.id", "Its number.";
         Transaction Whole = "e.tx", "The transaction.";
@@ -278,20 +278,20 @@ const JOB: Object = Object {
         Account Text = "coalesce(a.name, '')", "The account that pays.";
         Qos Text = "coalesce(i.qos, '')", "Quality of service.";
         Class Text = "coalesce(i.class, '')", "Class or queue.";
-        Processors Decimal opt = "${i.processors}", "As last said.";
-        Nodes Decimal opt = "${i.nodes}", "As last said.";
-        Attributes Text = "i.attributes", "Attributes that the site declared, as last said.";
+        Processors Decimal opt = "${i.processors}", "The last reported value.";
+        Nodes Decimal opt = "${i.nodes}", "The last reported value.";
+        Attributes Text = "i.attributes", "Attributes that the site declared, with their last reported values.";
         Opened Time = "i.opened_at", "Its first document.";
         Closed Time opt = "i.closed_at", "When it was closed; none while it is open.";
         ClosedBy Text = "coalesce(i.closed_by, '')", "What closed it.";
-        Start Time opt = "i.start_at", "As the scheduler says.";
-        End Time opt = "i.end_at", "As the scheduler says.";
+        Start Time opt = "i.start_at", "As reported by the scheduler.";
+        End Time opt = "i.end_at", "As reported by the scheduler.";
         Wall Whole opt = "i.wall_s", "Seconds that were asked for.";
         BilledSeconds Whole = "i.charged_s", "Seconds billed so far.";
         Disputed Whole = "i.disputed_s", "Seconds beyond what can have been used.";
         Billed Amount = "i.billed", "Billed so far.";
         ShadowBilled Amount = "i.shadow_billed", "Billed so far in the shadow totals.";
-        State Text = "i.state", "As the scheduler says.";
+        State Text = "i.state", "As reported by the scheduler.";
     },
     from: "instance i LEFT JOIN account a ON a.id = i.account",
     seen: Seen::Work("i.project", "i.machine", "i.user"),
@@ -432,7 +432,7 @@ const TRANSACTION: Object = Object {
         Actor Text = "t.actor", "Who.";
         Client Text = "t.client", "Through which client.";
         Origin Text = "t.origin", "cli, nami, gold, collector or system.";
-        Request Text = "t.req_id", "The request, as the log knows it.";
+        Request Text = "t.req_id", "The id of the request in the log.";
         Job Text = "coalesce((SELECT i.object_id FROM instance i WHERE i.id = t.instance), '')", "The scheduler's object id.";
         Reverses Whole opt = "t.reverses", "The transaction that it takes back.";
         Corrects Whole opt = "t.corrects", "The transaction that it corrects.";
@@ -470,7 +470,7 @@ const USAGE: Object = Object {
         CpuMicros Whole opt = "u.cpu_us", "Processor time, in millionths of a second.";
         Became Text = "u.became", "What became of it.";
         Amount Amount opt = "u.amount", "What it was priced at.";
-        Refusal Text = "coalesce(u.refusal, '')", "What strict enforcement would have said.";
+        Refusal Text = "coalesce(u.refusal, '')", "The refusal under strict enforcement.";
         Transaction Whole opt = "u.tx", "The transaction that took it in.";
     },
     from: "usage_identity u JOIN source s ON s.id = u.source",
