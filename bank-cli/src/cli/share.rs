@@ -18,8 +18,8 @@ pub(crate) struct ShareArgs {
     /// What is counted: processors × time, time that processors were busy, GPUs × time, or what was charged
     #[arg(long, value_name = "BASIS", default_value = "slots")]
     pub(crate) basis: Basis,
-    /// Parts of the period: day, week, month, or how many [default: the smaller of 50 and its days]
-    #[arg(long, value_name = "day|week|month|N")]
+    /// Intervals: day, week, month, or their number [default: 1; of charts at most 50, of a day or more]
+    #[arg(long, visible_alias = "by", value_name = "day|week|month|N")]
     pub(crate) buckets: Option<String>,
     /// Time zone of dates and of the parts, such as Europe/Berlin [default: that of the machine]
     #[arg(long, value_name = "ZONE")]

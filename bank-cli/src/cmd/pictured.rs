@@ -36,6 +36,11 @@ impl Context {
         }
     }
 
+    /// Whether a page, a drawing or a chart is requested.
+    pub(super) fn is_pictured(&self, chart: bool) -> bool {
+        chart || matches!(self.form.format, Format::Html | Format::Svg)
+    }
+
     /// What is answered to `--chart` alone, where `-O` has pages of its own: none for those.
     pub(super) fn charted(
         &self,

@@ -5,7 +5,7 @@ mod picture;
 
 pub(super) use picture::top as pictured_top;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bank_api::v1::{
     ContributionQuery, ContributionReport, ContributionRow, EfficiencyQuery, EfficiencyReport,
@@ -39,8 +39,12 @@ pub(super) fn contribution(context: &Context, args: ShareArgs) -> Result<String,
 }
 
 /// `bank report utilization`
-pub(super) fn utilization(context: &Context, args: ShareArgs) -> Result<String, Failure> {
+pub(super) fn utilization(context: &Context, mut args: ShareArgs) -> Result<String, Failure> {
     let chart = args.chart;
+    // A table has one row for each machine unless intervals are asked for; a chart has intervals.
+    if !context.is_pictured(chart) {
+        args.buckets.get_or_insert_with(|| "1".to_owned());
+    }
     let report = ask(context, args, "contributor")?;
     let picture = || Ok(picture::utilization(context, &report));
     if let Some(told) = context.pictured(chart, picture) {
@@ -301,8 +305,23 @@ fn buckets(report: &ContributionReport) -> Sheet {
     ];
     let mut sheet = Sheet::new(columns, &rows, "no usage and no hardware");
     sheet.unit.clone_from(&report.unit);
-    sheet.remark = remark(report);
+    sheet.remark = remark(report) + &without_capacity(report);
     sheet
+}
+
+/// The machines whose hardware is not declared: their usage has no percentage.
+fn without_capacity(report: &ContributionReport) -> String {
+    let all = report.periods.iter().flat_map(|period| &period.utilisation);
+    let none = all.filter(|own| own.buckets.iter().all(|bucket| bucket.percent.is_none()));
+    let names: BTreeSet<&str> = none.filter_map(|own| own.machine.as_deref()).collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    let names: Vec<&str> = names.into_iter().collect();
+    format!(
+        " No capacity is declared for {} (bank hardware add).",
+        names.join(", ")
+    )
 }
 
 /// `bank report efficiency`

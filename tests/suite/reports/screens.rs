@@ -204,6 +204,24 @@ fn reports_of_money_are_told_in_hours_where_a_credit_is_a_second() {
     );
 }
 
+/// A month is one row for each machine; a row for each day is printed on request only.
+#[test]
+fn utilization_of_a_month_is_one_row_for_each_machine() {
+    let bank = used(3);
+    let month = "report utilization --month 2026-01 --tz UTC";
+    let rows = |command: &str| cells(&bank, command, "machine");
+    assert_eq!(rows(&format!("{month} -m blue")), ["blue"]);
+    assert_eq!(rows(&format!("{month} -m blue --by day")).len(), 31);
+    let screen = bank.bank_ok(&words(&format!("{month} -m blue")));
+    assert!(
+        screen.contains("No capacity is declared for blue (bank hardware add)."),
+        "{screen}"
+    );
+    bank.bank_ok(&words("hardware add thin -m blue --processors 8 --nodes 1"));
+    let screen = bank.bank_ok(&words(&format!("{month} -m blue")));
+    assert!(!screen.contains("No capacity"), "{screen}");
+}
+
 /// Three times two processors for 5,401 s: 32,406 s, which no two decimals of hours say.
 #[test]
 fn reports_of_use_are_told_in_exact_seconds() {
