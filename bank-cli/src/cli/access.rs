@@ -1,4 +1,4 @@
-//! Who may do what: API tokens, roles of people, limits, proposals.
+//! Arguments for access control: API tokens, roles, transaction limits, proposals.
 
 use clap::{Args, Subcommand};
 
@@ -7,22 +7,26 @@ use super::{RemoveArgs, WriteArgs, amount};
 /// `bank token`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TokenCommand {
-    /// Make a token; it is shown this once
+    /// Create a token; it is shown only once
     #[command(alias = "create")]
     Add(AddToken),
     /// List tokens
     #[command(alias = "list")]
     Ls {
-        /// Only those of this client
+        /// Only tokens of this client
         #[arg(long)]
         client: Option<String>,
     },
     /// Show one token, without its text
     #[command(alias = "get")]
-    Show { id: String },
-    /// Remove a token; it is refused at once
+    Show {
+        /// Id of the token
+        id: String,
+    },
+    /// Remove a token; requests with it are refused at once
     #[command(alias = "delete")]
     Rm {
+        /// Id of the token
         id: String,
         #[command(flatten)]
         remove: RemoveArgs,
@@ -31,12 +35,12 @@ pub(crate) enum TokenCommand {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AddToken {
-    /// Its id, for `ls` and `rm` [default: one is made]
+    /// Id for `ls`, `show` and `rm` [default: generated]
     pub(crate) id: Option<String>,
-    /// Client that it belongs to; for a token of a person their name [default: the id]
+    /// Client of the token; for a person, the login name [default: the id]
     #[arg(long)]
     pub(crate) client: Option<String>,
-    /// What it may do: admin, operator, manager, pi, auditor, scheduler, collector or user
+    /// Roles: admin, operator, manager, pi, auditor, scheduler, collector, user
     #[arg(
         long,
         alias = "roles",
@@ -63,10 +67,10 @@ pub(crate) struct AddToken {
         value_delimiter = ','
     )]
     pub(crate) machine: Vec<String>,
-    /// How long it is accepted, such as 90d or 12h [default: 90d]
+    /// Lifetime, such as 90d or 12h [default: 90d]
     #[arg(long = "for", value_name = "TIME", conflicts_with = "until")]
     pub(crate) lasting: Option<String>,
-    /// First moment it is no longer accepted
+    /// End of validity, exclusive
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) until: Option<String>,
     #[command(flatten)]
@@ -76,27 +80,28 @@ pub(crate) struct AddToken {
 /// `bank role`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RoleCommand {
-    /// Give a person a role
+    /// Grant a role to a person
     #[command(alias = "add")]
     Grant(GrantArgs),
-    /// Take a role back
+    /// Revoke a role
     #[command(alias = "rm")]
     Revoke {
         /// Login name
         name: String,
+        /// Role to revoke
         role: String,
-        /// The project that it was given for
+        /// Project of the grant
         #[arg(short = 'A', long)]
         project: Option<String>,
         #[command(flatten)]
         remove: RemoveArgs,
     },
-    /// List who has which role
+    /// List roles of people
     #[command(alias = "list")]
     Ls {
-        /// Only this person
+        /// Only this person (login name)
         name: Option<String>,
-        /// Those that are over too
+        /// Include grants that have ended
         #[arg(long)]
         all: bool,
     },
@@ -106,12 +111,12 @@ pub(crate) enum RoleCommand {
 pub(crate) struct GrantArgs {
     /// Login name
     pub(crate) name: String,
-    /// admin, operator, manager, pi, auditor, scheduler or collector
+    /// Role: admin, operator, manager, pi, auditor, scheduler or collector
     pub(crate) role: String,
-    /// Over this project and those below it; needed for operator, manager and pi
+    /// Project, with those below it; required for operator, manager and pi
     #[arg(short = 'A', long)]
     pub(crate) project: Option<String>,
-    /// First moment at which it no longer counts
+    /// End of the grant, exclusive
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) until: Option<String>,
     #[command(flatten)]
@@ -121,7 +126,7 @@ pub(crate) struct GrantArgs {
 /// `bank limit`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum LimitCommand {
-    /// Set how much somebody may move
+    /// Set a transaction limit
     #[command(alias = "add")]
     Set(SetLimit),
     /// List limits
@@ -137,13 +142,13 @@ pub(crate) enum LimitCommand {
     },
 }
 
-/// Whom a limit is for.
+/// Subject of a limit.
 #[derive(Debug, Clone, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct LimitOf {
-    /// A person, a client, or one key or token
+    /// Name of a person or client, or id of a key or token
     pub(crate) name: Option<String>,
-    /// Everybody who acts by this role, each on their own
+    /// Role; the limit applies to each person with it separately
     #[arg(long)]
     pub(crate) role: Option<String>,
 }
@@ -152,10 +157,10 @@ pub(crate) struct LimitOf {
 pub(crate) struct SetLimit {
     #[command(flatten)]
     pub(crate) of: LimitOf,
-    /// The most in one operation, or none
+    /// Maximum amount of one operation, or none
     #[arg(long, value_name = "AMOUNT", value_parser = bound)]
     pub(crate) per_operation: Option<String>,
-    /// The most in a UTC day, or none
+    /// Maximum sum of one UTC day, or none
     #[arg(long, value_name = "AMOUNT", value_parser = bound)]
     pub(crate) per_day: Option<String>,
     #[command(flatten)]
@@ -173,16 +178,19 @@ fn bound(text: &str) -> Result<String, String> {
 /// `bank proposal`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProposalCommand {
-    /// List what waits for somebody
+    /// List pending approvals
     #[command(alias = "list")]
     Ls {
-        /// What was decided or is over too
+        /// Include decided and expired proposals
         #[arg(long)]
         all: bool,
     },
-    /// Show one proposal with all that it asks for
+    /// Show one proposal with its complete request
     #[command(alias = "get")]
-    Show { id: i64 },
+    Show {
+        /// Number of the proposal
+        id: i64,
+    },
 }
 
 /// `bank approve` and `bank reject`.
@@ -190,19 +198,19 @@ pub(crate) enum ProposalCommand {
 pub(crate) struct DecideArgs {
     /// Number of the proposal
     pub(crate) id: i64,
-    /// Why, kept in the journal
+    /// Reason, recorded in the journal
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 }
 
-/// Options of operations that may need a second pair of eyes.
+/// Options of operations that may need two-person approval.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ProposeArgs {
     #[command(flatten)]
     pub(crate) write: WriteArgs,
-    /// Do not do it: write it down for somebody else to approve
+    /// Create a proposal for another person to approve; execute nothing
     #[arg(long)]
     pub(crate) propose: bool,
 }

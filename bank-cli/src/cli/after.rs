@@ -1,4 +1,4 @@
-//! The verbs after the fact: transfer, refund, adjust, undo, settle.
+//! Arguments of transfer, refund, adjust, undo and settle.
 
 use clap::Args;
 
@@ -7,17 +7,17 @@ use super::{ProposeArgs, WriteArgs, amount};
 /// `bank transfer`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct TransferArgs {
-    /// Account that gives, or a project with one account
+    /// Source account, or a project with one account
     pub(crate) from: String,
-    /// Account that gets, or a project with one account
+    /// Target account, or a project with one account
     pub(crate) to: String,
-    /// How much
+    /// Amount
     #[arg(value_parser = amount, allow_negative_numbers = true)]
     pub(crate) amount: String,
-    /// From this allocation only
+    /// Only from this allocation
     #[arg(short = 'i', long, value_name = "ID")]
     pub(crate) allocation: Option<i64>,
-    /// Reason, kept in the journal
+    /// Reason, recorded in the journal
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
     #[command(flatten)]
@@ -27,24 +27,24 @@ pub(crate) struct TransferArgs {
 /// `bank refund`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct RefundArgs {
-    /// The scheduler's id of the job
+    /// Job id of the scheduler
     pub(crate) job: String,
-    /// How much [default: everything that is left]
+    /// Amount [default: all charges that are not refunded yet]
     #[arg(value_parser = amount, allow_negative_numbers = true)]
     pub(crate) amount: Option<String>,
-    /// Its machine, where several know the id
+    /// Machine, if several machines have this id
     #[arg(short = 'm', long)]
     pub(crate) machine: Option<String>,
-    /// job or reservation, where both have the id
+    /// job or reservation, if both have this id
     #[arg(long = "type", value_name = "KIND")]
     pub(crate) kind: Option<String>,
-    /// Only what this account paid
+    /// Only charges paid by this account
     #[arg(short = 'a', long)]
     pub(crate) account: Option<String>,
-    /// What expired allocations paid goes to a new one that ends then
+    /// Refund expired allocations to a new allocation with this end
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) reissue_until: Option<String>,
-    /// Reason, kept in the journal
+    /// Reason, recorded in the journal
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
     #[command(flatten)]
@@ -56,13 +56,13 @@ pub(crate) struct RefundArgs {
 pub(crate) struct AdjustArgs {
     /// Account, or a project with one account
     pub(crate) name: String,
-    /// How much, with its sign
+    /// Amount with its sign
     #[arg(value_parser = amount, allow_negative_numbers = true)]
     pub(crate) amount: String,
-    /// This allocation only
+    /// Only this allocation
     #[arg(short = 'i', long, value_name = "ID")]
     pub(crate) allocation: Option<i64>,
-    /// Reason, kept in the journal
+    /// Reason, recorded in the journal
     #[arg(long, value_name = "TEXT", required = true)]
     pub(crate) note: String,
     #[command(flatten)]
@@ -72,13 +72,13 @@ pub(crate) struct AdjustArgs {
 /// `bank undo`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct UndoArgs {
-    /// The transaction; that of an undo does it again
+    /// Number of the transaction; undoing an undo redoes it
     #[arg(value_name = "TRANSACTION")]
     pub(crate) transaction: i64,
-    /// Do it although an allocation is left without cover
+    /// Undo even if an allocation is left without cover
     #[arg(long)]
     pub(crate) allow_debt: bool,
-    /// Reason, kept in the journal
+    /// Reason, recorded in the journal
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
     #[command(flatten)]
@@ -88,18 +88,18 @@ pub(crate) struct UndoArgs {
 /// `bank settle`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct SettleArgs {
-    /// The scheduler's id of the job
+    /// Job id of the scheduler
     pub(crate) job: String,
     /// Project that pays
     #[arg(short = 'A', long)]
     pub(crate) project: String,
-    /// Its machine, where several know the id
+    /// Machine, if several machines have this id
     #[arg(short = 'm', long)]
     pub(crate) machine: Option<String>,
-    /// job or reservation, where both have the id
+    /// job or reservation, if both have this id
     #[arg(long = "type", value_name = "KIND")]
     pub(crate) kind: Option<String>,
-    /// Reason, kept in the journal
+    /// Reason, recorded in the journal
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
     #[command(flatten)]

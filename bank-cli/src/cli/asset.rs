@@ -1,4 +1,4 @@
-//! Accounts, allocations, liens, rates and keys: the nouns around money, with the verbs of `noun`.
+//! Arguments for accounts, allocations, liens and keys, with the verbs of `noun`.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use super::{AtArgs, OnlyArgs, ProposeArgs, RemoveArgs, Switch, WriteArgs, amount
 /// `bank account`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AccountCommand {
-    /// Make an account
+    /// Create an account
     #[command(alias = "create")]
     Add(AddAccount),
     /// List accounts
@@ -18,6 +18,7 @@ pub(crate) enum AccountCommand {
     /// Show one account, by name or id
     #[command(alias = "get")]
     Show {
+        /// Name or id of the account
         name: String,
         #[command(flatten)]
         then: AtArgs,
@@ -28,26 +29,28 @@ pub(crate) enum AccountCommand {
     /// Remove an account
     #[command(alias = "delete")]
     Rm {
+        /// Name of the account
         name: String,
-        /// With its money; its liens hold elsewhere
+        /// Remove its credits too; its liens move to other allocations
         #[arg(long)]
         force: bool,
         #[command(flatten)]
         remove: RemoveArgs,
     },
-    /// Bring a removed account back, with its lists, its money and its liens
+    /// Restore a removed account with its lists, credits and liens
     Undelete {
+        /// Name of the account
         name: String,
         #[command(flatten)]
         write: WriteArgs,
     },
 }
 
-/// Who may spend, and where. `NAME` allows, `-NAME` denies, `NAME/*` is a project with all below it,
-/// `MEMBERS` the members of the project, `ANY` everybody.
+/// Access lists of an account. `NAME` allows, `-NAME` denies, `NAME/*` matches a project and all
+/// projects below it, `MEMBERS` the members of the project, `ANY` everybody.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Constraints {
-    /// Projects: chem,bio/*,-bio/test
+    /// Allowed projects, such as chem,bio/*,-bio/test (- denies)
     #[arg(
         long,
         value_name = "LIST",
@@ -55,7 +58,7 @@ pub(crate) struct Constraints {
         allow_hyphen_values = true
     )]
     pub(crate) projects: Option<Vec<String>>,
-    /// Users: MEMBERS,-dave
+    /// Allowed users, such as MEMBERS,-dave (- denies)
     #[arg(
         long,
         value_name = "LIST",
@@ -63,7 +66,7 @@ pub(crate) struct Constraints {
         allow_hyphen_values = true
     )]
     pub(crate) users: Option<Vec<String>>,
-    /// Machines
+    /// Allowed machines
     #[arg(
         long,
         value_name = "LIST",
@@ -71,7 +74,7 @@ pub(crate) struct Constraints {
         allow_hyphen_values = true
     )]
     pub(crate) machines: Option<Vec<String>>,
-    /// Classes (queues)
+    /// Allowed classes (queues)
     #[arg(
         long,
         alias = "class",
@@ -80,7 +83,7 @@ pub(crate) struct Constraints {
         allow_hyphen_values = true
     )]
     pub(crate) classes: Option<Vec<String>>,
-    /// Qualities of service
+    /// Allowed qualities of service
     #[arg(
         long,
         value_name = "LIST",
@@ -88,7 +91,7 @@ pub(crate) struct Constraints {
         allow_hyphen_values = true
     )]
     pub(crate) qos: Option<Vec<String>>,
-    /// Groups
+    /// Allowed groups
     #[arg(
         long,
         alias = "group",
@@ -97,7 +100,7 @@ pub(crate) struct Constraints {
         allow_hyphen_values = true
     )]
     pub(crate) groups: Option<Vec<String>>,
-    /// Organizations of the project or of the user
+    /// Allowed organizations of the project or the user
     #[arg(
         long,
         alias = "organization",
@@ -106,7 +109,7 @@ pub(crate) struct Constraints {
         allow_hyphen_values = true
     )]
     pub(crate) organizations: Option<Vec<String>>,
-    /// A usage attribute: Zone=Asia,-Europe; 'Zone=' takes its list away
+    /// List of a usage attribute: Zone=Asia,-Europe; 'Zone=' removes it
     #[arg(short = 'X', long = "attribute", value_name = "NAME=LIST", value_parser = named_list)]
     pub(crate) attributes: Vec<(String, Vec<String>)>,
 }
@@ -119,36 +122,36 @@ fn named_list(text: &str) -> Result<(String, Vec<String>), String> {
             let items = items.filter(|item| !item.is_empty()).collect();
             Ok((name.trim().to_owned(), items))
         }
-        _ => Err("write NAME=A,B".to_owned()),
+        _ => Err("must be NAME=A,B".to_owned()),
     }
 }
 
-/// Whether the parent pays.
+/// Payment by the parent account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Overflowing {
-    /// It does, for those whom its own lists let spend
+    /// The parent pays if its own lists allow it
     #[value(alias = "true", alias = "on")]
     Yes,
-    /// It does not
+    /// The parent does not pay
     #[value(alias = "false", alias = "off")]
     No,
-    /// It does, whatever its own lists say
+    /// The parent pays regardless of its own lists
     Any,
 }
 
-/// An account's place below another one.
+/// Position of an account below another account.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Place {
-    /// Account above it; '' for none
+    /// Parent account; '' for none
     #[arg(long, value_name = "ACCOUNT")]
     pub(crate) parent: Option<String>,
-    /// Take it from below its parent
+    /// Remove the account from its parent
     #[arg(long, conflicts_with_all = ["parent", "share", "overflow", "overflow_any"])]
     pub(crate) no_parent: bool,
-    /// Percent of every deposit into the parent that goes on to it
+    /// Percent of each deposit into the parent for this account
     #[arg(long, value_name = "PERCENT", allow_negative_numbers = true)]
     pub(crate) share: Option<i64>,
-    /// The parent pays where it is short: yes, no, or any (whatever the parent's lists say)
+    /// Parent pays a shortfall: yes, no, or any (regardless of its lists)
     #[arg(
         long,
         value_name = "YES|NO|ANY",
@@ -158,19 +161,20 @@ pub(crate) struct Place {
         hide_possible_values = true
     )]
     pub(crate) overflow: Option<Overflowing>,
-    /// As --overflow=any
+    /// Same as --overflow=any
     #[arg(long, conflicts_with = "overflow")]
     pub(crate) overflow_any: bool,
 }
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AddAccount {
+    /// Name of the account
     pub(crate) name: String,
     #[command(flatten)]
     pub(crate) constraints: Constraints,
     #[command(flatten)]
     pub(crate) place: Place,
-    /// A lien or charge uses one of its allocations whole, never several
+    /// Take each lien or charge from one allocation, never from several
     #[arg(
         long,
         value_name = "YES|NO",
@@ -180,28 +184,29 @@ pub(crate) struct AddAccount {
         hide_possible_values = true
     )]
     pub(crate) discrete: Option<Switch>,
-    /// Lower is spent first
+    /// Payment priority; lower is spent first
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) priority: Option<i64>,
-    /// Account that pays in place of this one
+    /// Fallback account, which pays in place of this one
     #[arg(long, value_name = "ACCOUNT")]
     pub(crate) fallback: Option<String>,
+    /// Description
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 }
 
-/// `bank allocation`. Deposits make allocations.
+/// `bank allocation`. Deposits create allocations.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AllocationCommand {
     /// List allocations
     #[command(alias = "list")]
     Ls {
-        /// Only those of this account
+        /// Only allocations of this account
         #[arg(short = 'a', long)]
         account: Option<String>,
-        /// future, active or expired [default: all]
+        /// State: future, active or expired [default: all]
         #[arg(long)]
         state: Option<String>,
         #[command(flatten)]
@@ -210,18 +215,20 @@ pub(crate) enum AllocationCommand {
     /// Show one allocation
     #[command(alias = "get")]
     Show {
+        /// Number of the allocation
         id: i64,
         #[command(flatten)]
         then: AtArgs,
     },
-    /// Change the window or the credit limit of an allocation
+    /// Change the window or credit limit of an allocation
     #[command(alias = "modify")]
     Set(SetAllocation),
     /// Remove an allocation
     #[command(alias = "delete")]
     Rm {
+        /// Number of the allocation
         id: i64,
-        /// With its money; its liens hold elsewhere
+        /// Remove its credits too; its liens move to other allocations
         #[arg(long)]
         force: bool,
         #[command(flatten)]
@@ -231,29 +238,30 @@ pub(crate) enum AllocationCommand {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SetAllocation {
+    /// Number of the allocation
     pub(crate) id: i64,
-    /// First moment it can be spent, or -infinity
+    /// Start of the window, inclusive, or -infinity
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) start: Option<String>,
-    /// First moment it can no longer be spent, or infinity
+    /// End of the window, exclusive, or infinity
     #[arg(long, alias = "until", value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) end: Option<String>,
-    /// Credit limit
+    /// Credit limit of the allocation
     #[arg(long, alias = "credit-limit", value_name = "AMOUNT", value_parser = amount,
           allow_negative_numbers = true)]
     pub(crate) limit: Option<String>,
-    /// Cannot be set: refused with what to do instead
+    /// Not settable; the refusal names the alternative
     #[arg(long, value_name = "AMOUNT", value_parser = amount, allow_negative_numbers = true,
           hide = true)]
     pub(crate) amount: Option<String>,
-    /// Cannot be set either
+    /// Not settable
     #[arg(long, value_name = "YES|NO", hide_possible_values = true, hide = true)]
     pub(crate) active: Option<Switch>,
-    /// Cannot be set either
+    /// Not settable
     #[arg(long, value_name = "AMOUNT", value_parser = amount, allow_negative_numbers = true,
           hide = true)]
     pub(crate) deposited: Option<String>,
-    /// Cannot be set either
+    /// Not settable
     #[arg(short = 'a', long, value_name = "NAME", hide = true)]
     pub(crate) account: Option<String>,
     #[command(flatten)]
@@ -268,7 +276,7 @@ pub(crate) enum LienCommand {
     Ls {
         #[command(flatten)]
         only: OnlyArgs,
-        /// open, settled, released, replaced, expired or all [default: open]
+        /// State: open, settled, released, replaced, expired, all [default: open]
         #[arg(long)]
         state: Option<String>,
         #[command(flatten)]
@@ -277,23 +285,26 @@ pub(crate) enum LienCommand {
     /// Show one lien
     #[command(alias = "get")]
     Show {
+        /// Number of the lien
         id: i64,
         #[command(flatten)]
         then: AtArgs,
     },
-    /// Move a lien's end; an expired one holds again what it held
+    /// Change the end of a lien; an expired lien holds its amount again
     #[command(alias = "set", alias = "modify")]
     Extend {
+        /// Number of the lien
         id: i64,
-        /// When it expires now
+        /// New end of the lien
         #[arg(long, alias = "end", value_name = "TIME", allow_hyphen_values = true)]
         until: String,
         #[command(flatten)]
         write: WriteArgs,
     },
-    /// Give back what a lien holds
+    /// Release a lien
     #[command(alias = "delete")]
     Rm {
+        /// Number of the lien
         id: i64,
         #[command(flatten)]
         remove: RemoveArgs,
@@ -303,27 +314,31 @@ pub(crate) enum LienCommand {
 /// `bank key`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
-    /// Make a key; its secret is shown this once
+    /// Create a key; its secret is shown only once
     #[command(alias = "create")]
     Add(AddKey),
     /// List keys
     #[command(alias = "list")]
     Ls {
-        /// Only those of this client
+        /// Only keys of this client
         #[arg(long)]
         client: Option<String>,
     },
     /// Show one key
     #[command(alias = "get")]
-    Show { id: String },
-    /// Switch a key on or off, or change what its client may do
+    Show {
+        /// Id of the key
+        id: String,
+    },
+    /// Enable or disable a key, or change its client's roles and scope
     #[command(alias = "modify")]
     Set(SetKey),
-    /// Make a second key for the client of one, which ends by itself
+    /// Rotate a key: add a second key; the old one expires by itself
     Rotate(RotateKey),
     /// Remove a key
     #[command(alias = "delete")]
     Rm {
+        /// Id of the key
         id: String,
         #[command(flatten)]
         remove: RemoveArgs,
@@ -332,21 +347,21 @@ pub(crate) enum KeyCommand {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RotateKey {
-    /// The old key
+    /// Id of the old key
     pub(crate) id: String,
-    /// Id of the new one [default: the old one with a number]
+    /// Id of the new key [default: the old id with a number]
     #[arg(long, value_name = "ID")]
     pub(crate) new_id: Option<String>,
-    /// How long both are accepted, such as 7d or 12h
+    /// Time in which both keys are valid, such as 7d or 12h
     #[arg(long, value_name = "TIME", default_value = "7d")]
     pub(crate) overlap: String,
-    /// For a client of the Gold gateway: a secret that schedulers can read from their files
+    /// For the Gold gateway: secret in schedulers' format
     #[arg(long)]
     pub(crate) gold: bool,
-    /// Read the secret from this file instead of making one
+    /// File with the secret [default: a random secret]
     #[arg(long, value_name = "FILE")]
     pub(crate) secret_file: Option<PathBuf>,
-    /// Write the secret to this new file (mode 0600) instead of the screen
+    /// New file for the secret (mode 0600), instead of the screen
     #[arg(long, value_name = "FILE", conflicts_with = "secret_file")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
@@ -355,11 +370,12 @@ pub(crate) struct RotateKey {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AddKey {
+    /// Id of the key
     pub(crate) id: String,
-    /// Client that it belongs to [default: the id]
+    /// Client of the key [default: the id]
     #[arg(long)]
     pub(crate) client: Option<String>,
-    /// admin, operator, manager, pi, auditor, scheduler, collector or user
+    /// Roles: admin, operator, manager, pi, auditor, scheduler, collector, user
     #[arg(long, alias = "roles", value_name = "A,B", value_delimiter = ',')]
     pub(crate) role: Vec<String>,
     /// Only these projects
@@ -380,20 +396,19 @@ pub(crate) struct AddKey {
         value_delimiter = ','
     )]
     pub(crate) machine: Vec<String>,
-    /// For a client of the Gold gateway: a secret that schedulers can read from their files, role
-    /// scheduler
+    /// For the Gold gateway: secret in schedulers' format, role scheduler
     #[arg(long)]
     pub(crate) gold: bool,
-    /// Read the secret from this file instead of making one
+    /// File with the secret [default: a random secret]
     #[arg(long, value_name = "FILE")]
     pub(crate) secret_file: Option<PathBuf>,
-    /// Write the secret to this new file (mode 0600) instead of the screen
+    /// New file for the secret (mode 0600), instead of the screen
     #[arg(long, value_name = "FILE", conflicts_with = "secret_file")]
     pub(crate) out: Option<PathBuf>,
-    /// First moment it is accepted [default: now]
+    /// Start of validity, inclusive [default: now]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) from: Option<String>,
-    /// First moment it is no longer accepted
+    /// End of validity, exclusive
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) until: Option<String>,
     #[command(flatten)]
@@ -402,14 +417,15 @@ pub(crate) struct AddKey {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SetKey {
+    /// Id of the key
     pub(crate) id: String,
-    /// A key that is off is not accepted
+    /// Enable the key; a disabled key is not accepted
     #[arg(long, value_name = "YES|NO", hide_possible_values = true)]
     pub(crate) active: Option<Switch>,
-    /// Roles of its client
+    /// Roles of the key's client
     #[arg(long, alias = "roles", value_name = "A,B", value_delimiter = ',')]
     pub(crate) role: Option<Vec<String>>,
-    /// Project scope of its client
+    /// Project scope of the key's client
     #[arg(
         short = 'A',
         long,
@@ -418,7 +434,7 @@ pub(crate) struct SetKey {
         value_delimiter = ','
     )]
     pub(crate) project: Option<Vec<String>>,
-    /// Machine scope of its client
+    /// Machine scope of the key's client
     #[arg(
         short = 'm',
         long,
@@ -427,7 +443,7 @@ pub(crate) struct SetKey {
         value_delimiter = ','
     )]
     pub(crate) machine: Option<Vec<String>>,
-    /// First moment it is no longer accepted, or infinity
+    /// End of validity, exclusive, or infinity
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) until: Option<String>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! What wants attention, who is told, and how long money lasts.
+//! Arguments for alerts, their notifications, and the reports on how long credits last.
 
 use clap::{Args, Subcommand};
 
@@ -7,42 +7,48 @@ use super::WriteArgs;
 /// `bank attention`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AttentionCommand {
-    /// List what is raised and has not cleared
+    /// List raised alerts
     #[command(alias = "list")]
     Ls(ListAttention),
-    /// Show one event by its number
+    /// Show one alert by its number
     #[command(alias = "get")]
-    Show { id: i64 },
-    /// Say that you have seen what an event raised; it stands until it clears
-    Ack {
+    Show {
+        /// Number of the alert
         id: i64,
-        /// Kept in the journal
+    },
+    /// Acknowledge an alert; it stays raised until it clears
+    Ack {
+        /// Number of the alert
+        id: i64,
+        /// Note, recorded in the journal
         #[arg(long)]
         note: Option<String>,
         #[command(flatten)]
         write: WriteArgs,
     },
-    /// Watch nothing of a project any more; what is raised of it clears
+    /// Stop watching a project; its raised alerts clear
     Off {
+        /// Name of the project
         project: String,
         #[command(flatten)]
         write: WriteArgs,
     },
-    /// Watch a project again
+    /// Resume watching a project
     On {
+        /// Name of the project
         project: String,
         #[command(flatten)]
         write: WriteArgs,
     },
-    /// List notices that wait or were given up
+    /// List notifications that are waiting or were given up
     Outbox {
-        /// Those too that were sent
+        /// Include sent notifications
         #[arg(long)]
         all: bool,
     },
-    /// Try a notice again that was given up
+    /// Retry a notification that was given up
     Retry {
-        /// Its number in the outbox
+        /// Number of the notification in the outbox
         id: i64,
         #[command(flatten)]
         write: WriteArgs,
@@ -51,7 +57,7 @@ pub(crate) enum AttentionCommand {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ListAttention {
-    /// What cleared too, and who has seen what
+    /// Include cleared alerts and acknowledgements
     #[arg(long)]
     pub(crate) all: bool,
     /// Only this project
@@ -60,12 +66,12 @@ pub(crate) struct ListAttention {
     /// Only this kind: used, expiring, negative, fallback_used, lien_stuck, collector_silent
     #[arg(long)]
     pub(crate) kind: Option<String>,
-    /// Rows at most
+    /// Maximum number of rows
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) limit: u32,
 }
 
-/// Which accounts a report is about.
+/// Arguments of `bank report forecast`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ForecastArgs {
     /// Only accounts of this project and those below it
@@ -81,7 +87,7 @@ pub(crate) struct ExpiringArgs {
     /// Only accounts of this project and those below it
     #[arg(short = 'A', long)]
     pub(crate) project: Option<String>,
-    /// Ends within so many days
+    /// Only allocations that end within this number of days
     #[arg(long, value_name = "DAYS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3660))]
     pub(crate) within: u32,
     /// Draw bars and sparklines in plain characters

@@ -1,4 +1,4 @@
-//! Cycles, the clock, and what-if: time that does something, and what it would have done.
+//! Arguments for cycles, the clock, and the simulation of strict enforcement.
 
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -7,7 +7,7 @@ use super::{OnlyArgs, ProposeArgs, RemoveArgs, Switch, WriteArgs, amount};
 /// `bank cycle`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CycleCommand {
-    /// Give an account money each month, quarter or year
+    /// Create a cycle: a deposit each month, quarter or year
     #[command(alias = "create")]
     Add(AddCycle),
     /// List cycles
@@ -15,26 +15,31 @@ pub(crate) enum CycleCommand {
     Ls,
     /// Show one cycle
     #[command(alias = "get")]
-    Show { name: String },
+    Show {
+        /// Name of the cycle
+        name: String,
+    },
     /// Change a cycle from its next boundary on
     #[command(alias = "modify")]
     Set(SetCycle),
-    /// Remove a cycle; what it made stays
+    /// Remove a cycle; its allocations stay
     #[command(alias = "delete")]
     Rm {
+        /// Name of the cycle
         name: String,
         #[command(flatten)]
         remove: RemoveArgs,
     },
-    /// Show what the next boundary will do (--dry-run); the daemon does it by itself
+    /// Show the next run (--dry-run); the daemon runs cycles by itself
     Run {
+        /// Name of the cycle
         name: String,
         #[command(flatten)]
         write: WriteArgs,
     },
 }
 
-/// How often a cycle comes.
+/// Interval of a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Every {
     /// Each month
@@ -46,7 +51,7 @@ pub(crate) enum Every {
 }
 
 impl Every {
-    /// The daemon's word.
+    /// The value in requests to the daemon.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Month => "month",
@@ -58,17 +63,18 @@ impl Every {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AddCycle {
+    /// Name of the cycle
     pub(crate) name: String,
-    /// Account that gets the money
+    /// Account that receives the deposits
     #[arg(short = 'a', long, short_alias = 'A')]
     pub(crate) account: String,
-    /// How often
+    /// Interval of the deposits
     #[arg(long)]
     pub(crate) every: Every,
-    /// What each period gets
+    /// Amount of each deposit
     #[arg(long, value_parser = amount, allow_negative_numbers = true)]
     pub(crate) amount: String,
-    /// How much of what is free goes over into the next period, such as 20%
+    /// Part of the free amount that the next period receives, such as 20%
     #[arg(long, value_name = "PERCENT", value_parser = per_cent, default_value = "0%",
           allow_negative_numbers = true)]
     pub(crate) rollover: i64,
@@ -84,20 +90,21 @@ pub(crate) struct AddCycle {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SetCycle {
+    /// Name of the cycle
     pub(crate) name: String,
-    /// What passes while it is off is left out
+    /// Enable the cycle; boundaries that pass while it is off are skipped
     #[arg(long, value_name = "YES|NO", hide_possible_values = true)]
     pub(crate) active: Option<Switch>,
-    /// How often, counted from the next boundary
+    /// Interval of the deposits, counted from the next boundary
     #[arg(long)]
     pub(crate) every: Option<Every>,
-    /// What each period gets
+    /// Amount of each deposit
     #[arg(long, value_parser = amount, allow_negative_numbers = true)]
     pub(crate) amount: Option<String>,
-    /// How much of what is free goes over
+    /// Part of the free amount that the next period receives
     #[arg(long, value_name = "PERCENT", value_parser = per_cent, allow_negative_numbers = true)]
     pub(crate) rollover: Option<i64>,
-    /// Free text
+    /// Reason, kept with the cycle
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
     #[command(flatten)]
@@ -107,9 +114,9 @@ pub(crate) struct SetCycle {
 /// `bank clock`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ClockCommand {
-    /// Say that the daemon's clock is right although it jumped ahead
+    /// Confirm that the daemon's clock is right after a jump ahead
     Confirm {
-        /// Reason, kept in the journal
+        /// Reason, recorded in the journal
         #[arg(long, value_name = "TEXT")]
         note: Option<String>,
         #[command(flatten)]
@@ -120,18 +127,18 @@ pub(crate) enum ClockCommand {
 /// `bank monitor`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct MonitorArgs {
-    /// Go on showing what is added
+    /// Keep running and show new refusals
     #[arg(short = 'f', long)]
     pub(crate) follow: bool,
-    /// Only the sums by project
+    /// Only the totals by project
     #[arg(long, conflicts_with = "follow")]
     pub(crate) totals: bool,
     #[command(flatten)]
     pub(crate) only: OnlyArgs,
-    /// Only refusals of this code: `insufficient_funds`, `not_a_member`, …
+    /// Only refusals with this code: `insufficient_funds`, `not_a_member`, …
     #[arg(long)]
     pub(crate) code: Option<String>,
-    /// From this time on, inclusive
+    /// Start of the period, inclusive
     #[arg(
         long,
         alias = "from",
@@ -140,7 +147,7 @@ pub(crate) struct MonitorArgs {
         allow_hyphen_values = true
     )]
     pub(crate) since: Option<String>,
-    /// Before this time
+    /// End of the period, exclusive
     #[arg(
         long,
         alias = "to",
@@ -149,7 +156,7 @@ pub(crate) struct MonitorArgs {
         allow_hyphen_values = true
     )]
     pub(crate) until: Option<String>,
-    /// The newest N rows [default: 20 of a table, else all]
+    /// Number of rows, newest first [default: 20 in a table, else all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) limit: Option<u32>,
     /// Draw bars and sparklines in plain characters
@@ -160,13 +167,13 @@ pub(crate) struct MonitorArgs {
 /// `bank what-if`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct WhatIfArgs {
-    /// How many days to look back [default: 30]
+    /// Number of past days [default: 30]
     #[arg(long, value_name = "N", conflicts_with = "enforce_from")]
     pub(crate) days: Option<u32>,
-    /// Run all uses since then against the money that there was: who is refused does not run
+    /// Replay usage since this time with its deposits; refused jobs do not run
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) enforce_from: Option<String>,
-    /// Only uses that began before this time [default: now]
+    /// Only usage that began before this time [default: now]
     #[arg(
         long,
         alias = "to",
@@ -183,10 +190,10 @@ pub(crate) struct WhatIfArgs {
     pub(crate) machine: Option<String>,
 }
 
-/// `20%` or `20`. Which are allowed is the bank's to say.
+/// `20%` or `20`. The daemon checks the range.
 fn per_cent(text: &str) -> Result<i64, String> {
     let number = text.strip_suffix('%').unwrap_or(text);
     number
         .parse()
-        .map_err(|_| "write whole per cent, such as 20%".to_owned())
+        .map_err(|_| "must be a whole percentage, such as 20%".to_owned())
 }

@@ -1,4 +1,4 @@
-//! What clusters are made of, who paid for it, and whose projects use it.
+//! Arguments for hardware, downtimes, contributions and contributors.
 
 use clap::{Args, Subcommand};
 
@@ -7,28 +7,32 @@ use super::{RemoveArgs, Switch, WriteArgs};
 /// `bank hardware`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum HardwareCommand {
-    /// Add nodes of a kind: add epyc -m colony --host 'n[0-9]*' --processors 128 --nodes 20
+    /// Add hardware: nodes of one kind
     #[command(alias = "create")]
     Add(AddHardware),
-    /// List hardware, in the order in which it is asked for the factor of a host
+    /// List hardware in the order of the search for the factor of a host
     #[command(alias = "list")]
     Ls,
-    /// Show nodes of one kind
+    /// Show one hardware entry
     #[command(alias = "get")]
-    Show { id: i64 },
-    /// Change nodes of a kind; reports of the past change with it
+    Show {
+        /// Number of the hardware
+        id: i64,
+    },
+    /// Change hardware; reports of the past change too
     #[command(alias = "modify")]
     Set(SetHardware),
-    /// Remove nodes of a kind, as if they never had been there; --until of set retires them
+    /// Remove hardware, from past reports too; `set --until` retires it
     #[command(alias = "delete")]
     Rm {
+        /// Number of the hardware
         id: i64,
         #[command(flatten)]
         remove: RemoveArgs,
     },
-    /// Take in processor_type of Cluster Accountant, as CSV with a head line
+    /// Import processor_type of Cluster Accountant: CSV with a header line
     Import(ImportTable),
-    /// When nodes are known not to work: they are no capacity then
+    /// Downtimes, in which nodes do not count as capacity
     #[command(subcommand)]
     Downtime(DowntimeCommand),
 }
@@ -36,7 +40,7 @@ pub(crate) enum HardwareCommand {
 /// `bank hardware downtime`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum DowntimeCommand {
-    /// Add a downtime: add 1 --nodes 3 --from 2026-01-05 --until 2026-01-07 --reason cooling
+    /// Add a downtime
     #[command(alias = "create")]
     Add(AddDowntime),
     /// List downtimes
@@ -44,13 +48,17 @@ pub(crate) enum DowntimeCommand {
     Ls,
     /// Show one downtime
     #[command(alias = "get")]
-    Show { id: i64 },
-    /// Change a downtime, such as its end once that is known; reports of the past change with it
+    Show {
+        /// Number of the downtime
+        id: i64,
+    },
+    /// Change a downtime, such as its end; reports of the past change too
     #[command(alias = "modify")]
     Set(SetDowntime),
-    /// Remove a downtime, as if all nodes had worked
+    /// Remove a downtime, from past reports too
     #[command(alias = "delete")]
     Rm {
+        /// Number of the downtime
         id: i64,
         #[command(flatten)]
         remove: RemoveArgs,
@@ -59,15 +67,15 @@ pub(crate) enum DowntimeCommand {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AddDowntime {
-    /// The number of the hardware
+    /// Number of the hardware
     pub(crate) hardware: i64,
-    /// How many of its nodes are down [default: all]
+    /// Number of nodes that are down [default: all]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) nodes: Option<i64>,
-    /// From when they are down, inclusive
+    /// Start of the downtime, inclusive
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) from: String,
-    /// Until when they are down, exclusive [default: nobody knows]
+    /// End of the downtime, exclusive [default: unknown]
     #[arg(
         long,
         visible_alias = "to",
@@ -75,7 +83,7 @@ pub(crate) struct AddDowntime {
         allow_hyphen_values = true
     )]
     pub(crate) until: Option<String>,
-    /// Why
+    /// Reason for the downtime
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: String,
     #[command(flatten)]
@@ -84,14 +92,15 @@ pub(crate) struct AddDowntime {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SetDowntime {
+    /// Number of the downtime
     pub(crate) id: i64,
-    /// How many nodes are down; 0 for all
+    /// Number of nodes that are down; 0 for all
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) nodes: Option<i64>,
-    /// From when they are down, inclusive
+    /// Start of the downtime, inclusive
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) from: Option<String>,
-    /// Until when they are down, exclusive; '' while nobody knows
+    /// End of the downtime, exclusive; '' for unknown
     #[arg(
         long,
         visible_alias = "to",
@@ -99,7 +108,7 @@ pub(crate) struct SetDowntime {
         allow_hyphen_values = true
     )]
     pub(crate) until: Option<String>,
-    /// Why
+    /// Reason for the downtime
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
     #[command(flatten)]
@@ -108,12 +117,12 @@ pub(crate) struct SetDowntime {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AddHardware {
-    /// What its processors are called
+    /// Name of the processor type
     pub(crate) name: String,
-    /// Processors of a node
+    /// Processors per node
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) processors: i64,
-    /// How many nodes
+    /// Number of nodes
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) nodes: i64,
     #[command(flatten)]
@@ -124,14 +133,15 @@ pub(crate) struct AddHardware {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SetHardware {
+    /// Number of the hardware
     pub(crate) id: i64,
-    /// What its processors are called
+    /// Name of the processor type
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Processors of a node
+    /// Processors per node
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) processors: Option<i64>,
-    /// How many nodes
+    /// Number of nodes
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) nodes: Option<i64>,
     #[command(flatten)]
@@ -142,34 +152,35 @@ pub(crate) struct SetHardware {
 
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct HardwareArgs {
-    /// The machine that it is of; '' for any
+    /// Machine of the nodes; '' for any
     #[arg(short = 'm', long, value_name = "NAME")]
     pub(crate) machine: Option<String>,
-    /// Its hosts: * is any text, ? one letter, [0-9] one of these; '' for all of the machine
+    /// Hosts: * any text, ? one letter, [0-9] one of these; '' for all hosts
     #[arg(long = "host", value_name = "PATTERN")]
     pub(crate) hosts: Vec<String>,
-    /// What an hour of a processor counts [default of a new one: 1]
+    /// Weight of a processor-hour [default for new hardware: 1]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(crate) factor: Option<String>,
-    /// Whether it adds to the capacity [default of a new one: yes]
+    /// Count as capacity [default for new hardware: yes]
     #[arg(long, value_name = "YES|NO", hide_possible_values = true)]
     pub(crate) counts: Option<Switch>,
     #[command(flatten)]
     pub(crate) valid: ValidArgs,
-    /// Lower is asked first [default of a new one: 100]
+    /// Priority; lower is tried first [default for new hardware: 100]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) priority: Option<i64>,
+    /// Description
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
 }
 
-/// When something is there.
+/// Period in which hardware or a contribution is installed.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ValidArgs {
-    /// From when it is there, inclusive; '' for always
+    /// Start of use, inclusive; '' for always
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) from: Option<String>,
-    /// Until when it is there, exclusive; '' for ever
+    /// End of use, exclusive; '' for no end
     #[arg(
         long,
         visible_alias = "to",
@@ -182,7 +193,7 @@ pub(crate) struct ValidArgs {
 /// `bank contribution`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ContributionCommand {
-    /// Credit somebody with processors: add amy 128 --split 50 --from 2026-01-01
+    /// Credit a contributor with processors
     #[command(alias = "create")]
     Add(AddContribution),
     /// List contributions
@@ -190,26 +201,30 @@ pub(crate) enum ContributionCommand {
     Ls,
     /// Show one contribution
     #[command(alias = "get")]
-    Show { id: i64 },
-    /// Change a contribution; reports of the past change with it
+    Show {
+        /// Number of the contribution
+        id: i64,
+    },
+    /// Change a contribution; reports of the past change too
     #[command(alias = "modify")]
     Set(SetContribution),
-    /// Remove a contribution, as if it never had been there; --until of set ends it
+    /// Remove a contribution, from past reports too; `set --until` ends it
     #[command(alias = "delete")]
     Rm {
+        /// Number of the contribution
         id: i64,
         #[command(flatten)]
         remove: RemoveArgs,
     },
-    /// Take in the tables of Cluster Accountant, each as CSV with a head line
+    /// Import tables of Cluster Accountant, each as CSV with a header line
     Import(ImportTables),
 }
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AddContribution {
-    /// The contributor that it is credited to
+    /// Contributor that receives the credit
     pub(crate) contributor: String,
-    /// Processors
+    /// Number of processors
     #[arg(value_name = "PROCESSORS", allow_negative_numbers = true)]
     pub(crate) processors: i64,
     #[command(flatten)]
@@ -220,11 +235,12 @@ pub(crate) struct AddContribution {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SetContribution {
+    /// Number of the contribution
     pub(crate) id: i64,
-    /// The contributor that it is credited to
+    /// Contributor that receives the credit
     #[arg(long, value_name = "NAME")]
     pub(crate) contributor: Option<String>,
-    /// Processors
+    /// Number of processors
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) processors: Option<i64>,
     #[command(flatten)]
@@ -235,20 +251,21 @@ pub(crate) struct SetContribution {
 
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ContributionArgs {
-    /// Percent of the processors that are credited [default of a new one: 100]
+    /// Percent of processors credited [default for a new contribution: 100]
     #[arg(long, value_name = "PERCENT", allow_negative_numbers = true)]
     pub(crate) split: Option<String>,
-    /// What a processor counts [default of a new one: 1]
+    /// Weight of a processor [default for a new contribution: 1]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(crate) factor: Option<String>,
-    /// Who paid for it
+    /// Person or group that paid
     #[arg(long, value_name = "TEXT")]
     pub(crate) paid_by: Option<String>,
-    /// What it is: a host, a kind of processors
+    /// Hardware, such as a host or a processor type
     #[arg(long, value_name = "TEXT")]
     pub(crate) what: Option<String>,
     #[command(flatten)]
     pub(crate) valid: ValidArgs,
+    /// Description
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
 }
@@ -256,7 +273,7 @@ pub(crate) struct ContributionArgs {
 /// `bank contributor`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ContributorCommand {
-    /// Add somebody whom contributions are credited to: add amy --project chem --project bio
+    /// Add a person or group that contributions are credited to
     #[command(alias = "create")]
     Add(ContributorArgs),
     /// List contributors
@@ -264,13 +281,17 @@ pub(crate) enum ContributorCommand {
     Ls,
     /// Show one contributor
     #[command(alias = "get")]
-    Show { name: String },
+    Show {
+        /// Name of the contributor
+        name: String,
+    },
     /// Change a contributor
     #[command(alias = "modify")]
     Set(ContributorArgs),
-    /// Remove a contributor that nothing is credited to
+    /// Remove a contributor without contributions
     #[command(alias = "delete")]
     Rm {
+        /// Name of the contributor
         name: String,
         #[command(flatten)]
         remove: RemoveArgs,
@@ -279,17 +300,18 @@ pub(crate) enum ContributorCommand {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ContributorArgs {
-    /// Their name in reports
+    /// Name in reports
     pub(crate) name: String,
-    /// Their login name; '' for none
+    /// Login name; '' for none
     #[arg(short = 'u', long, value_name = "NAME")]
     pub(crate) user: Option<String>,
-    /// Whether subscriptions leave them out
+    /// Exclude the contributor from subscriptions
     #[arg(long, value_name = "YES|NO", hide_possible_values = true)]
     pub(crate) exempt: Option<Switch>,
-    /// One of their projects, with those below it; all of them anew; '' for none
+    /// Project, with those below it; repeatable, replaces all; '' for none
     #[arg(short = 'A', long = "project", value_name = "NAME")]
     pub(crate) projects: Vec<String>,
+    /// Description
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
     #[command(flatten)]
@@ -299,9 +321,9 @@ pub(crate) struct ContributorArgs {
 /// `bank hardware import`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ImportTable {
-    /// processor_type as CSV, or - for standard input
+    /// processor_type as CSV; - for standard input
     pub(crate) file: String,
-    /// What a cluster of the file is here: scluster=colony; '' for any machine
+    /// Machine for a cluster of the file: scluster=colony; '' for any machine
     #[arg(long = "machine", short = 'm', value_name = "CLUSTER=MACHINE")]
     pub(crate) machines: Vec<String>,
     #[command(flatten)]
@@ -311,26 +333,26 @@ pub(crate) struct ImportTable {
 /// `bank contribution import`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ImportTables {
-    /// principal_investigator: who there is
+    /// principal_investigator: the contributors
     #[arg(long, value_name = "FILE")]
     pub(crate) investigators: Option<String>,
-    /// project: whose groups are whose
+    /// project: the groups of each contributor
     #[arg(long, value_name = "FILE", requires = "investigators")]
     pub(crate) projects: Option<String>,
-    /// contribution: who gave what
+    /// contribution: the contributions
     #[arg(long, value_name = "FILE", requires = "investigators")]
     pub(crate) contributions: Option<String>,
     #[command(flatten)]
     pub(crate) take: TakeArgs,
 }
 
-/// How a table is taken in.
+/// Options of an import.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct TakeArgs {
-    /// Say what would be done, and write nothing
+    /// Show the result without writing it
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Exit with 1 where a row was not taken in
+    /// Exit with code 1 if a row was not imported
     #[arg(long)]
     pub(crate) strict: bool,
 }

@@ -1,4 +1,4 @@
-//! Whom usage is for: mappings, and usage that waits for a project.
+//! Arguments for mappings, and for usage that waits for a project.
 
 use clap::{Args, Subcommand};
 
@@ -7,28 +7,32 @@ use super::{RemoveArgs, WriteArgs};
 /// `bank mapping`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MappingCommand {
-    /// Say whom usage is for: add 'account=grp_*' --project '{account.1}'
+    /// Create a mapping from names in usage to a project or user
     #[command(alias = "create")]
     Add(AddMapping),
-    /// List mappings in the order in which they are asked
+    /// List mappings in the order in which they are tried
     #[command(alias = "list")]
     Ls,
     /// Show one mapping
     #[command(alias = "get")]
-    Show { id: i64 },
-    /// Change a mapping; usage that was taken in before stays as it is
+    Show {
+        /// Number of the mapping
+        id: i64,
+    },
+    /// Change a mapping; usage accepted before stays unchanged
     #[command(alias = "modify")]
     Set(SetMapping),
-    /// Remove a mapping; usage that it gave away stays where it is
+    /// Remove a mapping; usage that it assigned stays assigned
     #[command(alias = "delete")]
     Rm {
+        /// Number of the mapping
         id: i64,
         #[command(flatten)]
         remove: RemoveArgs,
     },
-    /// Say whom usage would be for, and which mapping decides: test account=grp_chem user=amy
+    /// Show the project and user for given names, and the deciding mapping
     Test {
-        /// What the usage says: source, machine, user, group, account, queue, qos, namespace, attr.NAME
+        /// Fields: source, machine, user, group, account, queue, qos, namespace, attr.NAME
         #[arg(required = true, value_name = "FIELD=VALUE")]
         says: Vec<String>,
     },
@@ -36,18 +40,19 @@ pub(crate) enum MappingCommand {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AddMapping {
-    /// All of it must hold: FIELD=PATTERN or FIELD!=PATTERN; * is any text
+    /// Conditions, all required: FIELD=PATTERN or FIELD!=PATTERN; * any text
     #[arg(required = true, value_name = "CONDITION")]
     pub(crate) when: Vec<String>,
-    /// The project that it gives; {account} and {account.1} are filled in
+    /// Project for the usage; {account} and {account.1} are filled in
     #[arg(short = 'A', long, value_name = "NAME")]
     pub(crate) project: Option<String>,
-    /// The user that it gives
+    /// User for the usage
     #[arg(short = 'u', long, value_name = "NAME")]
     pub(crate) user: Option<String>,
-    /// Lower is asked first [default: 100]
+    /// Priority; lower is tried first [default: 100]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) priority: Option<i64>,
+    /// Description
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
     #[command(flatten)]
@@ -56,19 +61,21 @@ pub(crate) struct AddMapping {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SetMapping {
+    /// Number of the mapping
     pub(crate) id: i64,
-    /// All its conditions anew
+    /// Conditions; they replace all present ones
     #[arg(value_name = "CONDITION")]
     pub(crate) when: Vec<String>,
-    /// The project that it gives; '' for none
+    /// Project for the usage; '' for none
     #[arg(short = 'A', long, value_name = "NAME")]
     pub(crate) project: Option<String>,
-    /// The user that it gives; '' for none
+    /// User for the usage; '' for none
     #[arg(short = 'u', long, value_name = "NAME")]
     pub(crate) user: Option<String>,
-    /// Lower is asked first
+    /// Priority; lower is tried first
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) priority: Option<i64>,
+    /// Description
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
     #[command(flatten)]
@@ -80,41 +87,41 @@ pub(crate) struct SetMapping {
 pub(crate) struct UnmappedArgs {
     #[command(subcommand)]
     pub(crate) command: Option<UnmappedCommand>,
-    /// What to sum up by: source, machine, account, user, group, queue [default: source,account,user]
+    /// Group by source, machine, account, user, group, queue [default: source,account,user]
     #[arg(long, value_name = "A,B")]
     pub(crate) by: Option<String>,
-    /// Only what this collector reported
+    /// Only usage from this collector
     #[arg(long, value_name = "NAME")]
     pub(crate) source: Option<String>,
-    /// Only on this machine
+    /// Only usage on this machine
     #[arg(short = 'm', long)]
     pub(crate) machine: Option<String>,
-    /// Only of this account, as the source names it
+    /// Only usage of this account, by its name in the source
     #[arg(long, value_name = "NAME")]
     pub(crate) account: Option<String>,
-    /// Only of this user, as the source names them
+    /// Only usage of this user, by the name in the source
     #[arg(short = 'u', long)]
     pub(crate) user: Option<String>,
 }
 
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum UnmappedCommand {
-    /// Give waiting usage to a project, and later usage like it too: assign account=grp_chem chem
+    /// Assign waiting usage to a project, and later usage like it
     Assign(AssignArgs),
 }
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AssignArgs {
-    /// All of it must hold: FIELD=PATTERN or FIELD!=PATTERN; * is any text
+    /// Conditions, all required: FIELD=PATTERN or FIELD!=PATTERN; * any text
     #[arg(required = true, value_name = "CONDITION")]
     pub(crate) when: Vec<String>,
-    /// The project; {account} and {account.1} are filled in
+    /// Project; {account} and {account.1} are filled in
     #[arg(required = true)]
     pub(crate) project: String,
-    /// Who ran it [default: as it is]
+    /// User who ran the jobs [default: unchanged]
     #[arg(long, value_name = "NAME")]
     pub(crate) user: Option<String>,
-    /// Only what is there: add no mapping for later usage
+    /// Only present usage; add no mapping for later usage
     #[arg(long)]
     pub(crate) no_rule: bool,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The scheduler's side: the scripts' spool and the scheduler's own configuration.
+//! Arguments for the scripts' spool and quarantine, and for the scheduler's configuration.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,16 +8,16 @@ use clap::{Args, Subcommand};
 /// `bank nami`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum NamiCommand {
-    /// Documents that wait to be sent to the bank
+    /// Documents that wait for delivery to the bank
     #[command(subcommand)]
     Spool(SpoolCommand),
-    /// Documents that the bank can never take as they are
+    /// Documents that the bank can never accept unchanged
     #[command(subcommand)]
     Quarantine(QuarantineCommand),
-    /// Play captured documents on a copy of a bank, and say what each would do
+    /// Replay captured documents on a copy of a bank, and show the effects
     #[command(disable_help_flag = true)]
     Replay {
-        /// What `bankd replay` takes: --data DIR, --event EVENT, FILE or DIR …
+        /// Arguments of `bankd replay`: --data DIR, --event EVENT, FILE or DIR …
         #[arg(
             trailing_var_arg = true,
             allow_hyphen_values = true,
@@ -28,43 +28,43 @@ pub(crate) enum NamiCommand {
     },
 }
 
-/// Which settings of the scripts.
+/// Settings of the scripts.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Conf {
-    /// Settings of the scripts, where they are not at $NAMI_CONF or /etc/bank/nami.conf
+    /// Scripts' settings file [default: $NAMI_CONF, else /etc/bank/nami.conf]
     #[arg(long, value_name = "FILE")]
     pub(crate) conf: Option<PathBuf>,
 }
 
-/// How much of a folder.
+/// A part of a folder.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Page {
     #[command(flatten)]
     pub(crate) conf: Conf,
-    /// Show so many at most, the oldest first
+    /// Maximum number of documents, oldest first
     #[arg(long, value_name = "N", default_value_t = 1000,
           value_parser = clap::value_parser!(u16).range(1..=5000))]
     pub(crate) limit: u16,
 }
 
-/// Which document.
+/// One document.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct One {
-    /// Its number, or its key
+    /// Number or key of the document
     pub(crate) id: String,
     #[command(flatten)]
     pub(crate) conf: Conf,
 }
 
-/// Which documents go for good.
+/// Documents to remove permanently.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DropArgs {
-    /// Their numbers, or their keys
+    /// Numbers or keys of the documents
     #[arg(required = true, value_name = "ID")]
     pub(crate) ids: Vec<String>,
     #[command(flatten)]
     pub(crate) conf: Conf,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short = 'y', long)]
     pub(crate) yes: bool,
 }
@@ -72,16 +72,16 @@ pub(crate) struct DropArgs {
 /// `bank nami spool`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SpoolCommand {
-    /// List what waits, in the order in which it is sent
+    /// List waiting documents in the order of delivery
     #[command(alias = "list")]
     Ls(Page),
     /// Show one document
     #[command(alias = "get")]
     Show(One),
-    /// Send what waits now
+    /// Send waiting documents now
     #[command(alias = "drain")]
     Retry(Conf),
-    /// Remove documents for good: what they say is never charged
+    /// Remove documents permanently; their usage is never charged
     #[command(alias = "rm")]
     Drop(DropArgs),
 }
@@ -89,28 +89,28 @@ pub(crate) enum SpoolCommand {
 /// `bank nami quarantine`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum QuarantineCommand {
-    /// List what was set aside, with the reasons
+    /// List quarantined documents with the reasons
     #[command(alias = "list")]
     Ls(Page),
     /// Show one document
     #[command(alias = "get")]
     Show(One),
-    /// Put documents back into the spool, and send what waits
+    /// Return documents to the spool, and send all waiting documents
     Retry {
-        /// Their numbers, or their keys
+        /// Numbers or keys of the documents
         #[arg(
             required_unless_present = "all",
             conflicts_with = "all",
             value_name = "ID"
         )]
         ids: Vec<String>,
-        /// All of them
+        /// All quarantined documents
         #[arg(long)]
         all: bool,
         #[command(flatten)]
         conf: Conf,
     },
-    /// Remove documents for good: what they say is never charged
+    /// Remove documents permanently; their usage is never charged
     #[command(alias = "rm")]
     Drop(DropArgs),
 }
@@ -118,30 +118,30 @@ pub(crate) enum QuarantineCommand {
 /// `bank moab`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MoabCommand {
-    /// Say what in a scheduler's configuration defeats the bank
+    /// Find settings of a scheduler that make the bank ineffective
     Check(CheckArgs),
 }
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct CheckArgs {
-    /// moab.cfg and what belongs to it; moab-private.cfg beside it is read too
+    /// moab.cfg and related files; moab-private.cfg beside it is read too
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// maui.cfg or maui-private.cfg; may be repeated
+    /// maui.cfg or maui-private.cfg; repeatable
     #[arg(long, value_name = "FILE")]
     pub(crate) maui: Vec<PathBuf>,
-    /// The machine of this scheduler, where neither nami.conf nor the bank has only one
+    /// Machine of the scheduler [default: that of nami.conf, else the only one]
     #[arg(short, long, value_name = "MACHINE")]
     pub(crate) machine: Option<String>,
     #[command(flatten)]
     pub(crate) conf: Conf,
-    /// The daemon's nami.tid_variable
+    /// Setting nami.tid_variable of the daemon
     #[arg(long, value_name = "NAME", default_value = "BILLTID")]
     pub(crate) tid_variable: String,
-    /// What $HOME in the configuration means, for Moab its home
+    /// Value of $HOME in the configuration; for Moab, its home directory
     #[arg(long, value_name = "DIR")]
     pub(crate) home: Option<String>,
-    /// Do not ask the bank about machines and accounts
+    /// Do not query the bank for machines and accounts
     #[arg(long)]
     pub(crate) offline: bool,
 }

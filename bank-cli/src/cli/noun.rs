@@ -1,4 +1,4 @@
-//! Projects, users and machines: the nouns with their verbs `add ls show set rm` (aliases create,
+//! Arguments for projects, users and machines, with the verbs `add ls show set rm` (aliases create,
 //! list, get, modify, delete).
 
 use clap::{Args, Subcommand};
@@ -25,7 +25,7 @@ impl From<Switch> for bool {
 /// `bank project`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProjectCommand {
-    /// Make a project, and an account of the same name that its members may use
+    /// Create a project, and an account of its name for its members
     #[command(alias = "create")]
     Add(AddProject),
     /// List projects
@@ -34,6 +34,7 @@ pub(crate) enum ProjectCommand {
     /// Show one project
     #[command(alias = "get")]
     Show {
+        /// Name of the project
         name: String,
         #[command(flatten)]
         then: AtArgs,
@@ -44,16 +45,17 @@ pub(crate) enum ProjectCommand {
     /// Remove a project
     #[command(alias = "delete")]
     Rm {
+        /// Name of the project
         name: String,
         #[command(flatten)]
         remove: RemoveArgs,
     },
-    /// Who may spend a project's money
+    /// Members: users who may spend the project's credits
     #[command(subcommand)]
     Members(MemberCommand),
-    /// Show projects below their parents
+    /// Show projects as a tree
     Tree {
-        /// Only this project and what is below it
+        /// Only this project and those below it
         name: Option<String>,
         #[command(flatten)]
         then: AtArgs,
@@ -62,25 +64,27 @@ pub(crate) enum ProjectCommand {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AddProject {
+    /// Name of the project
     pub(crate) name: String,
-    /// Project above it
+    /// Parent project
     #[arg(long)]
     pub(crate) parent: Option<String>,
-    /// Make no account of the same name
+    /// Create no account of the same name
     #[arg(long)]
     pub(crate) no_account: bool,
-    /// Members: users that are there already
+    /// Members; the users must exist
     #[arg(long, alias = "users", value_name = "A,B", value_delimiter = ',')]
     pub(crate) members: Vec<String>,
-    /// strict, fast, notional, track or default
+    /// Mode: strict, fast, notional, track or default
     #[arg(long)]
     pub(crate) mode: Option<String>,
     /// Member machines: MEMBERS in the machine list of an account
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) machines: Vec<String>,
-    /// Organization it belongs to
+    /// Organization of the project
     #[arg(long, value_name = "NAME")]
     pub(crate) organization: Option<String>,
+    /// Description
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
     #[command(flatten)]
@@ -89,22 +93,24 @@ pub(crate) struct AddProject {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SetProject {
+    /// Name of the project
     pub(crate) name: String,
-    /// An inactive project gets no quotes and no liens
+    /// Enable the project; an inactive project gets no quotes and no liens
     #[arg(long, value_name = "YES|NO", hide_possible_values = true)]
     pub(crate) active: Option<Switch>,
-    /// Project above it; '' for none
+    /// Parent project; '' for none
     #[arg(long)]
     pub(crate) parent: Option<String>,
-    /// strict, fast, notional, track or default
+    /// Mode: strict, fast, notional, track or default
     #[arg(long)]
     pub(crate) mode: Option<String>,
-    /// All its member machines anew; '' for none
+    /// Member machines; replaces all present ones; '' for none
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) machines: Option<Vec<String>>,
-    /// Organization it belongs to; '' for none
+    /// Organization of the project; '' for none
     #[arg(long, value_name = "NAME")]
     pub(crate) organization: Option<String>,
+    /// Description
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
     #[command(flatten)]
@@ -114,27 +120,32 @@ pub(crate) struct SetProject {
 /// `bank project members`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemberCommand {
-    /// Make users members
+    /// Add members
     #[command(alias = "create")]
     Add {
+        /// Name of the project
         project: String,
+        /// Names of the users
         #[arg(required = true)]
         users: Vec<String>,
         #[command(flatten)]
         write: WriteArgs,
     },
-    /// Say what a member is in the project
+    /// Set the role of a member
     Role {
+        /// Name of the project
         project: String,
+        /// Name of the user
         user: String,
-        /// member, pi or manager
+        /// Role: member, pi or manager
         role: String,
         #[command(flatten)]
         write: WriteArgs,
     },
-    /// List the members
+    /// List members
     #[command(alias = "list")]
     Ls {
+        /// Name of the project
         project: String,
         #[command(flatten)]
         then: AtArgs,
@@ -142,7 +153,9 @@ pub(crate) enum MemberCommand {
     /// Remove members
     #[command(alias = "delete")]
     Rm {
+        /// Name of the project
         project: String,
+        /// Names of the users
         #[arg(required = true)]
         users: Vec<String>,
         #[command(flatten)]
@@ -153,7 +166,7 @@ pub(crate) enum MemberCommand {
 /// `bank user`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum UserCommand {
-    /// Make a user
+    /// Create a user
     #[command(alias = "create")]
     Add(AddUser),
     /// List users
@@ -162,6 +175,7 @@ pub(crate) enum UserCommand {
     /// Show one user
     #[command(alias = "get")]
     Show {
+        /// Name of the user
         name: String,
         #[command(flatten)]
         then: AtArgs,
@@ -172,44 +186,48 @@ pub(crate) enum UserCommand {
     /// Remove a user
     #[command(alias = "delete")]
     Rm {
+        /// Name of the user
         name: String,
         #[command(flatten)]
         remove: RemoveArgs,
     },
-    /// Merge a directory of people: it adds and fills in, and takes nothing away
+    /// Merge users from a file: adds and updates users, removes nothing
     Import(ImportUsers),
 }
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AddUser {
+    /// Name of the user
     pub(crate) name: String,
-    /// Name for people
+    /// Full name
     #[arg(long, value_name = "TEXT")]
     pub(crate) common_name: Option<String>,
+    /// E-mail address
     #[arg(long)]
     pub(crate) email: Option<String>,
-    /// Project taken where a request names none
+    /// Project for requests that name none
     #[arg(long, value_name = "PROJECT")]
     pub(crate) default_project: Option<String>,
-    /// Organization they belong to
+    /// Organization of the user
     #[arg(long, value_name = "NAME")]
     pub(crate) organization: Option<String>,
     /// Telephone number
     #[arg(long, value_name = "NUMBER")]
     pub(crate) phone: Option<String>,
-    /// Other names that sources of usage have for them
+    /// Other names of the user in usage sources
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) aliases: Option<Vec<String>>,
+    /// Description
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 }
 
-/// What a directory of people is.
+/// Format of a directory of people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum PeopleFormat {
-    /// Separated values with a head line
+    /// Separated values with a header line
     Csv,
     /// The user database of ai4-accounting
     Ai4,
@@ -221,21 +239,21 @@ pub(crate) enum PeopleFormat {
     reason = "each is one flag of the command line"
 )]
 pub(crate) struct ImportUsers {
-    /// The file; - for standard input
+    /// File; - for standard input
     pub(crate) file: String,
-    /// csv or ai4 [default: by the first byte]
+    /// Format: csv or ai4 [default: detected by the first byte]
     #[arg(long = "as", id = "people_format", value_name = "FORMAT")]
     pub(crate) people_format: Option<PeopleFormat>,
-    /// Where nobody has the name, whoever alone has the e-mail is meant, and gets it as another name
+    /// Match unknown names by unique e-mail, and store them as other names
     #[arg(long)]
     pub(crate) by_email: bool,
-    /// Make no new users
+    /// Create no users
     #[arg(long)]
     pub(crate) known_only: bool,
-    /// What is known already stays, whatever the file says
+    /// Keep present values, even if the file has others
     #[arg(long)]
     pub(crate) keep: bool,
-    /// End with exit code 1 where a line was not merged
+    /// Exit with code 1 if a line was not merged
     #[arg(long)]
     pub(crate) strict: bool,
     #[command(flatten)]
@@ -244,27 +262,30 @@ pub(crate) struct ImportUsers {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SetUser {
+    /// Name of the user
     pub(crate) name: String,
-    /// An inactive user gets no quotes and no liens
+    /// Enable the user; an inactive user gets no quotes and no liens
     #[arg(long, value_name = "YES|NO", hide_possible_values = true)]
     pub(crate) active: Option<Switch>,
-    /// Name for people
+    /// Full name
     #[arg(long, value_name = "TEXT")]
     pub(crate) common_name: Option<String>,
+    /// E-mail address
     #[arg(long)]
     pub(crate) email: Option<String>,
-    /// Project taken where a request names none; '' for none
+    /// Project for requests that name none; '' for none
     #[arg(long, value_name = "PROJECT")]
     pub(crate) default_project: Option<String>,
-    /// Organization they belong to; '' for none
+    /// Organization of the user; '' for none
     #[arg(long, value_name = "NAME")]
     pub(crate) organization: Option<String>,
     /// Telephone number; '' for none
     #[arg(long, value_name = "NUMBER")]
     pub(crate) phone: Option<String>,
-    /// All their other names anew; '' for none
+    /// Other names; replaces all present ones; '' for none
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) aliases: Option<Vec<String>>,
+    /// Description
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
     #[command(flatten)]
@@ -274,7 +295,7 @@ pub(crate) struct SetUser {
 /// `bank machine`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MachineCommand {
-    /// Make a machine
+    /// Create a machine
     #[command(alias = "create")]
     Add(AddMachine),
     /// List machines
@@ -283,6 +304,7 @@ pub(crate) enum MachineCommand {
     /// Show one machine
     #[command(alias = "get")]
     Show {
+        /// Name of the machine
         name: String,
         #[command(flatten)]
         then: AtArgs,
@@ -293,6 +315,7 @@ pub(crate) enum MachineCommand {
     /// Remove a machine
     #[command(alias = "delete")]
     Rm {
+        /// Name of the machine
         name: String,
         #[command(flatten)]
         remove: RemoveArgs,
@@ -301,43 +324,45 @@ pub(crate) enum MachineCommand {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AddMachine {
+    /// Name of the machine
     pub(crate) name: String,
-    /// strict, fast, notional, track or default
+    /// Mode: strict, fast, notional, track or default
     #[arg(long)]
     pub(crate) mode: Option<String>,
-    /// Time between two charges of a running job: seconds, HH:MM:SS, or minute, hour, day
+    /// Interval of charges to a running job: seconds, HH:MM:SS, minute, hour, day
     #[arg(long, value_name = "TIME")]
     pub(crate) flush_interval: Option<String>,
-    /// Account that pays when the project's cannot
+    /// Account that pays if the project's account cannot
     #[arg(long, value_name = "ACCOUNT")]
     pub(crate) fallback: Option<String>,
+    /// Description
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
-    /// Architecture of its processors
+    /// Architecture of the processors
     #[arg(long, alias = "architecture", value_name = "NAME")]
     pub(crate) arch: Option<String>,
     /// Operating system
     #[arg(long, alias = "operating-system", value_name = "NAME")]
     pub(crate) opsys: Option<String>,
-    /// Whose word its usage is charged by: nami, gold or an import source
+    /// Source of the usage that is charged: nami, gold or an import source
     #[arg(long, value_name = "NAME")]
     pub(crate) source: Option<String>,
-    /// What of finished usage is charged, such as DEBITALLWC [default: DEBITALLWC]
+    /// Charge policy for finished usage [default: DEBITALLWC]
     #[arg(long, value_name = "POLICY")]
     pub(crate) charge_policy: Option<String>,
-    /// Quality of service whose price counts on the fallback account
+    /// Quality of service that sets the price on the fallback account
     #[arg(long, value_name = "QOS")]
     pub(crate) fallback_qos: Option<String>,
-    /// Its domain name for usage records, where its own name is none
+    /// Domain name for usage records, if the machine's name is not one
     #[arg(long, value_name = "NAME")]
     pub(crate) fqdn: Option<String>,
-    /// Project or account that pays for reservations which name nobody
+    /// Project or account that pays for reservations without project and user
     #[arg(long, value_name = "NAME")]
     pub(crate) reservation_account: Option<String>,
-    /// Its scheduler only tries the bank out: everything runs in mode track
+    /// Test scheduler: all its usage runs in mode track
     #[arg(long, value_name = "YES|NO", hide_possible_values = true)]
     pub(crate) test: Option<Switch>,
-    /// What ChargeDuration counts: incremental, cumulative or default
+    /// Meaning of ChargeDuration: incremental, cumulative or default
     #[arg(long, value_name = "WORD")]
     pub(crate) charge_duration: Option<String>,
     #[command(flatten)]
@@ -348,7 +373,7 @@ pub(crate) struct AddMachine {
 pub(crate) struct SetMachine {
     #[command(flatten)]
     pub(crate) machine: AddMachine,
-    /// An inactive machine gets no quotes and no liens
+    /// Enable the machine; an inactive machine gets no quotes and no liens
     #[arg(long, value_name = "YES|NO", hide_possible_values = true)]
     pub(crate) active: Option<Switch>,
 }
