@@ -1,23 +1,23 @@
-//! Proof: `verify` and `checkpoint`.
+//! `bank verify` and `bank checkpoint`.
 
 use clap::Args;
 use std::path::PathBuf;
 
-/// `bank verify`
+/// `bank verify`.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct VerifyArgs {
-    /// Show how the running one stands, or the last one; start none
+    /// Show the running or the last verification, without starting one
     #[arg(long)]
     pub(crate) last: bool,
-    /// Do not wait for its end
+    /// Do not wait for the result
     #[arg(long)]
     pub(crate) no_wait: bool,
 }
 
-/// `bank checkpoint`
+/// `bank checkpoint`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct CheckpointArgs {
-    /// A new file for it; else it is printed
+    /// New file for the checkpoint [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }

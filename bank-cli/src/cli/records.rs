@@ -1,4 +1,4 @@
-//! Usage records: the past as lines of a record file, and what is wrong with a file of them.
+//! `bank export` and `bank records`: usage records in several formats, and checks of record files.
 
 use std::path::PathBuf;
 
@@ -7,52 +7,54 @@ use clap::{ArgAction, Args, Subcommand, ValueEnum};
 /// `bank export`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ExportCommand {
-    /// FILE lines of Moab or Maui
+    /// Export FILE lines of Moab or Maui
     File(ExportFile),
-    /// Usage records 1.0, one a line or in one document
+    /// Export usage records 1.0, one per line or in one document
     Ur1(ExportUr1),
-    /// Usage records 2.0, a document
+    /// Export usage records 2.0, in one document
     Ur2(FeedArgs),
-    /// What Open XDMoD shreds: 26 columns of sacct
+    /// Export 26 columns of sacct for the shredder of Open XDMoD
     Xdmod(FeedArgs),
-    /// CSV, a row for each use
+    /// Export CSV, one row for each use
     Csv(ExportCsv),
-    /// JSON Lines, a line for each use
+    /// Export JSON Lines, one line for each use
     Jsonl(ExportJsonl),
-    /// Messages for APEL
+    /// Export messages for APEL
     Apel(ExportApel),
-    /// A workload in the Standard Workload Format
+    /// Export a workload in the Standard Workload Format
     Swf(ExportSwf),
-    /// Balances for the dashboard of Open OnDemand
+    /// Export balances for the dashboard of Open OnDemand
     Ondemand(ExportOnDemand),
-    /// Costs in a national currency, as FOCUS 1.2 has them: CSV
+    /// Export costs in a national currency (FOCUS 1.2, CSV)
     Focus(ExportCsv),
-    /// Service units of pods in a month, as NERC invoices them: CSV
+    /// Export NERC's invoice: service units of pods in a month (CSV)
     NercInvoice(ExportInvoice),
-    /// What pods asked for, as NERC lists them: CSV
+    /// Export NERC's list of pods with their requests (CSV)
     NercPods(ExportPods),
 }
 
+/// `bank export nerc-invoice`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ExportInvoice {
     #[command(flatten)]
     pub(crate) feed: FeedArgs,
-    /// The month, such as 2026-01, in UTC
+    /// Month, such as 2026-01, in UTC
     #[arg(long, value_name = "MONTH", conflicts_with_all = ["from", "to"])]
     pub(crate) month: Option<String>,
-    /// An hour that began counts as a whole one
+    /// Count a started hour as a whole hour
     #[arg(long)]
     pub(crate) round_up: bool,
-    /// Of this namespace only, by the classes of its pods
+    /// Bill only this namespace, by the classes of its pods
     #[arg(long, value_name = "NAMESPACE")]
     pub(crate) by_class: Option<String>,
     #[command(flatten)]
     pub(crate) ignored: IgnoreArgs,
-    /// Put ' before a text that a spreadsheet would take for a formula
+    /// Put ' before texts that look like formulas
     #[arg(long)]
     pub(crate) spreadsheet_safe: bool,
 }
 
+/// `bank export nerc-pods`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ExportPods {
     #[command(flatten)]
@@ -61,92 +63,95 @@ pub(crate) struct ExportPods {
     pub(crate) ignored: IgnoreArgs,
 }
 
-/// What of the time of pods is nobody's to pay.
+/// Periods of pods that are not billed.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct IgnoreArgs {
-    /// A time that is not billed, such as an outage; as often as there are some
+    /// Period that is not billed, such as an outage (repeatable)
     #[arg(long, value_name = "FROM/TO")]
     pub(crate) ignore: Vec<String>,
 }
 
-/// What a number says.
+/// Figures of `bank export ondemand`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnDemandValue {
-    /// What is available
+    /// Available amount
     Amount,
-    /// That, of what was deposited
+    /// Available part of the deposits, in percent
     Percent,
-    /// How long it lasts
+    /// Days until nothing is left
     Days,
 }
 
+/// `bank export ondemand`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ExportOnDemand {
-    /// What the numbers say
+    /// Figure to export
     #[arg(long, value_name = "WHAT", default_value = "amount")]
     pub(crate) value: OnDemandValue,
-    /// Into this file instead of standard output; it appears when it is complete
+    /// Output file; it appears when complete [default: standard output]
     #[arg(short = 'o', long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
 
-/// Which uses, since when, and where to.
+/// Filters and output of usage exports.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct FeedArgs {
-    /// Uses that ended at this time or later
+    /// Start of the period, inclusive, by the end of each use
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) from: Option<String>,
-    /// Uses that ended before this time
+    /// End of the period, exclusive, by the end of each use
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) to: Option<String>,
-    /// Uses of this machine
+    /// Only usage of this machine
     #[arg(short = 'm', long)]
     pub(crate) machine: Option<String>,
-    /// Into this file instead of standard output; it appears when it is complete
+    /// Output file; it appears when complete [default: standard output]
     #[arg(short = 'o', long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) more: MoreArgs,
 }
 
-/// What goes with exports along a cursor.
+/// Options of exports with a cursor.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct MoreArgs {
-    /// Uses for this project, without those below it
+    /// Only usage of this project, without the projects below
     #[arg(short = 'A', long)]
     pub(crate) project: Option<String>,
-    /// Uses of this user
+    /// Only usage of this user
     #[arg(short = 'u', long)]
     pub(crate) user: Option<String>,
-    /// Only what came after this cursor, which an export before it printed
+    /// Only records after this cursor, which an earlier export printed
     #[arg(long, value_name = "CURSOR", conflicts_with = "state")]
     pub(crate) since: Option<String>,
-    /// Keep the cursor in this file: each run writes what came since the last one
+    /// Cursor file; each run exports the records since the last run
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
-    /// Say what the format has no place for
+    /// Report data that the format has no field for
     #[arg(long)]
     pub(crate) explain_loss: bool,
 }
 
+/// `bank export csv`, `bank export focus`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ExportCsv {
     #[command(flatten)]
     pub(crate) feed: FeedArgs,
-    /// Put ' before a text that a spreadsheet would take for a formula (default of csv)
+    /// Put ' before texts that look like formulas (default of csv)
     #[arg(long, conflicts_with = "raw_text")]
     pub(crate) spreadsheet_safe: bool,
 }
 
-/// The shape of a line of JSON.
+/// Shapes of a JSON line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Profile {
-    /// The bank's own
+    /// Fields of the bank
     Bank,
-    /// That of AUDITOR's records
+    /// Fields of AUDITOR's records
     Auditor,
 }
 
+/// `bank export jsonl`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ExportJsonl {
     #[command(flatten)]
@@ -156,72 +161,74 @@ pub(crate) struct ExportJsonl {
     pub(crate) profile: Profile,
 }
 
-/// What is told to APEL.
+/// Messages for APEL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Message {
-    /// Each job (individual job message 0.3)
+    /// One record for each job (individual job message 0.3)
     Jobs,
-    /// Sums of a month (normalised summary message 0.4)
+    /// Totals of a month (normalised summary message 0.4)
     Summary,
-    /// How many jobs there were in each month (sync message 0.1)
+    /// Number of jobs in each month (sync message 0.1)
     Sync,
 }
 
+/// `bank export apel`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ExportApel {
     #[command(flatten)]
     pub(crate) feed: FeedArgs,
-    /// What is told
+    /// Type of message
     #[arg(long, value_name = "WHAT", default_value = "jobs")]
     pub(crate) message: Message,
-    /// Jobs that ended in this month, such as 2026-01, in UTC
+    /// Month in which the jobs ended, such as 2026-01, in UTC
     #[arg(long, value_name = "MONTH", conflicts_with_all = ["from", "to"])]
     pub(crate) month: Option<String>,
-    /// Into this folder, a file for each message of at most 1000 records
+    /// Folder for one file per message, each of at most 1000 records
     #[arg(long, value_name = "FOLDER", conflicts_with = "output")]
     pub(crate) spool: Option<PathBuf>,
 }
 
+/// `bank export swf`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ExportSwf {
     #[command(flatten)]
     pub(crate) feed: FeedArgs,
-    /// Which user, project and queue has which number, instead of jobs
+    /// Export the numbers of users, projects and queues instead of jobs
     #[arg(long)]
     pub(crate) ids: bool,
 }
 
-/// Which records, and where to.
+/// Filters and output of record lines.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SpanArgs {
-    /// Records made at this time or later
+    /// Start of the period, inclusive, by the creation of each record
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) from: Option<String>,
-    /// Records made before this time
+    /// End of the period, exclusive, by the creation of each record
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) to: Option<String>,
-    /// Records of this machine
+    /// Only records of this machine
     #[arg(short = 'm', long)]
     pub(crate) machine: Option<String>,
-    /// Records of these numbers, such as 412 or 412-415
+    /// Numbers of the records, such as 412 or 412-415
     #[arg(long, value_name = "NUMBERS")]
     pub(crate) records: Option<String>,
-    /// Into this file instead of standard output; it appears when it is complete
+    /// Output file; it appears when complete [default: standard output]
     #[arg(short = 'o', long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
 
-/// The form of a line.
+/// Formats of a FILE line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Dialect {
-    /// As Moab 6 writes it
+    /// Format of Moab 6
     Moab6,
-    /// As Maui writes it
+    /// Format of Maui
     Maui,
 }
 
 impl Dialect {
-    /// The daemon's word.
+    /// Value in the daemon's API.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Moab6 => "moab6",
@@ -230,17 +237,17 @@ impl Dialect {
     }
 }
 
-/// What becomes of bytes that would break a reader.
+/// Handling of bytes that would break a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Escape {
-    /// %XX
+    /// Write %XX
     Percent,
-    /// The record has no line
+    /// Write no line for the record
     Reject,
 }
 
 impl Escape {
-    /// The daemon's word.
+    /// Value in the daemon's API.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Percent => "percent",
@@ -249,44 +256,46 @@ impl Escape {
     }
 }
 
+/// `bank export file`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ExportFile {
     #[command(flatten)]
     pub(crate) span: SpanArgs,
-    /// The lines of this record file, by its settings
+    /// Name of the record file to reproduce, with its settings
     #[arg(long, value_name = "NAME", conflicts_with_all = ["dialect", "interim", "extended", "escape", "blank_account", "blank_user"])]
     pub(crate) sink: Option<String>,
-    /// Form of the lines
+    /// Format of the lines
     #[arg(long, value_name = "FORM")]
     pub(crate) dialect: Option<Dialect>,
-    /// A line for each charge (true), or one for each closed job (false)
+    /// One line for each charge (true), or for each closed job (false)
     #[arg(long, value_name = "TRUE|FALSE", action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     pub(crate) interim: Option<bool>,
-    /// With QOS=, NODES= and AMOUNT=
+    /// Add QOS=, NODES= and AMOUNT=
     #[arg(long, value_name = "TRUE|FALSE", action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     pub(crate) extended: Option<bool>,
-    /// What becomes of blanks and the like in a value
+    /// Handling of blanks and similar bytes in a value
     #[arg(long, value_name = "HOW")]
     pub(crate) escape: Option<Escape>,
-    /// Written where there is no account
+    /// Text in place of a missing account
     #[arg(long, value_name = "WORD")]
     pub(crate) blank_account: Option<String>,
-    /// Written where there is no user
+    /// Text in place of a missing user
     #[arg(long, value_name = "WORD")]
     pub(crate) blank_user: Option<String>,
 }
 
+/// `bank export ur1`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ExportUr1 {
     #[command(flatten)]
     pub(crate) span: SpanArgs,
-    /// The lines of this record file, by its settings
+    /// Name of the record file to reproduce, with its settings
     #[arg(long, value_name = "NAME", conflicts_with = "adjustments")]
     pub(crate) sink: Option<String>,
-    /// Records for what changed after the close too
+    /// Include records of changes after the close
     #[arg(long, value_name = "TRUE|FALSE", action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     pub(crate) adjustments: Option<bool>,
-    /// One XML document of all that was used, instead of what the record files have, line by line
+    /// One XML document of all usage, instead of the lines of record files
     #[arg(long, conflicts_with_all = ["sink", "adjustments", "records"])]
     pub(crate) document: bool,
     #[command(flatten)]
@@ -296,11 +305,11 @@ pub(crate) struct ExportUr1 {
 /// `bank records`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RecordsCommand {
-    /// Say what is wrong with a file of FILE lines or usage records 1.0; the daemon is not asked
+    /// Check a file of FILE lines or usage records 1.0, without the daemon
     Check {
-        /// The file, - for standard input
+        /// File to check; - is standard input
         file: PathBuf,
-        /// Errors only
+        /// Show only errors, no warnings
         #[arg(long)]
         errors: bool,
     },

@@ -1,4 +1,4 @@
-//! Reports by the calendar: what the daemon makes by itself, and the report of a month.
+//! Reports of calendar periods: scheduled reports, balance sheet, and monthly report.
 
 use clap::Args;
 
@@ -20,12 +20,12 @@ pub(crate) struct BalanceSheetArgs {
 /// `bank report run`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RunReportArgs {
-    /// The name of a `[[scheduled_report]]` of the daemon's settings
+    /// Name of a `[[scheduled_report]]` in the daemon's settings
     pub(crate) name: String,
-    /// Its period, such as 2026-10, 2026-W40, 2026Q4 or 2026-10-05 [default: the last one that is over]
+    /// Period, such as 2026-10, 2026-W40, 2026Q4 or 2026-10-05 [default: the last complete period]
     #[arg(long, value_name = "PERIOD")]
     pub(crate) period: Option<String>,
-    /// Make and deliver it although that was done
+    /// Create and deliver the report again, even if it was delivered
     #[arg(long)]
     pub(crate) again: bool,
     #[command(flatten)]
@@ -35,15 +35,15 @@ pub(crate) struct RunReportArgs {
 /// `bank report monthly`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct MonthlyArgs {
-    /// The month, such as 2026-10 [default: the last one that is over]
+    /// Month, such as 2026-10 [default: the last complete month]
     #[arg(value_name = "YYYY-MM", conflicts_with_all = ["from", "to"])]
     pub(crate) month: Option<String>,
-    /// The same
+    /// Month, as an option
     #[arg(long = "month", value_name = "YYYY-MM", conflicts_with_all = ["month", "from", "to"])]
     pub(crate) named: Option<String>,
     #[command(flatten)]
     pub(crate) zone: ZoneArgs,
-    /// Start of another time, inclusive
+    /// Start of another period, inclusive
     #[arg(
         long,
         visible_alias = "start",
@@ -52,7 +52,7 @@ pub(crate) struct MonthlyArgs {
         requires = "to"
     )]
     pub(crate) from: Option<String>,
-    /// Its end, exclusive
+    /// End of that period, exclusive
     #[arg(
         long,
         visible_aliases = ["until", "end"],
@@ -61,10 +61,10 @@ pub(crate) struct MonthlyArgs {
         requires = "from"
     )]
     pub(crate) to: Option<String>,
-    /// Only this project, with those below it
+    /// Only this project, with the projects below
     #[arg(short = 'A', long)]
     pub(crate) project: Option<String>,
-    /// So many projects and users by name, and the others in one row
+    /// Number of largest projects and users; the others are in one row
     #[arg(long, value_name = "N", default_value_t = 10,
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) top: u32,

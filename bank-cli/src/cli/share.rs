@@ -1,4 +1,4 @@
-//! Who used the clusters beside who paid for them, and priorities by what was used.
+//! Shares of usage and of contributions, efficiency, and priorities by past usage.
 
 use clap::{Args, ValueEnum};
 
@@ -9,25 +9,25 @@ use super::statement::{RecentArgs, ZoneArgs};
 pub(crate) struct ShareArgs {
     #[command(flatten)]
     pub(crate) span: RecentArgs,
-    /// Start of a second period beside it
+    /// Start of a second period for comparison, inclusive
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) from2: Option<String>,
     /// End of the second period, exclusive [default: now]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) to2: Option<String>,
-    /// What is counted: processors × time, time that processors were busy, GPUs × time, or what was charged
+    /// Measure of usage: processor, busy processor or GPU time, or charges
     #[arg(long, value_name = "BASIS", default_value = "slots")]
     pub(crate) basis: Basis,
-    /// Intervals: day, week, month, or their number [default: 1; of charts at most 50, of a day or more]
+    /// Intervals: day, week, month, or their number [default: 1; in charts one per day, at most 50]
     #[arg(long, visible_alias = "by", value_name = "day|week|month|N")]
     pub(crate) buckets: Option<String>,
-    /// Time zone of dates and of the parts, such as Europe/Berlin [default: that of the machine]
+    /// Time zone of dates and intervals, such as Europe/Berlin [default: that of this host]
     #[arg(long, value_name = "ZONE")]
     pub(crate) tz: Option<String>,
-    /// Where usage counts: where jobs ran, or all of it where they ended, as older reports have it
+    /// Time at which a job counts: while it ran, or all of it at its end
     #[arg(long, value_name = "spread|end", default_value = "spread")]
     pub(crate) credit: Credit,
-    /// Only usage of this project, with those below it
+    /// Only usage of this project, with the projects below
     #[arg(short = 'A', long)]
     pub(crate) project: Option<String>,
     /// Only usage of this user
@@ -36,13 +36,13 @@ pub(crate) struct ShareArgs {
     /// Only this machine
     #[arg(short = 'm', long)]
     pub(crate) machine: Option<String>,
-    /// Shares of projects
+    /// Show shares of projects
     #[arg(long)]
     pub(crate) by_project: bool,
-    /// Shares of users
+    /// Show shares of users
     #[arg(long, conflicts_with = "by_project")]
     pub(crate) by_user: bool,
-    /// Draw bars and lines
+    /// Draw bars and lines in plain characters
     #[arg(long)]
     pub(crate) chart: bool,
 }
@@ -50,7 +50,7 @@ pub(crate) struct ShareArgs {
 /// `bank report top`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct TopArgs {
-    /// How many
+    /// Number of rows
     #[arg(long = "most", value_name = "N", default_value_t = 10,
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) most: u32,
@@ -58,27 +58,27 @@ pub(crate) struct TopArgs {
     pub(crate) of: ShareArgs,
 }
 
-/// What is counted.
+/// Measures of usage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Basis {
     /// Processors × time
     #[default]
     Slots,
-    /// Time that processors were busy
+    /// Busy time of processors
     Cpu,
     /// GPUs × time
     Gpu,
-    /// What was charged
+    /// Charges
     Su,
 }
 
-/// Where usage counts.
+/// Time at which a job counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Credit {
-    /// Where jobs ran
+    /// The time during which it ran
     #[default]
     Spread,
-    /// Where they ended
+    /// All of it at its end, as in older reports
     End,
 }
 
@@ -89,16 +89,17 @@ pub(crate) struct EfficiencyArgs {
     pub(crate) span: RecentArgs,
     #[command(flatten)]
     pub(crate) zone: ZoneArgs,
-    /// What the groups are: project, account, user, group, contributor
+    /// Grouping: project, account, user, group or contributor
     #[arg(long, value_name = "WHAT", default_value = "project")]
     pub(crate) group_by: String,
-    /// Watts of one processor: adds energy [default: the daemon's report.watts]
+    /// Power of one processor in watts; adds energy [default: report.watts of the daemon]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(crate) watts: Option<String>,
-    /// Grams of CO2 of a kilowatt-hour: adds CO2 where watts are known [default: report.co2_g_per_kwh]
+    /// Grams of CO2 per kilowatt-hour; adds CO2 if watts are known [default: report.co2_g_per_kwh
+    /// of the daemon]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(crate) co2: Option<String>,
-    /// Only on this machine
+    /// Only usage of this machine
     #[arg(short = 'm', long)]
     pub(crate) machine: Option<String>,
     /// Draw bars in plain characters
@@ -109,10 +110,11 @@ pub(crate) struct EfficiencyArgs {
 /// `bank priority`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PriorityArgs {
-    /// scaled-by-sum: by the share of all; full-spread: from the least to the most over the whole range
+    /// scaled-by-sum: by the share of the total; full-spread: from the least to the most usage,
+    /// over the whole range
     #[arg(long, value_name = "MODE", default_value = "scaled-by-sum")]
     pub(crate) mode: String,
-    /// The lowest priority
+    /// Lowest priority
     #[arg(
         long,
         value_name = "N",
@@ -120,7 +122,7 @@ pub(crate) struct PriorityArgs {
         allow_negative_numbers = true
     )]
     pub(crate) min: i64,
-    /// The highest priority
+    /// Highest priority
     #[arg(
         long,
         value_name = "N",
@@ -128,34 +130,34 @@ pub(crate) struct PriorityArgs {
         allow_negative_numbers = true
     )]
     pub(crate) max: i64,
-    /// Window up to now, such as 14d [default: everything]
+    /// Period up to now, such as 14d [default: all usage]
     #[arg(long, value_name = "DURATION")]
     pub(crate) duration: Option<String>,
-    /// started: finished uses that began in the window, whole; overlap: the part of each use in the
-    /// window, running uses included
+    /// started: whole finished uses that began in the period; overlap: the part of each use in the
+    /// period, including running uses
     #[arg(long, value_name = "BASIS", default_value = "started")]
     pub(crate) count: String,
-    /// What counts, as a product where there are several: processors, gpus, nodes, memory_gb with a score
-    /// [default: time alone]
+    /// Component with its score: processors, gpus, nodes or memory_gb; several are multiplied
+    /// (repeatable) [default: time alone]
     #[arg(long = "component", value_name = "NAME=SCORE")]
     pub(crate) components: Vec<String>,
-    /// What the groups are: project, account, user, group, contributor
+    /// Grouping: project, account, user, group or contributor
     #[arg(long, value_name = "WHAT", default_value = "project")]
     pub(crate) group_by: String,
-    /// One of the groups; those that used nothing are there too [default: whoever used something]
+    /// Group to show, even without usage (repeatable) [default: groups with usage]
     #[arg(long = "group", value_name = "NAME")]
     pub(crate) groups: Vec<String>,
-    /// Only on this machine
+    /// Only usage of this machine
     #[arg(short = 'm', long)]
     pub(crate) machine: Option<String>,
-    /// Program for each group, without a shell: 'scontrol update PartitionName={group}
-    /// PriorityJobFactor={priority}'; {resource} is there too
+    /// Command for each group, without a shell: 'scontrol update PartitionName={group}
+    /// PriorityJobFactor={priority}'; {resource} is available too
     #[arg(long, value_name = "CMD")]
     pub(crate) run: Option<String>,
-    /// How long the program may take for one group
+    /// Time limit of the command for one group
     #[arg(long, value_name = "DURATION", default_value = "30")]
     pub(crate) timeout: String,
-    /// Run it; without, it is only said what would be run
+    /// Run the command [default: only show it]
     #[arg(long, requires = "run")]
     pub(crate) yes: bool,
 }

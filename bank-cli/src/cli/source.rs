@@ -1,4 +1,4 @@
-//! Collectors, and what of their records was charged.
+//! Sources of usage records, and their comparison with charges.
 
 use clap::{Args, Subcommand};
 
@@ -7,32 +7,38 @@ use super::{RemoveArgs, WriteArgs};
 /// `bank source`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SourceCommand {
-    /// List collectors: when they were heard last, how far they are, what they brought
+    /// List collectors with their last contact, progress and counts
     #[command(alias = "list")]
     Ls {
-        /// Those that were removed too
+        /// Include removed collectors
         #[arg(long)]
         all: bool,
     },
-    /// Show one collector, with the files that the daemon follows for it
+    /// Show one collector and the files that the daemon follows for it
     #[command(alias = "get")]
-    Show { name: String },
-    /// Change what is expected of a collector
+    Show {
+        /// Name of the collector
+        name: String,
+    },
+    /// Set the longest allowed silence of a collector
     #[command(alias = "modify")]
     Set(SetSource),
-    /// Take a collector off the list until it is heard again; what it brought stays
+    /// Remove a collector until it sends again; its records stay
     #[command(alias = "delete")]
     Rm {
+        /// Name of the collector
         name: String,
         #[command(flatten)]
         remove: RemoveArgs,
     },
 }
 
+/// `bank source set`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SetSource {
+    /// Name of the collector
     pub(crate) name: String,
-    /// How long it may say nothing, such as 36h or 1:12:00:00, never, or default
+    /// Longest allowed silence: 36h, 1:12:00:00, never or default
     #[arg(long, value_name = "TIME")]
     pub(crate) silent_after: Option<String>,
     #[command(flatten)]
@@ -42,22 +48,22 @@ pub(crate) struct SetSource {
 /// `bank reconcile`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ReconcileArgs {
-    /// The machine; not needed where there is one
+    /// Machine [default: the only one]
     #[arg(short = 'm', long)]
     pub(crate) machine: Option<String>,
-    /// Only the records of this collector
+    /// Only records of this collector
     #[arg(long, value_name = "NAME")]
     pub(crate) source: Option<String>,
-    /// Uses that ended from here on [default: 30 days before the end]
+    /// Start of the period, inclusive, by the end of each use [default: 30 days before its end]
     #[arg(long, alias = "since", value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) from: Option<String>,
-    /// And before here [default: now]
+    /// End of the period, exclusive, by the end of each use [default: now]
     #[arg(long, alias = "until", value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) to: Option<String>,
-    /// Seconds by which wall times may differ and be equal
+    /// Largest difference of wall times that counts as equal, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 1)]
     pub(crate) tolerance: i64,
-    /// What matches too
+    /// Include usage that matches
     #[arg(long)]
     pub(crate) all: bool,
 }

@@ -1,4 +1,4 @@
-//! `bank import` and `bank report`.
+//! `bank import`, `bank quarantine` and `bank report`.
 
 use std::path::PathBuf;
 
@@ -17,29 +17,29 @@ use super::{OutputArgs, RemoveArgs, WriteArgs};
 /// `bank import`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ImportArgs {
-    /// What the files are
+    /// Format of the files
     #[arg(value_name = "FORMAT", value_parser = formats())]
     pub(crate) kind: String,
     /// Files or folders, plain, .gz or .zst; - is standard input
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
-    /// The collector that the records are of, such as slurm:colony [default: FORMAT:MACHINE, or
-    /// FORMAT without a machine]
+    /// Collector of the records, such as slurm:colony [default: FORMAT:MACHINE, or FORMAT without
+    /// a machine]
     #[arg(long, value_name = "NAME")]
     pub(crate) source: Option<String>,
-    /// The machine that the records are of [default: their cluster, or the only machine]
+    /// Machine of the records [default: their cluster, or the only machine]
     #[arg(short = 'm', long)]
     pub(crate) machine: Option<String>,
-    /// End with exit code 1 where a record could not be read, or a line not be taken in
+    /// Exit with 1 if a record is unreadable or a line is not accepted
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Leave out what ended before this time
+    /// Omit usage that ended before this time
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) since: Option<String>,
-    /// Also by UTC day
+    /// Add totals by UTC day
     #[arg(long)]
     pub(crate) days: bool,
-    /// Keep no raw lines
+    /// Do not keep the original lines
     #[arg(long)]
     pub(crate) no_raw: bool,
     #[command(flatten)]
@@ -48,25 +48,25 @@ pub(crate) struct ImportArgs {
     pub(crate) write: WriteArgs,
 }
 
-/// How usage files are read.
+/// Options for reading usage files.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ReadArgs {
-    /// sacct without a header line: xdmod26, xdmod25-2021, xdmod25-2019, xdmod26-2020
+    /// Layout of sacct without a header line: xdmod26, xdmod25-2021, xdmod25-2019, xdmod26-2020
     #[arg(long, value_name = "NAME", conflicts_with = "columns")]
     pub(crate) layout: Option<String>,
-    /// Columns by name, for sacct and csv; name=number for maui and moab-events
+    /// Names of columns, for sacct and csv; name=number for maui and moab-events
     #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
     pub(crate) columns: Vec<String>,
-    /// What stands between two columns, for sacct and csv; one or more bytes
+    /// Separator of columns, for sacct and csv; one or more bytes
     #[arg(long, value_name = "TEXT")]
     pub(crate) delimiter: Option<String>,
-    /// Zone of times that name none [default: UTC]
+    /// Time zone of times without one [default: UTC]
     #[arg(long, value_name = "AREA/CITY")]
     pub(crate) tz: Option<String>,
-    /// Which column is what, for csv
+    /// File with the meaning of the columns, for csv
     #[arg(long, value_name = "FILE")]
     pub(crate) mapping: Option<PathBuf>,
-    /// Grid Engine: the complex gpu counts for each slot
+    /// Count the complex gpu for each slot (Grid Engine)
     #[arg(long)]
     pub(crate) gpus_per_slot: bool,
 }
@@ -74,26 +74,26 @@ pub(crate) struct ReadArgs {
 /// `bank quarantine`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum QuarantinedCommand {
-    /// List what could not be read or taken in, the oldest first
+    /// List rejected records, oldest first
     #[command(visible_alias = "list")]
     Ls {
-        /// Only of this collector
+        /// Only records of this collector
         #[arg(long, value_name = "NAME")]
         source: Option<String>,
-        /// Show so many at most
+        /// Maximum number of rows
         #[arg(long, value_name = "N", default_value_t = 100,
               value_parser = clap::value_parser!(u32).range(1..=100_000))]
         limit: u32,
     },
-    /// Show one with its text
+    /// Show one record with its text
     #[command(visible_alias = "get")]
     Show {
-        /// Its number
+        /// Number of the record
         id: i64,
     },
-    /// Read it again and take it in; what goes well is gone from here
+    /// Import records again; accepted ones leave the quarantine
     Replay(Box<ReplayArgs>),
-    /// Remove for good: what it says is never counted
+    /// Remove records permanently; they are never counted
     #[command(visible_alias = "delete")]
     Rm {
         #[command(flatten)]
@@ -103,17 +103,17 @@ pub(crate) enum QuarantinedCommand {
     },
 }
 
-/// Which rows of the quarantine.
+/// Selection of records in the quarantine.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Which {
-    /// Their numbers
+    /// Numbers of the records
     #[arg(
         required_unless_present = "source",
         conflicts_with = "source",
         value_name = "ID"
     )]
     pub(crate) ids: Vec<i64>,
-    /// All of this collector
+    /// All records of this collector
     #[arg(long, value_name = "NAME")]
     pub(crate) source: Option<String>,
 }
@@ -123,22 +123,23 @@ pub(crate) struct Which {
 pub(crate) struct ReplayArgs {
     #[command(flatten)]
     pub(crate) which: Which,
-    /// What it is [default: what its collector sends]
+    /// Format of the records [default: that of their collector]
     #[arg(long = "as", value_name = "FORMAT", value_parser = formats_of_files())]
     pub(crate) kind: Option<String>,
-    /// The machine that the records are of
+    /// Machine of the records
     #[arg(short = 'm', long)]
     pub(crate) machine: Option<String>,
-    /// Read this file in its place: the line as it should have been; - is standard input
+    /// File with the corrected text, read instead; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "source")]
     pub(crate) with: Option<String>,
-    /// Say what would become of it, change nothing
+    /// Show the result without writing it
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) read: ReadArgs,
 }
 
+/// The formats of usage files.
 fn formats_of_files() -> PossibleValuesParser {
     PossibleValuesParser::new(
         IMPORT_FORMATS.map(|(name, about)| PossibleValue::new(name).help(about)),
@@ -147,7 +148,7 @@ fn formats_of_files() -> PossibleValuesParser {
 
 /// `jsonl`, and the formats of usage files.
 fn formats() -> PossibleValuesParser {
-    let jsonl = ("jsonl", "finished usage, one JSON object a line");
+    let jsonl = ("jsonl", "finished usage, one JSON object per line");
     let all = std::iter::once(jsonl).chain(IMPORT_FORMATS);
     PossibleValuesParser::new(all.map(|(name, about)| PossibleValue::new(name).help(about)))
 }
@@ -161,49 +162,50 @@ pub(crate) struct ReportArgs {
     pub(crate) command: ReportCommand,
 }
 
-/// The reports.
+/// Reports.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReportCommand {
-    /// Who ran on a fallback account, and why
+    /// List jobs that a fallback account paid for, with the reason
     Fallback(FallbackArgs),
-    /// How long the money of accounts lasts at the speed of late
+    /// Forecast how long the credits of accounts last, from recent usage
     Forecast(ForecastArgs),
-    /// Money that ends soon, and what of it will be left over
+    /// List allocations that end soon, with their expected remainder
     Expiring(ExpiringArgs),
-    /// Accounts below zero
+    /// List accounts below zero
     Negative(ForecastArgs),
-    /// Who used the clusters beside who paid for them
+    /// Compare shares of usage with shares of hardware contributions
     Contribution(Box<ShareArgs>),
-    /// What of the capacity was used, part by part
+    /// Show the used part of the capacity, by interval
     #[command(alias = "utilisation")]
     Utilization(Box<ShareArgs>),
-    /// Who used the most: projects, or users with --by-user
+    /// Rank projects by usage, or users with --by-user
     Top(Box<TopArgs>),
-    /// What came into each account, what went out, and what it had before and after
+    /// Show opening, credits, debits and closing of each account
     BalanceSheet(BalanceSheetArgs),
-    /// What was asked for beside what was used, with energy and CO2
+    /// Compare requested and used resources, with energy and CO2
     Efficiency(EfficiencyArgs),
-    /// A month on one page: usage by project, by user and by day, with its totals
+    /// Show a month on one page: usage by project, user and day, totals
     Monthly(MonthlyArgs),
-    /// What the daemon makes by itself, when, and what became of it
+    /// List scheduled reports, with their times and results
     Scheduled,
-    /// Have a scheduled report made and delivered now
+    /// Create and deliver a scheduled report now
     Run(RunReportArgs),
 }
 
+/// `bank report fallback`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct FallbackArgs {
     #[command(flatten)]
     pub(crate) span: RecentArgs,
     #[command(flatten)]
     pub(crate) zone: ZoneArgs,
-    /// Only jobs that named this project first
+    /// Only jobs that named this project originally
     #[arg(short = 'A', long)]
     pub(crate) project: Option<String>,
-    /// Only this user
+    /// Only jobs of this user
     #[arg(short = 'u', long)]
     pub(crate) user: Option<String>,
-    /// Only this machine
+    /// Only jobs on this machine
     #[arg(short = 'm', long)]
     pub(crate) machine: Option<String>,
     /// Draw bars and sparklines in plain characters
