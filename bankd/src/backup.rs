@@ -1,4 +1,4 @@
-//! `bankd backup` and `bankd restore` as typed, and what they say.
+//! `bankd backup` and `bankd restore`: arguments and output.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -9,47 +9,47 @@ use bankd_config::data_dir::DataDir;
 use bankd_safekeeping::backup::restore::{self, Choices, Restored};
 use bankd_safekeeping::backup::{Made, Plan, Reason, make};
 
-/// `bankd backup`
+/// `bankd backup`.
 #[derive(Debug, clap::Args)]
 pub struct BackupArgs {
     /// Directory of the bank
     #[arg(long = "data", value_name = "DIR", default_value = "/var/lib/bankd")]
     pub data: PathBuf,
-    /// The folder in which the backup gets a folder of its own; else backup.folder
+    /// Folder that gets a new folder for the backup [default: backup.folder]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// The newest that stay, 0 for all; else backup.keep
+    /// Number of newest backups to keep, 0 for all [default: backup.keep]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=10_000))]
     pub keep: Option<u16>,
-    /// Days after which one goes, 0 for never; else `backup.keep_days`
+    /// Days to keep a backup, 0 for no limit [default: `backup.keep_days`]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=36_500))]
     pub keep_days: Option<u16>,
-    /// Copy the secrets of keys too
+    /// Include the secrets of keys
     #[arg(long)]
     pub with_keys: bool,
-    /// The manifest in place of text
+    /// Print the manifest as JSON
     #[arg(long)]
     pub json: bool,
 }
 
-/// `bankd restore`
+/// `bankd restore`.
 #[derive(Debug, clap::Args)]
 pub struct RestoreArgs {
-    /// The backup: its folder, or a file in it
+    /// Folder of the backup, or a file in it
     #[arg(value_name = "BACKUP")]
     pub from: PathBuf,
-    /// Directory of the bank that is to be
+    /// Directory of the restored bank
     #[arg(long = "data", value_name = "DIR", default_value = "/var/lib/bankd")]
     pub data: PathBuf,
-    /// Put aside what is there
+    /// Move an existing bank aside
     #[arg(long)]
     pub force: bool,
-    /// Switch every key off, for a copy that is to serve beside the original
+    /// Disable every key, for a copy that runs beside the original
     #[arg(long)]
     pub rekey: bool,
 }
 
-/// Makes a backup and says what it made.
+/// Creates a backup and returns the output.
 ///
 /// # Errors
 /// As [`make`].
@@ -92,7 +92,7 @@ fn proven(proof: &str) -> &'static str {
     }
 }
 
-/// Brings a bank back and says what is to be done next.
+/// Restores a bank and returns the output, with the next step.
 ///
 /// # Errors
 /// As [`restore::restore`].

@@ -1,7 +1,7 @@
 //! The command line of the daemon.
 //!
-//! Errors are one line, `bankd: what: why`, and a hint where there is one; exit codes are those of
-//! `bank` (decisions.md 24).
+//! An error is one line, `bankd: what: why`. A hint, if there is one, is on a second line. Exit
+//! codes are those of `bank` (decisions.md 24).
 
 mod proof;
 mod rollup;
@@ -38,14 +38,14 @@ enum Commands {
     Init {
         #[command(flatten)]
         data: Data,
-        /// Decimals of an amount, 0 to 6; never changed later
+        /// Decimals of an amount, 0 to 6; cannot be changed later
         #[arg(long, value_name = "N", default_value_t = Precision::DEFAULT.places(),
               value_parser = clap::value_parser!(u8).range(0..=6))]
         precision: u8,
-        /// Label of the unit; never changed later
+        /// Label of the unit; cannot be changed later
         #[arg(long, value_name = "NAME", default_value = "credits")]
         unit: String,
-        /// A bank for tests, whose clock may be read from a file
+        /// Create a bank for tests; its clock may be read from a file
         #[arg(long)]
         test: bool,
     },
@@ -78,16 +78,16 @@ enum Commands {
     Replay {
         #[command(flatten)]
         data: Data,
-        /// The event of files whose name tells none; it then holds for every file
+        /// Event of files without one in their names; it applies to every file
         #[arg(long, value_name = "EVENT")]
         event: Option<String>,
-        /// When those happened, RFC 3339; else at the bank's present
+        /// Time of that event, RFC 3339 [default: latest time of the bank]
         #[arg(long, value_name = "TIME", requires = "event")]
         at: Option<String>,
-        /// The machine of documents that name none
+        /// Machine of documents that name none
         #[arg(short, long, value_name = "MACHINE")]
         machine: Option<String>,
-        /// One JSON object for each document
+        /// Print one JSON object for each document
         #[arg(long)]
         json: bool,
         /// Documents, or folders of captured ones (EVENT-MICROS-PID.xml)
@@ -111,12 +111,12 @@ enum Commands {
 
 #[derive(Debug, Subcommand)]
 enum ConfigCommands {
-    /// Print every effective value
+    /// Print all effective settings
     Show {
         #[command(flatten)]
         data: Data,
     },
-    /// Say whether the settings are usable
+    /// Check that the settings are valid
     Check {
         #[command(flatten)]
         data: Data,
@@ -136,12 +136,12 @@ impl Data {
     }
 }
 
-/// Runs the command line and says how the process ends.
+/// Runs the command line and returns the exit code.
 pub fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(e) => {
-            // Help and version are no errors and go to standard output.
+            // Help and version are not errors; they go to standard output.
             let code = if e.use_stderr() {
                 exit::USAGE
             } else {
@@ -164,7 +164,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// What went wrong, as the process tells it.
+/// An error, with its exit code and a hint.
 struct Failure {
     error: anyhow::Error,
     code: u8,
@@ -250,7 +250,7 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
     }
 }
 
-/// Shows the settings, or says that they are usable.
+/// Shows or checks the settings.
 fn about_settings(command: &ConfigCommands) -> Result<u8, Failure> {
     let (ConfigCommands::Show { data } | ConfigCommands::Check { data }) = command;
     let dir = data.dir();
@@ -265,7 +265,7 @@ fn about_settings(command: &ConfigCommands) -> Result<u8, Failure> {
     Ok(exit::DONE)
 }
 
-/// Says what is in files of usage.
+/// Imports usage files, and prints the summary.
 fn read_usage(args: &ImportArgs) -> Result<u8, Failure> {
     let done = import::run(args).map_err(|failure| Failure {
         error: anyhow::Error::msg(failure.why),
@@ -273,7 +273,7 @@ fn read_usage(args: &ImportArgs) -> Result<u8, Failure> {
         hint: None,
     });
     let (text, code) = done?;
-    // Whoever stops reading has read enough.
+    // A closed standard output is not an error.
     let _ = std::io::stdout().write_all(text.as_bytes());
     Ok(code)
 }
@@ -294,7 +294,7 @@ fn no_bank(dir: &DataDir, what: &str) -> Failure {
     }
 }
 
-/// The settings, and the secrets that they need; what is wrong is a matter of what was typed.
+/// Loads the settings and checks the secrets that they require. An error is a usage error.
 fn settings(dir: &DataDir) -> Result<Config, Failure> {
     let config = Config::load(&dir.config()).and_then(|config| {
         gold::check_keys(&config.gold, &dir.keys())?;
@@ -307,7 +307,7 @@ fn settings(dir: &DataDir) -> Result<Config, Failure> {
     })
 }
 
-/// An error and its causes on one line.
+/// Formats an error and its causes on one line.
 fn one_line(error: &anyhow::Error) -> String {
     let text = format!("{error:#}");
     text.split_whitespace().collect::<Vec<_>>().join(" ")

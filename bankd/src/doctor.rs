@@ -1,7 +1,7 @@
-//! `bankd doctor`: one line for each thing that a bank stands on, and what is to be done.
+//! `bankd doctor`: one line for each check of a bank's environment, with the remedy.
 //!
-//! It reads, and changes nothing; the bank may be served or not. It proves nothing about money: that
-//! is `bankd verify`. Start at [`examine`].
+//! It only reads. The daemon may be running or stopped. It does not verify balances, which is the
+//! task of `bankd verify`. Start at [`examine`].
 
 mod disk;
 mod files;
@@ -21,23 +21,23 @@ use bankd_config::data_dir::DataDir;
 use bankd_gold as gold;
 use bankd_store as store;
 
-/// `bankd doctor`
+/// `bankd doctor`.
 #[derive(Debug, clap::Args)]
 pub struct DoctorArgs {
     /// Directory of the bank
     #[arg(long = "data", value_name = "DIR", default_value = "/var/lib/bankd")]
     pub data: PathBuf,
-    /// One JSON object
+    /// Print one JSON object
     #[arg(long)]
     pub json: bool,
 }
 
-/// How a thing stands.
+/// Result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// As it should be.
+    /// No problem.
     Ok,
-    /// It works, and should not stay so.
+    /// It works, but needs attention.
     Warn,
     /// The bank does not work, or is in danger.
     Fail,
@@ -53,7 +53,7 @@ impl State {
     }
 }
 
-/// What was found of one thing.
+/// A finding: a check, its result, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     name: &'static str,
@@ -82,7 +82,7 @@ impl Found {
     }
 }
 
-/// Looks at everything, and prints it; false if something fails.
+/// Runs all checks and prints them; false if a check fails.
 ///
 /// # Errors
 /// If nothing can be printed.
@@ -97,7 +97,7 @@ pub fn run(args: &DoctorArgs) -> Result<bool> {
     Ok(worst < State::Fail)
 }
 
-/// Everything that there is to find, in a fixed order.
+/// Runs all checks, in a fixed order.
 pub fn examine(data: &DataDir) -> Vec<Found> {
     let mut found = Vec::new();
     let config = settings(data, &mut found);
@@ -117,7 +117,7 @@ pub fn examine(data: &DataDir) -> Vec<Found> {
     found
 }
 
-/// The settings, and the defaults in place of those that cannot be used.
+/// The settings; the defaults if they cannot be used.
 fn settings(data: &DataDir, found: &mut Vec<Found>) -> Config {
     const NAME: &str = "settings";
     let file = data.config();
@@ -144,7 +144,7 @@ fn settings(data: &DataDir, found: &mut Vec<Found>) -> Config {
     }
 }
 
-/// The database, where it can be read.
+/// The database, if it can be read.
 fn database(data: &DataDir, found: &mut Vec<Found>) -> Option<store::Checkup> {
     const NAME: &str = "database";
     let file = data.database();
@@ -170,7 +170,7 @@ fn database(data: &DataDir, found: &mut Vec<Found>) -> Option<store::Checkup> {
             Some(checkup)
         }
         Err(error) => {
-            // An older schema is no fault: it says itself what is to be done.
+            // An older schema is not a fault; its error contains the remedy.
             let outdated = store::outdated(&file).ok().flatten().is_some();
             let state = if outdated { State::Warn } else { State::Fail };
             let todo = if outdated {

@@ -1,5 +1,5 @@
-//! `bankd import FORMAT FILE…`: reads usage files and says what is in them, without a bank
-//! (`--dry-run`) or into one that nobody serves (`--data DIR`).
+//! `bankd import FORMAT FILE…`: reads usage files and prints a summary, without a bank
+//! (`--dry-run`), or imports them into a bank without a running daemon (`--data DIR`).
 
 mod offline;
 
@@ -17,68 +17,68 @@ use clap::builder::PossibleValuesParser;
 
 use offline::{Bank, Done};
 
-/// Records between two signs of life on a terminal.
+/// Records between two progress lines on a terminal.
 const PROGRESS: u64 = 100_000;
 
 /// The largest mapping file, in bytes.
 const MAPPING_MAX: u64 = 1 << 20;
 
-/// What is read, and how.
+/// `bankd import`.
 #[allow(
     clippy::struct_excessive_bools,
     reason = "each is a switch of the command line"
 )]
 #[derive(Debug, clap::Args)]
 pub struct ImportArgs {
-    /// What the files are; one of them per run
+    /// Format of the files, one per run
     #[arg(value_name = "FORMAT", value_parser = PossibleValuesParser::new(FORMATS.iter().map(|f| f.name)))]
     format: String,
     /// Files or folders, plain, .gz or .zst; - is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Read and say what is there, without touching a bank
+    /// Print a summary of the files, without a bank
     #[arg(long, required_unless_present = "data", conflicts_with = "data")]
     dry_run: bool,
     #[command(flatten)]
     target: offline::Target,
-    /// The whole summary as JSON, with exact numbers
+    /// Print the whole summary as JSON, with exact numbers
     #[arg(long)]
     json: bool,
-    /// Exit 1 if there are records that cannot be read
+    /// Exit with 1 if a record is unreadable
     #[arg(long)]
     strict: bool,
-    /// sacct without a header line: xdmod26, xdmod25-2021, xdmod25-2019, xdmod26-2020
+    /// Layout of sacct without a header line: xdmod26, xdmod25-2021, xdmod25-2019, xdmod26-2020
     #[arg(long, value_name = "NAME", conflicts_with = "columns")]
     layout: Option<String>,
-    /// Columns by name, for sacct and csv; name=number for maui and moab-events
+    /// Names of columns, for sacct and csv; name=number for maui and moab-events
     #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
     columns: Vec<String>,
-    /// What stands between two columns, for sacct and csv; one or more bytes
+    /// Separator of columns, for sacct and csv; one or more bytes
     #[arg(long, value_name = "TEXT")]
     delimiter: Option<String>,
-    /// Zone of times that name none
+    /// Time zone of times without one
     #[arg(long, value_name = "AREA/CITY", default_value = "UTC", value_parser = zone)]
     tz: Tz,
-    /// Which column is what, for csv
+    /// File with the meaning of the columns, for csv
     #[arg(long, value_name = "FILE")]
     mapping: Option<PathBuf>,
-    /// Leave out what ended before this time
+    /// Omit usage that ended before this time
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     since: Option<String>,
-    /// Grid Engine: the complex gpu counts for each slot
+    /// Count the complex gpu for each slot (Grid Engine)
     #[arg(long)]
     gpus_per_slot: bool,
-    /// Also by UTC day
+    /// Add totals by UTC day
     #[arg(long)]
     days: bool,
 }
 
-/// Why it did not work: one line, and the exit code.
+/// An error: one line, and the exit code.
 #[derive(Debug)]
 pub struct Failure {
-    /// What, where and why.
+    /// The message: place and reason.
     pub why: String,
-    /// Of decisions.md 24.
+    /// An exit code of decisions.md 24.
     pub code: u8,
 }
 
@@ -89,11 +89,11 @@ impl Failure {
     }
 }
 
-/// Reads everything. Gives what to print, and the exit code: 1 of a strict run with records that
-/// cannot be read, else 0.
+/// Reads all files. Returns the output and the exit code: 1 for `--strict` with unreadable
+/// records, else 0.
 ///
 /// # Errors
-/// Exit 2: an option or a file that cannot be used. 1: a file that is not of the format.
+/// Exit code 2: an option or a file cannot be used. 1: a file does not have the format.
 pub fn run(args: &ImportArgs) -> Result<(String, u8), Failure> {
     let options = options(args)?;
     let since_us = since(args)?;
@@ -127,14 +127,14 @@ pub fn run(args: &ImportArgs) -> Result<(String, u8), Failure> {
         (false, None) => screen::people(&summary, files, true),
     };
     if let (true, Some(taken)) = (args.json, &taken) {
-        // The summary alone is on standard output, for whoever compares it.
+        // Standard output has only the summary, so that it can be compared.
         eprint!("{}", taken.said());
     }
     let is_bad = args.strict && summary.malformed() > 0;
     Ok((text, if is_bad { exit::REFUSED } else { exit::DONE }))
 }
 
-/// Reads all files. Gives how many there were, and what the reader says at the end.
+/// Reads all files. Returns their number, and the extra figures of the reader.
 fn read(
     args: &ImportArgs,
     since_us: Option<i64>,
@@ -168,7 +168,7 @@ fn read(
     Ok((files, extra))
 }
 
-/// Where records go: into a summary alone, or into a bank too.
+/// Destination of records: a summary only, or a bank too.
 enum Sum {
     Dry(Box<Summary>),
     Bank(Box<Bank>),
@@ -196,7 +196,7 @@ impl Sum {
         }
     }
 
-    /// What was taken so far stays.
+    /// Stops the import. Records that were imported remain.
     fn abandon(self) {
         if let Sum::Bank(bank) = self {
             bank.abandon();
@@ -218,7 +218,7 @@ impl Sum {
     }
 }
 
-/// A file that ends the run: of another format, or unreadable half-way.
+/// The error for a file that ends the run: another format, or a read error.
 fn refused(place: &str, error: &io::Error) -> Failure {
     let text = error.to_string();
     let why = if text.starts_with(place) {
@@ -279,7 +279,7 @@ fn zone(name: &str) -> Result<Tz, String> {
         .map_err(|_| "no such zone; as Europe/Berlin".to_owned())
 }
 
-/// A line that says how far it is, where somebody watches.
+/// A progress line, if standard error is a terminal.
 struct Progress {
     is_watched: bool,
     next: Cell<u64>,

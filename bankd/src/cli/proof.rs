@@ -15,52 +15,52 @@ use clap::{Args, Subcommand};
 
 use super::{Data, Failure, exists};
 
-/// What is verified, and against what.
+/// `bankd verify`.
 #[derive(Debug, Args)]
 pub(super) struct VerifyArgs {
     #[command(flatten)]
     data: Data,
-    /// Hold the bank against this checkpoint too
+    /// Checkpoint to compare the bank with
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
-    /// The public half of the key that signed it; else keys/checkpoint.key.pub of the bank
+    /// Public key of its signature [default: the bank's keys/checkpoint.key.pub]
     #[arg(long, value_name = "FILE", requires = "checkpoint")]
     public_key: Option<PathBuf>,
-    /// JSON, as the API tells it
+    /// Print JSON, as in the API
     #[arg(long)]
     json: bool,
 }
 
-/// A checkpoint of now.
+/// `bankd checkpoint`.
 #[derive(Debug, Args)]
 pub(super) struct CheckpointArgs {
     #[command(flatten)]
     data: Data,
-    /// The secret half of the key; else keys/checkpoint.key of the bank
+    /// Secret key for the signature [default: the bank's keys/checkpoint.key]
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
-    /// A new file for it; else it is printed
+    /// New file for the checkpoint [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Sign it although the bank is not sound, to hold on to what is left
+    /// Sign it even if the bank is not sound, to preserve the present state
     #[arg(long)]
     even_if_unsound: bool,
 }
 
-/// `bankd checkpoint-key`
+/// `bankd checkpoint-key`.
 #[derive(Debug, Subcommand)]
 pub(super) enum KeyCommands {
-    /// Make a key; its public half goes to FILE.pub
+    /// Create a key; its public half is written to FILE.pub
     New {
         #[command(flatten)]
         data: Data,
-        /// A new file for the secret half; else keys/checkpoint.key of the bank
+        /// New file for the secret half [default: the bank's keys/checkpoint.key]
         #[arg(long, value_name = "FILE")]
         key: Option<PathBuf>,
     },
 }
 
-/// Prints what was found; 1 if anything is wrong.
+/// Prints the findings; returns 1 if there are any.
 pub(super) fn verify(args: &VerifyArgs) -> Result<u8, Failure> {
     let dir = args.data.dir();
     exists(&dir)?;
@@ -131,8 +131,8 @@ fn print(report: &Report, checkpoint: Option<&Checkpoint>) {
     }
 }
 
-/// Makes a checkpoint: of a bank that is proven first, for whoever holds it against a later state takes
-/// what it says for right.
+/// Creates a checkpoint. The bank is verified first, because a later comparison relies on the
+/// checkpoint.
 pub(super) fn checkpoint(args: &CheckpointArgs) -> Result<u8, Failure> {
     let dir = args.data.dir();
     exists(&dir)?;
@@ -164,7 +164,7 @@ pub(super) fn checkpoint(args: &CheckpointArgs) -> Result<u8, Failure> {
     Ok(exit::DONE)
 }
 
-/// Refuses to go on where `verify` finds something that cannot be made anew of the journal.
+/// Fails if `verify` finds an error that cannot be repaired from the journal.
 fn sound(dir: &DataDir) -> Result<(), Failure> {
     let report = verify::run(&dir.database()).map_err(anyhow::Error::new)?;
     let Some(first) = report.serious() else {
@@ -180,7 +180,7 @@ fn sound(dir: &DataDir) -> Result<(), Failure> {
     })
 }
 
-/// Makes a key.
+/// Creates a key.
 pub(super) fn key(command: &KeyCommands) -> Result<u8, Failure> {
     let KeyCommands::New { data, key } = command;
     let dir = data.dir();

@@ -1,4 +1,4 @@
-//! `bankd rollup`: sums of usage, compared with what they are made of, or made anew.
+//! `bankd rollup`: compares the usage totals with the usage, or rebuilds them.
 
 use anyhow::Context;
 use bank_api::exit::bank as exit;
@@ -9,22 +9,22 @@ use clap::Subcommand;
 
 use super::{Data, Failure, exists};
 
-/// What is done with them.
+/// `bankd rollup`.
 #[derive(Debug, Subcommand)]
 pub(super) enum RollupCommands {
-    /// Add up all usage and compare it with every day that stands; the bank may be served meanwhile
+    /// Compare every stored day with all usage; the daemon may be running
     Verify {
         #[command(flatten)]
         data: Data,
     },
-    /// Make all of them anew; nobody may serve the bank
+    /// Rebuild all usage totals; the daemon must be stopped
     Rebuild {
         #[command(flatten)]
         data: Data,
     },
 }
 
-/// Prints what was found, or what was made; 1 if anything differs.
+/// Prints the differences or the number of rebuilt days; returns 1 if anything differs.
 pub(super) fn run(command: &RollupCommands) -> Result<u8, Failure> {
     match command {
         RollupCommands::Verify { data } => verify(data),

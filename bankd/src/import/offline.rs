@@ -1,4 +1,4 @@
-//! Files straight into a bank that nobody serves: chunks of 5,000 jobs, each one transaction.
+//! Import into a bank without a running daemon, in chunks of 5,000 jobs, each one transaction.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -21,16 +21,16 @@ use bankd_store::{SqliteStore, background};
 
 use super::Failure;
 
-/// Jobs in one transaction while nobody else is served (decision 0088).
+/// Jobs in one transaction of an offline import (decision 0088).
 const CHUNK_OFFLINE: usize = 5_000;
 
-/// Where the records go, and how.
+/// Target of the records.
 #[derive(Debug, clap::Args)]
 pub(super) struct Target {
-    /// The data folder of a bank that no daemon serves; what is read is taken in there
+    /// Data folder of the bank to import into; its daemon must be stopped
     #[arg(long, value_name = "DIR")]
     pub(super) data: Option<PathBuf>,
-    /// The collector that the records are of; FORMAT:MACHINE, or FORMAT, where it is not said
+    /// Collector of the records [default: FORMAT:MACHINE, or FORMAT without a machine]
     #[arg(
         long,
         value_name = "NAME",
@@ -38,7 +38,7 @@ pub(super) struct Target {
         conflicts_with = "dry_run"
     )]
     pub(super) source: Option<String>,
-    /// The machine that they are of; else each record's cluster, else the only machine
+    /// Machine of the records [default: each record's cluster, else the only machine]
     #[arg(
         short,
         long,
@@ -51,12 +51,12 @@ pub(super) struct Target {
     #[arg(long, value_name = "N", requires = "data", conflicts_with = "dry_run", hide_short_help = true,
         value_parser = clap::value_parser!(u16).range(1..=50_000))]
     pub(super) chunk: Option<u16>,
-    /// Do not keep the lines as they came
+    /// Do not keep the original lines
     #[arg(long, requires = "data", conflicts_with = "dry_run")]
     pub(super) no_raw: bool,
 }
 
-/// A bank that is open for this import alone.
+/// A bank that is open only for this import.
 pub(super) struct Bank {
     intake: Intake,
     source: String,
@@ -65,7 +65,7 @@ pub(super) struct Bank {
     _lock: File,
 }
 
-/// What became of the records.
+/// Results of the import.
 pub(super) struct Done {
     pub(super) summary: Summary,
     pub(super) source: String,
@@ -74,7 +74,7 @@ pub(super) struct Done {
 }
 
 impl Done {
-    /// The same in words.
+    /// The results as text.
     pub(super) fn said(&self) -> String {
         screen::taken(&self.source, &self.outcomes, self.quarantined, false)
     }
@@ -110,7 +110,7 @@ impl Bank {
         let clock = clock::for_bank(bank.test).map_err(|e| said(&e))?;
         let started = writer::start(store, clock, records::keep, 1).map_err(|e| said(&e))?;
         let (writer, thread) = started;
-        // What is read is waited for seldom; the writer, nearly always.
+        // The import waits for the writer nearly always, and seldom for the reader.
         background::give_way();
         let source = target
             .source
@@ -151,15 +151,15 @@ impl Bank {
         &mut self.intake
     }
 
-    /// Closes the bank with what landed so far; what waits is not taken in.
+    /// Closes the bank. Imported records remain; pending ones are dropped.
     pub(super) fn abandon(self) {
         drop(self.intake);
         self.writer.stop();
-        // Of a writer that ended badly the failure was told already.
+        // The error of a failed writer has been reported already.
         let _ = self.thread.join();
     }
 
-    /// Takes in what waits, and closes the bank.
+    /// Imports the pending records, and closes the bank.
     pub(super) fn close(self, extra: Vec<Extra>) -> std::io::Result<Done> {
         let taken = self.intake.close(extra);
         self.writer.stop();
