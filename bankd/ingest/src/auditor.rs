@@ -4,11 +4,11 @@ use std::io::{self, BufRead};
 
 use serde_json::value::RawValue;
 
-use super::formats::Options;
 use super::job::{Found, Job, Label, Record, State};
 use super::json::Object;
 use super::lines::document;
 use super::number::Number;
+use super::options::Options;
 use super::text::{known, rfc3339};
 use super::{Reader, Sink, not_of_the_format};
 

@@ -1,7 +1,5 @@
 //! The formats that can be read, by the names of `data/LAYOUT.md`.
 
-use chrono_tz::Tz;
-
 use super::Reader;
 use super::auditor::Auditor;
 use super::condor::{Apel, History};
@@ -11,6 +9,7 @@ use super::lsf::Lsf;
 use super::moab::{Log, Moab};
 use super::nomad::Nomad;
 use super::openshift::OpenShift;
+use super::options::Options;
 use super::pbs::Pbs;
 use super::prometheus::Prometheus;
 use super::sge::{Dialect, Sge};
@@ -133,36 +132,6 @@ pub const FORMATS: &[Format] = &[
         reader: |_| Ok(Box::<Swf>::default()),
     },
 ];
-
-/// How a source is to be read. What a format has no use for it ignores.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The columns of a file without a header line, by name: `xdmod26`.
-    pub layout: Option<String>,
-    /// The columns of a file without a header line, one by one.
-    pub columns: Vec<String>,
-    /// What stands between two columns, where it is not the format's own.
-    pub delimiter: Option<String>,
-    /// The zone of times that name none.
-    pub zone: Tz,
-    /// The text of a mapping file, for `csv`.
-    pub mapping: Option<String>,
-    /// Grid Engine's complex of GPUs counts for each slot, not for the job.
-    pub gpus_per_slot: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            layout: None,
-            columns: Vec::new(),
-            delimiter: None,
-            zone: Tz::UTC,
-            mapping: None,
-            gpus_per_slot: false,
-        }
-    }
-}
 
 /// The format of that name.
 pub fn named(name: &str) -> Option<&'static Format> {

@@ -22,6 +22,7 @@ mod nomad;
 pub mod number;
 pub mod open;
 mod openshift;
+mod options;
 mod pbs;
 mod prometheus;
 mod repair;
@@ -36,10 +37,11 @@ mod tally;
 mod text;
 
 pub use auditor::job as auditor_job;
-pub use formats::{FORMATS, Format, Options};
+pub use formats::{FORMATS, Format};
 pub use job::{Counted, Counts, Extra, Found, Job, Label, Record, State};
 pub use lines::Lines;
 pub use number::Number;
+pub use options::Options;
 pub use summary::Summary;
 pub use text::{known, object_id};
 

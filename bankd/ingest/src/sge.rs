@@ -4,11 +4,11 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead};
 
-use super::formats::Options;
 use super::job::{Extra, Figure, Found, Job, Label, Record, State};
 use super::json::Object;
 use super::lines::{Line, Lines};
 use super::number::Number;
+use super::options::Options;
 use super::split::split;
 use super::text::{digits, epoch_by_size, known};
 use super::{Reader, Sink};

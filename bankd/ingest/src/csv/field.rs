@@ -8,7 +8,7 @@ use regex::Regex;
 use toml::{Table, Value};
 
 use super::condition::pattern;
-use super::mapping::{in_key, known_keys, strings};
+use super::keys::{in_key, known_keys, strings};
 use crate::instant::Instant;
 use crate::number::Number;
 use crate::text::{clock, in_zone, local, rfc3339};

@@ -8,7 +8,8 @@ use toml::{Table, Value};
 
 use super::condition::Condition;
 use super::field::{Field, Kind};
-use crate::formats::Options;
+use super::keys::{in_key, known_keys, optional, string, strings, whole};
+use crate::options::Options;
 
 /// Keys of the file itself.
 const KEYS: [&str; 12] = [
@@ -283,57 +284,4 @@ fn free(table: &Table, key: &str, kind: Kind) -> Result<BTreeMap<String, Field>,
         );
     }
     Ok(found)
-}
-
-/// Refuses what is not in a list, with the nearest that is.
-///
-/// # Errors
-/// If there is such a key.
-pub(super) fn known_keys(place: &str, table: &Table, keys: &[&str]) -> Result<(), String> {
-    let Some(key) = table.keys().find(|key| !keys.contains(&key.as_str())) else {
-        return Ok(());
-    };
-    let place = if place == "mapping" {
-        String::new()
-    } else {
-        format!("{place}.")
-    };
-    Err(match bank_api::text::suggest(key, keys) {
-        Some(near) => format!("mapping: {place}{key}: no such key; did you mean {near:?}?"),
-        None => format!(
-            "mapping: {place}{key}: no such key; there are {}",
-            keys.join(", ")
-        ),
-    })
-}
-
-/// What is wrong with a key.
-pub(super) fn in_key(key: &str, why: &str) -> String {
-    format!("mapping: {key}: {why}")
-}
-
-fn string(key: &str, value: &Value) -> Result<String, String> {
-    let text = value.as_str().map(str::to_owned);
-    text.ok_or_else(|| in_key(key, "no text in quotes"))
-}
-
-fn optional(table: &Table, key: &str) -> Result<Option<String>, String> {
-    table.get(key).map(|value| string(key, value)).transpose()
-}
-
-/// A list of texts.
-pub(super) fn strings(key: &str, value: &Value) -> Result<Vec<String>, String> {
-    let list = value.as_array().ok_or_else(|| in_key(key, "no list"))?;
-    list.iter().map(|value| string(key, value)).collect()
-}
-
-fn whole(table: &Table, key: &str, range: std::ops::RangeInclusive<i64>) -> Result<i64, String> {
-    let Some(value) = table.get(key) else {
-        return Ok(0);
-    };
-    let number = value.as_integer().filter(|number| range.contains(number));
-    number.ok_or_else(|| {
-        let (from, to) = (range.start(), range.end());
-        in_key(key, &format!("a whole number from {from} to {to}"))
-    })
 }

@@ -1,11 +1,12 @@
 //! Separated values by a mapping file (`collectors.md` k): a site's own columns as jobs.
 //!
-//! [`mapping`] reads the file that says what is what, [`field`] turns one cell into a value,
-//! [`row`] makes a job of the values. Here are the records: lines, or several of them where a quoted
-//! cell holds line breaks (RFC 4180).
+//! [`mapping`] reads the file that says what is what, [`keys`] checks its keys, [`field`] turns one
+//! cell into a value, [`row`] makes a job of the values. Here are the records: lines, or several of
+//! them where a quoted cell holds line breaks (RFC 4180).
 
 mod condition;
 mod field;
+mod keys;
 mod mapping;
 mod row;
 
@@ -15,9 +16,9 @@ use std::io::{self, BufRead};
 use csv_core::ReadRecordResult;
 
 use self::mapping::{Delimiter, Mapping, Names};
-use super::formats::Options;
 use super::job::{Found, RAW_MAX, Record};
 use super::lines::Lines;
+use super::options::Options;
 use super::{Reader, Sink, not_of_the_format};
 
 /// Lines that one record may span, and bytes of them: a quote that nobody closes costs no more.

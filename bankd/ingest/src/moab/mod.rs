@@ -9,10 +9,10 @@ mod xml;
 
 use std::io::{self, BufRead};
 
-use super::formats::Options;
 use super::job::{Found, Job, Label, Record, State};
 use super::lines::{Line, Lines};
 use super::number::Number;
+use super::options::Options;
 use super::text::known;
 use super::{Reader, Sink};
 

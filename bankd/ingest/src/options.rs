@@ -1,0 +1,33 @@
+//! The options of readers: layout, delimiter, time zone, mapping file.
+
+use chrono_tz::Tz;
+
+/// How a source is to be read. What a format has no use for it ignores.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The columns of a file without a header line, by name: `xdmod26`.
+    pub layout: Option<String>,
+    /// The columns of a file without a header line, one by one.
+    pub columns: Vec<String>,
+    /// What stands between two columns, where it is not the format's own.
+    pub delimiter: Option<String>,
+    /// The zone of times that name none.
+    pub zone: Tz,
+    /// The text of a mapping file, for `csv`.
+    pub mapping: Option<String>,
+    /// Grid Engine's complex of GPUs counts for each slot, not for the job.
+    pub gpus_per_slot: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            layout: None,
+            columns: Vec::new(),
+            delimiter: None,
+            zone: Tz::UTC,
+            mapping: None,
+            gpus_per_slot: false,
+        }
+    }
+}
