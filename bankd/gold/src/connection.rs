@@ -23,7 +23,7 @@ use super::frame::{Frame, Step};
 use super::gate::{self, Admitted};
 use super::lines::Lines;
 use super::reason::Reason;
-use super::socket::{SEATS, STANDING};
+use super::seats::{SEATS, STANDING};
 use super::{Said, Verified, answer};
 
 /// How long the head may take.

@@ -2,10 +2,10 @@
 //! (`gold-wire.md`). It has a listener and a framing of its own, since no HTTP library receives
 //! its clients, and it always answers: whoever hangs up on them stalls a whole scheduler.
 //!
-//! From the outside in: `socket` lets connections in, `connection` has the deadlines and the
-//! limits, `frame` finds the message among the bytes, `envelope` its parts, `gate` says whose
-//! it is, [`talk`] what it asks for, `answer` writes what is said. No byte of a message is believed
-//! before its signature holds, and the signature is that of the bytes as they came.
+//! From the outside in: `socket` lets connections in and `seats` counts them, `connection` has the
+//! deadlines and the limits, `frame` finds the message among the bytes, `envelope` its parts, `gate`
+//! says whose it is, [`talk`] what it asks for, `answer` writes what is said. No byte of a message is
+//! believed before its signature holds, and the signature is that of the bytes as they came.
 
 mod answer;
 mod connection;
@@ -14,6 +14,7 @@ mod frame;
 mod gate;
 mod lines;
 mod reason;
+mod seats;
 mod socket;
 pub mod talk;
 #[cfg(test)]

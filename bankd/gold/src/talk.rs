@@ -25,8 +25,7 @@ use bankd_services::Services;
 use bankd_store::read::ReadError;
 
 use super::{Said, Verified};
-use job::Verb;
-use request::{Asked, plain, unsupported};
+use request::{Asked, Verb, plain, unsupported};
 
 /// Answers a request. It always answers: what cannot be done is a failure that says why.
 pub async fn answer(services: &Arc<Services>, request: &Verified) -> Said {

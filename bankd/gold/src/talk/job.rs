@@ -16,35 +16,13 @@ use bankd_store::read::jobs;
 use sha2::{Digest, Sha256};
 
 use super::options::{Options, not_read};
-use super::request::{Asked, missing, plain, unsupported};
+use super::request::{Asked, Verb, missing, plain, unsupported};
 use super::said::{self, Came, Told};
 use super::{Fault, Said};
 use crate::Verified;
 
 /// The name of the gateway as a machine's charging source (decisions.md 19).
 const SOURCE: &str = "gold";
-
-/// What is done with a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verb {
-    /// Hold what it will cost.
-    Reserve,
-    /// Bill what it used.
-    Charge,
-    /// Say what it would cost.
-    Quote,
-}
-
-impl Verb {
-    /// The action of a request.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Verb::Reserve => "Reserve",
-            Verb::Charge => "Charge",
-            Verb::Quote => "Quote",
-        }
-    }
-}
 
 /// A command, and what its answer and its log line are made of.
 #[derive(Clone, Debug)]

@@ -8,8 +8,7 @@ use bank_core::time::{Seconds, Timestamp};
 use bankd_nami::{self as nami, Document, DocumentError, ObjectKind};
 
 use super::Fault;
-use super::job::Verb;
-use super::request::{Asked, missing, plain, unsupported};
+use super::request::{Asked, Verb, missing, plain, unsupported};
 
 /// Options whose value is a field of the job, read as that field is.
 const FIELDS: [&str; 4] = ["WallDuration", "ChargeDuration", "StartTime", "EndTime"];

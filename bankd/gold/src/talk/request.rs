@@ -29,6 +29,28 @@ pub(super) struct Condition {
     pub(super) value: String,
 }
 
+/// The actions on a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verb {
+    /// Hold what it will cost.
+    Reserve,
+    /// Bill what it used.
+    Charge,
+    /// Say what it would cost.
+    Quote,
+}
+
+impl Verb {
+    /// The action of a request.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Verb::Reserve => "Reserve",
+            Verb::Charge => "Charge",
+            Verb::Quote => "Quote",
+        }
+    }
+}
+
 impl Asked {
     /// Reads a body.
     pub(super) fn of(body: &Element) -> Result<Asked, Fault> {

@@ -13,8 +13,7 @@ use bankd_config::NoFundsWord;
 use bankd_ledger::writer::Decided;
 use bankd_store::answer::{Answer, Media};
 
-use super::job::Verb;
-use super::request::plain;
+use super::request::{Verb, plain};
 use crate::{Said, Value, Verified};
 
 /// What the message says of its job; the answer to a quote says it again.

@@ -5,7 +5,8 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 
 use super::fixture::{Does, Site, answer, framed, good, told};
-use crate::socket::{SEATS, STANDING, open};
+use crate::seats::{SEATS, STANDING};
+use crate::socket::open;
 
 #[tokio::test]
 async fn what_is_too_much_is_told_at_once() {
