@@ -4,6 +4,8 @@
 //! It must never name in a hint what the caller may not see: names in it are those that the caller
 //! gave, or come from the caller's own view.
 
+mod correction;
+
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -177,7 +179,7 @@ pub fn problem(refusal: &Refusal, bank: &Bank) -> Problem {
     problem
 }
 
-pub(super) fn amount(amount: Amount, bank: &Bank) -> String {
+fn amount(amount: Amount, bank: &Bank) -> String {
     text::format_amount(amount.0, bank.precision.places())
 }
 
@@ -248,8 +250,7 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
         Refusal::TooManyDecimals { precision } => {
             format!("this bank keeps {precision} decimals")
         }
-        other => super::error_after::detail(other, bank)
-            .unwrap_or_else(|| plain_detail(other).to_owned()),
+        other => correction::detail(other, bank).unwrap_or_else(|| plain_detail(other).to_owned()),
     }
 }
 
@@ -294,7 +295,7 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::BadName { .. } => {
             "a name has 1 to 256 bytes, no control characters, no blank at an end, no # in front"
         }
-        other => return super::error_after::hint(other),
+        other => return correction::hint(other),
     })
 }
 

@@ -22,11 +22,11 @@ use bankd_ledger::clock::{self, Stopwatch};
 use bankd_ledger::writer::Caller;
 use bankd_services::Services;
 use bankd_services::limits::{Limit, Over, UnderWay};
-use bankd_store::answer::{Answer, Media};
 
+use super::answer::{line_answer, respond};
 use super::auth::{self, Arrived, Authenticated, Peer, Signer};
 use super::error::{self, Failure};
-use super::{log, router};
+use super::log;
 
 /// How long a body may take to arrive.
 const BODY_TIME: Duration = Duration::from_secs(10);
@@ -35,19 +35,23 @@ const MAX_TARGET: usize = 8 << 10;
 /// Longest id of a request that a caller may choose.
 const MAX_REQUEST_ID: usize = 64;
 
+/// What the layer works with.
+#[derive(Clone)]
+pub(super) struct Frame {
+    pub(super) services: Arc<Services>,
+    /// Whether a row of the table takes a request.
+    pub(super) has_row: fn(&Parts) -> bool,
+}
+
 /// The layer around every route but the public ones.
-pub(super) async fn frame(
-    State(services): State<Arc<Services>>,
-    request: Request,
-    next: Next,
-) -> Response {
+pub(super) async fn frame(State(frame): State<Frame>, request: Request, next: Next) -> Response {
     let since = Stopwatch::start();
     let (parts, body) = request.into_parts();
     let peer = parts.extensions.get::<ConnectInfo<Peer>>();
     let peer = peer.map_or(Peer::Nobody, |info| info.0);
     let mut line = log::Line::new(since, peer, request_id(&parts.headers), &parts);
     let head = parts.method == Method::HEAD;
-    let (response, signer) = pass(&services, parts, body, next, &mut line).await;
+    let (response, signer) = pass(&frame, parts, body, next, &mut line).await;
     let response = error::with_request_id(response, line.request_id());
     let (mut parts, body) = response.into_parts();
     let mut body = to_bytes(body, usize::MAX).await.unwrap_or_default();
@@ -63,18 +67,19 @@ pub(super) async fn frame(
     if let Some(wait) = error::retry_after(parts.status) {
         parts.headers.insert(header::RETRY_AFTER, wait);
     }
-    line.write(&services, &parts);
+    line.write(&frame.services, &parts);
     Response::from_parts(parts, Body::from(body))
 }
 
 /// Everything up to the handler's answer, and how that is to be signed.
 async fn pass(
-    services: &Arc<Services>,
+    frame: &Frame,
     mut parts: Parts,
     body: Body,
     next: Next,
     line: &mut log::Line,
 ) -> (Response, Option<Signer>) {
+    let services = &frame.services;
     let nami = parts.uri.path().starts_with("/nami/");
     let fail = |code: &str, detail: &str| problem(nami, code, detail);
     let target = parts.uri.path_and_query();
@@ -101,7 +106,7 @@ async fn pass(
         Err(condition) => {
             let key = signer.as_ref().map_or("", Signer::key_id);
             line.called_by(key);
-            if condition == Condition::IdempotencyKeyRequired && !router::has(&parts) {
+            if condition == Condition::IdempotencyKeyRequired && !(frame.has_row)(&parts) {
                 // What no row takes writes nothing: it is told so, and not asked for a key.
                 let refused = next.run(Request::from_parts(parts, Body::empty())).await;
                 return (refused, signer);
@@ -309,20 +314,9 @@ fn request_id(headers: &HeaderMap) -> String {
 fn problem(nami: bool, code: &str, detail: &str) -> Response {
     if nami {
         let line = Line::error(code, detail);
-        return respond(Answer {
-            status: line.http_status(),
-            media: Media::Text,
-            body: Line::render(std::slice::from_ref(&line)).into_bytes(),
-        });
+        return respond(line_answer(&line));
     }
     Failure::new(code, detail).into_response()
-}
-
-/// An answer as a response.
-pub fn respond(answer: Answer) -> Response {
-    let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let media = [(header::CONTENT_TYPE, answer.media.content_type())];
-    (status, media, answer.body).into_response()
 }
 
 /// What a panic in a handler becomes; the panic hook has logged it.

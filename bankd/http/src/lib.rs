@@ -3,10 +3,10 @@
 //! Start at [`router`]; it is made of a table whose rows [`route`] describes. [`frame`] is the layer
 //! around it, [`auth`] decides who is asking, the limits of `services` how much, `v1` and [`nami`] hold the handlers. Nothing here decides about money.
 
+mod answer;
 pub mod auth;
 mod bare;
 pub mod error;
-mod error_after;
 pub mod frame;
 mod health;
 pub mod inside;

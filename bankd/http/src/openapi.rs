@@ -8,7 +8,7 @@ mod operation;
 pub mod page;
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use axum::http::header;
 use axum::response::IntoResponse;
@@ -77,14 +77,15 @@ pub fn text(rows: &[Route]) -> String {
     serde_json::to_string_pretty(&document(rows)).unwrap_or_default() + "\n"
 }
 
-/// The rows of the document itself: whoever cannot prove who they are may read what the API is.
-pub fn rows() -> Vec<Route> {
+/// The rows of the document itself: whoever cannot prove who they are may read what the API is. The
+/// document is made of the whole table.
+pub fn rows(table: fn() -> Vec<Route>) -> Vec<Route> {
     vec![
-        Route::get("/api/v1/openapi.json", served)
+        Route::get("/api/v1/openapi.json", move || async move { served(table) })
             .right(Right::Anybody)
             .says("This document")
             .gives_bytes(200, "application/json", "OpenAPI 3.1."),
-        Route::get("/api/v1/docs", shown)
+        Route::get("/api/v1/docs", move || async move { shown(table) })
             .right(Right::Anybody)
             .says("This document as a page")
             .gives_bytes(
@@ -96,20 +97,23 @@ pub fn rows() -> Vec<Route> {
 }
 
 /// The document and the page, made once: the table does not change while the daemon runs.
-static MADE: LazyLock<(String, String)> = LazyLock::new(|| {
-    let rows = super::router::whole();
-    (text(&rows), page::page(&document(&rows)))
-});
+fn made(table: fn() -> Vec<Route>) -> &'static (String, String) {
+    static MADE: OnceLock<(String, String)> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let rows = table();
+        (text(&rows), page::page(&document(&rows)))
+    })
+}
 
-async fn served() -> impl IntoResponse {
+fn served(table: fn() -> Vec<Route>) -> impl IntoResponse {
     let fields = [
         (header::CONTENT_TYPE, "application/json"),
         (header::CACHE_CONTROL, "no-cache"),
     ];
-    (fields, MADE.0.as_str())
+    (fields, made(table).0.as_str())
 }
 
-async fn shown() -> impl IntoResponse {
+fn shown(table: fn() -> Vec<Route>) -> impl IntoResponse {
     let fields = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),
         (header::CONTENT_SECURITY_POLICY, page::policy()),
@@ -117,7 +121,7 @@ async fn shown() -> impl IntoResponse {
         (header::REFERRER_POLICY, "no-referrer".to_owned()),
         (header::CACHE_CONTROL, "no-cache".to_owned()),
     ];
-    (fields, MADE.1.as_str())
+    (fields, made(table).1.as_str())
 }
 
 /// How a caller says who they are.

@@ -15,16 +15,14 @@ use axum::http::Method;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
-use bank_api::nami::Line;
 use bankd_ledger::access::right::Right;
 use bankd_services::Services;
-use bankd_store::answer::{Answer, Media};
 use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 
+use super::answer::{lines, refused};
 use super::auth::{self, Authenticated};
 use super::error::Failure;
-use super::frame::respond;
 use super::log::Denied;
 
 /// A JSON shape, as the document needs it.
@@ -276,7 +274,7 @@ async fn guarded(
     if let Err(refusal) = guard.right.demand(caller.roles) {
         let bank = &guard.services.writer.directory().bank;
         if request.uri().path().starts_with("/nami/") {
-            let mut response = lines(&[super::nami::line::refused(&refusal, bank)]);
+            let mut response = lines(&[refused(&refusal, bank)]);
             let why = super::error::detail(&refusal, bank);
             Denied::of(refusal.code(), why).put(response.extensions_mut());
             return response;
@@ -285,16 +283,6 @@ async fn guarded(
     }
     request.extensions_mut().insert(Granted(()));
     next.run(request).await
-}
-
-/// An answer for the scheduler's scripts.
-pub(super) fn lines(lines: &[Line]) -> Response {
-    let worst = Line::worst(lines).map_or(200, Line::http_status);
-    respond(Answer {
-        status: worst,
-        media: Media::Text,
-        body: Line::render(lines).into_bytes(),
-    })
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use axum::middleware::from_fn_with_state;
 use bankd_services::Services;
 use tower_http::catch_panic::CatchPanicLayer;
 
+use super::frame::Frame;
 use super::route::{Route, mount, open};
 use super::{frame, health, nami, openapi, v1};
 
@@ -24,7 +25,7 @@ pub fn table() -> Vec<Route> {
 /// What needs no caller: whether the daemon is there, and what its API is.
 fn public() -> Vec<Route> {
     let mut rows = health::rows();
-    rows.extend(openapi::rows());
+    rows.extend(openapi::rows(whole));
     rows
 }
 
@@ -36,7 +37,7 @@ pub fn whole() -> Vec<Route> {
 }
 
 /// Whether a row takes a request by its method and path.
-pub(super) fn has(request: &Parts) -> bool {
+fn has(request: &Parts) -> bool {
     static ROWS: LazyLock<HashSet<(Method, &'static str)>> = LazyLock::new(|| {
         table()
             .into_iter()
@@ -50,11 +51,15 @@ pub(super) fn has(request: &Parts) -> bool {
 /// The router of the table. Health and the description of the API answer callers who are not
 /// known; what stands in no row is refused.
 pub fn router(services: Arc<Services>) -> Router {
+    let layer = Frame {
+        services: Arc::clone(&services),
+        has_row: has,
+    };
     let known = mount(table(), &services)
         .fallback(frame::not_found)
         .method_not_allowed_fallback(frame::method_not_allowed)
         .layer(CatchPanicLayer::custom(frame::panicked))
-        .layer(from_fn_with_state(Arc::clone(&services), frame::frame));
+        .layer(from_fn_with_state(layer, frame::frame));
     let public = open(public()).method_not_allowed_fallback(frame::method_not_allowed);
     known.merge(public).with_state(services)
 }

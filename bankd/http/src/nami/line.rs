@@ -4,29 +4,17 @@
 //! line names no balance but that of the account which just paid, and nobody's secrets.
 
 use bank_api::nami::Line;
-use bank_api::{error, exit, text};
-use bank_core::amount::Amount;
-use bank_core::directory::{Bank, Directory};
+use bank_core::directory::Directory;
 use bank_core::effects::{Billing, Charged, Outcome, Quoted, Reserved};
 use bank_core::ids::{AccountId, UNBILLED};
-use bank_core::refusal::Refusal;
 use bankd_ledger::writer::Decided;
-use bankd_store::answer::{Answer, Media};
+use bankd_store::answer::Answer;
 
-use crate::error::detail;
-
-/// One line as the whole answer.
-pub fn answer(line: &Line) -> Answer {
-    Answer {
-        status: line.http_status(),
-        media: Media::Text,
-        body: Line::render(std::slice::from_ref(line)).into_bytes(),
-    }
-}
+use crate::answer::{credits, line_answer, plain, refused};
 
 /// The answer to a quote: its cost, and its TID where it has one.
 pub fn quoted(decided: &Decided<'_>) -> Answer {
-    answer(&of(decided, |outcome| match outcome {
+    line_answer(&of(decided, |outcome| match outcome {
         Outcome::Quoted(Quoted { cost, quote, .. }) => {
             let tid = quote.as_ref().map(|quote| quote.tid.clone());
             Some(Line::cost(plain(*cost, &decided.directory.bank), tid))
@@ -37,7 +25,7 @@ pub fn quoted(decided: &Decided<'_>) -> Answer {
 
 /// The answer to a create: its TID where one was wanted.
 pub fn created(decided: &Decided<'_>) -> Answer {
-    answer(&of(decided, |outcome| match outcome {
+    line_answer(&of(decided, |outcome| match outcome {
         Outcome::Created(created) => Some(match &created.tid {
             Some(tid) => Line::Tid(tid.clone()),
             None => Line::ok("created"),
@@ -48,7 +36,7 @@ pub fn created(decided: &Decided<'_>) -> Answer {
 
 /// The answer to a modify.
 pub fn modified(decided: &Decided<'_>) -> Answer {
-    answer(&of(decided, |outcome| match outcome {
+    line_answer(&of(decided, |outcome| match outcome {
         Outcome::Modified(_) => Some(Line::ok("kept")),
         _ => None,
     }))
@@ -56,7 +44,7 @@ pub fn modified(decided: &Decided<'_>) -> Answer {
 
 /// The answer to a reserve.
 pub fn reserved(decided: &Decided<'_>) -> Answer {
-    answer(&of(decided, |outcome| match outcome {
+    line_answer(&of(decided, |outcome| match outcome {
         Outcome::Reserved(reserved) => Some(lien(decided.directory, reserved)),
         _ => None,
     }))
@@ -64,7 +52,7 @@ pub fn reserved(decided: &Decided<'_>) -> Answer {
 
 /// The answer to a charge.
 pub fn charged(decided: &Decided<'_>) -> Answer {
-    answer(&of(decided, |outcome| match outcome {
+    line_answer(&of(decided, |outcome| match outcome {
         Outcome::Charged(charged) => Some(charge(decided.directory, charged)),
         _ => None,
     }))
@@ -72,7 +60,7 @@ pub fn charged(decided: &Decided<'_>) -> Answer {
 
 /// The answer to a delete.
 pub fn deleted(decided: &Decided<'_>) -> Answer {
-    answer(&of(decided, |outcome| match outcome {
+    line_answer(&of(decided, |outcome| match outcome {
         Outcome::Closed(closed) if closed.released.is_zero() => Some(Line::ok("deleted")),
         Outcome::Closed(closed) => {
             let released = credits(closed.released, &decided.directory.bank);
@@ -89,28 +77,6 @@ fn of(decided: &Decided<'_>, accepted: impl FnOnce(&Outcome) -> Option<Line>) ->
             .unwrap_or_else(|| Line::error("internal", "an answer of another kind")),
         Err(refusal) => refused(refusal, &decided.directory.bank),
     }
-}
-
-/// A refusal by a rule. What makes the document itself unusable is an error, so that the script
-/// puts it aside (`nami.md` 2.2).
-pub fn refused(refusal: &Refusal, bank: &Bank) -> Line {
-    let code = refusal.code();
-    let text = match refusal {
-        Refusal::InsufficientFunds {
-            needed, available, ..
-        } => format!(
-            "need {}, have {}",
-            plain(*needed, bank),
-            credits(*available, bank)
-        ),
-        Refusal::NotAllowed { what } => what.clone(),
-        Refusal::OutOfScope { kind, name } => format!("{kind} {name}"),
-        other => detail(other, bank),
-    };
-    if error::row_or_internal(code).nami == exit::nami::DOCUMENT {
-        return Line::error(code, text);
-    }
-    Line::refused(code, text)
 }
 
 fn lien(directory: &Directory, reserved: &Reserved) -> Line {
@@ -197,15 +163,6 @@ fn charge(directory: &Directory, charged: &Charged) -> Line {
 fn account(directory: &Directory, id: Option<AccountId>) -> &str {
     let account = id.and_then(|id| directory.account(id));
     account.map_or("the account", |account| account.name.as_str())
-}
-
-/// `57600`, `3571.2`: no zeros at the end, no separators (`nami.md` 2).
-fn plain(amount: Amount, bank: &Bank) -> String {
-    text::format_trimmed(amount.0, bank.precision.places())
-}
-
-fn credits(amount: Amount, bank: &Bank) -> String {
-    format!("{} {}", plain(amount, bank), bank.unit)
 }
 
 #[cfg(test)]

@@ -23,10 +23,9 @@ use bankd_services::Services;
 use bankd_store::answer::{Answer, Media};
 use serde::Deserialize;
 
+use super::answer::{line_answer, lines, respond};
 use super::auth::{Authenticated, unauthorized};
-use super::frame::respond;
 use super::log::{Denied, Story, Told};
-use super::route::lines;
 use command::Setting;
 
 /// Documents above this size are read away from the event loop, in bytes.
@@ -193,7 +192,7 @@ async fn run(
         let document = match document {
             Ok(document) => document,
             Err(e) => {
-                said.add(&line::answer(&Line::error(e.code, e.message)), true);
+                said.add(&line_answer(&Line::error(e.code, e.message)), true);
                 continue;
             }
         };
@@ -230,11 +229,11 @@ async fn run(
             Ok(Reply::Stored(answer)) => said.add(&answer, false),
             Ok(Reply::KeyReused) => {
                 let text = "the key belongs to another request";
-                said.add(&line::answer(&Line::refused("key_reused", text)), true);
+                said.add(&line_answer(&Line::refused("key_reused", text)), true);
             }
             Ok(Reply::Replay) => return unauthorized(),
             Err(e) => {
-                said.add(&line::answer(&failed(e)), true);
+                said.add(&line_answer(&failed(e)), true);
                 break;
             }
         }

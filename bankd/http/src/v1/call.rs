@@ -28,9 +28,9 @@ use super::done::{Beside, Done};
 use super::fault;
 use super::proposal;
 use super::view::View;
+use crate::answer::respond;
 use crate::auth::Authenticated;
 use crate::error::{Failure, problem};
-use crate::frame::respond;
 use crate::log::Denied;
 use crate::route::Granted;
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::frame::respond;
+use crate::answer::respond;
 use crate::log::Denied;
 
 /// Marks the answer to a repeat.

@@ -1,12 +1,13 @@
 use std::sync::Arc;
 
-use bank_core::amount::Precision;
+use bank_core::amount::{Amount, Precision};
 use bank_core::command::{Command, Scope};
-use bank_core::directory::Policy;
+use bank_core::directory::{Bank, Policy};
 use bank_core::effects::Closed;
 use bank_core::ids::{InstanceId, TxId};
 use bank_core::ledger::Decision;
 use bank_core::model::{Account, Closing};
+use bank_core::refusal::Refusal;
 use bank_core::time::{Seconds, Timestamp};
 use bankd_ledger::writer::Render;
 

@@ -1,11 +1,11 @@
-//! What is said where something after the fact was refused.
+//! Messages for refused corrections, closings and approvals.
 
 use bank_core::directory::Bank;
 use bank_core::refusal::Refusal;
 
 use bank_api::text::format_rfc3339;
 
-use super::error::amount;
+use super::amount;
 
 /// What happened, in one sentence.
 pub(super) fn detail(refusal: &Refusal, bank: &Bank) -> Option<String> {
