@@ -14,6 +14,7 @@ use bank_core::refusal::Refusal;
 use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
+use super::approval::write_or_propose;
 use super::call::{Call, Handled, rendered};
 use super::path::Path;
 use super::shape::{self, read_amount, read_time};
@@ -22,8 +23,7 @@ use crate::error::Failure;
 /// `POST /api/v1/transfers`: for administrators, for operators between accounts of their projects, and
 /// for managers inside one of theirs.
 pub(super) async fn transfer(call: Call) -> Handled {
-    call.write_or_propose(transferred(&call)?, render_transfer)
-        .await
+    write_or_propose(&call, transferred(&call)?, render_transfer).await
 }
 
 /// The transfer that a body asks for.
@@ -40,7 +40,7 @@ pub(super) fn transferred(call: &Call) -> Result<Command, Failure> {
 
 /// `POST /api/v1/refunds`
 pub(super) async fn refund(call: Call) -> Handled {
-    call.write_or_propose(refunded(&call)?, render).await
+    write_or_propose(&call, refunded(&call)?, render).await
 }
 
 /// The refund that a body asks for.
@@ -62,7 +62,7 @@ pub(super) fn refunded(call: &Call) -> Result<Command, Failure> {
 
 /// `POST /api/v1/adjustments`
 pub(super) async fn adjust(call: Call) -> Handled {
-    call.write_or_propose(adjusted(&call)?, render).await
+    write_or_propose(&call, adjusted(&call)?, render).await
 }
 
 /// The adjustment that a body asks for.
@@ -78,7 +78,7 @@ pub(super) fn adjusted(call: &Call) -> Result<Command, Failure> {
 
 /// `POST /api/v1/reversals`
 pub(super) async fn reverse(call: Call) -> Handled {
-    call.write_or_propose(reversed(&call)?, render).await
+    write_or_propose(&call, reversed(&call)?, render).await
 }
 
 /// The reversal that a body asks for.

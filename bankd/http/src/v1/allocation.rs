@@ -12,6 +12,7 @@ use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 use bankd_store::read::{money, past};
 
+use super::approval::write_or_propose;
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::pages::Turn;
 use super::path::Path;
@@ -83,7 +84,7 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
 
 /// `PATCH /api/v1/allocations/{id}`
 pub(super) async fn set(Path(id): Path<String>, call: Call) -> Handled {
-    call.write_or_propose(changed(&call, &id)?, render).await
+    write_or_propose(&call, changed(&call, &id)?, render).await
 }
 
 /// The change that a body asks for.

@@ -19,7 +19,7 @@ use bankd_store::answer::Answer;
 use bankd_store::read::attention::{self, EventRow, NoticeRow, TargetStanding};
 
 use super::call::{Call, Handled, new_state, ok, rendered};
-use super::job;
+use super::pages;
 use super::path::Path;
 use super::project::Empty;
 use super::shape;
@@ -186,8 +186,8 @@ fn read_kind(word: &str) -> Result<AttentionKind, Failure> {
 /// Below which number a page begins, and how many rows it has.
 fn page(call: &Call, after: Option<&str>, limit: Option<u32>) -> Result<(i64, usize), Failure> {
     let read = || -> Result<_, Refusal> {
-        let below = after.map(job::cursor).transpose()?.unwrap_or(i64::MAX);
-        Ok((below, job::limit(limit, DEFAULT_LIMIT)?))
+        let below = after.map(pages::cursor).transpose()?.unwrap_or(i64::MAX);
+        Ok((below, pages::limit(limit, DEFAULT_LIMIT)?))
     };
     read().map_err(|refusal| call.refused(&refusal))
 }

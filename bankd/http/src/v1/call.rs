@@ -9,8 +9,8 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, Method, Uri};
 use axum::response::{IntoResponse, Response};
 use bank_api::error::Problem;
-use bank_api::v1::{ProposeQuery, Removed, WriteQuery, Written};
-use bank_core::command::{Access, Command, Propose};
+use bank_api::v1::{Removed, WriteQuery, Written};
+use bank_core::command::Command;
 use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 use bank_core::refusal::Refusal;
@@ -26,7 +26,6 @@ use serde::de::DeserializeOwned;
 
 use super::done::{Beside, Done};
 use super::fault;
-use super::proposal;
 use super::view::View;
 use crate::answer::respond;
 use crate::auth::Authenticated;
@@ -46,8 +45,8 @@ pub(super) struct Call {
     pub(super) auth: Authenticated,
     /// The bank as the caller sees it.
     pub(super) view: View,
-    method: Method,
-    uri: Uri,
+    pub(super) method: Method,
+    pub(super) uri: Uri,
     media: Option<HeaderValue>,
     body: Bytes,
 }
@@ -165,26 +164,6 @@ impl Call {
     /// run.
     pub(super) async fn write(&self, command: Command, render: Render) -> Result<Done, Failure> {
         self.write_key(command, render, String::new()).await
-    }
-
-    /// Submits a command that may need a second pair of eyes: as it is, or with `?propose=true` written
-    /// down for somebody else to approve.
-    pub(super) async fn write_or_propose(&self, command: Command, render: Render) -> Handled {
-        let ProposeQuery { dry_run, propose } = self.query()?;
-        let done = if propose {
-            let request = proposal::written_down(&self.method, &self.uri, &self.body)?;
-            let keep = self.services.config.approval.keep();
-            let command = Command::Access(Access::Propose(Propose {
-                request,
-                command: Box::new(command),
-                keep,
-            }));
-            self.write_or_try(command, proposal::render_proposed, dry_run)
-                .await?
-        } else {
-            self.write_or_try(command, render, dry_run).await?
-        };
-        Ok(done.into_response())
     }
 
     /// The same where the handler has read from the query whether it is a dry run.

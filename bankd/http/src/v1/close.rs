@@ -11,7 +11,7 @@ use bankd_store::answer::Answer;
 use bankd_store::read::closes::{self, CloseRow};
 
 use super::call::{Call, Handled, new_state, ok, rendered};
-use super::{job, shape};
+use super::{pages, shape};
 
 /// Rows of a page that names no limit.
 const DEFAULT_LIMIT: u32 = 100;
@@ -19,8 +19,8 @@ const DEFAULT_LIMIT: u32 = 100;
 /// `GET /api/v1/closes`: the newest first.
 pub(super) async fn list(call: Call) -> Handled {
     let query: CloseQuery = call.query()?;
-    let limit = job::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
-    let before = query.after.as_deref().map(job::cursor).transpose();
+    let limit = pages::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
+    let before = query.after.as_deref().map(pages::cursor).transpose();
     let before = before.map_err(|r| call.refused(&r))?;
     let more = limit.saturating_add(1);
     let mut rows = call.ask(move |c| closes::all(c, before, more)).await?;

@@ -11,6 +11,7 @@ use bank_core::refusal::Refusal;
 use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
+use super::approval::write_or_propose;
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::pages::Turn;
 use super::path::Path;
@@ -39,7 +40,7 @@ pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
 
 /// `POST /api/v1/cycles`
 pub(super) async fn add(call: Call) -> Handled {
-    call.write_or_propose(added(&call)?, render_added).await
+    write_or_propose(&call, added(&call)?, render_added).await
 }
 
 /// The cycle that a body asks for.
@@ -50,7 +51,7 @@ pub(super) fn added(call: &Call) -> Result<Command, Failure> {
 
 /// `PATCH /api/v1/cycles/{name}`
 pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
-    call.write_or_propose(patched(&call, name)?, render).await
+    write_or_propose(&call, patched(&call, name)?, render).await
 }
 
 /// The change that a body asks for.

@@ -17,8 +17,9 @@ use bankd_store::{self as store, Numbered, Numbering};
 use chrono::{DateTime, Datelike as _, Timelike as _, Utc};
 
 use super::call::{Call, Handled, ok};
-use super::job::{self, Work};
+use super::job::Work;
 use super::named::Names;
+use super::pages;
 use super::path::Path;
 use super::shape;
 use crate::error::Failure;
@@ -156,7 +157,7 @@ async fn page(
     format: Format,
 ) -> Handled {
     let refused = |refusal: Refusal| call.refused(&refusal);
-    let limit = job::limit(query.limit, DEFAULT_LIMIT).map_err(refused)?;
+    let limit = pages::limit(query.limit, DEFAULT_LIMIT).map_err(refused)?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let since = query.since.as_deref();
     let since = since.map(|text| read_cursor(text, &site.bank)).transpose();

@@ -13,7 +13,7 @@ use bankd_store::read::quotes::{self, QuoteRow};
 use super::call::{Call, Handled, ok, removed};
 use super::path::Path;
 use super::view::View;
-use super::{job, shape};
+use super::{pages, shape};
 use crate::error::Failure;
 
 /// Rows of a page that names no limit.
@@ -22,8 +22,8 @@ const DEFAULT_LIMIT: u32 = 100;
 /// `GET /api/v1/quotes`: newest first.
 pub(super) async fn list(call: Call) -> Handled {
     let query: GivenQuoteQuery = call.query()?;
-    let limit = job::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
-    let below = query.after.as_deref().map(job::cursor).transpose();
+    let limit = pages::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
+    let below = query.after.as_deref().map(pages::cursor).transpose();
     let below = below.map_err(|r| call.refused(&r))?;
     let (view, now) = (call.view.clone(), call.now());
     let keep = move |quote: &Quote| {

@@ -15,6 +15,7 @@ use bankd_store::read::jobs::{self, Detail, JobRow};
 use bankd_store::read::{Page, liens::LienRow};
 
 use super::call::{Call, Handled, ok};
+use super::pages::{cursor, limit};
 use super::path::Path;
 use super::view::View;
 use super::{arithmetic, explain, formula, shape};
@@ -22,8 +23,6 @@ use crate::error::Failure;
 
 /// Rows of a page that names no limit.
 const DEFAULT_LIMIT: u32 = 100;
-/// Most rows of a page.
-const LIMIT_MAX: u32 = 1000;
 
 /// `GET /api/v1/jobs`: newest first.
 pub(super) async fn list(call: Call) -> Handled {
@@ -164,26 +163,6 @@ impl Work {
             && self.machine.as_deref().is_none_or(|m| m == machine)
             && self.view.sees_work(project, user, machine)
     }
-}
-
-/// The rows of a page, 1 to 1000.
-pub(super) fn limit(limit: Option<u32>, default: u32) -> Result<usize, Refusal> {
-    let limit = limit.unwrap_or(default);
-    let expected = "1 to 1000";
-    let within = (1..=LIMIT_MAX).contains(&limit);
-    let limit = usize::try_from(limit).ok().filter(|_| within);
-    limit.ok_or(Refusal::BadValue {
-        field: "limit",
-        expected,
-    })
-}
-
-/// The number in a cursor.
-pub(super) fn cursor(text: &str) -> Result<i64, Refusal> {
-    text.parse().map_err(|_| Refusal::BadValue {
-        field: "after",
-        expected: "the `next` of the page before",
-    })
 }
 
 fn is_open(state: &str) -> Result<bool, Refusal> {

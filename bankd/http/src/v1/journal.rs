@@ -16,7 +16,7 @@ use rusqlite::Connection;
 use super::call::{Call, Handled, ok};
 use super::named::Names;
 use super::view::View;
-use super::{job, reason, shape};
+use super::{pages, reason, shape};
 use crate::error::Failure;
 
 /// Rows of a page that names no limit.
@@ -31,7 +31,7 @@ pub(super) async fn list(call: Call) -> Handled {
     }
     let job = query.job.clone();
     let newest = query.newest;
-    let before = query.before.as_deref().map(job::cursor).transpose();
+    let before = query.before.as_deref().map(pages::cursor).transpose();
     let before = before.map_err(|r| call.refused(&r))?;
     let named = Named::of(&query);
     let mut filter = Filter::new(&call.view, query)?;
@@ -169,13 +169,13 @@ fn span(query: &JournalQuery) -> Result<Span, Refusal> {
         Some(text) => shape::read_time(text, field).map(Some),
         None => Ok(None),
     };
-    let after = query.after.as_deref().map(job::cursor).transpose()?;
+    let after = query.after.as_deref().map(pages::cursor).transpose()?;
     Ok(Span {
         after: after.unwrap_or(0).max(0),
         since: time(&query.since, "since")?,
         until: time(&query.until, "until")?,
         recorded_from: None,
-        limit: job::limit(query.limit, DEFAULT_LIMIT)?,
+        limit: pages::limit(query.limit, DEFAULT_LIMIT)?,
     })
 }
 

@@ -16,14 +16,14 @@ use bankd_store::read::past;
 use super::call::{Call, Handled, new_state, ok, rendered};
 use super::path::Path;
 use super::then::{self, Then};
-use super::{job, shape};
+use super::{job, pages, shape};
 
 /// `GET /api/v1/liens`: the open ones first, each part newest first; the open ones only unless
 /// `state` says otherwise.
 pub(super) async fn list(call: Call) -> Handled {
     let query: LienQuery = call.query()?;
     let wanted = wanted(query.state.as_deref()).map_err(|r| call.refused(&r))?;
-    let limit = job::limit(query.limit, 1000).map_err(|r| call.refused(&r))?;
+    let limit = pages::limit(query.limit, 1000).map_err(|r| call.refused(&r))?;
     let after = query.after.as_deref().map(cursor).transpose();
     let after = after.map_err(|r| call.refused(&r))?;
     let then = then::then(&call, query.at.as_deref(), query.recorded).await?;

@@ -8,6 +8,7 @@
 mod account;
 mod after;
 mod allocation;
+mod approval;
 mod arithmetic;
 mod attention;
 mod attribute;

@@ -12,14 +12,14 @@ use bank_core::time::Window;
 use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
+use super::approval::write_or_propose;
 use super::call::{Call, Handled, rendered};
 use super::shape::{self, read_amount, read_bound};
 use crate::error::Failure;
 
 /// `POST /api/v1/deposits`
 pub(super) async fn deposit(call: Call) -> Handled {
-    call.write_or_propose(deposited(&call)?, render_deposit)
-        .await
+    write_or_propose(&call, deposited(&call)?, render_deposit).await
 }
 
 /// The deposit that a body asks for.
@@ -30,8 +30,7 @@ pub(super) fn deposited(call: &Call) -> Result<Command, Failure> {
 
 /// `POST /api/v1/withdrawals`
 pub(super) async fn withdraw(call: Call) -> Handled {
-    call.write_or_propose(withdrawn(&call)?, render_withdrawal)
-        .await
+    write_or_propose(&call, withdrawn(&call)?, render_withdrawal).await
 }
 
 /// The withdrawal that a body asks for.

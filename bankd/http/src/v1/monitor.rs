@@ -7,7 +7,8 @@ use bank_core::time::Timestamp;
 use bankd_store::read::monitor::{self, Place, Watched};
 
 use super::call::{Call, Handled, ok};
-use super::job::{self, Work};
+use super::job::Work;
+use super::pages;
 use super::shape;
 
 /// Rows of a page that names no limit.
@@ -18,7 +19,7 @@ pub(super) async fn list(call: Call) -> Handled {
     let query: MonitorQuery = call.query()?;
     let read = || {
         let window = window(&query)?;
-        let limit = job::limit(query.limit, DEFAULT_LIMIT)?;
+        let limit = pages::limit(query.limit, DEFAULT_LIMIT)?;
         let after = query.after.as_deref().map(place).transpose()?;
         Ok((window, limit, after.unwrap_or(Place::BEGIN)))
     };

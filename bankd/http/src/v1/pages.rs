@@ -1,4 +1,4 @@
-//! Lists that are whole in memory, told page by page.
+//! Pages of lists: how many rows, and behind which one; lists that are whole in memory are cut here.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -7,11 +7,13 @@ use bank_api::v1::PageQuery;
 use bank_core::refusal::Refusal;
 
 use super::call::Call;
-use super::job::limit;
 use crate::error::Failure;
 
 /// Rows of a page that names no limit.
 const USUAL: u32 = 1000;
+
+/// Most rows of a page.
+const LIMIT_MAX: u32 = 1000;
 
 /// Which page is wanted.
 pub(super) struct Turn {
@@ -85,6 +87,23 @@ impl Turn {
             .map(|last| key(last).to_string());
         (page, next)
     }
+}
+
+/// The rows of a page, 1 to 1000.
+pub(super) fn limit(limit: Option<u32>, default: u32) -> Result<usize, Refusal> {
+    let limit = limit.unwrap_or(default);
+    let expected = "1 to 1000";
+    let within = (1..=LIMIT_MAX).contains(&limit);
+    let limit = usize::try_from(limit).ok().filter(|_| within);
+    limit.ok_or(Refusal::BadValue {
+        field: "limit",
+        expected,
+    })
+}
+
+/// The number in a cursor.
+pub(super) fn cursor(text: &str) -> Result<i64, Refusal> {
+    text.parse().map_err(|_| bad_cursor())
 }
 
 /// A cursor that no page gave, or whose row is gone.

@@ -1,16 +1,13 @@
-//! Four eyes: a request is written down with its proposal, and read again by its own route's reader
-//! when somebody else approves it.
+//! Proposals, and their approval by a second person: the request that was stored with a proposal is read
+//! again by the reader of its own route.
 
-use axum::body::Bytes;
-use axum::http::{Method, Uri};
 use axum::response::IntoResponse;
-use bank_api::v1::{self, List, NewDecision, ProposalQuery, ProposedRequest};
+use bank_api::v1::{List, NewDecision, ProposalQuery, ProposedRequest};
 use bank_core::access::human;
 use bank_core::command::{Access, Approve, Command, Reject, Scope};
-use bank_core::directory::Bank;
 use bank_core::effects::Outcome;
 use bank_core::ids::ProposalId;
-use bank_core::model::{Key, Proposal, ProposalState};
+use bank_core::model::{Key, Proposal};
 use bank_core::refusal::Refusal;
 use bank_core::rules;
 use bank_core::time::Timestamp;
@@ -22,26 +19,14 @@ use bankd_store as store;
 use bankd_store::answer::Answer;
 use std::sync::Arc;
 
+use super::approval::shaped;
 use super::call::{Call, Handled, new_state, ok, rendered};
 use super::path::Path;
-use super::{after, allocation, cycle, job, money, shape};
+use super::{after, allocation, cycle, money, pages};
 use crate::error::Failure;
 
 /// Rows of a page that names no limit.
 const DEFAULT_LIMIT: u32 = 100;
-
-/// A request as it is written down with its proposal.
-pub(super) fn written_down(method: &Method, uri: &Uri, body: &Bytes) -> Result<String, Failure> {
-    let body = serde_json::from_slice(body)
-        .map_err(|error| Failure::new("bad_request", format!("body: {error}")))?;
-    let request = ProposedRequest {
-        method: method.as_str().to_owned(),
-        path: uri.path().to_owned(),
-        body,
-    };
-    let failed = |_| Failure::new("internal", "the request cannot be written down");
-    serde_json::to_string(&request).map_err(failed)
-}
 
 /// The command of a request that was written down.
 fn read(call: &Call, proposal: &Proposal) -> Result<Command, Failure> {
@@ -90,9 +75,9 @@ fn decoded(segment: &str) -> Option<String> {
 /// `GET /api/v1/proposals`: the newest first.
 pub(super) async fn list(call: Call) -> Handled {
     let query: ProposalQuery = call.query()?;
-    let before = query.after.as_deref().map(job::cursor).transpose();
+    let before = query.after.as_deref().map(pages::cursor).transpose();
     let before = before.map_err(|r| call.refused(&r))?;
-    let limit = job::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
+    let limit = pages::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
     let all = query.all;
     let found = call.ask(move |connection| store::proposals(connection, all, before, limit));
     let found = found.await?;
@@ -212,39 +197,6 @@ fn sees(call: &Call, proposal: &Proposal) -> bool {
         scope: &call.auth.caller.scope,
     };
     read(call, proposal).is_ok_and(|command| rules::may(&command, &ctx).is_ok())
-}
-
-fn shaped(bank: &Bank, proposal: &Proposal, now: Option<Timestamp>) -> v1::Proposal {
-    let is_over = now.is_some_and(|now| proposal.until <= now);
-    let state = match proposal.state {
-        ProposalState::Open if is_over => "expired",
-        state => state.word(),
-    };
-    v1::Proposal {
-        id: proposal.id.0,
-        kind: proposal.kind.word().to_owned(),
-        amount: shape::amount(proposal.amount, bank),
-        unit: bank.unit.clone(),
-        request: serde_json::from_str(&proposal.request).unwrap_or_default(),
-        proposed_by: proposal.proposer.clone(),
-        at: shape::time(proposal.at),
-        until: shape::time(proposal.until),
-        state: state.to_owned(),
-        decided_by: shape::some(&proposal.decider),
-        reason: shape::some(&proposal.reason),
-        done: proposal.done.map(|tx| tx.0),
-    }
-}
-
-/// What a proposal answers: it was written down, and nothing of it was done.
-pub(super) fn render_proposed(decided: &Decided<'_>) -> Answer {
-    rendered(decided, 202, |outcome| match outcome {
-        Outcome::Proposed(proposal) => {
-            let shape = shaped(&decided.directory.bank, proposal, None);
-            Some(new_state(shape, decided))
-        }
-        _ => None,
-    })
 }
 
 fn render_decided(decided: &Decided<'_>) -> Answer {

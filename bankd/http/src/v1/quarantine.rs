@@ -17,7 +17,7 @@ use bankd_store::read::quarantine::{self, Aside};
 
 use super::call::{Call, Handled, ok};
 use super::import;
-use super::job;
+use super::pages;
 use super::path::Path;
 use super::share::whole;
 use crate::error::Failure;
@@ -31,8 +31,8 @@ const SHOWN_MAX: usize = 8 << 20;
 pub(super) async fn list(call: Call) -> Handled {
     whole(&call)?;
     let query: QuarantineQuery = call.query()?;
-    let limit = job::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
-    let after = query.after.as_deref().map(job::cursor).transpose();
+    let limit = pages::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
+    let after = query.after.as_deref().map(pages::cursor).transpose();
     let after = after.map_err(|r| call.refused(&r))?.unwrap_or(0);
     let source = query.source;
     let page =

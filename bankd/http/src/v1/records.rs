@@ -12,7 +12,7 @@ use bankd_store as store;
 use bankd_store::read::records;
 
 use super::call::{Call, Handled, ok};
-use super::{job, shape};
+use super::{pages, shape};
 use crate::error::Failure;
 
 /// Records that one page looks at, unless the query says otherwise.
@@ -106,10 +106,10 @@ fn span(query: &RecordQuery) -> Result<Span, Refusal> {
     Ok(Span {
         from: time(&query.from, "from")?,
         to: time(&query.to, "to")?,
-        after: query.after.as_deref().map(job::cursor).transpose()?,
+        after: query.after.as_deref().map(pages::cursor).transpose()?,
         machine: query.machine.clone(),
         numbers: query.records.as_deref().map(numbers).transpose()?,
-        limit: job::limit(query.limit, DEFAULT_LIMIT)?,
+        limit: pages::limit(query.limit, DEFAULT_LIMIT)?,
     })
 }
 

@@ -19,7 +19,7 @@ use bankd_store::read::statement::{self, Frame, Movement, Sums, Whose};
 use self::of::Asked;
 use super::call::{Call, Handled, ok};
 use super::view::View;
-use super::{job, shape};
+use super::{pages, shape};
 use crate::error::Failure;
 
 /// Lines of a page that names no limit.
@@ -135,8 +135,8 @@ async fn agree(
 /// `GET /api/v1/statements/entries`: the lines, in the order of the journal.
 pub(super) async fn lines(call: Call) -> Handled {
     let query: StatementLineQuery = call.query()?;
-    let limit = job::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
-    let after = query.after.as_deref().map(job::cursor).transpose();
+    let limit = pages::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
+    let after = query.after.as_deref().map(pages::cursor).transpose();
     let after = after.map_err(|r| call.refused(&r))?;
     let upto = query.transaction;
     let asked = Asked::read(&call, &of::summary(query))?;

@@ -23,8 +23,8 @@ use bankd_store::read::unmapped::{self, Waiting};
 
 use super::call::{Call, Handled, ok, rendered};
 use super::done::Beside;
-use super::pages::Turn;
-use super::{job, mapping, shape};
+use super::pages::{self, Turn};
+use super::{mapping, shape};
 use crate::error::{self, Failure};
 use crate::log::Denied;
 
@@ -207,7 +207,7 @@ pub(super) async fn assign(call: Call) -> Handled {
     let mut behind = new
         .after
         .as_deref()
-        .map_or(Ok(0), job::cursor)
+        .map_or(Ok(0), pages::cursor)
         .map_err(refused)?;
     let rule = rule(&new).map_err(refused)?;
     let page = call.ask(move |connection| unmapped::page(connection, behind, LOOK_MAX));

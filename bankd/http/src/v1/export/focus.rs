@@ -7,7 +7,7 @@ use bankd_emit::focus::{self, Money};
 use bankd_records::costs::row;
 use bankd_store::read::costs::{self, Cost, What};
 
-use super::{Call, DEFAULT_LIMIT, Handled, Making, Wanted, ahead, job, ok, unset};
+use super::{Call, DEFAULT_LIMIT, Handled, Making, Wanted, ahead, ok, pages, unset};
 use crate::error::Failure;
 
 /// Between the bank and the transaction of a cursor.
@@ -17,7 +17,7 @@ const MARK: &str = "tx";
 pub(super) async fn page(call: &Call, wanted: Wanted, query: &ExportQuery) -> Handled {
     let money = money(call)?;
     let refused = |refusal: Refusal| call.refused(&refusal);
-    let limit = job::limit(query.limit, DEFAULT_LIMIT).map_err(refused)?;
+    let limit = pages::limit(query.limit, DEFAULT_LIMIT).map_err(refused)?;
     let since = query
         .since
         .as_deref()

@@ -1,0 +1,82 @@
+//! Requests that may need the approval of a second person: with `?propose=true` a proposal is stored
+//! in place of the change.
+
+use axum::response::IntoResponse as _;
+use bank_api::v1::{self, ProposeQuery, ProposedRequest};
+use bank_core::command::{Access, Command, Propose};
+use bank_core::directory::Bank;
+use bank_core::effects::Outcome;
+use bank_core::model::{Proposal, ProposalState};
+use bank_core::time::Timestamp;
+use bankd_ledger::writer::{Decided, Render};
+use bankd_store::answer::Answer;
+
+use super::call::{Call, Handled, new_state, rendered};
+use super::shape;
+use crate::error::Failure;
+
+/// Submits a command that may need a second pair of eyes: as it is, or with `?propose=true` written
+/// down for somebody else to approve.
+pub(super) async fn write_or_propose(call: &Call, command: Command, render: Render) -> Handled {
+    let ProposeQuery { dry_run, propose } = call.query()?;
+    let done = if propose {
+        let request = written_down(call)?;
+        let keep = call.services.config.approval.keep();
+        let command = Command::Access(Access::Propose(Propose {
+            request,
+            command: Box::new(command),
+            keep,
+        }));
+        call.write_or_try(command, render_proposed, dry_run).await?
+    } else {
+        call.write_or_try(command, render, dry_run).await?
+    };
+    Ok(done.into_response())
+}
+
+/// A request as it is written down with its proposal.
+fn written_down(call: &Call) -> Result<String, Failure> {
+    let body = serde_json::from_slice(call.body())
+        .map_err(|error| Failure::new("bad_request", format!("body: {error}")))?;
+    let request = ProposedRequest {
+        method: call.method.as_str().to_owned(),
+        path: call.uri.path().to_owned(),
+        body,
+    };
+    let failed = |_| Failure::new("internal", "the request cannot be written down");
+    serde_json::to_string(&request).map_err(failed)
+}
+
+/// A proposal as it leaves; with a time, an open one may have expired by then.
+pub(super) fn shaped(bank: &Bank, proposal: &Proposal, now: Option<Timestamp>) -> v1::Proposal {
+    let is_over = now.is_some_and(|now| proposal.until <= now);
+    let state = match proposal.state {
+        ProposalState::Open if is_over => "expired",
+        state => state.word(),
+    };
+    v1::Proposal {
+        id: proposal.id.0,
+        kind: proposal.kind.word().to_owned(),
+        amount: shape::amount(proposal.amount, bank),
+        unit: bank.unit.clone(),
+        request: serde_json::from_str(&proposal.request).unwrap_or_default(),
+        proposed_by: proposal.proposer.clone(),
+        at: shape::time(proposal.at),
+        until: shape::time(proposal.until),
+        state: state.to_owned(),
+        decided_by: shape::some(&proposal.decider),
+        reason: shape::some(&proposal.reason),
+        done: proposal.done.map(|tx| tx.0),
+    }
+}
+
+/// What a proposal answers: it was written down, and nothing of it was done.
+fn render_proposed(decided: &Decided<'_>) -> Answer {
+    rendered(decided, 202, |outcome| match outcome {
+        Outcome::Proposed(proposal) => {
+            let shape = shaped(&decided.directory.bank, proposal, None);
+            Some(new_state(shape, decided))
+        }
+        _ => None,
+    })
+}
