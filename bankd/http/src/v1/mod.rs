@@ -45,6 +45,7 @@ mod named;
 mod object;
 mod ondemand;
 mod overflow;
+mod owner;
 mod pages;
 mod path;
 mod project;

@@ -11,8 +11,7 @@ use bank_core::refusal::Refusal;
 use bankd_store::read::report::{self, Owner};
 
 use super::call::Call;
-use super::report_sampled;
-use super::report_usage::sees;
+use super::owner::{CurrentNames, sees};
 use super::view::View;
 use crate::error::Failure;
 
@@ -145,7 +144,7 @@ impl Names<'_> {
             };
             report::each_owner(connection, &mut meet)?;
             report::each_counted(connection, |whose| {
-                let names = report_sampled::Names::of(&view, whose);
+                let names = CurrentNames::of(&view, whose);
                 meet(&names.owner(whose))
             })?;
             Ok(strangers)

@@ -6,23 +6,17 @@
 
 mod shaped;
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-
 use bank_api::v1::{SampledQuery, UsageQuery};
 use bank_core::calendar::Zone;
-use bank_core::mapping::Naming;
 use bank_core::refusal::Refusal;
 use bank_core::rollup::HOUR;
 use bank_core::rollup::grid::{Every, Grid};
 use bank_core::time::Timestamp;
-use bankd_intake::namespace;
-use bankd_store::read::report::{self, Owner, Sampling, Whose};
+use bankd_store::read::report::{self, Sampling};
 
 use super::call::{Call, Handled, ok};
-use super::report_usage::{
-    BUCKETS_MAX, HIDDEN, ROWS_MAX, check_names, every, holds, leader, moment, sees, too_many, zone,
-};
+use super::owner::{CurrentNames, HIDDEN, holds, leader, sees};
+use super::report_usage::{BUCKETS_MAX, ROWS_MAX, check_names, every, moment, too_many, zone};
 use super::view::View;
 use crate::error::Failure;
 
@@ -151,7 +145,7 @@ fn of(query: &SampledQuery) -> UsageQuery {
 /// Under which values jobs count for this caller.
 fn place(view: View, query: UsageQuery, by: Vec<Word>) -> Box<report::Placed<'static>> {
     Box::new(move |whose| {
-        let names = Names::of(&view, whose);
+        let names = CurrentNames::of(&view, whose);
         let owner = names.owner(whose);
         let is_named = sees(&view, &owner)?;
         if !holds(&view, &query, &owner, is_named) {
@@ -168,52 +162,4 @@ fn place(view: View, query: UsageQuery, by: Vec<Word>) -> Box<report::Placed<'st
         };
         Some(by.iter().map(value).collect())
     })
-}
-
-/// For whom a count is today: as it was mapped when it was seen, and where that was nobody whom the bank
-/// knows, as the mappings of today have it.
-pub(super) struct Names<'w> {
-    project: Cow<'w, str>,
-    user: Cow<'w, str>,
-}
-
-impl<'w> Names<'w> {
-    pub(super) fn of(view: &View, whose: &Whose<'w>) -> Names<'w> {
-        let stored = Names {
-            project: Cow::Borrowed(whose.project),
-            user: Cow::Borrowed(whose.user),
-        };
-        if view.meant(whose.project).is_some() {
-            return stored;
-        }
-        let nothing = BTreeMap::new();
-        let mapped = view.directory().mapped(&Naming {
-            source: whose.source,
-            machine: whose.machine,
-            user: whose.login,
-            account: whose.account,
-            queue: whose.queue,
-            namespace: namespace(whose.format, whose.account, &nothing),
-            ..Naming::default()
-        });
-        if view.meant(&mapped.project).is_none() {
-            return stored;
-        }
-        Names {
-            project: Cow::Owned(mapped.project),
-            user: Cow::Owned(mapped.user),
-        }
-    }
-
-    /// As usage has it.
-    pub(super) fn owner<'o>(&'o self, whose: &Whose<'o>) -> Owner<'o> {
-        Owner {
-            project: &self.project,
-            account: 0,
-            user: &self.user,
-            machine: whose.machine,
-            queue: whose.queue,
-            qos: "",
-        }
-    }
 }

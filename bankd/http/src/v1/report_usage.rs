@@ -9,7 +9,6 @@ mod shaped;
 use bank_api::text;
 use bank_api::v1::UsageQuery;
 use bank_core::ids::AccountId;
-use bank_core::model::MemberRole;
 use bank_core::months::{Date, date, midnight};
 use bank_core::refusal::Refusal;
 use bank_core::rollup::grid::{Every, Grid, begins};
@@ -21,6 +20,7 @@ use bankd_store::read::report::{self, About, Asked, Dimension, Owner, Place, siz
 use self::shaped::Told;
 use super::call::{Call, Handled, ok};
 use super::named::{self, Names};
+use super::owner::{HIDDEN, holds, leader, sees};
 use super::shape;
 use super::view::View;
 use crate::error::Failure;
@@ -31,9 +31,6 @@ pub(super) const BUCKETS_MAX: usize = 10_000;
 pub(super) const ROWS_MAX: usize = 100_000;
 /// The largest number of rows that may be told from the others.
 const TOP_MAX: u32 = 10_000;
-/// In place of a name that the caller does not see: no name holds it.
-pub(super) const HIDDEN: &str = "\u{0}";
-
 /// `GET /api/v1/report/usage`
 pub(super) async fn show(call: Call) -> Handled {
     let query: UsageQuery = call.query()?;
@@ -287,46 +284,6 @@ fn place(view: View, query: &UsageQuery, by: Vec<Dimension>) -> Box<Place<'stati
     })
 }
 
-/// Whether a figure is seen, and then whether it is seen whose it is.
-pub(super) fn sees(view: &View, owner: &Owner<'_>) -> Option<bool> {
-    if view.sees_work(owner.project, owner.user, owner.machine) {
-        return Some(true);
-    }
-    let project = view.meant(owner.project)?;
-    let is_seen = view.sees_project(project) && view.sees_machine(owner.machine);
-    is_seen.then_some(false)
-}
-
-/// Whether a figure is of whom the question is.
-pub(super) fn holds(view: &View, query: &UsageQuery, owner: &Owner<'_>, is_named: bool) -> bool {
-    let same = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|name| name == is);
-    let directory = view.directory();
-    let of_account = |name: &String| {
-        let account = directory.account(AccountId(owner.account));
-        account.is_some_and(|a| a.name == *name || a.id.0.to_string() == *name)
-    };
-    let of_project = |name: &String| {
-        if owner.project == name {
-            return true;
-        }
-        let Some(meant) = view.meant(owner.project) else {
-            return false;
-        };
-        if query.tree {
-            let line = directory.lineage(meant.id);
-            return line.iter().any(|project| project.name == *name);
-        }
-        meant.name == *name
-    };
-    query.project.as_ref().is_none_or(of_project)
-        && query.account.as_ref().is_none_or(of_account)
-        && same(&query.user, owner.user)
-        && (is_named || query.user.is_none())
-        && same(&query.machine, owner.machine)
-        && same(&query.queue, owner.queue)
-        && same(&query.qos, owner.qos)
-}
-
 fn value(
     view: &View,
     dimension: Dimension,
@@ -356,24 +313,4 @@ fn value(
         Dimension::Size => about.map_or_else(String::new, |about| size_bin(about.millis)),
         Dimension::Wall => about.map_or("", |about| wall_bin(about.wall)).to_owned(),
     }
-}
-
-/// Who leads a project today: its principal investigator, else that of the project above it; empty where
-/// nobody does. Of several the first by name.
-pub(super) fn leader(view: &View, project: &str) -> String {
-    let directory = view.directory();
-    let Some(project) = view.meant(project) else {
-        return String::new();
-    };
-    let mut line = directory.lineage(project.id);
-    if !line.iter().any(|p| p.id == project.id) {
-        line.insert(0, project);
-    }
-    let of = |project: &&bank_core::model::Project| {
-        let members = directory.members_of(project.id).into_iter();
-        let leading = members.filter(|m| m.active && m.role == MemberRole::Pi);
-        let names = leading.filter_map(|member| directory.user(member.user));
-        names.map(|user| user.name.clone()).min()
-    };
-    line.iter().find_map(of).unwrap_or_default()
 }

@@ -8,8 +8,9 @@ use bank_core::rollup::grid::{Grid, shown};
 use bank_core::time::Timestamp;
 use bankd_store::read::report::{Held, Looks, Part, Sampled};
 
+use super::super::owner::HIDDEN;
 use super::super::shape;
-use super::{HIDDEN, Wanted};
+use super::Wanted;
 
 /// Decimal places of means.
 const PLACES: u32 = 3;

@@ -10,8 +10,8 @@ use bank_core::rollup::{HOUR, Measure};
 use bankd_store::read::report::{Answer, Dimension, Figures};
 
 use super::super::call::Call;
+use super::super::owner::HIDDEN;
 use super::super::shape;
-use super::HIDDEN;
 use super::View;
 
 /// Decimal places of hours.
