@@ -1,7 +1,5 @@
 //! Numbers that name rows, and the bounds of names that come from outside.
 
-use crate::refusal::Refusal;
-
 macro_rules! id {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
         $(#[$doc])*
@@ -57,16 +55,18 @@ pub const NAME_BYTES_MAX: usize = 256;
 /// The account of usage that no project could be billed for (decisions.md 14).
 pub const UNBILLED: &str = "#unbilled";
 
+/// A name that [`check_name`] rejects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadName<'a>(pub &'a str);
+
 /// Checks a name that a person gives to a new project, user, machine or account: 1 to 256 bytes,
 /// no control characters, no blank at either end, and no `#` in front, which is kept for the
 /// bank's own accounts.
-pub fn check_name(name: &str) -> Result<(), Refusal> {
+pub fn check_name(name: &str) -> Result<(), BadName<'_>> {
     let bounded = !name.is_empty() && name.len() <= NAME_BYTES_MAX;
     let clean = !name.chars().any(char::is_control) && name.trim() == name;
     if bounded && clean && !name.starts_with('#') {
         return Ok(());
     }
-    Err(Refusal::BadName {
-        name: crate::refusal::short(name),
-    })
+    Err(BadName(name))
 }

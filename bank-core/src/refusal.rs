@@ -1,7 +1,7 @@
 //! Why a rule said no. Expected, stable, and never a bug.
 
-use crate::amount::Amount;
-use crate::ids::NAME_BYTES_MAX;
+use crate::amount::{Amount, AmountError};
+use crate::ids::{BadName, NAME_BYTES_MAX};
 use crate::time::Timestamp;
 
 /// A refusal. The code is stable; HTTP status and exit codes are in the one table of `bank-api`
@@ -400,6 +400,23 @@ impl Refusal {
                 | Refusal::ApprovalNeeded { .. }
                 | Refusal::OwnProposal { .. }
         )
+    }
+}
+
+impl From<AmountError> for Refusal {
+    fn from(error: AmountError) -> Refusal {
+        match error {
+            AmountError::Syntax => Refusal::BadAmountSyntax,
+            AmountError::TooManyDecimals { precision } => Refusal::TooManyDecimals { precision },
+            AmountError::TooLarge => Refusal::AmountTooLarge,
+            AmountError::Overflow => Refusal::AmountOverflow,
+        }
+    }
+}
+
+impl From<BadName<'_>> for Refusal {
+    fn from(bad: BadName<'_>) -> Refusal {
+        Refusal::BadName { name: short(bad.0) }
     }
 }
 

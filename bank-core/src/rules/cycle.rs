@@ -179,7 +179,7 @@ fn post(
 fn share(before: &Allocation, per_cent: i64) -> Result<Amount, Refusal> {
     let free = i128::from(before.amount.0).saturating_sub(i128::from(before.held.0));
     let share = free.max(0).saturating_mul(i128::from(per_cent));
-    Amount::from_sum(share.div_euclid(100))
+    Ok(Amount::from_sum(share.div_euclid(100))?)
 }
 
 /// The first instant of the next calendar month, quarter or year, in UTC.

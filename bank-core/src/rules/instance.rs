@@ -194,7 +194,9 @@ fn closed(mut postings: Postings, instance: Instance, by: Closing, released: Amo
 /// The real money that the lien of an instance holds.
 fn held(instance: &Instance) -> Result<Amount, Refusal> {
     let lien = instance.lien.as_ref().filter(|l| !l.shadow);
-    Amount::from_sum(lien.map_or(0, crate::model::Lien::remaining))
+    Ok(Amount::from_sum(
+        lien.map_or(0, crate::model::Lien::remaining),
+    )?)
 }
 
 /// Journals that the newest use of an object's id was charged by a message that came before: nothing

@@ -180,7 +180,10 @@ fn check_constraint(row: &Constraint, ctx: &Context<'_>) -> Result<(), Refusal> 
         Dimension::Project => ("project", directory.project_named(value).is_some()),
         Dimension::User => ("user", directory.user_named(value).is_some()),
         Dimension::Machine => ("machine", directory.machine_named(value).is_some()),
-        Dimension::Attribute(name) => return check_name(name).and(check_listed_name(value)),
+        Dimension::Attribute(name) => {
+            check_name(name)?;
+            return check_listed_name(value);
+        }
         _ => return check_listed_name(value),
     };
     if known {

@@ -41,7 +41,7 @@ pub(super) fn cleared(text: String) -> Option<String> {
 
 /// An amount as a request gives it.
 pub(super) fn read_amount(text: &str, precision: Precision) -> Result<Amount, Refusal> {
-    Amount::parse(text, precision)
+    Ok(Amount::parse(text, precision)?)
 }
 
 /// A bound of a window as a request gives it: RFC 3339, or `unbounded` (`infinity`, `-infinity`)
