@@ -6,21 +6,21 @@ mod period;
 mod uses;
 
 use crate::amount::Amount;
-use crate::command::{AsNamed, Chunk};
+use crate::command::{AsNamed, Chunk, Identity};
 use crate::directory::{Bank, Directory, Policy};
 use crate::effects::{
     AssignedUse, DirectoryRow, Effects, Entry, Moved, RefusedReserve, Shortage, Transaction,
     UsageRow, UseRow,
 };
-use crate::history::{self, Change};
-use crate::ids::{AccountId, AllocationId, ProposalId, TxId, UNBILLED};
+use crate::history::{self, Change, Paid};
+use crate::ids::{AccountId, AllocationId, Next, ProposalId, TxId, UNBILLED};
 use crate::invariant::{self, Portions, Proof};
 use crate::ledger::{Ledger, Named};
 use crate::model::{Account, Allocation, Instance, InstanceKey, Lien, LienState, Proposal, Quote};
-use crate::need::{INSTANCES_MAX, Identity, MovedBy, Need};
-use crate::terms::{Paid, Span};
+use crate::need::{INSTANCES_MAX, MovedBy, Need};
+use crate::terms::Span;
 use crate::time::{Timestamp, Window};
-use crate::view::{Already, MovedBefore, Next, View};
+use crate::view::{Already, MovedBefore, View};
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::Arc;

@@ -41,7 +41,7 @@ pub use registry::{
 };
 
 pub use scope::Scope;
-pub use usage::{AsNamed, UsageReport};
+pub use usage::{AsNamed, Identity, UsageReport};
 
 /// A command. What it does not name stays as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use crate::amount::Amount;
 use crate::attribute::Attribute;
 use crate::decimal::Decimal;
 use crate::ids::{
-    AccountId, AllocationId, EntryId, InstanceId, LienId, ProjectId, TxId, UsageId, UserId,
+    AccountId, AllocationId, EntryId, InstanceId, LienId, Next, ProjectId, TxId, UsageId, UserId,
 };
 use crate::mapping::Mapping;
 use crate::model::{
@@ -14,7 +14,6 @@ use crate::model::{
 use crate::rate::Rate;
 use crate::terms::Span;
 use crate::time::{Seconds, Timestamp};
-use crate::view::Next;
 
 mod after;
 mod assigned;

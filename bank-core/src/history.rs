@@ -1,7 +1,8 @@
 //! What became of entries later: which still stand, and what of a charge is left to give back.
 
-use crate::effects::{Entry, EntryKind, Reshaped};
-use crate::ids::{EntryId, InstanceId, TxId};
+use crate::amount::Amount;
+use crate::effects::{Delta, Entry, EntryKind, Reshaped};
+use crate::ids::{AllocationId, EntryId, InstanceId, TxId};
 use crate::time::Timestamp;
 use std::collections::BTreeSet;
 
@@ -195,4 +196,44 @@ pub fn billed(entries: &[Placed]) -> i128 {
         }
     }
     sum
+}
+
+/// The payments of an allocation for an instance, less refunds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Paid {
+    /// For which instance.
+    pub instance: InstanceId,
+    /// The allocation.
+    pub allocation: AllocationId,
+    /// In real money.
+    pub amount: Amount,
+    /// In the shadow total.
+    pub shadow: Amount,
+}
+
+impl Paid {
+    /// Counts an entry of a charge: what it takes is paid, what it gives is given back.
+    pub fn count(
+        all: &mut Vec<Paid>,
+        instance: InstanceId,
+        allocation: Option<AllocationId>,
+        delta: &Delta,
+    ) {
+        let Some(allocation) = allocation else { return };
+        let known = all
+            .iter()
+            .position(|p| p.instance == instance && p.allocation == allocation);
+        let mut new = Paid {
+            instance,
+            allocation,
+            amount: Amount::ZERO,
+            shadow: Amount::ZERO,
+        };
+        let paid = known.and_then(|at| all.get_mut(at)).unwrap_or(&mut new);
+        paid.amount = Amount(paid.amount.0.saturating_sub(delta.amount));
+        paid.shadow = Amount(paid.shadow.0.saturating_sub(delta.shadow));
+        if known.is_none() {
+            all.push(new);
+        }
+    }
 }

@@ -49,6 +49,48 @@ id! {
     EntryId,
 }
 
+/// The next number of each kind of row. Numbers have no gaps: a refused command takes none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Next {
+    /// Transactions.
+    pub tx: i64,
+    /// Entries.
+    pub entry: i64,
+    /// Allocations.
+    pub allocation: i64,
+    /// Instances.
+    pub instance: i64,
+    /// Liens.
+    pub lien: i64,
+    /// Quotes.
+    pub quote: i64,
+    /// Usage rows.
+    pub usage: i64,
+}
+
+impl Default for Next {
+    fn default() -> Self {
+        Next {
+            tx: 1,
+            entry: 1,
+            allocation: 1,
+            instance: 1,
+            lien: 1,
+            quote: 1,
+            usage: 1,
+        }
+    }
+}
+
+impl Next {
+    /// Gives out a number and moves on.
+    pub(crate) fn take(number: &mut i64) -> i64 {
+        let given = *number;
+        *number = given.saturating_add(1);
+        given
+    }
+}
+
 /// Longest name of a project, user, machine or account, in bytes.
 pub const NAME_BYTES_MAX: usize = 256;
 

@@ -46,6 +46,7 @@ pub mod priority;
 pub mod rate;
 pub mod reconcile;
 pub mod refusal;
+pub mod role;
 pub mod rollup;
 pub mod rules;
 pub mod select;

@@ -8,8 +8,8 @@ use usage::{of_assignment, of_chunk, of_report};
 
 use crate::attention::Topic;
 use crate::command::{
-    Access, AddProject, After, Attention, Charge, Close, Command, Deposit, Period, Repeat, Request,
-    Scope, SetAccount, Whose,
+    Access, AddProject, After, Attention, Charge, Close, Command, Deposit, Identity, Period,
+    Repeat, Request, Scope, SetAccount, Whose,
 };
 use crate::directory::Directory;
 use crate::ids::{AccountId, AllocationId, LienId, ProposalId, QuoteId, TxId};
@@ -141,19 +141,6 @@ pub fn moved_by(scope: &Scope, directory: &Directory, now: Timestamp) -> Option<
             client: who.client.clone(),
             actor: who.actor.clone(),
         })
-}
-
-/// What tells one finished use from another (collectors.md 0.1).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Identity {
-    /// Who reports it.
-    pub source: String,
-    /// The id as the source prints it.
-    pub id: String,
-    /// When it started; 0 where it never did.
-    pub start: Timestamp,
-    /// Its whole content now, as [`crate::command::UsageReport::canonical`] writes it.
-    pub record: String,
 }
 
 /// What a command must see. Allocations that ended before anything the command is about are left

@@ -8,13 +8,13 @@ use crate::effects::{
     Transaction, UsageRow,
 };
 use crate::effects::{DirectoryRow, RecordEvent};
-use crate::ids::{AccountId, AllocationId, EntryId, InstanceId, LienId, TxId, UsageId};
+use crate::ids::{AccountId, AllocationId, EntryId, InstanceId, LienId, Next, TxId, UsageId};
 use crate::model::{Allocation, Instance, Lien, Phase, Quote};
 use crate::period::PeriodClose;
 use crate::refusal::Refusal;
 use crate::terms::Span;
 use crate::time::Timestamp;
-use crate::view::{Next, View};
+use crate::view::View;
 
 /// Whom an entry names.
 #[derive(Clone, Debug, Default)]

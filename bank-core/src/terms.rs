@@ -2,8 +2,7 @@
 //! (ledger.md 2.8, decisions.md 7, 8 and 14).
 
 use crate::amount::Amount;
-use crate::effects::Delta;
-use crate::ids::{AllocationId, InstanceId};
+use crate::ids::InstanceId;
 use crate::time::{Seconds, Timestamp};
 
 /// The terms of a charge by hand or by a program that knows more than a scheduler says.
@@ -262,46 +261,6 @@ pub fn read_given(reason: &str) -> Option<&str> {
     let found = |place: usize| place == 0 || reason.get(..place).is_some_and(|r| r.ends_with(' '));
     let place = reason.find(GIVEN).filter(|place| found(*place))?;
     reason.get(place.saturating_add(GIVEN.len())..)
-}
-
-/// What an allocation has paid for an instance, less what it got back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Paid {
-    /// For which instance.
-    pub instance: InstanceId,
-    /// The allocation.
-    pub allocation: AllocationId,
-    /// In real money.
-    pub amount: Amount,
-    /// In the shadow total.
-    pub shadow: Amount,
-}
-
-impl Paid {
-    /// Counts an entry of a charge: what it takes is paid, what it gives is given back.
-    pub fn count(
-        all: &mut Vec<Paid>,
-        instance: InstanceId,
-        allocation: Option<AllocationId>,
-        delta: &Delta,
-    ) {
-        let Some(allocation) = allocation else { return };
-        let known = all
-            .iter()
-            .position(|p| p.instance == instance && p.allocation == allocation);
-        let mut new = Paid {
-            instance,
-            allocation,
-            amount: Amount::ZERO,
-            shadow: Amount::ZERO,
-        };
-        let paid = known.and_then(|at| all.get_mut(at)).unwrap_or(&mut new);
-        paid.amount = Amount(paid.amount.0.saturating_sub(delta.amount));
-        paid.shadow = Amount(paid.shadow.0.saturating_sub(delta.shadow));
-        if known.is_none() {
-            all.push(new);
-        }
-    }
 }
 
 #[cfg(test)]

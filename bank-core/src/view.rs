@@ -4,11 +4,11 @@ use crate::amount::Amount;
 use crate::attention::Open;
 use crate::directory::Directory;
 use crate::effects::{KnownUse, OtherUse, UsageRow};
-use crate::history::{PastTx, Placed};
-use crate::ids::{AccountId, AllocationId, InstanceId, ProjectId};
+use crate::history::{Paid, PastTx, Placed};
+use crate::ids::{AccountId, AllocationId, InstanceId, Next, ProjectId};
 use crate::model::{Allocation, Cycle, Instance, Lien, Proposal, Quote};
 use crate::period::{ClosedPeriod, PeriodTotal};
-use crate::terms::{Paid, Span};
+use crate::terms::Span;
 use crate::time::Timestamp;
 use std::collections::BTreeSet;
 
@@ -115,48 +115,6 @@ impl View {
         self.allocations
             .iter()
             .filter(move |a| a.account == account)
-    }
-}
-
-/// The next number of each kind of row. Numbers have no gaps: a refused command takes none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Next {
-    /// Transactions.
-    pub tx: i64,
-    /// Entries.
-    pub entry: i64,
-    /// Allocations.
-    pub allocation: i64,
-    /// Instances.
-    pub instance: i64,
-    /// Liens.
-    pub lien: i64,
-    /// Quotes.
-    pub quote: i64,
-    /// Usage rows.
-    pub usage: i64,
-}
-
-impl Default for Next {
-    fn default() -> Self {
-        Next {
-            tx: 1,
-            entry: 1,
-            allocation: 1,
-            instance: 1,
-            lien: 1,
-            quote: 1,
-            usage: 1,
-        }
-    }
-}
-
-impl Next {
-    /// Gives out a number and moves on.
-    pub(crate) fn take(number: &mut i64) -> i64 {
-        let given = *number;
-        *number = given.saturating_add(1);
-        given
     }
 }
 

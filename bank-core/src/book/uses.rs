@@ -1,9 +1,10 @@
 //! Finished uses, as commands ask for them.
 
 use super::Book;
+use crate::command::Identity;
 use crate::effects::{OtherUse, UseRow};
 use crate::model::{Instance, InstanceKey};
-use crate::need::{INSTANCES_MAX, Identity, Need};
+use crate::need::{INSTANCES_MAX, Need};
 use crate::reconcile::is_same_id;
 use crate::view::View;
 use std::cmp::Reverse;

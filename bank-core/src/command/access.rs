@@ -1,10 +1,10 @@
 //! Commands about who may do what: roles, limits, proposals, new secrets for old keys.
 
 use super::{Command, Scope};
-use crate::access::Role;
 use crate::amount::Amount;
 use crate::ids::ProposalId;
 use crate::model::{Key, LimitOf};
+use crate::role::Role;
 use crate::time::{Seconds, Timestamp};
 
 /// A command about access (ledger.md 8).

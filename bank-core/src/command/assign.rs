@@ -1,6 +1,6 @@
 //! Finished usage that gets its project after all.
 
-use crate::need::Identity;
+use crate::command::Identity;
 use crate::time::Timestamp;
 
 /// Gives finished usage that no project could be found for to a project: what `#unbilled` carries of

@@ -1,8 +1,8 @@
 //! Who gives a command, and how far that reaches.
 
-use crate::access::Who;
 use crate::directory::Directory;
 use crate::ids::ProjectId;
+use crate::role::Who;
 use std::sync::Arc;
 
 /// Who gives a command, and what they may touch (http-auth.md 4). Empty lists mean everything.

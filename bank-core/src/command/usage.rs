@@ -2,7 +2,6 @@
 
 use super::Request;
 use crate::decimal::{Decimal, push_number};
-use crate::need::Identity;
 use crate::policy::{Figures, Finished, Share};
 use crate::time::Timestamp;
 use crate::usage::kept;
@@ -45,6 +44,19 @@ pub struct AsNamed {
     pub account: Option<String>,
     /// Who ran it.
     pub user: Option<String>,
+}
+
+/// The identity of a finished use: it distinguishes one from another (collectors.md 0.1).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// Who reports it.
+    pub source: String,
+    /// The id as the source prints it.
+    pub id: String,
+    /// When it started; 0 where it never did.
+    pub start: Timestamp,
+    /// Its whole content now, as [`UsageReport::canonical`] writes it.
+    pub record: String,
 }
 
 impl UsageReport {

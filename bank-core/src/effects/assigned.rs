@@ -2,8 +2,8 @@
 
 use super::Charged;
 use crate::amount::Amount;
+use crate::command::Identity;
 use crate::ids::AllocationId;
-use crate::need::Identity;
 use crate::refusal::Refusal;
 
 /// What changes of a finished use that gets its project.

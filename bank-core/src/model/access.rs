@@ -1,8 +1,8 @@
 //! Who was given what: roles of people, limits of amounts, proposals.
 
-use crate::access::Role;
 use crate::amount::Amount;
 use crate::ids::{GrantId, ProjectId, ProposalId, TxId};
+use crate::role::Role;
 use crate::time::Timestamp;
 
 /// What a member is in a project.

@@ -6,7 +6,7 @@
 use crate::amount::Amount;
 use crate::command::{AddCycle, SetCycle};
 use crate::effects::{Delta, DirectoryRow, Effects, EntryKind, Outcome};
-use crate::ids::{AllocationId, CycleId, check_name};
+use crate::ids::{AllocationId, CycleId, Next, check_name};
 use crate::model::{Allocation, Cycle, CycleRun, Phase};
 use crate::months;
 use crate::postings::{About, Postings};
@@ -14,7 +14,7 @@ use crate::refusal::Refusal;
 use crate::rules::money::{of_people, one_at_a_time, unblock};
 use crate::select;
 use crate::time::Timestamp;
-use crate::view::{Context, Next, View};
+use crate::view::{Context, View};
 
 /// Defines a cycle. Its first boundary is not over: at the earliest the present period's.
 pub(super) fn add(add: &AddCycle, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {

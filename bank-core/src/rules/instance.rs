@@ -5,7 +5,7 @@ use crate::command::{Close, Create, Repeat, Request, UsageReport};
 use crate::effects::{
     Closed, Created, Delta, Effects, EntryKind, InstanceChange, Outcome, RecordEvent,
 };
-use crate::ids::InstanceId;
+use crate::ids::{InstanceId, Next};
 use crate::model::{Closing, Facts, Instance, LienState, Mode};
 use crate::postings::{About, Postings};
 use crate::refusal::{Refusal, short};
@@ -13,7 +13,7 @@ use crate::rules::quote::promise_tid;
 use crate::rules::{charge, same};
 use crate::select::{self, Names};
 use crate::time::{Seconds, Timestamp};
-use crate::view::{Context, Next, View};
+use crate::view::{Context, View};
 
 /// Makes or finds an instance and keeps what the document says. It holds nothing. One that happened
 /// before the newest use closed was overtaken by its end: it begins nothing.

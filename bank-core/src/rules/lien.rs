@@ -7,7 +7,7 @@ use crate::attribute::check_usage;
 use crate::command::{Request, Reserve, check_duration};
 use crate::effects::{Delta, Effects, EntryKind, InstanceChange, Outcome, Reserved, Shortage};
 use crate::exact::to_amount;
-use crate::ids::{AccountId, AllocationId, LienId};
+use crate::ids::{AccountId, AllocationId, LienId, Next};
 use crate::model::{Account, FLUSH_INTERVAL, Instance, Lien, LienState, Mode, Portion};
 use crate::postings::{About, Postings};
 use crate::price::{Priced, price};
@@ -22,7 +22,7 @@ use crate::rules::instance::{
 use crate::rules::promise::{Binding, bind};
 use crate::select::{self, Candidate, Payer};
 use crate::time::{Seconds, Timestamp};
-use crate::view::{Context, Next, View};
+use crate::view::{Context, View};
 use absorb::{absorb, absorbing};
 
 /// Places a lien; an older one of the same instance gives its money to it.

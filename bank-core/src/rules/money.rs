@@ -5,13 +5,13 @@ use crate::command::{Deposit, Withdraw};
 use crate::effects::{
     Delta, Deposited, DirectoryRow, Effects, EntryKind, Landed, Outcome, Withdrawn,
 };
-use crate::ids::{AccountId, AllocationId, UNBILLED};
+use crate::ids::{AccountId, AllocationId, Next, UNBILLED};
 use crate::model::{Account, Allocation, Figures, Phase};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::select;
 use crate::time::{Timestamp, Window};
-use crate::view::{Context, Next, View};
+use crate::view::{Context, View};
 
 /// Puts money into an account: into an allocation of equal window and limit, else a new one.
 pub(super) fn deposit(

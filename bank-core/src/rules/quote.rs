@@ -6,7 +6,7 @@ use crate::command::{Create, Promise, QuoteRequest, check_duration};
 use crate::directory::FallbackMode;
 use crate::effects::{Effects, Outcome, Quoted};
 use crate::exact::to_amount;
-use crate::ids::{AccountId, QuoteId};
+use crate::ids::{AccountId, Next, QuoteId};
 use crate::model::{Instance, Mode, Quote};
 use crate::postings::Postings;
 use crate::price::{Price, Priced, price};
@@ -16,7 +16,7 @@ use crate::rules::lien::{self, PricedAt, lien_grace};
 use crate::select::{self, Candidate, Payer};
 use crate::time::{Seconds, Timestamp, Window};
 use crate::usage::Usage;
-use crate::view::{Context, Next, View};
+use crate::view::{Context, View};
 
 /// A TID is valid for a day (decisions.md 15).
 const TID_VALID: Seconds = Seconds(86_400);

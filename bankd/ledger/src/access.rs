@@ -14,10 +14,10 @@ use std::time::Duration;
 
 use crate::clock::Stopwatch;
 
-pub use bank_core::access::{ROLES, Role, Roles};
+pub use bank_core::role::{ROLES, Role, Roles};
 
-use bank_core::access::Who;
 use bank_core::command::Scope;
+use bank_core::role::Who;
 use bankd_config as config;
 use std::sync::Arc;
 

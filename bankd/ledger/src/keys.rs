@@ -18,10 +18,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use bank_api::sign::{KeyLookup, Secret, SigningKey};
-use bank_core::access::Who;
 use bank_core::command::Scope;
 use bank_core::directory::Directory;
 use bank_core::model::Key;
+use bank_core::role::Who;
 use bank_core::time::{Timestamp, Window};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

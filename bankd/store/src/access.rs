@@ -1,13 +1,13 @@
 //! Who may do what, in and out: roles of people, limits, what was moved on a day, proposals.
 
 use super::{Error, codec, seal};
-use bank_core::access::Role;
 use bank_core::amount::Amount;
 use bank_core::directory::Directory;
 use bank_core::effects::{Effects, Moved};
 use bank_core::ids::{GrantId, ProjectId, ProposalId, TxId};
 use bank_core::model::{Grant, Limit, LimitOf, MemberRole, MoneyKind, Proposal, ProposalState};
 use bank_core::need::MovedBy;
+use bank_core::role::Role;
 use bank_core::time::Timestamp;
 use bank_core::view::MovedBefore;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};

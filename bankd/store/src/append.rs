@@ -10,9 +10,9 @@ use super::uses::write_shortage;
 use super::version::{self, Version};
 use super::{Error, access, codec, hash, rollup, seal, traces, unmapped};
 use bank_core::effects::{DirectoryRow, Effects, Entry, Transaction, UsageRow};
+use bank_core::ids::Next;
 use bank_core::model::{Allocation, Quote};
 use bank_core::time::Timestamp;
-use bank_core::view::Next;
 use rusqlite::{Connection, params};
 use std::sync::Arc;
 

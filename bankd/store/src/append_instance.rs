@@ -3,11 +3,10 @@
 use super::{Error, codec, seal};
 use bank_core::decimal::Decimal;
 use bank_core::effects::InstanceChange;
-use bank_core::ids::InstanceId;
+use bank_core::ids::{InstanceId, Next};
 use bank_core::model::{Instance, Lien, LienState};
 use bank_core::terms::Span;
 use bank_core::time::Timestamp;
-use bank_core::view::Next;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, params};
 use std::borrow::Cow;

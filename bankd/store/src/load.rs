@@ -5,7 +5,9 @@ use super::{Error, codec, hash, load_past, load_work, period, refused, uses};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::directory::{Bank, Directory};
-use bank_core::ids::{AccountId, AllocationId, EntryId, InstanceId, LienId, QuoteId, UsageId};
+use bank_core::ids::{
+    AccountId, AllocationId, EntryId, InstanceId, LienId, Next, QuoteId, UsageId,
+};
 use bank_core::model::{
     Allocation, Closing, Cycle, Facts, Instance, InstanceKey, Lien, LienState, Mode, ObjectType,
     Phase, Portion,
@@ -13,7 +15,7 @@ use bank_core::model::{
 use bank_core::need::{INSTANCES_MAX, Need};
 use bank_core::time::{Seconds, Timestamp, Window};
 use bank_core::usage::Usage;
-use bank_core::view::{Next, View};
+use bank_core::view::View;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 /// Boundaries journalled in one go.

@@ -14,10 +14,11 @@ use super::{
 use bank_core::command::Chunk;
 use bank_core::directory::{Directory, Policy};
 use bank_core::effects::{Effects, RefusedReserve, Shortage};
+use bank_core::ids::Next;
 use bank_core::ledger::{Ledger, Named};
 use bank_core::need::Need;
 use bank_core::time::Timestamp;
-use bank_core::view::{Already, Next, View};
+use bank_core::view::{Already, View};
 use rusqlite::Connection;
 use std::collections::BTreeSet;
 use std::path::Path;

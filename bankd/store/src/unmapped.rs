@@ -3,10 +3,9 @@
 use super::sqlite::SqliteStore;
 use super::tally::Change;
 use super::{Error, export, seal};
-use bank_core::command::Whose;
+use bank_core::command::{Identity, Whose};
 use bank_core::directory::Directory;
 use bank_core::effects::{AssignedUse, Became, UseRow};
-use bank_core::need::Identity;
 use bank_core::rollup::Sign;
 use bank_core::select;
 use foldhash::HashMap;

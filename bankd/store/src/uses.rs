@@ -2,11 +2,11 @@
 
 use super::{Error, codec, load, seal};
 use bank_core::amount::Amount;
-use bank_core::command::Chunk;
+use bank_core::command::{Chunk, Identity};
 use bank_core::effects::{Became, KnownUse, OtherUse, Shortage};
 use bank_core::ids::{AllocationId, InstanceId};
 use bank_core::model::{Instance, InstanceKey, ObjectType};
-use bank_core::need::{INSTANCES_MAX, Identity, Need};
+use bank_core::need::{INSTANCES_MAX, Need};
 use bank_core::reconcile::{is_same_id, short_id};
 use bank_core::time::Timestamp;
 use bank_core::view::{Already, View};

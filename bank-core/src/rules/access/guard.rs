@@ -1,12 +1,13 @@
 //! What a command moves, held against the limits of who gives it and against the amounts above which
 //! somebody else has to approve.
 
-use crate::access::{Act, Held, Role, Who, held};
+use crate::access::{Act, Held, held};
 use crate::amount::Amount;
 use crate::command::{After, Command};
 use crate::effects::{Effects, EntryKind, Moved, Outcome};
 use crate::model::{Limit, LimitOf, MoneyKind};
 use crate::refusal::Refusal;
+use crate::role::{Role, Who};
 use crate::time::Timestamp;
 use crate::view::{Context, MovedBefore, View};
 use std::cmp::Ordering;

@@ -3,13 +3,14 @@
 
 use super::REQUEST_MAX;
 use super::guard::{Eyes, check_limits, guard, moved};
-use crate::access::{human, narrowed};
+use crate::access::narrowed;
 use crate::command::{Approve, Propose, Reject};
 use crate::effects::{Effects, Outcome};
 use crate::ids::{ProposalId, TxId};
 use crate::model::{Proposal, ProposalState};
 use crate::postings::Postings;
 use crate::refusal::Refusal;
+use crate::role::human;
 use crate::rules::{by_family, scope};
 use crate::view::{Context, View};
 

@@ -1,12 +1,12 @@
 //! Roles of people.
 
-use crate::access::Role;
 use crate::command::{GrantRole, RevokeRole};
 use crate::effects::{DirectoryRow, Effects, Outcome};
 use crate::ids::{GrantId, ProjectId, check_name};
 use crate::model::Grant;
 use crate::postings::Postings;
 use crate::refusal::Refusal;
+use crate::role::Role;
 use crate::view::{Context, View};
 
 /// Gives a role, or gives one that is there another end.

@@ -1,6 +1,5 @@
 //! Roles, limits and proposals over the book in memory.
 
-use crate::access::{Role, Roles, Who};
 use crate::amount::{Amount, Precision};
 use crate::book::Book;
 use crate::command::{
@@ -13,6 +12,7 @@ use crate::ids::ProposalId;
 use crate::ledger::execute;
 use crate::model::{Constraint, Dimension, LimitOf, MemberRole, ProposalState};
 use crate::refusal::Refusal;
+use crate::role::{Role, Roles, Who};
 use crate::time::{Seconds, Timestamp};
 use std::sync::Arc;
 

@@ -4,14 +4,14 @@
 use crate::amount::Amount;
 use crate::command::Whose;
 use crate::effects::{Delta, EntryKind, InstanceChange};
-use crate::ids::{AccountId, AllocationId, LienId};
+use crate::ids::{AccountId, AllocationId, LienId, Next};
 use crate::model::{Instance, Lien, LienState, ObjectType, Portion};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::funds::funds;
 use crate::rules::instance::end_lien;
 use crate::select;
-use crate::view::{Context, Next};
+use crate::view::Context;
 
 /// Moves what an instance's lien holds on allocations that go: to other money of its project, the
 /// rest to the suspense account.

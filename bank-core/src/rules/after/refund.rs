@@ -7,13 +7,13 @@ use crate::command::Refund;
 use crate::decimal::Decimal;
 use crate::effects::{Billing, Effects, EntryKind, InstanceChange, Outcome, Refunded, UsageRow};
 use crate::history::{Rest, rests};
-use crate::ids::{AccountId, AllocationId, UsageId};
+use crate::ids::{AccountId, AllocationId, Next, UsageId};
 use crate::model::{Account, Instance, Phase};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::money::{one_at_a_time, unblock_of};
 use crate::time::{Seconds, Timestamp, Window};
-use crate::view::{Context, Next, View};
+use crate::view::{Context, View};
 
 /// Gives back to each charge its share of what is left of it; every entry points at its charge.
 pub(super) fn refund(refund: &Refund, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {

@@ -10,7 +10,7 @@ use crate::effects::{
     Billing, Delta, Effects, EntryKind, InstanceChange, Outcome, Settled, UsageRow,
 };
 use crate::history::{Rest, rests};
-use crate::ids::{AllocationId, UsageId};
+use crate::ids::{AllocationId, Next, UsageId};
 use crate::model::{Instance, ObjectType};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
@@ -18,7 +18,7 @@ use crate::rules::choice;
 use crate::rules::funds::funds;
 use crate::select::{self, Candidate, Payer};
 use crate::time::Seconds;
-use crate::view::{Context, Next, View};
+use crate::view::{Context, View};
 
 /// Bills a project for what of an instance is unbilled.
 pub(super) fn settle(settle: &Settle, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {

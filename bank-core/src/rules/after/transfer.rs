@@ -4,14 +4,14 @@
 use crate::amount::Amount;
 use crate::command::Transfer;
 use crate::effects::{Effects, EntryKind, Outcome, Transferred};
-use crate::ids::{AccountId, AllocationId};
+use crate::ids::{AccountId, AllocationId, Next};
 use crate::model::{Account, Allocation, Phase};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::money::{figures, of_people, one_at_a_time, unblock};
 use crate::select;
 use crate::time::{Timestamp, Window};
-use crate::view::{Context, Next, View};
+use crate::view::{Context, View};
 
 /// Moves what is there, the earliest end first; each part keeps its window.
 pub(super) fn transfer(

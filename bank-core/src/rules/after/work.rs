@@ -8,14 +8,14 @@ use crate::effects::{
     Billing, Effects, Entry, EntryKind, InstanceChange, Outcome, Reversed, UsageRow,
 };
 use crate::history::{PastTx, Rest, is_charge, refunds_of, rests, taken_back_by};
-use crate::ids::{EntryId, TxId, UsageId};
+use crate::ids::{EntryId, Next, TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::terms::{self, Span};
 use crate::time::Seconds;
 use crate::usage;
-use crate::view::{Context, Next, View};
+use crate::view::{Context, View};
 
 /// Takes a charge, a refund or a settlement back, or does it again.
 pub(super) fn reverse(

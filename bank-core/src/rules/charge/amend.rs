@@ -6,17 +6,17 @@ use crate::amount::Amount;
 use crate::command::Charge;
 use crate::decimal::Decimal;
 use crate::effects::{Billing, Entry, EntryKind, RecordEvent, UsageRow};
-use crate::history::{Placed, rests, standing};
-use crate::ids::{AllocationId, TxId, UsageId};
+use crate::history::{Paid, Placed, rests, standing};
+use crate::ids::{AllocationId, Next, TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::About;
 use crate::refusal::Refusal;
 use crate::rules::after::move_money;
 use crate::rules::instance::would_refuse;
 use crate::rules::would::{self, Needed};
-use crate::terms::{Paid, Whole};
+use crate::terms::Whole;
 use crate::time::{Seconds, Timestamp};
-use crate::view::{Context, Next};
+use crate::view::Context;
 use std::collections::BTreeMap;
 
 /// Whom a use is charged to: what the journal names.

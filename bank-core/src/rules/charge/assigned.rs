@@ -3,13 +3,13 @@
 use crate::amount::Amount;
 use crate::effects::{Billing, EntryKind, UsageRow};
 use crate::history::{rests, standing};
-use crate::ids::UsageId;
+use crate::ids::{Next, UsageId};
 use crate::model::Instance;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::after::{announce, move_money};
 use crate::time::{Seconds, Timestamp};
-use crate::view::{Context, Next, View};
+use crate::view::{Context, View};
 
 /// Takes back all that an instance was charged, in a transaction of its own: the charge on `#unbilled`, or
 /// shadow figures without an account. The instance counts nothing afterwards.

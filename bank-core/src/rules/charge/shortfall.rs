@@ -6,13 +6,13 @@ use super::amend::left;
 use super::paying::Take;
 use crate::amount::Amount;
 use crate::effects::{Billing, Delta, EntryKind};
-use crate::history::Placed;
+use crate::history::{Paid, Placed};
 use crate::ids::AllocationId;
 use crate::model::Phase;
 use crate::postings::About;
 use crate::refusal::Refusal;
 use crate::select::{self, Candidate};
-use crate::terms::{Paid, Shortfall};
+use crate::terms::Shortfall;
 use crate::view::Context;
 
 impl Bill {

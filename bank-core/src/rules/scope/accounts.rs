@@ -2,10 +2,11 @@
 //! nobody else's pays for them.
 
 use super::{account, machine, project, user};
-use crate::access::{Held, Role, held};
+use crate::access::{Held, held};
 use crate::command::SetAccount;
 use crate::model::{Constraint, Dimension};
 use crate::refusal::Refusal;
+use crate::role::Role;
 use crate::select;
 use crate::view::Context;
 

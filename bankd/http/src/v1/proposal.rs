@@ -3,12 +3,12 @@
 
 use axum::response::IntoResponse;
 use bank_api::v1::{List, NewDecision, ProposalQuery, ProposedRequest};
-use bank_core::access::human;
 use bank_core::command::{Access, Approve, Command, Reject, Scope};
 use bank_core::effects::Outcome;
 use bank_core::ids::ProposalId;
 use bank_core::model::{Key, Proposal};
 use bank_core::refusal::Refusal;
+use bank_core::role::human;
 use bank_core::rules;
 use bank_core::time::Timestamp;
 use bank_core::view::Context;

@@ -2,12 +2,12 @@
 
 use axum::response::IntoResponse;
 use bank_api::v1::{List, NewRoleGrant, RevokeQuery, RoleGrant, RoleQuery};
-use bank_core::access::Role;
 use bank_core::command::{Access, Command, GrantRole, RevokeRole};
 use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 use bank_core::model::{Grant, MemberRole};
 use bank_core::refusal::Refusal;
+use bank_core::role::Role;
 use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 

@@ -2,8 +2,8 @@
 
 use super::super::Error;
 use bank_core::amount::Amount;
+use bank_core::command::Identity;
 use bank_core::ids::AccountId;
-use bank_core::need::Identity;
 use bank_core::time::Timestamp;
 use rusqlite::{Connection, Row};
 

@@ -3,7 +3,6 @@
 
 use super::super::ground::Ground;
 use super::super::sqlite::Sqlite;
-use bank_core::access::{Role, Roles, Who};
 use bank_core::amount::Amount;
 use bank_core::attention::{AttentionKind, Concern, Event, Topic, Turn};
 use bank_core::command::{
@@ -13,6 +12,7 @@ use bank_core::command::{
 use bank_core::ids::{AccountId, AllocationId, LienId, TxId};
 use bank_core::ledger;
 use bank_core::model::LimitOf;
+use bank_core::role::{Role, Roles, Who};
 use bank_core::time::{Seconds, Timestamp};
 use bankd_store::{
     Count, Digest, MadeReport, NoticeChange, Numbering, ScheduleChange, ScheduleRow, Snapshot,
