@@ -17,6 +17,7 @@ use crate::time::{Seconds, Timestamp};
 
 mod after;
 mod assigned;
+mod charge;
 mod choice;
 mod outcome;
 mod period;
@@ -25,10 +26,11 @@ mod used;
 
 pub use after::{Adjusted, Refunded, Reversed, Settled, Transferred};
 pub use assigned::{Assigned, AssignedUse};
+pub use charge::Charged;
 pub use choice::{Choice, Settings};
 pub use outcome::{
-    Charged, Closed, Created, Deposited, Landed, LienChanged, Merge, Outcome, Outlived, Quoted,
-    Reserved, Withdrawn,
+    Closed, Created, Deposited, Landed, LienChanged, Merge, Outcome, Outlived, Quoted, Reserved,
+    Withdrawn,
 };
 pub use period::{PeriodClosed, PeriodReopened};
 pub use traces::{Presence, Reshaped, Shape, Traces};
