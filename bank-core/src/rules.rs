@@ -23,6 +23,7 @@ mod instance;
 mod key;
 mod lien;
 mod lien_end;
+mod lifecycle;
 mod mapping;
 mod money;
 mod period;
@@ -86,13 +87,13 @@ fn by_family(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effect
         Command::Deposit(deposit) => money::deposit(deposit, view, ctx),
         Command::Withdraw(withdraw) => money::withdraw(withdraw, view, ctx),
         Command::Quote(request) => quote::quote(request, view, ctx),
-        Command::Create(create) => instance::create(create, view, ctx),
-        Command::Modify(request) => instance::modify(request, view, ctx),
+        Command::Create(create) => lifecycle::create(create, view, ctx),
+        Command::Modify(request) => lifecycle::modify(request, view, ctx),
         Command::Reserve(reserve) => lien::reserve(reserve, view, ctx),
         Command::Charge(charge) => charge::charge(charge, view, ctx),
         Command::Usage(used) => usage::take(used, view, ctx),
         Command::Import(chunk) => import::import(chunk, view, ctx),
-        Command::Close(close) => instance::close(close, view, ctx),
+        Command::Close(close) => lifecycle::close(close, view, ctx),
         Command::SetAllocation(set) => allocation::set(set, view, ctx),
         Command::SetRate(set) => rates::set(set, view, ctx),
         Command::RemoveRate(id) => rates::remove(*id, view, ctx),
@@ -111,7 +112,7 @@ fn by_family(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effect
         Command::AddAttribute(new) => attribute::add(new, view, ctx),
         Command::RemoveAttribute(name) => attribute::remove(name, view, ctx),
         Command::RemoveQuote(id) => promise::remove(*id, view, ctx),
-        Command::Repeat(repeat) => instance::repeated(repeat, view, ctx),
+        Command::Repeat(repeat) => lifecycle::repeated(repeat, view, ctx),
         Command::AddMapping(set) => mapping::add(set, view, ctx),
         Command::SetMapping(set) => mapping::set(set, view, ctx),
         Command::RemoveMapping(id) => mapping::remove(*id, view, ctx),

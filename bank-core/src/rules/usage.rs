@@ -9,7 +9,7 @@ use crate::model::{Instance, Machine};
 use crate::policy::{ChargePolicy, Quantity, Verdict, verdict};
 use crate::postings::Postings;
 use crate::refusal::Refusal;
-use crate::rules::{charge, import, instance, same};
+use crate::rules::{charge, import, lifecycle, same};
 use crate::select;
 use crate::terms::{Terms, Whole};
 use crate::time::Seconds;
@@ -265,7 +265,7 @@ impl Taking<'_> {
         if self.is_amended() {
             return self.free(why, view, ctx);
         }
-        let effects = instance::close_unused(self.report, view, ctx)?;
+        let effects = lifecycle::close_unused(self.report, view, ctx)?;
         let closed = match &effects.outcome {
             Outcome::Closed(closed) => closed.instance,
             _ => None,
