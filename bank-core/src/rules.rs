@@ -31,6 +31,7 @@ mod promise;
 mod quote;
 mod rates;
 pub mod refused;
+mod report;
 mod same;
 mod scope;
 pub(crate) mod settings;

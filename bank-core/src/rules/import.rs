@@ -17,7 +17,7 @@ use crate::policy::{Quantity, Verdict, verdict};
 use crate::price::{Named, Priced, price};
 use crate::refusal::{Refusal, short};
 use crate::rules::would::{self, Needed};
-use crate::rules::{same, scope, usage};
+use crate::rules::{report, same, scope};
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Already, Context, View};
 use journal::Sums;
@@ -167,8 +167,8 @@ impl<'a> Taking<'a> {
         let report = record.report;
         scope::whose(&report.request.whose, self.ctx)?;
         record.fault.map_or(Ok(()), |fault| Err(fault.clone()))?;
-        usage::check_times(report, self.ctx)?;
-        let machine = usage::machine(report, self.ctx);
+        report::check_times(report, self.ctx)?;
+        let machine = report::machine(report, self.ctx);
         let policy = machine.and_then(|m| m.charge_policy).unwrap_or_default();
         let verdict = verdict(policy, &report.finished())?;
         let Ok(before) = self.before(record) else {
@@ -176,7 +176,7 @@ impl<'a> Taking<'a> {
         };
         let machines = &self.view.charged_machines;
         let is_charged = || machines.contains(&report.request.whose.machine);
-        let foreign = usage::foreign(report, is_charged, self.ctx);
+        let foreign = report::foreign(report, is_charged, self.ctx);
         let counts = |b: &&Before| b.became.counts();
         if foreign.is_some() && before.as_ref().filter(counts).is_some_and(|b| !b.is_same) {
             // Another source charges the machine now: the charge of the use stays as it was.

@@ -5,10 +5,11 @@ use crate::amount::Amount;
 use crate::command::{Charge, Chunk, UsageReport};
 use crate::effects::{Became, Charged, Effects, Fate, KnownUse, Outcome, UseRow, Used};
 use crate::ids::{AllocationId, InstanceId};
-use crate::model::{Instance, Machine};
+use crate::model::Instance;
 use crate::policy::{ChargePolicy, Quantity, Verdict, verdict};
 use crate::postings::Postings;
 use crate::refusal::Refusal;
+use crate::rules::report::{check_times, foreign, machine};
 use crate::rules::{charge, import, lifecycle, same};
 use crate::select;
 use crate::terms::{Terms, Whole};
@@ -16,9 +17,6 @@ use crate::time::Seconds;
 use crate::view::{Already, Context, View};
 use std::borrow::Cow;
 use std::sync::Arc;
-
-/// How far the clock of a source may be ahead of the bank's.
-const SKEW: Seconds = Seconds(300);
 
 /// Takes a finished use in. The same record again changes nothing, for ever.
 pub(super) fn take(
@@ -142,44 +140,10 @@ fn in_chunk(report: &UsageReport, view: &View, ctx: &Context<'_>) -> Result<Effe
     Ok(effects)
 }
 
-pub(super) fn machine<'a>(report: &UsageReport, ctx: &Context<'a>) -> Option<&'a Machine> {
-    ctx.directory.machine_named(&report.request.whose.machine)
-}
-
-/// Who charges the machine in place of the record's source: the one that is set; where none is, and
-/// the machine was charged already, whoever did that.
-pub(super) fn foreign(
-    report: &UsageReport,
-    is_charged: impl FnOnce() -> bool,
-    ctx: &Context<'_>,
-) -> Option<String> {
-    match &machine(report, ctx)?.source {
-        Some(source) => Some(source.clone()).filter(|source| *source != report.source),
-        // What nobody stands for claims no machine, so that it was charged says nothing: its price
-        // moves shadow totals only.
-        None => (!report.track && is_charged()).then(|| "its scheduler".to_owned()),
-    }
-}
-
 /// That it is a record at all, and of something that is over.
 fn check(report: &UsageReport, ctx: &Context<'_>) -> Result<(), Refusal> {
     report.check()?;
     check_times(report, ctx)
-}
-
-/// That it is of something that is over.
-pub(super) fn check_times(report: &UsageReport, ctx: &Context<'_>) -> Result<(), Refusal> {
-    let facts = &report.request.facts;
-    let latest = ctx.now.plus(SKEW);
-    for (field, at) in [("start", facts.start), ("end", facts.end)] {
-        if at.is_some_and(|at| at > latest) {
-            return Err(Refusal::BadValue {
-                field,
-                expected: "a time that has passed",
-            });
-        }
-    }
-    Ok(())
 }
 
 /// The answer to what is known already.

@@ -1,0 +1,45 @@
+//! One report of finished usage: its machine, the source that charges it, and its times.
+
+use crate::command::UsageReport;
+use crate::model::Machine;
+use crate::refusal::Refusal;
+use crate::time::Seconds;
+use crate::view::Context;
+
+/// How far the clock of a source may be ahead of the bank's.
+const SKEW: Seconds = Seconds(300);
+
+/// The machine of a report, if the bank knows it.
+pub(super) fn machine<'a>(report: &UsageReport, ctx: &Context<'a>) -> Option<&'a Machine> {
+    ctx.directory.machine_named(&report.request.whose.machine)
+}
+
+/// The source that charges the machine instead of the report's own: the one that is set. If none is set
+/// and the machine has charges, its scheduler.
+pub(super) fn foreign(
+    report: &UsageReport,
+    is_charged: impl FnOnce() -> bool,
+    ctx: &Context<'_>,
+) -> Option<String> {
+    match &machine(report, ctx)?.source {
+        Some(source) => Some(source.clone()).filter(|source| *source != report.source),
+        // What nobody stands for claims no machine, so that it was charged says nothing: its price
+        // moves shadow totals only.
+        None => (!report.track && is_charged()).then(|| "its scheduler".to_owned()),
+    }
+}
+
+/// Refuses a report of a use that is not over.
+pub(super) fn check_times(report: &UsageReport, ctx: &Context<'_>) -> Result<(), Refusal> {
+    let facts = &report.request.facts;
+    let latest = ctx.now.plus(SKEW);
+    for (field, at) in [("start", facts.start), ("end", facts.end)] {
+        if at.is_some_and(|at| at > latest) {
+            return Err(Refusal::BadValue {
+                field,
+                expected: "a time that has passed",
+            });
+        }
+    }
+    Ok(())
+}
