@@ -4,6 +4,7 @@
 
 mod adjust;
 mod liens;
+mod opposite;
 mod refund;
 mod removal;
 mod restore;

@@ -1,6 +1,6 @@
 //! The opposite of charges, refunds and settlements: the instance's sums follow.
 
-use super::undo::{begin, check_cover, oppose, unblock_paid};
+use super::opposite::{begin, check_cover, oppose, unblock_paid};
 use super::{announce, shift_exact_sum};
 use crate::amount::Amount;
 use crate::command::Reverse;

@@ -1,0 +1,152 @@
+//! The opposite entries of a transaction, and the checks before and after them (ledger.md 2.13).
+
+use super::move_money;
+use crate::amount::Amount;
+use crate::command::Reverse;
+use crate::effects::{Entry, EntryKind};
+use crate::history::PastTx;
+use crate::ids::{AllocationId, TxId, UsageId};
+use crate::postings::{About, Postings};
+use crate::refusal::Refusal;
+use crate::rules::money::unblock_of;
+use crate::view::Context;
+
+/// The refusal of a transaction that has no opposite.
+pub(super) fn not_reversible(target: &PastTx, why: &str) -> Refusal {
+    Refusal::NotReversible {
+        transaction: target.id.0,
+        why: format!("{}: {why}", target.op),
+    }
+}
+
+/// Begins the opposite of a transaction.
+pub(super) fn begin(postings: &mut Postings, reverse: &Reverse, ctx: &Context<'_>) -> TxId {
+    let tx = postings.begin("undo", ctx.now);
+    postings.reverse(reverse.transaction);
+    postings.remark(&reverse.note);
+    tx
+}
+
+/// Whether an entry changes a balance: one of a lien, a window or a remark changes none.
+fn moves(entry: &Entry) -> bool {
+    use EntryKind::{
+        Activate, Expire, Lien, LienExpire, LienRelease, LienReplace, Modify, QuoteUse, WouldRefuse,
+    };
+    let beside = [
+        Activate,
+        Expire,
+        Lien,
+        LienExpire,
+        LienRelease,
+        LienReplace,
+        Modify,
+        QuoteUse,
+        WouldRefuse,
+    ];
+    entry.allocation.is_some() && !beside.contains(&entry.kind)
+}
+
+/// Refuses to move money of an account that is not there: nobody could spend it, and no balance
+/// would show it.
+pub(super) fn check_account(
+    postings: &Postings,
+    id: AllocationId,
+    target: &PastTx,
+    ctx: &Context<'_>,
+) -> Result<(), Refusal> {
+    let account = postings.allocation(id).map(|a| a.account);
+    let account = account.and_then(|id| ctx.directory.account(id));
+    match account.filter(|a| a.deleted) {
+        Some(gone) => Err(not_reversible(
+            target,
+            &format!(
+                "account {} was removed since; bring it back first",
+                gone.name
+            ),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The opposite entries, those that take first, and what each allocation gets.
+pub(super) fn oppose(
+    postings: &mut Postings,
+    target: &PastTx,
+    about: &About,
+    rows: &[(UsageId, UsageId)],
+    ctx: &Context<'_>,
+) -> Result<Vec<(AllocationId, Amount)>, Refusal> {
+    let opposite = |own: Option<UsageId>| {
+        let found = rows.iter().find(|(row, _)| Some(*row) == own);
+        found.map(|(_, opposite)| *opposite).or(about.usage)
+    };
+    // It names the project, user and machine of the entry, even if the use has others now.
+    let about_of = |entry: &Entry| About {
+        usage: opposite(entry.usage),
+        project: entry.project.clone(),
+        user: entry.user.clone(),
+        machine: entry.machine.clone(),
+        takes_back: Some(entry.id),
+        ..about.clone()
+    };
+    let mut entries: Vec<&Entry> = target.entries.iter().filter(|e| moves(e)).collect();
+    entries.sort_by_key(|e| e.delta.amount <= 0);
+    let mut parts = Vec::new();
+    for entry in entries {
+        let Some(id) = entry.allocation else { continue };
+        check_account(postings, id, target, ctx)?;
+        let back = Amount(entry.delta.amount).negate()?;
+        let shadow = Amount(entry.delta.shadow).negate()?;
+        let about = about_of(entry);
+        move_money(postings, EntryKind::Reverse, id, (back.0, shadow.0), &about)?;
+        parts.push((id, back));
+    }
+    for entry in target.entries.iter().filter(|e| is_nowhere(e)) {
+        postings.note(EntryKind::Reverse, &about_of(entry));
+    }
+    Ok(parts)
+}
+
+/// Whether an entry is of a shadow charge of a project without allocations: the amount is in the usage row
+/// alone.
+fn is_nowhere(entry: &Entry) -> bool {
+    let is_charge = matches!(entry.kind, EntryKind::ChargeNotional | EntryKind::Reverse);
+    is_charge && entry.allocation.is_none() && entry.usage.is_some()
+}
+
+/// What got money back may not be blocked any more.
+pub(super) fn unblock_paid(
+    postings: &mut Postings,
+    parts: &[(AllocationId, Amount)],
+    ctx: &Context<'_>,
+) {
+    let got = parts.iter().filter(|(_, part)| *part > Amount::ZERO);
+    let got: Vec<AllocationId> = got.map(|(id, _)| *id).collect();
+    unblock_of(postings, &got, ctx);
+}
+
+/// Refuses to leave less than nothing on an allocation that gave something back. The suspense
+/// account has nothing else.
+pub(super) fn check_cover(
+    postings: &Postings,
+    parts: &[(AllocationId, Amount)],
+    reverse: &Reverse,
+    ctx: &Context<'_>,
+) -> Result<(), Refusal> {
+    if reverse.allow_debt {
+        return Ok(());
+    }
+    let suspense = ctx.directory.suspense().map(|a| a.id);
+    for (id, _) in parts.iter().filter(|(_, part)| *part < Amount::ZERO) {
+        let own = postings.allocation(*id);
+        let own = own.filter(|a| Some(a.account) != suspense);
+        let free = own.map_or(0, |a| a.free(false));
+        if free < 0 {
+            return Err(Refusal::Uncovered {
+                allocation: id.0,
+                free: Amount::clamped(free),
+            });
+        }
+    }
+    Ok(())
+}
