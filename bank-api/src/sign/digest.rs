@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 
-use super::field::{Cursor, Malformed};
+use super::field::{Cursor, Malformed, decode_32};
 
 /// The value of a `Content-Digest` header for this body.
 pub fn content_digest(body: &[u8]) -> String {
@@ -39,15 +39,4 @@ fn sha256_of(field: &[u8]) -> Result<Option<[u8; 32]>, Malformed> {
             return Ok(found);
         }
     }
-}
-
-/// Decodes base64 of exactly 32 bytes, without allocating.
-pub(super) fn decode_32(encoded: &str) -> Option<[u8; 32]> {
-    // 32 bytes are 43 digits and one `=`; the decoder wants room for three bytes per four digits.
-    if encoded.len() != 44 {
-        return None;
-    }
-    let mut room = [0_u8; 33];
-    let count = STANDARD.decode_slice(encoded, &mut room).ok()?;
-    room.get(..count)?.try_into().ok()
 }
