@@ -29,7 +29,7 @@ use crate::{
     clock,
     config::{Settings, Token},
     fail::Failure,
-    out::printable,
+    printable::printable,
 };
 
 /// The longest a call may take; the daemon answers within milliseconds or says 503.

@@ -1,12 +1,9 @@
-//! The one place of this program that reads a clock, a time zone, or waits.
+//! The one place of this program that reads a clock or waits.
 //!
 //! The clock is used to resolve time arguments (`today`, `-30d`), to say how old something is, and
 //! to date a signature. It must never decide anything about money: the ledger clock is the daemon's.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-
-use chrono::{DateTime, FixedOffset, Local, Offset as _, TimeZone as _, Utc};
-use chrono_tz::Tz;
 
 /// Now, in microseconds since 1970 UTC; 0 on a machine whose clock stands before that.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
@@ -49,43 +46,5 @@ impl Stopwatch {
     /// The time since then.
     pub(crate) fn elapsed(self) -> Duration {
         self.0.elapsed()
-    }
-}
-
-/// The zone in which times are read and shown.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Zone {
-    /// That of the machine (`TZ`).
-    Local,
-    /// One that was asked for by name.
-    Named(Tz),
-    /// A fixed one, for tests.
-    #[cfg(test)]
-    Fixed(FixedOffset),
-}
-
-impl Zone {
-    /// One by its name, such as `Europe/Berlin`; none where the tables have no such name.
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        name.parse().ok().map(Self::Named)
-    }
-
-    /// The offset of this zone at a moment.
-    pub(crate) fn offset_at(self, us: i64) -> FixedOffset {
-        let utc = DateTime::<Utc>::from_timestamp_micros(us)
-            .unwrap_or_default()
-            .naive_utc();
-        match self {
-            Self::Local => Local.offset_from_utc_datetime(&utc).fix(),
-            Self::Named(zone) => zone.offset_from_utc_datetime(&utc).fix(),
-            #[cfg(test)]
-            Self::Fixed(offset) => offset,
-        }
-    }
-
-    /// A moment as this zone's wall clock, with its offset.
-    pub(crate) fn show(self, us: i64) -> DateTime<FixedOffset> {
-        let utc = DateTime::<Utc>::from_timestamp_micros(us).unwrap_or_default();
-        utc.with_timezone(&self.offset_at(us))
     }
 }

@@ -76,11 +76,11 @@ use ureq::http::Method;
 use crate::{
     cli::{AtArgs, Command, ProposeArgs, RecentArgs, RemoveArgs, WriteArgs},
     client::{self, Call, Client},
-    clock::Zone,
     fail::Failure,
     file::Fresh,
     out::{self, Form},
     period, when,
+    zone::Zone,
 };
 
 /// What a command needs: the daemon, the form of the output, and the time.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::{cli::Global, fail::Failure, picture::Terminal};
+use crate::{cli::Global, fail::Failure, terminal::Terminal};
 
 /// Where the daemon listens unless told otherwise (decisions.md 4).
 pub(crate) const DEFAULT_SERVER: &str = "unix:/var/lib/bankd/bankd.sock";
@@ -89,23 +89,10 @@ pub(crate) fn zone_name() -> Option<String> {
 /// The terminal that the caller sits at: as wide as `COLUMNS` or the terminal itself says, else 80, and
 /// with more than ASCII where the locale has it.
 pub(crate) fn terminal() -> Terminal {
-    terminal_of(
+    Terminal::of(
         &environment,
         terminal_size::terminal_size().map(|(w, _)| w.0),
     )
-}
-
-fn terminal_of(env: &dyn Fn(&str) -> Option<String>, width: Option<u16>) -> Terminal {
-    let said = env("COLUMNS").and_then(|columns| columns.trim().parse().ok());
-    let columns = said.or(width).map_or(80, usize::from).clamp(20, 1000);
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
-        .iter()
-        .find_map(|name| env(name));
-    let locale = locale.unwrap_or_default().to_lowercase();
-    Terminal {
-        columns,
-        unicode: locale.contains("utf-8") || locale.contains("utf8"),
-    }
 }
 
 /// The name under which the caller logged in, where the environment tells it.

@@ -7,7 +7,7 @@ use std::fmt;
 
 use bank_api::{error, exit::bank as exit};
 
-use crate::out::printable;
+use crate::printable::printable;
 
 /// A failure on its way to standard error.
 #[derive(Debug, Clone, PartialEq, Eq)]

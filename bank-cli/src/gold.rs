@@ -24,13 +24,7 @@ use std::{
 
 use self::options::Given;
 use crate::{
-    cli::Global,
-    client::Client,
-    clock::{self, Zone},
-    cmd::Context,
-    config,
-    fail::Failure,
-    out::Form,
+    cli::Global, client::Client, clock, cmd::Context, config, fail::Failure, out::Form, zone::Zone,
 };
 
 /// One of Gold's commands.

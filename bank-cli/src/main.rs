@@ -21,9 +21,12 @@ mod out;
 mod people;
 mod period;
 mod picture;
+mod printable;
 mod separated;
+mod terminal;
 mod upload;
 mod when;
+mod zone;
 
 use std::{
     cell::RefCell,
@@ -116,7 +119,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
 /// What people read has nothing in it that a terminal obeys; programs get what is.
 fn screened(said: String, is_screen: bool) -> String {
     if is_screen {
-        out::screened(&said)
+        printable::screened(&said)
     } else {
         said
     }

@@ -4,7 +4,6 @@
 //! how its field is shown. Renderers make text and print nothing; `main` prints.
 
 mod json;
-mod printable;
 mod scale;
 mod separated;
 mod table;
@@ -12,7 +11,6 @@ mod table;
 mod tests;
 mod width;
 
-pub(crate) use printable::{printable, printable_lines, screened};
 pub(crate) use scale::Scale;
 pub(crate) use width::width;
 
@@ -23,8 +21,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     cli::{Color, Format, Global},
-    clock::Zone,
     fail::Failure,
+    zone::Zone,
 };
 
 /// A row: field name to value.

@@ -2,7 +2,7 @@
 
 use chrono::Datelike as _;
 
-use crate::{cli::NamedPeriodArgs, clock::Zone, fail::Failure, when};
+use crate::{cli::NamedPeriodArgs, fail::Failure, when, zone::Zone};
 
 /// Start and end of a period as the daemon takes them: RFC 3339 UTC, the end exclusive.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -32,10 +32,9 @@ pub(crate) use calendar::{span_of, spans};
 pub(crate) use data::{Bars, Burn, Cell, Chart, OTHERS, POINTS_MAX, Series, Span, Table, Timed};
 pub(crate) use number::{Number, total};
 pub(crate) use page::{Part, Report, Section, foot, head};
-pub(crate) use terminal::Terminal;
 pub(crate) use words::escaped;
 
-use crate::fail::Failure;
+use crate::{fail::Failure, terminal::Terminal};
 
 /// A report as one page of HTML.
 ///

@@ -3,7 +3,7 @@
 use bank_api::text::{self, Moment};
 use chrono::{Local, NaiveTime};
 
-use crate::{clock::Zone, fail::Failure};
+use crate::{fail::Failure, zone::Zone};
 
 const DAY_US: i64 = 86_400_000_000;
 

@@ -11,7 +11,8 @@ use crate::{
     cli::{ExplainArgs, Format},
     fail::Failure,
     figure,
-    out::{Kind, Sheet, column, printable_lines},
+    out::{Kind, Sheet, column},
+    printable::printable_lines,
     when,
 };
 

@@ -15,6 +15,7 @@ use crate::{
     cli::{DropArgs, Format, NamiCommand, One, Page, QuarantineCommand, SpoolCommand},
     fail::Failure,
     out::{self, Form, Kind, Sheet, column},
+    printable::printable_lines,
 };
 
 pub(crate) fn run(form: &Form, command: NamiCommand) -> Result<String, Failure> {
@@ -84,7 +85,7 @@ fn show(form: &Form, place: Place, one: &One) -> Result<String, Failure> {
     if form.is_table() {
         // A terminal must not obey what is in a document.
         shown.push('\n');
-        shown.push_str(&out::printable_lines(text.trim_end()));
+        shown.push_str(&printable_lines(text.trim_end()));
         shown.push('\n');
     }
     Ok(shown)

@@ -15,6 +15,7 @@ use crate::{
     client::{self, Call},
     fail::Failure,
     out::{self, Kind, Sheet, column},
+    printable::printable_lines,
 };
 
 /// Rows of one request.
@@ -63,7 +64,7 @@ fn show(context: &Context, id: i64) -> Result<String, Failure> {
         // A terminal must not obey what somebody sent.
         let body = one.body.as_deref().unwrap_or_default();
         shown.push('\n');
-        shown.push_str(&out::printable_lines(body.trim_end()));
+        shown.push_str(&printable_lines(body.trim_end()));
         shown.push('\n');
     }
     Ok(shown)

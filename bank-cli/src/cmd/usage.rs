@@ -18,6 +18,7 @@ use crate::{
     out::{self, Column, Form, Kind, Row, Sheet, column, named},
     period,
     picture::OTHERS,
+    printable::printable,
 };
 
 /// Words of `--by` that are lengths of time.
@@ -290,7 +291,7 @@ fn value(row: &UsageLine, word: &str) -> String {
     match row.keys.get(word) {
         _ if row.others => OTHERS.to_owned(),
         Some(Some(value)) if value.is_empty() => "(none)".to_owned(),
-        Some(Some(value)) => out::printable(value),
+        Some(Some(value)) => printable(value),
         _ => "(not shown)".to_owned(),
     }
 }
@@ -344,7 +345,7 @@ mod tests {
     use chrono::FixedOffset;
 
     use super::*;
-    use crate::clock::Zone;
+    use crate::zone::Zone;
 
     fn figures(jobs: &str, core: &str, charged: &str, share: &str) -> UsageFigures {
         UsageFigures {

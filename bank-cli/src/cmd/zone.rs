@@ -2,8 +2,8 @@
 
 use crate::{
     cli::{Command, ReportCommand},
-    clock::Zone,
     fail::Failure,
+    zone::Zone,
 };
 
 /// The zone that a command asks for, else that of the machine. Where the daemon cuts days, it refuses a

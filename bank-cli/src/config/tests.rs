@@ -94,25 +94,3 @@ fn a_wrong_file_is_named_with_its_line() {
         "cannot read settings: /tmp/b.toml does not exist"
     );
 }
-
-#[test]
-fn the_terminal_is_what_it_says() {
-    let none: fn(&str) -> Option<String> = |_| None;
-    let plain = terminal_of(&none, None);
-    assert_eq!((plain.columns, plain.unicode), (80, false));
-    let named = |name: &str| match name {
-        "COLUMNS" => Some("132".to_owned()),
-        "LANG" => Some("de_DE.UTF-8".to_owned()),
-        _ => None,
-    };
-    let wide = terminal_of(&named, Some(40));
-    assert_eq!((wide.columns, wide.unicode), (132, true));
-    let c = |name: &str| match name {
-        "LC_ALL" => Some("C".to_owned()),
-        "LANG" => Some("de_DE.UTF-8".to_owned()),
-        "COLUMNS" => Some("wide".to_owned()),
-        _ => None,
-    };
-    let narrow = terminal_of(&c, Some(3));
-    assert_eq!((narrow.columns, narrow.unicode), (20, false));
-}

@@ -1,7 +1,7 @@
 //! Tables as Gold prints them: names, a dashed underline, columns of fixed width to the left.
 
 use super::options::Given;
-use crate::{fail::Failure, figure};
+use crate::{fail::Failure, figure, printable::printable};
 
 /// One column.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +41,7 @@ pub(super) fn print(
 ) -> Result<String, Failure> {
     let chosen = chosen(given, columns)?;
     let shown = |column: Column, value: &String| {
-        let value = crate::out::printable(value);
+        let value = printable(value);
         match figure::hours(&value) {
             Some(hours) if column.amount && given.flag("hours") => hours,
             _ => value,

@@ -2,8 +2,8 @@
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
-use super::{Column, Form, Kind, Row, Sheet, alarming, printable, text};
-use crate::{figure, when};
+use super::{Column, Form, Kind, Row, Sheet, alarming, text};
+use crate::{figure, printable::printable, when};
 
 /// The rows with their column names, the unit and the lines below.
 pub(super) fn rows(form: &Form, sheet: &Sheet, columns: &[&Column]) -> String {

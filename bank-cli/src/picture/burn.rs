@@ -7,7 +7,7 @@ use super::frame::{EDGE, Entry, Frame, LINE, Sign, Size, deposit, legend};
 use super::number::Number;
 use super::scale::Scale;
 use super::words::width;
-use crate::clock::Zone;
+use crate::zone::Zone;
 
 /// Signs of deposits at most; of more the largest.
 const DEPOSITS_MAX: usize = 40;

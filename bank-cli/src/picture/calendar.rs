@@ -3,7 +3,7 @@
 use chrono::{Datelike as _, Days, NaiveDate};
 
 use super::data::{POINTS_MAX, Span};
-use crate::{clock::Zone, when};
+use crate::{when, zone::Zone};
 
 /// How often a stretch of time is asked for its offset from UTC.
 const OFFSETS_MAX: i64 = 400;

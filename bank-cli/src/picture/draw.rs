@@ -6,7 +6,7 @@ use super::frame::{EDGE, LINE, Size};
 use super::number::{Number, total};
 use super::timed::moment;
 use super::{bars, burn, style, timed};
-use crate::clock::Zone;
+use crate::zone::Zone;
 
 /// What begins a document.
 const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";

@@ -9,7 +9,7 @@ use super::style;
 use super::table::of_chart;
 use super::timed::moment;
 use super::words::escaped;
-use crate::{clock::Zone, fail::Failure};
+use crate::{fail::Failure, zone::Zone};
 
 /// Bytes of a page at most: a browser should open it, and a mail carry it.
 pub(crate) const PAGE_MAX: usize = 16 << 20;

@@ -6,7 +6,7 @@ use super::data::{Bars, Burn, Cell, Chart, Table, Timed};
 use super::number::Number;
 use super::timed::moment;
 use super::words::escaped;
-use crate::clock::Zone;
+use crate::zone::Zone;
 
 /// With more rows a table scrolls in a box of its own; on paper it never does.
 const ROWS: usize = 24;

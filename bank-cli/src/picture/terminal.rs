@@ -7,16 +7,7 @@ use super::number::{Number, total};
 use super::scale::Scale;
 use super::timed::moment;
 use super::words::{cells, fitted};
-use crate::clock::Zone;
-
-/// A terminal: how wide it is, and what it can show.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Terminal {
-    /// Characters of a line, 20 and more.
-    pub(crate) columns: usize,
-    /// Whether it shows more than ASCII.
-    pub(crate) unicode: bool,
-}
+use crate::{printable::printable, terminal::Terminal, zone::Zone};
 
 /// Eighths of a block, from the left and from below.
 const LEFT: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
@@ -44,7 +35,7 @@ impl Terminal {
     /// becomes `?`.
     fn name(self, text: &str) -> String {
         let is_shown = |c: char| self.unicode || c.is_ascii();
-        let text = crate::out::printable(text);
+        let text = printable(text);
         text.chars()
             .map(|c| if is_shown(c) { c } else { '?' })
             .collect()

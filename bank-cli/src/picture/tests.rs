@@ -11,7 +11,7 @@ mod shapes;
 use chrono::FixedOffset;
 
 use super::*;
-use crate::{clock::Zone, when};
+use crate::{when, zone::Zone};
 
 /// One hour east of Greenwich.
 fn zone() -> Zone {

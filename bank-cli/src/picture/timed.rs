@@ -7,7 +7,7 @@ use super::frame::{EDGE, Entry, Frame, MIDDLE, Sign, Size, legend};
 use super::number::Number;
 use super::scale::Scale;
 use super::words::width;
-use crate::{clock::Zone, when};
+use crate::{when, zone::Zone};
 
 /// Lines have their signs as long as they do not touch each other.
 const MARKERS: usize = 32;

@@ -9,6 +9,7 @@ use crate::{
     fail::Failure,
     figure,
     out::{self, Column, Kind, Row, Sheet, column, named},
+    printable::printable,
     when,
 };
 
@@ -125,7 +126,7 @@ fn remark(context: &Context, table: &SampledTable) -> String {
 
 /// How often a collector looked, and how long it did not.
 fn looks(context: &Context, source: &SampledSource) -> String {
-    let name = out::printable(&source.source);
+    let name = printable(&source.source);
     let count = figure::grouped(&source.snapshots.to_string());
     let gap = source.gap_from.as_deref().zip(source.gap_until.as_deref());
     let gap = gap.map(|(from, until)| {

@@ -7,8 +7,8 @@ use bank_api::v1::{SampledFigures, SampledLine, SampledTable};
 use super::{is_gap, shown};
 use crate::{
     cmd::Context,
-    out,
     picture::{Bars, Chart, Number, Report, Section, Series, Span, Timed, total},
+    printable::printable,
     when,
 };
 
@@ -67,7 +67,7 @@ fn name(table: &SampledTable, line: &SampledLine) -> String {
     let words: Vec<String> = table
         .by
         .iter()
-        .map(|word| out::printable(&shown(line, word)))
+        .map(|word| printable(&shown(line, word)))
         .collect();
     if words.is_empty() {
         return "all".to_owned();
