@@ -1,8 +1,8 @@
 //! The commands, one file for each noun or verb.
 //!
 //! A command asks the daemon and returns the text for standard output; it must never decide what
-//! the bank allows. What all of them share stands here: reading, writing with an idempotency key,
-//! the sentence after a change, and the question before a removal.
+//! the bank allows. This file has what they share: the sentence after a change, and the question
+//! before a removal. They read and write through `context`.
 
 mod account;
 mod after;
@@ -64,43 +64,21 @@ mod whatif;
 pub(crate) mod zone;
 
 use std::{
-    cell::RefCell,
     fmt::Write as _,
     io::{IsTerminal as _, Write as _},
 };
 
-use bank_api::v1::{List, Paged, PastQuery, Removed};
+use bank_api::v1::Removed;
 use serde::{Serialize, de::DeserializeOwned};
 use ureq::http::Method;
 
 use crate::{
-    cli::{AtArgs, Command, ProposeArgs, RecentArgs, RemoveArgs, WriteArgs},
-    client::{self, Call, Client},
+    cli::{Command, ProposeArgs, RemoveArgs},
+    client::{self, Call},
+    context::{Context, target},
     fail::Failure,
-    file::Fresh,
-    out::{self, Form},
-    period, when,
-    zone::Zone,
+    out,
 };
-
-/// What a command needs: the daemon, the form of the output, and the time.
-#[derive(Debug)]
-pub(crate) struct Context {
-    /// The way to the daemon.
-    pub(crate) client: Client,
-    /// How to print.
-    pub(crate) form: Form,
-    /// Print nothing on success.
-    pub(crate) quiet: bool,
-    /// The project of the settings.
-    pub(crate) project: Option<String>,
-    /// Now, µs since 1970 UTC.
-    pub(crate) now_us: i64,
-    /// Zone of times typed and shown.
-    pub(crate) zone: Zone,
-    /// Where the answer goes; none for standard output.
-    pub(crate) file: Option<RefCell<Fresh>>,
-}
 
 /// Runs a command and returns what goes to standard output.
 pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure> {
@@ -177,56 +155,6 @@ pub(crate) enum Sent<T> {
 }
 
 impl Context {
-    /// Puts out a piece of an answer, into the file where one is wanted. False where nobody reads any more.
-    pub(crate) fn print(&self, text: &str) -> Result<bool, Failure> {
-        match &self.file {
-            Some(file) => file.borrow_mut().put(text).map(|()| true),
-            None if self.quiet => Ok(true),
-            None => crate::print(text),
-        }
-    }
-
-    /// Reads an object or a list.
-    pub(crate) fn get<T: DeserializeOwned>(
-        &self,
-        segments: &[&str],
-        query: &impl Serialize,
-    ) -> Result<T, Failure> {
-        self.client
-            .call(&Call::get(client::path(segments) + &client::query(query)))
-    }
-
-    /// Reads a list to its end, page by page.
-    pub(crate) fn all<T: DeserializeOwned>(
-        &self,
-        segments: &[&str],
-        query: &impl Serialize,
-    ) -> Result<List<T>, Failure> {
-        self.client.all(segments, query)
-    }
-
-    /// Reads rows with their sums to the end, page by page.
-    pub(crate) fn whole<T: DeserializeOwned + Paged>(
-        &self,
-        segments: &[&str],
-        query: &impl Serialize,
-    ) -> Result<T, Failure> {
-        self.client.whole(segments, query)
-    }
-
-    /// Sends a change.
-    pub(crate) fn send<T: DeserializeOwned>(
-        &self,
-        method: Method,
-        segments: &[&str],
-        body: &impl Serialize,
-        write: &WriteArgs,
-    ) -> Result<T, Failure> {
-        let key = Some(self.key(write)?);
-        self.client
-            .call(&Call::send(method, target(segments, write), body, key)?)
-    }
-
     /// Sends an operation that may need a second pair of eyes. What was only proposed comes as what is
     /// said of that.
     pub(crate) fn send_or_propose<T: DeserializeOwned>(
@@ -287,89 +215,6 @@ impl Context {
         let target = client::path(segments) + &client::query(&query);
         self.client
             .call(&Call::delete(target, self.key(&remove.write)?))
-    }
-
-    /// The idempotency key: the one given, else a new one.
-    pub(crate) fn key(&self, write: &WriteArgs) -> Result<String, Failure> {
-        if let Some(key) = &write.key {
-            return Ok(key.clone());
-        }
-        let mut random = [0; 10];
-        getrandom::fill(&mut random)
-            .map_err(|error| Failure::internal(format!("no random numbers: {error}")))?;
-        let millis = u64::try_from(self.now_us.div_euclid(1000)).unwrap_or(0);
-        Ok(uuid::Builder::from_unix_timestamp_millis(millis, &random)
-            .into_uuid()
-            .to_string())
-    }
-
-    /// When something is looked at, as the API takes it.
-    pub(crate) fn past(&self, then: &AtArgs) -> Result<PastQuery, Failure> {
-        Ok(PastQuery {
-            at: self.time(then.at.as_ref())?,
-            recorded: then.recorded,
-        })
-    }
-
-    /// A time argument as the daemon takes it.
-    pub(crate) fn time(&self, argument: Option<&String>) -> Result<Option<String>, Failure> {
-        argument
-            .map(|text| when::argument(text, self.now_us, self.zone))
-            .transpose()
-    }
-
-    /// Likewise; a date stays one, and a month is its first, for the daemon to begin it in the zone that it
-    /// is asked for. Where that has a name, so does the time of day that its clocks show.
-    fn time_or_date(
-        &self,
-        argument: Option<&String>,
-        is_named: bool,
-    ) -> Result<Option<String>, Failure> {
-        match argument.map(String::as_str) {
-            Some("today") => Ok(Some(when::day(self.now_us, self.zone))),
-            Some(text) if period::is_date(text) => Ok(Some(text.to_owned())),
-            Some(text) if period::month(text, self.zone).is_ok() => Ok(Some(format!("{text}-01"))),
-            Some(text) if is_named => {
-                when::wall(text).map_or_else(|| self.bounded(argument), |wall| Ok(Some(wall)))
-            }
-            _ => self.bounded(argument),
-        }
-    }
-
-    /// A time argument that must be a time.
-    fn bounded(&self, argument: Option<&String>) -> Result<Option<String>, Failure> {
-        argument
-            .map(|text| when::bounded(text, self.now_us, self.zone))
-            .transpose()
-    }
-
-    /// Start and end of a time of reports that look back from now; absent is the daemon's default.
-    fn span(&self, args: &RecentArgs) -> Result<(Option<String>, Option<String>), Failure> {
-        if let Some((_, named)) = period::named(&args.named, self.zone)? {
-            return Ok((Some(named.from), Some(named.until)));
-        }
-        let bounds = (args.from.as_ref(), args.to.as_ref());
-        Ok((self.bounded(bounds.0)?, self.bounded(bounds.1)?))
-    }
-
-    /// The same of reports that have a zone: its dates, where one is named.
-    fn span_in(
-        &self,
-        args: &RecentArgs,
-        tz: Option<&String>,
-    ) -> Result<(Option<String>, Option<String>), Failure> {
-        if tz.is_none() {
-            return self.span(args);
-        }
-        if let Some((named, _)) = period::named(&args.named, self.zone)? {
-            let (from, until) = period::dates(named)?;
-            return Ok((Some(from), Some(until)));
-        }
-        let bounds = (args.from.as_ref(), args.to.as_ref());
-        Ok((
-            self.time_or_date(bounds.0, true)?,
-            self.time_or_date(bounds.1, true)?,
-        ))
     }
 
     /// What is said after a change: the answer itself in JSON, else the sentence and the
@@ -435,13 +280,6 @@ impl Context {
     }
 }
 
-fn target(segments: &[&str], write: &WriteArgs) -> String {
-    client::path(segments)
-        + &client::query(&bank_api::v1::WriteQuery {
-            dry_run: write.dry_run,
-        })
-}
-
 /// Asks on a terminal; elsewhere `--yes` is demanded.
 fn confirm(what: &str) -> Result<(), Failure> {
     let stdin = std::io::stdin();
@@ -464,19 +302,4 @@ fn confirm(what: &str) -> Result<(), Failure> {
 /// `no changes` is a mistake of the caller, not a request.
 fn nothing_to_set() -> Failure {
     Failure::usage("nothing to change").hint("name at least one option; --help lists them")
-}
-
-/// A context of tests: a daemon that is never asked, one hour east of Greenwich.
-#[cfg(test)]
-pub(crate) fn test_context() -> Context {
-    let form = out::test_form();
-    Context {
-        client: Client::new(&crate::config::Settings::default()).unwrap(),
-        zone: form.zone,
-        form,
-        quiet: false,
-        project: None,
-        now_us: 0,
-        file: None,
-    }
 }

@@ -1,8 +1,8 @@
 //! Gold's names: `gbalance`, `gdeposit` and their kin run the code of `bank` with Gold's options,
 //! columns, messages and exit codes (ledger.md 5).
 //!
-//! The program acts by the name it is called by; `bank gen links DIR` makes the links. Start at
-//! [`Tool`]; `options` says what each takes, `sheet` prints as Gold does, `list`, `money` and
+//! The program acts by the name it is called by (`gold_tools`); `bank gen links DIR` makes the links.
+//! Start at [`main`]; `options` says what each takes, `sheet` prints as Gold does, `list`, `money` and
 //! `work` ask the daemon. Nothing here decides what the bank allows, and none of Gold's letters
 //! means anything to `bank` itself.
 
@@ -15,86 +15,13 @@ mod statement;
 mod usage;
 mod work;
 
-use std::{
-    ffi::{OsStr, OsString},
-    io::Write as _,
-    path::Path,
-    process::ExitCode,
-};
+use std::{ffi::OsString, io::Write as _, process::ExitCode};
 
 use self::options::Given;
 use crate::{
-    cli::Global, client::Client, clock, cmd::Context, config, fail::Failure, out::Form, zone::Zone,
+    cli::Global, client::Client, clock, config, context::Context, fail::Failure, gold_tools::Tool,
+    out::Form, zone::Zone,
 };
-
-/// One of Gold's commands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tool {
-    /// What accounts have.
-    Balance,
-    /// What the caller's accounts have.
-    MyBalance,
-    /// Money into an account.
-    Deposit,
-    /// Money out of an account.
-    Withdraw,
-    /// Money from one account to another.
-    Transfer,
-    /// What a job was charged, given back.
-    Refund,
-    /// The price of a job.
-    Quote,
-    /// Money held for a job.
-    Reserve,
-    /// What a job used, billed.
-    Charge,
-    /// The projects.
-    Projects,
-    /// The accounts.
-    Accounts,
-    /// The allocations.
-    Allocations,
-    /// The reservations, which are liens here.
-    Reservations,
-    /// What came and went on accounts.
-    Statement,
-    /// What users were charged.
-    Usage,
-}
-
-/// The names, in the order of the manual.
-pub(crate) const TOOLS: [(&str, Tool); 15] = [
-    ("gbalance", Tool::Balance),
-    ("gcharge", Tool::Charge),
-    ("gdeposit", Tool::Deposit),
-    ("glsaccount", Tool::Accounts),
-    ("glsalloc", Tool::Allocations),
-    ("glsproject", Tool::Projects),
-    ("glsres", Tool::Reservations),
-    ("gquote", Tool::Quote),
-    ("grefund", Tool::Refund),
-    ("greserve", Tool::Reserve),
-    ("gstatement", Tool::Statement),
-    ("gtransfer", Tool::Transfer),
-    ("gusage", Tool::Usage),
-    ("gwithdraw", Tool::Withdraw),
-    ("mybalance", Tool::MyBalance),
-];
-
-impl Tool {
-    /// The tool that a program's own name means; none for `bank` and everything else.
-    pub(crate) fn of(argv0: &OsStr) -> Option<Self> {
-        let name = Path::new(argv0).file_name()?.to_str()?;
-        let known = TOOLS.iter().find(|(known, _)| *known == name)?;
-        Some(known.1)
-    }
-
-    /// The name.
-    pub(crate) fn name(self) -> &'static str {
-        let known = TOOLS.iter().find(|(_, tool)| *tool == self);
-        known.map_or("bank", |(name, _)| name)
-    }
-}
 
 /// Runs a tool with the words after its name.
 pub(crate) fn main(tool: Tool, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {

@@ -10,10 +10,12 @@ mod clock;
 mod cmd;
 mod collect;
 mod config;
+mod context;
 mod fail;
 mod figure;
 mod file;
 mod gold;
+mod gold_tools;
 mod help;
 mod hooks;
 mod moab;
@@ -34,11 +36,11 @@ use std::{
     process::ExitCode,
 };
 
-use crate::{cli::Cli, cmd::Context, fail::Failure};
+use crate::{cli::Cli, context::Context, fail::Failure, gold_tools::Tool};
 
 fn main() -> ExitCode {
     let mut words = std::env::args_os();
-    if let Some(tool) = words.next().and_then(|name| gold::Tool::of(&name)) {
+    if let Some(tool) = words.next().and_then(|name| Tool::of(&name)) {
         return gold::main(tool, words);
     }
     let cli = match help::parse(std::env::args_os()) {

@@ -2,7 +2,7 @@
 //!
 //! Pure: numbers go in, text comes out, and the same numbers give the same bytes. A command that has
 //! something to show builds a [`Report`] of [`Section`]s and says [`report`], [`drawing`] or
-//! [`screen`], as the caller's `-O` and `--chart` ask (`cmd::Context::pictured` does that). Amounts are exact decimals
+//! [`screen`], as the caller's `-O` and `--chart` ask (`Context::pictured` does that). Amounts are exact decimals
 //! ([`Number`]); places on a drawing are whole thousandths of a pixel. Nothing here asks the daemon.
 //!
 //! A page asks nobody for anything: no script, no address, one style that its own policy names by its

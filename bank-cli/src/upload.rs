@@ -18,7 +18,7 @@ use crate::{
     cli::WriteArgs,
     client::{self, Call},
     clock,
-    cmd::Context,
+    context::Context,
     fail::Failure,
 };
 

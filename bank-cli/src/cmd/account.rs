@@ -6,9 +6,10 @@ use bank_api::v1::{Account, Constraint, Correction, List, NewAccount, PatchAccou
 use serde_json::Value;
 use ureq::http::Method;
 
-use super::{Context, nothing_to_set};
+use super::nothing_to_set;
 use crate::{
     cli::{AccountCommand, AddAccount, Constraints, Overflowing, Place},
+    context::Context,
     fail::Failure,
     out::{Kind, Row, Sheet, column, row},
 };

@@ -8,9 +8,10 @@ use bank_api::v1::{
 use serde::Serialize;
 use ureq::http::Method;
 
-use super::{Context, Sent};
+use super::Sent;
 use crate::{
     cli::{AdjustArgs, ProposeArgs, RefundArgs, SettleArgs, TransferArgs, UndoArgs},
+    context::Context,
     fail::Failure,
     figure,
     out::Form,

@@ -3,9 +3,10 @@
 use bank_api::v1::{Allocation, AllocationQuery, List, PastQuery, PatchAllocation, Written};
 use ureq::http::Method;
 
-use super::{Context, Sent, nothing_to_set};
+use super::{Sent, nothing_to_set};
 use crate::{
     cli::{AllocationCommand, SetAllocation},
+    context::Context,
     fail::Failure,
     figure,
     out::{Kind, Sheet, column},

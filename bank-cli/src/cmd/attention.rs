@@ -6,9 +6,9 @@ use bank_api::v1::{
 };
 use ureq::http::Method;
 
-use super::Context;
 use crate::{
     cli::{AttentionCommand, ListAttention, WriteArgs},
+    context::Context,
     fail::Failure,
     out::{self, Kind, Sheet, column},
 };
@@ -169,7 +169,7 @@ mod tests {
             open: true,
             ..Attention::default()
         };
-        let context = super::super::test_context();
+        let context = crate::context::test_context();
         let items = vec![
             event(7, Some(80), "chem: 81 % used"),
             event(9, None, "below zero"),

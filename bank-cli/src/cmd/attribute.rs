@@ -3,9 +3,9 @@
 use bank_api::v1::{Attribute, List, NewAttribute, Written};
 use ureq::http::Method;
 
-use super::Context;
 use crate::{
     cli::AttrCommand,
+    context::Context,
     fail::Failure,
     out::{Kind, Sheet, column},
 };

@@ -2,9 +2,9 @@
 
 use bank_api::v1::{Balance, BalanceQuery, List, PastQuery};
 
-use super::Context;
 use crate::{
     cli::BalanceArgs,
+    context::Context,
     fail::Failure,
     figure,
     out::{Column, Form, Kind, Row, Sheet, column, row},

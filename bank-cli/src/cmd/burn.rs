@@ -10,8 +10,9 @@ use bank_api::v1::{
     StatementLine, StatementQuery,
 };
 
-use super::{Context, statement};
+use super::statement;
 use crate::{
+    context::Context,
     fail::Failure,
     picture::{self, Burn, Number, Span, Timed},
     when,

@@ -3,9 +3,10 @@
 use bank_api::v1::{Close, CloseQuery, List, NewClose, UndoClose, Written};
 use ureq::http::Method;
 
-use super::{Context, confirm};
+use super::confirm;
 use crate::{
     cli::{CloseArgs, CloseCommand, RemoveArgs},
+    context::Context,
     fail::Failure,
     figure,
     out::{Kind, Sheet, column},

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use bank_api::v1::{CollectBatch, CollectRound, CollectStatus, List, ReadOptions};
 
-use super::Context;
 use crate::{
     cli::{CollectArgs, CollectCommand, CollectStatusArgs},
     clock,
     collect::{self, queue, round},
     config::collect::{self as settings, Collect},
+    context::Context,
     fail::Failure,
     out::{Kind, Sheet, column},
     upload::{self, Upload},

@@ -3,9 +3,10 @@
 use bank_api::v1::{Cycle, CycleRun, List, NewCycle, PatchCycle, Written};
 use ureq::http::Method;
 
-use super::{Context, Sent, nothing_to_set};
+use super::{Sent, nothing_to_set};
 use crate::{
     cli::{AddCycle, CycleCommand, SetCycle, WriteArgs},
+    context::Context,
     fail::Failure,
     figure,
     out::{Kind, Sheet, column},

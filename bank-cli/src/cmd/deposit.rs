@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use bank_api::v1::{NewDeposit, NewWithdrawal, Receipt};
 use ureq::http::Method;
 
-use super::{Context, Sent};
+use super::Sent;
 use crate::{
     cli::{DepositArgs, WithdrawArgs},
+    context::Context,
     fail::Failure,
     out::Form,
     when,

@@ -15,12 +15,13 @@ use bank_api::v1::{
 use serde::{Serialize, de::DeserializeOwned};
 use ureq::http::Method;
 
-use super::{Context, nothing_to_set};
+use super::nothing_to_set;
 use crate::{
     cli::{
         AddContribution, AddHardware, ContributionCommand, ContributorArgs, ContributorCommand,
         HardwareCommand, RemoveArgs, SetContribution, SetHardware, ValidArgs,
     },
+    context::Context,
     fail::Failure,
     out::{Kind, Sheet, column},
 };

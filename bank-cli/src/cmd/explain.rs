@@ -6,9 +6,9 @@ use bank_api::v1::{
     Considered, ExplainQuery, Explained, Explanation, JournalEntry, Rate, RefusedReserve,
 };
 
-use super::Context;
 use crate::{
     cli::{ExplainArgs, Format},
+    context::Context,
     fail::Failure,
     figure,
     out::{Kind, Sheet, column},

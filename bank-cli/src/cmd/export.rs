@@ -9,9 +9,9 @@ use std::io::{self, ErrorKind, Write};
 
 use bank_api::v1::{List, OnDemandBalances, OnDemandQuery, RecordLine, RecordQuery, Truth};
 
-use super::Context;
 use crate::{
     cli::{ExportCommand, ExportFile, ExportOnDemand, ExportUr1, OnDemandValue, SpanArgs},
+    context::Context,
     fail::Failure,
     file::{cannot, into_file, wanted},
     out,

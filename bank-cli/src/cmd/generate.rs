@@ -8,7 +8,7 @@ use clap::{CommandFactory as _, Parser as _};
 use crate::{
     cli::{Cli, GenCommand},
     fail::Failure,
-    gold::TOOLS,
+    gold_tools::TOOLS,
 };
 
 /// Makes what is wanted and says what it made; a completion is itself the output.

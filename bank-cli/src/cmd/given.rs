@@ -2,9 +2,9 @@
 
 use bank_api::v1::{GivenQuote, GivenQuoteQuery, List};
 
-use super::Context;
 use crate::{
     cli::QuoteCommand,
+    context::Context,
     fail::Failure,
     out::{Kind, Sheet, column},
 };

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use bank_api::v1::{ImportDone, ReadOptions};
 
 use self::progress::Progress;
-use super::Context;
 use crate::{
     cli::{ImportArgs, ReadArgs},
+    context::Context,
     fail::Failure,
     out,
     upload::{self, Upload},

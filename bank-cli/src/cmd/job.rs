@@ -7,9 +7,9 @@ use bank_api::{
     v1::{ChargeRow, Job, JobLien, JobQuery, List},
 };
 
-use super::Context;
 use crate::{
     cli::JobsArgs,
+    context::Context,
     fail::Failure,
     figure,
     out::{Form, Kind, Sheet, column},

@@ -10,10 +10,10 @@ use bank_api::{
 };
 
 use self::place::Place;
-use super::Context;
 use crate::{
     cli::{Format, JournalArgs},
     clock,
+    context::Context,
     fail::Failure,
     figure,
     out::{self, Column, Kind, Row, Sheet, column, row},
@@ -327,7 +327,7 @@ fn flat(context: &Context, entry: &JournalEntry, one_day: bool) -> Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cmd::test_context;
+    use crate::context::test_context;
 
     fn entry(at: &str, user: &str, amount: &str, transaction: i64) -> JournalEntry {
         JournalEntry {

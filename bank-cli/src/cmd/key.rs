@@ -5,10 +5,11 @@ use std::{fmt::Write as _, io::Write as _, os::unix::fs::OpenOptionsExt as _, pa
 use bank_api::v1::{Key, KeyQuery, List, NewKey, NewKeyAnswer, PatchKey, Written};
 use ureq::http::Method;
 
-use super::{Context, nothing_to_set};
+use super::nothing_to_set;
 use crate::{
     cli::{AddKey, KeyCommand, RotateKey, SetKey},
     client,
+    context::Context,
     fail::Failure,
     out::{Kind, Sheet, column},
     when,

@@ -3,9 +3,9 @@
 use bank_api::v1::{Lien, LienQuery, List, PastQuery, PatchLien, Written};
 use ureq::http::Method;
 
-use super::Context;
 use crate::{
     cli::LienCommand,
+    context::Context,
     fail::Failure,
     out::{Form, Kind, Sheet, column},
     when,

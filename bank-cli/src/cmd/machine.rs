@@ -3,9 +3,10 @@
 use bank_api::v1::{List, Machine, NewMachine, PatchMachine, Written};
 use ureq::http::Method;
 
-use super::{Context, nothing_to_set};
+use super::nothing_to_set;
 use crate::{
     cli::{AddMachine, MachineCommand, SetMachine},
+    context::Context,
     fail::Failure,
     moab,
     out::{Kind, Sheet, column},

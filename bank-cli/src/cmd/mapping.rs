@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use bank_api::v1::{List, Mapping, MappingTest, MappingTested, NewMapping, PatchMapping, Written};
 use ureq::http::Method;
 
-use super::{Context, nothing_to_set};
+use super::nothing_to_set;
 use crate::{
     cli::{AddMapping, MappingCommand, SetMapping, WriteArgs},
     client::{self, Call},
+    context::Context,
     fail::Failure,
     out::{Kind, Sheet, column},
 };

@@ -3,9 +3,10 @@
 use bank_api::v1::{List, Member, NewMember, Removed, Written};
 use ureq::http::Method;
 
-use super::{Context, confirm};
+use super::confirm;
 use crate::{
     cli::{MemberCommand, RemoveArgs, WriteArgs},
+    context::Context,
     fail::Failure,
     out::{Kind, Sheet, column},
 };

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use bank_api::exit::bank as exit;
 use bank_api::v1::{Account, Finding, Findings, List, Machine, Project};
 
-use super::Context;
 use crate::{
     cli::{CheckArgs, MoabCommand},
+    context::Context,
     fail::Failure,
     moab::{self, Facts, File, Names, Scripts},
     out::{Kind, Sheet, column},

@@ -9,10 +9,10 @@ use bank_api::v1::{
     Enforced, EnforcedQuery, Monitor, MonitorQuery, MonitorSum, Monitored, Watched,
 };
 
-use super::Context;
 use crate::{
     cli::{Format, MonitorArgs, WhatIfArgs},
     clock,
+    context::Context,
     fail::Failure,
     figure,
     out::{self, Kind, Sheet, column},

@@ -4,10 +4,11 @@ use bank_api::v1::{UsageQuery, UsageTable};
 use chrono::{Datelike as _, Months};
 use serde_json::{Value, json};
 
-use super::{Context, usage};
+use super::usage;
 use crate::{
     cli::{Format, MonthlyArgs},
     config,
+    context::Context,
     fail::Failure,
     out::{Kind, Sheet, column},
     period,
@@ -166,7 +167,7 @@ mod tests {
     fn context(now: &str) -> Context {
         Context {
             now_us: crate::when::read(now).unwrap(),
-            ..super::super::test_context()
+            ..crate::context::test_context()
         }
     }
 

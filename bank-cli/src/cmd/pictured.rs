@@ -2,10 +2,11 @@
 
 use bank_api::v1::{ExpiringRow, FallbackReport, ForecastRow, NegativeRow};
 
-use super::{Context, burn};
+use super::burn;
 use crate::{
     cli::Format,
     config,
+    context::Context,
     fail::Failure,
     picture::{self, Bars, Cell, Chart, Number, Part, Report, Section, Span, Table, Timed},
     when,

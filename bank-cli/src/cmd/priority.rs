@@ -10,10 +10,10 @@ use bank_api::exit::bank as exit;
 use bank_api::v1::{PriorityQuery, PriorityReport, PriorityRow};
 use serde_json::json;
 
-use super::Context;
 use crate::{
     cli::PriorityArgs,
     collect::program::{self, Broken},
+    context::Context,
     fail::Failure,
     out::{self, Kind, Sheet, column},
     when,

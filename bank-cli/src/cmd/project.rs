@@ -3,9 +3,10 @@
 use bank_api::v1::{List, NewProject, PastQuery, PatchProject, Project, Written};
 use ureq::http::Method;
 
-use super::{Context, member, nothing_to_set};
+use super::{member, nothing_to_set};
 use crate::{
     cli::{AddProject, ProjectCommand, SetProject},
+    context::Context,
     fail::Failure,
     out::{Column, Kind, Row, Sheet, column, row},
 };

@@ -8,10 +8,10 @@ use bank_api::exit::bank as exit;
 use bank_api::v1::{SignedCheckpoint, Verification, VerificationQuery};
 use ureq::http::Method;
 
-use super::Context;
 use crate::{
     cli::{CheckpointArgs, VerifyArgs},
     client::{self, Call},
+    context::Context,
     fail::Failure,
     out::{Kind, Sheet, column},
 };

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use bank_api::v1::{List, NewDecision, Proposal, ProposalQuery, Written};
 use ureq::http::Method;
 
-use super::Context;
 use crate::{
     cli::{DecideArgs, ProposalCommand},
+    context::Context,
     fail::Failure,
     out::{Kind, Sheet, column},
     when,

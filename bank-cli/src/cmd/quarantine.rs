@@ -9,10 +9,11 @@ use bank_api::v1::{
 };
 use ureq::http::Method;
 
-use super::{Context, confirm, import};
+use super::{confirm, import};
 use crate::{
     cli::{QuarantinedCommand, RemoveArgs, ReplayArgs, Which, WriteArgs},
     client::{self, Call},
+    context::Context,
     fail::Failure,
     out::{self, Kind, Sheet, column},
     printable::printable_lines,

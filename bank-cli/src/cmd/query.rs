@@ -2,9 +2,9 @@
 
 use bank_api::v1::{QueryAnswer, QueryColumn, QueryQuery};
 
-use super::Context;
 use crate::{
     cli::QueryArgs,
+    context::Context,
     fail::Failure,
     out::{Kind, Sheet, named},
 };

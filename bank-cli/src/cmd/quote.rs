@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use bank_api::v1::{NewQuote, Quote, QuoteLine};
 use ureq::http::Method;
 
-use super::{Context, given};
+use super::given;
 use crate::{
     cli::QuoteArgs,
     client::{self, Call},
+    context::Context,
     fail::Failure,
     figure,
     out::{Form, Sheet, warn},

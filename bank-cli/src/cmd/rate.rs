@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use bank_api::v1::{Job, List, NewRate, PastQuery, Rate, RateQuery, Written};
 use ureq::http::Method;
 
-use super::{Context, rate_test};
+use super::rate_test;
 use crate::{
     cli::{AtArgs, RateCommand, SetRate},
+    context::Context,
     fail::Failure,
     out::{Kind, Sheet, column},
     when,

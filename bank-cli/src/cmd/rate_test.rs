@@ -6,10 +6,11 @@ use bank_api::v1::{NewRate, RateTest, RateTested, Replay, TestedPrice};
 use clap::Parser;
 use ureq::http::Method;
 
-use super::{Context, rate};
+use super::rate;
 use crate::{
     cli::{SetRate, TestRate},
     client::{self, Call},
+    context::Context,
     fail::Failure,
     out::{Kind, Sheet, column, warn},
     when,

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use bank_api::v1::{ReconcileQuery, ReconcileSum, Reconciled};
 
-use super::Context;
 use crate::{
     cli::ReconcileArgs,
+    context::Context,
     fail::Failure,
     figure,
     out::{self, Kind, Sheet, column},

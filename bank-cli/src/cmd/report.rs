@@ -4,9 +4,10 @@ use bank_api::v1::{
     ExpiringRow, FallbackQuery, FallbackReport, ForecastQuery, ForecastRow, List, NegativeRow,
 };
 
-use super::{Context, monthly, pictured, scheduled, share, sheet};
+use super::{monthly, pictured, scheduled, share, sheet};
 use crate::{
     cli::{ExpiringArgs, FallbackArgs, ForecastArgs, ReportCommand},
+    context::Context,
     fail::Failure,
     out::{self, Kind, Sheet, column},
     when,

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use bank_api::v1::{Held, NewReserve};
 use ureq::http::Method;
 
-use super::Context;
 use crate::{
     cli::{ObjectArgs, ReserveArgs, UsageArgs},
+    context::Context,
     fail::Failure,
     figure,
     out::Form,

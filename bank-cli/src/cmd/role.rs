@@ -5,10 +5,11 @@ use bank_api::v1::{
 };
 use ureq::http::Method;
 
-use super::{Context, confirm};
+use super::confirm;
 use crate::{
     cli::{GrantArgs, LimitCommand, LimitOf, RoleCommand, SetLimit},
     client::{self, Call},
+    context::Context,
     fail::Failure,
     out::{Kind, Sheet, column},
 };

@@ -6,9 +6,9 @@ use bank_api::v1::{List, ReportRun, RunReport, ScheduledReport, Status, Written}
 use serde_json::{Value, json};
 use ureq::http::Method;
 
-use super::Context;
 use crate::{
     cli::RunReportArgs,
+    context::Context,
     fail::Failure,
     figure,
     out::{Kind, Sheet, alarming, column},
@@ -155,7 +155,7 @@ mod tests {
             runs: vec![run],
             ..ScheduledReport::default()
         }];
-        let context = super::super::test_context();
+        let context = crate::context::test_context();
         let text = context
             .form
             .list(&List::whole(items.clone()), &sheet(&items))

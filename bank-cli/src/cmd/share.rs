@@ -12,10 +12,10 @@ use bank_api::v1::{
 };
 use serde_json::{Value, json};
 
-use super::Context;
 use crate::{
     cli::{Basis, Credit, EfficiencyArgs, Format, RecentArgs, ShareArgs},
     config,
+    context::Context,
     fail::Failure,
     figure,
     out::{self, Kind, Sheet, column},

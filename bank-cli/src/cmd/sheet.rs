@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use bank_api::v1::{Account, ContributionRow, List, Statement, StatementQuery};
 use serde_json::{Value, json};
 
-use super::{Context, share, statement};
+use super::{share, statement};
 use crate::{
     cli::{BalanceSheetArgs, TopArgs},
+    context::Context,
     fail::Failure,
     figure,
     out::{Kind, Sheet, column},

@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use bank_api::v1::{Followed, LeftOut, List, PatchSource, Source, SourceQuery, Written};
 use ureq::http::Method;
 
-use super::{Context, nothing_to_set};
+use super::nothing_to_set;
 use crate::{
     cli::{SetSource, SourceCommand},
+    context::Context,
     fail::Failure,
     figure,
     out::{Kind, Sheet, alarming, column},

@@ -12,10 +12,10 @@ use bank_api::v1::{
 };
 
 use self::html::Html;
-use super::Context;
 use super::burn::{self, Track};
 use crate::{
     cli::{Format, PeriodArgs, StatementArgs},
+    context::Context,
     fail::Failure,
     figure,
     out::{Kind, Sheet, column},

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use bank_api::v1::{SinkStatus, Status, Unbilled};
 
-use super::Context;
 use crate::{
+    context::Context,
     fail::Failure,
     figure,
     out::{Kind, Sheet, alarming, column},

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use bank_api::v1::{List, NewToken, NewTokenAnswer, Token, TokenQuery};
 use ureq::http::Method;
 
-use super::Context;
 use crate::{
     cli::{AddToken, TokenCommand},
+    context::Context,
     fail::Failure,
     out::{Kind, Sheet, column},
     when,

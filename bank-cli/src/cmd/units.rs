@@ -2,12 +2,12 @@
 
 use bank_api::v1::{List, PastQuery, Rate, RateQuery};
 
-use super::Context;
 use crate::{
     cli::{
         AccountCommand, AllocationCommand, AtArgs, Basis, Command, LienCommand, ReportCommand,
         ShareArgs, Units,
     },
+    context::Context,
     fail::Failure,
     out::{Scale, Time},
 };

@@ -8,9 +8,10 @@ use bank_api::v1::{
 };
 use ureq::http::Method;
 
-use super::{Context, confirm, mapping};
+use super::{confirm, mapping};
 use crate::{
     cli::{AssignArgs, UnmappedArgs, UnmappedCommand, WriteArgs},
+    context::Context,
     fail::Failure,
     out::{self, Kind, Sheet, column},
 };

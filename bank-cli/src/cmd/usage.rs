@@ -9,10 +9,10 @@ use std::fmt::Write as _;
 use bank_api::v1::{UsageFigures, UsageLine, UsageQuery, UsageTable};
 
 use self::figures::{Figures, figures};
-use super::Context;
 use crate::{
     cli::{PeriodArgs, Resource, UsageTableArgs},
     config,
+    context::Context,
     fail::Failure,
     figure,
     out::{self, Column, Form, Kind, Row, Sheet, column, named},

@@ -3,9 +3,10 @@
 use bank_api::v1::{List, NewUser, PatchUser, User, Written};
 use ureq::http::Method;
 
-use super::{Context, nothing_to_set};
+use super::nothing_to_set;
 use crate::{
     cli::{AddUser, SetUser, UserCommand},
+    context::Context,
     fail::Failure,
     out::{Kind, Sheet, column},
 };

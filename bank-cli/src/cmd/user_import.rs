@@ -7,9 +7,9 @@ use std::io::{self, Read};
 use bank_api::v1::{BadLine, ImportedUsers, MERGE_MAX, MergeEntry, MergeUsers, MergedUsers};
 use ureq::http::Method;
 
-use super::Context;
 use crate::{
     cli::{ImportUsers, PeopleFormat, WriteArgs},
+    context::Context,
     fail::Failure,
     out,
     people::{self, People},

@@ -4,9 +4,9 @@
 use bank_api::v1::{ClockStatus, ConfirmClock, WhatIf, WhatIfQuery, Written};
 use ureq::http::Method;
 
-use super::Context;
 use crate::{
     cli::{ClockCommand, WhatIfArgs},
+    context::Context,
     fail::Failure,
     out::{self, Kind, Sheet, column},
     when,

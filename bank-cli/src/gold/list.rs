@@ -9,7 +9,7 @@ use super::{
     options::Given,
     sheet::{self, Cell, money, one, text},
 };
-use crate::{cmd::Context, fail::Failure, figure, when};
+use crate::{context::Context, fail::Failure, figure, when};
 
 /// `gbalance`; with `own` the rows of that user, as `mybalance` has them.
 pub(super) fn balance(

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use bank_api::exit::bank as exit;
 
-use super::{Tool, options::Given};
-use crate::fail::Failure;
+use super::options::Given;
+use crate::{fail::Failure, gold_tools::Tool};
 
 /// Gold's exit code: its status code, from the one table of refusals, divided by ten.
 pub(super) fn exit(failure: &Failure) -> u8 {

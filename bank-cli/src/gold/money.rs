@@ -7,12 +7,13 @@ use bank_api::v1::{
 };
 use ureq::http::Method;
 
-use super::{Tool, options::Given};
+use super::options::Given;
 use crate::{
     cli::{self, WriteArgs},
-    cmd::Context,
+    context::Context,
     fail::Failure,
     figure,
+    gold_tools::Tool,
 };
 
 pub(super) fn deposit(context: &Context, given: &Given) -> Result<String, Failure> {

@@ -7,8 +7,7 @@ use std::ffi::OsString;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
-use super::Tool;
-use crate::cli;
+use crate::{cli, gold_tools::Tool};
 
 /// What a letter or word means.
 struct Meaning {

@@ -4,7 +4,7 @@ use bank_api::v1::{UsageQuery, UsageTable};
 
 use super::options::Given;
 use super::sheet::{self, Cell, money, one, text};
-use crate::{cmd::Context, config, fail::Failure};
+use crate::{config, context::Context, fail::Failure};
 
 /// Charges by user, the largest first.
 pub(super) fn usage(context: &Context, given: &Given) -> Result<String, Failure> {

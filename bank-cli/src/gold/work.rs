@@ -15,7 +15,7 @@ use super::{
 use crate::{
     cli::WriteArgs,
     client::{self, Call},
-    cmd::Context,
+    context::Context,
     fail::Failure,
     figure, when,
 };
@@ -233,7 +233,7 @@ fn duration(context: &Context, given: &Given) -> Result<Option<i64>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::{super::options::read, *};
-    use crate::cmd::test_context;
+    use crate::context::test_context;
 
     fn given(tool: Tool, line: &str) -> Given {
         read(tool, line.split_whitespace().map(Into::into)).unwrap()

@@ -3,7 +3,7 @@
 use bank_api::v1::{ForecastRow, Statement, StatementLine};
 
 use super::*;
-use crate::cmd::test_context;
+use crate::context::test_context;
 
 fn time(text: &str) -> i64 {
     when::read(text).unwrap()

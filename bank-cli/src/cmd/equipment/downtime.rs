@@ -3,9 +3,10 @@
 use bank_api::v1::{Downtime, NewDowntime, PatchDowntime, Written};
 use ureq::http::Method;
 
-use super::{Context, Rows, bound, nothing_to_set};
+use super::{Rows, bound, nothing_to_set};
 use crate::{
     cli::{AddDowntime, DowntimeCommand, SetDowntime},
+    context::Context,
     fail::Failure,
     out::{Kind, Sheet, column},
     when,

@@ -12,11 +12,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use ureq::http::Method;
 
-use super::super::Context;
 use super::pattern;
 use super::table::{Cells, Table};
 use crate::{
     cli::{ImportTable, ImportTables, TakeArgs, WriteArgs},
+    context::Context,
     fail::Failure,
 };
 

@@ -16,7 +16,7 @@ use crate::{
     cli::{
         ExportCsv, ExportInvoice, ExportJsonl, ExportPods, ExportUr1, FeedArgs, IgnoreArgs, Profile,
     },
-    cmd::Context,
+    context::Context,
     fail::Failure,
     file::{cannot, into_file, sync_folder, wanted},
     out, when,

@@ -11,7 +11,7 @@ use super::feed;
 use super::state::StateFile;
 use crate::{
     cli::{ExportApel, Message},
-    cmd::Context,
+    context::Context,
     fail::Failure,
     file::{cannot, sync_folder},
 };

@@ -10,7 +10,7 @@ use ureq::http::Method;
 
 use crate::{
     cli::{ImportArgs, WriteArgs},
-    cmd::Context,
+    context::Context,
     fail::Failure,
     out,
 };

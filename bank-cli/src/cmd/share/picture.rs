@@ -7,7 +7,7 @@ use bank_api::v1::{
 };
 
 use crate::{
-    cmd::Context,
+    context::Context,
     picture::{Bars, Cell, Chart, Number, Part, Report, Section, Series, Span, Table, Timed},
     when,
 };
@@ -415,7 +415,7 @@ mod tests {
             periods: vec![period],
             ..ContributionReport::default()
         };
-        picture::report(&report(&crate::cmd::test_context(), &told)).unwrap()
+        picture::report(&report(&crate::context::test_context(), &told)).unwrap()
     }
 
     #[test]
@@ -431,7 +431,7 @@ mod tests {
             periods: vec![period],
             ..ContributionReport::default()
         };
-        let context = crate::cmd::test_context();
+        let context = crate::context::test_context();
         let own = picture::report(&utilization(&context, &told)).unwrap();
         assert!(own.contains("<title>Utilisation"), "{own}");
         assert!(

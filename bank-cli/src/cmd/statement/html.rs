@@ -7,7 +7,8 @@ use bank_api::v1::{Statement, StatementLine};
 
 use super::{Writer, text};
 use crate::{
-    cmd::{Context, burn},
+    cmd::burn,
+    context::Context,
     fail::Failure,
     figure,
     out::Form,

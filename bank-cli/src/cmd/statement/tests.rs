@@ -4,7 +4,7 @@ use bank_api::v1::{Statement, StatementGroup, StatementLine, StatementPart};
 
 use super::html::Html;
 use super::{Writer, text};
-use crate::cmd::test_context;
+use crate::context::test_context;
 
 fn group(heading: &str, amount: &str, entries: i64, jobs: i64) -> StatementGroup {
     StatementGroup {

@@ -6,7 +6,7 @@ use bank_api::v1::{Statement, StatementGroup, StatementLine};
 
 use super::Writer;
 use crate::{
-    cmd::Context, fail::Failure, figure, out::Form, printable::printable, when, zone::Zone,
+    context::Context, fail::Failure, figure, out::Form, printable::printable, when, zone::Zone,
 };
 
 /// The columns in which balances and movements end.

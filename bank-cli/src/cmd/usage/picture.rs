@@ -5,7 +5,7 @@ use bank_api::v1::{UsageFigures, UsageLine, UsageTable};
 use super::figures::{has_shadow, unit, used};
 use super::{Resource, value};
 use crate::{
-    cmd::Context,
+    context::Context,
     fail::Failure,
     figure,
     out::Form,
@@ -181,7 +181,7 @@ mod tests {
             rows: (0..names).map(one).collect(),
             ..UsageTable::default()
         };
-        let context = crate::cmd::test_context();
+        let context = crate::context::test_context();
         assert!(report(&context, &table(5_000), &[]).is_ok());
         let failure = report(&context, &table(5_001), &[]).unwrap_err();
         assert_eq!(failure.exit, 2);

@@ -4,8 +4,8 @@ mod picture;
 
 use bank_api::v1::{SampledLine, SampledQuery, SampledSource, SampledTable, UsageQuery};
 
-use super::Context;
 use crate::{
+    context::Context,
     fail::Failure,
     figure,
     out::{self, Column, Kind, Row, Sheet, column, named},

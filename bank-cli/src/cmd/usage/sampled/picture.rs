@@ -6,7 +6,7 @@ use bank_api::v1::{SampledFigures, SampledLine, SampledTable};
 
 use super::{is_gap, shown};
 use crate::{
-    cmd::Context,
+    context::Context,
     picture::{Bars, Chart, Number, Report, Section, Series, Span, Timed, total},
     printable::printable,
     when,
