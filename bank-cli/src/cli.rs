@@ -20,6 +20,7 @@ mod hold;
 mod mapping;
 mod nami;
 mod noun;
+mod period;
 mod price;
 mod proof;
 mod records;
@@ -29,14 +30,17 @@ mod share;
 mod source;
 mod statement;
 mod usage;
+pub(crate) mod value;
 mod verb;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use self::value::idempotency_key;
+
 #[cfg(test)]
-pub(crate) use self::statement::ZoneArgs;
+pub(crate) use self::period::ZoneArgs;
 pub(crate) use self::{
     access::{
         AddToken, DecideArgs, GrantArgs, LimitCommand, LimitOf, ProposalCommand, ProposeArgs,
@@ -64,6 +68,7 @@ pub(crate) use self::{
         AddMachine, AddProject, AddUser, ImportUsers, MachineCommand, MemberCommand, PeopleFormat,
         ProjectCommand, SetMachine, SetProject, SetUser, Switch, UserCommand,
     },
+    period::{AtArgs, NamedPeriodArgs, PeriodArgs, RecentArgs},
     price::{AttrCommand, QuoteCommand, RateCommand, SetRate, TestRate},
     proof::{CheckpointArgs, VerifyArgs},
     records::{
@@ -75,13 +80,13 @@ pub(crate) use self::{
     scheduled::{BalanceSheetArgs, MonthlyArgs, RunReportArgs},
     share::{Basis, Credit, EfficiencyArgs, PriorityArgs, ShareArgs, TopArgs},
     source::{ReconcileArgs, SetSource, SourceCommand},
-    statement::{CloseArgs, CloseCommand, NamedPeriodArgs, PeriodArgs, RecentArgs, StatementArgs},
+    statement::{CloseArgs, CloseCommand, StatementArgs},
     usage::{
         FallbackArgs, ImportArgs, QuarantinedCommand, ReadArgs, ReplayArgs, ReportArgs,
         ReportCommand, Which,
     },
     verb::{
-        AtArgs, BalanceArgs, DepositArgs, ExplainArgs, JobsArgs, JournalArgs, OnlyArgs, QueryArgs,
+        BalanceArgs, DepositArgs, ExplainArgs, JobsArgs, JournalArgs, OnlyArgs, QueryArgs,
         QuoteArgs, WithdrawArgs,
     },
 };
@@ -475,30 +480,6 @@ pub(crate) struct RemoveArgs {
     /// Do not ask for confirmation
     #[arg(short = 'y', long)]
     pub(crate) yes: bool,
-}
-
-/// 1 to 255 visible ASCII characters without `#` (http-auth.md 3).
-fn idempotency_key(text: &str) -> Result<String, String> {
-    let good = text
-        .bytes()
-        .all(|byte| byte.is_ascii_graphic() && byte != b'#');
-    if good && (1..=255).contains(&text.len()) {
-        Ok(text.to_owned())
-    } else {
-        Err("1 to 255 visible ASCII characters, no #".to_owned())
-    }
-}
-
-/// A decimal number with an optional sign. How many digits are allowed is the bank's to say.
-pub(crate) fn amount(text: &str) -> Result<String, String> {
-    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    if number(whole) && number(fraction) && !(whole.is_empty() && fraction.is_empty()) {
-        Ok(text.strip_prefix('+').unwrap_or(text).to_owned())
-    } else {
-        Err("not a number; write digits and at most one point, such as 250000 or 12.5".to_owned())
-    }
 }
 
 #[cfg(test)]

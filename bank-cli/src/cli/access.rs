@@ -2,7 +2,8 @@
 
 use clap::{Args, Subcommand};
 
-use super::{RemoveArgs, WriteArgs, amount};
+use super::value::amount;
+use super::{RemoveArgs, WriteArgs};
 
 /// `bank token`.
 #[derive(Debug, Subcommand)]

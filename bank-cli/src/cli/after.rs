@@ -2,7 +2,8 @@
 
 use clap::Args;
 
-use super::{ProposeArgs, WriteArgs, amount};
+use super::value::amount;
+use super::{ProposeArgs, WriteArgs};
 
 /// `bank transfer`.
 #[derive(Debug, Clone, Default, Args)]

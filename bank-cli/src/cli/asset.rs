@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{AtArgs, OnlyArgs, ProposeArgs, RemoveArgs, Switch, WriteArgs, amount};
+use super::value::amount;
+use super::{AtArgs, OnlyArgs, ProposeArgs, RemoveArgs, Switch, WriteArgs};
 
 /// `bank account`.
 #[derive(Debug, Subcommand)]

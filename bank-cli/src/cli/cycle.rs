@@ -2,7 +2,8 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{OnlyArgs, ProposeArgs, RemoveArgs, Switch, WriteArgs, amount};
+use super::value::amount;
+use super::{OnlyArgs, ProposeArgs, RemoveArgs, Switch, WriteArgs};
 
 /// `bank cycle`.
 #[derive(Debug, Subcommand)]

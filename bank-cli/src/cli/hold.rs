@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use super::verb::pair;
-use super::{WriteArgs, amount};
+use super::WriteArgs;
+use super::value::{amount, pair};
 
 /// What a job uses, and what else its price may depend on.
 #[derive(Debug, Clone, Default, Args)]

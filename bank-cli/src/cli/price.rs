@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::verb::pair;
+use super::value::pair;
 use super::{AtArgs, RemoveArgs, WriteArgs};
 
 /// `bank rate`.

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::WriteArgs;
-use super::statement::{PeriodArgs, ZoneArgs};
+use super::period::{PeriodArgs, ZoneArgs};
 
 /// `bank report balance-sheet`.
 #[derive(Debug, Clone, Args)]

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::statement::{RecentArgs, ZoneArgs};
+use super::period::{RecentArgs, ZoneArgs};
 
 /// `bank report contribution`, `bank report utilization`.
 #[derive(Debug, Clone, Default, Args)]

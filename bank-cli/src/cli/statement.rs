@@ -2,7 +2,8 @@
 
 use clap::{Args, Subcommand};
 
-use super::{AtArgs, OutputArgs, RemoveArgs, WriteArgs};
+use super::period::{AtArgs, PeriodArgs, ZoneArgs};
+use super::{OutputArgs, RemoveArgs, WriteArgs};
 
 /// `bank statement`.
 #[derive(Debug, Clone, Default, Args)]
@@ -39,78 +40,6 @@ pub(crate) struct StatementArgs {
     pub(crate) chart: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
-}
-
-/// Whose clock times are of.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct ZoneArgs {
-    /// Time zone of what is typed and shown, such as Europe/Berlin [default: that of the machine]
-    #[arg(long, value_name = "AREA/CITY")]
-    pub(crate) tz: Option<String>,
-}
-
-/// Which time.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct PeriodArgs {
-    /// Start, inclusive [default: the first of this month]
-    #[arg(
-        long,
-        visible_alias = "start",
-        value_name = "TIME",
-        allow_hyphen_values = true,
-        conflicts_with_all = ["month", "quarter", "year"]
-    )]
-    pub(crate) from: Option<String>,
-    /// End, exclusive [default: now]
-    #[arg(
-        long,
-        visible_aliases = ["until", "end"],
-        value_name = "TIME",
-        allow_hyphen_values = true,
-        conflicts_with_all = ["month", "quarter", "year"]
-    )]
-    pub(crate) to: Option<String>,
-    #[command(flatten)]
-    pub(crate) named: NamedPeriodArgs,
-}
-
-/// Which time, of reports that look back from now.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct RecentArgs {
-    /// Start of the time, inclusive [default: 30 days before its end]
-    #[arg(
-        long,
-        visible_alias = "start",
-        value_name = "TIME",
-        allow_hyphen_values = true,
-        conflicts_with_all = ["month", "quarter", "year"]
-    )]
-    pub(crate) from: Option<String>,
-    /// Its end, exclusive [default: now]
-    #[arg(
-        long,
-        visible_aliases = ["until", "end"],
-        value_name = "TIME",
-        allow_hyphen_values = true,
-        conflicts_with_all = ["month", "quarter", "year"]
-    )]
-    pub(crate) to: Option<String>,
-    #[command(flatten)]
-    pub(crate) named: NamedPeriodArgs,
-}
-
-/// A time of the calendar.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct NamedPeriodArgs {
-    /// A month, such as 2026-10
-    #[arg(long, value_name = "YYYY-MM", conflicts_with_all = ["quarter", "year"])]
-    pub(crate) month: Option<String>,
-    /// A quarter, such as 2026Q4
-    #[arg(long, value_name = "YYYYQN", conflicts_with = "year")]
-    pub(crate) quarter: Option<String>,
-    /// A year, such as 2026
-    #[arg(long, value_name = "YYYY")]
-    pub(crate) year: Option<String>,
 }
 
 /// `bank close`.

@@ -9,9 +9,9 @@ use clap::{
 };
 
 use super::attention::{ExpiringArgs, ForecastArgs};
+use super::period::{RecentArgs, ZoneArgs};
 use super::scheduled::{BalanceSheetArgs, MonthlyArgs, RunReportArgs};
 use super::share::{EfficiencyArgs, ShareArgs, TopArgs};
-use super::statement::{RecentArgs, ZoneArgs};
 use super::{OutputArgs, RemoveArgs, WriteArgs};
 
 /// `bank import`.

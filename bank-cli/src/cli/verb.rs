@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ProposeArgs, QuoteCommand, UsageArgs, WriteArgs, amount};
+use super::value::amount;
+use super::{AtArgs, ProposeArgs, QuoteCommand, UsageArgs, WriteArgs};
 
 /// `bank balance`.
 #[derive(Debug, Clone, Default, Args)]
@@ -38,17 +39,6 @@ pub(crate) struct BalanceArgs {
     /// The columns of Moab Accounting Manager 9
     #[arg(long, conflicts_with = "available")]
     pub(crate) mam: bool,
-}
-
-/// When something is looked at.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct AtArgs {
-    /// As it was at this moment
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) at: Option<String>,
-    /// As it was known then: without what was recorded later
-    #[arg(long, requires = "at")]
-    pub(crate) recorded: bool,
 }
 
 /// `bank quote`.
@@ -250,14 +240,4 @@ pub(crate) struct QueryArgs {
     /// OBJECTS Query CONDITION… OPTION…; quote what the shell would read
     #[arg(required = true, num_args = 1.., value_name = "QUERY")]
     pub(crate) words: Vec<String>,
-}
-
-/// `NAME=VALUE`, or `NAME:VALUE` as schedulers write it.
-pub(super) fn pair(text: &str) -> Result<(String, String), String> {
-    match text.split_once(['=', ':']) {
-        Some((name, value)) if !name.is_empty() && !value.is_empty() => {
-            Ok((name.to_owned(), value.to_owned()))
-        }
-        _ => Err("write NAME=VALUE".to_owned()),
-    }
 }

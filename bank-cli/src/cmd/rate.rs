@@ -90,8 +90,8 @@ pub(super) fn body(context: &Context, args: SetRate) -> Result<NewRate, Failure>
         (Some((name, value)), None) => (name.to_owned(), Some(value.to_owned())),
         (_, instance) => (name, instance),
     };
-    let rate =
-        crate::cli::amount(&rate).map_err(|why| Failure::usage(format!("rate {rate:?}: {why}")))?;
+    let rate = crate::cli::value::amount(&rate)
+        .map_err(|why| Failure::usage(format!("rate {rate:?}: {why}")))?;
     Ok(NewRate {
         from: context.time(args.from.as_ref())?,
         until: context.time(args.until.as_ref())?,

@@ -122,7 +122,7 @@ pub(super) fn job(given: &Given) -> Result<String, Failure> {
 
 /// An amount given, in credits; with `-h` it is in hours.
 pub(super) fn credits(given: &Given, text: &str) -> Result<String, Failure> {
-    let text = cli::amount(text)
+    let text = cli::value::amount(text)
         .map_err(|why| Failure::usage(format!("the amount {text:?} must be a number: {why}")))?;
     if !given.flag("hours") {
         return Ok(text);

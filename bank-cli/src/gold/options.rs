@@ -243,7 +243,7 @@ fn argument(meaning: &Meaning) -> Arg {
     match meaning.takes {
         Takes::Nothing => arg.action(ArgAction::SetTrue),
         Takes::Text(name) => valued(arg, name),
-        Takes::Amount => valued(arg, "AMOUNT").value_parser(cli::amount),
+        Takes::Amount => valued(arg, "AMOUNT").value_parser(cli::value::amount),
         Takes::Whole => valued(arg, "N").value_parser(whole),
         Takes::Id => valued(arg, "ID").value_parser(whole),
         Takes::Pairs => valued(arg, "NAME=VALUE").action(ArgAction::Append),
