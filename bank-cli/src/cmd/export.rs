@@ -2,6 +2,7 @@
 //! formats of other programs (`feed`). Page by page, so that a long past needs little memory.
 
 mod feed;
+mod month;
 mod spool;
 mod state;
 

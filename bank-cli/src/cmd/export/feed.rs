@@ -9,9 +9,8 @@ use std::{
 
 use bank_api::v1::{ExportPage, ExportQuery, Truth};
 
-use super::PAGE;
-use super::spool::bounds;
 use super::state::{Confirmed, State, StateFile};
+use super::{PAGE, month};
 use crate::{
     cli::{
         ExportCsv, ExportInvoice, ExportJsonl, ExportPods, ExportUr1, FeedArgs, IgnoreArgs, Profile,
@@ -94,7 +93,7 @@ fn ignored(context: &Context, args: &IgnoreArgs) -> Result<Option<String>, Failu
 /// `bank export nerc-invoice`.
 pub(super) fn invoice(context: &Context, mut args: ExportInvoice) -> Result<String, Failure> {
     if let Some(month) = &args.month {
-        let (from, to) = bounds(month)?;
+        let (from, to) = month::bounds(month)?;
         (args.feed.from, args.feed.to) = (Some(from), Some(to));
     }
     if args.feed.from.is_none() {

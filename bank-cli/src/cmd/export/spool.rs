@@ -7,8 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::feed;
 use super::state::StateFile;
+use super::{feed, month};
 use crate::{
     cli::{ExportApel, Message},
     context::Context,
@@ -30,7 +30,7 @@ pub(super) fn apel(context: &Context, args: &ExportApel) -> Result<String, Failu
         Message::Sync => "apel-sync",
     };
     if let Some(month) = &args.month {
-        let (from, to) = bounds(month)?;
+        let (from, to) = month::bounds(month)?;
         (args.feed.from, args.feed.to) = (Some(from), Some(to));
     }
     if args.message == Message::Summary && args.feed.from.is_none() {
@@ -166,47 +166,9 @@ fn beside(spool: &Path) -> Result<PathBuf, Failure> {
     Ok(spool.with_file_name(name))
 }
 
-/// The first instant of a month and of the next one, in UTC.
-pub(super) fn bounds(month: &str) -> Result<(String, String), Failure> {
-    let wrong = || Failure::usage(format!("{month:?} is no month, such as 2026-01"));
-    let (year, number) = month.split_once('-').ok_or_else(wrong)?;
-    let is_plain = |text: &str, len| text.len() == len && text.bytes().all(|b| b.is_ascii_digit());
-    if !is_plain(year, 4) || !is_plain(number, 2) {
-        return Err(wrong());
-    }
-    let year: i32 = year.parse().map_err(|_| wrong())?;
-    let number: i32 = number.parse().map_err(|_| wrong())?;
-    let (next_year, next) = match number {
-        1..=11 => (year, number + 1),
-        12 => (year + 1, 1),
-        _ => return Err(wrong()),
-    };
-    let first = |year: i32, month: i32| format!("{year:04}-{month:02}-01T00:00:00Z");
-    Ok((first(year, number), first(next_year, next)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn months_are_those_of_utc() {
-        let text = |a: &str, b: &str| (a.to_owned(), b.to_owned());
-        assert_eq!(
-            bounds("2026-12").unwrap(),
-            text("2026-12-01T00:00:00Z", "2027-01-01T00:00:00Z")
-        );
-        for wrong in [
-            "2026",
-            "2026-13",
-            "2026-00",
-            "26-01",
-            "2026-1",
-            "2026-01-01",
-        ] {
-            assert!(bounds(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn a_message_comes_in_whole_and_takes_the_place_of_the_one_before() {
