@@ -10,7 +10,7 @@ use bank_api::v1::{
     StatementLine, StatementQuery,
 };
 
-use super::statement;
+use super::movements;
 use crate::{
     context::Context,
     fail::Failure,
@@ -189,7 +189,7 @@ pub(super) fn of_account(context: &Context, row: &ForecastRow) -> Result<Burn, F
     };
     let statement: Statement = context.get(&["statements"], &query)?;
     let mut track = Track::new(&statement, context);
-    statement::pages(context, &query, &statement, |lines| {
+    movements::pages(context, &query, &statement, |lines| {
         for line in &lines {
             track.take(line, context);
         }

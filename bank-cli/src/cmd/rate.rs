@@ -1,11 +1,12 @@
 //! `bank rate`: what use costs.
 
+mod proposed;
+
 use std::fmt::Write as _;
 
 use bank_api::v1::{Job, List, NewRate, PastQuery, Rate, RateQuery, Written};
 use ureq::http::Method;
 
-use super::rate_test;
 use crate::{
     cli::{AtArgs, RateCommand, SetRate},
     context::Context,
@@ -19,7 +20,7 @@ pub(super) fn run(context: &Context, command: RateCommand) -> Result<String, Fai
         RateCommand::Ls(then) => list(context, &then, false),
         RateCommand::Set(args) => set(context, args),
         RateCommand::History(then) => list(context, &then, true),
-        RateCommand::Test(args) => rate_test::run(context, *args),
+        RateCommand::Test(args) => proposed::run(context, *args),
         RateCommand::Explain { job, machine } => explain(context, &job, machine),
         RateCommand::Rm { id, remove } => {
             let what = format!("remove rate {id}");
@@ -70,7 +71,7 @@ fn set(context: &Context, args: SetRate) -> Result<String, Failure> {
 
 /// The body of a rate as it is typed: `NAME RATE`, `NAME INSTANCE RATE`, `NAME=INSTANCE RATE`,
 /// `NAME by P=V RATE`, or the amount alone for a minimum or maximum.
-pub(super) fn body(context: &Context, args: SetRate) -> Result<NewRate, Failure> {
+fn body(context: &Context, args: SetRate) -> Result<NewRate, Failure> {
     let missing = || Failure::usage("a rate is missing").hint("bank rate set KIND NAME RATE");
     let mut words = args.words;
     let rate = words.pop().ok_or_else(missing)?;

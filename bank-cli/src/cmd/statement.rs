@@ -1,18 +1,16 @@
 //! `bank statement`: what came and went, on the screen, for scripts, and as a page to print.
 //!
 //! Lines come page by page and go out as they come, so that a long statement needs little memory;
-//! that they add up to the statement is checked before the end is written.
+//! that they add up to the statement is checked before the end is written (`movements`).
 
 mod html;
 mod text;
 
-use bank_api::v1::{
-    List, Statement, StatementGroup, StatementLine, StatementLineQuery, StatementQuery,
-    StatementSum,
-};
+use bank_api::v1::{List, Statement, StatementGroup, StatementLine, StatementQuery, StatementSum};
 
 use self::html::Html;
 use super::burn::{self, Track};
+use super::movements::pages;
 use crate::{
     cli::{Format, PeriodArgs, StatementArgs},
     context::Context,
@@ -24,8 +22,6 @@ use crate::{
     when,
 };
 
-/// Lines per request.
-const PAGE: u32 = 1000;
 /// Movements of a page of HTML at most: a browser should open it, and somebody print it.
 const MOVEMENTS_MAX: i64 = 50_000;
 
@@ -96,7 +92,7 @@ fn query(context: &Context, args: &StatementArgs) -> Result<StatementQuery, Fail
 }
 
 /// The period: what was named, else the month so far.
-pub(crate) fn times(
+pub(super) fn times(
     context: &Context,
     args: &PeriodArgs,
     now_us: i64,
@@ -287,54 +283,6 @@ trait Writer {
     ) -> Result<String, Failure>;
     /// After the lines.
     fn foot(&self, statement: &Statement) -> Result<String, Failure>;
-}
-
-/// All lines of a statement, one page after the other; `each` says whether somebody still reads.
-pub(crate) fn pages(
-    context: &Context,
-    query: &StatementQuery,
-    statement: &Statement,
-    mut each: impl FnMut(Vec<StatementLine>) -> Result<bool, Failure>,
-) -> Result<bool, Failure> {
-    let mut wanted = StatementLineQuery {
-        project: query.project.clone(),
-        account: query.account.clone(),
-        user: query.user.clone(),
-        machine: query.machine.clone(),
-        tree: query.tree,
-        from: query.from.clone(),
-        until: query.until.clone(),
-        at: query.at.clone(),
-        recorded: query.recorded,
-        transaction: Some(statement.transaction),
-        after: None,
-        limit: Some(PAGE),
-    };
-    let says = figure::added(&statement.total_credits, &statement.total_debits).unwrap_or_default();
-    let nothing = figure::difference(&says, &says).unwrap_or_default();
-    let (mut count, mut sum) = (0_i64, nothing);
-    loop {
-        let page: List<StatementLine> = context.get(&["statements", "entries"], &wanted)?;
-        for line in &page.items {
-            count += 1;
-            sum = figure::added(&sum, &line.amount).unwrap_or_default();
-        }
-        if !each(page.items)? {
-            return Ok(false);
-        }
-        match page.next {
-            Some(next) => wanted.after = Some(next),
-            None => break,
-        }
-    }
-    if count != statement.entries || sum != says {
-        return Err(Failure::internal(format!(
-            "the lines do not add up to the statement: {count} of {}, {sum} in place of {}",
-            statement.entries, says
-        ))
-        .hint("if a period was opened again meanwhile, ask again; else run `bankd verify`"));
-    }
-    Ok(true)
 }
 
 /// A statement with its lines, printed as they come.

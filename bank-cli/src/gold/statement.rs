@@ -9,7 +9,7 @@ use bank_api::v1::{Balance, BalanceQuery, List, Statement, StatementLine, Statem
 
 use super::options::Given;
 use super::sheet::{self, Cell, money, one, text};
-use crate::{cmd::statement::pages, context::Context, fail::Failure, figure, when};
+use crate::{cmd::movements::pages, context::Context, fail::Failure, figure, when};
 
 /// Lines are kept until they are printed side by side: so many at most.
 const LINES_MAX: i64 = 100_000;

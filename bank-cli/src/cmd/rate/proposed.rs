@@ -6,7 +6,7 @@ use bank_api::v1::{NewRate, RateTest, RateTested, Replay, TestedPrice};
 use clap::Parser;
 use ureq::http::Method;
 
-use super::rate;
+use super::body;
 use crate::{
     cli::{SetRate, TestRate},
     client::{self, Call},
@@ -130,7 +130,7 @@ fn proposed(context: &Context, text: &str) -> Result<NewRate, Failure> {
         Failure::usage(format!("--rate {text:?} is no rate"))
             .hint("write it as for bank rate set: --rate 'VBR Processors 2 --per hour'")
     })?;
-    rate::body(context, parsed.rate)
+    body(context, parsed.rate)
 }
 
 /// Words separated by blanks; what stands in double quotes is one.
