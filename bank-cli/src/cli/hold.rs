@@ -5,7 +5,7 @@ use clap::Args;
 use super::WriteArgs;
 use super::value::{amount, pair};
 
-/// What a job uses, and what else its price may depend on.
+/// Resources of a job, and other properties that its price depends on.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct UsageArgs {
     /// Processors
@@ -28,7 +28,7 @@ pub(crate) struct UsageArgs {
     /// Generic resources, such as gpu=2
     #[arg(long, value_name = "NAME=N", value_delimiter = ',', value_parser = pair)]
     pub(crate) gres: Vec<(String, String)>,
-    /// Further attributes that rates may name
+    /// Further attributes for rates
     #[arg(short = 'X', long = "attribute", value_name = "NAME=VALUE", value_parser = pair)]
     pub(crate) attributes: Vec<(String, String)>,
     /// Quality of service
@@ -37,12 +37,12 @@ pub(crate) struct UsageArgs {
     /// Class (queue)
     #[arg(long, alias = "queue")]
     pub(crate) class: Option<String>,
-    /// Group, for rates and accounts that ask for one
+    /// Group, for rates and accounts with a list of groups
     #[arg(long)]
     pub(crate) group: Option<String>,
 }
 
-/// Which job, and what it uses.
+/// A job and its resources.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ObjectArgs {
     /// The scheduler's id of the job
@@ -61,7 +61,7 @@ pub(crate) struct ObjectArgs {
     pub(crate) machine: Option<String>,
     #[command(flatten)]
     pub(crate) usage: UsageArgs,
-    /// TID of a quote whose price counts
+    /// Quote (TID) with a guaranteed price
     #[arg(long, value_name = "TID")]
     pub(crate) quote: Option<String>,
 }
@@ -78,10 +78,10 @@ pub(crate) struct ReserveArgs {
         help = "Wall time: seconds, or [[DD:]HH:]MM:SS"
     )]
     pub(crate) wall: String,
-    /// When the use begins [default: now]
+    /// Start of the use [default: now]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) start: Option<String>,
-    /// When the lien expires [default: start + wall time + grace]
+    /// End of the lien [default: start + wall time + grace]
     #[arg(long, alias = "until", value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) end: Option<String>,
     #[command(flatten)]
@@ -101,19 +101,19 @@ pub(crate) struct ChargeArgs {
         help = "Time used: seconds, or [[DD:]HH:]MM:SS"
     )]
     pub(crate) duration: Option<String>,
-    /// Start of the charged window; with --end nothing is billed twice
+    /// Start of the charged window; with --end, no time is charged twice
     #[arg(long, alias = "from", value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) start: Option<String>,
-    /// When the use ended, exclusive [default: now]
+    /// End of the use, exclusive [default: now]
     #[arg(long, alias = "to", value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) end: Option<String>,
-    /// The figures are totals of the job: bill what is new, refund what is too much
+    /// Figures are totals of the job: charge or refund the difference
     #[arg(long)]
     pub(crate) total: bool,
-    /// Bill this amount, whatever the rates say
+    /// Charge this amount, regardless of the rates
     #[arg(long, value_parser = amount, allow_negative_numbers = true)]
     pub(crate) amount: Option<String>,
-    /// Why this amount, kept in the journal
+    /// Reason for the amount, recorded in the journal
     #[arg(long, value_name = "TEXT")]
     pub(crate) itemisation: Option<String>,
     /// Leave the job open, and keep the rest of its lien

@@ -2,26 +2,26 @@
 
 use clap::Args;
 
-/// When something is looked at.
+/// A moment in the past.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct AtArgs {
-    /// As it was at this moment
+    /// State at this moment
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) at: Option<String>,
-    /// As it was known then: without what was recorded later
+    /// State as recorded at this moment, without later corrections
     #[arg(long, requires = "at")]
     pub(crate) recorded: bool,
 }
 
-/// Whose clock times are of.
+/// The time zone of dates.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ZoneArgs {
-    /// Time zone of what is typed and shown, such as Europe/Berlin [default: that of the machine]
+    /// Time zone of dates, such as Europe/Berlin [default: that of this host]
     #[arg(long, value_name = "AREA/CITY")]
     pub(crate) tz: Option<String>,
 }
 
-/// Which time.
+/// A period.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct PeriodArgs {
     /// Start, inclusive [default: the first of this month]
@@ -46,10 +46,10 @@ pub(crate) struct PeriodArgs {
     pub(crate) named: NamedPeriodArgs,
 }
 
-/// Which time, of reports that look back from now.
+/// A period of a report that looks back from now.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct RecentArgs {
-    /// Start of the time, inclusive [default: 30 days before its end]
+    /// Start, inclusive [default: 30 days before the end]
     #[arg(
         long,
         visible_alias = "start",
@@ -58,7 +58,7 @@ pub(crate) struct RecentArgs {
         conflicts_with_all = ["month", "quarter", "year"]
     )]
     pub(crate) from: Option<String>,
-    /// Its end, exclusive [default: now]
+    /// End, exclusive [default: now]
     #[arg(
         long,
         visible_aliases = ["until", "end"],
@@ -71,7 +71,7 @@ pub(crate) struct RecentArgs {
     pub(crate) named: NamedPeriodArgs,
 }
 
-/// A time of the calendar.
+/// A period of the calendar.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct NamedPeriodArgs {
     /// A month, such as 2026-10

@@ -8,10 +8,10 @@ use super::{AtArgs, RemoveArgs, WriteArgs};
 /// `bank rate`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RateCommand {
-    /// List the rates in force and to come
+    /// List current and future rates
     #[command(alias = "list")]
     Ls(AtArgs),
-    /// Set a rate, such as: VBR Processors 1 --per hour
+    /// Set a rate
     #[command(alias = "add", alias = "create", alias = "modify")]
     Set(SetRate),
     /// Remove a rate
@@ -21,14 +21,14 @@ pub(crate) enum RateCommand {
         #[command(flatten)]
         remove: RemoveArgs,
     },
-    /// List every version of the rates, those that are over too
+    /// List every version of the rates, including ended ones
     History(AtArgs),
-    /// Price usage by the rates, or by proposed ones; replay the past by them
+    /// Price usage by current or proposed rates, or replay past usage
     Test(Box<TestRate>),
     /// Show the arithmetic of a job's charges
     Explain {
         job: String,
-        /// Machine, where several have a job of this id
+        /// Machine, if several have a job of this id
         #[arg(short = 'm', long)]
         machine: Option<String>,
     },
@@ -38,12 +38,12 @@ pub(crate) enum RateCommand {
 pub(crate) struct SetRate {
     /// VBR, VBM, VBF, VBU, NBR, NBM, NBF, NBU, MVBR, MIN or MAX
     pub(crate) kind: String,
-    /// What it prices (Processors, QualityOfService, …), for a rate by name the value (high),
+    /// Priced property (Processors, QualityOfService, …); for a rate by name its value (high),
     /// for MVBR `by PROPERTY=VALUE`, then the rate; for MIN and MAX the amount alone
     #[arg(required = true, num_args = 1..=4, value_name = "NAME [INSTANCE] RATE",
           allow_negative_numbers = true)]
     pub(crate) words: Vec<String>,
-    /// The value in place of the word: 16, 1-64,128-256, <16, high,premium, User=amy
+    /// Value or range: 16, 1-64,128-256, <16, high,premium, User=amy
     #[arg(long, value_name = "VALUE")]
     pub(crate) instance: Option<String>,
     /// second, minute, hour, day or none
@@ -69,10 +69,10 @@ pub(crate) struct SetRate {
 
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct TestRate {
-    /// A proposed rate, as `bank rate set` takes it in one argument: 'VBR Processors 2 --per hour'
+    /// Proposed rate, as one argument for `bank rate set`: 'VBR Processors 2 --per hour'
     #[arg(long = "rate", value_name = "RATE")]
     pub(crate) rates: Vec<String>,
-    /// Only the proposed rates count
+    /// Use the proposed rates only
     #[arg(long)]
     pub(crate) only: bool,
     /// Usage to price: Processors=16, Memory=2048, QualityOfService=high
@@ -84,7 +84,7 @@ pub(crate) struct TestRate {
         help = "Wall time: seconds, or [[DD:]HH:]MM:SS"
     )]
     pub(crate) wall: Option<String>,
-    /// When the use begins [default: now]
+    /// Start of the use [default: now]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) start: Option<String>,
     /// Project, for rates by project
@@ -96,13 +96,13 @@ pub(crate) struct TestRate {
     /// Machine
     #[arg(short = 'm', long)]
     pub(crate) machine: Option<String>,
-    /// Replay what was charged in a span of the past: last-30-days
+    /// Replay the charges of a past period: last-30-days
     #[arg(long, value_name = "last-N-days", conflicts_with_all = ["from", "to"])]
     pub(crate) replay: Option<String>,
-    /// Replay from, inclusive
+    /// Start of the replay, inclusive
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) from: Option<String>,
-    /// Replay to, exclusive [default: now]
+    /// End of the replay, exclusive [default: now]
     #[arg(
         long,
         value_name = "TIME",
@@ -130,7 +130,7 @@ pub(crate) enum AttrCommand {
     /// List the declared attributes
     #[command(alias = "list")]
     Ls,
-    /// Take a declaration back; usage keeps its values
+    /// Remove a declaration; usage keeps its values
     #[command(alias = "delete")]
     Rm {
         name: String,
@@ -139,26 +139,26 @@ pub(crate) enum AttrCommand {
     },
 }
 
-/// `bank quote` about quotes that were given.
+/// `bank quote` about stored quotes.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum QuoteCommand {
-    /// List quotes that were given
+    /// List stored quotes
     #[command(alias = "list")]
     Ls {
-        /// Only those that may still be used
+        /// Only valid quotes
         #[arg(long)]
         valid: bool,
-        /// At most so many rows, 1 to 1000
+        /// Maximum number of rows, 1 to 1000
         #[arg(long, value_name = "N")]
         limit: Option<u32>,
-        /// Go on where the last page ended
+        /// Continue after the last page
         #[arg(long, value_name = "CURSOR")]
         after: Option<String>,
     },
     /// Show one quote
     #[command(alias = "get")]
     Show { id: i64 },
-    /// End a quote; a job that is bound to it keeps its price
+    /// End a quote; a job bound to it keeps its price
     #[command(alias = "delete")]
     Rm {
         id: i64,

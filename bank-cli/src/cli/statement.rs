@@ -11,19 +11,19 @@ pub(crate) struct StatementArgs {
     /// A project with accounts of its own, or an account [default: BANK_PROJECT]
     #[arg(conflicts_with_all = ["project", "account", "user", "machine"])]
     pub(crate) name: Option<String>,
-    /// The accounts of this project
+    /// Accounts of this project
     #[arg(short = 'A', long, conflicts_with_all = ["account", "user", "machine"])]
     pub(crate) project: Option<String>,
     /// This account
     #[arg(short = 'a', long, conflicts_with_all = ["user", "machine"])]
     pub(crate) account: Option<String>,
-    /// What this user was charged, by project
+    /// Charges of this user, by project
     #[arg(short = 'u', long, conflicts_with = "machine")]
     pub(crate) user: Option<String>,
-    /// What was charged on this machine, by project
+    /// Charges on this machine, by project
     #[arg(short = 'm', long)]
     pub(crate) machine: Option<String>,
-    /// With the projects below
+    /// Include the projects below
     #[arg(long, conflicts_with_all = ["account", "user", "machine"])]
     pub(crate) tree: bool,
     #[command(flatten)]
@@ -32,10 +32,10 @@ pub(crate) struct StatementArgs {
     pub(crate) zone: ZoneArgs,
     #[command(flatten)]
     pub(crate) at: AtArgs,
-    /// Only the sums
+    /// Totals only
     #[arg(long)]
     pub(crate) summary: bool,
-    /// Draw the burn-down and what was charged, in plain characters
+    /// Draw the burn-down and the charges as text
     #[arg(long)]
     pub(crate) chart: bool,
     #[command(flatten)]
@@ -47,10 +47,10 @@ pub(crate) struct StatementArgs {
 pub(crate) struct CloseArgs {
     #[command(subcommand)]
     pub(crate) command: Option<CloseCommand>,
-    /// A month (2026-10), quarter (2026Q4) or year (2026) that is over
+    /// Past month (2026-10), quarter (2026Q4) or year (2026)
     #[arg(required_unless_present = "until", conflicts_with = "until")]
     pub(crate) period: Option<String>,
-    /// Close everything that is open before this time
+    /// Close all open periods before this time
     #[arg(
         long,
         visible_alias = "to",
@@ -58,22 +58,22 @@ pub(crate) struct CloseArgs {
         allow_hyphen_values = true
     )]
     pub(crate) until: Option<String>,
-    /// Reason, kept in the journal
+    /// Reason, recorded in the journal
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 }
 
-/// What else there is to do with closed periods.
+/// Closed periods.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum CloseCommand {
     /// List closed periods, the newest first
     #[command(alias = "list")]
     Ls,
-    /// Open the period again that was closed last
+    /// Reopen the last closed period
     Undo {
-        /// Reason, kept in the journal
+        /// Reason, recorded in the journal
         #[arg(long, value_name = "TEXT")]
         note: Option<String>,
         #[command(flatten)]

@@ -1,6 +1,6 @@
 //! Parsers of option values. They check the form only: the daemon decides what is allowed.
 
-/// A decimal number with an optional sign. How many digits are allowed is the bank's to say.
+/// A decimal number with an optional sign. The bank checks the number of digits.
 pub(crate) fn amount(text: &str) -> Result<String, String> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));

@@ -25,13 +25,13 @@ pub(crate) struct BalanceArgs {
     /// Only this account
     #[arg(short = 'a', long)]
     pub(crate) account: Option<String>,
-    /// With the sub-projects of the projects named
+    /// Include the sub-projects of the named projects
     #[arg(long)]
     pub(crate) tree: bool,
-    /// Only what may still be spent
+    /// Only available amounts
     #[arg(long)]
     pub(crate) available: bool,
-    /// Add a row with the sums
+    /// Add a row of totals
     #[arg(long)]
     pub(crate) total: bool,
     #[command(flatten)]
@@ -65,10 +65,10 @@ pub(crate) struct QuoteArgs {
     /// Machine it runs on [default: the only one]
     #[arg(short = 'm', long)]
     pub(crate) machine: Option<String>,
-    /// Freeze this price for one job
+    /// Guarantee this price for one job
     #[arg(long)]
     pub(crate) guarantee: bool,
-    /// Freeze it for so many jobs
+    /// Number of jobs that the price is guaranteed for
     #[arg(
         long,
         value_name = "N",
@@ -76,7 +76,7 @@ pub(crate) struct QuoteArgs {
         allow_negative_numbers = true
     )]
     pub(crate) uses: Option<i64>,
-    /// Price only; do not look at the balance
+    /// Price only, without a check of the balance
     #[arg(long)]
     pub(crate) cost_only: bool,
     #[command(flatten)]
@@ -88,32 +88,32 @@ pub(crate) struct QuoteArgs {
 pub(crate) struct DepositArgs {
     /// Account, or a project with one account
     pub(crate) name: String,
-    /// How much
+    /// Amount
     #[arg(value_parser = amount, allow_negative_numbers = true)]
     pub(crate) amount: String,
     /// Top up this allocation
     #[arg(short = 'i', long, value_name = "ID")]
     pub(crate) allocation: Option<i64>,
-    /// First moment it can be spent
+    /// Start of the allocation, inclusive
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) start: Option<String>,
-    /// First moment it can no longer be spent
+    /// End of the allocation, exclusive
     #[arg(long, alias = "until", value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) end: Option<String>,
     /// Credit limit of the allocation
     #[arg(long, alias = "credit-limit", value_name = "AMOUNT", value_parser = amount,
           allow_negative_numbers = true)]
     pub(crate) limit: Option<String>,
-    /// Always make a new allocation
+    /// Always create a new allocation
     #[arg(long)]
     pub(crate) new: bool,
-    /// Take a window that lies in the past
+    /// Accept a start and an end in the past
     #[arg(long)]
     pub(crate) allow_past: bool,
-    /// All of it to this account, nothing to those below it
+    /// Deposit everything into this account, without shares of child accounts
     #[arg(long)]
     pub(crate) no_tree: bool,
-    /// Reason, kept in the journal
+    /// Reason, recorded in the journal
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
     #[command(flatten)]
@@ -125,23 +125,23 @@ pub(crate) struct DepositArgs {
 pub(crate) struct WithdrawArgs {
     /// Account, or a project with one account
     pub(crate) name: String,
-    /// How much
+    /// Amount
     #[arg(value_parser = amount, allow_negative_numbers = true)]
     pub(crate) amount: String,
-    /// Take from this allocation only
+    /// Withdraw from this allocation only
     #[arg(short = 'i', long, value_name = "ID")]
     pub(crate) allocation: Option<i64>,
-    /// Do not touch the credit limit
+    /// Do not use the credit limit
     #[arg(long)]
     pub(crate) no_credit: bool,
-    /// Reason, kept in the journal
+    /// Reason, recorded in the journal
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
     #[command(flatten)]
     pub(crate) write: ProposeArgs,
 }
 
-/// Whose work is shown.
+/// Filters by project, user and machine.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct OnlyArgs {
     /// Only this project
@@ -158,17 +158,17 @@ pub(crate) struct OnlyArgs {
 /// `bank jobs`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct JobsArgs {
-    /// One job: what it was charged, and why
+    /// Show the charges of this job
     pub(crate) job: Option<String>,
     #[command(flatten)]
     pub(crate) only: OnlyArgs,
     /// open or closed
     #[arg(long)]
     pub(crate) state: Option<String>,
-    /// At most so many rows, 1 to 1000
+    /// Maximum number of rows, 1 to 1000
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u32>,
-    /// Go on where the last page ended
+    /// Continue after the last page
     #[arg(long, value_name = "CURSOR")]
     pub(crate) after: Option<String>,
 }
@@ -176,7 +176,7 @@ pub(crate) struct JobsArgs {
 /// `bank journal`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct JournalArgs {
-    /// Go on showing what is added
+    /// Keep printing new entries
     #[arg(short = 'f', long)]
     pub(crate) follow: bool,
     #[command(flatten)]
@@ -190,10 +190,10 @@ pub(crate) struct JournalArgs {
     /// Only this kind: deposit, lien, charge, …
     #[arg(long)]
     pub(crate) kind: Option<String>,
-    /// With the sub-projects of the project
+    /// Include the sub-projects of the project
     #[arg(long, requires = "project")]
     pub(crate) tree: bool,
-    /// Only what this person, key or program wrote
+    /// Only transactions of this person, key or program
     #[arg(long)]
     pub(crate) actor: Option<String>,
     /// Effective from, inclusive
@@ -209,7 +209,7 @@ pub(crate) struct JournalArgs {
     /// Only transactions after this one
     #[arg(long, value_name = "TRANSACTION")]
     pub(crate) after: Option<String>,
-    /// Go on where this file says, and keep there how far it was read
+    /// Cursor file: continue at its position, and store the new position in it
     #[arg(long, value_name = "FILE")]
     pub(crate) cursor: Option<PathBuf>,
 }
@@ -217,13 +217,13 @@ pub(crate) struct JournalArgs {
 /// `bank explain`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ExplainArgs {
-    /// A job, else a transaction of this number
+    /// Job id, or number of a transaction
     #[arg(value_name = "JOB|TRANSACTION")]
     pub(crate) name: String,
-    /// The job on this machine
+    /// Machine of the job
     #[arg(short = 'm', long, conflicts_with = "transaction")]
     pub(crate) machine: Option<String>,
-    /// A transaction, also where a job has its number
+    /// Treat the number as a transaction, even if a job has it
     #[arg(short = 't', long)]
     pub(crate) transaction: bool,
 }
@@ -237,7 +237,7 @@ bank query Entry Query Kind==charge 'Time>=-30d' 'Show:=GroupBy(Project),Sum(Amo
 Objects and attributes stand in docs/reference/query.md; a name that is none is answered with the \
 ones there are.")]
 pub(crate) struct QueryArgs {
-    /// OBJECTS Query CONDITION… OPTION…; quote what the shell would read
+    /// OBJECTS Query CONDITION… OPTION…; quote characters that the shell interprets
     #[arg(required = true, num_args = 1.., value_name = "QUERY")]
     pub(crate) words: Vec<String>,
 }

@@ -7,6 +7,7 @@
 //! Start reading at [`source`]; `directions` and `rooms` hold the invariants, `style` the sizes,
 //! `papers` the documents, `schema` what the database itself forbids.
 
+mod circles;
 mod directions;
 mod papers;
 mod rooms;
