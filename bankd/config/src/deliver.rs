@@ -312,14 +312,6 @@ pub fn is_address(text: &str) -> bool {
 }
 
 impl Config {
-    /// The targets that are in use: all where attention is watched, else those of reports.
-    pub fn targets_in_use(&self) -> impl Iterator<Item = &Deliver> {
-        self.deliver.iter().filter(|target| {
-            let brings = |report: &super::ScheduledReport| report.deliver.contains(&target.name);
-            self.attention.on || self.scheduled_report.iter().any(brings)
-        })
-    }
-
     /// The targets: no two of one name.
     pub(super) fn check_delivers(&self) -> Result<(), String> {
         if self.deliver.len() > DELIVERS_MAX {

@@ -395,6 +395,14 @@ impl Config {
         self.gold.check()
     }
 
+    /// The targets that are in use: all where attention is watched, else those of reports.
+    pub fn targets_in_use(&self) -> impl Iterator<Item = &Deliver> {
+        self.deliver.iter().filter(|target| {
+            let brings = |report: &ScheduledReport| report.deliver.contains(&target.name);
+            self.attention.on || self.scheduled_report.iter().any(brings)
+        })
+    }
+
     /// What the rules are told.
     pub fn policy(&self) -> Policy {
         Policy {
