@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 use bankd_config::follow::names::{Names, entries};
 
 use super::input::{Input, Look, Node, look_at, named};
-use super::open::Open;
-use super::tracker::Mark;
+use super::open::{Mark, Open};
 
 /// Copies that are looked into for one that begins as the file did.
 const COPIES_MAX: usize = 64;

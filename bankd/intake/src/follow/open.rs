@@ -1,10 +1,10 @@
-//! The file that is read now, and what was read of it.
+//! The file that is read now, what was read of it, and how far it is taken in.
 
 use std::io;
+use std::path::PathBuf;
 
-use super::input::{Input, Look};
+use super::input::{Input, Look, Node};
 use super::trace::{Fingerprint, Trace};
-use super::tracker::Mark;
 use super::window::{Context, Ending};
 
 /// The file that is read.
@@ -22,6 +22,21 @@ pub(super) struct Open {
     pub(super) listed: Option<(u64, Fingerprint)>,
     /// The look and the ending of a read without result: the same read again would have none either.
     pub(super) vain: Option<(Option<Look>, Ending)>,
+}
+
+/// How far a file is taken in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Mark {
+    /// The file, by its own name.
+    pub(super) file: PathBuf,
+    pub(super) node: Node,
+    /// Bytes that are dealt with, and lines in them.
+    pub(super) offset: u64,
+    pub(super) line: u64,
+    /// What these bytes are known by.
+    pub(super) print: Fingerprint,
+    /// When the file had been written last, in nanoseconds since 1970.
+    pub(super) written: i64,
 }
 
 impl Open {

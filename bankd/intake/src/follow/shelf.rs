@@ -13,9 +13,8 @@ use bankd_config::follow::names::{Names, entries, packing};
 
 use super::input::{Input, Look, Node, look_at, named};
 use super::locate::rotated;
-use super::open::Open;
+use super::open::{Mark, Open};
 use super::trace::{Fingerprint, Trace};
-use super::tracker::Mark;
 
 /// Files that are gone and are still recognised, should they come back compressed.
 const GONE_MAX: usize = 64;

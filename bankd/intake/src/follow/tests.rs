@@ -15,8 +15,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use bankd_config::follow::names::Names;
 use bankd_ingest::{Found, Options, Record, formats};
 
+use super::open::Mark;
 use super::shelf::{Shelf, Why};
-use super::tracker::{Finding, Mark, Plan, Step, Taker, Tracker};
+use super::tracker::{Finding, Plan, Step, Taker, Tracker};
 
 /// How long the files of these tests must be quiet.
 const SETTLE_US: i64 = 30_000_000;

@@ -20,8 +20,9 @@ use bankd_store::{self as store, FollowFile, FollowMark};
 
 use super::board::{Board, LeftOut, Post};
 use super::input::{Look, Node};
+use super::open::Mark;
 use super::shelf::{Known, Shelf, Why};
-use super::tracker::{Finding, Mark, Plan, Step, Taker, Tracker};
+use super::tracker::{Finding, Plan, Step, Taker, Tracker};
 use crate::{Feed, Intake};
 
 /// Records taken at once, about: one transaction (limits.md 6.8).

@@ -14,30 +14,15 @@ use bankd_config::follow::names::Names;
 use bankd_ingest::{Format, Found, Options, Record};
 use chrono::NaiveDate;
 
-use super::input::{Input, Node, look_at};
+use super::input::{Input, look_at};
 use super::locate;
-use super::open::Open;
+use super::open::{Mark, Open};
 use super::shelf::{Known, Shelf, Why};
-use super::trace::{Fingerprint, Trace};
+use super::trace::Trace;
 use super::window::{BYTES_MAX, Context, Cut, Ending, How};
 
 /// Bytes at the beginning of a file in which a reader's context is looked for.
 const HEAD_MAX: usize = 256 << 10;
-
-/// How far a file is taken in.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Mark {
-    /// The file, by its own name.
-    pub(super) file: PathBuf,
-    pub(super) node: Node,
-    /// Bytes that are dealt with, and lines in them.
-    pub(super) offset: u64,
-    pub(super) line: u64,
-    /// What these bytes are known by.
-    pub(super) print: Fingerprint,
-    /// When the file had been written last, in nanoseconds since 1970.
-    pub(super) written: i64,
-}
 
 /// Whoever takes records in.
 pub(super) trait Taker {

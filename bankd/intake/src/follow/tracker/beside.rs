@@ -5,10 +5,10 @@ use std::io;
 
 use bankd_config::follow::names::Names;
 
-use super::{Finding, Mark, Taker, Tracker};
+use super::{Finding, Taker, Tracker};
 use crate::follow::input::{Input, Look, Node, look_at};
 use crate::follow::locate;
-use crate::follow::open::Open;
+use crate::follow::open::{Mark, Open};
 use crate::follow::shelf::{Known, Shelf, Why};
 
 /// How often the files beside the followed one are looked through after their folder has changed.
