@@ -7,18 +7,17 @@
 
 mod change;
 mod collect;
-mod discipline;
 mod full;
-mod kept;
 mod meter;
 mod portion;
+mod recording;
 mod standing;
 mod thread;
 
 pub use collect::{Collect, Collected, Collecting, Gathered, NOT_CHARGED, Told, Work};
 pub use portion::{Item, Landed, OnItsWay, Others, Portion, Row};
+pub use recording::Recording;
 pub use standing::Standing;
-pub use thread::Recording;
 
 use crate::clock::LedgerClock;
 use bank_core::clock::Watch;

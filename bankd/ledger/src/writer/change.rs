@@ -1,11 +1,9 @@
 //! Changes beside the ledger: the quarantine is emptied, how a collector is read is kept, waypoints and
 //! sums of months are written down, and what became of notices.
 
-use super::thread::Thread;
 use super::{SubmitError, Task, Writer};
-use bank_core::time::Timestamp;
 use bankd_store::rollup::MonthSums;
-use bankd_store::{self as store, NoticeChange, Numbered, ScheduleChange, SourceChange, Waypoint};
+use bankd_store::{NoticeChange, Numbered, ScheduleChange, SourceChange, Waypoint};
 use tokio::sync::oneshot;
 
 /// What is changed.
@@ -147,28 +145,5 @@ impl Writer {
         let (reply, answer) = oneshot::channel();
         self.wait_for_room(Task::Change(change, reply))?;
         answer.blocking_recv().unwrap_or(Err(SubmitError::Failed))
-    }
-}
-
-impl Thread {
-    /// How many rows it was about.
-    pub(super) fn change(&mut self, change: &Change, now: Timestamp) -> Result<u64, store::Error> {
-        match change {
-            Change::Discard(ids) => self.store.discard(ids),
-            Change::DiscardOf(source) => self.store.discard_of(source),
-            Change::Notice(change) => {
-                self.shared.meter.delivered(change);
-                self.store.change_notice(change, now)
-            }
-            Change::Source(change) => self.store.change_source(change).map(u64::from),
-            Change::Schedule(change) => self.store.change_schedule(change, now),
-            Change::Number(names) => self.store.number_names(names),
-            Change::Uses(uses) => self.store.keep_uses(uses),
-            Change::Mark(waypoint) => self.store.place_waypoint(waypoint).map(u64::from),
-            Change::Month(made) => self.store.place_month(made).map(u64::from),
-            Change::Reading { source, options } => {
-                self.store.keep_reading(source, options).map(|()| 1)
-            }
-        }
     }
 }

@@ -1,13 +1,10 @@
-//! Records of AUDITOR's API on their way in: what is stored and what it does to the ledger go into
-//! one database transaction, many requests into one commit.
+//! Requests of AUDITOR's API to the writer: the records that are to be stored, and what each of them does
+//! to the ledger.
 
 use super::change::Change;
-use super::thread::Thread;
 use super::{Caller, SubmitError, Task, Writer};
-use bank_core::command::{Command, UsageReport};
-use bank_core::ledger;
-use bank_core::time::Timestamp;
-use bankd_store::{self as store, QuarantineRow, RecordRow, SourceSeen, Stamp, StoredRecord};
+use bank_core::command::Command;
+use bankd_store::RecordRow;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::TrySendError;
 use std::time::Duration;
@@ -78,7 +75,7 @@ pub enum Collecting {
         stop: i64,
         /// Whole seconds from its start.
         runtime: i64,
-        /// Its keys and values, as [`store::read::auditor::pair`] numbers them.
+        /// Its keys and values, as [`pair`](bankd_store::read::auditor::pair) numbers them.
         pairs: Vec<i64>,
         /// What the end does to the ledger.
         work: Box<Work>,
@@ -175,187 +172,4 @@ impl Writer {
             Err(_) => Err(SubmitError::Busy),
         }
     }
-}
-
-impl Thread {
-    /// Takes records in.
-    pub(super) fn collect(
-        &mut self,
-        asked: &Collect,
-        now: Timestamp,
-    ) -> Result<Collected, store::Error> {
-        match &asked.what {
-            Collecting::Add { records, lenient } => self.add(asked, records, *lenient, now),
-            Collecting::End {
-                record_id,
-                stop,
-                runtime,
-                pairs,
-                work,
-            } => {
-                let Some(known) = self.store.collected(record_id)? else {
-                    return Ok(Collected::Unknown);
-                };
-                self.store.end_collected(&known, *stop, *runtime, pairs)?;
-                let mut told = Told::default();
-                self.perform(asked, record_id, work, &mut told, now)?;
-                let seen = SourceSeen {
-                    jobs: u64::from(known.stop.is_none()),
-                    last_event: Some(Timestamp(*stop)),
-                    rejected: count(&told.refused),
-                    ..SourceSeen::default()
-                };
-                self.seen(asked, seen, now)?;
-                Ok(Collected::Done(told))
-            }
-            Collecting::Refuse { reason, body } => {
-                let row = aside(asked, reason.clone(), body.clone());
-                self.store.quarantine(&[row], now)?;
-                let seen = SourceSeen {
-                    records: 1,
-                    rejected: 1,
-                    ..SourceSeen::default()
-                };
-                self.seen(asked, seen, now)?;
-                Ok(Collected::Done(Told::default()))
-            }
-            Collecting::Renew {
-                record_id,
-                work,
-                next,
-            } => {
-                let known = self.store.collected(record_id)?;
-                let Some(known) = known.filter(|known| known.stop.is_none()) else {
-                    return Ok(Collected::Unknown);
-                };
-                self.store.renew_collected(known.id, *next)?;
-                let mut told = Told::default();
-                self.perform(asked, record_id, work, &mut told, now)?;
-                Ok(Collected::Done(told))
-            }
-        }
-    }
-
-    fn add(
-        &mut self,
-        asked: &Collect,
-        records: &[Gathered],
-        lenient: bool,
-        now: Timestamp,
-    ) -> Result<Collected, store::Error> {
-        let mut told = Told::default();
-        let mut new = Vec::with_capacity(records.len());
-        for record in records {
-            match self.store.collected(&record.row.record_id)? {
-                None => new.push(record),
-                Some(known) => {
-                    told.known = told.known.saturating_add(1);
-                    if says_else(&record.row, &known) {
-                        told.conflicts.push(record.row.record_id.clone());
-                    }
-                }
-            }
-        }
-        if told.known > 0 && !lenient {
-            return Ok(Collected::Exists(told));
-        }
-        for record in &new {
-            self.store.collect(&record.row)?;
-            let record_id = &record.row.record_id;
-            self.perform(asked, record_id, &record.work, &mut told, now)?;
-        }
-        let ended = new.iter().filter_map(|record| record.row.stop);
-        let ended: Vec<i64> = ended.collect();
-        let seen = SourceSeen {
-            records: count(&new),
-            jobs: count(&ended),
-            last_event: ended.into_iter().max().map(Timestamp),
-            rejected: count(&told.refused),
-            ..SourceSeen::default()
-        };
-        self.seen(asked, seen, now)?;
-        Ok(Collected::Done(told))
-    }
-
-    /// Runs what a record does to the ledger. What the rules refuse goes into the quarantine, and
-    /// the record is stored all the same: its sender would not send it again.
-    fn perform(
-        &mut self,
-        asked: &Collect,
-        record_id: &str,
-        work: &Work,
-        told: &mut Told,
-        now: Timestamp,
-    ) -> Result<(), store::Error> {
-        let Some(command) = &work.command else {
-            return Ok(());
-        };
-        self.sweep(now)?;
-        self.store.stamp(Stamp {
-            now,
-            request_id: asked.request_id.clone(),
-            actor: asked.caller.actor.clone(),
-            client: asked.caller.client.clone(),
-            origin: asked.caller.origin.word(),
-            key: None,
-        });
-        let scope = &asked.caller.scope;
-        let decision =
-            self.recorded(|recording| ledger::execute(recording, command, scope, now, false))?;
-        let Err(refusal) = decision else {
-            return Ok(());
-        };
-        told.refused.push((record_id.to_owned(), refusal.code()));
-        // A lien that is not to be had leaves the record as it is.
-        if !matches!(command, Command::Usage(_)) {
-            return Ok(());
-        }
-        let reason = format!("{NOT_CHARGED}{}", refusal.code());
-        let row = aside(asked, reason, work.record.clone().into_bytes());
-        self.store.quarantine(&[row], now)
-    }
-
-    /// Counts for the collector of a use that came as a command.
-    pub(super) fn heard(&self, report: &UsageReport, now: Timestamp) -> Result<(), store::Error> {
-        let seen = SourceSeen {
-            name: report.source.clone(),
-            records: 1,
-            jobs: 1,
-            last_event: report.request.facts.end,
-            ..SourceSeen::default()
-        };
-        self.store.saw(&seen, now)
-    }
-
-    /// Counts for the collector.
-    fn seen(&self, asked: &Collect, seen: SourceSeen, now: Timestamp) -> Result<(), store::Error> {
-        let seen = SourceSeen {
-            name: asked.source.clone(),
-            format: "auditor".to_owned(),
-            ..seen
-        };
-        self.store.saw(&seen, now)
-    }
-}
-
-/// What is kept aside of a request.
-fn aside(asked: &Collect, reason: String, body: Vec<u8>) -> QuarantineRow {
-    QuarantineRow {
-        source: asked.source.clone(),
-        peer: asked.peer.clone(),
-        place: asked.place.to_owned(),
-        line: 0,
-        reason,
-        body,
-    }
-}
-
-fn count<T>(all: &[T]) -> u64 {
-    u64::try_from(all.len()).unwrap_or(u64::MAX)
-}
-
-/// Whether a record that comes again says something else. One that was closed meanwhile is sent
-/// again as it was first.
-fn says_else(new: &RecordRow, known: &StoredRecord) -> bool {
-    new.head != known.head || (new.stop.is_some() && new.stop != known.stop)
 }

@@ -1,22 +1,25 @@
 //! The writer thread: batches, transactions, answers.
 
+mod change;
+mod collect;
+mod discipline;
+mod kept;
+mod portion;
+
 use super::full::{self, Full};
+use super::recording::Recording;
 use super::{
     Collected, Decided, Landed, Origin, Others, Portion, RecordKeeper, Reply, Shared, Submission,
     SubmitError, Summary, Task,
 };
 use crate::hooks;
 use bank_core::clock::Watch;
-use bank_core::command::{Chunk, Command};
-use bank_core::directory::Directory;
-use bank_core::effects::{Effects, Outcome, RefusedReserve, Shortage};
-use bank_core::ledger::{self, Ledger, Named};
-use bank_core::need::Need;
+use bank_core::command::Command;
+use bank_core::effects::Outcome;
+use bank_core::ledger;
 use bank_core::rules::sweep::Stuck;
 use bank_core::time::Timestamp;
-use bank_core::view::{Already, View};
 use bankd_store::{self as store, Known, PRUNE_MAX, SqliteStore, Stamp};
-use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, PoisonError};
@@ -217,7 +220,7 @@ impl Thread {
     }
 
     /// Runs something over the store; usage records of what it does are kept.
-    pub(super) fn recorded<T>(
+    fn recorded<T>(
         &mut self,
         work: impl FnOnce(&mut Recording<'_>) -> Result<T, store::Error>,
     ) -> Result<T, store::Error> {
@@ -227,7 +230,7 @@ impl Thread {
         Ok(done)
     }
 
-    pub(super) fn sweep(&mut self, now: Timestamp) -> Result<(), store::Error> {
+    fn sweep(&mut self, now: Timestamp) -> Result<(), store::Error> {
         if self.store.next_due().is_none_or(|due| due > now) {
             if !self.stuck.is_empty() {
                 self.note_stuck(Vec::new());
@@ -380,85 +383,7 @@ fn has_command(batch: &[Task]) -> bool {
     batch.iter().any(asks)
 }
 
-/// The store, with the usage records of everything that is appended.
-pub struct Recording<'a> {
-    store: &'a mut SqliteStore,
-    keep: RecordKeeper,
-    first_tx: Option<i64>,
-    newest: Option<i64>,
-}
-
-impl<'a> Recording<'a> {
-    /// A store, and what makes records of events.
-    pub fn new(store: &'a mut SqliteStore, keep: RecordKeeper) -> Self {
-        Recording {
-            store,
-            keep,
-            first_tx: None,
-            newest: None,
-        }
-    }
-}
-
-impl Ledger for Recording<'_> {
-    type Error = store::Error;
-
-    fn remember(&mut self, shortage: &Shortage) -> Result<(), store::Error> {
-        self.store.remember(shortage)
-    }
-
-    fn remember_refused(&mut self, refused: &RefusedReserve) -> Result<(), store::Error> {
-        self.store.remember_refused(refused)
-    }
-
-    fn directory(&mut self) -> Result<Arc<Directory>, store::Error> {
-        self.store.directory()
-    }
-
-    fn load(&mut self, need: &Need) -> Result<View, store::Error> {
-        self.store.load(need)
-    }
-
-    fn load_due(&mut self, now: Timestamp) -> Result<Option<View>, store::Error> {
-        self.store.load_due(now)
-    }
-
-    fn open_instances(&mut self, project: &str) -> Result<i64, store::Error> {
-        self.store.open_instances(project)
-    }
-
-    fn open_instances_of(&mut self, named: Named<'_>) -> Result<i64, store::Error> {
-        self.store.open_instances_of(named)
-    }
-
-    fn load_chunk(
-        &mut self,
-        chunk: &Chunk,
-        unclaimed: &BTreeSet<String>,
-    ) -> Result<(Vec<Already>, BTreeSet<String>), store::Error> {
-        self.store.load_chunk(chunk, unclaimed)
-    }
-
-    fn append(&mut self, effects: &Effects) -> Result<(), store::Error> {
-        self.store.append(effects)?;
-        self.first_tx = effects.transactions.first().map(|tx| tx.id.0);
-        if effects.records.is_empty() {
-            return Ok(());
-        }
-        let directory = self.store.reference();
-        let counted = self.store.counted(effects)?;
-        for (event, counted) in effects.records.iter().zip(counted) {
-            let kept = (self.keep)(&directory, event, counted);
-            let id = self
-                .store
-                .keep_record(kept.created_at, kept.number, &kept.text)?;
-            self.newest = Some(id);
-        }
-        Ok(())
-    }
-}
-
-pub(super) fn system() -> Stamp {
+fn system() -> Stamp {
     let name = "bankd".to_owned();
     Stamp {
         actor: name.clone(),

@@ -1,7 +1,7 @@
 //! What the writer does about the machine's clock (decision 0016): it looks at it before
 //! every batch, journals steps back, does not follow jumps, and keeps what it saw for a restart.
 
-use super::thread::{Thread, system};
+use super::{Thread, system};
 use bank_core::clock::Look;
 use bank_core::ledger;
 use bank_core::rules::sweep::Stuck;

@@ -1,7 +1,7 @@
 //! Answers that are kept for repeats: whether there is one, and keeping it.
 
-use super::Submission;
-use super::thread::Thread;
+use super::Thread;
+use crate::writer::Submission;
 use bank_core::ledger::Decision;
 use bank_core::time::Timestamp;
 use bankd_store::answer::Answer;
