@@ -13,14 +13,17 @@
 //!
 //! [`rebuild`] makes the same of the rows alone; `verify` compares.
 
+mod charge;
 mod charged;
 mod factors;
 mod finished;
+mod hardware;
 mod months;
 mod pack;
 mod pending;
 mod rebuild;
 mod taken;
+mod worth;
 mod written;
 
 pub(crate) use charged::{First, Part, Subject};
@@ -37,8 +40,9 @@ use super::counted::Added;
 use super::sqlite::SqliteStore;
 use bank_core::effects::{Effects, InstanceChange, UseRow};
 use bank_core::rollup::{Measure, Presence, Sign, Sums};
-use factors::{Changing, Factors};
+use factors::Factors;
 use finished::{COLUMNS, Owners};
+use hardware::Changing;
 use rusqlite::{Connection, params};
 use std::collections::{BTreeMap, BTreeSet};
 use written::{charge, class_of, written};

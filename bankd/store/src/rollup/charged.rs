@@ -7,15 +7,13 @@
 //! replaces the one before (collectors.md 0.1), and the journal moves the difference only.
 
 use super::super::{Error, codec};
+use super::charge::{Charge, Class};
 use super::factors::Factors;
 use super::finished::{COLUMNS, Finished};
 use super::pending::Key;
-use super::taken::{Taken, Worth, parts_of};
-use bank_core::decimal::Decimal;
-use bank_core::effects::{Billing, UsageRow};
-use bank_core::rollup::{Measure, Presence, Sign, Sums, Use};
-use bank_core::time::{MICROS, Timestamp};
-use bank_core::usage::{Usage, text};
+use super::taken::{Taken, parts_of};
+use bank_core::rollup::{Presence, Sign, Use};
+use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -84,123 +82,6 @@ pub(crate) fn job(first: &Charge, used_until: Option<Timestamp>, is_closed: bool
     let start = first.window().0;
     let until = used_until.unwrap_or(first.at);
     Presence::new(start, until.max(start), is_closed)
-}
-
-/// Queue and quality of service, as the first charge had them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Class {
-    pub(crate) queue: String,
-    pub(crate) qos: String,
-}
-
-/// A usage row.
-#[derive(Clone, Debug)]
-pub(crate) struct Charge {
-    pub(crate) id: i64,
-    pub(crate) tx: i64,
-    pub(crate) at: Timestamp,
-    pub(crate) seconds: i64,
-    pub(crate) worth: Worth,
-    pub(crate) usage: Usage,
-    /// The transaction that its own takes back.
-    pub(crate) reverses: Option<i64>,
-}
-
-impl Charge {
-    fn read(r: &Row<'_>) -> Result<Charge, Error> {
-        let (processors, facts): (String, String) = (r.get(5)?, r.get(6)?);
-        let processors = codec::word("usage.processors", &processors, Decimal::read)?;
-        let usage = codec::word("usage.facts", &facts, |facts| {
-            text::read(facts, Some(processors))
-        })?;
-        Ok(Charge {
-            id: r.get(0)?,
-            tx: r.get(1)?,
-            at: Timestamp(r.get(2)?),
-            seconds: r.get(3)?,
-            worth: Worth::of(r.get(4)?, r.get(8)?),
-            usage,
-            reverses: r.get(7)?,
-        })
-    }
-
-    /// One row.
-    pub(crate) fn of(connection: &Connection, id: i64) -> Result<Charge, Error> {
-        Charge::find(connection, id)?.ok_or_else(|| codec::broken("usage", id))
-    }
-
-    /// One row, if it is there.
-    pub(crate) fn find(connection: &Connection, id: i64) -> Result<Option<Charge>, Error> {
-        let sql =
-            "SELECT u.id, u.tx, u.at, u.charged_s, u.amount, u.processors, u.facts, t.reverses,
-                       u.billing = 'shadow'
-                   FROM usage u LEFT JOIN tx t ON t.id = u.tx WHERE u.id = ?1";
-        let mut statement = connection.prepare_cached(sql)?;
-        let mut rows = statement.query([id])?;
-        rows.next()?.map(Charge::read).transpose()
-    }
-
-    /// As a command writes it; it takes nothing back.
-    pub(crate) fn written(row: &UsageRow) -> Result<Charge, Error> {
-        let usage = codec::word("usage.facts", &row.facts, |facts| {
-            text::read(facts, Some(row.processors))
-        })?;
-        Ok(Charge {
-            id: row.id.0,
-            tx: row.tx.0,
-            at: row.at,
-            seconds: row.charged.0,
-            worth: Worth::of(row.amount.0, row.billing == Billing::Shadow),
-            usage,
-            reverses: None,
-        })
-    }
-
-    /// The time that it counts; for what counts none, its instant.
-    pub(crate) fn window(&self) -> (Timestamp, Timestamp) {
-        let length = self.seconds.saturating_abs().saturating_mul(MICROS);
-        (Timestamp(self.at.0.saturating_sub(length)), self.at)
-    }
-
-    /// What was used, without what it cost. A row that takes time back has it below zero. Nobody says
-    /// its hosts; the factor is that of its machine when the job began.
-    pub(crate) fn used(&self, factors: &mut Factors, machine: &str, began: Timestamp) -> Use {
-        let (start, end) = self.window();
-        let seconds = i128::from(self.seconds);
-        let micros = i128::from(MICROS);
-        // A quantity in billionths times seconds, in thousandths of its unit and milliseconds.
-        let times = |size: Option<Decimal>, unit: i128| {
-            let size = size.map_or(0, Decimal::billionths).max(0);
-            let product = size.saturating_mul(seconds).saturating_mul(unit);
-            product.checked_div(1_000_000_000).unwrap_or(0)
-        };
-        let usage = &self.usage;
-        let gpus = usage
-            .gres
-            .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case("gpu"));
-        let totals = Sums::default()
-            .with(Measure::Core, times(usage.processors, micros))
-            .with(Measure::Gpu, times(gpus.map(|(_, n)| *n), micros))
-            .with(Measure::Node, times(usage.nodes, micros))
-            .with(Measure::Wall, seconds.saturating_mul(micros))
-            .with(Measure::Memory, times(usage.memory_mb, 1000))
-            .with(Measure::Disk, times(usage.disk_mb, 1000));
-        Use::new(start, end, factors.weigh(totals, machine, None, began))
-    }
-
-    /// An amount over its time.
-    pub(crate) fn worth(&self, amount: Worth) -> Use {
-        let (start, end) = self.window();
-        Use::new(start, end, amount.with(Sums::default()))
-    }
-
-    pub(crate) fn class(&self) -> Class {
-        Class {
-            queue: self.usage.class.clone().unwrap_or_default(),
-            qos: self.usage.qos.clone().unwrap_or_default(),
-        }
-    }
 }
 
 /// What belongs to the first charge of an instance.

@@ -2,10 +2,10 @@
 
 use super::super::sizes::Sizes;
 use super::super::{Error, codec};
-use super::charged::Class;
+use super::charge::Class;
 use super::factors::Factors;
 use super::pending::Key;
-use super::taken::Worth;
+use super::worth::Worth;
 use bank_core::effects::{Became, UseRow};
 use bank_core::rollup::{Measure, Presence, Sums, Use};
 use bank_core::time::Timestamp;

@@ -7,7 +7,8 @@ use super::super::read::journal::{
 use super::super::read::uses::machines;
 use super::super::sqlite::SqliteStore;
 use super::super::waypoint;
-use super::charged::{self, Charge, Class, Part, Subject};
+use super::charge::{Charge, Class};
+use super::charged::{self, Part, Subject};
 use super::factors::Factors;
 use super::finished::{COLUMNS, Finished, Owners};
 use super::pending::{Key, Pending};

@@ -2,58 +2,11 @@
 
 use super::super::Error;
 use super::super::read::journal::{first_entry_of, last_entry};
-use super::charged::{Charge, Class};
+use super::charge::{Charge, Class};
 use super::pending::Key;
-use bank_core::rollup::{Measure, Sums, Use};
+use super::worth::Worth;
+use bank_core::rollup::Use;
 use rusqlite::{Connection, OptionalExtension, Row};
-
-/// An amount in minor units: the part that moved money, and the part that moved shadow totals only.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Worth {
-    pub(crate) real: i128,
-    pub(crate) shadow: i128,
-}
-
-impl Worth {
-    /// An amount of one kind.
-    pub(crate) fn of(amount: i64, in_shadow: bool) -> Worth {
-        let amount = i128::from(amount);
-        if in_shadow {
-            Worth {
-                real: 0,
-                shadow: amount,
-            }
-        } else {
-            Worth {
-                real: amount,
-                shadow: 0,
-            }
-        }
-    }
-
-    /// With another one.
-    #[must_use]
-    pub(crate) fn plus(self, other: Worth) -> Worth {
-        Worth {
-            real: self.real.saturating_add(other.real),
-            shadow: self.shadow.saturating_add(other.shadow),
-        }
-    }
-
-    /// Without another one.
-    fn minus(self, other: Worth) -> Worth {
-        Worth {
-            real: self.real.saturating_sub(other.real),
-            shadow: self.shadow.saturating_sub(other.shadow),
-        }
-    }
-
-    /// As measures, with others.
-    pub(crate) fn with(self, sums: Sums) -> Sums {
-        sums.with(Measure::Charge, self.real)
-            .with(Measure::Shadow, self.shadow)
-    }
-}
 
 /// What a journal entry of a charge took: of which account, in whose name.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 
 use super::super::Error;
 use super::super::counted::Added;
-use super::charged::{self, Charge, Class, Subject};
+use super::charge::{Charge, Class};
+use super::charged::{self, Subject};
 use super::pending::{Key, Pending};
 use super::taken::{self, Taken};
 use super::{Rollups, Touched, ready};

@@ -1,0 +1,177 @@
+//! The factored sums of what stands when hardware changes (`docs/decisions/0083`).
+//!
+//! A use counts with the factor that the hardware declared today had when its job began. Who declares
+//! other hardware changes that for uses that stand: they are taken away with the factor of before and
+//! added with that of today, in the transaction of the change. Nothing else of them is touched.
+
+use super::super::read::uses::machines;
+use super::super::{Error, equipment};
+use super::charged::{self, Part};
+use super::factors::Factors;
+use super::finished::{COLUMNS, Finished, Owners};
+use super::pending::{Key, Pending};
+use bank_core::effects::DirectoryRow;
+use bank_core::model::Hardware;
+use bank_core::rollup::{Measure, Sign, Sums, Use};
+use rusqlite::Connection;
+use std::collections::BTreeSet;
+
+/// Hardware that a command changes: the factors before it, the machines that it is of, and since when.
+pub(crate) struct Changing {
+    before: Factors,
+    /// Empty for every machine.
+    machines: BTreeSet<String>,
+    /// No job that began before this instant has another factor.
+    since: i64,
+}
+
+impl Changing {
+    /// Looks at what a command changes before it is written; none where that is no hardware.
+    pub(crate) fn look(
+        connection: &Connection,
+        rows: &[DirectoryRow],
+    ) -> Result<Option<Changing>, Error> {
+        let mut touched = Vec::new();
+        for row in rows {
+            if let DirectoryRow::Hardware(own) = row {
+                touched.push(own.clone());
+                touched.extend(equipment::hardware_of(connection, own.id)?);
+            }
+        }
+        let begins = |own: &Hardware| own.valid.start.map_or(i64::MIN, |at| at.0);
+        let Some(since) = touched.iter().map(begins).min() else {
+            return Ok(None);
+        };
+        let of_all = touched.iter().any(|own| own.machine.is_empty());
+        let machines = if of_all {
+            BTreeSet::new()
+        } else {
+            touched.into_iter().map(|own| own.machine).collect()
+        };
+        let before = Factors::read(connection, Measure::Core)?;
+        Ok(Some(Changing {
+            before,
+            machines,
+            since,
+        }))
+    }
+
+    /// Counts what stands by the factors of today, once they are written.
+    pub(crate) fn recount(
+        mut self,
+        connection: &Connection,
+        pending: &mut Pending,
+    ) -> Result<(), Error> {
+        let mut today = Factors::read(connection, Measure::Core)?;
+        for machine in machines(connection)? {
+            if !self.is_of(&machine) {
+                continue;
+            }
+            self.finished(connection, pending, &mut today, &machine)?;
+        }
+        // What has uses of its own is looked at whenever those began.
+        let sql = "SELECT i.id, i.machine FROM instance i WHERE i.record IS NOT NULL
+                   AND (i.used_until IS NULL OR i.used_until >= ?1 OR EXISTS
+                       (SELECT 1 FROM usage_identity u WHERE u.instance = i.id))";
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut rows = statement.query([self.since])?;
+        while let Some(row) = rows.next()? {
+            if self.is_of(row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?) {
+                self.instance(connection, pending, &mut today, row.get(0)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_of(&self, machine: &str) -> bool {
+        self.machines.is_empty() || self.machines.contains(machine)
+    }
+
+    /// Finished uses that stand for themselves: by the index of machines and ends.
+    fn finished(
+        &mut self,
+        connection: &Connection,
+        pending: &mut Pending,
+        today: &mut Factors,
+        machine: &str,
+    ) -> Result<(), Error> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM usage_identity
+             WHERE machine = ?1 AND end_at >= ?2 AND instance IS NULL
+             UNION ALL SELECT {COLUMNS} FROM usage_identity
+             WHERE machine = ?1 AND end_at IS NULL AND instance IS NULL"
+        );
+        let mut statement = connection.prepare_cached(&sql)?;
+        let mut rows = statement.query((machine, self.since))?;
+        let mut owners = Owners::default();
+        while let Some(row) = rows.next()? {
+            let own = Finished::of_row(row)?;
+            if !own.counts() {
+                continue;
+            }
+            let (was, is) = (own.used(&mut self.before), own.used(today));
+            if was != is {
+                let key = own.key(owners.of(connection, own.allocation)?);
+                let (was, is) = ([(was, Sign::Plus)], [(is, Sign::Plus)]);
+                swap(connection, pending, &key, &was, &is)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn instance(
+        &mut self,
+        connection: &Connection,
+        pending: &mut Pending,
+        today: &mut Factors,
+        id: i64,
+    ) -> Result<(), Error> {
+        let mut was = Vec::new();
+        charged::each_part(connection, &mut self.before, id, &mut |_, _, _, part| {
+            if let Part::Used(used, sign) = part {
+                was.push((used, sign));
+            }
+            Ok(())
+        })?;
+        let mut is = Vec::new();
+        charged::each_part(connection, today, id, &mut |key, _, _, part| match part {
+            Part::Used(used, sign) => {
+                is.push((used, sign));
+                Ok(())
+            }
+            // The job comes last, once or behind each use of its own: all of it is known then.
+            Part::Job(_) => {
+                let upto = is.len();
+                let before: Vec<_> = was.drain(..upto.min(was.len())).collect();
+                if before != is {
+                    swap(connection, pending, key, &before, &is)?;
+                }
+                is.clear();
+                Ok(())
+            }
+        })
+    }
+}
+
+/// Takes factored usage away as it was, and adds it as it is.
+fn swap(
+    connection: &Connection,
+    pending: &mut Pending,
+    key: &Key<'_>,
+    was: &[(Use, Sign)],
+    is: &[(Use, Sign)],
+) -> Result<(), Error> {
+    let own = |used: &Use| {
+        let factored = used.totals().get(Measure::Factored);
+        let totals = Sums::default().with(Measure::Factored, factored);
+        Use::new(used.start(), used.end(), totals)
+    };
+    for (used, sign) in was {
+        let turned = sign.turned(true);
+        pending.spread(connection, key, &own(used), turned)?;
+    }
+    for (used, sign) in is {
+        pending.spread(connection, key, &own(used), *sign)?;
+    }
+    Ok(())
+}
