@@ -2,8 +2,11 @@
 //! index but their number, so that a page starts at a number found by bisection and looks at a
 //! bounded number of rows.
 
+mod newest;
+
+pub use newest::newest;
+
 use super::super::Error;
-pub use super::newest::newest;
 use super::{Page, SCAN_MAX, lower_bound};
 use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -156,12 +159,12 @@ pub fn page(
 }
 
 impl Span {
-    pub(super) fn holds(&self, at: Timestamp) -> bool {
+    fn holds(&self, at: Timestamp) -> bool {
         self.since.is_none_or(|since| since <= at) && self.until.is_none_or(|until| at < until)
     }
 }
 
-pub(super) fn rows_of(
+fn rows_of(
     connection: &Connection,
     tx: Transaction,
     entries: Vec<Entry>,
@@ -289,7 +292,7 @@ pub(super) fn read_transaction(row: &Row<'_>) -> Result<Transaction, Error> {
     })
 }
 
-pub(super) fn read_entry(row: &Row<'_>) -> Result<Entry, Error> {
+fn read_entry(row: &Row<'_>) -> Result<Entry, Error> {
     Ok(Entry {
         id: row.get(0)?,
         tx: row.get(1)?,

@@ -28,7 +28,6 @@ pub mod journal;
 pub mod liens;
 pub mod money;
 pub mod monitor;
-mod newest;
 pub mod past;
 pub mod pods;
 pub mod quarantine;

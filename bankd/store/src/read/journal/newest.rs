@@ -1,11 +1,11 @@
 //! The end of the journal: the newest transactions with their entries, found backwards.
 
-use super::super::Error;
-use super::journal::{
+use super::{
     Entry, JournalRow, Span, first_entry_of, first_recorded_from, last_entry, read_entry,
     read_transaction, rows_of,
 };
-use super::{Page, SCAN_MAX};
+use crate::Error;
+use crate::read::{Page, SCAN_MAX};
 use rusqlite::Connection;
 
 const TRANSACTIONS_BEFORE: &str = "SELECT id, at_effective, at_recorded, actor, client, origin, op,
