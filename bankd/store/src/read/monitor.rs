@@ -3,7 +3,6 @@
 
 use super::super::Error;
 use super::journal::{self, JournalRow, Span};
-use super::whatif;
 use bank_core::time::Timestamp;
 use rusqlite::{Connection, params};
 
@@ -134,7 +133,7 @@ pub fn page(
 
 /// What a request was refused for.
 fn asked(row: &JournalRow) -> Watched {
-    let refusal = whatif::said(row);
+    let refusal = said(row);
     let entry = row.entry.as_ref().map(|(_, entry)| entry);
     let machine = entry.map(|e| e.machine.clone()).unwrap_or_default();
     let object = row.object.as_ref();
@@ -152,6 +151,25 @@ fn asked(row: &JournalRow) -> Watched {
         instance: row.tx.instance,
         source: None,
         reported: None,
+    }
+}
+
+/// The refusal that a transaction tells of.
+struct Said {
+    code: String,
+    figures: Option<(String, String)>,
+}
+
+/// The refusal in the reason of a transaction.
+fn said(row: &JournalRow) -> Said {
+    let value = |name: &str| {
+        let mut words = row.tx.reason.split(' ');
+        let found = words.find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+        found.map(str::to_owned)
+    };
+    Said {
+        code: value("would_refuse").unwrap_or_default(),
+        figures: value("needed").zip(value("available")),
     }
 }
 

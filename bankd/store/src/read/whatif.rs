@@ -2,7 +2,6 @@
 //! their jobs used since.
 
 use super::super::Error;
-use super::journal::JournalRow;
 use super::monitor::Watched;
 use bank_core::time::{Seconds, Timestamp};
 use rusqlite::{Connection, OptionalExtension};
@@ -56,24 +55,6 @@ pub fn refused(connection: &Connection, watched: Vec<Watched>) -> Result<Vec<Ref
         })
     };
     watched.into_iter().map(read).collect()
-}
-
-/// The refusal that a transaction tells of.
-pub(super) struct Said {
-    pub(super) code: String,
-    pub(super) figures: Option<(String, String)>,
-}
-
-pub(super) fn said(row: &JournalRow) -> Said {
-    let value = |name: &str| {
-        let mut words = row.tx.reason.split(' ');
-        let found = words.find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
-        found.map(str::to_owned)
-    };
-    Said {
-        code: value("would_refuse").unwrap_or_default(),
-        figures: value("needed").zip(value("available")),
-    }
 }
 
 /// What an instance was charged: seconds and minor units.
