@@ -1,22 +1,20 @@
 //! What a choice among accounts was asked with, and what its entries took: the question that is asked
 //! again.
 
-use super::super::super::{Error, choice, load_work, version};
+use super::super::super::{Error, choice, version};
 use super::super::jobs::JobRow;
 use super::super::journal::Entry;
 use super::super::liens;
-use super::super::past::{self, AsOf};
-use super::chosen::Chosen;
-use super::moved::Leaving;
-use super::{ASSIGNED, ASSIGNED_FROM, Explained, Step, Why};
+use super::{ASSIGNED, ASSIGNED_FROM, Explained};
 use bank_core::command::Whose;
 use bank_core::directory::Directory;
 use bank_core::effects::EntryKind;
 use bank_core::ids::{AccountId, AllocationId};
-use bank_core::model::{Allocation, Lien, ObjectType};
+use bank_core::model::{Lien, ObjectType};
 use bank_core::select::{self, Candidate};
 use bank_core::time::Timestamp;
 use rusqlite::Connection;
+use std::collections::BTreeMap;
 
 /// A choice among accounts, as it was asked for.
 #[allow(
@@ -45,6 +43,31 @@ pub(super) struct Asked<'a> {
     pub(super) until: Option<Timestamp>,
     /// What goes, where a lien is moved.
     pub(super) leaving: Option<Leaving>,
+}
+
+/// What goes with the transaction, and what a lien keeps where it lay.
+#[derive(Debug, Default)]
+pub(super) struct Leaving {
+    /// Allocations that go, each with its account.
+    pub(super) going: Vec<(AllocationId, AccountId)>,
+    /// Whether all of their account goes.
+    pub(super) whole: bool,
+    /// What the lien held on allocations that stay, minor units.
+    pub(super) kept: BTreeMap<AllocationId, i128>,
+}
+
+impl Leaving {
+    /// Whether nobody looks at an allocation, for it goes.
+    pub(super) fn takes(&self, id: AllocationId, account: AccountId) -> bool {
+        let goes =
+            |(own, of): &(AllocationId, AccountId)| *own == id || (self.whole && *of == account);
+        self.going.iter().any(goes)
+    }
+
+    /// Whether nobody looks at an account at all.
+    pub(super) fn takes_all_of(&self, account: AccountId) -> bool {
+        self.whole && self.going.iter().any(|(_, of)| *of == account)
+    }
 }
 
 /// What entries took from one allocation.
@@ -195,109 +218,14 @@ impl<'a> Asked<'a> {
         !self.billed || self.leaving.is_some()
     }
 
-    /// What was looked at, and why each paid or did not.
-    pub(super) fn steps(&self, connection: &Connection, before: AsOf) -> Result<Vec<Step>, Error> {
-        let mut candidates: Vec<Candidate> = if self.billed {
-            select::billable(self.then, &self.payer)
-        } else {
-            let user = self.payer.user.and_then(|id| self.then.user(id));
-            let user = user.map_or("", |u| u.name.as_str());
-            select::candidates(self.then, &self.payer, user).unwrap_or_default()
-        };
-        if let Some(leaving) = &self.leaving {
-            candidates.retain(|c| !leaving.takes_all_of(c.account));
-        }
-        let taken = self.taken();
-        let mut accounts: Vec<AccountId> = candidates.iter().map(|c| c.account).collect();
-        accounts.extend(self.own.map(|c| c.account));
-        accounts.extend(taken.iter().map(|t| t.account));
-        accounts.sort_unstable();
-        accounts.dedup();
-        let mut standing: Vec<Allocation> = Vec::new();
-        for account in &accounts {
-            let then = past::allocations(connection, *account, before)?;
-            standing.extend(then.into_iter().map(|(allocation, _)| allocation));
-        }
-        let came = if self.is_in_time() {
-            self.came_after(connection, &standing)?
-        } else {
-            Vec::new()
-        };
-        if let Some(leaving) = &self.leaving {
-            standing.retain(|a| !leaving.takes(a.id, a.account));
-        }
-        // Where the account that the job had then is not written down: of those that it can have been,
-        // the first that leaves the least untold.
-        let mut owns: Vec<Option<Candidate>> = vec![self.own];
-        if self.is_guessed && self.own.is_some() {
-            let paid = taken.iter().filter_map(|t| self.then.account(t.account));
-            owns.extend(paid.map(|account| Some(Candidate::only(account))));
-            owns.push(None);
-        }
-        let told = owns
-            .into_iter()
-            .map(|own| self.steps_with(own, &candidates, (&standing, &came), &taken));
-        let untold = |steps: &Vec<Step>| steps.iter().filter(|s| s.why == Why::Untold).count();
-        Ok(told.min_by_key(untold).unwrap_or_default())
-    }
-
     /// Whether only what was there when the usage was pays for it.
     pub(super) fn is_in_time(&self) -> bool {
         let may_pay_later = self.assigned || self.then.policy.later_credits_pay;
         self.billed && !self.holds() && !self.shadow && !may_pay_later
     }
 
-    /// What came after the usage into those that have no start: it does not pay for it.
-    fn came_after(
-        &self,
-        connection: &Connection,
-        standing: &[Allocation],
-    ) -> Result<Vec<(AllocationId, i64)>, Error> {
-        let open = standing.iter().filter(|a| a.window.start.is_none());
-        let came = |a: &Allocation| {
-            let came = load_work::came_into(connection, a.id, self.at, self.tx)?;
-            Ok((a.id, came.0))
-        };
-        open.map(came).collect()
-    }
-
-    /// What was looked at, where an account of the job's own pays before all others.
-    fn steps_with(
-        &self,
-        own: Option<Candidate>,
-        candidates: &[Candidate],
-        (standing, came): (&[Allocation], &[(AllocationId, i64)]),
-        taken: &[Taken],
-    ) -> Vec<Step> {
-        let mut candidates = candidates.to_vec();
-        let own: Vec<Candidate> = own.into_iter().collect();
-        let mut order = select::paying_order(&own, standing, self.at);
-        let mut rest = select::paying_order(&candidates, standing, self.at);
-        if self.billed && !self.holds() && rest.is_empty() {
-            candidates = select::anybody(self.then, &self.payer);
-            rest = select::paying_order(&candidates, standing, self.at);
-        }
-        rest.retain(|id| !order.contains(id));
-        order.extend(rest);
-        if self.billed && !self.holds() && !self.shadow {
-            order = select::in_time(&order, standing, self.at, true);
-        }
-        for one in own {
-            candidates.retain(|c| c.account != one.account);
-            candidates.push(one);
-        }
-        let chosen = Chosen {
-            asked: self,
-            candidates,
-            standing: standing.to_vec(),
-            came: came.to_vec(),
-            taken: taken.to_vec(),
-        };
-        chosen.steps(&order)
-    }
-
     /// What was taken, in the order of the entries.
-    fn taken(&self) -> Vec<Taken> {
+    pub(super) fn taken(&self) -> Vec<Taken> {
         let mut taken: Vec<Taken> = Vec::new();
         for entry in &self.entries {
             let (Some(allocation), Some(account)) = (entry.allocation, entry.account) else {

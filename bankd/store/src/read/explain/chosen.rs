@@ -5,25 +5,125 @@ use bank_core::ids::{AccountId, AllocationId};
 use bank_core::model::{Account, Allocation};
 use bank_core::select::{self, Candidate};
 use bank_core::time::Timestamp;
+use rusqlite::Connection;
 use std::collections::BTreeSet;
 
+use super::super::super::{Error, load_work};
 use super::super::journal::Entry;
+use super::super::past::{self, AsOf};
 use super::asked::{Asked, Taken};
 use super::{Step, Why};
 
+impl Asked<'_> {
+    /// What was looked at, and why each paid or did not.
+    pub(super) fn steps(&self, connection: &Connection, before: AsOf) -> Result<Vec<Step>, Error> {
+        let mut candidates: Vec<Candidate> = if self.billed {
+            select::billable(self.then, &self.payer)
+        } else {
+            let user = self.payer.user.and_then(|id| self.then.user(id));
+            let user = user.map_or("", |u| u.name.as_str());
+            select::candidates(self.then, &self.payer, user).unwrap_or_default()
+        };
+        if let Some(leaving) = &self.leaving {
+            candidates.retain(|c| !leaving.takes_all_of(c.account));
+        }
+        let taken = self.taken();
+        let mut accounts: Vec<AccountId> = candidates.iter().map(|c| c.account).collect();
+        accounts.extend(self.own.map(|c| c.account));
+        accounts.extend(taken.iter().map(|t| t.account));
+        accounts.sort_unstable();
+        accounts.dedup();
+        let mut standing: Vec<Allocation> = Vec::new();
+        for account in &accounts {
+            let then = past::allocations(connection, *account, before)?;
+            standing.extend(then.into_iter().map(|(allocation, _)| allocation));
+        }
+        let came = if self.is_in_time() {
+            self.came_after(connection, &standing)?
+        } else {
+            Vec::new()
+        };
+        if let Some(leaving) = &self.leaving {
+            standing.retain(|a| !leaving.takes(a.id, a.account));
+        }
+        // Where the account that the job had then is not written down: of those that it can have been,
+        // the first that leaves the least untold.
+        let mut owns: Vec<Option<Candidate>> = vec![self.own];
+        if self.is_guessed && self.own.is_some() {
+            let paid = taken.iter().filter_map(|t| self.then.account(t.account));
+            owns.extend(paid.map(|account| Some(Candidate::only(account))));
+            owns.push(None);
+        }
+        let told = owns
+            .into_iter()
+            .map(|own| self.steps_with(own, &candidates, (&standing, &came), &taken));
+        let untold = |steps: &Vec<Step>| steps.iter().filter(|s| s.why == Why::Untold).count();
+        Ok(told.min_by_key(untold).unwrap_or_default())
+    }
+
+    /// What came after the usage into those that have no start: it does not pay for it.
+    fn came_after(
+        &self,
+        connection: &Connection,
+        standing: &[Allocation],
+    ) -> Result<Vec<(AllocationId, i64)>, Error> {
+        let open = standing.iter().filter(|a| a.window.start.is_none());
+        let came = |a: &Allocation| {
+            let came = load_work::came_into(connection, a.id, self.at, self.tx)?;
+            Ok((a.id, came.0))
+        };
+        open.map(came).collect()
+    }
+
+    /// What was looked at, where an account of the job's own pays before all others.
+    fn steps_with(
+        &self,
+        own: Option<Candidate>,
+        candidates: &[Candidate],
+        (standing, came): (&[Allocation], &[(AllocationId, i64)]),
+        taken: &[Taken],
+    ) -> Vec<Step> {
+        let mut candidates = candidates.to_vec();
+        let own: Vec<Candidate> = own.into_iter().collect();
+        let mut order = select::paying_order(&own, standing, self.at);
+        let mut rest = select::paying_order(&candidates, standing, self.at);
+        if self.billed && !self.holds() && rest.is_empty() {
+            candidates = select::anybody(self.then, &self.payer);
+            rest = select::paying_order(&candidates, standing, self.at);
+        }
+        rest.retain(|id| !order.contains(id));
+        order.extend(rest);
+        if self.billed && !self.holds() && !self.shadow {
+            order = select::in_time(&order, standing, self.at, true);
+        }
+        for one in own {
+            candidates.retain(|c| c.account != one.account);
+            candidates.push(one);
+        }
+        let chosen = Chosen {
+            asked: self,
+            candidates,
+            standing: standing.to_vec(),
+            came: came.to_vec(),
+            taken: taken.to_vec(),
+        };
+        chosen.steps(&order)
+    }
+}
+
 /// A choice with all that it was made of.
-pub(super) struct Chosen<'a> {
-    pub(super) asked: &'a Asked<'a>,
-    pub(super) candidates: Vec<Candidate>,
-    pub(super) standing: Vec<Allocation>,
+struct Chosen<'a> {
+    asked: &'a Asked<'a>,
+    candidates: Vec<Candidate>,
+    standing: Vec<Allocation>,
     /// The money that came after the usage.
-    pub(super) came: Vec<(AllocationId, i64)>,
-    pub(super) taken: Vec<Taken>,
+    came: Vec<(AllocationId, i64)>,
+    taken: Vec<Taken>,
 }
 
 impl Chosen<'_> {
     /// What was looked at: in paying order, then what paid out of turn, then what did not fit.
-    pub(super) fn steps(&self, order: &[AllocationId]) -> Vec<Step> {
+    fn steps(&self, order: &[AllocationId]) -> Vec<Step> {
         let mut steps: Vec<Step> = Vec::new();
         // Which of them have a step: two of one allocation may be of one amount.
         let mut told: BTreeSet<usize> = BTreeSet::new();

@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use super::super::jobs::{self, JobRow};
 use super::super::journal::Entry;
-use super::asked::Asked;
+use super::asked::{Asked, Leaving};
 use super::{Error, Explained};
 
 /// Liens of one transaction that are told.
@@ -23,31 +23,6 @@ pub const MOVED_MAX: usize = 100;
 
 /// The operations that move liens away.
 pub(super) const OPS: [&str; 2] = ["account_rm", "allocation_rm"];
-
-/// What goes with the transaction, and what a lien keeps where it lay.
-#[derive(Debug, Default)]
-pub(super) struct Leaving {
-    /// Allocations that go, each with its account.
-    pub(super) going: Vec<(AllocationId, AccountId)>,
-    /// Whether all of their account goes.
-    pub(super) whole: bool,
-    /// What the lien held on allocations that stay, minor units.
-    pub(super) kept: BTreeMap<AllocationId, i128>,
-}
-
-impl Leaving {
-    /// Whether nobody looks at an allocation, for it goes.
-    pub(super) fn takes(&self, id: AllocationId, account: AccountId) -> bool {
-        let goes =
-            |(own, of): &(AllocationId, AccountId)| *own == id || (self.whole && *of == account);
-        self.going.iter().any(goes)
-    }
-
-    /// Whether nobody looks at an account at all.
-    pub(super) fn takes_all_of(&self, account: AccountId) -> bool {
-        self.whole && self.going.iter().any(|(_, of)| *of == account)
-    }
-}
 
 /// The jobs of the liens that entries name, by lien: those of the first that are told.
 pub(super) fn jobs(
