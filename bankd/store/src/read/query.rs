@@ -17,8 +17,9 @@ mod words;
 mod tests;
 
 pub use catalogue::{Attribute, Kind, OBJECTS, Object};
+pub use names::Sum;
 pub use plan::Plan;
-pub use sums::{Average, Cell, Sum};
+pub use sums::{Average, Cell};
 pub use words::TEXT_MAX;
 
 use bank_core::ids::AccountId;

@@ -3,7 +3,6 @@
 use bank_api::text::suggest;
 
 use super::catalogue::Kind;
-use super::sums::Sum;
 use super::{Mistake, PATTERN_MAX};
 
 /// The options of queries.
@@ -19,6 +18,34 @@ const OPTIONS_OF_GOLD: [(&str, &str); 4] = [
 const OPERATORS: [&str; 8] = [
     "Sort", "Tros", "GroupBy", "Count", "Sum", "Average", "Max", "Min",
 ];
+
+/// What sums values up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sum {
+    /// How many there are.
+    Count,
+    /// Their sum.
+    Sum,
+    /// Their average.
+    Average,
+    /// The largest.
+    Max,
+    /// The smallest.
+    Min,
+}
+
+impl Sum {
+    pub(super) fn named(word: &str) -> Option<Sum> {
+        match word {
+            "Count" => Some(Sum::Count),
+            "Sum" => Some(Sum::Sum),
+            "Average" => Some(Sum::Average),
+            "Max" => Some(Sum::Max),
+            "Min" => Some(Sum::Min),
+            _ => None,
+        }
+    }
+}
 
 /// Names that attributes had in earlier versions, with their object and their name today. `Charged` means
 /// credits everywhere else.

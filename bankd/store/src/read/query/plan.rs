@@ -8,9 +8,8 @@ use bank_core::time::Timestamp;
 
 use super::catalogue::{Attribute, Kind, OBJECTS, Object, Seen};
 use super::names::{
-    OPTIONS, check_pattern, check_sum, flag, near, operator, today, unknown_option, within,
+    OPTIONS, Sum, check_pattern, check_sum, flag, near, operator, today, unknown_option, within,
 };
-use super::sums::Sum;
 use super::words::{self, Comparison, Condition, Op, Setting, Text, Written};
 use super::{COLUMNS_MAX, Column, LIMIT_DEFAULT, LIMIT_MAX, Mistake, OFFSET_MAX, Sight};
 

@@ -9,6 +9,7 @@ use rusqlite::{Connection, Row, Rows, params_from_iter};
 
 use super::super::super::Error;
 use super::compile::{Statement, statement};
+use super::names::Sum;
 use super::plan::{Output, Plan};
 use super::{Found, GROUPS_MAX, Mistake};
 
@@ -46,34 +47,6 @@ impl Average {
             Ordering::Greater => true,
         };
         whole.saturating_add(i128::from(up))
-    }
-}
-
-/// What sums values up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sum {
-    /// How many there are.
-    Count,
-    /// Their sum.
-    Sum,
-    /// Their average.
-    Average,
-    /// The largest.
-    Max,
-    /// The smallest.
-    Min,
-}
-
-impl Sum {
-    pub(super) fn named(word: &str) -> Option<Sum> {
-        match word {
-            "Count" => Some(Sum::Count),
-            "Sum" => Some(Sum::Sum),
-            "Average" => Some(Sum::Average),
-            "Max" => Some(Sum::Max),
-            "Min" => Some(Sum::Min),
-            _ => None,
-        }
     }
 }
 
