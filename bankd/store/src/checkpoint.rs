@@ -1,8 +1,7 @@
 //! What a checkpoint says of a bank, out of one snapshot, and a bank held against what one said.
 
-use super::read::journal;
 use super::verify::{Finding, hex};
-use super::{Error, bank, version};
+use super::{Error, bank, numbers, version};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension};
 use sha2::{Digest as _, Sha256};
@@ -170,9 +169,9 @@ pub fn against(connection: &Connection, said: &Facts) -> Result<Vec<Finding>, Er
         differs("head", text, &said.head, &is);
     }
     let next = said.transactions.saturating_add(1);
-    let last = journal::last_entry(&snapshot)?;
-    let entries = journal::first_entry_of(&snapshot, next, last)?.saturating_sub(1);
-    let usages = journal::first_usage_of(&snapshot, next)?.saturating_sub(1);
+    let last = numbers::last_entry(&snapshot)?;
+    let entries = numbers::first_entry_of(&snapshot, next, last)?.saturating_sub(1);
+    let usages = numbers::first_usage_of(&snapshot, next)?.saturating_sub(1);
     for (what, expected, is) in [
         ("entries", said.entries, entries),
         ("usages", said.usages, usages),

@@ -2,10 +2,8 @@
 //! instance and what became of them, found along `usage.prev`. Nothing of it is on the hot path.
 
 use super::load::{self, INSTANCE, add_allocation, liens_on, of_account, with_lien};
-use super::read::journal;
 use super::recent::Recent;
-use super::verify::journal as proof;
-use super::{Error, codec, load_work, traces};
+use super::{Error, codec, entries, load_work, numbers, traces};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::effects::{Billing, Entry, EntryKind, UsageRow};
@@ -16,22 +14,6 @@ use bank_core::need::Need;
 use bank_core::time::{Seconds, Timestamp};
 use bank_core::view::View;
 use rusqlite::{Connection, OptionalExtension, Row};
-
-macro_rules! entries {
-    ($rest:literal) => {
-        concat!(
-            "SELECT e.tx, e.id, e.prev, e.kind, e.account, e.allocation, e.lien, e.usage,
-                 e.delta_amount, e.delta_held, e.delta_active, e.delta_shadow, e.delta_shadow_held,
-                 e.amount_after, e.held_after, e.project, e.user, e.machine, e.instance, e.n, c.of
-             FROM entry e LEFT JOIN correction c ON c.entry = e.id ",
-            $rest,
-            " ORDER BY e.id"
-        )
-    };
-}
-
-/// All entries from a number on with what they take back, in the order that `verify::journal::entry` reads.
-pub(super) const ENTRIES: &str = entries!("WHERE e.id >= ?1");
 
 /// Whether a need asks for anything of this room.
 pub(super) fn wanted(need: &Need) -> bool {
@@ -189,21 +171,21 @@ fn past(connection: &Connection, id: TxId) -> Result<Option<PastTx>, Error> {
     let Some(mut past) = found.optional()? else {
         return Ok(None);
     };
-    past.entries = entries_of(connection, id, journal::last_entry(connection)?)?;
+    past.entries = entries_of(connection, id, numbers::last_entry(connection)?)?;
     past.reshaped = traces::reshaped(connection, id, &past.entries)?;
     Ok(Some(past))
 }
 
 fn entries_of(connection: &Connection, tx: TxId, last: i64) -> Result<Vec<Entry>, Error> {
-    let start = journal::first_entry_of(connection, tx.0, last)?;
-    let mut statement = connection.prepare_cached(ENTRIES)?;
+    let start = numbers::first_entry_of(connection, tx.0, last)?;
+    let mut statement = connection.prepare_cached(entries::ENTRIES)?;
     let mut rows = statement.query([start])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         if row.get::<_, i64>(0)? != tx.0 {
             break;
         }
-        found.push(proof::entry(row)?);
+        found.push(entries::entry(row)?);
     }
     Ok(found)
 }
@@ -223,7 +205,7 @@ fn add_history(connection: &Connection, view: &mut View) -> Result<(), Error> {
         view.usages.push(row);
     }
     view.usages.reverse();
-    let last = journal::last_entry(connection)?;
+    let last = numbers::last_entry(connection)?;
     let mut history: Vec<Placed> = Vec::new();
     for row in &view.usages {
         let entries = entries_of(connection, row.tx, last)?;

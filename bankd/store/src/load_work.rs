@@ -2,7 +2,7 @@
 //! job, quotes, alerts and proposals. No statement of a scheduler's commands is here.
 
 use super::read::{charges, journal};
-use super::{Error, access, attention, codec, load, load_quote};
+use super::{Error, access, attention, codec, load, load_quote, numbers};
 use bank_core::amount::Amount;
 use bank_core::effects::Delta;
 use bank_core::history::{self, Change, Paid};
@@ -103,7 +103,7 @@ pub(super) fn came_into(
 /// What allocations have paid for the instances in view, and those allocations: the entries of
 /// each instance's usage rows, from the latest back.
 fn paid(connection: &Connection, view: &mut View) -> Result<(), Error> {
-    let last = journal::last_entry(connection)?;
+    let last = numbers::last_entry(connection)?;
     let mut paid: Vec<Paid> = Vec::new();
     for instance in &view.instances {
         let mut next = instance.last_usage.map(|usage| usage.0);

@@ -1,6 +1,6 @@
 //! A copy of a bank's database as of one moment, without touching the bank, and what is in one.
 
-use super::{Error, bank, migrate, open_reader, read, rollup, tally};
+use super::{Error, bank, migrate, numbers, open_reader, rollup, tally};
 use rusqlite::{Connection, OptionalExtension};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -46,7 +46,7 @@ pub fn holding(path: &Path) -> Result<Holding, Error> {
         precision: bank.precision.places(),
         schema: schema(&connection)?,
         transactions,
-        entries: read::journal::last_entry(&connection)?,
+        entries: numbers::last_entry(&connection)?,
         head,
     })
 }

@@ -10,7 +10,7 @@ mod verify;
 pub(super) use verify::check;
 
 use super::read::past::{Sums, before, counted};
-use super::{Error, SqliteStore, seal};
+use super::{Error, SqliteStore, numbers, seal};
 use bank_core::ids::AllocationId;
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::BTreeMap;
@@ -106,7 +106,7 @@ impl Surveyor {
     /// If the store fails. Make another surveyor then.
     pub fn next(&mut self, connection: &Connection) -> Result<Option<Waypoint>, Error> {
         let (n, tx, entry) = self.last;
-        let newest = super::read::journal::last_entry(connection)?;
+        let newest = numbers::last_entry(connection)?;
         let stretch = self.spacing.stretch();
         if newest < entry.saturating_add(stretch) {
             return Ok(None);

@@ -41,7 +41,7 @@ pub(super) async fn list(call: Call) -> Handled {
         if let Some(job) = job {
             filter.of_job(connection, &mut span, &job)?;
         }
-        let last = journal::last_transaction(connection)?;
+        let last = store::numbers::last_transaction(connection)?;
         let page = if newest {
             journal::newest(connection, &span, before, |row| filter.holds(row))?
         } else {

@@ -2,7 +2,7 @@
 
 use super::super::Error;
 use super::SCAN_MAX;
-use super::journal::{first_entry_of, first_recorded_from, last_entry};
+use crate::numbers::{first_entry_of, first_recorded_from, last_entry};
 use bank_core::forecast::Speed;
 use bank_core::ids::AccountId;
 use bank_core::time::Timestamp;

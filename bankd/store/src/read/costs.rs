@@ -1,7 +1,7 @@
 //! What moved the money of accounts: charges, what went back of them, and deposits; transaction by
 //! transaction, in the order of the journal.
 
-use super::super::{Error, codec};
+use super::super::{Error, codec, numbers};
 use super::charges::{self, Charge};
 use super::closes;
 use super::jobs::{self, JobRow};
@@ -85,7 +85,7 @@ pub fn page(connection: &Connection, after: i64, limit: usize) -> Result<Costs, 
             .map_or("", |(_, entry)| entry.kind.as_str());
         CHARGES.contains(&kind) || ["refund", "reverse", "deposit", "withdraw"].contains(&kind)
     })?;
-    let newest = journal::last_transaction(connection)?;
+    let newest = numbers::last_transaction(connection)?;
     let mut costs = Costs {
         last: page.next.unwrap_or(newest),
         more: page.next.is_some(),

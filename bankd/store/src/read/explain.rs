@@ -13,7 +13,7 @@ mod moved;
 
 use self::asked::{Asked, billing};
 pub use self::moved::MOVED_MAX;
-use super::super::Error;
+use super::super::{Error, numbers};
 use super::charges::{self, Charge};
 use super::jobs::{self, JobRow};
 use super::journal::{self, Entry, Transaction};
@@ -136,7 +136,7 @@ pub fn transaction(
     let sql = "SELECT by FROM reversal WHERE tx = ?1";
     let by = connection.query_row(sql, [id], |row| row.get(0));
     let reversed_by = by.optional()?;
-    let last = journal::last_entry(connection)?;
+    let last = numbers::last_entry(connection)?;
     let entries = journal::entries_of(connection, id, last)?;
     let instance = tx
         .instance
@@ -213,7 +213,7 @@ fn choose(connection: &Connection, of: &mut Explained, before: AsOf) -> Result<(
 /// # Errors
 /// If the store fails.
 pub fn of_job(connection: &Connection, job: &JobRow) -> Result<(Vec<i64>, bool), Error> {
-    let first = journal::first_recorded_from(connection, job.opened)?;
+    let first = numbers::first_recorded_from(connection, job.opened)?;
     let end = first.saturating_add(JOB_SCAN);
     // What moves liens is about no single job.
     let sql = "SELECT id, instance IS NULL FROM tx WHERE id >= ?1 AND id < ?2 AND (instance = ?3
@@ -221,7 +221,7 @@ pub fn of_job(connection: &Connection, job: &JobRow) -> Result<(Vec<i64>, bool),
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query((first, end, job.id))?;
     let mut found: Vec<i64> = Vec::new();
-    let last = journal::last_entry(connection)?;
+    let last = numbers::last_entry(connection)?;
     while let Some(row) = rows.next()? {
         let id = row.get(0)?;
         let is_own = !row.get::<_, bool>(1)? || {
@@ -245,7 +245,7 @@ pub fn of_job(connection: &Connection, job: &JobRow) -> Result<(Vec<i64>, bool),
     }
     found.sort_unstable();
     found.dedup();
-    let newest = journal::last_transaction(connection)?;
+    let newest = numbers::last_transaction(connection)?;
     let whole = found.len() <= JOB_MAX && newest < end;
     found.truncate(JOB_MAX);
     Ok((found, whole))

@@ -1,8 +1,7 @@
 //! Reserves that money was short for, and the uses that came of them; charges that money was short for, and
 //! that a fallback account covered.
 
-use super::super::Error;
-use super::journal;
+use super::super::{Error, numbers};
 use bank_core::amount::Amount;
 use bank_core::ids::AccountId;
 use bank_core::time::Timestamp;
@@ -124,7 +123,7 @@ fn at_charges(
     (from, until): (Timestamp, Timestamp),
 ) -> Result<(Vec<ShortJob>, bool), Error> {
     // Nothing takes effect after it was recorded.
-    let first = journal::first_recorded_from(connection, from)?;
+    let first = numbers::first_recorded_from(connection, from)?;
     let sql = "SELECT e.instance, e.account, e.usage, t.at_effective, e.project, e.user,
                       -(e.delta_amount + e.delta_shadow), u.amount
                FROM entry e JOIN tx t ON t.id = e.tx JOIN usage u ON u.id = e.usage

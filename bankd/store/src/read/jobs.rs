@@ -1,6 +1,6 @@
 //! Instances with what they were charged: lists, and one job with its charges, payers and lien.
 
-use super::super::{Error, codec, uses};
+use super::super::{Error, codec, numbers, uses};
 use super::charges::{self, Charge};
 use super::{Page, SCAN_MAX, journal, liens};
 use bank_core::amount::Amount;
@@ -221,7 +221,7 @@ pub fn detail(connection: &Connection, job: &JobRow) -> Result<Detail, Error> {
         .iter()
         .filter(|c| c.billing == Billing::Refund);
     detail.refunded = refunds.map(|c| -i128::from(c.amount.0)).sum();
-    let last = journal::last_entry(connection)?;
+    let last = numbers::last_entry(connection)?;
     let mut from_liens: Vec<(i64, i128)> = Vec::new();
     for charge in &mut detail.charges {
         let entries = journal::entries_of(connection, charge.tx, last)?;
@@ -279,7 +279,7 @@ fn closing_lien(connection: &Connection, job: &JobRow, last: i64) -> Result<Opti
     let Some((closed, _)) = job.closed else {
         return Ok(None);
     };
-    let first = journal::first_recorded_from(connection, closed)?;
+    let first = numbers::first_recorded_from(connection, closed)?;
     let sql = "SELECT id FROM tx WHERE id >= ?1 AND id < ?2 AND instance = ?3 ORDER BY id";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query((first, first.saturating_add(CLOSE_SCAN), job.id))?;

@@ -7,7 +7,8 @@ mod newest;
 pub use newest::newest;
 
 use super::super::Error;
-use super::{Page, SCAN_MAX, lower_bound};
+use super::{Page, SCAN_MAX};
+use crate::numbers::{first_entry_of, first_recorded_from, last_entry};
 use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -211,18 +212,6 @@ pub(super) fn object(
     Ok(row.optional()?)
 }
 
-/// The number of the last transaction; 0 if there is none.
-pub fn last_transaction(connection: &Connection) -> Result<i64, Error> {
-    let sql = "SELECT coalesce(max(id), 0) FROM tx";
-    Ok(connection.query_row(sql, [], |row| row.get(0))?)
-}
-
-/// The number of the last entry; 0 if there is none.
-pub(crate) fn last_entry(connection: &Connection) -> Result<i64, Error> {
-    let sql = "SELECT coalesce(max(id), 0) FROM entry";
-    Ok(connection.query_row(sql, [], |row| row.get(0))?)
-}
-
 /// The entries of a transaction, in order. `last` is the number of the last entry there is.
 pub(crate) fn entries_of(connection: &Connection, tx: i64, last: i64) -> Result<Vec<Entry>, Error> {
     let start = first_entry_of(connection, tx, last)?;
@@ -237,39 +226,6 @@ pub(crate) fn entries_of(connection: &Connection, tx: i64, last: i64) -> Result<
         found.push(entry);
     }
     Ok(found)
-}
-
-/// The number of the first transaction recorded at an instant or later.
-pub(crate) fn first_recorded_from(connection: &Connection, at: Timestamp) -> Result<i64, Error> {
-    let last = last_transaction(connection)?;
-    let mut statement = connection.prepare_cached("SELECT at_recorded FROM tx WHERE id = ?1")?;
-    let statement = std::cell::RefCell::new(&mut statement);
-    lower_bound(last, at.0, |id| {
-        let mut statement = statement.borrow_mut();
-        Ok(statement.query_row([id], |row| row.get(0))?)
-    })
-}
-
-/// The number of the first usage row of a transaction or of a later one.
-pub(crate) fn first_usage_of(connection: &Connection, tx: i64) -> Result<i64, Error> {
-    let sql = "SELECT coalesce(max(id), 0) FROM usage";
-    let last = connection.query_row(sql, [], |row| row.get(0))?;
-    let mut statement = connection.prepare_cached("SELECT tx FROM usage WHERE id = ?1")?;
-    let statement = std::cell::RefCell::new(&mut statement);
-    lower_bound(last, tx, |id| {
-        let mut statement = statement.borrow_mut();
-        Ok(statement.query_row([id], |row| row.get(0))?)
-    })
-}
-
-/// The number of the first entry of a transaction or of a later one.
-pub(crate) fn first_entry_of(connection: &Connection, tx: i64, last: i64) -> Result<i64, Error> {
-    let mut statement = connection.prepare_cached("SELECT tx FROM entry WHERE id = ?1")?;
-    let statement = std::cell::RefCell::new(&mut statement);
-    lower_bound(last, tx, |id| {
-        let mut statement = statement.borrow_mut();
-        Ok(statement.query_row([id], |row| row.get(0))?)
-    })
 }
 
 const TRANSACTIONS: &str = "SELECT id, at_effective, at_recorded, actor, client, origin, op,

@@ -220,24 +220,5 @@ impl Drop for Alarm {
     }
 }
 
-/// The smallest number from 1 to `last` whose value is `wanted` or more, where values never fall;
-/// `last + 1` if there is none. Numbers have no gaps.
-fn lower_bound(
-    last: i64,
-    wanted: i64,
-    value: impl Fn(i64) -> Result<i64, Error>,
-) -> Result<i64, Error> {
-    let (mut low, mut high) = (1, last.saturating_add(1));
-    while low < high {
-        let middle = low.midpoint(high);
-        if value(middle)? < wanted {
-            low = middle.saturating_add(1);
-        } else {
-            high = middle;
-        }
-    }
-    Ok(low)
-}
-
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,6 @@
 //! Spans of the kept usage records, for exports.
 
-use super::super::{Error, record};
-use super::lower_bound;
+use super::super::{Error, numbers, record};
 use bank_core::time::Timestamp;
 use rusqlite::Connection;
 
@@ -9,7 +8,7 @@ use rusqlite::Connection;
 /// none. Records are made in the order of time.
 pub fn first_from(connection: &Connection, at: Timestamp) -> Result<i64, Error> {
     let last = record::last_record(connection)?;
-    lower_bound(last, at.0, |id| {
+    numbers::lower_bound(last, at.0, |id| {
         let mut statement =
             connection.prepare_cached("SELECT created_at FROM record WHERE id = ?1")?;
         Ok(statement.query_row([id], |row| row.get(0))?)

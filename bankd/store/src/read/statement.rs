@@ -18,9 +18,9 @@ pub use scan::{Movement, Object, Whose, object, scan};
 pub use sums::{Group, Heading, Moved, Part, Side, Sums};
 
 use super::super::Error;
-use super::journal::{first_entry_of, first_recorded_from, last_entry, last_transaction};
 use super::past::{self, AsOf};
 use super::{beside, closes, money};
+use crate::numbers::{first_entry_of, first_recorded_from, last_entry, last_transaction};
 use bank_core::ids::{AccountId, TxId};
 use bank_core::period::{ClosedPeriod, Closes};
 use bank_core::time::{Timestamp, Window};

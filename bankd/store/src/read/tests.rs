@@ -408,9 +408,13 @@ fn bisection_finds_the_first_of_equals() {
     let values = [1, 1, 3, 3, 3, 9];
     let value = |id: i64| Ok(values[usize::try_from(id - 1).unwrap()]);
     for (wanted, found) in [(0, 1), (1, 1), (2, 3), (3, 3), (4, 6), (9, 6), (10, 7)] {
-        assert_eq!(lower_bound(6, wanted, value).unwrap(), found, "{wanted}");
+        assert_eq!(
+            crate::numbers::lower_bound(6, wanted, value).unwrap(),
+            found,
+            "{wanted}"
+        );
     }
-    assert_eq!(lower_bound(0, 5, value).unwrap(), 1);
+    assert_eq!(crate::numbers::lower_bound(0, 5, value).unwrap(), 1);
 }
 
 #[tokio::test]

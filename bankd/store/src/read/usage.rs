@@ -1,7 +1,7 @@
 //! Charges as usage, oldest first: what a replay of rates goes through.
 
-use super::super::{Error, codec};
-use super::{SCAN_MAX, journal, lower_bound};
+use super::super::{Error, codec, numbers};
+use super::SCAN_MAX;
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::time::{Seconds, Timestamp};
@@ -41,10 +41,10 @@ pub struct UsedRow {
 
 /// The number of the first charge that was recorded at an instant or later.
 pub fn first_from(connection: &Connection, at: Timestamp) -> Result<i64, Error> {
-    let tx = journal::first_recorded_from(connection, at)?;
+    let tx = numbers::first_recorded_from(connection, at)?;
     let sql = "SELECT coalesce(max(id), 0) FROM usage";
     let last = connection.query_row(sql, [], |row| row.get(0))?;
-    lower_bound(last, tx, |id| {
+    numbers::lower_bound(last, tx, |id| {
         let mut statement = connection.prepare_cached("SELECT tx FROM usage WHERE id = ?1")?;
         Ok(statement.query_row([id], |row| row.get(0))?)
     })

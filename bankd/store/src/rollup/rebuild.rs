@@ -1,9 +1,7 @@
 //! Rollups out of the rows that they are made of: made anew, and compared with what stands.
 
 use super::super::Error;
-use super::super::read::journal::{
-    first_entry_of, first_recorded_from, first_usage_of, last_entry,
-};
+use super::super::numbers::{first_entry_of, first_recorded_from, first_usage_of, last_entry};
 use super::super::read::uses::machines;
 use super::super::sqlite::SqliteStore;
 use super::super::waypoint;

@@ -1,7 +1,7 @@
 //! What each charge took of each account, by its journal entries.
 
 use super::super::Error;
-use super::super::read::journal::{first_entry_of, last_entry};
+use super::super::numbers::{first_entry_of, last_entry};
 use super::charge::{Charge, Class};
 use super::pending::Key;
 use super::worth::Worth;

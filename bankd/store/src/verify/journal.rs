@@ -2,14 +2,13 @@
 //! allocation. The whole of it in steps for `verify`, its end when the daemon starts.
 
 use super::super::hash::{self, Chain, Head};
-use super::super::read::journal;
 use super::super::version::{self, Version};
-use super::super::{Error, choice, codec, load_past, start, traces};
+use super::super::{Error, choice, entries, numbers, start, traces};
 use super::{Finding, Report, hex};
 use bank_core::amount::Amount;
 use bank_core::directory::Bank;
-use bank_core::effects::{Delta, Entry, EntryKind, Traces};
-use bank_core::ids::{AccountId, AllocationId, EntryId, LienId, UsageId};
+use bank_core::effects::{Entry, Traces};
+use bank_core::ids::{AccountId, AllocationId, EntryId, LienId};
 use bank_core::invariant::Proof;
 use rusqlite::{Connection, OptionalExtension, Row, Rows};
 use std::collections::BTreeMap;
@@ -82,9 +81,9 @@ impl Walk {
     pub(crate) fn from(connection: &Connection, bank: &Bank, first: i64) -> Result<Walk, Error> {
         let is_part = first > 1;
         let (entry, usage) = if is_part {
-            let last = journal::last_entry(connection)?;
-            let entry = journal::first_entry_of(connection, first, last)?;
-            (entry, journal::first_usage_of(connection, first)?)
+            let last = numbers::last_entry(connection)?;
+            let entry = numbers::first_entry_of(connection, first, last)?;
+            (entry, numbers::first_usage_of(connection, first)?)
         } else {
             (0, 0)
         };
@@ -123,7 +122,7 @@ impl Walk {
              WHERE id >= ?1 ORDER BY id LIMIT ?2",
         )?;
         let mut transactions = transactions.query((self.tx, most))?;
-        let mut entries = connection.prepare_cached(load_past::ENTRIES)?;
+        let mut entries = connection.prepare_cached(entries::ENTRIES)?;
         let mut usages = connection.prepare_cached(hash::USAGES)?;
         let mut beside = Beside {
             entries: entries.query([self.entry])?,
@@ -421,7 +420,7 @@ impl Beside<'_> {
 }
 
 fn whole(row: &Row<'_>) -> Result<Option<Placed>, Error> {
-    let read = || -> Result<_, Error> { Ok((entry(row)?, row.get(18)?, row.get(19)?)) };
+    let read = || -> Result<_, Error> { Ok((entries::entry(row)?, row.get(18)?, row.get(19)?)) };
     match read() {
         Ok(read) => Ok(Some(read)),
         Err(error) if is_unreadable(&error) => Ok(None),
@@ -447,31 +446,4 @@ pub(super) fn is_unreadable(error: &Error) -> bool {
         ),
         Error::NotABank(_) => false,
     }
-}
-
-/// An entry of [`super::load_past::ENTRIES`].
-pub(crate) fn entry(row: &Row<'_>) -> Result<Entry, Error> {
-    let kind: String = row.get(3)?;
-    Ok(Entry {
-        id: EntryId(row.get(1)?),
-        prev: row.get::<_, Option<i64>>(2)?.map(EntryId),
-        kind: codec::word("entry.kind", &kind, EntryKind::parse)?,
-        account: row.get::<_, Option<i64>>(4)?.map(AccountId),
-        allocation: row.get::<_, Option<i64>>(5)?.map(AllocationId),
-        lien: row.get::<_, Option<i64>>(6)?.map(LienId),
-        usage: row.get::<_, Option<i64>>(7)?.map(UsageId),
-        takes_back: row.get::<_, Option<i64>>(20)?.map(EntryId),
-        delta: Delta {
-            amount: row.get(8)?,
-            held: row.get(9)?,
-            active: row.get(10)?,
-            shadow: row.get(11)?,
-            shadow_held: row.get(12)?,
-        },
-        amount_after: Amount(row.get(13)?),
-        held_after: Amount(row.get(14)?),
-        project: row.get(15)?,
-        user: row.get(16)?,
-        machine: row.get(17)?,
-    })
 }

@@ -2,7 +2,7 @@
 //! what the journal says (decision note 0054).
 
 use super::super::Error;
-use super::super::read::journal::{first_entry_of, first_recorded_from, last_entry};
+use super::super::numbers::{first_entry_of, first_recorded_from, last_entry};
 use super::{Finding, Report};
 use bank_core::ids::{AccountId, TxId};
 use bank_core::period::{ClosedPeriod, Closes};

@@ -250,7 +250,7 @@ fn check_turns(told: &Explained, seed: u64) {
 /// untold. Gives how many choices there were and the verdicts with how often each came.
 fn check_all(bank: &Bank, seed: u64) -> (usize, BTreeMap<String, usize>) {
     let reader = bank.reader();
-    let last = journal::last_transaction(&reader).unwrap();
+    let last = numbers::last_transaction(&reader).unwrap();
     let mut verdicts: BTreeMap<String, usize> = BTreeMap::new();
     let mut choices = 0;
     for id in 1..=last {

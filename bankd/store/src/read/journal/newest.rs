@@ -1,10 +1,8 @@
 //! The end of the journal: the newest transactions with their entries, found backwards.
 
-use super::{
-    Entry, JournalRow, Span, first_entry_of, first_recorded_from, last_entry, read_entry,
-    read_transaction, rows_of,
-};
+use super::{Entry, JournalRow, Span, read_entry, read_transaction, rows_of};
 use crate::Error;
+use crate::numbers::{first_entry_of, first_recorded_from, last_entry};
 use crate::read::{Page, SCAN_MAX};
 use rusqlite::Connection;
 

@@ -1,7 +1,6 @@
 //! An instant of the past, and what of the journal counts at it.
 
-use super::super::super::Error;
-use super::super::journal;
+use super::super::super::{Error, numbers};
 use bank_core::ids::TxId;
 use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
@@ -99,5 +98,5 @@ impl Cut {
 /// The last transaction that was recorded by an instant; 0 if there is none.
 fn recorded_by(connection: &Connection, at: Timestamp) -> Result<i64, Error> {
     let next = Timestamp(at.0.saturating_add(1));
-    Ok(journal::first_recorded_from(connection, next)?.saturating_sub(1))
+    Ok(numbers::first_recorded_from(connection, next)?.saturating_sub(1))
 }

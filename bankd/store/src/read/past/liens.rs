@@ -3,7 +3,7 @@
 //! An allocation's sums say how much was held on it. Its chain is walked back from the instant until
 //! the liens that were found hold as much: as far as the oldest lien that held something then.
 
-use super::super::super::{Error, version};
+use super::super::super::{Error, numbers, version};
 use super::super::journal;
 use super::super::liens::{self, LienRow};
 use super::super::money;
@@ -208,7 +208,7 @@ fn back(
 /// The allocations that a lien was placed on, each with its first entry there: by its reserve, and by
 /// extensions after it expired, which hold it again on what is free then.
 fn placed(connection: &Connection, row: &LienRow) -> Result<Vec<(AllocationId, i64)>, Error> {
-    let last = journal::last_entry(connection)?;
+    let last = numbers::last_entry(connection)?;
     let mut transactions = version::lien_changes(connection, row.lien.id.0)?;
     transactions.extend(first_placed(connection, row, &transactions, last)?);
     transactions.sort_unstable();
@@ -234,8 +234,8 @@ fn first_placed(
     let opened = Timestamp(opened.optional()?.unwrap_or(i64::MIN));
     // A placement is recorded at the start of the lien or later, unless the lien is for later use.
     for from in [row.lien.start, opened] {
-        let tx = journal::first_recorded_from(connection, from)?;
-        let first = journal::first_entry_of(connection, tx, last)?;
+        let tx = numbers::first_recorded_from(connection, from)?;
+        let first = numbers::first_entry_of(connection, tx, last)?;
         let sql = "SELECT tx FROM entry WHERE id >= ?1 AND lien = ?2 AND kind = 'lien' LIMIT 1";
         let mut statement = connection.prepare_cached(sql)?;
         let found = statement.query_row((first, row.lien.id.0), |r| r.get(0));

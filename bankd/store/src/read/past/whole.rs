@@ -1,7 +1,6 @@
 //! All allocations at once: from the last waypoint that is whole the journal is read in its order.
 
-use super::super::super::{Error, codec, load};
-use super::super::journal;
+use super::super::super::{Error, codec, load, numbers};
 use super::cut::{AsOf, Cut};
 use super::one;
 use super::shaped;
@@ -80,8 +79,8 @@ impl Reading {
 
     /// Adds all that was recorded in time.
     fn in_order(&mut self, connection: &Connection, cut: &Cut) -> Result<(), Error> {
-        let last = journal::last_entry(connection)?;
-        let upto = journal::first_entry_of(connection, cut.whole.saturating_add(1), last)?;
+        let last = numbers::last_entry(connection)?;
+        let upto = numbers::first_entry_of(connection, cut.whole.saturating_add(1), last)?;
         let floor = self.floor;
         self.add(
             connection,
@@ -95,9 +94,9 @@ impl Reading {
         if cut.is_clean() {
             return Ok(());
         }
-        let last = journal::last_entry(connection)?;
-        let first = journal::first_entry_of(connection, cut.whole.saturating_add(1), last)?;
-        let end = journal::first_entry_of(connection, cut.known.saturating_add(1), last)?;
+        let last = numbers::last_entry(connection)?;
+        let first = numbers::first_entry_of(connection, cut.whole.saturating_add(1), last)?;
+        let end = numbers::first_entry_of(connection, cut.known.saturating_add(1), last)?;
         let sql = "SELECT entry FROM waypoint WHERE tx > ?1 ORDER BY tx LIMIT 1";
         let next = connection.query_row(sql, [cut.whole], |r| r.get(0));
         let sql = "SELECT coalesce(max(entry), 0) FROM waypoint";

@@ -83,7 +83,7 @@ fn amended_records_and_settlements_leave_nothing_untold() {
         assert!(accepted > 350, "{accepted} of 700 were accepted");
         check_all(&bank, seed);
         let reader = bank.reader();
-        let last = journal::last_transaction(&reader).unwrap();
+        let last = numbers::last_transaction(&reader).unwrap();
         let mut explained: BTreeMap<String, usize> = BTreeMap::new();
         for id in 1..=last {
             let told = transaction(&reader, id, Policy::default());

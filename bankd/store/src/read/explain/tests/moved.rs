@@ -53,7 +53,7 @@ fn liens_that_are_moved_leave_nothing_untold() {
             assert!(verdicts.contains_key(verdict), "{verdict}: {verdicts:?}");
         }
         let reader = bank.reader();
-        let last = journal::last_transaction(&reader).unwrap();
+        let last = numbers::last_transaction(&reader).unwrap();
         let mut moved = 0;
         for id in 1..=last {
             let told = transaction(&reader, id, Policy::default());
