@@ -45,7 +45,7 @@ pub(super) fn write_instance(
     Ok(())
 }
 
-/// The columns of an instance in the order of [`super::load::INSTANCE`], which its seal is over.
+/// The columns of an instance in the order of [`super::instance::INSTANCE`], which its seal is over.
 fn columns(i: &Instance) -> [ToSqlOutput<'_>; 50] {
     let (exact_whole, exact_part) = codec::columns(i.exact_sum);
     let (once_whole, once_part) = codec::columns(i.once_sum);

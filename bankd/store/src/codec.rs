@@ -4,6 +4,7 @@ use super::Error;
 use bank_core::decimal::Decimal;
 use bank_core::exact::TRILLIONTHS;
 use bank_core::model::Dimension;
+use rusqlite::Row;
 use std::borrow::Cow;
 
 /// Reads a word of a fixed set.
@@ -16,6 +17,19 @@ pub(super) fn word<T>(
         what,
         value: value.to_owned(),
     })
+}
+
+/// A text column where it stands, without a copy.
+pub(super) fn text<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r str> {
+    Ok(row.get_ref(column)?.as_str()?)
+}
+
+/// The same of a column that may be empty.
+pub(super) fn text_or_null<'r>(
+    row: &'r Row<'_>,
+    column: usize,
+) -> rusqlite::Result<Option<&'r str>> {
+    Ok(row.get_ref(column)?.as_str_or_null()?)
 }
 
 /// A chain that leads to a row that is not there.

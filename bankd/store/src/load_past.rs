@@ -1,9 +1,10 @@
 //! What was written before, in: one transaction with those that it reverses, or the charges of an
 //! instance and what became of them, found along `usage.prev`. Nothing of it is on the hot path.
 
-use super::load::{self, INSTANCE, add_allocation, liens_on, of_account, with_lien};
+use super::allocation::{add_allocation, of_account};
+use super::instance::{self, INSTANCE, with_lien};
 use super::recent::Recent;
-use super::{Error, codec, entries, load_work, numbers, traces};
+use super::{Error, codec, entries, lien, load_work, numbers, traces};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::effects::{Billing, Entry, EntryKind, UsageRow};
@@ -60,7 +61,7 @@ pub(super) fn add(
         .collect();
     let mut liens = Vec::new();
     for allocation in on {
-        liens_on(connection, allocation, &mut liens)?;
+        lien::on(connection, allocation, &mut liens)?;
     }
     for lien in liens {
         add_holder(connection, lien.instance, view)?;
@@ -105,7 +106,7 @@ fn add_holder(connection: &Connection, id: InstanceId, view: &mut View) -> Resul
     if view.holders.iter().any(|i| i.id == id) {
         return Ok(());
     }
-    let Some(instance) = load::instance_by_id(connection, id)? else {
+    let Some(instance) = instance::by_id(connection, id)? else {
         return Ok(());
     };
     let portions = instance.lien.iter().flat_map(|l| &l.portions);
@@ -133,7 +134,7 @@ fn add_transaction(connection: &Connection, id: TxId, view: &mut View) -> Result
         return Ok(());
     };
     if let Some(id) = target.instance {
-        view.instances.extend(load::instance_by_id(connection, id)?);
+        view.instances.extend(instance::by_id(connection, id)?);
     }
     for allocation in target.entries.iter().filter_map(|e| e.allocation) {
         add_allocation(connection, allocation, &mut view.allocations)?;
@@ -143,7 +144,7 @@ fn add_transaction(connection: &Connection, id: TxId, view: &mut View) -> Result
         let mut liens: Vec<LienId> = held.filter_map(|e| e.lien).collect();
         liens.dedup();
         for id in liens {
-            let lien = load::lien(connection, id)?;
+            let lien = lien::one(connection, id)?;
             if let Some(lien) = lien.filter(|l| l.state == LienState::Open) {
                 add_holder(connection, lien.instance, view)?;
             }

@@ -1,12 +1,12 @@
 //! Rows that a command asks for by a name or a flag: a lien by its number, billed windows, who paid for a
 //! job, quotes, alerts and proposals. No statement of a scheduler's commands is here.
 
+use super::allocation::{add_allocation, came_into};
 use super::read::{charges, journal};
-use super::{Error, access, attention, codec, load, load_quote, numbers};
+use super::{Error, access, attention, codec, instance, lien, load_quote, numbers};
 use bank_core::amount::Amount;
 use bank_core::effects::Delta;
-use bank_core::history::{self, Change, Paid};
-use bank_core::ids::{AllocationId, EntryId, InstanceId, LienId};
+use bank_core::ids::{AllocationId, InstanceId, LienId};
 use bank_core::need::Need;
 use bank_core::terms::Span;
 use bank_core::time::Timestamp;
@@ -15,10 +15,10 @@ use rusqlite::Connection;
 
 /// A lien, ended or not, and its instance.
 pub(super) fn lien(connection: &Connection, id: LienId, view: &mut View) -> Result<(), Error> {
-    let Some(found) = load::lien(connection, id)? else {
+    let Some(found) = lien::one(connection, id)? else {
         return Ok(());
     };
-    let own = load::instance_by_id(connection, found.instance)?;
+    let own = instance::by_id(connection, found.instance)?;
     view.instances.extend(own);
     view.liens.push(found);
     Ok(())
@@ -67,39 +67,6 @@ fn came_after(connection: &Connection, at: Timestamp, view: &mut View) -> Result
     Ok(())
 }
 
-/// What came into an allocation after an instant and is still there, by transactions before a number.
-pub(super) fn came_into(
-    connection: &Connection,
-    id: AllocationId,
-    at: Timestamp,
-    before: i64,
-) -> Result<Amount, Error> {
-    // The condition is that of the index (`Entry::is_beside_usage`). The latest come first: nothing is recorded
-    // before it counts, so the first one that was recorded by then ends the search.
-    let sql = "SELECT e.id, c.of, e.delta_amount, t.at_effective, t.at_recorded
-               FROM entry e JOIN tx t ON t.id = e.tx LEFT JOIN correction c ON c.entry = e.id
-               WHERE e.allocation = ?1 AND e.usage IS NULL AND e.delta_amount <> 0 AND e.tx < ?2
-               ORDER BY e.tx DESC, e.id DESC";
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query((id.0, before))?;
-    let mut changes = Vec::new();
-    while let Some(row) = rows.next()? {
-        let (effective, recorded): (i64, i64) = (row.get(3)?, row.get(4)?);
-        if recorded <= at.0 {
-            break;
-        }
-        if effective > at.0 {
-            changes.push(Change {
-                id: EntryId(row.get(0)?),
-                takes_back: row.get::<_, Option<i64>>(1)?.map(EntryId),
-                amount: row.get(2)?,
-            });
-        }
-    }
-    changes.reverse();
-    Ok(Amount::clamped(history::came_in(&changes)))
-}
-
 /// What allocations have paid for the instances in view, and those allocations: the entries of
 /// each instance's usage rows, from the latest back.
 fn paid(connection: &Connection, view: &mut View) -> Result<(), Error> {
@@ -125,7 +92,7 @@ fn paid(connection: &Connection, view: &mut View) -> Result<(), Error> {
     // By number, like every ledger: refunds are journalled in this order.
     paid.sort_by_key(|row| (row.instance, row.allocation));
     for row in &paid {
-        load::add_allocation(connection, row.allocation, &mut view.allocations)?;
+        add_allocation(connection, row.allocation, &mut view.allocations)?;
     }
     view.paid = paid;
     Ok(())
@@ -138,7 +105,7 @@ fn missing(instance: InstanceId) -> Error {
 /// Rows that a command asks for by a name or a flag, beside those of its use.
 pub(super) fn named(connection: &Connection, need: &Need, view: &mut View) -> Result<(), Error> {
     if let Some(id) = need.allocation {
-        load::add_allocation(connection, id, &mut view.allocations)?;
+        add_allocation(connection, id, &mut view.allocations)?;
     }
     if let Some(tid) = &need.tid {
         view.quote = load_quote::by_tid(connection, tid)?;
@@ -151,7 +118,7 @@ pub(super) fn named(connection: &Connection, need: &Need, view: &mut View) -> Re
     }
     if need.liens {
         for allocation in &view.allocations {
-            load::liens_on(connection, allocation.id, &mut view.liens)?;
+            lien::on(connection, allocation.id, &mut view.liens)?;
         }
     }
     if !need.topics.is_empty() || need.raised_by.is_some() {

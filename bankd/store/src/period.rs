@@ -1,18 +1,12 @@
 //! Closed periods of the books, out and in (decision note 0054).
 
 use super::Error;
-use super::read::{beside, closes, money, past};
 use bank_core::effects::Traces;
 use bank_core::ids::{AccountId, TxId};
-use bank_core::need::Need;
 use bank_core::period::{PeriodClose, PeriodTotal};
 use bank_core::time::Timestamp;
-use bank_core::view::View;
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 use std::collections::BTreeMap;
-
-/// Whatever was written.
-const LATEST: TxId = TxId(i64::MAX);
 
 /// Writes down what a transaction closed or opened again.
 pub(super) fn write(connection: &Connection, tx: TxId, traces: &Traces) -> Result<(), Error> {
@@ -67,7 +61,7 @@ pub(super) fn since(
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query([tx])?;
     while let Some(row) = rows.next()? {
-        let total = closes::total(row)?;
+        let total = total(row)?;
         let traces = found.entry(row.get(6)?).or_default();
         // Totals without their close are no close that any hash covers.
         let close = traces.closed.get_or_insert_with(|| {
@@ -88,47 +82,15 @@ pub(super) fn since(
     Ok(())
 }
 
-/// Adds what a command about periods asks for.
-pub(super) fn add(connection: &Connection, need: &Need, view: &mut View) -> Result<(), Error> {
-    if need.closed {
-        view.closed = closes::standing(connection)?.last().copied();
-    }
-    if let Some(end) = need.totals_at {
-        let mut statement = connection.prepare("SELECT id FROM account ORDER BY id")?;
-        let ids = statement.query_map([], |row| row.get(0).map(AccountId))?;
-        let ids: Vec<AccountId> = ids.collect::<Result<_, _>>()?;
-        view.totals = totals(connection, &ids, end)?;
-    }
-    Ok(())
-}
-
-/// What accounts had just before an instant.
-fn totals(
-    connection: &Connection,
-    accounts: &[AccountId],
-    end: Timestamp,
-) -> Result<Vec<PeriodTotal>, Error> {
-    let last = Timestamp(end.0.saturating_sub(1));
-    let figures = past::figures(connection, accounts, last)?;
-    let mut totals = Vec::new();
-    for (account, figures) in accounts.iter().zip(figures) {
-        let own = money::allocations_of(connection, *account)?;
-        let beside = beside::at(connection, &own, last, LATEST, |_, effective| effective)?;
-        totals.push(PeriodTotal {
-            account: *account,
-            amount: fitting(figures.amount.saturating_add(beside.ahead))?,
-            held: fitting(figures.held)?,
-            credit_limit: fitting(figures.credit_limit)?,
-            liens: beside.liens,
-            projects: Vec::new(),
-        });
-    }
-    Ok(totals)
-}
-
-fn fitting(sum: i128) -> Result<i64, Error> {
-    i64::try_from(sum).map_err(|_| Error::Value {
-        what: "allocation.amount",
-        value: format!("an account's sum of {sum}"),
+/// A total, as its first six columns are.
+pub(super) fn total(row: &Row<'_>) -> Result<PeriodTotal, rusqlite::Error> {
+    let projects: String = row.get(5)?;
+    Ok(PeriodTotal {
+        account: AccountId(row.get(0)?),
+        amount: row.get(1)?,
+        held: row.get(2)?,
+        credit_limit: row.get(3)?,
+        liens: row.get(4)?,
+        projects: projects.lines().map(str::to_owned).collect(),
     })
 }

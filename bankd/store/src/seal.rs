@@ -8,7 +8,7 @@
 //! `verify` computes them from the stored columns, and [`fill`] makes them when a migration has run.
 
 use super::Error;
-use super::load::INSTANCE;
+use super::instance::INSTANCE;
 use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Row, Statement, params_from_iter};
 

@@ -1,6 +1,6 @@
 //! What is known of finished uses by their identity; reserves that money was short for, in and out.
 
-use super::{Error, codec, load, seal};
+use super::{Error, codec, instance, seal};
 use bank_core::amount::Amount;
 use bank_core::command::{Chunk, Identity};
 use bank_core::effects::{Became, KnownUse, OtherUse, Shortage};
@@ -91,7 +91,7 @@ fn add_known(connection: &Connection, identity: &Identity, view: &mut View) -> R
     let Some(id) = instance.filter(|id| view.instances.iter().all(|i| i.id != *id)) else {
         return Ok(());
     };
-    view.instances.extend(load::instance_by_id(connection, id)?);
+    view.instances.extend(instance::by_id(connection, id)?);
     Ok(())
 }
 
@@ -229,7 +229,7 @@ fn add_others(
     }
     for id in aliases {
         if view.instances.iter().all(|i| i.id != id) {
-            view.instances.extend(load::instance_by_id(connection, id)?);
+            view.instances.extend(instance::by_id(connection, id)?);
         }
     }
     Ok(())
@@ -257,7 +257,7 @@ fn instances_like(connection: &Connection, key: &InstanceKey) -> Result<Vec<Inst
     let sql = format!(
         "SELECT {} FROM instance WHERE {which} AND machine = ?2 AND object_type = ?3
          ORDER BY object_id DESC, machine DESC, object_type DESC, number DESC LIMIT {ALIKE_MAX}",
-        load::INSTANCE
+        instance::INSTANCE
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query((id, &key.machine, key.object_type.word()))?;
@@ -266,7 +266,7 @@ fn instances_like(connection: &Connection, key: &InstanceKey) -> Result<Vec<Inst
         let Some(row) = rows.next()? else { break };
         let own = row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?;
         if is_same_id(own, &key.object_id) {
-            found.push(load::with_lien(connection, row)?);
+            found.push(instance::with_lien(connection, row)?);
         }
     }
     Ok(found)
@@ -335,6 +335,29 @@ fn others_of(
         }
     }
     Ok(aliases)
+}
+
+/// The machines that anything was reported of: one step through the index for each.
+pub(super) fn machines(connection: &Connection) -> Result<Vec<String>, Error> {
+    let sql = "SELECT machine FROM usage_identity WHERE machine > ?1 ORDER BY machine LIMIT 1";
+    let first = "SELECT machine FROM usage_identity ORDER BY machine LIMIT 1";
+    let mut found: Vec<String> = Vec::new();
+    let mut next: Vec<String> = query(connection, first, [])?;
+    while let Some(machine) = next.pop() {
+        next = query(connection, sql, [&machine])?;
+        found.push(machine);
+    }
+    Ok(found)
+}
+
+fn query(
+    connection: &Connection,
+    sql: &str,
+    values: impl rusqlite::Params,
+) -> Result<Vec<String>, Error> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map(values, |r| r.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Whether anything was charged on a machine. Asked while no source has claimed it: the first record

@@ -1,8 +1,8 @@
 //! What wants attention, what is raised, and the outbox.
 
 use super::super::Error;
+use super::super::allocation::{self, ALLOCATION};
 use super::super::attention::{event, event_columns, numbers};
-use super::super::load::{self, ALLOCATION};
 use super::Page;
 use bank_core::attention::{Event, Open, Turn};
 use bank_core::ids::{AccountId, LienId, TxId};
@@ -265,7 +265,7 @@ pub fn living(connection: &Connection, since: Timestamp) -> Result<Vec<Allocatio
     let mut rows = statement.query([since.0])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        found.push(load::allocation(row)?);
+        found.push(allocation::read(row)?);
     }
     Ok(found)
 }

@@ -1,8 +1,8 @@
 //! Closed periods: which stand, all of them in their order, and what accounts had at their ends
 //! (decision note 0054).
 
-use super::super::Error;
-use bank_core::ids::{AccountId, TxId};
+use super::super::{Error, period};
+use bank_core::ids::TxId;
 use bank_core::period::{ClosedPeriod, Closes, PeriodTotal};
 use bank_core::time::Timestamp;
 use rusqlite::{Connection, Row};
@@ -69,22 +69,9 @@ pub fn totals(connection: &Connection, close: TxId) -> Result<Vec<PeriodTotal>, 
     let mut rows = statement.query([close.0])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        found.push(total(row)?);
+        found.push(period::total(row)?);
     }
     Ok(found)
-}
-
-/// A total, as its first six columns are.
-pub(crate) fn total(row: &Row<'_>) -> Result<PeriodTotal, rusqlite::Error> {
-    let projects: String = row.get(5)?;
-    Ok(PeriodTotal {
-        account: AccountId(row.get(0)?),
-        amount: row.get(1)?,
-        held: row.get(2)?,
-        credit_limit: row.get(3)?,
-        liens: row.get(4)?,
-        projects: projects.lines().map(str::to_owned).collect(),
-    })
 }
 
 fn close(row: &Row<'_>) -> Result<ClosedPeriod, rusqlite::Error> {

@@ -1,7 +1,7 @@
 //! What a simulation of enforcement goes by: uses that took shadow money since an instant, and the
 //! money that there was.
 
-use super::super::{Error, load};
+use super::super::{Error, allocation};
 use super::past::walk;
 use super::usage::{self, UsedRow};
 use bank_core::amount::Amount;
@@ -269,12 +269,15 @@ pub fn money(
     connection: &Connection,
     from: Timestamp,
 ) -> Result<(Vec<Allocation>, Vec<Change>), Error> {
-    let sql = format!("SELECT {} FROM allocation ORDER BY id", load::ALLOCATION);
+    let sql = format!(
+        "SELECT {} FROM allocation ORDER BY id",
+        allocation::ALLOCATION
+    );
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query([])?;
     let (mut standing, mut changes) = (Vec::new(), Vec::new());
     while let Some(row) = rows.next()? {
-        let mut allocation = load::allocation(row)?;
+        let mut allocation = allocation::read(row)?;
         walk(connection, allocation.last_entry, |step| {
             if step.effective > from && step.delta.amount != 0 {
                 let before = allocation.amount.0.saturating_sub(step.delta.amount);

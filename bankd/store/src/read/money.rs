@@ -1,7 +1,7 @@
 //! Allocations, and the figures of accounts that are sums over them (ledger.md 2.5).
 
 use super::super::Error;
-use super::super::load::{self, ALLOCATION};
+use super::super::allocation::{self, ALLOCATION};
 use bank_core::ids::{AccountId, AllocationId};
 use bank_core::model::{self, Allocation, Phase};
 use bank_core::time::Timestamp;
@@ -140,7 +140,7 @@ pub fn allocations_of(
     let mut rows = statement.query([account.0])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        found.push(load::allocation(row)?);
+        found.push(allocation::read(row)?);
     }
     Ok(found)
 }
@@ -149,7 +149,7 @@ pub fn allocations_of(
 pub fn allocation(connection: &Connection, id: AllocationId) -> Result<Option<Allocation>, Error> {
     let sql = format!("SELECT {ALLOCATION} FROM allocation WHERE id = ?1");
     let mut statement = connection.prepare_cached(&sql)?;
-    let row = statement.query_row([id.0], |row| Ok(load::allocation(row)));
+    let row = statement.query_row([id.0], |row| Ok(allocation::read(row)));
     row.optional()?.transpose()
 }
 

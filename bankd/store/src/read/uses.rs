@@ -2,7 +2,7 @@
 //! not know: priorities by components and windows of starts, and time asked for beside time used.
 //! Shares come from `report`.
 
-use super::super::{Error, codec};
+use super::super::{Error, codec, uses};
 use bank_core::decimal::Decimal;
 use bank_core::time::{MICROS, Timestamp};
 use rusqlite::{Connection, Row};
@@ -67,35 +67,12 @@ pub fn each(
 ) -> Result<(), Error> {
     let machines = match &asked.machine {
         Some(machine) => vec![machine.clone()],
-        None => machines(connection)?,
+        None => uses::machines(connection)?,
     };
     for machine in machines {
         reported(connection, &machine, asked, &mut take)?;
     }
     charged(connection, asked, &mut take)
-}
-
-/// The machines that anything was reported of: one step through the index for each.
-pub(crate) fn machines(connection: &Connection) -> Result<Vec<String>, Error> {
-    let sql = "SELECT machine FROM usage_identity WHERE machine > ?1 ORDER BY machine LIMIT 1";
-    let first = "SELECT machine FROM usage_identity ORDER BY machine LIMIT 1";
-    let mut found: Vec<String> = Vec::new();
-    let mut next: Vec<String> = query(connection, first, [])?;
-    while let Some(machine) = next.pop() {
-        next = query(connection, sql, [&machine])?;
-        found.push(machine);
-    }
-    Ok(found)
-}
-
-fn query(
-    connection: &Connection,
-    sql: &str,
-    values: impl rusqlite::Params,
-) -> Result<Vec<String>, Error> {
-    let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.query_map(values, |r| r.get(0))?;
-    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 fn reported(

@@ -4,7 +4,7 @@
 //! other hardware changes that for uses that stand: they are taken away with the factor of before and
 //! added with that of today, in the transaction of the change. Nothing else of them is touched.
 
-use super::super::read::uses::machines;
+use super::super::uses::machines;
 use super::super::{Error, equipment};
 use super::charged::{self, Part};
 use super::factors::Factors;

@@ -2,8 +2,8 @@
 
 use super::super::Error;
 use super::super::numbers::{first_entry_of, first_recorded_from, first_usage_of, last_entry};
-use super::super::read::uses::machines;
 use super::super::sqlite::SqliteStore;
+use super::super::uses::machines;
 use super::super::waypoint;
 use super::charge::{Charge, Class};
 use super::charged::{self, Part, Subject};

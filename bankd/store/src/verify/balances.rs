@@ -1,7 +1,7 @@
 //! Proof of what there is: balances, windows, phases and liens against the journal; instances against
 //! their usage.
 
-use super::super::{Error, load};
+use super::super::{Error, allocation};
 use super::journal::Books;
 use super::{Finding, Report};
 use bank_core::amount::Amount;
@@ -97,13 +97,16 @@ fn allocations(
     books: &Books,
     report: &mut Report,
 ) -> Result<Vec<Allocation>, Error> {
-    let sql = format!("SELECT {} FROM allocation ORDER BY id", load::ALLOCATION);
+    let sql = format!(
+        "SELECT {} FROM allocation ORDER BY id",
+        allocation::ALLOCATION
+    );
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([])?;
     let mut found = Vec::new();
     let mut missing: BTreeSet<AllocationId> = books.last.keys().copied().collect();
     while let Some(row) = rows.next()? {
-        let allocation = load::allocation(row)?;
+        let allocation = allocation::read(row)?;
         let id = allocation.id.0;
         missing.remove(&allocation.id);
         if allocation.last_entry != books.last.get(&allocation.id).map(|(id, ..)| *id) {

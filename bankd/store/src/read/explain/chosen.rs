@@ -8,7 +8,7 @@ use bank_core::time::Timestamp;
 use rusqlite::Connection;
 use std::collections::BTreeSet;
 
-use super::super::super::{Error, load_work};
+use super::super::super::{Error, allocation};
 use super::super::journal::Entry;
 use super::super::past::{self, AsOf};
 use super::asked::{Asked, Taken};
@@ -69,7 +69,7 @@ impl Asked<'_> {
     ) -> Result<Vec<(AllocationId, i64)>, Error> {
         let open = standing.iter().filter(|a| a.window.start.is_none());
         let came = |a: &Allocation| {
-            let came = load_work::came_into(connection, a.id, self.at, self.tx)?;
+            let came = allocation::came_into(connection, a.id, self.at, self.tx)?;
             Ok((a.id, came.0))
         };
         open.map(came).collect()

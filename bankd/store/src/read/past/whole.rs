@@ -1,6 +1,6 @@
 //! All allocations at once: from the last waypoint that is whole the journal is read in its order.
 
-use super::super::super::{Error, codec, load, numbers};
+use super::super::super::{Error, allocation, codec, numbers};
 use super::cut::{AsOf, Cut};
 use super::one;
 use super::shaped;
@@ -54,7 +54,10 @@ impl Reading {
         let place = one::place(connection, cut.whole)?;
         let sql = "SELECT entry FROM waypoint WHERE n <= ?1 AND whole = 1 ORDER BY n DESC LIMIT 1";
         let floor = connection.query_row(sql, [place], |r| r.get(0));
-        let sql = format!("SELECT {} FROM allocation ORDER BY id", load::ALLOCATION);
+        let sql = format!(
+            "SELECT {} FROM allocation ORDER BY id",
+            allocation::ALLOCATION
+        );
         let mut statement = connection.prepare_cached(&sql)?;
         let mut rows = statement.query([])?;
         let mut reading = Reading {
@@ -63,7 +66,7 @@ impl Reading {
             floor: floor.optional()?.unwrap_or(0),
         };
         while let Some(row) = rows.next()? {
-            let today = load::allocation(row)?;
+            let today = allocation::read(row)?;
             let base = one::before(connection, today.id, place)?;
             let (upto, sums) = base.unwrap_or_default();
             let known = Known {
