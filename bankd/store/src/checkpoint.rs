@@ -1,6 +1,7 @@
 //! What a checkpoint says of a bank, out of one snapshot, and a bank held against what one said.
 
-use super::verify::{Finding, hex};
+use super::verify::journal::Walk;
+use super::verify::{Finding, Report, STEP, hex};
 use super::{Error, bank, numbers, version};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension};
@@ -68,6 +69,39 @@ pub fn facts(connection: &Connection) -> Result<Facts, Error> {
         kinds: kinds(&snapshot, entries)?,
         tables,
     })
+}
+
+/// Proves what came behind a transaction up to where facts were taken: its hashes, and that each entry
+/// follows from the one before. Gives the first finding, none where all holds and leads to their head.
+///
+/// # Errors
+/// If the database cannot be read.
+pub fn prove_since(
+    connection: &Connection,
+    proven: i64,
+    facts: &Facts,
+) -> Result<Option<String>, Error> {
+    let mut report = Report::default();
+    if facts.transactions < proven {
+        let text = format!("transaction {proven} was there, and is not any more");
+        return Ok(Some(text));
+    }
+    let bank = bank::read(connection)?.bank;
+    let mut walk = Walk::from(connection, &bank, proven.saturating_add(1))?;
+    while walk.done() < facts.transactions {
+        let left = facts.transactions.saturating_sub(walk.done());
+        if !walk.step(connection, left.min(STEP), &mut report)? {
+            break;
+        }
+    }
+    if report.is_sound() && hex(&walk.books.head) != facts.head {
+        let text = format!(
+            "transaction {}: its hash is not what the journal leads to",
+            facts.transactions
+        );
+        return Ok(Some(text));
+    }
+    Ok(report.lines().into_iter().next())
 }
 
 /// The hash of a transaction in hex.

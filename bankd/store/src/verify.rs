@@ -33,7 +33,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// Transactions that are walked over in one step.
-const STEP: i64 = 50_000;
+pub(super) const STEP: i64 = 50_000;
 
 /// One thing that is proven, in a snapshot of its own.
 struct Check {
@@ -142,39 +142,6 @@ pub fn run(path: &Path) -> Result<Report, Error> {
     let mut verification = Verification::new(&connection);
     while verification.step()? {}
     Ok(verification.report())
-}
-
-/// Proves what came behind a transaction up to where facts were taken: its hashes, and that each entry
-/// follows from the one before. Gives the first finding, none where all holds and leads to their head.
-///
-/// # Errors
-/// If the database cannot be read.
-pub fn since(
-    connection: &Connection,
-    proven: i64,
-    facts: &super::checkpoint::Facts,
-) -> Result<Option<String>, Error> {
-    let mut report = Report::default();
-    if facts.transactions < proven {
-        let text = format!("transaction {proven} was there, and is not any more");
-        return Ok(Some(text));
-    }
-    let bank = bank::read(connection)?.bank;
-    let mut walk = Walk::from(connection, &bank, proven.saturating_add(1))?;
-    while walk.done() < facts.transactions {
-        let left = facts.transactions.saturating_sub(walk.done());
-        if !walk.step(connection, left.min(STEP), &mut report)? {
-            break;
-        }
-    }
-    if report.is_sound() && hex(&walk.books.head) != facts.head {
-        let text = format!(
-            "transaction {}: its hash is not what the journal leads to",
-            facts.transactions
-        );
-        return Ok(Some(text));
-    }
-    Ok(report.lines().into_iter().next())
 }
 
 /// A verification in steps.

@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 
 use bank_api::text::format_rfc3339;
-use bankd_store::{self as store, checkpoint, verify};
+use bankd_store::{self as store, checkpoint};
 
 use super::{Error, SigningKey, write};
 
@@ -101,7 +101,7 @@ impl Keeper {
         let key = SigningKey::read(&self.key)?;
         let connection = store::open_reader(&self.database)?;
         let facts = checkpoint::facts(&connection)?;
-        match verify::since(&connection, proven, &facts)? {
+        match checkpoint::prove_since(&connection, proven, &facts)? {
             Some(finding) => Err(Error::Unsound(finding)),
             None => Ok((facts.transactions, write(&facts, now_us, &key))),
         }
