@@ -1,7 +1,7 @@
 //! What choices among accounts were asked with, and the settings that decide them, out and in
 //! (decision note 0082).
 
-use super::hash::Chain;
+use super::chain::Chain;
 use super::{Error, SqliteStore, codec};
 use bank_core::directory::{FallbackMode, Policy, SelectionOrder};
 use bank_core::effects::{Choice, Settings, Traces};

@@ -15,6 +15,7 @@ mod append_reference;
 mod attention;
 pub mod auditor;
 pub mod bank;
+mod chain;
 pub mod checkpoint;
 mod checkup;
 mod choice;

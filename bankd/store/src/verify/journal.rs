@@ -1,7 +1,8 @@
 //! Proof of the journal itself: every hash, and that each entry follows from the one before on its
 //! allocation. The whole of it in steps for `verify`, its end when the daemon starts.
 
-use super::super::hash::{self, Chain, Head};
+use super::super::chain::Chain;
+use super::super::hash::{self, Head};
 use super::super::version::{self, Version};
 use super::super::{Error, choice, entries, numbers, start, traces};
 use super::{Finding, Report, hex};
