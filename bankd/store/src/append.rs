@@ -19,7 +19,12 @@ use std::sync::Arc;
 /// Writes what a command did.
 pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), Error> {
     let before = store.next;
-    let before_rollups = rollup::before(store, effects)?;
+    let before_rollups = rollup::before(
+        &store.connection,
+        &mut store.rollups,
+        store.next.instance,
+        effects,
+    )?;
     // What liens were, before they are written.
     let mut versions = version::of_liens(&store.connection, &effects.relaid)?;
     for row in &effects.directory {
@@ -71,7 +76,12 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
     for row in &effects.assigned {
         unmapped::give(store, row, tx)?;
     }
-    rollup::after(store, effects, before_rollups)?;
+    rollup::after(
+        &store.connection,
+        &mut store.rollups,
+        effects,
+        before_rollups,
+    )?;
     access::write(&store.connection, effects)?;
     for row in &effects.shortages {
         write_shortage(&store.connection, row)?;

@@ -33,15 +33,6 @@ impl Counted {
     }
 }
 
-/// What the last command added to the use of an instance.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Added {
-    /// The difference.
-    pub(super) more: Sums,
-    /// The use afterwards, where all of it was looked at.
-    pub(super) after: Option<Sums>,
-}
-
 impl SqliteStore {
     /// What each usage record of a command adds to usage. To be asked when the command is written, before
     /// the next one.
@@ -72,7 +63,7 @@ impl SqliteStore {
         let only = written.iter().find(is_only);
         let is_plain = instance.facts.usage.counted.is_none();
         if let Some(row) = only.filter(|_| is_plain)
-            && !self.is_finished(id)?
+            && !self.rollups.is_finished(&self.connection, id)?
         {
             let wall = i128::from(row.charged.0).saturating_mul(MICROS.into());
             let core = row.processors.billionths().max(0).saturating_mul(wall);
@@ -81,7 +72,7 @@ impl SqliteStore {
                 .with(Measure::Core, core)
                 .with(Measure::Wall, wall));
         }
-        self.use_of(id)
+        self.rollups.use_of(&self.connection, id)
     }
 
     /// What one of a command's changes after the close adds. Where it moves the use to another project or

@@ -24,6 +24,7 @@ mod codec;
 mod counted;
 pub mod counts;
 mod cycle;
+mod derived;
 mod entries;
 mod equipment;
 mod export;
@@ -72,6 +73,7 @@ pub use auditor::{RecordRow, StoredRecord};
 pub use checkup::{Checkup, checkup};
 pub use counted::Counted;
 pub use counts::{Count, Snapshot};
+pub use derived::rebuild_derived;
 pub use export::{Numbered, Numbering, swf_numbers};
 pub use follow::follow_mark;
 pub use idempotency::{Known, PRUNE_MAX, StoredAnswer, known};
@@ -82,7 +84,7 @@ pub use schedule::{
     MadeReport, ReportRun, Schedule, ScheduleChange, ScheduleCount, ScheduleRow, SpanRow,
     WantedReport, report_run, runs_of, schedule_counts, schedules, wanted_run,
 };
-pub use snapshot::{Holding, broken_pages, holding, outdated, rebuild_derived, snapshot};
+pub use snapshot::{Holding, broken_pages, holding, outdated, snapshot};
 pub use sources::{FollowFile, FollowMark, QuarantineRow, RawBlock, SourceChange, SourceSeen};
 pub use sqlite::SqliteStore;
 pub use stamp::Stamp;

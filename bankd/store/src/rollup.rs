@@ -36,8 +36,6 @@ pub use rebuild::{Compared, compare, rebuild};
 pub(crate) use rebuild::{Counted, Source, Within, each, each_weighed, each_within};
 
 use super::Error;
-use super::counted::Added;
-use super::sqlite::SqliteStore;
 use bank_core::effects::{Effects, InstanceChange, UseRow};
 use bank_core::rollup::{Measure, Presence, Sign, Sums};
 use factors::Factors;
@@ -58,6 +56,15 @@ pub(super) struct Rollups {
     named: Option<i64>,
     /// What the last command added to the use of instances.
     added: BTreeMap<i64, Added>,
+}
+
+/// What the last command added to the use of an instance.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Added {
+    /// The difference.
+    pub(super) more: Sums,
+    /// The use afterwards, where all of it was looked at.
+    pub(super) after: Option<Sums>,
 }
 
 /// What a command changes, as it was before.
@@ -85,10 +92,15 @@ enum Touched {
     },
 }
 
-/// Looks at what a command changes before it is written.
-pub(super) fn before(store: &mut SqliteStore, effects: &Effects) -> Result<Before, Error> {
-    let hardware = Changing::look(&store.connection, &effects.directory)?;
-    store.rollups.added.clear();
+/// Looks at what a command changes before it is written. `fresh` is the number of the next new instance.
+pub(super) fn before(
+    connection: &Connection,
+    rollups: &mut Rollups,
+    fresh: i64,
+    effects: &Effects,
+) -> Result<Before, Error> {
+    let hardware = Changing::look(connection, &effects.directory)?;
+    rollups.added.clear();
     let mut touched = Vec::new();
     let turns = effects.transactions.iter().any(|tx| tx.reverses.is_some());
     let is_plain = effects.uses.is_empty() && effects.assigned.is_empty() && !turns;
@@ -97,67 +109,23 @@ pub(super) fn before(store: &mut SqliteStore, effects: &Effects) -> Result<Befor
     for change in effects.instances.iter().rev() {
         let id = change.instance.id.0;
         if seen.insert(id)
-            && let Some(one) = look(store, change, effects, is_plain)?
+            && let Some(one) = rollups.look(connection, (change, id >= fresh), effects, is_plain)?
         {
             touched.push(one);
         }
     }
-    for id in instances_of_uses(store, effects)? {
+    for id in instances_of_uses(connection, effects)? {
         if seen.insert(id) {
-            touched.push(take_away(store, id)?);
+            touched.push(rollups.take_away(connection, id)?);
         }
     }
     // Behind the last look: what is read of names for the first time is of before the command.
-    store.rollups.note_named(&effects.uses);
+    rollups.note_named(&effects.uses);
     Ok(Before { touched, hardware })
 }
 
-fn look(
-    store: &mut SqliteStore,
-    change: &InstanceChange,
-    effects: &Effects,
-    is_plain: bool,
-) -> Result<Option<Touched>, Error> {
-    let now = &change.instance;
-    let id = now.id.0;
-    let mut own = effects
-        .usages
-        .iter()
-        .filter(|usage| usage.instance == now.id);
-    let is_other = change.facts_changed || change.standing_changed;
-    if now.record.is_none() || !(is_other || own.clone().next().is_some()) {
-        return Ok(None);
-    }
-    let is_first = own.any(|usage| Some(usage.id) == now.record);
-    let is_new = id >= store.next.instance;
-    if is_first && is_plain && (is_new || !is_finished(store, id)?) {
-        return Ok(Some(Touched::Fresh(id)));
-    }
-    let was = Subject::read(&store.connection, id)?;
-    let first = match &was {
-        Some(was) => charged::first(&store.connection, was)?,
-        None => None,
-    };
-    let (Some(was), Some(first)) = (was, first) else {
-        return take_away(store, id).map(Some);
-    };
-    let stays = was.project == now.facts.project
-        && was.user == now.facts.user
-        && was.account == now.account.map(|account| account.0);
-    if is_plain && stays && !is_finished(store, id)? {
-        let account = charged::account_of(&store.connection, &was, &first)?;
-        return Ok(Some(Touched::Grown {
-            id,
-            job: was.job(&first.charge),
-            first: Box::new(first),
-            account,
-        }));
-    }
-    take_away(store, id).map(Some)
-}
-
 /// The instances that finished uses of a command are or were charged on.
-fn instances_of_uses(store: &SqliteStore, effects: &Effects) -> Result<BTreeSet<i64>, Error> {
+fn instances_of_uses(connection: &Connection, effects: &Effects) -> Result<BTreeSet<i64>, Error> {
     let own = effects.uses.iter().filter_map(|row| row.instance);
     let mut found: BTreeSet<i64> = own.map(|id| id.0).collect();
     let amended = effects.uses.iter().filter(|row| row.revision != 0);
@@ -181,7 +149,7 @@ fn instances_of_uses(store: &SqliteStore, effects: &Effects) -> Result<BTreeSet<
                WHERE s.name = ?1 AND u.object_id = ?2 AND u.start_at = ?3
                    AND u.instance IS NOT NULL";
     for key in keys.chain(assigned) {
-        let mut statement = store.connection.prepare_cached(sql)?;
+        let mut statement = connection.prepare_cached(sql)?;
         let mut rows = statement.query(key)?;
         if let Some(row) = rows.next()? {
             found.insert(row.get(0)?);
@@ -190,51 +158,13 @@ fn instances_of_uses(store: &SqliteStore, effects: &Effects) -> Result<BTreeSet<
     Ok(found)
 }
 
-/// Whether finished uses say what an instance used.
-fn is_finished(store: &mut SqliteStore, id: i64) -> Result<bool, Error> {
-    let named = match store.rollups.named {
-        Some(named) => named,
-        None => charged::last_named(&store.connection)?,
-    };
-    store.rollups.named = Some(named);
-    // What a scheduler charges mostly is newer than what collectors reported.
-    Ok(id <= named && charged::is_finished(&store.connection, id)?)
-}
-
-impl SqliteStore {
-    /// The same.
-    pub(super) fn is_finished(&mut self, id: i64) -> Result<bool, Error> {
-        is_finished(self, id)
-    }
-
-    /// All that an instance used.
-    pub(super) fn use_of(&mut self, id: i64) -> Result<Sums, Error> {
-        let factors = ready(&mut self.rollups.factors, &self.connection)?;
-        let mut all = Sums::default();
-        charged::each_part(&self.connection, factors, id, &mut |_, _, _, part| {
-            if let Part::Used(used, sign) = part {
-                all.add(used.totals(), sign);
-            }
-            Ok(())
-        })?;
-        Ok(all)
-    }
-}
-
-/// Takes away all that an instance gives.
-fn take_away(store: &mut SqliteStore, id: i64) -> Result<Touched, Error> {
-    store.rollups.whole(&store.connection, id, Sign::Minus)?;
-    let was_finished = is_finished(store, id)?;
-    Ok(Touched::Anew { id, was_finished })
-}
-
 /// Counts what a command wrote.
 pub(super) fn after(
-    store: &mut SqliteStore,
+    connection: &Connection,
+    rollups: &mut Rollups,
     effects: &Effects,
     before: Before,
 ) -> Result<(), Error> {
-    let (connection, rollups) = (&store.connection, &mut store.rollups);
     let mut finished = BTreeSet::new();
     for one in &before.touched {
         match one {
@@ -265,6 +195,82 @@ pub(super) fn after(
 }
 
 impl Rollups {
+    /// Looks at an instance that a command changes, new or not; none where nothing of it counts.
+    fn look(
+        &mut self,
+        connection: &Connection,
+        (change, is_new): (&InstanceChange, bool),
+        effects: &Effects,
+        is_plain: bool,
+    ) -> Result<Option<Touched>, Error> {
+        let now = &change.instance;
+        let id = now.id.0;
+        let mut own = effects
+            .usages
+            .iter()
+            .filter(|usage| usage.instance == now.id);
+        let is_other = change.facts_changed || change.standing_changed;
+        if now.record.is_none() || !(is_other || own.clone().next().is_some()) {
+            return Ok(None);
+        }
+        let is_first = own.any(|usage| Some(usage.id) == now.record);
+        if is_first && is_plain && (is_new || !self.is_finished(connection, id)?) {
+            return Ok(Some(Touched::Fresh(id)));
+        }
+        let was = Subject::read(connection, id)?;
+        let first = match &was {
+            Some(was) => charged::first(connection, was)?,
+            None => None,
+        };
+        let (Some(was), Some(first)) = (was, first) else {
+            return self.take_away(connection, id).map(Some);
+        };
+        let stays = was.project == now.facts.project
+            && was.user == now.facts.user
+            && was.account == now.account.map(|account| account.0);
+        if is_plain && stays && !self.is_finished(connection, id)? {
+            let account = charged::account_of(connection, &was, &first)?;
+            return Ok(Some(Touched::Grown {
+                id,
+                job: was.job(&first.charge),
+                first: Box::new(first),
+                account,
+            }));
+        }
+        self.take_away(connection, id).map(Some)
+    }
+
+    /// Whether finished uses say what an instance used.
+    pub(super) fn is_finished(&mut self, connection: &Connection, id: i64) -> Result<bool, Error> {
+        let named = match self.named {
+            Some(named) => named,
+            None => charged::last_named(connection)?,
+        };
+        self.named = Some(named);
+        // What a scheduler charges mostly is newer than what collectors reported.
+        Ok(id <= named && charged::is_finished(connection, id)?)
+    }
+
+    /// All that an instance used.
+    pub(super) fn use_of(&mut self, connection: &Connection, id: i64) -> Result<Sums, Error> {
+        let factors = ready(&mut self.factors, connection)?;
+        let mut all = Sums::default();
+        charged::each_part(connection, factors, id, &mut |_, _, _, part| {
+            if let Part::Used(used, sign) = part {
+                all.add(used.totals(), sign);
+            }
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// Takes away all that an instance gives.
+    fn take_away(&mut self, connection: &Connection, id: i64) -> Result<Touched, Error> {
+        self.whole(connection, id, Sign::Minus)?;
+        let was_finished = self.is_finished(connection, id)?;
+        Ok(Touched::Anew { id, was_finished })
+    }
+
     /// Looks at the instances that finished uses name which are about to be written. One that was
     /// undone stays noted: no more comes of that than a search.
     fn note_named(&mut self, uses: &[UseRow]) {

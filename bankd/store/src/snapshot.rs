@@ -1,6 +1,6 @@
 //! A copy of a bank's database as of one moment, without touching the bank, and what is in one.
 
-use super::{Error, bank, migrate, numbers, open_reader, rollup, tally};
+use super::{Error, bank, migrate, numbers, open_reader};
 use rusqlite::{Connection, OptionalExtension};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -96,21 +96,6 @@ pub fn snapshot(from: &Path, to: &Path) -> Result<(), Error> {
     connection.pragma_update(None, "query_only", false)?;
     connection.execute("VACUUM INTO ?1", [to.to_string_lossy()])?;
     Ok(())
-}
-
-/// Rebuilds derived tables in a database that nobody else uses: rollups are added up again, and waypoints are
-/// removed, which the daemon makes again.
-///
-/// # Errors
-/// If the database cannot be read or written; then it stays as it is.
-pub fn rebuild_derived(path: &Path) -> Result<(), Error> {
-    let mut connection = Connection::open(path)?;
-    super::keep_plans(&connection)?;
-    let tx = connection.transaction()?;
-    tx.execute_batch("DELETE FROM waypoint_late; DELETE FROM waypoint_sum; DELETE FROM waypoint;")?;
-    rollup::rebuild(&tx)?;
-    tally::renew(&tx)?;
-    Ok(tx.commit()?)
 }
 
 #[cfg(test)]

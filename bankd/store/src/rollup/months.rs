@@ -2,12 +2,11 @@
 //! that a report of a year reads a row for a month instead of thirty.
 //!
 //! A month stands for all of its days, or it has no rows and its days are read. Rows are made of what was
-//! committed, behind the commits: [`add_up`] reads, [`SqliteStore::place_month`] writes, if the days are
+//! committed, behind the commits: [`add_up`] reads, [`Standing::place`] writes, if the days are
 //! still those. The transaction that changes a day takes the rows of its month away: [`Standing::touch`].
 
 use super::super::Error;
 use super::super::extent;
-use super::super::sqlite::SqliteStore;
 use super::pack::{self, stored};
 use bank_core::rollup::{Measure, Sign, Sums, day_of, hour_of, month};
 use bank_core::time::Timestamp;
@@ -164,6 +163,30 @@ impl Standing {
         Ok(())
     }
 
+    /// Writes down what a month comes to, in the open database transaction; false, and nothing, where its
+    /// days are not those any more that it was made of, or it stands already.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub(crate) fn place(
+        &mut self,
+        connection: &Connection,
+        made: &MonthSums,
+    ) -> Result<bool, Error> {
+        let month = made.month;
+        let is_same = seals(connection, month)? == made.seals;
+        if !is_same || !made.fits() || stands(connection, month)? {
+            return Ok(false);
+        }
+        self.note(connection, month)?;
+        let sql = "INSERT INTO rollup_month (month, key, figures) VALUES (?1, ?2, ?3)";
+        let mut insert = connection.prepare_cached(sql)?;
+        for (key, sums) in &made.rows {
+            insert.execute((month, key, pack::sums(sums)))?;
+        }
+        Ok(true)
+    }
+
     fn last(&mut self, connection: &Connection) -> Result<i64, Error> {
         if let Some(last) = self.last {
             return Ok(last);
@@ -177,57 +200,6 @@ impl Standing {
     fn note(&mut self, connection: &Connection, month: i64) -> Result<(), Error> {
         self.last = Some(self.last(connection)?.max(month));
         Ok(())
-    }
-}
-
-impl SqliteStore {
-    /// Writes down what a month comes to, in the open database transaction; false, and nothing, where its
-    /// days are not those any more that it was made of, or it stands already.
-    ///
-    /// # Errors
-    /// If the store fails.
-    pub fn place_month(&mut self, made: &MonthSums) -> Result<bool, Error> {
-        let connection = &self.connection;
-        let month = made.month;
-        let is_same = seals(connection, month)? == made.seals;
-        if !is_same || !made.fits() || stands(connection, month)? {
-            return Ok(false);
-        }
-        let standing = self.rollups.pending.standing();
-        standing.note(connection, month)?;
-        let sql = "INSERT INTO rollup_month (month, key, figures) VALUES (?1, ?2, ?3)";
-        let mut insert = connection.prepare_cached(sql)?;
-        for (key, sums) in &made.rows {
-            insert.execute((month, key, pack::sums(sums)))?;
-        }
-        Ok(true)
-    }
-
-    /// Makes the rows of all months that are over at an instant, in a database transaction of their own:
-    /// for whoever has the bank for themselves. Says how many.
-    ///
-    /// # Errors
-    /// If the store fails; then none is written.
-    pub fn add_up_months(&mut self, now: Timestamp) -> Result<u64, Error> {
-        self.begin()?;
-        let done = self.add_up_all(now).and_then(|done| {
-            self.commit()?;
-            Ok(done)
-        });
-        if done.is_err() {
-            self.rollback();
-        }
-        done
-    }
-
-    fn add_up_all(&mut self, now: Timestamp) -> Result<u64, Error> {
-        let (mut from, mut done) = (i64::MIN, 0_u64);
-        while let Some(month) = next_missing(&self.connection, from, now)? {
-            let made = add_up(&self.connection, month)?;
-            done = done.saturating_add(u64::from(self.place_month(&made)?));
-            from = month.saturating_add(1);
-        }
-        Ok(done)
     }
 }
 

@@ -286,7 +286,7 @@ impl Pending {
     }
 
     /// The months that stand.
-    pub(super) fn standing(&mut self) -> &mut Standing {
+    pub(crate) fn standing(&mut self) -> &mut Standing {
         &mut self.months
     }
 

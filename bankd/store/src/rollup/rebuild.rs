@@ -2,9 +2,7 @@
 
 use super::super::Error;
 use super::super::numbers::{first_entry_of, first_recorded_from, first_usage_of, last_entry};
-use super::super::sqlite::SqliteStore;
 use super::super::uses::machines;
-use super::super::waypoint;
 use super::charge::{Charge, Class};
 use super::charged::{self, Part, Subject};
 use super::factors::Factors;
@@ -288,24 +286,6 @@ pub fn rebuild(connection: &Connection) -> Result<(), Error> {
          DELETE FROM rollup_key;",
     )?;
     fill(connection, connection)?.count_written(connection)
-}
-
-impl SqliteStore {
-    /// Makes all rollups and all waypoints again; returns the number of rollup rows.
-    ///
-    /// # Errors
-    /// If the store cannot be read or written, which leaves everything as it was.
-    pub fn rebuild_rollups(&mut self) -> Result<i64, Error> {
-        self.begin()?;
-        let made = waypoint::clear(&self.connection).and_then(|()| rebuild(&self.connection));
-        if let Err(error) = made.and_then(|()| self.commit()) {
-            self.rollback();
-            return Err(error);
-        }
-        self.survey(waypoint::Spacing::default())?;
-        let sql = "SELECT count(*) FROM rollup";
-        Ok(self.connection.query_row(sql, [], |r| r.get(0))?)
-    }
 }
 
 /// Adds up what one bank has into the tables of another connection. What was written is not counted yet.

@@ -1,12 +1,11 @@
 //! Counts the charges that a command writes, without reading them again.
 
 use super::super::Error;
-use super::super::counted::Added;
 use super::charge::{Charge, Class};
 use super::charged::{self, Subject};
 use super::pending::{Key, Pending};
 use super::taken::{self, Taken};
-use super::{Rollups, Touched, ready};
+use super::{Added, Rollups, Touched, ready};
 use bank_core::effects::{Effects, UsageRow};
 use bank_core::rollup::{Sign, Sums};
 use rusqlite::Connection;

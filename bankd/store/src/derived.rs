@@ -1,0 +1,81 @@
+//! Tables that are made of others, made again: rollups, those of whole months, and waypoints.
+
+use super::rollup::{self, MonthSums, add_up, next_missing};
+use super::sqlite::SqliteStore;
+use super::{Error, keep_plans, tally, waypoint};
+use bank_core::time::Timestamp;
+use rusqlite::Connection;
+use std::path::Path;
+
+/// Rebuilds derived tables in a database that nobody else uses: rollups are added up again, and waypoints are
+/// removed, which the daemon makes again.
+///
+/// # Errors
+/// If the database cannot be read or written; then it stays as it is.
+pub fn rebuild_derived(path: &Path) -> Result<(), Error> {
+    let mut connection = Connection::open(path)?;
+    keep_plans(&connection)?;
+    let tx = connection.transaction()?;
+    tx.execute_batch("DELETE FROM waypoint_late; DELETE FROM waypoint_sum; DELETE FROM waypoint;")?;
+    rollup::rebuild(&tx)?;
+    tally::renew(&tx)?;
+    Ok(tx.commit()?)
+}
+
+impl SqliteStore {
+    /// Makes all rollups and all waypoints again; returns the number of rollup rows.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written, which leaves everything as it was.
+    pub fn rebuild_rollups(&mut self) -> Result<i64, Error> {
+        self.begin()?;
+        let made =
+            waypoint::clear(&self.connection).and_then(|()| rollup::rebuild(&self.connection));
+        if let Err(error) = made.and_then(|()| self.commit()) {
+            self.rollback();
+            return Err(error);
+        }
+        self.survey(waypoint::Spacing::default())?;
+        let sql = "SELECT count(*) FROM rollup";
+        Ok(self.connection.query_row(sql, [], |r| r.get(0))?)
+    }
+
+    /// Writes down what a month comes to, in the open database transaction; false, and nothing, where its
+    /// days are not those any more that it was made of, or it stands already.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub fn place_month(&mut self, made: &MonthSums) -> Result<bool, Error> {
+        self.rollups
+            .pending
+            .standing()
+            .place(&self.connection, made)
+    }
+
+    /// Makes the rows of all months that are over at an instant, in a database transaction of their own:
+    /// for whoever has the bank for themselves. Says how many.
+    ///
+    /// # Errors
+    /// If the store fails; then none is written.
+    pub fn add_up_months(&mut self, now: Timestamp) -> Result<u64, Error> {
+        self.begin()?;
+        let done = self.add_up_all(now).and_then(|done| {
+            self.commit()?;
+            Ok(done)
+        });
+        if done.is_err() {
+            self.rollback();
+        }
+        done
+    }
+
+    fn add_up_all(&mut self, now: Timestamp) -> Result<u64, Error> {
+        let (mut from, mut done) = (i64::MIN, 0_u64);
+        while let Some(month) = next_missing(&self.connection, from, now)? {
+            let made = add_up(&self.connection, month)?;
+            done = done.saturating_add(u64::from(self.place_month(&made)?));
+            from = month.saturating_add(1);
+        }
+        Ok(done)
+    }
+}
