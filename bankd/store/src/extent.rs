@@ -4,7 +4,6 @@
 
 use super::Error;
 use super::seal::BOUND;
-use super::sqlite::SqliteStore;
 use rusqlite::Connection;
 
 /// The newest numbers, and the answers that are kept with the sum of their seals.
@@ -120,33 +119,4 @@ pub(super) fn write(connection: &Connection, extent: &Extent) -> Result<(), Erro
         )?
         .execute(values)?;
     Ok(())
-}
-
-impl SqliteStore {
-    /// Writes how far the tables reach, if they reach further: the end of a database transaction.
-    pub(super) fn reach(&mut self) -> Result<(), Error> {
-        let next = self.next;
-        let last = |next: i64| next.saturating_sub(1);
-        let newest = |sql: &'static str| -> Result<i64, Error> {
-            let mut statement = self.connection.prepare_cached(sql)?;
-            Ok(statement.query_row([], |r| r.get(0))?)
-        };
-        let now = Extent {
-            tx: last(next.tx),
-            entry: last(next.entry),
-            usage: last(next.usage),
-            allocation: last(next.allocation),
-            instance: last(next.instance),
-            lien: last(next.lien),
-            quote: last(next.quote),
-            record: newest("SELECT coalesce(max(id), 0) FROM record")?,
-            identity: newest("SELECT coalesce(max(id), 0) FROM usage_identity")?,
-            ..self.extent
-        };
-        if now != self.written {
-            write(&self.connection, &now)?;
-            (self.extent, self.written) = (now, now);
-        }
-        Ok(())
-    }
 }

@@ -4,9 +4,8 @@ use super::sqlite::SqliteStore;
 use super::{Error, seal};
 use crate::answer::{Answer, Media};
 use bank_core::time::{Seconds, Timestamp};
-use foldhash::HashMap;
 use rusqlite::types::ToSql;
-use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
+use rusqlite::{Connection, params, params_from_iter};
 
 /// How long an answer is kept that is no charge's (decisions.md 22).
 const KEPT: Seconds = Seconds(7 * 86_400);
@@ -80,52 +79,6 @@ fn stored_answer(
             body: row.get(4)?,
         },
     }))
-}
-
-/// Clients whose greatest key is remembered at most.
-const CLIENTS_MAX: usize = 1000;
-
-/// The greatest key that is kept of each client, or a greater one: a key beyond it was never used, and
-/// needs no look into the table. Keys that begin with the time (`UUIDv7`) nearly always lie there.
-///
-/// There is one writer, and what is undone or removed only leaves less than is remembered.
-#[derive(Debug, Default)]
-pub(super) struct Greatest(HashMap<String, String>);
-
-impl Greatest {
-    /// Whether a key lies beyond all that are kept of a client.
-    fn is_below(
-        &mut self,
-        connection: &Connection,
-        client: &str,
-        key: &str,
-    ) -> Result<bool, Error> {
-        if let Some(greatest) = self.0.get(client) {
-            return Ok(greatest.as_str() < key);
-        }
-        let sql = "SELECT key FROM idempotency WHERE client = ?1 ORDER BY key DESC LIMIT 1";
-        let greatest = connection
-            .prepare_cached(sql)?
-            .query_row([client], |r| r.get::<_, String>(0))
-            .optional()?;
-        let is_below = greatest.as_deref().is_none_or(|greatest| greatest < key);
-        if self.0.len() >= CLIENTS_MAX {
-            self.0.clear();
-        }
-        self.0
-            .insert(client.to_owned(), greatest.unwrap_or_default());
-        Ok(is_below)
-    }
-
-    /// A key is kept from now on.
-    fn keep(&mut self, client: &str, key: &str) {
-        if let Some(greatest) = self.0.get_mut(client)
-            && greatest.as_str() < key
-        {
-            greatest.clear();
-            greatest.push_str(key);
-        }
-    }
 }
 
 impl SqliteStore {
@@ -225,6 +178,7 @@ impl SqliteStore {
 mod tests {
     use super::*;
     use crate::bank::NewBank;
+    use crate::greatest::CLIENTS_MAX;
     use bank_core::amount::Precision;
     use bank_core::directory::Policy;
 

@@ -56,8 +56,11 @@ pub(super) fn next(connection: &Connection) -> Result<Next, Error> {
     })
 }
 
-/// The earliest boundary there is.
-pub(super) fn next_due(connection: &Connection) -> Result<Option<Timestamp>, Error> {
+/// The earliest boundary there is, of rows and of cycles.
+pub(super) fn next_due(
+    connection: &Connection,
+    directory: &Directory,
+) -> Result<Option<Timestamp>, Error> {
     let first = |table: &str| -> Result<Option<i64>, Error> {
         let sql = format!("SELECT MIN(due_at) FROM {table} WHERE due_at IS NOT NULL");
         Ok(connection
@@ -65,7 +68,9 @@ pub(super) fn next_due(connection: &Connection) -> Result<Option<Timestamp>, Err
             .query_row([], |r| r.get(0))?)
     };
     let both = [first("instance")?, first("allocation")?];
-    Ok(both.into_iter().flatten().min().map(Timestamp))
+    let of_rows = both.into_iter().flatten().map(Timestamp);
+    let of_cycles = directory.next_cycle().map(|(at, _)| at);
+    Ok(of_rows.chain(of_cycles).min())
 }
 
 /// The rows that a command needs.

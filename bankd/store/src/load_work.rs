@@ -6,6 +6,7 @@ use super::read::{charges, journal};
 use super::{Error, access, attention, codec, instance, lien, load_quote, numbers};
 use bank_core::amount::Amount;
 use bank_core::effects::Delta;
+use bank_core::history::Paid;
 use bank_core::ids::{AllocationId, InstanceId, LienId};
 use bank_core::need::Need;
 use bank_core::terms::Span;

@@ -1,31 +1,16 @@
-//! The one read-write connection: opened, prepared for speed and durability, and counted.
+//! The one read-write connection with what it remembers, and its database transactions.
 
+use super::Error;
 use super::extent::{self, Extent};
-use super::idempotency::Greatest;
+use super::greatest::Greatest;
 use super::recent::Recent;
 use super::rollup::Rollups;
-use super::sources::QUARANTINE_BYTES;
 use super::stamp::Stamp;
-use super::verify::journal;
-use super::{
-    BUSY_TIMEOUT, Error, append, bank, choice, keep_plans, load, migrate, refused, seal, tally,
-    uses, version,
-};
-use bank_core::command::Chunk;
-use bank_core::directory::{Directory, Policy};
-use bank_core::effects::{Effects, RefusedReserve, Shortage};
+use bank_core::directory::Directory;
 use bank_core::ids::Next;
-use bank_core::ledger::{Ledger, Named};
-use bank_core::need::Need;
 use bank_core::time::Timestamp;
-use bank_core::view::{Already, View};
 use rusqlite::Connection;
-use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::Arc;
-
-/// Statements kept compiled: more than the hot path has, so that none is ever compiled twice.
-const STATEMENTS: usize = 128;
 
 /// How much the write-ahead log is grown once at the start, in MiB, so that commits overwrite it
 /// in place instead of growing a file (limits.md 6.3).
@@ -55,7 +40,7 @@ pub struct SqliteStore {
     pub(super) block: Option<i64>,
     pub(super) place: Option<u32>,
     /// What the state was when the database transaction began.
-    saved: Option<Saved>,
+    pub(super) saved: Option<Saved>,
     /// Rows in the database transaction that is held open, where it is the only one that has the
     /// database, for many rows.
     pub(super) bulk: Option<usize>,
@@ -66,7 +51,8 @@ pub struct SqliteStore {
 /// Rows of an import that has the database alone in one database transaction, at most one chunk more.
 const HELD_MAX: usize = 64_000;
 
-struct Saved {
+/// What is put back where a database transaction is undone.
+pub(super) struct Saved {
     directory: Arc<Directory>,
     next: Next,
     last_hash: Vec<u8>,
@@ -76,78 +62,6 @@ struct Saved {
 }
 
 impl SqliteStore {
-    /// Makes a new database; refused where a file is there already.
-    pub fn create(path: &Path, new: &bank::NewBank, policy: Policy) -> Result<SqliteStore, Error> {
-        if path.exists() {
-            return Err(Error::NotABank(format!(
-                "{} is there already",
-                path.display()
-            )));
-        }
-        let mut connection = connect(path)?;
-        connection.pragma_update(None, "application_id", migrate::APPLICATION_ID)?;
-        migrate::migrate(&mut connection)?;
-        bank::insert(&connection, new)?;
-        seal::renew(&connection, "bank", &[&1])?;
-        extent::write(&connection, &extent::measure(&connection)?)?;
-        choice::seed(&connection, &policy)?;
-        version::seed(&mut connection)?;
-        SqliteStore::from_connection(connection, policy)
-    }
-
-    /// Opens a database that `create` made, and brings it to the current version.
-    pub fn open(path: &Path, policy: Policy) -> Result<SqliteStore, Error> {
-        if !path.exists() {
-            let path = path.display();
-            return Err(Error::NotABank(format!(
-                "{path} is not there: run `bankd init` first"
-            )));
-        }
-        let mut connection = connect(path)?;
-        let id: i32 = connection.query_row("PRAGMA application_id", [], |r| r.get(0))?;
-        if id != migrate::APPLICATION_ID {
-            return Err(Error::NotABank(format!(
-                "{} is not a bank's database",
-                path.display()
-            )));
-        }
-        if connection.is_readonly("main")? {
-            return Err(Error::NotABank(format!(
-                "{} cannot be written: check its owner and mode",
-                path.display()
-            )));
-        }
-        migrate::migrate(&mut connection)?;
-        version::seed(&mut connection)?;
-        SqliteStore::from_connection(connection, policy)
-    }
-
-    fn from_connection(connection: Connection, policy: Policy) -> Result<SqliteStore, Error> {
-        let directory = Arc::new(bank::directory(&connection, policy)?);
-        let tail = load::tail(&connection, &directory.bank)?;
-        let extent = extent::read(&connection)?;
-        tally::count_on(&connection)?;
-        Ok(SqliteStore {
-            next: load::next(&connection)?,
-            next_due: earliest(load::next_due(&connection)?, &directory),
-            last_hash: tail.hash,
-            last_recorded: tail.recorded,
-            stamp: Stamp::default(),
-            recent: Recent::default(),
-            greatest: Greatest::default(),
-            rollups: Rollups::default(),
-            extent,
-            written: extent,
-            block: None,
-            place: None,
-            saved: None,
-            directory,
-            bulk: None,
-            quarantine_bytes: QUARANTINE_BYTES,
-            connection,
-        })
-    }
-
     /// Grows the write-ahead log once, so that later commits overwrite it in place; the database grows as
     /// much. Both grow less if that would leave less than `FREE_MIB` of the `free` bytes of their disk, down
     /// to nothing. Returns the MiB of each.
@@ -200,17 +114,6 @@ impl SqliteStore {
             "PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON;",
         )?;
         Ok(())
-    }
-
-    /// Which bank this is.
-    pub fn bank(&self) -> Result<bank::BankRow, Error> {
-        bank::read(&self.connection)
-    }
-
-    /// What is wrong with the end of the journal: the first finding, or none.
-    pub fn broken_journal(&self) -> Result<Option<String>, Error> {
-        let found = journal::recent(&self.connection, &self.directory.bank)?;
-        Ok(found.first().map(ToString::to_string))
     }
 
     /// The reference data as of now.
@@ -309,6 +212,33 @@ impl SqliteStore {
         }
     }
 
+    /// Writes how far the tables reach, if they reach further: the end of a database transaction.
+    fn reach(&mut self) -> Result<(), Error> {
+        let next = self.next;
+        let last = |next: i64| next.saturating_sub(1);
+        let newest = |sql: &'static str| -> Result<i64, Error> {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            Ok(statement.query_row([], |r| r.get(0))?)
+        };
+        let now = Extent {
+            tx: last(next.tx),
+            entry: last(next.entry),
+            usage: last(next.usage),
+            allocation: last(next.allocation),
+            instance: last(next.instance),
+            lien: last(next.lien),
+            quote: last(next.quote),
+            record: newest("SELECT coalesce(max(id), 0) FROM record")?,
+            identity: newest("SELECT coalesce(max(id), 0) FROM usage_identity")?,
+            ..self.extent
+        };
+        if now != self.written {
+            extent::write(&self.connection, &now)?;
+            (self.extent, self.written) = (now, now);
+        }
+        Ok(())
+    }
+
     /// Says who does what follows.
     pub fn stamp(&mut self, stamp: Stamp) {
         self.stamp = stamp;
@@ -335,107 +265,12 @@ impl SqliteStore {
     }
 }
 
-fn connect(path: &Path) -> Result<Connection, Error> {
-    let connection = Connection::open(path)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    keep_plans(&connection)?;
-    connection.execute_batch(
-        "PRAGMA page_size = 4096;
-         PRAGMA journal_mode = WAL;
-         PRAGMA synchronous = FULL;
-         PRAGMA foreign_keys = ON;
-         PRAGMA temp_store = MEMORY;
-         PRAGMA cache_size = -4096;
-         PRAGMA wal_autocheckpoint = 4000;",
-    )?;
-    Ok(connection)
-}
-
-/// The earliest boundary of rows and of cycles.
-fn earliest(of_rows: Option<Timestamp>, directory: &Directory) -> Option<Timestamp> {
-    let of_cycles = directory.next_cycle().map(|(at, _)| at);
-    of_rows.into_iter().chain(of_cycles).min()
-}
-
-impl Ledger for SqliteStore {
-    type Error = Error;
-
-    fn directory(&mut self) -> Result<Arc<Directory>, Error> {
-        Ok(Arc::clone(&self.directory))
-    }
-
-    fn load(&mut self, need: &Need) -> Result<View, Error> {
-        load::view(&self.connection, &mut self.recent, need, self.next)
-    }
-
-    fn load_due(&mut self, now: Timestamp) -> Result<Option<View>, Error> {
-        if self.next_due.is_none_or(|due| due > now) {
-            return Ok(None);
-        }
-        let cycles = self.directory.cycles_due(now);
-        let view = load::due(&self.connection, &mut self.recent, now, self.next, cycles)?;
-        if view.is_none() {
-            self.next_due = earliest(load::next_due(&self.connection)?, &self.directory);
-        }
-        Ok(view)
-    }
-
-    fn open_instances(&mut self, project: &str) -> Result<i64, Error> {
-        let sql = "SELECT COUNT(*) FROM instance
-                   WHERE due_at IS NOT NULL AND closed_at IS NULL AND project = ?1";
-        Ok(self.connection.query_row(sql, [project], |r| r.get(0))?)
-    }
-
-    fn open_instances_of(&mut self, named: Named<'_>) -> Result<i64, Error> {
-        let (sql, name) = match named {
-            Named::User(user) => (
-                "SELECT COUNT(*) FROM instance
-                 WHERE due_at IS NOT NULL AND closed_at IS NULL AND user = ?1",
-                user,
-            ),
-            Named::Machine(machine) => (
-                "SELECT COUNT(*) FROM instance
-                 WHERE due_at IS NOT NULL AND closed_at IS NULL AND machine = ?1",
-                machine,
-            ),
-        };
-        Ok(self.connection.query_row(sql, [name], |r| r.get(0))?)
-    }
-
-    fn load_chunk(
-        &mut self,
-        chunk: &Chunk,
-        unclaimed: &BTreeSet<String>,
-    ) -> Result<(Vec<Already>, BTreeSet<String>), Error> {
-        let already = uses::of_chunk(&self.connection, chunk)?;
-        let mut charged = BTreeSet::new();
-        for machine in unclaimed {
-            if uses::is_charged(&self.connection, machine)? {
-                charged.insert(machine.clone());
-            }
-        }
-        Ok((already, charged))
-    }
-
-    fn append(&mut self, effects: &Effects) -> Result<(), Error> {
-        append::append(self, effects)
-    }
-
-    fn remember(&mut self, shortage: &Shortage) -> Result<(), Error> {
-        uses::write_shortage(&self.connection, shortage)
-    }
-
-    fn remember_refused(&mut self, row: &RefusedReserve) -> Result<(), Error> {
-        refused::write(&self.connection, row)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bank::NewBank;
     use bank_core::amount::Precision;
+    use bank_core::directory::Policy;
 
     #[test]
     fn the_log_grows_by_what_leaves_room_on_the_disk() {

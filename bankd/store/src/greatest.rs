@@ -1,0 +1,51 @@
+//! The greatest idempotency key of each client, remembered, so that a new key needs no look into the table.
+
+use super::Error;
+use foldhash::HashMap;
+use rusqlite::{Connection, OptionalExtension};
+
+/// Clients whose greatest key is remembered at most.
+pub(super) const CLIENTS_MAX: usize = 1000;
+
+/// The greatest key that is kept of each client, or a greater one: a key beyond it was never used, and
+/// needs no look into the table. Keys that begin with the time (`UUIDv7`) nearly always lie there.
+///
+/// There is one writer, and what is undone or removed only leaves less than is remembered.
+#[derive(Debug, Default)]
+pub(super) struct Greatest(pub(super) HashMap<String, String>);
+
+impl Greatest {
+    /// Whether a key lies beyond all that are kept of a client.
+    pub(super) fn is_below(
+        &mut self,
+        connection: &Connection,
+        client: &str,
+        key: &str,
+    ) -> Result<bool, Error> {
+        if let Some(greatest) = self.0.get(client) {
+            return Ok(greatest.as_str() < key);
+        }
+        let sql = "SELECT key FROM idempotency WHERE client = ?1 ORDER BY key DESC LIMIT 1";
+        let greatest = connection
+            .prepare_cached(sql)?
+            .query_row([client], |r| r.get::<_, String>(0))
+            .optional()?;
+        let is_below = greatest.as_deref().is_none_or(|greatest| greatest < key);
+        if self.0.len() >= CLIENTS_MAX {
+            self.0.clear();
+        }
+        self.0
+            .insert(client.to_owned(), greatest.unwrap_or_default());
+        Ok(is_below)
+    }
+
+    /// A key is kept from now on.
+    pub(super) fn keep(&mut self, client: &str, key: &str) {
+        if let Some(greatest) = self.0.get_mut(client)
+            && greatest.as_str() < key
+        {
+            greatest.clear();
+            greatest.push_str(key);
+        }
+    }
+}
