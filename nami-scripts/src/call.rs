@@ -199,24 +199,12 @@ fn before(
     };
     let patience = Deadline::after(LOCK_TIME.min(deadline.remaining().unwrap_or_default()));
     loop {
-        let report = drain(&spool, deadline, |entry| send_late(client, entry, deadline))?;
+        let report = drain(&spool, deadline, |entry| entry.send(client, deadline))?;
         let waits = report.left > 0 && spool.holds(&entry.body)?;
         if !(report.busy && waits && patience.pause(Duration::from_millis(20))) {
             return Ok(Some((report, waits)));
         }
     }
-}
-
-/// Sends a document from the spool: once, with its own key, query and event time.
-pub(crate) fn send_late(client: &Client<'_>, entry: &Entry, deadline: Deadline) -> Outcome {
-    let document = Document {
-        event: entry.event,
-        key: &entry.key,
-        event_time: Some(&entry.time()),
-        query: &entry.query,
-        body: &entry.body,
-    };
-    client.send(&document, deadline)
 }
 
 /// `bank.drain`: silent if the spool is empty afterwards and nothing was refused.
@@ -230,9 +218,7 @@ fn drain_only(settings: &Settings, deadline: Deadline) -> Ending {
         Ok(client) => client,
         Err(outcome) => return Ending::of(settings, outcome),
     };
-    let report = match drain(&spool, deadline, |entry| {
-        send_late(&client, entry, deadline)
-    }) {
+    let report = match drain(&spool, deadline, |entry| entry.send(&client, deadline)) {
         Ok(report) => report,
         Err(error) => return Ending::of(settings, unusable_spool(&error)),
     };

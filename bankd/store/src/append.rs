@@ -8,7 +8,7 @@ use super::sqlite::SqliteStore;
 use super::use_rows::write_uses;
 use super::uses::write_shortage;
 use super::version::{self, Version};
-use super::{Error, access, codec, hash, rollup, seal, traces, unmapped};
+use super::{Error, access, codec, hash, seal, traces, unmapped};
 use bank_core::effects::{DirectoryRow, Effects, Entry, Transaction, UsageRow};
 use bank_core::ids::Next;
 use bank_core::model::{Allocation, Quote};
@@ -19,12 +19,9 @@ use std::sync::Arc;
 /// Writes what a command did.
 pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), Error> {
     let before = store.next;
-    let before_rollups = rollup::before(
-        &store.connection,
-        &mut store.rollups,
-        store.next.instance,
-        effects,
-    )?;
+    let was = store
+        .rollups
+        .before(&store.connection, before.instance, effects)?;
     // What liens were, before they are written.
     let mut versions = version::of_liens(&store.connection, &effects.relaid)?;
     for row in &effects.directory {
@@ -33,6 +30,41 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
             consider(&mut store.next_due, cycle.due());
         }
     }
+    write_rows(store, effects)?;
+    versions.extend(version::of(&store.connection, &effects.directory)?);
+    for transaction in &effects.transactions {
+        let versions = std::mem::take(&mut versions);
+        write_transaction(store, transaction, &versions, &effects.usages)?;
+    }
+    if let Some(version) = versions.first() {
+        return Err(codec::unexplained(&version.kind, &version.key));
+    }
+    for (account, tx) in &effects.removals {
+        write_removal(&store.connection, account.0, tx.0)?;
+    }
+    let tx = effects.transactions.first().map(|tx| tx.id.0);
+    write_uses(store, &effects.uses, tx)?;
+    for row in &effects.assigned {
+        unmapped::give(store, row, tx)?;
+    }
+    store.rollups.after(&store.connection, effects, was)?;
+    access::write(&store.connection, effects)?;
+    for row in &effects.shortages {
+        write_shortage(&store.connection, row)?;
+    }
+    if !effects.directory.is_empty() {
+        let directory = Arc::make_mut(&mut store.directory);
+        for row in &effects.directory {
+            directory.put(row);
+        }
+    }
+    store.next = effects.next;
+    Ok(())
+}
+
+/// Writes the rows of allocations, instances, liens, quotes and usage.
+fn write_rows(store: &mut SqliteStore, effects: &Effects) -> Result<(), Error> {
+    let before = store.next;
     for allocation in &effects.allocations {
         write_allocation(&store.connection, allocation, before)?;
         if effects.reshaped.contains(&allocation.id) {
@@ -60,39 +92,6 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
     for usage in &effects.usages {
         write_usage(&store.connection, usage)?;
     }
-    versions.extend(version::of(&store.connection, &effects.directory)?);
-    for transaction in &effects.transactions {
-        let versions = std::mem::take(&mut versions);
-        write_transaction(store, transaction, &versions, &effects.usages)?;
-    }
-    if let Some(version) = versions.first() {
-        return Err(codec::unexplained(&version.kind, &version.key));
-    }
-    for (account, tx) in &effects.removals {
-        write_removal(&store.connection, account.0, tx.0)?;
-    }
-    let tx = effects.transactions.first().map(|tx| tx.id.0);
-    write_uses(store, &effects.uses, tx)?;
-    for row in &effects.assigned {
-        unmapped::give(store, row, tx)?;
-    }
-    rollup::after(
-        &store.connection,
-        &mut store.rollups,
-        effects,
-        before_rollups,
-    )?;
-    access::write(&store.connection, effects)?;
-    for row in &effects.shortages {
-        write_shortage(&store.connection, row)?;
-    }
-    if !effects.directory.is_empty() {
-        let directory = Arc::make_mut(&mut store.directory);
-        for row in &effects.directory {
-            directory.put(row);
-        }
-    }
-    store.next = effects.next;
     Ok(())
 }
 

@@ -92,38 +92,6 @@ enum Touched {
     },
 }
 
-/// Looks at what a command changes before it is written. `fresh` is the number of the next new instance.
-pub(super) fn before(
-    connection: &Connection,
-    rollups: &mut Rollups,
-    fresh: i64,
-    effects: &Effects,
-) -> Result<Before, Error> {
-    let hardware = Changing::look(connection, &effects.directory)?;
-    rollups.added.clear();
-    let mut touched = Vec::new();
-    let turns = effects.transactions.iter().any(|tx| tx.reverses.is_some());
-    let is_plain = effects.uses.is_empty() && effects.assigned.is_empty() && !turns;
-    let mut seen = BTreeSet::new();
-    // The last one is how it is afterwards.
-    for change in effects.instances.iter().rev() {
-        let id = change.instance.id.0;
-        if seen.insert(id)
-            && let Some(one) = rollups.look(connection, (change, id >= fresh), effects, is_plain)?
-        {
-            touched.push(one);
-        }
-    }
-    for id in instances_of_uses(connection, effects)? {
-        if seen.insert(id) {
-            touched.push(rollups.take_away(connection, id)?);
-        }
-    }
-    // Behind the last look: what is read of names for the first time is of before the command.
-    rollups.note_named(&effects.uses);
-    Ok(Before { touched, hardware })
-}
-
 /// The instances that finished uses of a command are or were charged on.
 fn instances_of_uses(connection: &Connection, effects: &Effects) -> Result<BTreeSet<i64>, Error> {
     let own = effects.uses.iter().filter_map(|row| row.instance);
@@ -158,43 +126,76 @@ fn instances_of_uses(connection: &Connection, effects: &Effects) -> Result<BTree
     Ok(found)
 }
 
-/// Counts what a command wrote.
-pub(super) fn after(
-    connection: &Connection,
-    rollups: &mut Rollups,
-    effects: &Effects,
-    before: Before,
-) -> Result<(), Error> {
-    let mut finished = BTreeSet::new();
-    for one in &before.touched {
-        match one {
-            Touched::Anew { id, was_finished } => {
-                rollups.whole(connection, *id, Sign::Plus)?;
-                let is = charged::is_finished(connection, *id)?;
-                if is {
-                    finished.insert(*id);
-                }
-                if is != *was_finished {
-                    rollups.retake(connection, effects, *id, Sign::Plus.turned(is))?;
-                }
-            }
-            Touched::Fresh(id) => written(connection, rollups, effects, *id, None)?,
-            Touched::Grown { id, .. } => written(connection, rollups, effects, *id, Some(one))?,
-        }
-    }
-    let own = effects.usages.iter();
-    for usage in own.filter(|usage| !finished.contains(&usage.instance.0)) {
-        let class = class_of(connection, usage, effects, &before.touched)?;
-        charge(connection, &mut rollups.pending, effects, usage, &class)?;
-    }
-    if let Some(changing) = before.hardware {
-        rollups.factors = None;
-        changing.recount(connection, &mut rollups.pending)?;
-    }
-    Ok(())
-}
-
 impl Rollups {
+    /// Looks at what a command changes before it is written. `fresh` is the number of the next new instance.
+    pub(super) fn before(
+        &mut self,
+        connection: &Connection,
+        fresh: i64,
+        effects: &Effects,
+    ) -> Result<Before, Error> {
+        let hardware = Changing::look(connection, &effects.directory)?;
+        self.added.clear();
+        let mut touched = Vec::new();
+        let turns = effects.transactions.iter().any(|tx| tx.reverses.is_some());
+        let is_plain = effects.uses.is_empty() && effects.assigned.is_empty() && !turns;
+        let mut seen = BTreeSet::new();
+        // The last one is how it is afterwards.
+        for change in effects.instances.iter().rev() {
+            let id = change.instance.id.0;
+            if seen.insert(id)
+                && let Some(one) =
+                    self.look(connection, (change, id >= fresh), effects, is_plain)?
+            {
+                touched.push(one);
+            }
+        }
+        for id in instances_of_uses(connection, effects)? {
+            if seen.insert(id) {
+                touched.push(self.take_away(connection, id)?);
+            }
+        }
+        // Behind the last look: what is read of names for the first time is of before the command.
+        self.note_named(&effects.uses);
+        Ok(Before { touched, hardware })
+    }
+
+    /// Counts what a command wrote.
+    pub(super) fn after(
+        &mut self,
+        connection: &Connection,
+        effects: &Effects,
+        before: Before,
+    ) -> Result<(), Error> {
+        let mut finished = BTreeSet::new();
+        for one in &before.touched {
+            match one {
+                Touched::Anew { id, was_finished } => {
+                    self.whole(connection, *id, Sign::Plus)?;
+                    let is = charged::is_finished(connection, *id)?;
+                    if is {
+                        finished.insert(*id);
+                    }
+                    if is != *was_finished {
+                        self.retake(connection, effects, *id, Sign::Plus.turned(is))?;
+                    }
+                }
+                Touched::Fresh(id) => written(connection, self, effects, *id, None)?,
+                Touched::Grown { id, .. } => written(connection, self, effects, *id, Some(one))?,
+            }
+        }
+        let own = effects.usages.iter();
+        for usage in own.filter(|usage| !finished.contains(&usage.instance.0)) {
+            let class = class_of(connection, usage, effects, &before.touched)?;
+            charge(connection, &mut self.pending, effects, usage, &class)?;
+        }
+        if let Some(changing) = before.hardware {
+            self.factors = None;
+            changing.recount(connection, &mut self.pending)?;
+        }
+        Ok(())
+    }
+
     /// Looks at an instance that a command changes, new or not; none where nothing of it counts.
     fn look(
         &mut self,

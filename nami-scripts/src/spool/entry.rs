@@ -6,8 +6,11 @@
 
 use bank_api::text::{format_rfc3339, parse_event_time};
 
+use crate::client::{Client, Document};
+use crate::clock::Deadline;
 use crate::event::Event;
 use crate::input::MAX_DOCUMENT;
+use crate::outcome::Outcome;
 
 /// First line of every spooled file.
 const MAGIC: &str = "bank-nami-spool 1";
@@ -32,6 +35,18 @@ impl Entry {
     /// The event's time as it is sent.
     pub(crate) fn time(&self) -> String {
         format_rfc3339(self.time_us)
+    }
+
+    /// Sends it once, with its own key, query and event time.
+    pub(crate) fn send(&self, client: &Client<'_>, deadline: Deadline) -> Outcome {
+        let document = Document {
+            event: self.event,
+            key: &self.key,
+            event_time: Some(&self.time()),
+            query: &self.query,
+            body: &self.body,
+        };
+        client.send(&document, deadline)
     }
 
     /// The file's content.

@@ -14,7 +14,6 @@ use super::{
     ENDING, Entry, MAX_BATCH, QUARANTINE, Spool, drain, each_name_in, entry, flush_folder,
     parse_name, read_own, reason_of, remove_if_there, tries_of,
 };
-use crate::call::send_late;
 use crate::client::Client;
 use crate::clock::Deadline;
 use crate::scan::object_ids;
@@ -169,7 +168,7 @@ impl Shelf {
         let deadline = Deadline::after(self.settings.talk_time());
         let client =
             Client::new(&self.settings).map_err(|outcome| Trouble::Settings(outcome.text))?;
-        let report = drain(spool, deadline, |entry| send_late(&client, entry, deadline))
+        let report = drain(spool, deadline, |entry| entry.send(&client, deadline))
             .map_err(|error| folder(&error))?;
         if report.busy {
             return Err(Trouble::Busy);

@@ -1,4 +1,4 @@
-//! The factored sums of what stands when hardware changes (`docs/decisions/0083`).
+//! The factored sums of what stands when hardware changes (decision 0083).
 //!
 //! A use counts with the factor that the hardware declared today had when its job began. Who declares
 //! other hardware changes that for uses that stand: they are taken away with the factor of before and
