@@ -24,15 +24,15 @@
 
 mod access;
 mod admin;
-mod after;
 mod attention;
 mod collect;
+mod correction;
 mod cycle;
 mod equipment;
 mod explain;
 mod export;
-mod hold;
 mod import;
+mod job;
 mod journal;
 mod local;
 mod mapping;
@@ -48,6 +48,7 @@ mod rates;
 mod records;
 mod registry;
 mod report;
+mod reserve;
 mod sampled;
 mod schedule;
 mod share;
@@ -56,7 +57,6 @@ mod statement;
 mod upload;
 mod usage;
 mod watch;
-mod work;
 
 pub use access::{
     Limit, NewDecision, NewLimit, NewRoleGrant, NewToken, NewTokenAnswer, Proposal, ProposalQuery,
@@ -66,16 +66,16 @@ pub use access::{
 pub use admin::{
     Key, KeyQuery, MachineStatus, NewKey, NewKeyAnswer, NewRate, PatchKey, Rate, Status, Unbilled,
 };
-pub use after::{
-    Correction, CorrectionPart, NewAdjustment, NewRefund, NewReversal, NewSettlement, NewTransfer,
-    RemoveQuery, Transfer, TransferPart,
-};
 pub use attention::{
     AckAttention, Attention, AttentionDone, AttentionQuery, AttentionStatus, ExpiringRow,
     ForecastQuery, ForecastRow, NegativeRow, Notice, OutboxQuery, SwitchAttention, TargetStatus,
     Told, ToldDigest,
 };
 pub use collect::{CollectBatch, CollectRound, CollectState, CollectStatus, CollectStream};
+pub use correction::{
+    Correction, CorrectionPart, NewAdjustment, NewRefund, NewReversal, NewSettlement, NewTransfer,
+    RemoveQuery, Transfer, TransferPart,
+};
 pub use cycle::{Cycle, CycleRun, NewCycle, PatchCycle};
 pub use equipment::{
     Contribution, Contributor, Downtime, Hardware, ImportedTable, NewContribution, NewContributor,
@@ -86,8 +86,11 @@ pub use export::{
     ExportPage, ExportQuery, Lost, OnDemandBalance, OnDemandBalances, OnDemandConfig,
     OnDemandQuery, Skipped, UsedLine,
 };
-pub use hold::{Charged, Held, NewCharge, NewReserve, PatchLien};
 pub use import::{ImportFigure, ImportSummary, ImportTotals, Quantity};
+pub use job::{
+    ChargeRow, Job, JobLien, JobQuery, Lien, LienQuery, NewQuote, OneJobQuery, Payer, Quote,
+    QuoteLine,
+};
 pub use journal::{JournalEntry, JournalPage, JournalQuery};
 pub use local::{Drained, Finding, Findings, Replayed, ReplayedObject, Waiting};
 pub use mapping::{
@@ -117,6 +120,7 @@ pub use registry::{
     PatchUser, Project, User,
 };
 pub use report::{UsageFigures, UsageLine, UsageQuery, UsageTable};
+pub use reserve::{Charged, Held, NewCharge, NewReserve, PatchLien};
 pub use sampled::{SampledFigures, SampledLine, SampledQuery, SampledSource, SampledTable};
 pub use schedule::{
     FailingReport, MadeReport, ReportDelivery, ReportRun, RunReport, ScheduleStatus,
@@ -149,10 +153,6 @@ pub use usage::{
 pub use watch::{
     ClockStatus, ConfirmClock, NextCycle, StuckBoundary, WhatIf, WhatIfQuery, WouldRefuse,
     WouldRefuseSum,
-};
-pub use work::{
-    ChargeRow, Job, JobLien, JobQuery, Lien, LienQuery, NewQuote, OneJobQuery, Payer, Quote,
-    QuoteLine,
 };
 
 use serde::{Deserialize, Serialize};

@@ -10,10 +10,10 @@
 )]
 
 mod access;
-mod after;
 mod asset;
 mod attention;
 mod collect;
+mod correction;
 mod cycle;
 mod equipment;
 mod hold;
@@ -46,13 +46,13 @@ pub(crate) use self::{
         AddToken, DecideArgs, GrantArgs, LimitCommand, LimitOf, ProposalCommand, ProposeArgs,
         RoleCommand, SetLimit, TokenCommand,
     },
-    after::{AdjustArgs, RefundArgs, SettleArgs, TransferArgs, UndoArgs},
     asset::{
         AccountCommand, AddAccount, AddKey, AllocationCommand, Constraints, KeyCommand,
         LienCommand, Overflowing, Place, RotateKey, SetAllocation, SetKey,
     },
     attention::{AttentionCommand, ExpiringArgs, ForecastArgs, ListAttention},
     collect::{CollectArgs, CollectCommand, CollectStatusArgs},
+    correction::{AdjustArgs, RefundArgs, SettleArgs, TransferArgs, UndoArgs},
     cycle::{AddCycle, ClockCommand, CycleCommand, MonitorArgs, SetCycle, WhatIfArgs},
     equipment::{
         AddContribution, AddDowntime, AddHardware, ContributionCommand, ContributorArgs,

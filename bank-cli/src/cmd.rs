@@ -5,7 +5,6 @@
 //! before a removal. They read and write through `context`.
 
 mod account;
-mod after;
 mod allocation;
 mod attention;
 mod attribute;
@@ -14,13 +13,13 @@ mod burn;
 mod charge;
 mod close;
 mod collect;
+mod correction;
 mod cycle;
 mod deposit;
 mod equipment;
 mod explain;
 mod export;
 pub(crate) mod generate;
-mod given;
 mod import;
 mod job;
 mod journal;
@@ -54,6 +53,7 @@ mod sheet;
 mod source;
 mod statement;
 mod status;
+mod stored_quote;
 mod token;
 pub(crate) mod units;
 mod unmapped;
@@ -138,11 +138,11 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Help(wanted) => crate::help::show(&wanted),
         Command::Moab(command) => moab::run(context, command),
         Command::Nami(command) => nami::run(&context.form, command),
-        Command::Transfer(args) => after::transfer(context, args),
-        Command::Refund(args) => after::refund(context, args),
-        Command::Adjust(args) => after::adjust(context, args),
-        Command::Undo(args) => after::undo(context, args),
-        Command::Settle(args) => after::settle(context, args),
+        Command::Transfer(args) => correction::transfer(context, args),
+        Command::Refund(args) => correction::refund(context, args),
+        Command::Adjust(args) => correction::adjust(context, args),
+        Command::Undo(args) => correction::undo(context, args),
+        Command::Settle(args) => correction::settle(context, args),
     }
 }
 

@@ -6,6 +6,7 @@
 //! `work` ask the daemon. Nothing here decides what the bank allows, and none of Gold's letters
 //! means anything to `bank` itself.
 
+mod job;
 mod list;
 mod message;
 mod money;
@@ -13,7 +14,6 @@ mod options;
 mod sheet;
 mod statement;
 mod usage;
-mod work;
 
 use std::{ffi::OsString, io::Write as _, process::ExitCode};
 
@@ -74,9 +74,9 @@ fn run(context: &Context, tool: Tool, given: &Given) -> Result<String, Failure> 
         Tool::Withdraw => money::withdraw(context, given),
         Tool::Transfer => money::transfer(context, given),
         Tool::Refund => money::refund(context, given),
-        Tool::Quote => work::quote(context, given),
-        Tool::Reserve => work::reserve(context, given),
-        Tool::Charge => work::charge(context, given),
+        Tool::Quote => job::quote(context, given),
+        Tool::Reserve => job::reserve(context, given),
+        Tool::Charge => job::charge(context, given),
         Tool::Statement => statement::statement(context, given),
         Tool::Usage => usage::usage(context, given),
     }

@@ -10,10 +10,10 @@ use crate::time::{Seconds, Timestamp, Window};
 use crate::usage::Usage;
 
 mod access;
-mod after;
 mod assign;
 mod attention;
 mod check;
+mod correction;
 mod equipment;
 mod import;
 mod note;
@@ -25,10 +25,10 @@ mod scope;
 mod usage;
 
 pub use access::{Access, Approve, GrantRole, Propose, Reject, RevokeRole, RotateKey, SetLimit};
-pub use after::{Adjust, After, Refund, RemoveAllocation, Reverse, Settle, Transfer};
 pub use assign::Assign;
 pub use attention::{Ack, Attention, Switch};
 pub(crate) use check::check_duration;
+pub use correction::{Adjust, After, Refund, RemoveAllocation, Reverse, Settle, Transfer};
 pub use equipment::{Equipment, SetContribution, SetContributor, SetDowntime, SetHardware};
 pub use import::{Chunk, Reports};
 pub use note::NOTE_MAX;

@@ -15,19 +15,19 @@ use crate::rate::Rate;
 use crate::terms::Span;
 use crate::time::{Seconds, Timestamp};
 
-mod after;
 mod assigned;
 mod charge;
 mod choice;
+mod correction;
 mod outcome;
 mod period;
 mod traces;
 mod used;
 
-pub use after::{Adjusted, Refunded, Reversed, Settled, Transferred};
 pub use assigned::{Assigned, AssignedUse};
 pub use charge::Charged;
 pub use choice::{Choice, Settings};
+pub use correction::{Adjusted, Refunded, Reversed, Settled, Transferred};
 pub use outcome::{
     Closed, Created, Deposited, Landed, LienChanged, Merge, Outcome, Outlived, Quoted, Reserved,
     Withdrawn,

@@ -1,9 +1,9 @@
 //! Which rows a command must see. The shell loads exactly these (style 2.9).
 
-mod after;
+mod correction;
 mod usage;
 
-pub use after::ObjectQuery;
+pub use correction::ObjectQuery;
 use usage::{of_assignment, of_chunk, of_report};
 
 use crate::attention::Topic;
@@ -199,7 +199,7 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
         },
         Command::ExtendLien(extend) => of_lien(extend.lien, now),
         Command::ReleaseLien(id) => of_lien(*id, now),
-        Command::After(after) => after::need(after, directory),
+        Command::After(after) => correction::need(after, directory),
         Command::Attention(attention) => of_attention(attention),
         Command::SetRate(_) | Command::RemoveRate(_) => Need {
             newest_quote: true,
@@ -355,7 +355,7 @@ pub fn further(
         Command::After(After::RemoveAccount(_) | After::RemoveAllocation(_)) => {
             let mut more = first();
             more.accounts
-                .extend(after::holding_instead(view, directory));
+                .extend(correction::holding_instead(view, directory));
             (!view.holders.is_empty()).then_some(more)
         }
         _ => None,

@@ -5,7 +5,6 @@
 
 mod access;
 mod admin;
-mod after;
 mod allocation;
 mod assign;
 mod attention;
@@ -13,6 +12,7 @@ mod attribute;
 mod charge;
 mod choice;
 pub(crate) mod clock;
+mod correction;
 mod cycle;
 pub mod enforce;
 mod equipment;
@@ -108,7 +108,7 @@ fn by_family(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effect
         Command::ConfirmClock(shown, note) => clock::confirm(*shown, note, view, ctx),
         Command::ExtendLien(extend) => lien_end::extend(extend, view, ctx),
         Command::ReleaseLien(id) => lien_end::release(*id, view, ctx),
-        Command::After(after) => after::decide(after, view, ctx),
+        Command::After(after) => correction::decide(after, view, ctx),
         Command::Attention(attention) => attention::decide(attention, view, ctx),
         Command::AddAttribute(new) => attribute::add(new, view, ctx),
         Command::RemoveAttribute(name) => attribute::remove(name, view, ctx),

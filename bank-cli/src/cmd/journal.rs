@@ -1,6 +1,6 @@
 //! `bank journal`: what was written, and, with `--follow`, what is being written.
 
-mod place;
+mod cursor;
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use bank_api::{
     v1::{JournalEntry, JournalPage, JournalQuery},
 };
 
-use self::place::Place;
+use self::cursor::Place;
 use crate::{
     cli::{Format, JournalArgs},
     clock,

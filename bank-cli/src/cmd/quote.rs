@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use bank_api::v1::{NewQuote, Quote, QuoteLine};
 use ureq::http::Method;
 
-use super::given;
+use super::stored_quote;
 use crate::{
     cli::QuoteArgs,
     client::{self, Call},
@@ -18,7 +18,7 @@ use crate::{
 
 pub(super) fn run(context: &Context, args: QuoteArgs) -> Result<String, Failure> {
     if let Some(command) = args.given {
-        return given::run(context, command);
+        return stored_quote::run(context, command);
     }
     let write = args.write.clone();
     let project = args.project.clone().or_else(|| context.project.clone());

@@ -99,7 +99,7 @@ mod tests {
         let sources = [
             include_str!("../command.rs"),
             include_str!("access.rs"),
-            include_str!("after.rs"),
+            include_str!("correction.rs"),
             include_str!("period.rs"),
             include_str!("attention.rs"),
             include_str!("equipment.rs"),

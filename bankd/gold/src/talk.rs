@@ -9,8 +9,8 @@ mod job;
 mod options;
 mod query;
 mod repair;
+mod reply;
 mod request;
-mod said;
 #[cfg(test)]
 mod tests;
 mod xml;

@@ -6,9 +6,9 @@
 //! are, how long one may stand still, what waits, and what compressed bytes may stand for.
 
 mod inbox;
-mod place;
+mod position;
 mod session;
-mod work;
+mod worker;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -26,12 +26,12 @@ use tokio::sync::{mpsc, watch};
 use crate::Feed;
 
 use self::inbox::{Piece, WAITING};
-use self::place::Fit;
-pub use self::place::Part;
+use self::position::Fit;
+pub use self::position::Part;
 pub use self::session::Standing;
 use self::session::{Outcome, Session};
-pub use self::work::{Done, Failed};
-use self::work::{Progress, Work};
+pub use self::worker::{Done, Failed};
+use self::worker::{Progress, Work};
 
 /// Why a request about an import is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,7 +165,7 @@ impl Uploads {
         };
         let seen = Arc::clone(&progress);
         let thread = background::spawn("import", move || {
-            let done = work::run(work, receiver, &seen);
+            let done = worker::run(work, receiver, &seen);
             if let Err(Failed { code, .. }) = &done {
                 // The detail may hold a piece of what was sent: it is for the sender alone.
                 tracing::warn!(code, "import ended early");

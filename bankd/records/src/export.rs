@@ -15,7 +15,7 @@ use bankd_emit::{apel, lines, sacct, ur2};
 use bankd_store::read::feed::{Amendment, Item, Told, Used};
 
 use super::form;
-use super::said::{Said, state};
+use super::reported::{Said, state};
 
 /// A format that is made record by record, so that a cursor goes along it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

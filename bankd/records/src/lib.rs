@@ -12,7 +12,7 @@ mod drain;
 pub mod export;
 pub mod form;
 mod make;
-mod said;
+mod reported;
 #[cfg(test)]
 mod tests;
 

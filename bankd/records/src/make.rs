@@ -12,7 +12,7 @@ use bank_core::usage::{self, Usage as Used};
 use bankd_emit::{Kind, Occasion, Outcome, Record, Usage, Why};
 use bankd_store::Counted;
 
-use super::said::{Said, state};
+use super::reported::{Said, state};
 
 /// The record of what happened, and what it adds to usage.
 pub(super) fn record(directory: &Directory, event: &RecordEvent, counted: Counted) -> Record {

@@ -1,7 +1,7 @@
 //! Rows that a command about closed periods asks for: the last close, and what accounts had at an instant.
 
 use super::Error;
-use super::read::{beside, closes, money, past};
+use super::read::{closes, money, past, statement_ends};
 use bank_core::ids::{AccountId, TxId};
 use bank_core::need::Need;
 use bank_core::period::PeriodTotal;
@@ -37,7 +37,7 @@ fn totals(
     let mut totals = Vec::new();
     for (account, figures) in accounts.iter().zip(figures) {
         let own = money::allocations_of(connection, *account)?;
-        let beside = beside::at(connection, &own, last, LATEST, |_, effective| effective)?;
+        let beside = statement_ends::at(connection, &own, last, LATEST, |_, effective| effective)?;
         totals.push(PeriodTotal {
             account: *account,
             amount: fitting(figures.amount.saturating_add(beside.ahead))?,

@@ -7,8 +7,8 @@
 //!
 //! [`kinds`] says which columns; [`check`] proves the tables of today against the newest versions.
 
+mod historical;
 mod kinds;
-mod then;
 
 use self::kinds::{KINDS, Kind};
 use super::{Error, choice};
@@ -19,7 +19,7 @@ use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-pub(crate) use then::decoded;
+pub(crate) use historical::decoded;
 
 /// A row as it is from a transaction on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,12 +2,12 @@
 //! `bankd` itself; and the quick start of the README, word by word.
 
 mod accounts;
-mod after;
 mod bad_input;
 mod bad_input_after;
 mod case;
 mod case_after;
 mod case_money;
+mod correction;
 mod cycle;
 mod daemon;
 mod explain;

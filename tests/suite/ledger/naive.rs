@@ -6,10 +6,10 @@
 //! product and the words of the answers; it must never call one of its rules.
 
 mod accounts;
-mod after;
 mod billing;
 mod ceiling;
 mod charge;
+mod correction;
 mod found;
 mod history;
 mod hold;

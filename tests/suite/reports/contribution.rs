@@ -310,7 +310,13 @@ fn utilisation_adds_up_and_never_shows_more_slots_than_there_are() {
             assert_eq!(pair[0]["to"], pair[1]["from"]);
         }
     }
-    let shown = bank.bank_ok(&[&["report", "utilization", "--csv"], &JANUARY[..]].concat());
+    let shown = bank.bank_ok(
+        &[
+            &["report", "utilization", "--by", "day", "--csv"],
+            &JANUARY[..],
+        ]
+        .concat(),
+    );
     assert_eq!(shown.lines().count(), 1 + 2 * 31, "{shown}");
 }
 

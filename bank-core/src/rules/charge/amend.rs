@@ -11,7 +11,7 @@ use crate::ids::{AllocationId, Next, TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::About;
 use crate::refusal::Refusal;
-use crate::rules::after::move_money;
+use crate::rules::correction::move_money;
 use crate::rules::instance::would_refuse;
 use crate::rules::would::{self, Needed};
 use crate::terms::Whole;

@@ -7,7 +7,7 @@ use crate::ids::{Next, UsageId};
 use crate::model::Instance;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
-use crate::rules::after::{announce, move_money};
+use crate::rules::correction::{announce, move_money};
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, View};
 

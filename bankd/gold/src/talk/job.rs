@@ -16,8 +16,8 @@ use bankd_store::read::jobs;
 use sha2::{Digest, Sha256};
 
 use super::options::{Options, not_read};
+use super::reply::{self, Came, Told};
 use super::request::{Asked, Verb, missing, plain, unsupported};
-use super::said::{self, Came, Told};
 use super::{Fault, Said};
 use crate::Verified;
 
@@ -73,7 +73,7 @@ pub(super) async fn answer(
         key,
         request_id: request_id.to_owned(),
         dry_run: false,
-        render: said::rendered,
+        render: reply::rendered,
         fingerprint: String::new(),
     };
     let (key, repeat) = made.keyed.unzip();
@@ -98,7 +98,7 @@ pub(super) async fn answer(
         services.writer.submit(note).await?;
     }
     let bank = &services.writer.directory().bank;
-    Ok(said::of(&came, verb, &made.told, request, bank))
+    Ok(reply::of(&came, verb, &made.told, request, bank))
 }
 
 /// Logs and counts options that were left out.

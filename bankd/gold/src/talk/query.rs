@@ -16,8 +16,8 @@ use bankd_services::Services;
 use bankd_store as store;
 use rusqlite::Connection;
 
+use super::reply::element;
 use super::request::{Asked, plain, unsupported};
-use super::said::element;
 use super::{Fault, Said};
 use crate::{Value, Verified};
 use select::Select;

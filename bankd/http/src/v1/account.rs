@@ -13,17 +13,17 @@ use bankd_store::read::money::{self, Figures};
 use bankd_store::read::past;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::historical::{self, Then};
+use super::json::{self, cleared};
 use super::lists;
 use super::path::Path;
-use super::shape::{self, cleared};
-use super::then::{self, Then};
 use super::view::View;
 use crate::error::Failure;
 
 /// `GET /api/v1/accounts`: those in view, by name.
 pub(super) async fn list(call: Call) -> Handled {
-    let (then, turn) = then::listed(&call).await?;
-    let view = then::view(then.as_ref(), &call);
+    let (then, turn) = historical::listed(&call).await?;
+    let view = historical::view(then.as_ref(), &call);
     let directory = view.directory();
     let seen = directory.accounts().filter(|a| view.sees_account(a));
     let mut accounts: Vec<&Account> = seen.collect();
@@ -42,8 +42,8 @@ pub(super) async fn list(call: Call) -> Handled {
 
 /// `GET /api/v1/accounts/{name}`, by name or number.
 pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
-    let then = then::asked(&call).await?;
-    let view = then::view(then.as_ref(), &call);
+    let then = historical::asked(&call).await?;
+    let view = historical::view(then.as_ref(), &call);
     let account = view.account(&name)?;
     let figures = figures_then(&call, vec![account.id], then.as_ref()).await?;
     let figures = figures.first().copied().unwrap_or_default();
@@ -55,9 +55,9 @@ fn shaped(directory: &Directory, account: &Account, figures: &Figures, view: &Vi
     let bank = &directory.bank;
     let used = figures.used_hundredths();
     v1::Account {
-        allocated: Some(shape::sum(figures.allocated(), bank)),
-        capacity: Some(shape::sum(figures.capacity(), bank)),
-        used: Some(shape::sum(figures.used, bank)),
+        allocated: Some(json::sum(figures.allocated(), bank)),
+        capacity: Some(json::sum(figures.capacity(), bank)),
+        used: Some(json::sum(figures.used, bank)),
         used_percent: used.map(money::hundredths),
         ..lists::account(directory, account, &figures.active(), Some(view))
     }
@@ -82,7 +82,7 @@ pub(super) async fn add(call: Call) -> Handled {
         priority: new.priority,
         fallback: new.fallback.map(cleared),
         description: new.description,
-        ..shape::no_change(&new.name)
+        ..json::no_change(&new.name)
     });
     Ok(call.write(command, render_added).await?.into_response())
 }
@@ -111,7 +111,7 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
         priority: patch.priority,
         fallback: patch.fallback.map(cleared),
         description: patch.description,
-        ..shape::no_change(&old.name)
+        ..json::no_change(&old.name)
     });
     Ok(call.write(command, render).await?.into_response())
 }

@@ -14,18 +14,18 @@ use bankd_store::read::{money, past};
 
 use super::approval::write_or_propose;
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::historical;
+use super::json::{self, read_bound};
 use super::pages::Turn;
 use super::path::Path;
-use super::shape::{self, read_bound};
-use super::then;
 use crate::error::Failure;
 
 /// `GET /api/v1/allocations`: by number.
 pub(super) async fn list(call: Call) -> Handled {
     let query: AllocationQuery = call.query()?;
     let turn = Turn::of(&call, query.limit, query.after.clone())?;
-    let then = then::then(&call, query.at.as_deref(), query.recorded).await?;
-    let view = then::view(then.as_ref(), &call);
+    let then = historical::then(&call, query.at.as_deref(), query.recorded).await?;
+    let view = historical::view(then.as_ref(), &call);
     let directory = view.directory();
     let accounts: Vec<AccountId> = if let Some(name) = &query.account {
         vec![view.account(name)?.id]
@@ -59,7 +59,7 @@ pub(super) async fn list(call: Call) -> Handled {
     let page = turn.by(rows.collect(), |(a, _)| a.id.0);
     let (rows, next) = page.map_err(|refusal| call.refused(&refusal))?;
     let items = rows.iter();
-    let items = items.map(|(a, phase)| shape::allocation(directory, a, *phase));
+    let items = items.map(|(a, phase)| json::allocation(directory, a, *phase));
     ok(&List {
         items: items.collect(),
         next,
@@ -68,18 +68,18 @@ pub(super) async fn list(call: Call) -> Handled {
 
 /// `GET /api/v1/allocations/{id}`
 pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
-    let then = then::asked(&call).await?;
+    let then = historical::asked(&call).await?;
     let id = number(&call, &id)?;
     let found = find(&call, id).await?;
     let Some(then) = then else {
         let phase = Phase::of(&found.window, call.now());
-        return ok(&shape::allocation(call.directory(), &found, phase));
+        return ok(&json::allocation(call.directory(), &found, phase));
     };
     let as_of = then.as_of;
     let found = call.ask(move |connection| past::allocation(connection, id, as_of));
     let found = found.await?;
     let (found, phase) = found.ok_or_else(|| unknown(&call, &id.0.to_string()))?;
-    ok(&shape::allocation(then.view.directory(), &found, phase))
+    ok(&json::allocation(then.view.directory(), &found, phase))
 }
 
 /// `PATCH /api/v1/allocations/{id}`
@@ -159,7 +159,7 @@ fn change(
     let end = patch.until.as_deref();
     let end = end.map(|text| read_bound(text, "until", "infinity"));
     let limit = patch.credit_limit.as_deref();
-    let limit = limit.map(|text| shape::read_amount(text, directory.bank.precision));
+    let limit = limit.map(|text| json::read_amount(text, directory.bank.precision));
     Ok(SetAllocation {
         id,
         start: start.transpose()?,
@@ -173,7 +173,7 @@ fn render(decided: &Decided<'_>) -> Answer {
         let Outcome::Allocation(allocation, outlived) = outcome else {
             return None;
         };
-        let shape = shape::allocation(decided.directory, allocation, allocation.phase);
+        let shape = json::allocation(decided.directory, allocation, allocation.phase);
         let mut written = new_state(shape, decided);
         written.warnings.extend(outlived.iter().map(|outlived| {
             let (key, lien) = (&outlived.instance, outlived.lien.0);

@@ -12,7 +12,7 @@ use bankd_ledger::writer::{Decided, Render};
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, new_state, rendered};
-use super::shape;
+use super::json;
 use crate::error::Failure;
 
 /// Submits a command that may need a second pair of eyes: as it is, or with `?propose=true` written
@@ -57,15 +57,15 @@ pub(super) fn shaped(bank: &Bank, proposal: &Proposal, now: Option<Timestamp>) -
     v1::Proposal {
         id: proposal.id.0,
         kind: proposal.kind.word().to_owned(),
-        amount: shape::amount(proposal.amount, bank),
+        amount: json::amount(proposal.amount, bank),
         unit: bank.unit.clone(),
         request: serde_json::from_str(&proposal.request).unwrap_or_default(),
         proposed_by: proposal.proposer.clone(),
-        at: shape::time(proposal.at),
-        until: shape::time(proposal.until),
+        at: json::time(proposal.at),
+        until: json::time(proposal.until),
         state: state.to_owned(),
-        decided_by: shape::some(&proposal.decider),
-        reason: shape::some(&proposal.reason),
+        decided_by: json::some(&proposal.decider),
+        reason: json::some(&proposal.reason),
         done: proposal.done.map(|tx| tx.0),
     }
 }

@@ -19,10 +19,10 @@ use bankd_store::answer::Answer;
 use bankd_store::read::attention::{self, EventRow, NoticeRow, TargetStanding};
 
 use super::call::{Call, Handled, new_state, ok, rendered};
+use super::json;
 use super::pages;
 use super::path::Path;
 use super::project::Empty;
-use super::shape;
 use super::view::View;
 use crate::error::Failure;
 
@@ -153,7 +153,7 @@ pub(super) fn standing(
                 active: target.active,
                 waiting: target.waiting,
                 dead: target.dead,
-                error: shape::some(&target.error),
+                error: json::some(&target.error),
             })
             .collect(),
         off: names.map(|project| project.name.clone()).collect(),
@@ -213,14 +213,14 @@ fn noticed(row: NoticeRow) -> Notice {
     Notice {
         id: row.id,
         target: row.target,
-        made_at: shape::time(row.made_at),
+        made_at: json::time(row.made_at),
         state: row.state,
         events: row.events,
-        recipient: shape::some(&row.recipient),
+        recipient: json::some(&row.recipient),
         report: row.report.map(|(name, period)| format!("{name} {period}")),
         attempts: row.attempts,
-        tried_at: row.tried_at.map(shape::time),
-        error: shape::some(&row.error),
+        tried_at: row.tried_at.map(json::time),
+        error: json::some(&row.error),
     }
 }
 

@@ -10,9 +10,9 @@ use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::json;
 use super::pages::Turn;
 use super::path::Path;
-use super::shape;
 
 /// `GET /api/v1/attributes`: by name.
 pub(super) async fn list(call: Call) -> Handled {
@@ -58,7 +58,7 @@ fn shaped(attribute: &Attribute) -> v1::Attribute {
     v1::Attribute {
         name: attribute.name.clone(),
         kind: attribute.kind.word().to_owned(),
-        description: shape::some(&attribute.description),
+        description: json::some(&attribute.description),
     }
 }
 

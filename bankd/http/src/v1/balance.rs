@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use super::call::{Call, Handled, ok};
 use super::pages::Turn;
 use super::view::View;
-use super::{account, explain, shape, then};
+use super::{account, explain, historical, json};
 use crate::error::Failure;
 
 /// `GET /api/v1/balances`
@@ -23,8 +23,8 @@ pub(super) async fn list(call: Call) -> Handled {
     let query: BalanceQuery = call.query()?;
     let turn = Turn::of(&call, query.limit, query.after.clone())?;
     let now = call.now();
-    let then = then::then(&call, query.at.as_deref(), query.recorded).await?;
-    let view = then::view(then.as_ref(), &call);
+    let then = historical::then(&call, query.at.as_deref(), query.recorded).await?;
+    let view = historical::view(then.as_ref(), &call);
     let places = match chosen(view, &query) {
         // What came later and is named had nothing then.
         Err(_) if then.is_some() => chosen(&call.view, &query)?,
@@ -48,14 +48,14 @@ pub(super) async fn list(call: Call) -> Handled {
     let items = rows.map(|(place, figures)| {
         let mut row = row(place, figures, view.directory(), at);
         let (id, bank) = (place.account.id, &call.directory().bank);
-        row.burn_per_day = burn.per_day(id).map(|rate| shape::sum(rate, bank));
+        row.burn_per_day = burn.per_day(id).map(|rate| json::sum(rate, bank));
         let future = futures.get(&id);
         // What ends before it is spent is told as unused.
         let spent = future.filter(|future| future.is_spent);
-        row.empty_at = spent.and_then(|f| f.empty_at).map(shape::time);
+        row.empty_at = spent.and_then(|f| f.empty_at).map(json::time);
         if let Some(end) = future.and_then(Forecast::first_unused) {
-            row.unused_at = Some(shape::time(end.end));
-            row.unused = Some(shape::sum(end.unused, bank));
+            row.unused_at = Some(json::time(end.end));
+            row.unused = Some(json::sum(end.unused, bank));
         }
         row.unit_means.clone_from(&means);
         row
@@ -189,22 +189,22 @@ fn row(place: &Place<'_>, figures: &Figures, directory: &Directory, now: Timesta
             .and_then(|id| directory.project(id))
             .map(|p| p.name.clone()),
         depth: place.depth,
-        deposited: shape::sum(figures.deposited, bank),
-        used: shape::sum(figures.used, bank),
-        amount: shape::sum(figures.amount, bank),
-        held: shape::sum(figures.held, bank),
-        balance: shape::sum(figures.balance(), bank),
-        credit_limit: shape::sum(figures.credit_limit, bank),
-        available: shape::sum(figures.available(), bank),
-        held_future: shape::sum(figures.held_future, bank),
-        held_expired: shape::sum(figures.held_expired, bank),
-        future: shape::sum(figures.future, bank),
-        shadow_used: shape::sum(figures.shadow_used, bank),
-        shadow_held: shape::sum(figures.shadow_held, bank),
-        until: figures.until.map(shape::time),
+        deposited: json::sum(figures.deposited, bank),
+        used: json::sum(figures.used, bank),
+        amount: json::sum(figures.amount, bank),
+        held: json::sum(figures.held, bank),
+        balance: json::sum(figures.balance(), bank),
+        credit_limit: json::sum(figures.credit_limit, bank),
+        available: json::sum(figures.available(), bank),
+        held_future: json::sum(figures.held_future, bank),
+        held_expired: json::sum(figures.held_expired, bank),
+        future: json::sum(figures.future, bank),
+        shadow_used: json::sum(figures.shadow_used, bank),
+        shadow_held: json::sum(figures.shadow_held, bank),
+        until: figures.until.map(json::time),
         blocked: place.account.blocked,
-        allocated: shape::sum(allocated, bank),
-        capacity: shape::sum(capacity, bank),
+        allocated: json::sum(allocated, bank),
+        capacity: json::sum(capacity, bank),
         used_percent: used.map(money::hundredths),
         remaining_percent: used.map(|used| money::hundredths(10_000 - used)),
         burn_per_day: None,
@@ -213,7 +213,7 @@ fn row(place: &Place<'_>, figures: &Figures, directory: &Directory, now: Timesta
         unused: None,
         unit_means: None,
         unit: bank.unit.clone(),
-        at: shape::time(now),
+        at: json::time(now),
     }
 }
 

@@ -24,8 +24,8 @@ use rusqlite::Connection;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::done::{Beside, Done};
-use super::fault;
+use super::bad_request;
+use super::outcome::{Beside, Done};
 use super::view::View;
 use crate::answer::respond;
 use crate::auth::Authenticated;
@@ -117,7 +117,7 @@ impl Call {
     pub(super) fn query<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         let Query(query) = Query::<T>::try_from_uri(&self.uri).map_err(|error| {
             let said = error.source().map_or_else(String::new, ToString::to_string);
-            fault::of_query(&said)
+            bad_request::of_query(&said)
         })?;
         Ok(query)
     }
@@ -136,7 +136,7 @@ impl Call {
         }
         let media = self.media.as_ref().and_then(|media| media.to_str().ok());
         serde_json::from_slice(&self.body)
-            .map_err(|error| fault::of_body(&self.body, media, &error))
+            .map_err(|error| bad_request::of_body(&self.body, media, &error))
     }
 
     /// Whether `?dry_run=true` was given.

@@ -11,9 +11,9 @@ use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, rendered};
+use super::json::{self, read_amount, read_time};
 use super::object::{find_quote, has_payer, object_of};
 use super::quote::UNPRICED;
-use super::shape::{self, read_amount, read_time};
 
 /// `POST /api/v1/charges`
 pub(super) async fn charge(call: Call) -> Handled {
@@ -97,14 +97,14 @@ fn shaped(decided: &Decided<'_>, asked: &Charge, charged: &effects::Charged) -> 
         job: key.object_id,
         machine: key.machine,
         kind: key.object_type.word().to_owned(),
-        amount: shape::amount(charged.amount, bank),
+        amount: json::amount(charged.amount, bank),
         seconds: charged.counted.0,
-        debt: shape::amount(charged.debt, bank),
-        debt_against_liens: shape::amount(charged.against_liens, bank),
-        by_fallback: shape::amount(charged.by_fallback, bank),
+        debt: json::amount(charged.debt, bank),
+        debt_against_liens: json::amount(charged.against_liens, bank),
+        by_fallback: json::amount(charged.by_fallback, bank),
         outcome: outcome.to_owned(),
         account,
-        balance: shape::amount(charged.balance, bank),
+        balance: json::amount(charged.balance, bank),
         unit: bank.unit.clone(),
         late: charged.late,
         transaction: decided.transaction,
@@ -122,19 +122,19 @@ fn warnings(decided: &Decided<'_>, charged: &effects::Charged) -> Vec<String> {
             "unbilled: project {project:?} could not be billed, #unbilled carries it"
         ));
     } else if !charged.debt.is_zero() {
-        let debt = shape::amount(charged.debt, bank);
+        let debt = json::amount(charged.debt, bank);
         let held = if charged.against_liens == charged.debt {
             " against liens".to_owned()
         } else if charged.against_liens.is_zero() {
             String::new()
         } else {
-            let held = shape::amount(charged.against_liens, bank);
+            let held = json::amount(charged.against_liens, bank);
             format!(", {held} of it against liens")
         };
         warnings.push(format!("charge_debt: debt {debt}{held}"));
     }
     if !charged.by_fallback.is_zero() {
-        let covered = shape::amount(charged.by_fallback, bank);
+        let covered = json::amount(charged.by_fallback, bank);
         warnings.push(format!(
             "charge_fallback: the fallback account paid {covered}"
         ));

@@ -9,7 +9,7 @@ use bankd_ledger::writer::{Decided, Standing};
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, new_state, rendered};
-use super::shape;
+use super::json;
 
 /// `POST /api/v1/clock`
 pub(super) async fn confirm(call: Call) -> Handled {
@@ -33,8 +33,8 @@ pub(super) fn shaped(standing: &Standing) -> ClockStatus {
     };
     ClockStatus {
         state: state.to_owned(),
-        ledger: shape::time(standing.now),
-        clock: shape::time(standing.clock),
+        ledger: json::time(standing.now),
+        clock: json::time(standing.clock),
         steps_back: i64::try_from(standing.steps_back).unwrap_or(i64::MAX),
     }
 }
@@ -42,8 +42,8 @@ pub(super) fn shaped(standing: &Standing) -> ClockStatus {
 fn confirmed(shown: Timestamp) -> ClockStatus {
     ClockStatus {
         state: "ok".to_owned(),
-        ledger: shape::time(shown),
-        clock: shape::time(shown),
+        ledger: json::time(shown),
+        clock: json::time(shown),
         steps_back: 0,
     }
 }

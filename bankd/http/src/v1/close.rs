@@ -11,7 +11,7 @@ use bankd_store::answer::Answer;
 use bankd_store::read::closes::{self, CloseRow};
 
 use super::call::{Call, Handled, new_state, ok, rendered};
-use super::{pages, shape};
+use super::{json, pages};
 
 /// Rows of a page that names no limit.
 const DEFAULT_LIMIT: u32 = 100;
@@ -38,10 +38,10 @@ pub(super) async fn list(call: Call) -> Handled {
 pub(super) async fn close(call: Call) -> Handled {
     let new: NewClose = call.json()?;
     let from = new.from.as_deref();
-    let start = from.map(|text| shape::read_time(text, "from")).transpose();
+    let start = from.map(|text| json::read_time(text, "from")).transpose();
     let command = Command::Period(Period::Close(ClosePeriod {
         start: start.map_err(|r| call.refused(&r))?,
-        end: shape::read_time(&new.until, "until").map_err(|r| call.refused(&r))?,
+        end: json::read_time(&new.until, "until").map_err(|r| call.refused(&r))?,
         note: new.note.unwrap_or_default(),
     }));
     Ok(call.write(command, render).await?.into_response())
@@ -57,11 +57,11 @@ pub(super) async fn undo(call: Call) -> Handled {
 fn shaped(row: &CloseRow, bank: &Bank) -> v1::Close {
     v1::Close {
         closed_by: Some(row.close.tx.0),
-        from: row.close.start.map(shape::time),
-        until: shape::time(row.close.end),
-        at: Some(shape::time(row.at)),
-        actor: shape::some(&row.actor),
-        reason: shape::some(&row.reason),
+        from: row.close.start.map(json::time),
+        until: json::time(row.close.end),
+        at: Some(json::time(row.at)),
+        actor: json::some(&row.actor),
+        reason: json::some(&row.reason),
         reopened_by: row.reopened_by,
         amount: None,
         accounts: None,
@@ -77,9 +77,9 @@ fn closed(closed: &PeriodClosed, decided: &Decided<'_>) -> v1::Close {
     v1::Close {
         // On a dry run it has no number yet.
         closed_by: (!decided.dry_run).then_some(closed.tx.0),
-        from: closed.close.start.map(shape::time),
-        until: shape::time(closed.close.end),
-        amount: Some(shape::sum(amount, bank)),
+        from: closed.close.start.map(json::time),
+        until: json::time(closed.close.end),
+        amount: Some(json::sum(amount, bank)),
         accounts: i64::try_from(with.count()).ok(),
         unit: bank.unit.clone(),
         ..v1::Close::default()
@@ -89,8 +89,8 @@ fn closed(closed: &PeriodClosed, decided: &Decided<'_>) -> v1::Close {
 fn reopened(reopened: &PeriodReopened, decided: &Decided<'_>) -> v1::Close {
     v1::Close {
         closed_by: Some(reopened.close.tx.0),
-        from: reopened.close.start.map(shape::time),
-        until: shape::time(reopened.close.end),
+        from: reopened.close.start.map(json::time),
+        until: json::time(reopened.close.end),
         reopened_by: (!decided.dry_run).then_some(reopened.tx.0),
         unit: decided.directory.bank.unit.clone(),
         ..v1::Close::default()
@@ -102,7 +102,7 @@ fn render(decided: &Decided<'_>) -> Answer {
         Outcome::PeriodClosed(period) => {
             let mut written = new_state(closed(period, decided), decided);
             if let (true, Some(start)) = (period.is_first, period.close.start) {
-                let start = shape::time(start);
+                let start = json::time(start);
                 written.warnings.push(format!(
                     "closes_before: nothing was closed yet, so everything before {start} is closed too"
                 ));

@@ -13,9 +13,9 @@ use bankd_store::answer::Answer;
 
 use super::approval::write_or_propose;
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::json::{self, read_time};
 use super::pages::Turn;
 use super::path::Path;
-use super::shape::{self, read_time};
 use crate::error::Failure;
 
 /// `GET /api/v1/cycles`: by name.
@@ -104,7 +104,7 @@ fn changed(call: &Call, name: String, patch: PatchCycle) -> Result<SetCycle, Ref
 }
 
 fn amount(call: &Call, text: &str) -> Result<Amount, Refusal> {
-    shape::read_amount(text, call.directory().bank.precision)
+    json::read_amount(text, call.directory().bank.precision)
 }
 
 fn every(word: &str) -> Result<Every, Refusal> {
@@ -125,13 +125,13 @@ fn shaped(directory: &Directory, cycle: &Cycle) -> v1::Cycle {
         name: cycle.name.clone(),
         account: account_name(directory, cycle),
         every: cycle.every.word().to_owned(),
-        amount: shape::amount(cycle.amount, bank),
+        amount: json::amount(cycle.amount, bank),
         rollover_percent: cycle.rollover,
-        start: shape::time(cycle.start),
-        next: cycle.due().map(shape::time),
+        start: json::time(cycle.start),
+        next: cycle.due().map(json::time),
         last_allocation: cycle.last.map(|id| id.0),
         active: cycle.active,
-        note: shape::some(&cycle.note),
+        note: json::some(&cycle.note),
         unit: bank.unit.clone(),
     }
 }
@@ -139,14 +139,14 @@ fn shaped(directory: &Directory, cycle: &Cycle) -> v1::Cycle {
 fn shaped_run(decided: &Decided<'_>, run: &CycleRun) -> v1::CycleRun {
     let directory = decided.directory;
     let bank = &directory.bank;
-    let bound = |at: Option<bank_core::time::Timestamp>| at.map(shape::time).unwrap_or_default();
+    let bound = |at: Option<bank_core::time::Timestamp>| at.map(json::time).unwrap_or_default();
     v1::CycleRun {
         name: run.cycle.name.clone(),
         account: account_name(directory, &run.cycle),
         start: bound(run.period.start),
         until: bound(run.period.end),
-        amount: shape::amount(run.cycle.amount, bank),
-        rollover: shape::amount(run.rollover, bank),
+        amount: json::amount(run.cycle.amount, bank),
+        rollover: json::amount(run.rollover, bank),
         // On a dry run it has no number yet.
         allocation: (!decided.dry_run).then_some(run.allocation.0),
         unit: bank.unit.clone(),

@@ -15,8 +15,8 @@ use bankd_store::read::enforced::{self, Use, Who};
 
 use super::call::{Call, Handled, ok};
 use super::job::Work;
+use super::json::{self, read_time};
 use super::pages::{self, Turn};
-use super::shape::{self, read_time};
 
 /// `GET /api/v1/what-if/enforced`
 pub(super) async fn show(call: Call) -> Handled {
@@ -145,7 +145,7 @@ impl Tale {
             _ => None,
         };
         let shown = EnforcedUse {
-            at: shape::time(one.start),
+            at: json::time(one.start),
             machine: who.machine.clone(),
             project: who.project.clone(),
             user: who.user.clone(),
@@ -167,21 +167,21 @@ impl Tale {
             .items
             .into_iter()
             .map(|(one, shown, available)| EnforcedUse {
-                cost: shape::amount(Amount(one.cost), bank),
-                available: available.map(|amount| shape::amount(amount, bank)),
+                cost: json::amount(Amount(one.cost), bank),
+                available: available.map(|amount| json::amount(amount, bank)),
                 ..shown
             });
         let projects = self.sums.into_iter().map(|(project, sum)| EnforcedSum {
             project,
             jobs: sum.jobs,
-            cost: shape::sum(sum.cost, bank),
+            cost: json::sum(sum.cost, bank),
             refused: sum.refused,
-            refused_cost: shape::sum(sum.refused_cost, bank),
-            first_refused: sum.first.map(shape::time),
+            refused_cost: json::sum(sum.refused_cost, bank),
+            first_refused: sum.first.map(json::time),
         });
         Enforced {
-            from: shape::time(from),
-            until: shape::time(until),
+            from: json::time(from),
+            until: json::time(until),
             projects: projects.collect(),
             items: items.collect(),
             next,

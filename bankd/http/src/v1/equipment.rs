@@ -28,9 +28,9 @@ use bankd_store::answer::Answer;
 use bankd_store::read::money;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::json::{self, cleared};
 use super::pages::Turn;
 use super::path::Path;
-use super::shape::{self, cleared};
 use super::share::whole;
 use crate::error::Failure;
 
@@ -216,7 +216,7 @@ type Bound = Option<Timestamp>;
 fn bound(text: Option<String>, field: &'static str) -> Result<Option<Bound>, Refusal> {
     text.map(|text| {
         let text = cleared(text);
-        text.map(|text| shape::read_time(&text, field)).transpose()
+        text.map(|text| json::read_time(&text, field)).transpose()
     })
     .transpose()
 }
@@ -226,7 +226,7 @@ fn hardware(own: &Hardware) -> v1::Hardware {
         id: own.id.0,
         priority: own.priority,
         name: own.name.clone(),
-        machine: shape::some(&own.machine),
+        machine: json::some(&own.machine),
         hosts: own
             .hosts
             .iter()
@@ -236,9 +236,9 @@ fn hardware(own: &Hardware) -> v1::Hardware {
         processors: own.processors,
         nodes: own.nodes,
         counts: own.counts,
-        from: own.valid.start.map(shape::time),
-        until: own.valid.end.map(shape::time),
-        description: shape::some(&own.description),
+        from: own.valid.start.map(json::time),
+        until: own.valid.end.map(json::time),
+        description: json::some(&own.description),
     }
 }
 
@@ -246,14 +246,14 @@ fn contribution(own: &Contribution) -> v1::Contribution {
     v1::Contribution {
         id: own.id.0,
         contributor: own.contributor.clone(),
-        paid_by: shape::some(&own.paid_by),
-        what: shape::some(&own.what),
+        paid_by: json::some(&own.paid_by),
+        what: json::some(&own.what),
         processors: own.processors,
         split: money::hundredths(own.split.into()),
         factor: Decimal::from_billionths(own.factor.into()).to_string(),
-        from: own.valid.start.map(shape::time),
-        until: own.valid.end.map(shape::time),
-        description: shape::some(&own.description),
+        from: own.valid.start.map(json::time),
+        until: own.valid.end.map(json::time),
+        description: json::some(&own.description),
     }
 }
 

@@ -10,7 +10,7 @@ use bank_core::exact::to_amount;
 use bank_core::price::{Priced, counted, price, quantity};
 use bank_core::rate::{Per, Rate, RateKind, RateValue};
 
-use super::shape;
+use super::json;
 
 /// A rate of one per unit of time.
 const ONE: RateValue = RateValue(1_000_000_000);
@@ -40,7 +40,7 @@ pub(super) fn lines(directory: &Directory, asked: &Priced<'_>) -> Vec<QuoteLine>
         };
         lines.push(QuoteLine {
             text: text(rate, asked, count == 1),
-            amount: total.map(|t| shape::amount(t, bank)).unwrap_or_default(),
+            amount: total.map(|t| json::amount(t, bank)).unwrap_or_default(),
             unit,
         });
     }

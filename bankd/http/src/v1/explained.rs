@@ -18,7 +18,7 @@ use bankd_store::refused::{self, RefusedRow};
 use super::call::{Call, Handled, ok};
 use super::path::Path;
 use super::view::View;
-use super::{arithmetic, explain, job, journal, rate, reason, shape};
+use super::{arithmetic, explain, job, journal, json, rate, reason};
 use crate::error::{Failure, problem};
 
 /// `GET /api/v1/explanations/{name}`: a job by the scheduler's id, else a transaction by its number.
@@ -115,7 +115,7 @@ async fn find_refused(
 fn refusal(call: &Call, row: &RefusedRow) -> Option<RefusedReserve> {
     let problem = problem(row.refusal.as_ref()?, &call.directory().bank);
     Some(RefusedReserve {
-        at: shape::time(row.at),
+        at: json::time(row.at),
         tries: row.tries,
         code: problem.code,
         detail: problem.detail.unwrap_or_default(),
@@ -182,8 +182,8 @@ fn shaped(view: &View, one: &told::Explained, charges: &[Charge]) -> Option<Expl
     let then = &one.then;
     let mut shape = Explained {
         transaction: one.tx.id,
-        at_effective: shape::time(one.tx.at_effective),
-        at_recorded: shape::time(one.tx.at_recorded),
+        at_effective: json::time(one.tx.at_effective),
+        at_recorded: json::time(one.tx.at_recorded),
         op: one.tx.op.clone(),
         actor: one.tx.actor.clone(),
         reason: reason::told(&one.tx),
@@ -345,8 +345,8 @@ fn considered(view: &View, one: &told::Explained, rows: &[JournalRow]) -> Vec<Co
             allocation: step.allocation.map(|id| id.0),
             priority: candidate.map(|c| c.priority),
             distance: candidate.and_then(|c| i64::try_from(c.distance).ok()),
-            free: shape::sum(step.free, bank),
-            taken: shape::sum(step.taken, bank),
+            free: json::sum(step.free, bank),
+            taken: json::sum(step.taken, bank),
             verdict: verdict.to_owned(),
             why,
         })

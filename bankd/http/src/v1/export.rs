@@ -18,10 +18,10 @@ use chrono::{DateTime, Datelike as _, Timelike as _, Utc};
 
 use super::call::{Call, Handled, ok};
 use super::job::Work;
+use super::json;
 use super::named::Names;
 use super::pages;
 use super::path::Path;
-use super::shape;
 use crate::error::Failure;
 
 /// Records that one page looks at, unless the query says otherwise.
@@ -113,7 +113,7 @@ struct Wanted {
 impl Wanted {
     fn of(call: &Call, query: &ExportQuery) -> Result<Self, Failure> {
         let time = |text: &Option<String>, field| match text {
-            Some(text) => shape::read_time(text, field).map(Some),
+            Some(text) => json::read_time(text, field).map(Some),
             None => Ok(None),
         };
         let refused = |refusal: Refusal| call.refused(&refusal);

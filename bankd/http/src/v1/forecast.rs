@@ -15,8 +15,8 @@ use bankd_store::read::money::{self, Figures};
 use serde::Serialize;
 
 use super::call::{Call, Handled, ok};
+use super::json;
 use super::pages::Turn;
-use super::shape;
 use crate::error::Failure;
 
 /// Days of `expiring` where none are named, and the most.
@@ -71,10 +71,10 @@ pub(super) async fn expiring(call: Call) -> Handled {
             allocation: end.allocation.0,
             account: account.name.clone(),
             project: account.only_project().map(str::to_owned),
-            until: shape::time(end.end),
+            until: json::time(end.end),
             days_left: days_up(end.end, now),
-            amount: shape::sum(end.left, bank),
-            unused: shape::sum(end.unused, bank),
+            amount: json::sum(end.left, bank),
+            unused: json::sum(end.unused, bank),
             unit: bank.unit.clone(),
         })
     });
@@ -95,10 +95,10 @@ pub(super) async fn negative(call: Call) -> Handled {
         Some(NegativeRow {
             account: account.name.clone(),
             project: account.only_project().map(str::to_owned),
-            amount: shape::sum(figures.amount, bank),
-            held: shape::sum(figures.held, bank),
-            credit_limit: shape::sum(figures.credit_limit, bank),
-            available: shape::sum(figures.available(), bank),
+            amount: json::sum(figures.amount, bank),
+            held: json::sum(figures.held, bank),
+            credit_limit: json::sum(figures.credit_limit, bank),
+            available: json::sum(figures.available(), bank),
             blocked: account.blocked,
             unit: bank.unit.clone(),
         })
@@ -168,15 +168,15 @@ fn lasts(call: &Call, outlook: &Outlook, burn: &Burn, now: Timestamp) -> Option<
     Some(ForecastRow {
         account: account.name.clone(),
         project: account.only_project().map(str::to_owned),
-        available: shape::sum(outlook.figures.available(), bank),
-        burn_per_day: is_spent.then(|| shape::sum(speed.in_time(DAY_US), bank)),
-        empty_at: future.empty_at.map(shape::time),
-        again_at: future.again_at.map(shape::time),
+        available: json::sum(outlook.figures.available(), bank),
+        burn_per_day: is_spent.then(|| json::sum(speed.in_time(DAY_US), bank)),
+        empty_at: future.empty_at.map(json::time),
+        again_at: future.again_at.map(json::time),
         days_left: future.empty_at.map(|at| days_down(at, now)),
         spent: future.is_spent,
-        unused_at: first.map(|end| shape::time(end.end)),
-        unused: first.map(|end| shape::sum(end.unused, bank)),
-        unused_total: shape::sum(unused, bank),
+        unused_at: first.map(|end| json::time(end.end)),
+        unused: first.map(|end| json::sum(end.unused, bank)),
+        unused_total: json::sum(unused, bank),
         unit: bank.unit.clone(),
     })
 }

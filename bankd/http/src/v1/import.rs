@@ -15,9 +15,9 @@ use chrono_tz::Tz;
 use serde_json::value::to_raw_value;
 
 use super::call::{Call, Handled, ok};
+use super::json::read_time;
 use super::pages::Turn;
 use super::path::Path;
-use super::shape::read_time;
 use crate::error::Failure;
 
 /// Longest name of a file, in bytes.

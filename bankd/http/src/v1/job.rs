@@ -18,7 +18,7 @@ use super::call::{Call, Handled, ok};
 use super::pages::{cursor, limit};
 use super::path::Path;
 use super::view::View;
-use super::{arithmetic, explain, formula, shape};
+use super::{arithmetic, explain, formula, json};
 use crate::error::Failure;
 
 /// Rows of a page that names no limit.
@@ -84,8 +84,8 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
     job.late = detail.charges.iter().any(|c| c.late);
     if detail.refunded != 0 {
         let billed = i128::from(row.billed.0) + i128::from(row.shadow_billed.0);
-        job.refunded = Some(shape::sum(detail.refunded, bank));
-        job.net = Some(shape::sum(billed - detail.refunded, bank));
+        job.refunded = Some(json::sum(detail.refunded, bank));
+        job.net = Some(json::sum(billed - detail.refunded, bank));
     }
     job.lien = detail
         .lien
@@ -95,8 +95,8 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
     let share = |share: &jobs::Share| Payer {
         account: account_name(directory, share.account).unwrap_or_default(),
         allocation: share.allocation.0,
-        amount: shape::sum(share.amount, bank),
-        until: share.until.map(shape::time),
+        amount: json::sum(share.amount, bank),
+        until: share.until.map(json::time),
     };
     job.paid_by = detail.shares.iter().map(share).collect();
     job.explanation = explanation(directory, &row, &detail.charges);
@@ -208,18 +208,18 @@ fn shaped(directory: &Directory, row: &JobRow, last: Option<&Charge>) -> Job {
             "closed"
         }
         .to_owned(),
-        project: shape::some(&row.project),
-        user: shape::some(&row.user),
+        project: json::some(&row.project),
+        user: json::some(&row.user),
         account: account_name(directory, row.account),
         qos: row.usage.qos.clone(),
         class: row.usage.class.clone(),
         processors: row.usage.processors.and_then(Decimal::as_whole),
         requested_s: row.wall.map(|w| w.0),
-        charged: shape::sum(billed, bank),
+        charged: json::sum(billed, bank),
         charged_s: row.charged.0,
         disputed_s: row.disputed.0,
-        opened: Some(shape::time(row.opened)),
-        closed: row.closed.map(|(at, _)| shape::time(at)),
+        opened: Some(json::time(row.opened)),
+        closed: row.closed.map(|(at, _)| json::time(at)),
         fallback_from: account_name(directory, row.fallback_from),
         late: last.is_some_and(|charge| charge.late),
         outcome: Some(outcome.to_owned()),
@@ -236,10 +236,10 @@ fn job_lien(directory: &Directory, row: &LienRow, detail: &Detail) -> JobLien {
         _ => i128::from(lien.placed.0) - detail.taken_from_lien,
     };
     JobLien {
-        placed_amount: shape::amount(lien.placed, bank),
-        amount: shape::sum(lien.remaining(), bank),
-        placed: shape::time(lien.start),
-        released: shape::sum(released.max(0), bank),
+        placed_amount: json::amount(lien.placed, bank),
+        amount: json::sum(lien.remaining(), bank),
+        placed: json::time(lien.start),
+        released: json::sum(released.max(0), bank),
         state: lien.state.word().to_owned(),
     }
 }
@@ -251,9 +251,9 @@ pub(super) fn charges(directory: &Directory, job: &JobRow, charges: &[Charge]) -
     let alone = charges.iter().filter(|c| used(c)).count() == 1;
     let row = |(place, charge): (usize, &Charge)| ChargeRow {
         transaction: charge.tx,
-        at: shape::time(charge.at),
+        at: json::time(charge.at),
         seconds: Some(charge.seconds.0),
-        amount: shape::amount(charge.amount, &directory.bank),
+        amount: json::amount(charge.amount, &directory.bank),
         kind: kind(charge).to_owned(),
         explanation: Some(remark(job, charge, last == Some(place), alone)),
         ..ChargeRow::default()

@@ -16,7 +16,7 @@ use rusqlite::Connection;
 use super::call::{Call, Handled, ok};
 use super::named::Names;
 use super::view::View;
-use super::{pages, reason, shape};
+use super::{json, pages, reason};
 use crate::error::Failure;
 
 /// Rows of a page that names no limit.
@@ -166,7 +166,7 @@ fn check_kind(kind: &str) -> Result<(), Failure> {
 
 fn span(query: &JournalQuery) -> Result<Span, Refusal> {
     let time = |text: &Option<String>, field| match text {
-        Some(text) => shape::read_time(text, field).map(Some),
+        Some(text) => json::read_time(text, field).map(Some),
         None => Ok(None),
     };
     let after = query.after.as_deref().map(pages::cursor).transpose()?;
@@ -293,15 +293,15 @@ pub(super) fn shaped(view: &View, row: &JournalRow) -> JournalEntry {
     let directory = view.directory();
     let bank = &directory.bank;
     let tx = &row.tx;
-    let minor = |minor: i64| shape::sum(i128::from(minor), bank);
+    let minor = |minor: i64| json::sum(i128::from(minor), bank);
     let mut shape = JournalEntry {
         transaction: tx.id,
-        at_effective: shape::time(tx.at_effective),
-        at_recorded: shape::time(tx.at_recorded),
+        at_effective: json::time(tx.at_effective),
+        at_recorded: json::time(tx.at_recorded),
         kind: tx.op.clone(),
         op: tx.op.clone(),
         actor: tx.actor.clone(),
-        client: shape::some(&tx.client),
+        client: json::some(&tx.client),
         origin: tx.origin.clone(),
         job: row.object.as_ref().map(|(job, ..)| job.clone()),
         job_type: row.object.as_ref().map(|(.., kind)| kind.clone()),
@@ -325,9 +325,9 @@ pub(super) fn shaped(view: &View, row: &JournalRow) -> JournalEntry {
     shape.account = account.map(|a| a.name.clone());
     shape.allocation = entry.allocation;
     shape.lien = entry.lien;
-    shape.project = shape::some(&entry.project);
-    shape.user = shape::some(&entry.user);
-    shape.machine = shape::some(&entry.machine).or(shape.machine);
+    shape.project = json::some(&entry.project);
+    shape.user = json::some(&entry.user);
+    shape.machine = json::some(&entry.machine).or(shape.machine);
     shape.amount = minor(entry.delta_amount);
     shape.held = minor(entry.delta_held);
     shape.active = minor(entry.delta_active);

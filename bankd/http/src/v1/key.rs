@@ -19,10 +19,10 @@ use zeroize::Zeroizing;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::covered;
-use super::done::Done;
+use super::json::{self, read_bound, read_time};
+use super::outcome::Done;
 use super::pages::Turn;
 use super::path::Path;
-use super::shape::{self, read_bound, read_time};
 use crate::error::Failure;
 
 /// `GET /api/v1/keys`: by id, as far as the caller's scope covers them.
@@ -331,7 +331,7 @@ fn equal(a: &[String], b: &[String]) -> bool {
 fn with_fingerprint(call: &Call, key: &Key) -> v1::Key {
     let used_s = call.services.keys.used_s(&key.id);
     v1::Key {
-        last_used: used_s.map(|s| shape::time(Timestamp::from_seconds(s))),
+        last_used: used_s.map(|s| json::time(Timestamp::from_seconds(s))),
         ..shaped(
             key,
             call.services.keys.fingerprint(&key.id).unwrap_or_default(),
@@ -350,7 +350,7 @@ pub(super) fn state(key: &Key) -> &'static str {
 }
 
 fn shaped(key: &Key, fingerprint: String) -> v1::Key {
-    let time = |at: Option<Timestamp>| at.map(shape::time);
+    let time = |at: Option<Timestamp>| at.map(json::time);
     v1::Key {
         id: key.id.clone(),
         client: key.client.clone(),

@@ -14,9 +14,9 @@ use bankd_store::read::liens::{self, Cursor, LienRow, Wanted};
 use bankd_store::read::past;
 
 use super::call::{Call, Handled, new_state, ok, rendered};
+use super::historical::{self, Then};
 use super::path::Path;
-use super::then::{self, Then};
-use super::{job, pages, shape};
+use super::{job, json, pages};
 
 /// `GET /api/v1/liens`: the open ones first, each part newest first; the open ones only unless
 /// `state` says otherwise.
@@ -26,7 +26,7 @@ pub(super) async fn list(call: Call) -> Handled {
     let limit = pages::limit(query.limit, 1000).map_err(|r| call.refused(&r))?;
     let after = query.after.as_deref().map(cursor).transpose();
     let after = after.map_err(|r| call.refused(&r))?;
-    let then = then::then(&call, query.at.as_deref(), query.recorded).await?;
+    let then = historical::then(&call, query.at.as_deref(), query.recorded).await?;
     let work = job::Work::new(&call.view, query.project, query.user, query.machine)?;
     let keep = move |row: &LienRow| work.holds(&row.project, &row.user, &row.machine);
     if let Some(then) = then {
@@ -75,7 +75,7 @@ async fn list_then(
 
 /// `GET /api/v1/liens/{id}`
 pub(super) async fn show(Path(id): Path<i64>, call: Call) -> Handled {
-    let then = then::asked(&call).await?;
+    let then = historical::asked(&call).await?;
     let as_of = then.as_ref().map(|then| then.as_of);
     let row = call.ask(move |connection| match as_of {
         None => liens::lien(connection, id),
@@ -85,14 +85,14 @@ pub(super) async fn show(Path(id): Path<i64>, call: Call) -> Handled {
     let seen = |row: &LienRow| call.view.sees_work(&row.project, &row.user, &row.machine);
     let unknown = || call.refused(&Refusal::not_found("lien", &id.to_string()));
     let row = row.filter(seen).ok_or_else(unknown)?;
-    let view = then::view(then.as_ref(), &call);
+    let view = historical::view(then.as_ref(), &call);
     ok(&shaped(view.directory(), &row))
 }
 
 /// `PATCH /api/v1/liens/{id}`: another end; an expired lien holds again.
 pub(super) async fn extend(Path(id): Path<i64>, call: Call) -> Handled {
     let PatchLien { end } = call.json()?;
-    let end = shape::read_time(&end, "end").map_err(|r| call.refused(&r))?;
+    let end = json::read_time(&end, "end").map_err(|r| call.refused(&r))?;
     let lien = LienId(id);
     let command = Command::ExtendLien(ExtendLien { lien, end });
     Ok(call.write(command, render).await?.into_response())
@@ -126,7 +126,7 @@ fn written(decided: &Decided<'_>, changed: &LienChanged) -> Written<Lien> {
     let mut written = new_state(shaped(decided.directory, &row), decided);
     if changed.lien.state == LienState::Released {
         // What it held, for its own figure is 0 now.
-        written.object.amount = shape::amount(changed.released, bank);
+        written.object.amount = json::amount(changed.released, bank);
     }
     if changed.outlives_allocation {
         let warning = "outlives_allocation: an allocation it lies on ends before it";
@@ -164,13 +164,13 @@ fn shaped(directory: &Directory, row: &LienRow) -> Lien {
         job: row.object_id.clone(),
         machine: row.machine.clone(),
         kind: row.object_type.word().to_owned(),
-        project: shape::some(&row.project),
-        user: shape::some(&row.user),
+        project: json::some(&row.project),
+        user: json::some(&row.user),
         accounts: accounts.map(|a| a.name.clone()).collect(),
-        amount: shape::sum(lien.remaining(), bank),
-        placed: shape::time(lien.start),
-        start: Some(shape::time(lien.start)),
-        end: Some(shape::time(lien.end)),
+        amount: json::sum(lien.remaining(), bank),
+        placed: json::time(lien.start),
+        start: Some(json::time(lien.start)),
+        end: Some(json::time(lien.end)),
         state: lien.state.word().to_owned(),
         shadow: lien.shadow,
         unit: bank.unit.clone(),

@@ -13,10 +13,10 @@ use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::covered;
+use super::json;
 use super::pages::Turn;
 use super::path::Path;
 use super::role::read_role;
-use super::shape;
 
 /// `GET /api/v1/limits`: those of roles first; those of names that the caller's scope covers.
 pub(super) async fn list(call: Call) -> Handled {
@@ -92,8 +92,8 @@ fn shaped(bank: &Bank, limit: &Limit) -> v1::Limit {
     v1::Limit {
         role,
         name,
-        per_operation: limit.per_operation.map(|a| shape::amount(a, bank)),
-        per_day: limit.per_day.map(|a| shape::amount(a, bank)),
+        per_operation: limit.per_operation.map(|a| json::amount(a, bank)),
+        per_day: limit.per_day.map(|a| json::amount(a, bank)),
         unit: bank.unit.clone(),
     }
 }

@@ -8,7 +8,7 @@ use bank_core::directory::Directory;
 use bank_core::model::{Account, Constraint, Dimension, Figures, Overflow};
 use bank_core::refusal::Refusal;
 
-use super::shape::{some, sum};
+use super::json::{some, sum};
 use super::view::View;
 
 /// An account with its figures. `view` hides what the caller may not read; without one all is

@@ -11,17 +11,17 @@ use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::historical;
+use super::json::{self, cleared, read_charge_duration, read_mode};
 use super::path::Path;
-use super::shape::{self, cleared, read_charge_duration, read_mode};
-use super::then;
 
 /// `GET /api/v1/machines`: by name.
 pub(super) async fn list(call: Call) -> Handled {
-    let (then, turn) = then::listed(&call).await?;
-    let view = then::view(then.as_ref(), &call);
+    let (then, turn) = historical::listed(&call).await?;
+    let view = historical::view(then.as_ref(), &call);
     let all = view.directory().machines();
     let seen = all.filter(|m| view.sees_machine(&m.name));
-    let mut items: Vec<v1::Machine> = seen.map(shape::machine).collect();
+    let mut items: Vec<v1::Machine> = seen.map(json::machine).collect();
     items.sort_by(|a, b| a.name.cmp(&b.name));
     let page = turn.by(items, |row| row.name.clone());
     let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
@@ -30,9 +30,9 @@ pub(super) async fn list(call: Call) -> Handled {
 
 /// `GET /api/v1/machines/{name}`
 pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
-    let then = then::asked(&call).await?;
-    let view = then::view(then.as_ref(), &call);
-    ok(&shape::machine(view.machine(&name)?))
+    let then = historical::asked(&call).await?;
+    let view = historical::view(then.as_ref(), &call);
+    ok(&json::machine(view.machine(&name)?))
 }
 
 /// `POST /api/v1/machines`
@@ -110,7 +110,7 @@ fn read_policy(word: &str) -> Result<Option<ChargePolicy>, Refusal> {
 
 fn written(decided: &Decided<'_>, status: u16) -> Answer {
     rendered(decided, status, |outcome| match outcome {
-        Outcome::Machine(machine) => Some(new_state(shape::machine(machine), decided)),
+        Outcome::Machine(machine) => Some(new_state(json::machine(machine), decided)),
         _ => None,
     })
 }

@@ -17,10 +17,10 @@ use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::covered;
+use super::json::{self, cleared};
 use super::pages::Turn;
 use super::path::Path;
 use super::project::Empty;
-use super::shape::{self, cleared};
 use super::share::whole;
 use crate::error::Failure;
 
@@ -129,10 +129,10 @@ fn tested(directory: &Directory, naming: &Naming<'_>) -> MappingTested {
     });
     MappingTested {
         user_known: directory.user_named(&user).is_some(),
-        project: shape::some(&project),
+        project: json::some(&project),
         project_by: rule,
         project_known,
-        user: shape::some(&user),
+        user: json::some(&user),
         user_by: user_rule,
         why,
     }
@@ -188,7 +188,7 @@ fn shaped(mapping: &Mapping) -> v1::Mapping {
         when: mapping.conditions.iter().map(ToString::to_string).collect(),
         project: text(&mapping.project),
         user: text(&mapping.user),
-        description: shape::some(&mapping.description),
+        description: json::some(&mapping.description),
     }
 }
 

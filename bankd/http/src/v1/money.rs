@@ -14,7 +14,7 @@ use bankd_store::answer::Answer;
 
 use super::approval::write_or_propose;
 use super::call::{Call, Handled, rendered};
-use super::shape::{self, read_amount, read_bound};
+use super::json::{self, read_amount, read_bound};
 use crate::error::Failure;
 
 /// `POST /api/v1/deposits`
@@ -87,8 +87,8 @@ fn deposit_receipt(decided: &Decided<'_>, deposited: &Deposited) -> Receipt {
     Receipt {
         allocation: (exists && !several).then_some(allocation.id.0),
         active: allocation.phase == Phase::Active,
-        start: allocation.window.start.map(shape::time),
-        until: allocation.window.end.map(shape::time),
+        start: allocation.window.start.map(json::time),
+        until: allocation.window.end.map(json::time),
         created: deposited.created && !several,
         parts: landed.map(|part| receipt_part(decided, part)).collect(),
         ..receipt(
@@ -106,7 +106,7 @@ fn receipt_part(decided: &Decided<'_>, part: &Landed) -> ReceiptPart {
     ReceiptPart {
         account: account.map(|a| a.name.clone()).unwrap_or_default(),
         allocation: exists.then_some(part.allocation.id.0),
-        amount: shape::amount(part.amount, &decided.directory.bank),
+        amount: json::amount(part.amount, &decided.directory.bank),
         created: part.created,
     }
 }
@@ -125,8 +125,8 @@ fn withdrawal_receipt(decided: &Decided<'_>, withdrawn: &Withdrawn) -> Receipt {
         allocation: only.map(|a| a.id.0),
         // Several are all active: an inactive one pays only where it is named alone.
         active: only.is_none_or(|a| a.phase == Phase::Active),
-        start: window.start.map(shape::time),
-        until: window.end.map(shape::time),
+        start: window.start.map(json::time),
+        until: window.end.map(json::time),
         ..receipt(
             decided,
             withdrawn.account,
@@ -142,10 +142,10 @@ fn receipt(decided: &Decided<'_>, account: AccountId, amount: Amount, after: &Fi
     Receipt {
         transaction: decided.transaction,
         account: account.map(|a| a.name.clone()).unwrap_or_default(),
-        amount: shape::amount(amount, bank),
+        amount: json::amount(amount, bank),
         unit: bank.unit.clone(),
-        amount_after: Some(shape::sum(after.amount, bank)),
-        available_after: Some(shape::sum(after.available(), bank)),
+        amount_after: Some(json::sum(after.amount, bank)),
+        available_after: Some(json::sum(after.available(), bank)),
         dry_run: decided.dry_run,
         ..Receipt::default()
     }

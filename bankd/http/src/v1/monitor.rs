@@ -8,8 +8,8 @@ use bankd_store::read::monitor::{self, Place, Watched};
 
 use super::call::{Call, Handled, ok};
 use super::job::Work;
+use super::json;
 use super::pages;
-use super::shape;
 
 /// Rows of a page that names no limit.
 const DEFAULT_LIMIT: u32 = 100;
@@ -44,7 +44,7 @@ pub(super) async fn list(call: Call) -> Handled {
 fn window(query: &MonitorQuery) -> Result<(Option<Timestamp>, Option<Timestamp>), Refusal> {
     let time = |text: &Option<String>, field| {
         let text = text.as_deref();
-        text.map(|text| shape::read_time(text, field)).transpose()
+        text.map(|text| json::read_time(text, field)).transpose()
     };
     Ok((time(&query.since, "since")?, time(&query.until, "until")?))
 }
@@ -78,13 +78,13 @@ fn shaped(row: Watched, bank: &Bank) -> Shown {
     let cost = row
         .reported
         .filter(|_| short)
-        .map(|(_, cost)| shape::sum(cost, bank));
+        .map(|(_, cost)| json::sum(cost, bank));
     let needed = needed.or(cost);
     let there = row.available.filter(|_| short);
-    let available = available.or(there.map(|there| shape::sum(there.into(), bank)));
+    let available = available.or(there.map(|there| json::sum(there.into(), bank)));
     let (job, machine) = row.object;
     Shown {
-        at: shape::time(row.at),
+        at: json::time(row.at),
         job,
         machine,
         project: row.project,

@@ -6,7 +6,7 @@ use bank_core::select;
 use bank_core::usage::Usage;
 
 use super::call::Call;
-use super::done::Done;
+use super::outcome::Done;
 
 /// Puts a hint into the refusal of who was short, in place of the general one: what to do where an account
 /// overflows into its parent, and the parent's own lists keep the request out. It is made for this refusal only.

@@ -9,9 +9,9 @@ use bankd_ledger::writer::{Decided, Render};
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::historical;
+use super::json::{self, cleared, read_mode};
 use super::path::Path;
-use super::shape::{self, cleared, read_mode};
-use super::then;
 
 /// What is said of a name that Maui cannot be told (gold-wire.md 5.1).
 const UNSENDABLE: &str = "unsendable: Maui reads no name with &, < or >, or longer than 63 bytes: \
@@ -19,12 +19,12 @@ const UNSENDABLE: &str = "unsendable: Maui reads no name with &, < or >, or long
 
 /// `GET /api/v1/projects`: those in view, by name.
 pub(super) async fn list(call: Call) -> Handled {
-    let (then, turn) = then::listed(&call).await?;
-    let view = then::view(then.as_ref(), &call);
+    let (then, turn) = historical::listed(&call).await?;
+    let view = historical::view(then.as_ref(), &call);
     let directory = view.directory();
     let seen = directory.projects().filter(|p| view.sees_project(p));
     let mut items: Vec<v1::Project> = seen
-        .map(|p| shape::project(directory, p, Some(view)))
+        .map(|p| json::project(directory, p, Some(view)))
         .collect();
     items.sort_by(|a, b| a.name.cmp(&b.name));
     let page = turn.by(items, |row| row.name.clone());
@@ -34,10 +34,10 @@ pub(super) async fn list(call: Call) -> Handled {
 
 /// `GET /api/v1/projects/{name}`
 pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
-    let then = then::asked(&call).await?;
-    let view = then::view(then.as_ref(), &call);
+    let then = historical::asked(&call).await?;
+    let view = historical::view(then.as_ref(), &call);
     let project = view.project(&name)?;
-    ok(&shape::project(view.directory(), project, Some(view)))
+    ok(&json::project(view.directory(), project, Some(view)))
 }
 
 /// `POST /api/v1/projects`
@@ -87,10 +87,10 @@ pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
 
 /// `GET /api/v1/projects/{name}/members`
 pub(super) async fn members(Path(name): Path<String>, call: Call) -> Handled {
-    let (then, turn) = then::listed(&call).await?;
-    let view = then::view(then.as_ref(), &call);
+    let (then, turn) = historical::listed(&call).await?;
+    let view = historical::view(then.as_ref(), &call);
     let project = view.project(&name)?;
-    let members = shape::members(view.directory(), project);
+    let members = json::members(view.directory(), project);
     let page = turn.by(members, |row| row.user.clone());
     let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
     ok(&List { items, next })
@@ -99,7 +99,7 @@ pub(super) async fn members(Path(name): Path<String>, call: Call) -> Handled {
 /// `POST /api/v1/projects/{name}/members`
 pub(super) async fn set_member(Path(name): Path<String>, call: Call) -> Handled {
     let new: NewMember = call.json()?;
-    let role = new.role.as_deref().map(shape::read_member_role).transpose();
+    let role = new.role.as_deref().map(json::read_member_role).transpose();
     let command = Command::SetMember(SetMember {
         project: name,
         user: new.user,
@@ -127,7 +127,7 @@ pub(super) struct Empty {}
 fn written(decided: &Decided<'_>, status: u16, warning: Option<&str>) -> Answer {
     rendered(decided, status, |outcome| match outcome {
         Outcome::Project(project) => {
-            let shape = shape::project(decided.directory, project, None);
+            let shape = json::project(decided.directory, project, None);
             let mut written = new_state(shape, decided);
             written.warnings.extend(warning.map(str::to_owned));
             Some(written)
@@ -151,7 +151,7 @@ fn render(decided: &Decided<'_>) -> Answer {
 fn render_member(decided: &Decided<'_>) -> Answer {
     rendered(decided, 201, |outcome| match outcome {
         Outcome::Member(member) => {
-            let shape = shape::member(decided.directory, member);
+            let shape = json::member(decided.directory, member);
             shape.map(|member| new_state(member, decided))
         }
         _ => None,

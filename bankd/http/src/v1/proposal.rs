@@ -22,7 +22,7 @@ use std::sync::Arc;
 use super::approval::shaped;
 use super::call::{Call, Handled, new_state, ok, rendered};
 use super::path::Path;
-use super::{after, allocation, cycle, money, pages};
+use super::{allocation, correction, cycle, money, pages};
 use crate::error::Failure;
 
 /// Rows of a page that names no limit.
@@ -43,10 +43,10 @@ fn read(call: &Call, proposal: &Proposal) -> Result<Command, Failure> {
     match (request.method.as_str(), request.path.as_str()) {
         ("POST", "/api/v1/deposits") => money::deposited(call),
         ("POST", "/api/v1/withdrawals") => money::withdrawn(call),
-        ("POST", "/api/v1/transfers") => after::transferred(call),
-        ("POST", "/api/v1/refunds") => after::refunded(call),
-        ("POST", "/api/v1/adjustments") => after::adjusted(call),
-        ("POST", "/api/v1/reversals") => after::reversed(call),
+        ("POST", "/api/v1/transfers") => correction::transferred(call),
+        ("POST", "/api/v1/refunds") => correction::refunded(call),
+        ("POST", "/api/v1/adjustments") => correction::adjusted(call),
+        ("POST", "/api/v1/reversals") => correction::reversed(call),
         ("POST", "/api/v1/cycles") => cycle::added(call),
         ("PATCH", path) if path.starts_with("/api/v1/allocations/") => {
             allocation::changed(call, &decoded()?)

@@ -18,7 +18,7 @@ use bankd_ledger::writer::{Decided, Render};
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, rendered};
-use super::{explain, overflow, shape};
+use super::{explain, json, overflow};
 use crate::error::Failure;
 
 /// What is said of a price of 0 that no rate made.
@@ -253,18 +253,18 @@ fn shape_of(
         from: quoted.at,
     };
     Quote {
-        cost: shape::amount(quoted.cost, bank),
-        available: (!cost_only).then(|| shape::amount(quoted.available, bank)),
-        needed: (!cost_only).then(|| shape::amount(quoted.cost, bank)),
-        remaining: (!cost_only).then(|| shape::sum(remaining, bank)),
+        cost: json::amount(quoted.cost, bank),
+        available: (!cost_only).then(|| json::amount(quoted.available, bank)),
+        needed: (!cost_only).then(|| json::amount(quoted.cost, bank)),
+        remaining: (!cost_only).then(|| json::sum(remaining, bank)),
         account: quoted
             .account
             .and_then(|id| directory.account(id))
             .map(|a| a.name.clone()),
         id: row.map(|q| q.id.0),
         tid: row.map(|q| q.tid.clone()),
-        valid_from: row.and_then(|q| q.window.start).map(shape::time),
-        valid_until: row.and_then(|q| q.window.end).map(shape::time),
+        valid_from: row.and_then(|q| q.window.start).map(json::time),
+        valid_until: row.and_then(|q| q.window.end).map(json::time),
         lines: explain::lines(directory, &asked),
         unit: bank.unit.clone(),
         project: Some(payer.project_name),

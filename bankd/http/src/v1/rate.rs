@@ -16,10 +16,10 @@ use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::historical;
+use super::json::{self, read_bound};
 use super::pages::Turn;
 use super::path::Path;
-use super::shape::{self, read_bound};
-use super::then;
 
 /// `GET /api/v1/rates`: those in force and those to come, by number; with `history` those that are
 /// over too, with `in_force` without those to come.
@@ -33,8 +33,8 @@ pub(super) async fn list(call: Call) -> Handled {
         after,
     } = call.query()?;
     let turn = Turn::of(&call, limit, after)?;
-    let then = then::then(&call, at.as_deref(), recorded).await?;
-    let directory = then::view(then.as_ref(), &call).directory();
+    let then = historical::then(&call, at.as_deref(), recorded).await?;
+    let directory = historical::view(then.as_ref(), &call).directory();
     let now = then.as_ref().map_or_else(|| call.now(), |then| then.at);
     let mut rates: Vec<&Rate> = directory.rates.iter().collect();
     rates.retain(|rate| history || !rate.window.is_over(now));
@@ -91,7 +91,7 @@ pub(super) fn read(directory: &Directory, mut new: NewRate) -> Result<SetRate, R
         })?,
     };
     let from = new.from.as_deref();
-    let from = from.map(|text| shape::read_time(text, "from"));
+    let from = from.map(|text| json::read_time(text, "from"));
     let until = new.until.as_deref();
     let until = until.map(|text| read_bound(text, "until", "infinity"));
     let when = new.when.as_deref().filter(|text| !text.is_empty());
@@ -126,10 +126,10 @@ pub(super) fn shaped(directory: &Directory, rate: &Rate) -> v1::Rate {
         rate: rate.value.to_string(),
         per: per.to_owned(),
         machine: machine.map(|m| m.name.clone()),
-        from: rate.window.start.map(shape::time),
-        until: rate.window.end.map(shape::time),
-        when: shape::some(rate.hours()),
-        description: shape::some(&rate.description),
+        from: rate.window.start.map(json::time),
+        until: rate.window.end.map(json::time),
+        when: json::some(rate.hours()),
+        description: json::some(&rate.description),
     }
 }
 

@@ -18,7 +18,7 @@ use bankd_ledger::access::right::Right;
 use bankd_store::read::usage::{self, UsedRow};
 
 use super::call::{Call, Handled, ok};
-use super::{rate, shape};
+use super::{json, rate};
 use crate::error::Failure;
 
 /// Most rates of one proposal.
@@ -102,7 +102,7 @@ fn prices(
         return Err(Refusal::BadDuration);
     }
     let start = asked.start.as_deref();
-    let start = start.map(|text| shape::read_time(text, "start"));
+    let start = start.map(|text| json::read_time(text, "start"));
     let from = start.transpose()?.unwrap_or_else(|| call.now());
     let properties = properties(&asked.usage)?;
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
@@ -153,7 +153,7 @@ fn tested(
     let amount = total.and_then(|t| to_amount(t, bank.precision, directory.policy.rounding));
     let text = itemise(priced, rates, Once::Whole);
     Ok(TestedPrice {
-        amount: shape::amount(amount.ok_or(Refusal::AmountOverflow)?, bank),
+        amount: json::amount(amount.ok_or(Refusal::AmountOverflow)?, bank),
         itemisation: text.ok_or(Refusal::AmountOverflow)?,
     })
 }
@@ -223,7 +223,7 @@ fn span(asked: &RateTest, now: Timestamp) -> Result<(Timestamp, Timestamp), Refu
     }
     let time = |text: &Option<String>, field| {
         let text = text.as_deref();
-        text.map(|text| shape::read_time(text, field)).transpose()
+        text.map(|text| json::read_time(text, field)).transpose()
     };
     let to = time(&asked.to, "to")?.unwrap_or(until_now);
     let from = time(&asked.from, "from")?;
@@ -319,22 +319,22 @@ fn summed(
     }
     let row = |(charges, billed, proposed): Sums| ReplayRow {
         charges,
-        billed: shape::sum(billed, bank),
-        proposed: shape::sum(proposed, bank),
-        difference: shape::sum(proposed.saturating_sub(billed), bank),
+        billed: json::sum(billed, bank),
+        proposed: json::sum(proposed, bank),
+        difference: json::sum(proposed.saturating_sub(billed), bank),
         ..ReplayRow::default()
     };
     let rows = groups
         .into_iter()
         .map(|((project, user, shadow), sums)| ReplayRow {
-            project: shape::some(&project),
-            user: shape::some(&user),
+            project: json::some(&project),
+            user: json::some(&user),
             shadow,
             ..row(sums)
         });
     Some(Replay {
-        from: shape::time(from),
-        to: shape::time(to),
+        from: json::time(from),
+        to: json::time(to),
         rows: rows.collect(),
         total: row(real),
         shadow_total: (in_shadow.0 > 0).then(|| ReplayRow {

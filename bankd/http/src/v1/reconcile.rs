@@ -11,7 +11,7 @@ use bank_core::time::{MICROS, Seconds, Timestamp};
 use bankd_store::read::reconcile::{self, Pair, Place, Question};
 
 use super::call::{Call, Handled, ok};
-use super::shape::{self, read_time};
+use super::json::{self, read_time};
 
 /// How far back a question without a start looks.
 const USUAL: Seconds = Seconds(30 * 86_400);
@@ -55,8 +55,8 @@ pub(super) async fn show(call: Call) -> Handled {
     ok(&Reconciled {
         machine: machine.name.clone(),
         charged_by: machine.source.unwrap_or_else(|| "scheduler".to_owned()),
-        from: shape::time(time.0),
-        until: shape::time(time.1),
+        from: json::time(time.0),
+        until: json::time(time.1),
         items: page.items,
         totals: page
             .sums
@@ -145,7 +145,7 @@ impl Sum {
             jobs: self.jobs,
             processor_s: work(self.recorded),
             charged_processor_s: work(self.charged),
-            amount: shape::sum(self.amount, bank),
+            amount: json::sum(self.amount, bank),
         }
     }
 }
@@ -179,18 +179,18 @@ impl Page {
             kind: kind.word().to_owned(),
             job: pair.job.clone(),
             source: pair.source.clone(),
-            start: times.start.map(shape::time),
-            end: times.end.map(shape::time),
+            start: times.start.map(json::time),
+            end: times.end.map(json::time),
             differences: differences.iter().map(say).collect(),
             wall_s: recorded.wall_us.map(seconds),
             charged_wall_s: charged.wall_us.map(seconds),
             processors: recorded.processors.map(|p| p.to_string()),
             charged_processors: charged.processors.map(|p| p.to_string()),
-            project: shape::some(&recorded.project),
-            charged_project: shape::some(&charged.project),
-            user: shape::some(&recorded.user),
-            charged_user: shape::some(&charged.user),
-            amount: amount.map(|amount| shape::sum(amount, bank)),
+            project: json::some(&recorded.project),
+            charged_project: json::some(&charged.project),
+            user: json::some(&recorded.user),
+            charged_user: json::some(&charged.user),
+            amount: amount.map(|amount| json::sum(amount, bank)),
         });
     }
 }

@@ -12,7 +12,7 @@ use bankd_store as store;
 use bankd_store::read::records;
 
 use super::call::{Call, Handled, ok};
-use super::{pages, shape};
+use super::{json, pages};
 use crate::error::Failure;
 
 /// Records that one page looks at, unless the query says otherwise.
@@ -100,7 +100,7 @@ impl Span {
 
 fn span(query: &RecordQuery) -> Result<Span, Refusal> {
     let time = |text: &Option<String>, field| match text {
-        Some(text) => shape::read_time(text, field).map(Some),
+        Some(text) => json::read_time(text, field).map(Some),
         None => Ok(None),
     };
     Ok(Span {

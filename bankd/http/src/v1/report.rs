@@ -9,10 +9,10 @@ use bankd_store::read::fallback::{self, ShortJob};
 
 use super::call::{Call, Handled, ok};
 use super::job::Work;
+use super::json;
 use super::named::Names;
 use super::pages::Turn;
 use super::report_usage::utc_moment;
-use super::shape;
 
 /// How far back a question without a start looks.
 const USUAL: Seconds = Seconds(30 * 86_400);
@@ -46,12 +46,12 @@ pub(super) async fn on_fallback(call: Call) -> Handled {
     let page = turn.behind(jobs, place);
     let (jobs, next) = page.map_err(|refusal| call.refused(&refusal))?;
     ok(&FallbackReport {
-        from: shape::time(from),
-        until: shape::time(until),
+        from: json::time(from),
+        until: json::time(until),
         items: jobs.iter().map(|job| shaped(directory, job)).collect(),
         next,
-        held: shape::sum(held, bank),
-        charged: shape::sum(charged, bank),
+        held: json::sum(held, bank),
+        charged: json::sum(charged, bank),
         complete,
         unit: bank.unit.clone(),
     })
@@ -99,10 +99,10 @@ fn shaped(directory: &Directory, job: &ShortJob) -> FallbackJob {
         by: by.to_owned(),
         from: from.unwrap_or_else(|| job.project.clone()),
         to: job.account.and_then(name).unwrap_or_default(),
-        at: shape::time(job.at),
-        needed: shape::amount(job.needed, bank),
-        available: shape::amount(job.available, bank),
-        held: shape::amount(job.held, bank),
-        charged: shape::sum(job.charged, bank),
+        at: json::time(job.at),
+        needed: json::amount(job.needed, bank),
+        available: json::amount(job.available, bank),
+        held: json::amount(job.held, bank),
+        charged: json::sum(job.charged, bank),
     }
 }

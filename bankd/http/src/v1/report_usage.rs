@@ -19,9 +19,9 @@ use bankd_store::read::report::{self, About, Asked, Dimension, Owner, Place, siz
 
 use self::shaped::Told;
 use super::call::{Call, Handled, ok};
+use super::json;
 use super::named::{self, Names};
 use super::owner::{HIDDEN, holds, leader, sees};
-use super::shape;
 use super::view::View;
 use crate::error::Failure;
 
@@ -166,7 +166,7 @@ pub(super) fn moment(
                 field,
                 expected: "a time that there is in the zone: its clocks skip this one",
             }),
-            None => shape::read_time(text, field),
+            None => json::read_time(text, field),
         },
     }
 }

@@ -11,9 +11,9 @@ use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, rendered};
+use super::json::{self, read_time};
 use super::object::{find_quote, object_of};
 use super::overflow;
-use super::shape::{self, read_time};
 
 /// `POST /api/v1/reserves`
 pub(super) async fn reserve(call: Call) -> Handled {
@@ -73,12 +73,12 @@ fn shaped(decided: &Decided<'_>, asked: &Reserve, reserved: &Reserved) -> Held {
         kind: key.object_type.word().to_owned(),
         // A lien that was decided only never got its number.
         lien: lien.filter(|_| !decided.dry_run).map(|l| l.id.0),
-        held: shape::amount(reserved.held, bank),
+        held: json::amount(reserved.held, bank),
         unit: bank.unit.clone(),
         accounts: reserved.accounts.iter().filter_map(name).collect(),
         fallback_from: reserved.fallback_from.as_ref().and_then(name),
-        start: lien.map(|l| shape::time(l.start)),
-        end: lien.map(|l| shape::time(l.end)),
+        start: lien.map(|l| json::time(l.start)),
+        end: lien.map(|l| json::time(l.end)),
         transaction: decided.transaction,
         dry_run: decided.dry_run,
         warnings: warnings(decided, reserved),

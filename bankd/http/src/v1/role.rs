@@ -13,9 +13,9 @@ use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::covered;
+use super::json::{self, read_time, some};
 use super::pages::Turn;
 use super::path::Path;
-use super::shape::{self, read_time, some};
 use super::view::View;
 
 /// `GET /api/v1/roles`: by name, as far as the caller's scope covers them.
@@ -109,7 +109,7 @@ fn shaped(directory: &Directory, grant: &Grant) -> RoleGrant {
         name: grant.name.clone(),
         role: grant.role.word().to_owned(),
         project: project.map(|p| p.name.clone()),
-        until: grant.until.map(shape::time),
+        until: grant.until.map(json::time),
         by: if grant.revoked { "revoked" } else { "grant" }.to_owned(),
     }
 }

@@ -13,9 +13,9 @@ use bankd_store::{self as store, Schedule, ScheduleChange, SpanRow, WantedReport
 
 use super::attention::unlimited;
 use super::call::{Call, Handled, ok};
+use super::json;
 use super::path::Path;
 use super::project::Empty;
-use super::shape;
 
 /// `GET /api/v1/report/scheduled`: by name.
 pub(super) async fn list(call: Call) -> Handled {
@@ -97,10 +97,10 @@ pub(super) async fn run(Path(name): Path<String>, call: Call) -> Handled {
 fn wanted(span: &SpanRow, who: &str) -> ReportRun {
     ReportRun {
         period: span.name.clone(),
-        from: shape::time(Timestamp(span.from)),
-        until: shape::time(Timestamp(span.until)),
+        from: json::time(Timestamp(span.from)),
+        until: json::time(Timestamp(span.until)),
         state: "wanted".to_owned(),
-        asked_by: shape::some(who),
+        asked_by: json::some(who),
         ..ReportRun::default()
     }
 }
@@ -131,7 +131,7 @@ fn shaped(call: &Call, row: Schedule) -> ScheduledReport {
     let report = definition(call, &row.name);
     let next = report.and_then(|report| schedule::next(report, row.done_to));
     let (next_period, next_due) = match next {
-        Some((period, at)) => (Some(period.name), Some(shape::time(at))),
+        Some((period, at)) => (Some(period.name), Some(json::time(at))),
         None => (None, None),
     };
     ScheduledReport {
@@ -145,10 +145,10 @@ fn shaped(call: &Call, row: Schedule) -> ScheduledReport {
         deliver: report.map_or_else(Vec::new, |report| report.deliver.clone()),
         runs: row.runs.iter().map(shaped_run).collect(),
         failures: row.failures,
-        tried_at: row.tried_at.map(shape::time),
-        error: shape::some(&row.error),
+        tried_at: row.tried_at.map(json::time),
+        error: json::some(&row.error),
         passed_over: row.skipped,
-        last_passed_over: shape::some(&row.skipped_last),
+        last_passed_over: json::some(&row.skipped_last),
         name: row.name,
     }
 }
@@ -157,15 +157,15 @@ fn shaped_run(run: &store::ReportRun) -> ReportRun {
     let deliveries = run.notices.iter();
     ReportRun {
         state: if run.made { "made" } else { "wanted" }.to_owned(),
-        made_at: run.made_at.map(shape::time),
-        file: shape::some(&run.file),
+        made_at: run.made_at.map(json::time),
+        file: json::some(&run.file),
         size: run.size,
-        says: shape::some(&run.says),
+        says: json::some(&run.says),
         deliveries: deliveries
             .map(|(target, state, error)| ReportDelivery {
                 target: target.clone(),
                 state: state.clone(),
-                error: shape::some(error),
+                error: json::some(error),
             })
             .collect(),
         ..wanted(&run.period, &run.asked_by)

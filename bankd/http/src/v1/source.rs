@@ -9,10 +9,10 @@ use bankd_store::SourceChange;
 use bankd_store::read::sources::{self, SourceRow};
 
 use super::call::{Call, Handled, ok};
+use super::json;
 use super::pages::Turn;
 use super::path::Path;
 use super::project::Empty;
-use super::shape;
 use super::share::whole;
 use crate::error::Failure;
 
@@ -140,12 +140,12 @@ fn shaped(call: &Call, row: &SourceRow) -> Source {
     let own = files.filter(|(source, ..)| *source == row.name);
     Source {
         name: row.name.clone(),
-        format: shape::some(&row.format),
-        machine: shape::some(&row.machine),
+        format: json::some(&row.format),
+        machine: json::some(&row.machine),
         charges,
-        first_contact: first.map(shape::time),
-        last_contact: last.map(shape::time),
-        last_event: row.last_event.map(shape::time),
+        first_contact: first.map(json::time),
+        last_contact: last.map(json::time),
+        last_event: row.last_event.map(json::time),
         lag_s: row.last_event.map(|at| lag(now, at)),
         silent_after_s: row.patience(usual).0,
         silent: row.is_silent(usual, now),

@@ -19,7 +19,7 @@ use bankd_store::read::statement::{self, Frame, Movement, Sums, Whose};
 use self::of::Asked;
 use super::call::{Call, Handled, ok};
 use super::view::View;
-use super::{pages, shape};
+use super::{json, pages};
 use crate::error::Failure;
 
 /// Lines of a page that names no limit.
@@ -118,7 +118,7 @@ async fn agree(
     let directory = call.directory();
     let bank = &directory.bank;
     let name = directory.account(account).map_or("", |a| a.name.as_str());
-    let (led, closing) = (shape::sum(led, bank), shape::sum(closing, bank));
+    let (led, closing) = (json::sum(led, bank), json::sum(closing, bank));
     let mut detail = format!(
         "account {name:?}: the movements lead to {led}, its balance at the end is {closing}"
     );
@@ -197,7 +197,7 @@ fn is_line(view: &View, frame: &Frame, whose: &Whose, movement: &Movement) -> bo
 /// A period as a question gives it.
 fn period(from: Option<&str>, until: Option<&str>) -> Result<Window, Refusal> {
     let bound = |text: Option<&str>, field, unbounded| match text {
-        Some(text) => shape::read_bound(text, field, unbounded),
+        Some(text) => json::read_bound(text, field, unbounded),
         None => Ok(None),
     };
     let window: Window = Window {

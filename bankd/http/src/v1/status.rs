@@ -14,7 +14,7 @@ use bankd_store::read::{attention, sources};
 use super::call::{Call, Handled, ok};
 use super::clock;
 use super::project::Empty;
-use super::{records, shape, source};
+use super::{json, records, source};
 
 /// `GET /api/v1/status`
 pub(super) async fn show(call: Call) -> Handled {
@@ -73,7 +73,7 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
     let machines = seen.map(|machine| MachineStatus {
         name: machine.name.clone(),
         mode: directory.mode(None, Some(machine.id)).word().to_owned(),
-        last_contact: ledger.contacts.get(&machine.name).copied().map(shape::time),
+        last_contact: ledger.contacts.get(&machine.name).copied().map(json::time),
         test: machine.test,
     });
     let mut machines: Vec<MachineStatus> = machines.collect();
@@ -95,14 +95,14 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
         commands: whole(writer.commands),
         unbilled: ledger.whole.as_ref().map(|whole| Unbilled {
             count: whole.unbilled_instances,
-            amount: shape::sum(whole.unbilled, bank),
+            amount: json::sum(whole.unbilled, bank),
         }),
         disputed: ledger.whole.as_ref().map(|whole| whole.disputed),
         mode: directory.policy.mode.word().to_owned(),
         machines,
-        at: shape::time(call.now()),
+        at: json::time(call.now()),
         clock: clock::shaped(&standing),
-        next_boundary: call.services.writer.next_due().map(shape::time),
+        next_boundary: call.services.writer.next_due().map(json::time),
         next_cycle: next_cycle(call),
         stuck: stuck.map(shaped_stuck).collect(),
         stuck_total: whole(standing.stuck_total),
@@ -158,7 +158,7 @@ fn next_cycle(call: &Call) -> Option<NextCycle> {
     let next = due.filter_map(|c| Some((c.due()?, &c.name))).min()?;
     Some(NextCycle {
         name: next.1.clone(),
-        at: shape::time(next.0),
+        at: json::time(next.0),
     })
 }
 
@@ -171,7 +171,7 @@ fn shaped_stuck(stuck: &Stuck) -> StuckBoundary {
     StuckBoundary {
         kind: kind.to_owned(),
         id,
-        at: shape::time(stuck.at),
+        at: json::time(stuck.at),
         code: stuck.refusal.code().to_owned(),
     }
 }

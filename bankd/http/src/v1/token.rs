@@ -15,11 +15,11 @@ use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, ok, removed, rendered};
 use super::covered;
-use super::done::Done;
+use super::json::{self, read_time};
 use super::key::{finish, known_roles, state};
+use super::outcome::Done;
 use super::pages::Turn;
 use super::path::Path;
-use super::shape::{self, read_time};
 use crate::error::Failure;
 
 /// `GET /api/v1/tokens`: by id, as far as the caller's scope covers them.
@@ -123,12 +123,12 @@ fn short(hash: &tokens::Hash) -> String {
 fn with_use(call: &Call, token: &Key) -> v1::Token {
     let mut shape = shaped(token);
     let used_s = call.services.keys.used_s(&token.id);
-    shape.last_used = used_s.map(|s| shape::time(Timestamp::from_seconds(s)));
+    shape.last_used = used_s.map(|s| json::time(Timestamp::from_seconds(s)));
     shape
 }
 
 fn shaped(token: &Key) -> v1::Token {
-    let time = |at: Option<Timestamp>| at.map(shape::time);
+    let time = |at: Option<Timestamp>| at.map(json::time);
     v1::Token {
         id: token.id.clone(),
         client: token.client.clone(),

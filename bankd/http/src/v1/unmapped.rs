@@ -22,9 +22,9 @@ use bankd_store::read::SCAN_MAX;
 use bankd_store::read::unmapped::{self, Waiting};
 
 use super::call::{Call, Handled, ok, rendered};
-use super::done::Beside;
+use super::outcome::Beside;
 use super::pages::{self, Turn};
-use super::{mapping, shape};
+use super::{json, mapping};
 use crate::error::{self, Failure};
 use crate::log::Denied;
 
@@ -172,10 +172,10 @@ impl Sums {
             queue: of("queue"),
             records: self.records,
             core_hours: thousandths(self.millis_us),
-            unbilled: shape::sum(self.unbilled, bank),
-            shadow: shape::sum(self.shadow, bank),
-            first: self.first.map(shape::time),
-            last: self.last.map(shape::time),
+            unbilled: json::sum(self.unbilled, bank),
+            shadow: json::sum(self.shadow, bank),
+            first: self.first.map(json::time),
+            last: self.last.map(json::time),
         }
     }
 }
@@ -379,7 +379,7 @@ impl Tally {
             self.stays(code, detail);
         }
         let read = |text: &str| {
-            let amount = shape::read_amount(text, directory.bank.precision);
+            let amount = json::read_amount(text, directory.bank.precision);
             amount
                 .map(|Amount(minor)| i128::from(minor))
                 .map_err(|_| broken())
@@ -405,9 +405,9 @@ impl Tally {
         AssignDone {
             records: self.records,
             changed: self.changed,
-            was: shape::sum(self.was, bank),
-            amount: shape::sum(self.amount, bank),
-            debt: shape::sum(self.debt, bank),
+            was: json::sum(self.was, bank),
+            amount: json::sum(self.amount, bank),
+            debt: json::sum(self.debt, bank),
             unit: bank.unit.clone(),
             refused: self.refused,
             reasons: self.reasons.into_iter().map(reason).collect(),
@@ -427,9 +427,9 @@ fn render(decided: &Decided<'_>) -> Answer {
                 let detail = error::detail(refusal, bank);
                 (refusal.code().to_owned(), detail)
             }),
-            was: shape::amount(assigned.was, bank),
-            amount: shape::amount(assigned.amount, bank),
-            debt: shape::amount(
+            was: json::amount(assigned.was, bank),
+            amount: json::amount(assigned.amount, bank),
+            debt: json::amount(
                 assigned.charged.as_ref().map_or(Amount::ZERO, |c| c.debt),
                 bank,
             ),

@@ -21,8 +21,8 @@ use bankd_store::answer::{Answer, Media};
 use serde_json::Value;
 
 use super::call::{Call, Handled, ok, rendered};
+use super::json::{self, cleared, read_time};
 use super::object::only_machine;
-use super::shape::{self, cleared, read_time};
 use crate::error::{Failure, problem};
 
 /// Most requirements of one record.
@@ -129,11 +129,11 @@ fn shaped(decided: &Decided<'_>, report: &UsageReport, used: &Used) -> UsageItem
         } else {
             used.became.word().to_owned()
         },
-        amount: charged.map(|c| shape::amount(c.amount, bank)),
+        amount: charged.map(|c| json::amount(c.amount, bank)),
         unit: bank.unit.clone(),
         account: account.map(|a| a.name.clone()),
-        policy: shape::some(&used.policy),
-        counted: shape::some(&used.counted),
+        policy: json::some(&used.policy),
+        counted: json::some(&used.counted),
         code: None,
         detail,
         transaction: decided.transaction,

@@ -8,19 +8,17 @@ use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::historical;
+use super::json::{self, cleared};
 use super::path::Path;
-use super::shape::{self, cleared};
-use super::then;
 
 /// `GET /api/v1/users`: those in view, by name.
 pub(super) async fn list(call: Call) -> Handled {
-    let (then, turn) = then::listed(&call).await?;
-    let view = then::view(then.as_ref(), &call);
+    let (then, turn) = historical::listed(&call).await?;
+    let view = historical::view(then.as_ref(), &call);
     let directory = view.directory();
     let seen = directory.users().filter(|u| view.sees_user(u));
-    let mut items: Vec<v1::User> = seen
-        .map(|u| shape::user(directory, u, Some(view)))
-        .collect();
+    let mut items: Vec<v1::User> = seen.map(|u| json::user(directory, u, Some(view))).collect();
     items.sort_by(|a, b| a.name.cmp(&b.name));
     let page = turn.by(items, |row| row.name.clone());
     let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
@@ -29,10 +27,10 @@ pub(super) async fn list(call: Call) -> Handled {
 
 /// `GET /api/v1/users/{name}`
 pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
-    let then = then::asked(&call).await?;
-    let view = then::view(then.as_ref(), &call);
+    let then = historical::asked(&call).await?;
+    let view = historical::view(then.as_ref(), &call);
     let user = view.user(&name)?;
-    ok(&shape::user(view.directory(), user, Some(view)))
+    ok(&json::user(view.directory(), user, Some(view)))
 }
 
 /// `POST /api/v1/users`
@@ -78,7 +76,7 @@ pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
 fn written(decided: &Decided<'_>, status: u16) -> Answer {
     rendered(decided, status, |outcome| match outcome {
         Outcome::User(user) => {
-            let shape = shape::user(decided.directory, user, None);
+            let shape = json::user(decided.directory, user, None);
             Some(new_state(shape, decided))
         }
         _ => None,

@@ -9,7 +9,7 @@ use bankd_ledger::writer::Decided;
 use bankd_store::answer::{Answer, Media};
 
 use super::call::{Call, Handled, ok, rendered};
-use super::shape::cleared;
+use super::json::cleared;
 use crate::error::Failure;
 
 /// `POST /api/v1/user-directory`

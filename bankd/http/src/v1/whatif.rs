@@ -13,8 +13,8 @@ use bankd_store::read::monitor::{self, Place, Watched};
 use bankd_store::read::whatif::{self, Refused};
 
 use super::call::{Call, Handled, ok};
+use super::json;
 use super::pages::Turn;
-use super::shape;
 use crate::error::Failure;
 
 /// Questions to the store for one answer; each looks at a bounded number of rows.
@@ -49,8 +49,8 @@ pub(super) async fn show(call: Call) -> Handled {
     let page = turn.behind(items, |job| job.place.clone());
     let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
     ok(&WhatIf {
-        from: shape::time(from),
-        until: shape::time(until),
+        from: json::time(from),
+        until: json::time(until),
         projects,
         items: items.into_iter().map(|job| job.shape).collect(),
         next,
@@ -129,10 +129,10 @@ fn by_job(rows: Vec<Refused>, bank: &Bank) -> Vec<Job> {
                 machine,
                 project: row.project.clone(),
                 user: row.user.clone(),
-                at: shape::time(row.at),
+                at: json::time(row.at),
                 times: 1,
                 used_s: row.used.0,
-                used: shape::sum(row.billed, bank),
+                used: json::sum(row.billed, bank),
                 transaction: row.tx,
                 ..WouldRefuse::default()
             },
@@ -172,8 +172,8 @@ fn sums(jobs: &[Job], bank: &Bank) -> Vec<WouldRefuseSum> {
         WouldRefuseSum {
             project,
             jobs,
-            needed: shape::sum(needed, bank),
-            used: shape::sum(used, bank),
+            needed: json::sum(needed, bank),
+            used: json::sum(used, bank),
         }
     });
     rows.collect()

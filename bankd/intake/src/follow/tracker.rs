@@ -5,7 +5,7 @@
 //! together, so that both are kept or neither. In doubt it reads again: what came before has an
 //! identity and changes nothing, what is never read is lost.
 
-mod beside;
+mod siblings;
 
 use std::io;
 use std::path::PathBuf;
@@ -102,7 +102,7 @@ pub(super) struct Tracker {
     shelf: Option<Shelf>,
     open: Option<Open>,
     findings: Vec<Finding>,
-    surveyed: beside::Surveyed,
+    surveyed: siblings::Surveyed,
 }
 
 impl Tracker {
@@ -114,7 +114,7 @@ impl Tracker {
             shelf,
             open: None,
             findings: Vec::new(),
-            surveyed: beside::Surveyed::default(),
+            surveyed: siblings::Surveyed::default(),
         }
     }
 

@@ -10,8 +10,8 @@ use tokio::sync::{mpsc, watch};
 
 use super::Trouble;
 use super::inbox::Piece;
-use super::place::Place;
-use super::work::{Done, Failed, Progress};
+use super::position::Place;
+use super::worker::{Done, Failed, Progress};
 
 /// How an import stands, or stood.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 use hyper::body::Bytes;
 
-use super::place::Place;
+use super::position::Place;
 use super::*;
 
 fn part(number: Option<u64>, file: &str, at: u64, bytes: &'static str) -> Part {

@@ -14,7 +14,6 @@
 
 pub mod attention;
 pub mod auditor;
-pub mod beside;
 pub mod burn;
 pub mod charges;
 pub mod closes;
@@ -38,6 +37,7 @@ pub mod records;
 pub mod report;
 pub mod sources;
 pub mod statement;
+pub mod statement_ends;
 pub mod status;
 pub mod unmapped;
 pub mod usage;

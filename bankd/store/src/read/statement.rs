@@ -19,7 +19,7 @@ pub use sums::{Group, Heading, Moved, Part, Side, Sums};
 
 use super::super::Error;
 use super::past::{self, AsOf};
-use super::{beside, closes, money};
+use super::{closes, money, statement_ends};
 use crate::numbers::{first_entry_of, first_recorded_from, last_entry, last_transaction};
 use bank_core::ids::{AccountId, TxId};
 use bank_core::period::{ClosedPeriod, Closes};
@@ -187,7 +187,7 @@ fn readings(
     )?) {
         let own = money::allocations_of(connection, *account)?;
         let booked = |tx: i64, effective| closes.booked(TxId(tx), effective);
-        let beside = beside::at(connection, &own, last, known, booked)?;
+        let beside = statement_ends::at(connection, &own, last, known, booked)?;
         let reading = Reading {
             amount: figures.amount.saturating_add(beside.ahead),
             held: figures.held,

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::super::said::escaped;
+use super::super::reply::escaped;
 
 /// A value.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,9 +10,9 @@ use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::super::json;
 use super::super::pages::Turn;
 use super::super::path::Path;
-use super::super::shape;
 use super::super::share::whole;
 use super::asked;
 
@@ -74,10 +74,10 @@ pub(in crate::v1) async fn remove(Path(name): Path<String>, call: Call) -> Handl
 fn shaped(own: &Contributor) -> v1::Contributor {
     v1::Contributor {
         name: own.name.clone(),
-        user: shape::some(&own.user),
+        user: json::some(&own.user),
         exempt: own.exempt,
         projects: own.projects.clone(),
-        description: shape::some(&own.description),
+        description: json::some(&own.description),
     }
 }
 

@@ -11,9 +11,9 @@ use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::super::json;
 use super::super::pages::Turn;
 use super::super::path::Path;
-use super::super::shape;
 use super::{asked, bound, number};
 
 /// `GET /api/v1/downtimes`: by number.
@@ -39,7 +39,7 @@ pub(in crate::v1) async fn show(Path(id): Path<String>, call: Call) -> Handled {
 /// `POST /api/v1/downtimes`
 pub(in crate::v1) async fn add(call: Call) -> Handled {
     let new: NewDowntime = call.json()?;
-    let from = shape::read_time(&new.from, "from").map_err(|r| call.refused(&r))?;
+    let from = json::read_time(&new.from, "from").map_err(|r| call.refused(&r))?;
     let set = SetDowntime {
         nodes: new.nodes.map(Some),
         from: Some(from),
@@ -66,7 +66,7 @@ pub(in crate::v1) async fn remove(Path(id): Path<String>, call: Call) -> Handled
 }
 
 fn read(patch: PatchDowntime) -> Result<SetDowntime, Refusal> {
-    let from = patch.from.map(|text| shape::read_time(&text, "from"));
+    let from = patch.from.map(|text| json::read_time(&text, "from"));
     Ok(SetDowntime {
         nodes: patch.nodes.map(|nodes| Some(nodes).filter(|n| *n != 0)),
         from: from.transpose()?,
@@ -81,8 +81,8 @@ fn shaped(own: &Downtime) -> v1::Downtime {
         hardware: own.hardware.0,
         nodes: own.nodes,
         // The rules take none without a start.
-        from: own.valid.start.map_or_else(String::new, shape::time),
-        until: own.valid.end.map(shape::time),
+        from: own.valid.start.map_or_else(String::new, json::time),
+        until: own.valid.end.map(json::time),
         reason: own.reason.clone(),
     }
 }

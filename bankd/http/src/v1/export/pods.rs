@@ -12,7 +12,7 @@ use bankd_emit::pods::{Invoice, Line, PODS, Run, apart, in_order};
 use bankd_store::read::pods::{PodRow, pods};
 use chrono::{DateTime, Months, Utc};
 
-use super::super::shape::read_time;
+use super::super::json::read_time;
 use super::{Call, Handled, Making, Wanted, bad, is_month, ok, too_many};
 use crate::error::Failure;
 

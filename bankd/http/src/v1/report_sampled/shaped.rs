@@ -8,8 +8,8 @@ use bank_core::rollup::grid::{Grid, shown};
 use bank_core::time::Timestamp;
 use bankd_store::read::report::{Held, Looks, Part, Sampled};
 
+use super::super::json;
 use super::super::owner::HIDDEN;
-use super::super::shape;
 use super::Wanted;
 
 /// Decimal places of means.
@@ -36,7 +36,7 @@ pub(super) fn table(
             (word.text().to_owned(), value)
         };
         let mut edges = grid.edges.iter().skip(bucket);
-        let mut edge = || edges.next().copied().map(shape::time).unwrap_or_default();
+        let mut edge = || edges.next().copied().map(json::time).unwrap_or_default();
         let label = grid.labels.get(bucket).filter(|label| !label.is_empty());
         let line = SampledLine {
             keys: wanted.by.iter().enumerate().map(key).collect(),
@@ -62,7 +62,7 @@ pub(super) fn table(
         lines.extend(own.map(|((bucket, values), parts)| line(*bucket, Some(values), parts)));
     }
     lines.sort_by_key(|(bucket, _)| *bucket);
-    let edge = |edge: Option<&Timestamp>| edge.copied().map(shape::time).unwrap_or_default();
+    let edge = |edge: Option<&Timestamp>| edge.copied().map(json::time).unwrap_or_default();
     let seen = |edge: Option<&Timestamp>| edge.map(|at| shown(*at, &wanted.zone));
     SampledTable {
         from: edge(grid.edges.first()),
@@ -84,7 +84,7 @@ pub(super) fn table(
 }
 
 fn source(looks: &Looks) -> SampledSource {
-    let time = |at: Option<Timestamp>| at.map(shape::time);
+    let time = |at: Option<Timestamp>| at.map(json::time);
     let gap = looks.gap;
     SampledSource {
         source: looks.source.clone(),

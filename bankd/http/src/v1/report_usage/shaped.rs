@@ -10,8 +10,8 @@ use bank_core::rollup::{HOUR, Measure};
 use bankd_store::read::report::{Answer, Dimension, Figures};
 
 use super::super::call::Call;
+use super::super::json;
 use super::super::owner::HIDDEN;
-use super::super::shape;
 use super::View;
 
 /// Decimal places of hours.
@@ -69,7 +69,7 @@ pub(super) fn table(call: &Call, told: &Told<'_>, answer: Answer) -> UsageTable 
         };
         let (common_name, email) = known(&users, told.by, row);
         let mut edges = told.grid.edges.iter().skip(row.bucket);
-        let mut edge = || edges.next().copied().map(shape::time).unwrap_or_default();
+        let mut edge = || edges.next().copied().map(json::time).unwrap_or_default();
         UsageLine {
             keys: told.by.iter().enumerate().map(key).collect(),
             bucket: told
@@ -86,7 +86,7 @@ pub(super) fn table(call: &Call, told: &Told<'_>, answer: Answer) -> UsageTable 
             figures: figures(&row.figures, whole_of(row)),
         }
     };
-    let edge = |edge: Option<&bank_core::time::Timestamp>| edge.copied().map(shape::time);
+    let edge = |edge: Option<&bank_core::time::Timestamp>| edge.copied().map(json::time);
     let seen = |edge: Option<&bank_core::time::Timestamp>| edge.map(|at| shown(*at, told.zone));
     UsageTable {
         from: edge(told.grid.edges.first()).unwrap_or_default(),
@@ -224,8 +224,8 @@ fn shaped(
         disk_mib_seconds: size_seconds(Measure::Disk),
         cpu_mhz_seconds: (!from_rollups).then(|| decimal(figures.mhz, 1_000_000_000, 9)),
         factored_seconds: seconds(Measure::Factored),
-        charged: shape::sum(sum(Measure::Charge), bank),
-        shadow_charged: shape::sum(sum(Measure::Shadow), bank),
+        charged: json::sum(sum(Measure::Charge), bank),
+        shadow_charged: json::sum(sum(Measure::Shadow), bank),
         share: whole.and_then(|whole| share(figures, whole)),
         users: users.then(|| u64::try_from(figures.users.len()).unwrap_or(u64::MAX)),
         submitted: (!from_rollups).then(|| waits.submitted.to_string()),

@@ -21,7 +21,7 @@ use bankd_store::Error;
 use bankd_store::read::report::{About, Asked, Figures, Owner};
 use rusqlite::Connection;
 
-use super::super::shape;
+use super::super::json;
 use super::{Basis, By, Question};
 
 /// What was counted so far.
@@ -183,8 +183,8 @@ impl<'q> Count<'q> {
         let rows = table.rows.iter().map(|row| self.row(row)).collect();
         let (counted, all) = (total(table.counted), total(table.all));
         Some(ContributionPeriod {
-            from: shape::time(self.span.from()),
-            to: shape::time(self.span.to()),
+            from: json::time(self.span.from()),
+            to: json::time(self.span.to()),
             shown_from: shown(self.span.from(), zone),
             shown_to: shown(self.span.to(), zone),
             rows,
@@ -250,8 +250,8 @@ impl<'q> Count<'q> {
         let told = |usage| decimal(usage, self.question.units.each(), 2);
         let zone = &self.question.zone;
         let buckets = parts.into_iter().map(|bucket| UtilisationBucket {
-            from: shape::time(bucket.span.from()),
-            to: shape::time(bucket.span.to()),
+            from: json::time(bucket.span.from()),
+            to: json::time(bucket.span.to()),
             shown_from: shown(bucket.span.from(), zone),
             shown_to: shown(bucket.span.to(), zone),
             used: told(bucket.used),
@@ -290,8 +290,8 @@ fn place(
         };
         let group = match question.by {
             By::Contributor => whose,
-            By::Project => shape::some(owner.project),
-            By::User => shape::some(owner.user),
+            By::Project => json::some(owner.project),
+            By::User => json::some(owner.user),
         };
         let group = group.map_or_else(String::new, |name| format!("{NAMED}{name}"));
         is_asked.then(|| (vec![group, owner.machine.to_owned()], String::new()))

@@ -11,7 +11,7 @@ use bank_core::refusal::Refusal;
 use bankd_store::read::uses::{self, Asked, Used};
 
 use super::super::call::{Call, Handled, ok};
-use super::super::shape;
+use super::super::json;
 use super::{group, on_machine, period, whole};
 
 /// `GET /api/v1/report/efficiency`
@@ -70,8 +70,8 @@ pub(in crate::v1) async fn show(call: Call) -> Handled {
     let unknown = parts.iter().filter(|(_, factors)| factors.watts.is_none());
     let without_watts = unknown.map(|(own, _)| own.uses).sum();
     ok(&EfficiencyReport {
-        from: shape::time(span.from()),
-        to: shape::time(span.to()),
+        from: json::time(span.from()),
+        to: json::time(span.to()),
         by: group::word(by),
         items: items.ok_or_else(too_much)?,
         total: row("total", &parts).ok_or_else(too_much)?,

@@ -13,7 +13,7 @@ use bank_core::time::{Seconds, TEN_YEARS_S, Timestamp, Window};
 use bankd_store::read::uses::{self, Asked, Used};
 
 use super::super::call::{Call, Handled, ok};
-use super::super::shape;
+use super::super::json;
 use super::{group, on_machine, whole};
 use crate::error::Failure;
 
@@ -80,7 +80,7 @@ pub(in crate::v1) async fn show(call: Call) -> Handled {
         mode: mode.word().to_owned(),
         min: range.min,
         max: range.max,
-        since: since.map(shape::time),
+        since: since.map(json::time),
         count: basis.word().to_owned(),
         by: group::word(by),
         items: rows

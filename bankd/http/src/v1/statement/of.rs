@@ -12,7 +12,7 @@ use bankd_store::read::statement::Whose;
 use rusqlite::Connection;
 
 use super::super::call::Call;
-use super::super::then;
+use super::super::historical;
 use super::super::view::View;
 use crate::error::Failure;
 
@@ -136,7 +136,7 @@ impl Asked {
     pub(super) fn read(call: &Call, query: &StatementQuery) -> Result<Asked, Failure> {
         let period = super::period(query.from.as_deref(), query.until.as_deref());
         let mut period = period.map_err(|refusal| call.refused(&refusal))?;
-        let at = then::moment(call, query.at.as_deref(), query.recorded)?;
+        let at = historical::moment(call, query.at.as_deref(), query.recorded)?;
         if let Some(at) = at {
             let after = Timestamp(at.0.saturating_add(1));
             period.end = Some(period.end.map_or(after, |end| end.min(after)));

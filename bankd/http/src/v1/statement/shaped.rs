@@ -5,7 +5,7 @@ use bank_core::ids::AccountId;
 use bankd_store::read::statement::{Heading, Movement, Object, Reading, Side};
 
 use super::super::call::Call;
-use super::super::shape;
+use super::super::json;
 use super::of::Asked;
 use super::{Told, sees};
 
@@ -28,14 +28,14 @@ pub(super) fn statement(call: &Call, asked: &Asked, told: &Told) -> Statement {
         name: asked.subject.name().to_owned(),
         tree: asked.subject.tree(),
         accounts: names,
-        from: asked.period.start.map(shape::time),
-        until: shape::time(until),
+        from: asked.period.start.map(json::time),
+        until: json::time(until),
         transaction: frame.upto,
         closed: frame.closed.is_some(),
         credits: groups(told, Side::Credit, bank),
         debits: groups(told, Side::Debit, bank),
-        total_credits: shape::sum(sums.side(Side::Credit), bank),
-        total_debits: shape::sum(sums.side(Side::Debit), bank),
+        total_credits: json::sum(sums.side(Side::Credit), bank),
+        total_debits: json::sum(sums.side(Side::Debit), bank),
         parts: parts(told, bank),
         entries: sums.entries,
         unit: bank.unit.clone(),
@@ -69,7 +69,7 @@ fn ends(shape: &mut Statement, told: &Told, bank: &bank_core::directory::Bank) {
     let available = balance + end.credit_limit;
     let per_day: i128 = accounts.iter().filter_map(|id| burn.per_day(*id)).sum();
     let at = frame.period.end.unwrap_or_default();
-    let sum = |sum: i128| Some(shape::sum(sum, bank));
+    let sum = |sum: i128| Some(json::sum(sum, bank));
     shape.opening = sum(opening);
     shape.closing = sum(end.amount);
     shape.held = sum(end.held);
@@ -81,7 +81,7 @@ fn ends(shape: &mut Statement, told: &Told, bank: &bank_core::directory::Bank) {
     if per_day > 0 {
         shape.burn_per_day = sum(per_day);
         let empty = bankd_store::read::burn::used_up(per_day, available, at);
-        shape.empty_at = empty.map(shape::time);
+        shape.empty_at = empty.map(json::time);
     }
 }
 
@@ -90,7 +90,7 @@ fn groups(told: &Told, side: Side, bank: &bank_core::directory::Bank) -> Vec<Sta
     let shaped = own.map(|((_, adjustment, heading), group)| StatementGroup {
         heading: Heading::word(*heading).to_owned(),
         adjustment: *adjustment,
-        amount: shape::sum(group.amount, bank),
+        amount: json::sum(group.amount, bank),
         entries: group.entries,
         jobs: group.jobs,
     });
@@ -102,10 +102,10 @@ fn parts(told: &Told, bank: &bank_core::directory::Bank) -> Vec<StatementPart> {
     let mut parts: Vec<_> = told.sums.parts.iter().collect();
     parts.sort_by(|(a, x), (b, y)| y.charged.cmp(&x.charged).then(a.cmp(b)));
     let shaped = parts.into_iter().map(|(name, part)| StatementPart {
-        name: shape::some(name),
+        name: json::some(name),
         jobs: part.jobs,
-        charged: shape::sum(part.charged, bank),
-        refunded: shape::sum(part.refunded, bank),
+        charged: json::sum(part.charged, bank),
+        refunded: json::sum(part.refunded, bank),
     });
     shaped.collect()
 }
@@ -131,17 +131,17 @@ pub(super) fn line(
     let names_seen = project.is_some_and(|p| call.view.sees_project(p))
         && call.view.sees_machine(&movement.machine);
     StatementLine {
-        at: shape::time(movement.at),
+        at: json::time(movement.at),
         kind: movement.kind.word().to_owned(),
         adjustment: movement.is_adjustment(),
         account: account.map(|a| a.name.clone()).unwrap_or_default(),
         allocation: movement.allocation.0,
-        project: shape::some(&movement.project).filter(|_| is_seen || names_seen),
-        user: shape::some(&movement.user).filter(|_| is_seen),
-        machine: shape::some(&movement.machine).filter(|_| is_seen || names_seen),
+        project: json::some(&movement.project).filter(|_| is_seen || names_seen),
+        user: json::some(&movement.user).filter(|_| is_seen),
+        machine: json::some(&movement.machine).filter(|_| is_seen || names_seen),
         job: object.map(|object| object.id.clone()).filter(|_| is_seen),
         job_type: object.map(|object| object.kind.clone()),
-        amount: shape::sum(moved.into(), &directory.bank),
+        amount: json::sum(moved.into(), &directory.bank),
         transaction: movement.tx,
         entry: movement.entry,
     }

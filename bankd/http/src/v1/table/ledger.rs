@@ -10,7 +10,7 @@ use bank_api::v1::{
 use bankd_ledger::access::right::Right;
 
 use super::super::{
-    after, allocation, balance, explained, journal, money, monitor, ondemand, query,
+    allocation, balance, correction, explained, journal, money, monitor, ondemand, query,
 };
 use super::{AMOUNTS, HELD, NAMED, VALUES};
 use crate::route::Route;
@@ -86,7 +86,7 @@ fn movements() -> Vec<Route> {
             .refuses(AMOUNTS)
             .refuses(NAMED)
             .refuses(&["account_blocked", "insufficient_funds"]),
-        Route::post("/api/v1/transfers", after::transfer)
+        Route::post("/api/v1/transfers", correction::transfer)
             .right(Right::Transfer)
             .says("Move money from one account to another")
             .query::<ProposeQuery>()
@@ -104,7 +104,7 @@ fn movements() -> Vec<Route> {
 
 fn corrections() -> Vec<Route> {
     vec![
-        Route::post("/api/v1/refunds", after::refund)
+        Route::post("/api/v1/refunds", correction::refund)
             .right(Right::Refund)
             .says("Give back what a job was charged")
             .query::<ProposeQuery>()
@@ -117,7 +117,7 @@ fn corrections() -> Vec<Route> {
             .refuses(NAMED)
             .refuses(&["nothing_to_refund", "refund_exceeds_charge"])
             .refuses(&["allocation_overlap", "bad_window", "window_in_past"]),
-        Route::post("/api/v1/adjustments", after::adjust)
+        Route::post("/api/v1/adjustments", correction::adjust)
             .right(Right::Adjust)
             .says("Correct an allocation by an amount with its sign")
             .query::<ProposeQuery>()
@@ -129,7 +129,7 @@ fn corrections() -> Vec<Route> {
             .refuses(AMOUNTS)
             .refuses(NAMED)
             .refuses(&["account_blocked", "insufficient_funds"]),
-        Route::post("/api/v1/reversals", after::reverse)
+        Route::post("/api/v1/reversals", correction::reverse)
             .right(Right::Reverse)
             .says("Take a transaction back")
             .query::<ProposeQuery>()
@@ -141,7 +141,7 @@ fn corrections() -> Vec<Route> {
             .refuses(NAMED)
             .refuses(&["already_reversed", "has_refunds", "not_reversible"])
             .refuses(&["amount_overflow", "uncovered"]),
-        Route::post("/api/v1/settlements", after::settle)
+        Route::post("/api/v1/settlements", correction::settle)
             .right(Right::Settle)
             .says("Bill a job that stands as unbilled")
             .body::<NewSettlement>()

@@ -6,7 +6,7 @@ use bank_api::v1::{
     PatchUser, Project, RemoveQuery, Removed, Status, User, Written,
 };
 
-use super::super::{account, after, machine, project, status, user, user_directory};
+use super::super::{account, correction, machine, project, status, user, user_directory};
 use super::{HELD, NAMED, NEW, VALUES};
 use crate::route::Route;
 use bank_api::v1::Correction;
@@ -207,7 +207,7 @@ fn accounts() -> Vec<Route> {
             .gives::<Removed>(200, "It is gone.")
             .refuses(VALUES)
             .refuses(HELD),
-        Route::post("/api/v1/accounts/{name}/undelete", after::undelete)
+        Route::post("/api/v1/accounts/{name}/undelete", correction::undelete)
             .right(Right::Reverse)
             .says("Bring a removed account back")
             .gives::<Correction>(201, "What came back with it.")

@@ -7,7 +7,7 @@ use bank_api::v1::{
 };
 use bankd_ledger::access::right::Right;
 
-use super::super::{charge, enforced, given, job, lien, quote, reserve, whatif};
+use super::super::{charge, enforced, job, lien, quote, reserve, stored_quote, whatif};
 use super::{AMOUNTS, NAMED, SPEND, VALUES};
 use crate::route::Route;
 
@@ -17,7 +17,7 @@ pub(super) fn rows() -> Vec<Route> {
 
 fn quotes() -> Vec<Route> {
     vec![
-        Route::get("/api/v1/quotes", given::list)
+        Route::get("/api/v1/quotes", stored_quote::list)
             .right(Right::SeeLedger)
             .says("Quotes that were given, the newest first")
             .query::<GivenQuoteQuery>()
@@ -39,11 +39,11 @@ fn quotes() -> Vec<Route> {
             .refuses(SPEND)
             .refuses(&["amount_overflow", "amount_too_large", "bad_duration"])
             .refuses(&["bad_number", "idempotency_key_required", "key_reused"]),
-        Route::get("/api/v1/quotes/{id}", given::show)
+        Route::get("/api/v1/quotes/{id}", stored_quote::show)
             .right(Right::SeeLedger)
             .says("One quote that was given")
             .gives::<GivenQuote>(200, "The quote."),
-        Route::delete("/api/v1/quotes/{id}", given::remove)
+        Route::delete("/api/v1/quotes/{id}", stored_quote::remove)
             .right(Right::EndQuotes)
             .says("End a quote")
             .more("What is bound to it keeps its price.")

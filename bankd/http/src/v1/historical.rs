@@ -11,8 +11,8 @@ use bank_core::time::Timestamp;
 use bankd_store::read::past::{self, AsOf};
 
 use super::call::Call;
+use super::json;
 use super::pages::Turn;
-use super::shape;
 use super::view::View;
 use crate::error::Failure;
 
@@ -93,7 +93,7 @@ pub(super) fn view<'a>(then: Option<&'a Then>, call: &'a Call) -> &'a View {
 
 /// An instant that has passed: what the journal says of it is all there is to say.
 fn instant(text: &str, now: Timestamp) -> Result<Timestamp, Refusal> {
-    let at = shape::read_time(text, "at")?;
+    let at = json::read_time(text, "at")?;
     if at <= now {
         return Ok(at);
     }

@@ -13,7 +13,7 @@ use bankd_store::read::quotes::{self, QuoteRow};
 use super::call::{Call, Handled, ok, removed};
 use super::path::Path;
 use super::view::View;
-use super::{pages, shape};
+use super::{json, pages};
 use crate::error::Failure;
 
 /// Rows of a page that names no limit.
@@ -93,10 +93,10 @@ fn shaped(directory: &Directory, row: &QuoteRow, now: Timestamp) -> GivenQuote {
         project: project.map(|p| p.name.clone()).unwrap_or_default(),
         user: user.map(|u| u.name.clone()),
         machine: machine.map(|m| m.name.clone()),
-        amount: shape::amount(quote.amount, &directory.bank),
+        amount: json::amount(quote.amount, &directory.bank),
         duration_s: quote.duration.0,
-        valid_from: quote.window.start.map(shape::time),
-        valid_until: quote.window.end.map(shape::time),
+        valid_from: quote.window.start.map(json::time),
+        valid_until: quote.window.end.map(json::time),
         uses: quote.uses,
         job: row.job.clone(),
         unit: directory.bank.unit.clone(),

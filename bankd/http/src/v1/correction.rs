@@ -16,8 +16,8 @@ use bankd_store::answer::Answer;
 
 use super::approval::write_or_propose;
 use super::call::{Call, Handled, rendered};
+use super::json::{self, read_amount, read_time};
 use super::path::Path;
-use super::shape::{self, read_amount, read_time};
 use crate::error::Failure;
 
 /// `POST /api/v1/transfers`: for administrators, for operators between accounts of their projects, and
@@ -141,17 +141,17 @@ fn transfer_shape(decided: &Decided<'_>, done: &Transferred) -> Transfer {
     let part = |(from, to, amount): &(AllocationId, AllocationId, Amount)| TransferPart {
         from: from.0,
         to: to.0,
-        amount: shape::amount(*amount, bank),
+        amount: json::amount(*amount, bank),
     };
     Transfer {
         transaction: decided.transaction,
         from: account(decided, done.from).unwrap_or_default(),
         to: account(decided, done.to).unwrap_or_default(),
-        amount: shape::amount(done.amount, bank),
+        amount: json::amount(done.amount, bank),
         unit: bank.unit.clone(),
         parts: done.parts.iter().map(part).collect(),
-        from_available: shape::sum(done.from_figures.available(), bank),
-        to_available: shape::sum(done.to_figures.available(), bank),
+        from_available: json::sum(done.from_figures.available(), bank),
+        to_available: json::sum(done.to_figures.available(), bank),
         dry_run: decided.dry_run,
         warnings: Vec::new(),
     }
@@ -178,7 +178,7 @@ fn render(decided: &Decided<'_>) -> Answer {
             Outcome::Settled(done) => Correction {
                 kind: "settle".to_owned(),
                 subject: job(decided),
-                debt: Some(shape::amount(done.debt, &decided.directory.bank)),
+                debt: Some(json::amount(done.debt, &decided.directory.bank)),
                 ..correction(decided, done.amount, &done.parts)
             },
             _ => return None,
@@ -192,18 +192,18 @@ fn refund_shape(decided: &Decided<'_>, done: &Refunded) -> Correction {
     let mut shape = Correction {
         kind: "refund".to_owned(),
         subject: job(decided),
-        left: Some(shape::amount(done.left, bank)),
+        left: Some(json::amount(done.left, bank)),
         ..correction(decided, done.amount, &done.parts)
     };
     if !done.forgiven.is_zero() {
-        let forgiven = shape::amount(done.forgiven, bank);
+        let forgiven = json::amount(done.forgiven, bank);
         shape.warnings.push(format!(
             "{forgiven} {} reduced the ended debt of expired allocations and cannot be spent or reissued",
             bank.unit
         ));
     }
     if !done.expired.is_zero() {
-        let expired = shape::amount(done.expired, bank);
+        let expired = json::amount(done.expired, bank);
         shape.warnings.push(format!(
             "{expired} {} went back to allocations that have expired and cannot be spent; \
              --reissue-until makes a new one",
@@ -221,11 +221,11 @@ fn correction(
     let bank = &decided.directory.bank;
     let part = |(id, amount): &(AllocationId, Amount)| CorrectionPart {
         allocation: id.0,
-        amount: shape::amount(*amount, bank),
+        amount: json::amount(*amount, bank),
     };
     Correction {
         transaction: decided.transaction,
-        amount: shape::amount(amount, bank),
+        amount: json::amount(amount, bank),
         unit: bank.unit.clone(),
         parts: parts.iter().map(part).collect(),
         dry_run: decided.dry_run,
