@@ -189,19 +189,21 @@ fn options() -> String {
     only.render_help().to_string()
 }
 
+/// The text that the command prints by `--help`.
 fn of_command(words: &[&str]) -> Result<String, Failure> {
     let mut tree = command();
-    tree.build();
-    let mut at = &mut tree;
+    let mut at = &tree;
     for (depth, word) in words.iter().enumerate() {
-        at = at.find_subcommand_mut(word).ok_or_else(|| {
+        at = at.find_subcommand(word).ok_or_else(|| {
             let path = words.get(..=depth).unwrap_or(words).join(" ");
             Failure::usage(format!(
                 "no command \"bank {path}\"; bank help --all lists the commands"
             ))
         })?;
     }
-    Ok(at.render_long_help().to_string())
+    let line = ["bank"].iter().chain(words).chain(&["--help"]);
+    let printed = tree.try_get_matches_from_mut(line);
+    Ok(printed.map_or_else(|help| help.to_string(), |_| String::new()))
 }
 
 #[cfg(test)]
