@@ -154,7 +154,7 @@ pub fn row_or_internal(code: &str) -> &'static Row {
     row(code).unwrap_or(&INTERNAL)
 }
 
-/// Exit code of `bank` where an answer has no code that we know: by its status (decisions.md 24).
+/// Exit code of `bank` if a response has no known code: by its status (decisions.md 24).
 pub fn bank_exit_of_status(status: u16) -> u8 {
     match status {
         200..=299 => bank::DONE,

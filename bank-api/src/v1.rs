@@ -15,7 +15,7 @@
 //!
 //! Conventions that hold for every shape:
 //! - An amount is a string of an exact decimal at the bank's precision (`"1000.000"`), never a
-//!   JSON number; beside it stands `unit` (decisions.md 23).
+//!   JSON number, with `unit` beside it (decisions.md 23).
 //! - A time is RFC 3339 in UTC with `Z`; a window includes its start and excludes its end.
 //! - `null` in an answer means "none"; a field that a request leaves out is left as it is.
 //! - Requests refuse unknown fields; answers may gain fields, so readers ignore what they do not know.

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::{cli::Global, fail::Failure, terminal::Terminal};
 
-/// Where the daemon listens unless told otherwise (decisions.md 4).
+/// Default address of the daemon (decisions.md 4).
 pub(crate) const DEFAULT_SERVER: &str = "unix:/var/lib/bankd/bankd.sock";
 
 const SYSTEM_FILE: &str = "/etc/bank/bank.toml";

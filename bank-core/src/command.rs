@@ -46,7 +46,7 @@ pub use usage::{AsNamed, Identity, UsageReport};
 /// A command. What it does not name stays as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Adds a project, and an account of its name unless told not to (decisions.md 16).
+    /// Adds a project and, by default, an account of its name (decisions.md 16).
     AddProject(AddProject),
     /// Changes a project.
     SetProject(SetProject),

@@ -298,7 +298,7 @@ pub(super) fn signature_of(field: &[u8], label: &str) -> Result<[u8; 32], Malfor
 
 /// Decodes base64 of exactly 32 bytes, without allocating.
 pub(super) fn decode_32(encoded: &str) -> Option<[u8; 32]> {
-    // 32 bytes are 43 digits and one `=`; the decoder wants room for three bytes per four digits.
+    // 32 bytes are 43 digits and one `=`; the decoder needs room for three bytes per four digits.
     if encoded.len() != 44 {
         return None;
     }

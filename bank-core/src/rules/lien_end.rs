@@ -108,7 +108,7 @@ pub(super) fn release(id: LienId, view: &View, ctx: &Context<'_>) -> Result<Effe
 }
 
 /// The lien and its instance, if the caller may touch them. Whose single projects or machines these are
-/// is not told of a number whether there is something behind it (decisions.md 23).
+/// cannot find out whether a number exists (decisions.md 23).
 fn found<'a>(
     id: LienId,
     view: &'a View,

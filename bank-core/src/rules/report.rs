@@ -9,7 +9,7 @@ use crate::view::Context;
 /// How far the clock of a source may be ahead of the bank's.
 const SKEW: Seconds = Seconds(300);
 
-/// The machine of a report, if the bank knows it.
+/// The machine of a report, if it exists in the bank.
 pub(super) fn machine<'a>(report: &UsageReport, ctx: &Context<'a>) -> Option<&'a Machine> {
     ctx.directory.machine_named(&report.request.whose.machine)
 }
@@ -23,8 +23,7 @@ pub(super) fn foreign(
 ) -> Option<String> {
     match &machine(report, ctx)?.source {
         Some(source) => Some(source.clone()).filter(|source| *source != report.source),
-        // What nobody stands for claims no machine, so that it was charged says nothing: its price
-        // moves shadow totals only.
+        // A tracked report claims no machine, charged or not: its price moves shadow totals only.
         None => (!report.track && is_charged()).then(|| "its scheduler".to_owned()),
     }
 }

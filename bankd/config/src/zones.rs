@@ -1,4 +1,4 @@
-//! Time zones as lists of changes, for rates with hours: the core knows no zones (decisions.md 2).
+//! Time zones as lists of changes, for rates with hours: the core has no zones (decisions.md 2).
 //!
 //! The only user of the zone tables. They are asked once, when a rate is set; what they said is kept
 //! with the rate, so that a later table changes no price of the past (decision 0015).

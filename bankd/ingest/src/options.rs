@@ -9,7 +9,7 @@ pub struct Options {
     pub layout: Option<String>,
     /// The columns of a file without a header line, one by one.
     pub columns: Vec<String>,
-    /// What stands between two columns, where it is not the format's own.
+    /// Delimiter of columns, if it is not the format's own.
     pub delimiter: Option<String>,
     /// The zone of times that name none.
     pub zone: Tz,

@@ -1,4 +1,4 @@
-//! Columns on their way into a hash of the journal, as bytes that no other columns come to.
+//! Columns on their way into a hash of the journal, as bytes that no other columns produce.
 
 use sha2::{Digest, Sha256};
 

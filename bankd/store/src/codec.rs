@@ -19,7 +19,7 @@ pub(super) fn word<T>(
     })
 }
 
-/// A text column where it stands, without a copy.
+/// A text column in place, without a copy.
 pub(super) fn text<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r str> {
     Ok(row.get_ref(column)?.as_str()?)
 }

@@ -40,8 +40,8 @@ impl SqliteStore {
         Ok(self.connection.query_row(sql, [], |r| r.get(0))?)
     }
 
-    /// Writes down what a month comes to, in the open database transaction; false, and nothing, where its
-    /// days are not those any more that it was made of, or it stands already.
+    /// Writes the totals of a month, in the open database transaction; false, without a write, if its
+    /// days changed since, or the month is stored already.
     ///
     /// # Errors
     /// If the store fails.

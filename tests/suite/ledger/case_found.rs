@@ -19,7 +19,7 @@ fn fallback(t: &mut Bench<'_>, account: &str, name: &str) {
     }));
 }
 
-/// A flag that no deposit could ever clear would stand there for ever (decisions.md 18).
+/// A flag that no deposit can clear would stay for ever (decisions.md 18).
 #[test]
 fn found_unbilled_usage_in_mode_fast_blocks_nothing() {
     on_both(|t| {

@@ -1,5 +1,5 @@
-//! The words of documents and help texts: things contain, print and record; they do not speak, know or
-//! stand (CONTRIBUTING.md).
+//! The words of documents and help texts: things contain, print and record; they are not persons
+//! (CONTRIBUTING.md).
 
 use super::none_of;
 use super::source::{ends_in, files, has_word, product, read};

@@ -75,8 +75,8 @@ pub(super) fn leader(view: &View, project: &str) -> String {
     line.iter().find_map(of).unwrap_or_default()
 }
 
-/// For whom a count is today: as it was mapped when it was seen, and where that was nobody whom the bank
-/// knows, as the mappings of today have it.
+/// For whom a count is today: as it was mapped when it was seen, and if that was nobody in the bank, by the
+/// mappings of today.
 pub(super) struct CurrentNames<'w> {
     project: Cow<'w, str>,
     user: Cow<'w, str>,

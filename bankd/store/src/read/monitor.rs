@@ -154,7 +154,7 @@ fn asked(row: &JournalRow) -> Watched {
     }
 }
 
-/// The refusal that a transaction tells of.
+/// The refusal that a transaction records.
 struct Said {
     code: String,
     figures: Option<(String, String)>,

@@ -1,7 +1,7 @@
-//! The factored sums of what stands when hardware changes (decision 0083).
+//! The factored sums of existing uses when hardware changes (decision 0083).
 //!
 //! A use counts with the factor that the hardware declared today had when its job began. Who declares
-//! other hardware changes that for uses that stand: they are taken away with the factor of before and
+//! other hardware changes that for existing uses: they are taken away with the factor of before and
 //! added with that of today, in the transaction of the change. Nothing else of them is touched.
 
 use super::super::uses::machines;
@@ -56,7 +56,7 @@ impl Changing {
         }))
     }
 
-    /// Counts what stands by the factors of today, once they are written.
+    /// Counts existing uses by the factors of today, once they are written.
     pub(crate) fn recount(
         mut self,
         connection: &Connection,
@@ -87,7 +87,7 @@ impl Changing {
         self.machines.is_empty() || self.machines.contains(machine)
     }
 
-    /// Finished uses that stand for themselves: by the index of machines and ends.
+    /// Finished uses without an instance: by the index of machines and ends.
     fn finished(
         &mut self,
         connection: &Connection,

@@ -1,4 +1,4 @@
-//! Rollups of whole months (decision 0089): what the days of a month come to, for each key, so
+//! Rollups of whole months (decision 0089): the totals of a month's days, for each key, so
 //! that a report of a year reads a row for a month instead of thirty.
 //!
 //! A month stands for all of its days, or it has no rows and its days are read. Rows are made of what was
@@ -163,8 +163,8 @@ impl Standing {
         Ok(())
     }
 
-    /// Writes down what a month comes to, in the open database transaction; false, and nothing, where its
-    /// days are not those any more that it was made of, or it stands already.
+    /// Writes the totals of a month, in the open database transaction; false, without a write, if its
+    /// days changed since, or the month is stored already.
     ///
     /// # Errors
     /// If the store fails.
