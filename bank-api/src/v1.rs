@@ -28,7 +28,6 @@ mod attention;
 mod collect;
 mod correction;
 mod cycle;
-mod equipment;
 mod explain;
 mod export;
 mod import;
@@ -39,7 +38,7 @@ mod mapping;
 mod money;
 mod monitor;
 #[cfg(feature = "openapi")]
-mod openapi;
+pub mod openapi;
 mod operations;
 mod past;
 mod proof;
@@ -77,10 +76,6 @@ pub use correction::{
     RemoveQuery, Transfer, TransferPart,
 };
 pub use cycle::{Cycle, CycleRun, NewCycle, PatchCycle};
-pub use equipment::{
-    Contribution, Contributor, Downtime, Hardware, ImportedTable, NewContribution, NewContributor,
-    NewDowntime, NewHardware, PatchContribution, PatchContributor, PatchDowntime, PatchHardware,
-};
 pub use explain::{Considered, ExplainQuery, Explained, Explanation, RefusedReserve};
 pub use export::{
     ExportPage, ExportQuery, Lost, OnDemandBalance, OnDemandBalances, OnDemandConfig,

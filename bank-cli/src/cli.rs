@@ -10,13 +10,14 @@
 )]
 
 mod access;
+mod accountant;
 mod asset;
 mod attention;
 mod collect;
 mod correction;
 mod cycle;
-mod equipment;
 mod hold;
+pub(crate) mod kind;
 mod mapping;
 mod nami;
 mod noun;
@@ -46,6 +47,7 @@ pub(crate) use self::{
         AddToken, DecideArgs, GrantArgs, LimitCommand, LimitOf, ProposalCommand, ProposeArgs,
         RoleCommand, SetLimit, TokenCommand,
     },
+    accountant::{ImportTable, ImportTables, TakeArgs},
     asset::{
         AccountCommand, AddAccount, AddKey, AllocationCommand, Constraints, KeyCommand,
         LienCommand, Overflowing, Place, RotateKey, SetAllocation, SetKey,
@@ -54,12 +56,8 @@ pub(crate) use self::{
     collect::{CollectArgs, CollectCommand, CollectStatusArgs},
     correction::{AdjustArgs, RefundArgs, SettleArgs, TransferArgs, UndoArgs},
     cycle::{AddCycle, ClockCommand, CycleCommand, MonitorArgs, SetCycle, WhatIfArgs},
-    equipment::{
-        AddContribution, AddDowntime, AddHardware, ContributionCommand, ContributorArgs,
-        ContributorCommand, DowntimeCommand, HardwareCommand, ImportTable, ImportTables,
-        SetContribution, SetDowntime, SetHardware, TakeArgs, ValidArgs,
-    },
     hold::{ChargeArgs, ObjectArgs, ReserveArgs, UsageArgs},
+    kind::{Action, Given, KindCommand},
     mapping::{AddMapping, AssignArgs, MappingCommand, SetMapping, UnmappedArgs, UnmappedCommand},
     nami::{
         CheckArgs, DropArgs, MoabCommand, NamiCommand, One, Page, QuarantineCommand, SpoolCommand,
@@ -237,15 +235,8 @@ pub(crate) enum Command {
     /// Usage without a project, and its assignment
     #[command(args_conflicts_with_subcommands = true)]
     Unmapped(Box<UnmappedArgs>),
-    /// Hardware inventory: hosts, capacity, conversion factors
-    #[command(subcommand)]
-    Hardware(HardwareCommand),
-    /// Hardware contributions
-    #[command(subcommand)]
-    Contribution(ContributionCommand),
-    /// People and groups who fund hardware
-    #[command(subcommand)]
-    Contributor(ContributorCommand),
+    #[command(flatten)]
+    Kind(KindCommand),
     /// Collect usage from Slurm, Prometheus, Nomad or Kubernetes
     #[command(subcommand)]
     Collect(CollectCommand),

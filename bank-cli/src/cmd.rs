@@ -16,7 +16,6 @@ mod collect;
 mod correction;
 mod cycle;
 mod deposit;
-mod equipment;
 mod explain;
 mod export;
 pub(crate) mod generate;
@@ -24,6 +23,7 @@ mod import;
 mod job;
 mod journal;
 mod key;
+mod kind;
 mod lien;
 mod machine;
 mod mapping;
@@ -125,9 +125,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Reconcile(args) => reconcile::run(context, args),
         Command::Mapping(command) => mapping::run(context, command),
         Command::Unmapped(args) => unmapped::run(context, *args),
-        Command::Hardware(command) => equipment::hardware(context, command),
-        Command::Contribution(command) => equipment::contribution(context, command),
-        Command::Contributor(command) => equipment::contributor(context, command),
+        Command::Kind(command) => kind::run(context, command),
         Command::Collect(command) => collect::run(context, command),
         Command::Priority(args) => priority::run(context, *args),
         Command::Report(args) => report::run(context, args.command),

@@ -59,6 +59,7 @@ const GROUPS: [Group; 6] = [
             "contributor",
             "contribution",
             "priority",
+            "kind",
             "records",
         ],
     },
@@ -122,7 +123,7 @@ pub(crate) fn show(wanted: &HelpArgs) -> Result<String, Failure> {
 }
 
 /// The command tree with these screens in place of the library's own.
-fn command() -> clap::Command {
+pub(crate) fn command() -> clap::Command {
     let tree = Cli::command();
     let overview = screen(&tree, false);
     let global: Vec<clap::Id> = tree

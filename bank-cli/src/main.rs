@@ -25,6 +25,7 @@ mod period;
 mod picture;
 mod printable;
 mod separated;
+mod site;
 mod terminal;
 mod upload;
 mod when;
@@ -43,7 +44,8 @@ fn main() -> ExitCode {
     if let Some(tool) = words.next().and_then(|name| Tool::of(&name)) {
         return gold::main(tool, words);
     }
-    let cli = match help::parse(std::env::args_os()) {
+    let words: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    let cli = match site::parse(&words) {
         Ok(cli) => cli,
         Err(error) => {
             if let Some(failure) = Failure::of_parser(&error) {

@@ -88,6 +88,14 @@ pub(crate) fn named(name: &str, kind: Kind) -> Column {
     }
 }
 
+/// A column of a declared field.
+pub(crate) fn described(name: &str, title: &str, kind: Kind) -> Column {
+    Column {
+        title: Cow::Owned(title.to_owned()),
+        ..named(name, kind)
+    }
+}
+
 impl Column {
     /// The field that it shows.
     pub(crate) fn key(&self) -> &str {
@@ -158,7 +166,7 @@ pub(crate) struct Sheet {
     /// Lines that want attention, marked `!`.
     pub(crate) attention: Vec<String>,
     /// Said in place of a table without rows.
-    pub(crate) empty: &'static str,
+    pub(crate) empty: Cow<'static, str>,
 }
 
 impl Sheet {
@@ -166,12 +174,12 @@ impl Sheet {
     pub(crate) fn new<T: Serialize>(
         columns: Vec<Column>,
         items: &[T],
-        empty: &'static str,
+        empty: impl Into<Cow<'static, str>>,
     ) -> Self {
         Self {
             columns,
             rows: items.iter().map(row).collect(),
-            empty,
+            empty: empty.into(),
             ..Self::default()
         }
     }

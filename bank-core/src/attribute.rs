@@ -74,7 +74,7 @@ pub fn check_name(name: &str) -> Result<(), Refusal> {
     }
     if PROPERTIES.iter().any(|own| own.eq_ignore_ascii_case(name)) {
         return Err(Refusal::AlreadyExists {
-            kind: "property",
+            kind: "property".into(),
             name: name.to_owned(),
         });
     }

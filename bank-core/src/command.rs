@@ -14,12 +14,12 @@ mod assign;
 mod attention;
 mod check;
 mod correction;
-mod equipment;
 mod import;
 mod note;
 mod object;
 mod op;
 mod period;
+mod record;
 mod registry;
 mod scope;
 mod usage;
@@ -29,12 +29,12 @@ pub use assign::Assign;
 pub use attention::{Ack, Attention, Switch};
 pub(crate) use check::check_duration;
 pub use correction::{Adjust, After, Refund, RemoveAllocation, Reverse, Settle, Transfer};
-pub use equipment::{Equipment, SetContribution, SetContributor, SetDowntime, SetHardware};
 pub use import::{Chunk, Reports};
 pub use note::NOTE_MAX;
 pub use object::Object;
 pub use op::OPS;
 pub use period::{ClosePeriod, Period};
+pub use record::{RecordAction, RecordChange};
 pub use registry::{
     AddCycle, AddProject, MergeUser, SetAccount, SetCycle, SetKey, SetMachine, SetMapping,
     SetMember, SetProject, SetRate, SetUser,
@@ -145,8 +145,8 @@ pub enum Command {
     Assign(Box<Assign>),
     /// Closes the books of a period, or opens the last one again.
     Period(Period),
-    /// Says what clusters are made of, and who paid for it.
-    Equipment(Box<Equipment>),
+    /// Adds, changes or removes a record of reference data.
+    Record(Box<RecordChange>),
     /// Says who may do what.
     Access(Access),
 }
@@ -204,7 +204,7 @@ impl Command {
             Command::RemoveMapping(_) => "mapping_rm",
             Command::Assign(_) => "adjust",
             Command::Period(period) => period.op(),
-            Command::Equipment(equipment) => equipment.op(),
+            Command::Record(change) => change.op,
             Command::Access(access) => access.op(),
         }
     }

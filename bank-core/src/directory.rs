@@ -9,12 +9,11 @@ mod mapped;
 mod tree;
 
 pub use access::Approval;
-pub use equipment::Equipped;
 pub use policy::{FALLBACK_MODES, FallbackMode, ORDERS, Policy, SelectionOrder};
 pub use tree::DEPTH_MAX;
 
+mod contributor;
 mod cycle;
-mod equipment;
 mod mode;
 mod names;
 mod policy;
@@ -23,6 +22,7 @@ mod quiet;
 use crate::amount::Precision;
 use crate::attribute::Attribute;
 use crate::ids::{AccountId, CycleId, GrantId, MachineId, ProjectId, UNBILLED, UserId};
+use crate::kind::Records;
 use crate::mapping::Mappings;
 use crate::model::{
     Account, Cycle, Dimension, Grant, Key, Limit, LimitOf, Machine, Member, MemberRole, Project,
@@ -58,8 +58,8 @@ pub struct Directory {
     pub attributes: Vec<Attribute>,
     /// Whom usage is for, where its source says it in names of its own.
     pub mappings: Mappings,
-    /// What clusters are made of and who paid for it.
-    pub equipment: Equipped,
+    /// Records of declared kinds.
+    pub records: Records,
     /// Other names of users, as sources have them, with the users.
     aliases: BTreeMap<String, UserId>,
     projects: BTreeMap<ProjectId, Project>,
@@ -98,7 +98,7 @@ impl Directory {
             rates: Vec::new(),
             attributes: Vec::new(),
             mappings: Mappings::default(),
-            equipment: Equipped::default(),
+            records: Records::default(),
             aliases: BTreeMap::new(),
             projects: BTreeMap::new(),
             users: BTreeMap::new(),

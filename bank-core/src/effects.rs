@@ -6,10 +6,11 @@ use crate::decimal::Decimal;
 use crate::ids::{
     AccountId, AllocationId, EntryId, InstanceId, LienId, Next, ProjectId, TxId, UsageId, UserId,
 };
+use crate::kind::Record;
 use crate::mapping::Mapping;
 use crate::model::{
-    Account, Allocation, Contribution, Contributor, Cycle, Downtime, Grant, Hardware, Instance,
-    Key, Lien, Limit, LimitOf, Machine, Member, Project, Proposal, Quote, User,
+    Account, Allocation, Cycle, Grant, Instance, Key, Lien, Limit, LimitOf, Machine, Member,
+    Project, Proposal, Quote, User,
 };
 use crate::rate::Rate;
 use crate::terms::Span;
@@ -117,14 +118,8 @@ pub enum DirectoryRow {
     Attribute(Attribute),
     /// A mapping.
     Mapping(Mapping),
-    /// Nodes of a kind.
-    Hardware(Hardware),
-    /// A known downtime of nodes of a kind.
-    Downtime(Downtime),
-    /// A contribution.
-    Contribution(Contribution),
-    /// Somebody whom contributions are credited to.
-    Contributor(Contributor),
+    /// A record of a declared kind.
+    Record(Record),
     /// Whether nothing of a project is watched for attention.
     Quiet(ProjectId, bool),
     /// A role that a person was given, or that was taken back.

@@ -33,12 +33,6 @@ id! {
     MappingId,
     /// A cycle's number.
     CycleId,
-    /// The number of a kind of nodes.
-    HardwareId,
-    /// The number of a downtime of hardware.
-    DowntimeId,
-    /// A contribution's number.
-    ContributionId,
     /// The number of a role that somebody was given.
     GrantId,
     /// A proposal's number: that of the transaction that proposed it.

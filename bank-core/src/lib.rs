@@ -32,6 +32,7 @@ pub mod forecast;
 pub mod history;
 pub mod ids;
 pub mod invariant;
+pub mod kind;
 pub mod ledger;
 pub mod mapping;
 pub mod model;

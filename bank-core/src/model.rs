@@ -3,7 +3,6 @@
 mod access;
 mod cycle;
 mod dimension;
-mod equipment;
 mod instance;
 mod machine;
 
@@ -13,7 +12,6 @@ pub use access::{
 };
 pub use cycle::{Cycle, CycleRun, Every};
 pub use dimension::{Constraint, Dimension, Traits};
-pub use equipment::{Contribution, Contributor, Downtime, Hardware};
 pub use instance::{
     CLOSINGS, Closing, Facts, Instance, InstanceKey, LIEN_STATES, Lien, LienState, ObjectType,
     Portion, Quote, Standing,

@@ -3,6 +3,7 @@
 use crate::amount::{Amount, AmountError};
 use crate::ids::{BadName, NAME_BYTES_MAX};
 use crate::time::Timestamp;
+use std::borrow::Cow;
 
 /// A refusal. The code is stable; HTTP status and exit codes are in the one table of `bank-api`
 /// (decisions.md 17). Names in it are bounded and are those that the caller gave.
@@ -106,7 +107,7 @@ pub enum Refusal {
     /// No object of that name or number.
     NotFound {
         /// Kind of object.
-        kind: &'static str,
+        kind: Cow<'static, str>,
         /// The name as given.
         name: String,
     },
@@ -129,6 +130,18 @@ pub enum Refusal {
         /// The name, shortened.
         name: String,
     },
+    /// A field of a record without a value where it needs one.
+    NoField {
+        /// Its name.
+        field: String,
+    },
+    /// A value that a field of a record does not take.
+    BadField {
+        /// The field.
+        field: String,
+        /// The values that it takes.
+        expected: String,
+    },
     /// A value that the setting does not take.
     BadValue {
         /// The setting.
@@ -139,7 +152,7 @@ pub enum Refusal {
     /// An object of that name is there already.
     AlreadyExists {
         /// Kind of object.
-        kind: &'static str,
+        kind: Cow<'static, str>,
         /// The name.
         name: String,
     },
@@ -345,9 +358,9 @@ impl Refusal {
             Refusal::Ambiguous { .. } | Refusal::AmbiguousJob { .. } => "ambiguous",
             Refusal::NegativeCharge => "negative_charge",
             Refusal::BadDuration => "bad_duration",
-            Refusal::MissingField { .. } => "missing_field",
+            Refusal::MissingField { .. } | Refusal::NoField { .. } => "missing_field",
             Refusal::BadName { .. } => "bad_name",
-            Refusal::BadValue { .. } => "bad_value",
+            Refusal::BadValue { .. } | Refusal::BadField { .. } => "bad_value",
             Refusal::AlreadyExists { .. } => "already_exists",
             Refusal::WasRemoved { .. } => "was_removed",
             Refusal::Cycle { .. } => "cycle",
@@ -383,9 +396,9 @@ impl Refusal {
     }
 
     /// The refusal `not_found` for a name as given.
-    pub fn not_found(kind: &'static str, name: &str) -> Refusal {
+    pub fn not_found(kind: impl Into<Cow<'static, str>>, name: &str) -> Refusal {
         Refusal::NotFound {
-            kind,
+            kind: kind.into(),
             name: short(name),
         }
     }

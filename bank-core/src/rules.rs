@@ -15,7 +15,6 @@ pub(crate) mod clock;
 mod correction;
 mod cycle;
 pub mod enforce;
-mod equipment;
 pub(crate) mod fallback;
 mod funds;
 mod import;
@@ -30,6 +29,7 @@ mod period;
 mod promise;
 mod quote;
 mod rates;
+mod record;
 pub mod refused;
 mod report;
 mod same;
@@ -120,7 +120,7 @@ fn by_family(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effect
         Command::Assign(assign) => assign::assign(assign, view, ctx),
         Command::Period(Period::Close(close)) => period::close(close, view, ctx),
         Command::Period(Period::Reopen(note)) => period::reopen(note, view, ctx),
-        Command::Equipment(equipment) => equipment::decide(equipment, view, ctx),
+        Command::Record(change) => record::decide(change, view, ctx),
         Command::Access(access) => access::decide(access, view, ctx),
         Command::MergeUser(merge) => admin::merge_user(merge, view, ctx),
         Command::AddProject(_)

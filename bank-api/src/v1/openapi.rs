@@ -29,21 +29,26 @@ fn or_null(kind: Type, says: &str) -> ObjectBuilder {
         .description(Some(says))
 }
 
+/// A page of a list of a named schema.
+pub fn list(of: Ref) -> RefOr<AnySchema> {
+    let items = ArrayBuilder::new()
+        .items(of)
+        .description(Some("The rows of this page, in the order of the route."));
+    let next = or_null(
+        Type::String,
+        "Cursor of the next page, to be sent back as `after`; `null` on the last page.",
+    );
+    let schema = ObjectBuilder::new()
+        .property("items", items)
+        .property("next", next)
+        .required("items")
+        .required("next");
+    RefOr::T(Schema::Object(schema.build()))
+}
+
 impl<T: ToSchema> PartialSchema for List<T> {
     fn schema() -> RefOr<AnySchema> {
-        let items = ArrayBuilder::new()
-            .items(place::<T>())
-            .description(Some("The rows of this page, in the order of the route."));
-        let next = or_null(
-            Type::String,
-            "Cursor of the next page, to be sent back as `after`; `null` on the last page.",
-        );
-        let schema = ObjectBuilder::new()
-            .property("items", items)
-            .property("next", next)
-            .required("items")
-            .required("next");
-        RefOr::T(Schema::Object(schema.build()))
+        list(place::<T>())
     }
 }
 
@@ -57,29 +62,34 @@ impl<T: ToSchema> ToSchema for List<T> {
     }
 }
 
+/// A named schema with the transaction that wrote it.
+pub fn written(of: Ref) -> RefOr<AnySchema> {
+    let transaction = or_null(
+        Type::Integer,
+        "The journal transaction; `null` on a dry run and where nothing changed.",
+    );
+    let dry_run = ObjectBuilder::new()
+        .schema_type(Type::Boolean)
+        .description(Some("True when the change was decided only."));
+    let warnings = ArrayBuilder::new()
+        .items(ObjectBuilder::new().schema_type(Type::String))
+        .description(Some(
+            "What the caller should know although the change was accepted.",
+        ));
+    let written = ObjectBuilder::new()
+        .property("transaction", transaction)
+        .property("dry_run", dry_run)
+        .property("warnings", warnings)
+        .required("transaction")
+        .required("dry_run")
+        .required("warnings");
+    let schema = AllOfBuilder::new().item(of).item(written);
+    RefOr::T(Schema::AllOf(schema.build()))
+}
+
 impl<T: ToSchema> PartialSchema for Written<T> {
     fn schema() -> RefOr<AnySchema> {
-        let transaction = or_null(
-            Type::Integer,
-            "The journal transaction; `null` on a dry run and where nothing changed.",
-        );
-        let dry_run = ObjectBuilder::new()
-            .schema_type(Type::Boolean)
-            .description(Some("True when the change was decided only."));
-        let warnings = ArrayBuilder::new()
-            .items(ObjectBuilder::new().schema_type(Type::String))
-            .description(Some(
-                "What the caller should know although the change was accepted.",
-            ));
-        let written = ObjectBuilder::new()
-            .property("transaction", transaction)
-            .property("dry_run", dry_run)
-            .property("warnings", warnings)
-            .required("transaction")
-            .required("dry_run")
-            .required("warnings");
-        let schema = AllOfBuilder::new().item(place::<T>()).item(written);
-        RefOr::T(Schema::AllOf(schema.build()))
+        written(place::<T>())
     }
 }
 

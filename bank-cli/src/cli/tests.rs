@@ -197,3 +197,27 @@ fn every_option_of_every_command_parses_without_a_panic() {
     }
     assert!(taken > 1000, "{taken} lines were taken");
 }
+
+/// A kind or a field that a site adds cannot hide a command or an option of the program.
+#[test]
+fn words_of_the_program_are_reserved() {
+    use bank_core::kind::{declared, site};
+    let tree = Cli::command();
+    let is_kind = |word: &str| declared().iter().any(|kind| kind.word == word);
+    let mut missing = Vec::new();
+    for command in tree.get_subcommands() {
+        let words = command.get_all_aliases().chain([command.get_name()]);
+        let words = words.map(|word| word.replace('-', "_"));
+        missing.extend(words.filter(|w| !is_kind(w) && !site::RESERVED.contains(&w.as_str())));
+    }
+    let add = kind::command(&declared()[0], &[]);
+    let own = add.get_subcommands().flat_map(clap::Command::get_arguments);
+    let options = own.filter(|arg| declared()[0].field(arg.get_id().as_str()).is_none());
+    for option in tree.get_arguments().chain(options) {
+        let word = option.get_id().as_str().to_owned();
+        if !site::RESERVED_FIELDS.contains(&word.as_str()) {
+            missing.push(word);
+        }
+    }
+    assert_eq!(missing, Vec::<String>::new());
+}

@@ -207,7 +207,7 @@ fn sheet(accounts: &[Account], one: bool) -> Sheet {
     Sheet {
         columns,
         rows,
-        empty: "no accounts",
+        empty: "no accounts".into(),
         ..Sheet::default()
     }
     .unit(unit)

@@ -111,7 +111,7 @@ fn sheet(balances: &[Balance], args: &BalanceArgs, form: &Form, now_us: i64) -> 
         } else {
             attention
         },
-        empty: "no balances",
+        empty: "no balances".into(),
     }
 }
 

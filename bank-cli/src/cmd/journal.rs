@@ -303,7 +303,7 @@ fn sheet(context: &Context, entries: &[JournalEntry], look: Look) -> Sheet {
     Sheet {
         columns,
         rows,
-        empty: "nothing in the journal",
+        empty: "nothing in the journal".into(),
         ..Sheet::default()
     }
 }

@@ -147,7 +147,7 @@ fn sheet(rows: Vec<Row>) -> Sheet {
     Sheet {
         columns,
         rows,
-        empty: "no projects",
+        empty: "no projects".into(),
         ..Sheet::default()
     }
 }

@@ -177,7 +177,7 @@ pub(super) fn sheet(table: &UsageTable, in_seconds: bool) -> Sheet {
         columns,
         rows: table.rows.iter().map(flat).collect(),
         unit: table.unit.clone(),
-        empty: "nothing was used",
+        empty: "nothing was used".into(),
         ..Sheet::default()
     }
 }

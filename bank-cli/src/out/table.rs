@@ -9,7 +9,7 @@ use crate::{figure, printable::printable, when};
 pub(super) fn rows(form: &Form, sheet: &Sheet, columns: &[&Column]) -> String {
     let mut out = String::new();
     if sheet.rows.is_empty() {
-        out.push_str(sheet.empty);
+        out.push_str(&sheet.empty);
         out.push('\n');
     } else {
         let whole = all_whole(sheet, columns);

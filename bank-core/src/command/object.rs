@@ -96,7 +96,7 @@ impl Command {
             | Command::RemoveMapping(_)
             | Command::Assign(_)
             | Command::Period(_)
-            | Command::Equipment(_) => vec![Object::Bank],
+            | Command::Record(_) => vec![Object::Bank],
         }
     }
 }

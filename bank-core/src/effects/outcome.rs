@@ -7,11 +7,11 @@ use super::{
 use crate::amount::Amount;
 use crate::attribute::Attribute;
 use crate::ids::{AccountId, AllocationId, InstanceId, LienId, TxId};
+use crate::kind::Record;
 use crate::mapping::Mapping;
 use crate::model::{
-    Account, Allocation, Closing, Contribution, Contributor, Cycle, CycleRun, Downtime, Figures,
-    Grant, Hardware, Instance, InstanceKey, Key, Lien, Limit, Machine, Member, Project, Proposal,
-    Quote, User,
+    Account, Allocation, Closing, Cycle, CycleRun, Figures, Grant, Instance, InstanceKey, Key,
+    Lien, Limit, Machine, Member, Project, Proposal, Quote, User,
 };
 use crate::rate::Rate;
 use crate::refusal::Refusal;
@@ -84,14 +84,8 @@ pub enum Outcome {
     Attention(usize),
     /// A mapping was added or changed.
     Mapping(Box<Mapping>),
-    /// Nodes of a kind were added or changed.
-    Hardware(Box<Hardware>),
-    /// A known downtime of hardware was added or changed.
-    Downtime(Box<Downtime>),
-    /// A contribution was added or changed.
-    Contribution(Box<Contribution>),
-    /// A contributor was added or changed.
-    Contributor(Box<Contributor>),
+    /// A record was added or changed.
+    Record(Box<Record>),
     /// What a directory of people said of a user was merged; whether they are new, and whether
     /// anything changed.
     Merged(User, Merge),

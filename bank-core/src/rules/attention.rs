@@ -68,7 +68,7 @@ fn acknowledge(ack: &Ack, view: &View, ctx: &Context<'_>) -> Result<Effects, Ref
     let open = open.ok_or_else(|| Refusal::not_found("attention", &number()))?;
     if open.acked.is_some() {
         return Err(Refusal::AlreadyExists {
-            kind: "acknowledgement",
+            kind: "acknowledgement".into(),
             name: number(),
         });
     }

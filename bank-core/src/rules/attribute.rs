@@ -20,7 +20,7 @@ pub(super) fn add(new: &Attribute, view: &View, ctx: &Context<'_>) -> Result<Eff
     }
     if ctx.directory.attribute(&new.name).is_some() {
         return Err(Refusal::AlreadyExists {
-            kind: "attribute",
+            kind: "attribute".into(),
             name: new.name.clone(),
         });
     }

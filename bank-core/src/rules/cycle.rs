@@ -22,7 +22,7 @@ pub(super) fn add(add: &AddCycle, view: &View, ctx: &Context<'_>) -> Result<Effe
     let known = ctx.directory.any_cycle_named(&add.name);
     if known.is_some_and(|c| !c.deleted) {
         return Err(Refusal::AlreadyExists {
-            kind: "cycle",
+            kind: "cycle".into(),
             name: add.name.clone(),
         });
     }

@@ -35,7 +35,7 @@ pub(super) fn check_new(key: &Key, ctx: &Context<'_>) -> Result<(), Refusal> {
             (true, true) => "removed token",
         };
         return Err(Refusal::AlreadyExists {
-            kind,
+            kind: kind.into(),
             name: key.id.clone(),
         });
     }

@@ -119,7 +119,7 @@ fn check(mapping: &Mapping, ctx: &Context<'_>) -> Result<(), Refusal> {
     };
     match ctx.directory.mappings.in_order().into_iter().find(same) {
         Some(known) => Err(Refusal::AlreadyExists {
-            kind: "mapping",
+            kind: "mapping".into(),
             name: known.id.0.to_string(),
         }),
         None => Ok(()),

@@ -224,6 +224,8 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
         }
         Refusal::MissingField { field } => format!("{field} is missing"),
         Refusal::BadName { name } => format!("{name:?} cannot be a name"),
+        Refusal::NoField { field } => format!("{field} is missing"),
+        Refusal::BadField { field, expected } => format!("{field}: expected {expected}"),
         Refusal::BadValue { field, expected } => format!("{field}: expected {expected}"),
         Refusal::AlreadyExists { kind, name } if kind.starts_with("removed ") => {
             format!("{name:?} is the id of a {kind}: no id is used twice")

@@ -6,6 +6,7 @@
 
 mod operation;
 pub mod page;
+mod record;
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -47,7 +48,10 @@ pub fn document(rows: &[Route]) -> Value {
     for row in rows.iter().filter(|row| !row.given.is_empty()) {
         let operation = operation(row, &mut schemas);
         let method = row.method.as_str().to_lowercase();
-        paths.entry(row.path).or_default().insert(method, operation);
+        paths
+            .entry(&row.path)
+            .or_default()
+            .insert(method, operation);
     }
     json!({
         "openapi": "3.1.0",
@@ -191,6 +195,10 @@ impl Schemas {
     /// What a body is, by its media type.
     fn content(&mut self, content: &Content) -> Value {
         match content {
+            Content::Record(kind, form) => {
+                json!({"application/json": {"schema": record::schema(self, kind, *form)}})
+            }
+            Content::Object => json!({"application/json": {"schema": {"type": "object"}}}),
             Content::Json(shape) => json!({"application/json": {"schema": self.place(shape)}}),
             Content::Bytes(media) if media.starts_with("text/") => {
                 json!({*media: {"schema": {"type": "string"}}})

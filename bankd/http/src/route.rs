@@ -15,6 +15,7 @@ use axum::http::Method;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
+use bank_core::kind::Kind;
 use bankd_ledger::access::right::Right;
 use bankd_services::Services;
 use utoipa::ToSchema;
@@ -55,9 +56,28 @@ impl Shape {
     }
 }
 
+/// What a record of a declared kind is sent or answered as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// One record.
+    One,
+    /// A page of records.
+    List,
+    /// A new record.
+    New,
+    /// Changes to a record.
+    Patch,
+    /// A record with the transaction that wrote it.
+    Written,
+}
+
 /// What a body is.
 #[derive(Clone, Copy, Debug)]
 pub enum Content {
+    /// JSON of a declared kind.
+    Record(&'static Kind, Form),
+    /// A JSON object whose members the site declares.
+    Object,
     /// JSON of a shape.
     Json(Shape),
     /// Bytes, with the media type.
@@ -65,14 +85,14 @@ pub enum Content {
 }
 
 /// One answer of a route that did what it was asked.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Given {
     /// HTTP status.
     pub status: u16,
     /// What is in it.
     pub content: Content,
     /// One sentence.
-    pub says: &'static str,
+    pub says: Cow<'static, str>,
 }
 
 /// A row before it says who may: it fits in no table.
@@ -80,7 +100,7 @@ pub struct Given {
 #[must_use]
 pub struct Unruled {
     method: Method,
-    path: &'static str,
+    path: Cow<'static, str>,
     handler: MethodRouter<Arc<Services>>,
 }
 
@@ -88,11 +108,11 @@ impl Unruled {
     /// The one right that the route needs.
     pub fn right(self, right: Right) -> Route {
         Route {
-            writes: auth::is_mutating(&self.method, self.path),
+            writes: auth::is_mutating(&self.method, &self.path),
             method: self.method,
             path: self.path,
             right,
-            says: "",
+            says: Cow::Borrowed(""),
             more: "",
             numbers: &[],
             query: None,
@@ -111,11 +131,11 @@ pub struct Route {
     /// The method; a `GET` answers `HEAD` too.
     pub method: Method,
     /// The path, with `{names}` of its parameters.
-    pub path: &'static str,
+    pub path: Cow<'static, str>,
     /// What a caller needs.
     pub right: Right,
     /// One line: what it does.
-    pub says: &'static str,
+    pub says: Cow<'static, str>,
     /// What more there is to know; may be empty.
     pub more: &'static str,
     /// Whether it needs an idempotency key, and takes `dry_run`.
@@ -138,14 +158,14 @@ macro_rules! methods {
         impl Route {
             $(
                 $(#[$doc])*
-                pub fn $name<H, T>(path: &'static str, handler: H) -> Unruled
+                pub fn $name<H, T>(path: impl Into<Cow<'static, str>>, handler: H) -> Unruled
                 where
                     H: Handler<T, Arc<Services>>,
                     T: 'static,
                 {
                     Unruled {
                         method: Method::$method,
-                        path,
+                        path: path.into(),
                         handler: on(MethodFilter::$method, handler),
                     }
                 }
@@ -167,8 +187,8 @@ methods! {
 
 impl Route {
     /// What it does, in one line without a full stop.
-    pub fn says(mut self, says: &'static str) -> Self {
-        self.says = says;
+    pub fn says(mut self, says: impl Into<Cow<'static, str>>) -> Self {
+        self.says = says.into();
         self
     }
 
@@ -196,6 +216,48 @@ impl Route {
         self
     }
 
+    /// A body of a declared kind.
+    pub fn takes_record(mut self, kind: &'static Kind, form: Form) -> Self {
+        self.body = Some(Content::Record(kind, form));
+        self
+    }
+
+    /// A body whose members the site declares.
+    pub fn takes_object(mut self) -> Self {
+        self.body = Some(Content::Object);
+        self
+    }
+
+    /// An answer of a declared kind.
+    pub fn gives_record(
+        mut self,
+        status: u16,
+        kind: &'static Kind,
+        form: Form,
+        says: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        let says = says.into();
+        let content = Content::Record(kind, form);
+        self.given.push(Given {
+            status,
+            content,
+            says,
+        });
+        self
+    }
+
+    /// An answer whose members the site declares.
+    pub fn gives_object(mut self, status: u16, says: &'static str) -> Self {
+        let says = says.into();
+        let content = Content::Object;
+        self.given.push(Given {
+            status,
+            content,
+            says,
+        });
+        self
+    }
+
     /// A body of another kind.
     pub fn bytes(mut self, media: &'static str) -> Self {
         self.body = Some(Content::Bytes(media));
@@ -208,7 +270,7 @@ impl Route {
         self.given.push(Given {
             status,
             content,
-            says,
+            says: says.into(),
         });
         self
     }
@@ -219,7 +281,7 @@ impl Route {
         self.given.push(Given {
             status,
             content,
-            says,
+            says: says.into(),
         });
         self
     }
@@ -240,7 +302,7 @@ pub fn mount(rows: Vec<Route>, services: &Arc<Services>) -> Router<Arc<Services>
             right: row.right,
         };
         let handler = row.handler.layer(from_fn_with_state(guard, guarded));
-        router.route(row.path, handler)
+        router.route(&row.path, handler)
     })
 }
 
@@ -250,7 +312,7 @@ pub fn open(rows: Vec<Route>) -> Router<Arc<Services>> {
     let rows = rows.into_iter();
     let rows = rows.filter(|row| row.right == Right::Anybody);
     rows.fold(Router::new(), |router, row| {
-        router.route(row.path, row.handler)
+        router.route(&row.path, row.handler)
     })
 }
 

@@ -1,6 +1,6 @@
 //! Reference data out: one upsert a kind of row.
 
-use super::{Error, access, attention, codec, cycle, equipment, mapping};
+use super::{Error, access, attention, codec, cycle, kind, mapping};
 use bank_core::effects::DirectoryRow;
 use bank_core::model::{Account, ChargeDuration, Key, Machine, Mode, Overflow, Project, User};
 use bank_core::policy::ChargePolicy;
@@ -26,10 +26,7 @@ pub(super) fn write_reference(connection: &Connection, row: &DirectoryRow) -> Re
         DirectoryRow::Key(k) => write_key(connection, k)?,
         DirectoryRow::Cycle(c) => cycle::write(connection, c)?,
         DirectoryRow::Mapping(m) => mapping::write(connection, m)?,
-        DirectoryRow::Hardware(own) => equipment::write_hardware(connection, own)?,
-        DirectoryRow::Downtime(own) => equipment::write_downtime(connection, own)?,
-        DirectoryRow::Contributor(own) => equipment::write_contributor(connection, own)?,
-        DirectoryRow::Contribution(own) => equipment::write_contribution(connection, own)?,
+        DirectoryRow::Record(record) => kind::write(connection, record)?,
         DirectoryRow::Quiet(project, quiet) => {
             attention::write_quiet(connection, *project, *quiet)?
         }

@@ -1,6 +1,6 @@
 //! The row that says which bank this is, and the reference data.
 
-use super::{Error, access, attention, codec, cycle, equipment, mapping};
+use super::{Error, access, attention, codec, cycle, kind, mapping};
 use bank_core::amount::Precision;
 use bank_core::attribute::{Attribute, AttributeKind};
 use bank_core::calendar::{Calendar, Zone};
@@ -146,7 +146,7 @@ pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, E
         directory.put_cycle(cycle::read(r)?);
         Ok(())
     })?;
-    equipment::add_all(connection, &mut directory)?;
+    kind::add_all(connection, &mut directory.records)?;
     access::add_all(connection, &mut directory)?;
     Ok(directory)
 }

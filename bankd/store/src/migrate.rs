@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 32] = [
+const MIGRATIONS: [&str; 33] = [
     include_str!("../../../schema/sqlite/0001_ledger.sql"),
     include_str!("../../../schema/sqlite/0002_accounts.sql"),
     include_str!("../../../schema/sqlite/0003_reversal.sql"),
@@ -42,6 +42,7 @@ const MIGRATIONS: [&str; 32] = [
     include_str!("../../../schema/sqlite/0030_mode.sql"),
     include_str!("../../../schema/sqlite/0031_shadow.sql"),
     include_str!("../../../schema/sqlite/0032_later_credits.sql"),
+    include_str!("../../../schema/sqlite/0033_record.sql"),
 ];
 
 /// The last migration that changed what rollups are: a bank of an earlier version gets them filled.

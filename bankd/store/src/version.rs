@@ -5,12 +5,12 @@
 //! a change counts from when it was recorded, whatever its transaction is effective from: nobody
 //! could have known it before. What there was before the table is said to be of transaction 0.
 //!
-//! [`kinds`] says which columns; [`check`] proves the tables of today against the newest versions.
+//! [`tables`] lists their columns; [`check`] proves the tables of today against the newest versions.
 
 mod historical;
-mod kinds;
+mod tables;
 
-use self::kinds::{KINDS, Kind};
+use self::tables::{Versioned, tables};
 use super::{Error, choice};
 use bank_core::effects::DirectoryRow;
 use bank_core::model::Lien;
@@ -39,17 +39,20 @@ pub(super) const LIEN: &str = "lien";
 pub(super) fn of(connection: &Connection, rows: &[DirectoryRow]) -> Result<Vec<Version>, Error> {
     let mut found: Vec<Version> = Vec::new();
     for row in rows {
-        let (kind, key) = kinds::of(row);
-        let version = read(connection, kind, &key)?;
-        if !found.contains(&version) {
-            found.push(version);
+        for (table, key) in tables::of(row) {
+            let version = read(connection, table, &key)?;
+            // A record without fields of the site has no row of the table `record`.
+            let has_row = version.state.is_some() || table.word != tables::RECORD;
+            if has_row && !found.contains(&version) {
+                found.push(version);
+            }
         }
     }
     found.sort_unstable();
     Ok(found)
 }
 
-fn read(connection: &Connection, kind: &Kind, key: &[Value]) -> Result<Version, Error> {
+fn read(connection: &Connection, kind: &Versioned, key: &[Value]) -> Result<Version, Error> {
     let mut statement = connection.prepare_cached(&kind.one())?;
     let state = statement.query_row(params_from_iter(key), |r| r.get(0));
     let part = |value: &Value| match value {
@@ -123,7 +126,7 @@ pub(super) fn seed(connection: &mut Connection) -> Result<(), Error> {
         return Ok(());
     }
     let all = connection.transaction()?;
-    for kind in KINDS {
+    for kind in tables() {
         let sql = format!(
             "INSERT INTO version (kind, key, tx, state) SELECT ?1, k, 0, s FROM ({})",
             kind.all()
@@ -166,7 +169,7 @@ fn digest(connection: &Connection) -> Result<Vec<u8>, Error> {
 /// and whether what is said of transaction 0 was changed.
 pub(super) fn check(connection: &Connection) -> Result<Vec<String>, Error> {
     let mut findings = Vec::new();
-    for kind in KINDS {
+    for kind in tables() {
         let mut statement = connection.prepare(&kind.differing())?;
         let mut rows = statement.query([kind.word])?;
         while let Some(row) = rows.next()? {
@@ -192,7 +195,11 @@ pub(super) fn check(connection: &Connection) -> Result<Vec<String>, Error> {
     if stored != Some(digest(connection)?) {
         findings.push("what there was before the journal told of it was changed".to_owned());
     }
-    let words: Vec<&str> = KINDS.iter().map(|kind| kind.word).chain([LIEN]).collect();
+    let words: Vec<&str> = tables()
+        .iter()
+        .map(|kind| kind.word)
+        .chain([LIEN])
+        .collect();
     let mut statement = connection.prepare("SELECT DISTINCT kind FROM version")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {

@@ -115,7 +115,7 @@ fn findings(bank: &Bank, token: &str, role: &str) -> Vec<String> {
     let foreign = foreign(bank);
     let mut found = Vec::new();
     for route in table().into_iter().filter(|route| route.method == "GET") {
-        let path = route.path;
+        let path = &*route.path;
         if let Some((before, _)) = path.split_once('{') {
             let Some(name) = foreign.get(path) else {
                 continue;

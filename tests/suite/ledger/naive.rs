@@ -338,7 +338,7 @@ impl Naive {
             | Command::SetMapping(_)
             | Command::RemoveMapping(_)
             | Command::MergeUser(_)
-            | Command::Equipment(_)
+            | Command::Record(_)
             | Command::Assign(_)
             | Command::Period(_) => {
                 panic!("what readers name is mapped before the rules: the scripts have none")

@@ -7,10 +7,9 @@ use super::ground::Ground;
 use super::history::{history, wild};
 use super::wild::{Dice, Known};
 use bank_core::calendar::Zone;
-use bank_core::command::{Chunk, Command, Equipment, SetHardware, UsageReport};
-use bank_core::contribution::host::Pattern;
+use bank_core::command::{Chunk, Command, RecordAction, RecordChange, UsageReport};
 use bank_core::decimal::Decimal;
-use bank_core::ids::HardwareId;
+use bank_core::kind::{self, Key, Value};
 use bank_core::model::{Facts, ObjectType};
 use bank_core::policy::{Ended, Figures};
 use bank_core::rollup::grid::{Every, Grid};
@@ -65,7 +64,7 @@ pub(super) fn finished(dice: &mut Dice, now: Timestamp) -> UsageReport {
 
 /// Hardware of one machine or all of them, with hosts or without, with bounds or without.
 fn hardware(dice: &mut Dice) -> Command {
-    let id = HardwareId(1 + i64::try_from(dice.below(9)).unwrap());
+    let id = Key::Number(1 + i64::try_from(dice.below(9)).unwrap());
     let mut pick = |of: u64| usize::try_from(dice.below(of)).unwrap();
     let machines = [None, Some("colony"), Some("blue")];
     let hosts = [vec![], vec!["n*"], vec!["old[0-9]", "n2"]];
@@ -75,23 +74,33 @@ fn hardware(dice: &mut Dice) -> Command {
         let seconds = bounds.get(at).copied();
         seconds.map(|s| Timestamp(T0.0.div_euclid(MICROS) * MICROS + s * MICROS))
     };
-    let set = SetHardware {
-        name: Some("kind".to_owned()),
-        machine: Some(machines[pick(3)].map(str::to_owned)),
-        hosts: Some(hosts.map(|text| Pattern::parse(text).unwrap()).collect()),
-        factor: Decimal::parse(["1", "1.333333333", "2.5", "0.7"][pick(4)]),
-        processors: Some(8),
-        nodes: Some(2),
-        from: Some(bound(pick(12))),
-        until: Some(bound(pick(12))),
-        priority: Some(i64::try_from(pick(3)).unwrap()),
-        ..SetHardware::default()
+    let time = |bound: Option<Timestamp>| bound.map_or(Value::None, Value::Time);
+    let factor = [1_000_000_000, 1_333_333_333, 2_500_000_000, 700_000_000][pick(4)];
+    let machine = machines[pick(3)].map_or(Value::None, |name| Value::Text(name.to_owned()));
+    let values = [
+        ("name", Value::Text("kind".to_owned())),
+        ("machine", machine),
+        (
+            "hosts",
+            Value::List(hosts.map(ToString::to_string).collect()),
+        ),
+        ("factor", Value::Whole(factor)),
+        ("processors", Value::Whole(8)),
+        ("nodes", Value::Whole(2)),
+        ("from", time(bound(pick(12)))),
+        ("until", time(bound(pick(12)))),
+        ("priority", Value::Whole(i64::try_from(pick(3)).unwrap())),
+    ];
+    let values = values
+        .map(|(name, value)| (name.to_owned(), value))
+        .to_vec();
+    let action = match pick(6) {
+        0 => RecordAction::Remove(id),
+        1 | 2 => RecordAction::Set(id, values),
+        _ => RecordAction::Add(None, values),
     };
-    Command::Equipment(Box::new(match pick(6) {
-        0 => Equipment::RemoveHardware(id),
-        1 | 2 => Equipment::SetHardware(id, set),
-        _ => Equipment::AddHardware(set),
-    }))
+    let change = RecordChange::new(kind::of("hardware").unwrap(), action);
+    Command::Record(Box::new(change))
 }
 
 pub(super) fn operation(dice: &mut Dice, known: Known, now: Timestamp) -> Option<Command> {

@@ -78,7 +78,7 @@ fn sheet(context: &Context, table: &SampledTable) -> Sheet {
         columns,
         rows: table.rows.iter().map(flat).collect(),
         remark: remark(context, table),
-        empty: "nothing ran and nothing waited when collectors looked",
+        empty: "nothing ran and nothing waited when collectors looked".into(),
         ..Sheet::default()
     }
 }

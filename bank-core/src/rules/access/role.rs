@@ -31,7 +31,7 @@ pub(super) fn grant(new: &GrantRole, view: &View, ctx: &Context<'_>) -> Result<E
     let known = directory.grants().find(same);
     if known.is_some_and(|g| g.counts(ctx.now) && g.until == new.until) {
         return Err(Refusal::AlreadyExists {
-            kind: "role",
+            kind: "role".into(),
             name: described(&new.name, new.role, new.project.as_deref()),
         });
     }
@@ -65,7 +65,7 @@ pub(super) fn revoke(
         g.name == revoke.name && g.role == revoke.role && of_project && !g.revoked
     };
     let unknown = || Refusal::NotFound {
-        kind: "role",
+        kind: "role".into(),
         name: crate::refusal::short(&described(&revoke.name, revoke.role, named)),
     };
     let known = ctx.directory.grants().find(same).ok_or_else(unknown)?;

@@ -32,7 +32,7 @@ pub(super) fn add(set: &SetAccount, view: &View, ctx: &Context<'_>) -> Result<Ch
 pub(super) fn number(name: &str, view: &View, ctx: &Context<'_>) -> Result<AccountId, Refusal> {
     let id = ctx.directory.number_for("account", name);
     let id = AccountId(id.ok_or_else(|| Refusal::AlreadyExists {
-        kind: "account",
+        kind: "account".into(),
         name: name.to_owned(),
     })?);
     if view.of_account(id).next().is_some() {

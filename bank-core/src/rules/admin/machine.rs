@@ -17,7 +17,7 @@ const FLUSH_MAX: i64 = 86_400;
 pub(super) fn add(set: &SetMachine, ctx: &Context<'_>) -> Result<Change, Refusal> {
     check_listed_name(&set.name)?;
     let taken = || Refusal::AlreadyExists {
-        kind: "machine",
+        kind: "machine".into(),
         name: set.name.clone(),
     };
     let id = ctx.directory.number_for("machine", &set.name);

@@ -13,7 +13,7 @@ pub(super) fn add(add: &AddProject, view: &View, ctx: &Context<'_>) -> Result<Ch
     check_organization(&add.organization)?;
     let directory = ctx.directory;
     let taken = || Refusal::AlreadyExists {
-        kind: "project",
+        kind: "project".into(),
         name: add.name.clone(),
     };
     let id = directory.number_for("project", &add.name);

@@ -11,7 +11,7 @@ use crate::view::{Context, View};
 pub(super) fn add(set: &SetUser, ctx: &Context<'_>) -> Result<Change, Refusal> {
     check_listed_name(&set.name)?;
     let taken = || Refusal::AlreadyExists {
-        kind: "user",
+        kind: "user".into(),
         name: set.name.clone(),
     };
     let id = ctx.directory.number_for("user", &set.name);

@@ -18,7 +18,7 @@ pub(super) fn by_name(name: &str, view: &View, ctx: &Context<'_>) -> Result<Effe
     let account = ctx.directory.any_account_named(name).ok_or_else(unknown)?;
     if !account.deleted {
         return Err(Refusal::AlreadyExists {
-            kind: "account",
+            kind: "account".into(),
             name: name.to_owned(),
         });
     }

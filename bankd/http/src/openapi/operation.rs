@@ -30,7 +30,7 @@ const PROBLEM: &str = "application/problem+json";
 pub(super) fn operation(row: &Route, schemas: &mut Schemas) -> Value {
     let mut operation = json!({
         "operationId": id(row),
-        "tags": [tag(row.path)],
+        "tags": [tag(&row.path)],
         "summary": row.says,
         "parameters": parameters_of(row, schemas),
         "responses": responses(row, schemas),
@@ -94,7 +94,7 @@ fn tag(path: &str) -> &str {
 /// The nouns of the table, in its order.
 pub(super) fn tags(rows: &[Route]) -> Value {
     let mut seen = BTreeSet::new();
-    let nouns = rows.iter().map(|row| tag(row.path));
+    let nouns = rows.iter().map(|row| tag(&row.path));
     let nouns = nouns.filter(|noun| seen.insert(*noun));
     nouns.map(|noun| json!({"name": noun})).collect()
 }

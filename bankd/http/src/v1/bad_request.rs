@@ -62,6 +62,11 @@ pub(super) fn of_body(body: &[u8], media: Option<&str>, error: &Error) -> Failur
     }
 }
 
+/// Of one member of a body.
+pub(super) fn of_member(name: &str, what: &str) -> Failure {
+    told("body", Some(name.to_owned()), what)
+}
+
 fn told(part: &str, field: Option<String>, what: &str) -> Failure {
     match field {
         Some(field) => {

@@ -375,7 +375,7 @@ fn refused(decided: &Decided<'_>, refusal: &Refusal) -> Answer {
     if let Refusal::OutOfScope { kind, name } = refusal {
         let view = View::of_caller(decided);
         if view.hides(kind, name) {
-            let unknown = Refusal::not_found(kind, name);
+            let unknown = Refusal::not_found(*kind, name);
             let mut problem = problem(&unknown, &decided.directory.bank);
             problem.hint = view.did_you_mean(kind, name);
             return of_problem(decided, problem);

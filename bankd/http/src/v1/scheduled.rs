@@ -61,7 +61,7 @@ pub(super) async fn run(Path(name): Path<String>, call: Call) -> Handled {
     let on_its_way = there.iter().any(|run| !run.made);
     if !there.is_empty() && !on_its_way && !body.again {
         let refusal = Refusal::AlreadyExists {
-            kind: "report",
+            kind: "report".into(),
             name: format!("{name} {}", span.name),
         };
         return Err(call

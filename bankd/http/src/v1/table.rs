@@ -7,10 +7,11 @@
 mod access;
 mod attention;
 mod books;
-mod equipment;
 mod ledger;
 mod proof;
+mod record;
 mod registry;
+mod reports;
 mod settings;
 mod usage;
 mod work;
@@ -26,7 +27,8 @@ pub fn rows() -> Vec<Route> {
         work::rows(),
         usage::rows(),
         settings::rows(),
-        equipment::rows(),
+        record::rows(),
+        reports::rows(),
         attention::rows(),
         access::rows(),
         proof::rows(),

@@ -104,8 +104,10 @@ rights! {
     ChangeAttributes = "change_attributes",
     /// Make, change and remove mappings.
     ChangeMappings = "change_mappings",
-    /// Say what clusters are made of and who paid for it.
-    ChangeEquipment = "change_equipment",
+    /// Add, change and remove records of reference data, and kinds and fields of the site.
+    ChangeReference = "change_reference",
+    /// Add, change and remove records of kinds that operators may change.
+    ChangeOpenReference = "change_open_reference",
     /// Make, change and remove signing keys.
     ChangeKeys = "change_keys",
     /// Roles of people, and limits.
@@ -205,6 +207,7 @@ const OF_OPERATORS: &[Right] = &[
     Right::ChangeAccounts,
     Right::SeeProposals,
     Right::DecideProposals,
+    Right::ChangeOpenReference,
 ];
 
 /// What managers may, over their own projects.

@@ -1,7 +1,7 @@
 //! The factor of hardware where a use is counted (decision 0083): a use counts with the factor that
 //! the hardware declared today had when its job began.
 
-use super::super::{Error, equipment};
+use super::super::{Error, kind};
 use bank_core::contribution::{factored, hardware};
 use bank_core::rollup::{Measure, Sums};
 use bank_core::time::Timestamp;
@@ -18,7 +18,7 @@ impl Factors {
     /// By the hardware that stands. They weigh the time of processors, as rollups do, or something else
     /// for a report.
     pub(crate) fn read(connection: &Connection, weighed: Measure) -> Result<Factors, Error> {
-        let of = hardware::Factors::new(equipment::kinds(connection)?);
+        let of = hardware::Factors::new(kind::of(connection, "hardware")?.nodes());
         Ok(Factors { of, weighed })
     }
 

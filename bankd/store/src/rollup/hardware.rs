@@ -5,16 +5,19 @@
 //! added with that of today, in the transaction of the change. Nothing else of them is touched.
 
 use super::super::uses::machines;
-use super::super::{Error, equipment};
+use super::super::{Error, kind};
 use super::charged::{self, Part};
 use super::factors::Factors;
 use super::finished::{COLUMNS, Finished, Owners};
 use super::pending::{Key, Pending};
 use bank_core::effects::DirectoryRow;
-use bank_core::model::Hardware;
+use bank_core::kind::Record;
 use bank_core::rollup::{Measure, Sign, Sums, Use};
 use rusqlite::Connection;
 use std::collections::BTreeSet;
+
+/// The kind whose records have factors.
+const HARDWARE: &str = "hardware";
 
 /// Hardware that a command changes: the factors before it, the machines that it is of, and since when.
 pub(crate) struct Changing {
@@ -33,20 +36,24 @@ impl Changing {
     ) -> Result<Option<Changing>, Error> {
         let mut touched = Vec::new();
         for row in rows {
-            if let DirectoryRow::Hardware(own) = row {
+            if let DirectoryRow::Record(own) = row
+                && own.kind == HARDWARE
+            {
+                let before = kind::of(connection, HARDWARE)?;
+                touched.extend(before.ever(HARDWARE, &own.key).cloned());
                 touched.push(own.clone());
-                touched.extend(equipment::hardware_of(connection, own.id)?);
             }
         }
-        let begins = |own: &Hardware| own.valid.start.map_or(i64::MIN, |at| at.0);
+        let begins = |own: &Record| own.window().start.map_or(i64::MIN, |at| at.0);
         let Some(since) = touched.iter().map(begins).min() else {
             return Ok(None);
         };
-        let of_all = touched.iter().any(|own| own.machine.is_empty());
+        let of_all = touched.iter().any(|own| own.text("machine").is_empty());
         let machines = if of_all {
             BTreeSet::new()
         } else {
-            touched.into_iter().map(|own| own.machine).collect()
+            let machines = touched.iter().map(|own| own.text("machine").to_owned());
+            machines.collect()
         };
         let before = Factors::read(connection, Measure::Core)?;
         Ok(Some(Changing {

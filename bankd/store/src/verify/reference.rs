@@ -23,6 +23,7 @@ pub(super) const TABLES: &[&str] = &[
     "downtime",
     "contributor",
     "contribution",
+    "record",
     "role_grant",
     "amount_limit",
     "attention_off",

@@ -1,9 +1,11 @@
 //! Reference data of the past: versions read as the rows of today are.
 
-use super::super::{Error, access, bank, codec, cycle, equipment, mapping};
-use super::kinds::kind;
+use super::super::kind::{put_state, read};
+use super::super::{Error, access, bank, codec, cycle, mapping};
+use super::tables::{RECORD, table};
 use bank_core::directory::Directory;
 use bank_core::ids::{MachineId, ProjectId, UserId};
+use bank_core::kind::{self, Records, site};
 use bank_core::model::{Account, Constraint, Member, Project, User};
 use rusqlite::{Connection, Row};
 
@@ -46,24 +48,7 @@ pub(crate) fn decoded(
         directory.mappings.put(mapping::read(r)?);
         Ok(())
     })?;
-    then.each("hardware", |r| {
-        directory.equipment.put_hardware(equipment::hardware(r)?);
-        Ok(())
-    })?;
-    then.each("downtime", |r| {
-        directory.equipment.put_downtime(equipment::downtime(r)?);
-        Ok(())
-    })?;
-    then.each("contributor", |r| {
-        let own = equipment::contributor(r)?;
-        directory.equipment.put_contributor(own);
-        Ok(())
-    })?;
-    then.each("contribution", |r| {
-        let own = equipment::contribution(r)?;
-        directory.equipment.put_contribution(own);
-        Ok(())
-    })?;
+    then.records(&mut directory.records)?;
     then.each("attention_off", |r| {
         directory.put_quiet(ProjectId(r.get(0)?), true);
         Ok(())
@@ -82,13 +67,40 @@ impl Then<'_> {
         word: &str,
         mut row: impl FnMut(&Row<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let kind = kind(word);
+        let kind = table(word);
         let mut statement = self.connection.prepare_cached(&kind.then())?;
         let mut rows = statement.query((kind.word, self.tx))?;
         while let Some(r) = rows.next()? {
             row(r)?;
         }
         Ok(())
+    }
+
+    /// Records of declared kinds. The kinds of the site come first: they declare the rest.
+    fn records(&self, records: &mut Records) -> Result<(), Error> {
+        let is_kind = |r: &Row<'_>| Ok::<_, Error>(r.get::<_, String>(0)? == site::WORD);
+        self.each(RECORD, |r| {
+            if is_kind(r)? {
+                put_state(r, records)
+            } else {
+                Ok(())
+            }
+        })?;
+        for kind in kind::declared() {
+            if let Some(word) = kind.table {
+                self.each(word, |r| {
+                    records.put(read(kind, r)?);
+                    Ok(())
+                })?;
+            }
+        }
+        self.each(RECORD, |r| {
+            if is_kind(r)? {
+                Ok(())
+            } else {
+                put_state(r, records)
+            }
+        })
     }
 
     /// Projects, users, machines and who is a member of what.

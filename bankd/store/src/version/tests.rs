@@ -11,7 +11,7 @@ fn bank() -> Connection {
 #[test]
 fn every_column_of_the_reference_data_is_in_its_versions() {
     let bank = bank();
-    for kind in KINDS {
+    for kind in tables() {
         let sql = format!("SELECT name FROM pragma_table_info('{}')", kind.table);
         let mut statement = bank.prepare(&sql).unwrap();
         let names = statement.query_map([], |r| r.get::<_, String>(0)).unwrap();

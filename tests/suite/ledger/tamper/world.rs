@@ -12,13 +12,12 @@ use super::fill;
 use bank_core::attribute::{Attribute, AttributeKind};
 use bank_core::clock::{Reading, Seen};
 use bank_core::command::{
-    Chunk, Command, Equipment, Promise, SetContribution, SetContributor, SetDowntime, SetHardware,
-    SetMachine, SetMapping, SetProject, SetUser, UsageReport,
+    Chunk, Command, Promise, RecordAction, RecordChange, SetMachine, SetMapping, SetProject,
+    SetUser, UsageReport,
 };
-use bank_core::contribution::host::Pattern;
 use bank_core::decimal::Decimal;
 use bank_core::directory::Policy;
-use bank_core::ids::HardwareId;
+use bank_core::kind::{self, Value};
 use bank_core::mapping::{Condition, Template};
 use bank_core::model::{Facts, Key, Mode, ObjectType};
 use bank_core::time::{MICROS, Seconds, Timestamp, Window};
@@ -139,37 +138,51 @@ fn reference(bench: &mut Bench<'_>) {
 
 /// What the machine is made of, and who paid for it.
 fn equipment(bench: &mut Bench<'_>) {
-    for equipment in [
-        Equipment::AddHardware(SetHardware {
-            name: Some("epyc".to_owned()),
-            machine: Some(Some("colony".to_owned())),
-            hosts: Pattern::parse("n[0-9]*").map(|host| vec![host]),
-            processors: Some(64),
-            nodes: Some(8),
-            ..SetHardware::default()
-        }),
-        Equipment::AddDowntime(
-            HardwareId(1),
-            SetDowntime {
-                nodes: Some(Some(2)),
-                from: Some(Timestamp(0)),
-                reason: Some("cooling".to_owned()),
-                ..SetDowntime::default()
-            },
+    let text = |text: &str| Value::Text(text.to_owned());
+    let list = |text: &str| Value::List(vec![text.to_owned()]);
+    let amy = Some(kind::Key::Name("amy".to_owned()));
+    let grant = Some(kind::Key::Name("grant".to_owned()));
+    let rows = [
+        (
+            "hardware",
+            None,
+            vec![
+                ("name", text("epyc")),
+                ("machine", text("colony")),
+                ("hosts", list("n[0-9]*")),
+                ("processors", Value::Whole(64)),
+                ("nodes", Value::Whole(8)),
+            ],
         ),
-        Equipment::AddContributor(SetContributor {
-            name: "amy".to_owned(),
-            projects: Some(vec!["T".to_owned()]),
-            ..SetContributor::default()
-        }),
-        Equipment::AddContribution(SetContribution {
-            contributor: Some("amy".to_owned()),
-            processors: Some(64),
-            from: Some(Some(Timestamp(0))),
-            ..SetContribution::default()
-        }),
-    ] {
-        bench.admin(Command::Equipment(Box::new(equipment)));
+        (
+            "downtime",
+            None,
+            vec![
+                ("hardware", Value::Whole(1)),
+                ("nodes", Value::Whole(2)),
+                ("from", Value::Time(Timestamp(0))),
+                ("reason", text("cooling")),
+            ],
+        ),
+        ("contributor", amy, vec![("projects", list("T"))]),
+        (
+            "contribution",
+            None,
+            vec![
+                ("contributor", text("amy")),
+                ("processors", Value::Whole(64)),
+                ("from", Value::Time(Timestamp(0))),
+            ],
+        ),
+        ("kind", grant, vec![("fields", list("title:text!"))]),
+    ];
+    for (kind, key, values) in rows {
+        let values = values
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value));
+        let action = RecordAction::Add(key, values.collect());
+        let change = RecordChange::new(kind::of(kind).unwrap(), action);
+        bench.admin(Command::Record(Box::new(change)));
     }
 }
 

@@ -55,7 +55,7 @@ impl<'q> Count<'q> {
         let mut count = Count {
             question,
             span,
-            kinds: question.directory.equipment.kinds(),
+            kinds: question.directory.records.nodes(),
             sums: Sums::default(),
             busy: BTreeMap::new(),
             machines: BTreeMap::new(),
@@ -108,14 +108,14 @@ impl<'q> Count<'q> {
 
     /// Everybody is there, whether they used or gave anything or not.
     fn contributions(&mut self) -> Option<()> {
-        let equipment = &self.question.directory.equipment;
-        for own in equipment.all_contributors() {
-            let standing = self.sums.groups.entry(own.name.clone()).or_default();
-            standing.exempt = own.exempt;
+        let records = &self.question.directory.records;
+        for own in records.all("contributor") {
+            let standing = self.sums.groups.entry(own.name().to_owned()).or_default();
+            standing.exempt = own.flag("exempt");
         }
-        for own in equipment.all_contributions() {
-            let counted = own.installed().over(self.span)?;
-            self.sums.add_contribution(&own.contributor, counted)?;
+        for (contributor, installed) in records.installed() {
+            let counted = installed.over(self.span)?;
+            self.sums.add_contribution(contributor, counted)?;
         }
         Some(())
     }
@@ -284,7 +284,7 @@ fn place(
             let whose = directory.contributor_of(owner.project);
             let wanted = question.project.as_deref();
             let is_asked = wanted.is_none_or(|top| is_under(directory, owner.project, top));
-            let found = (whose.map(|own| own.name.clone()), is_asked);
+            let found = (whose.map(|own| own.name().to_owned()), is_asked);
             known.insert(owner.project.to_owned(), found.clone());
             found
         };

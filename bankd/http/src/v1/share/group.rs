@@ -1,6 +1,7 @@
 //! What makes a group of uses.
 
 use bank_core::directory::Directory;
+use bank_core::kind::{Objects as _, Record};
 use bank_core::refusal::Refusal;
 use bankd_store::read::uses::Used;
 
@@ -47,7 +48,7 @@ pub(super) fn is_registered(by: By, name: &str, call: &Call) -> bool {
         By::Account => call.view.account_ever(name).is_ok(),
         By::User => call.view.user(name).is_ok(),
         By::Group => false,
-        By::Contributor => call.directory().equipment.contributor(name).is_some(),
+        By::Contributor => call.directory().has("contributor", name),
     }
 }
 
@@ -60,7 +61,7 @@ pub(super) fn of<'u>(by: By, used: &'u Used, directory: &'u Directory) -> &'u st
         By::Group => &used.group,
         By::Contributor => {
             let own = directory.contributor_of(&used.project);
-            own.map_or("", |own| own.name.as_str())
+            own.map_or("", Record::name)
         }
     }
 }

@@ -1,13 +1,18 @@
 //! Which tables have versions, and which of their columns belong to one.
 
 use super::super::access;
+use super::super::kind::{COLUMNS, columns};
 use bank_core::effects::DirectoryRow;
 use bank_core::ids::{ProjectId, UserId};
+use bank_core::kind::{self, Key, KeyType, Record};
 use bank_core::model::LimitOf;
 use rusqlite::types::Value;
+use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// A table with versions.
-pub(super) struct Kind {
+#[derive(Clone)]
+pub(super) struct Versioned {
     /// The word of its versions.
     pub(super) word: &'static str,
     /// The table; its rows are `t`.
@@ -17,14 +22,14 @@ pub(super) struct Kind {
     /// The condition that picks a row by the parts of its key.
     pick: &'static str,
     /// Its columns, in the order in which its row is read.
-    pub(super) columns: &'static [&'static str],
+    pub(super) columns: Cow<'static, [&'static str]>,
     /// Those of them that hold bytes, which JSON has in hexadecimal digits.
     blobs: &'static [&'static str],
     /// The list that belongs to a row, as a JSON array.
     list: Option<&'static str>,
 }
 
-impl Kind {
+impl Versioned {
     fn state(&self) -> String {
         let columns = self.columns.iter().map(|name| {
             if self.blobs.contains(name) {
@@ -92,14 +97,14 @@ impl Kind {
 const BY_ID: &str = "t.id = ?1";
 const ID: &str = "CAST(t.id AS TEXT)";
 
-/// Every kind.
-pub(super) const KINDS: &[Kind] = &[
-    Kind {
+/// Tables of reference data that no kind declares.
+const TABLES: &[Versioned] = &[
+    Versioned {
         word: "project",
         table: "project",
         key: ID,
         pick: BY_ID,
-        columns: &[
+        columns: Cow::Borrowed(&[
             "id",
             "name",
             "parent",
@@ -108,19 +113,19 @@ pub(super) const KINDS: &[Kind] = &[
             "mode",
             "description",
             "organization",
-        ],
+        ]),
         blobs: &[],
         list: Some(
             "SELECT json_group_array(machine) FROM (SELECT machine FROM project_machine
                  WHERE project = t.id ORDER BY machine)",
         ),
     },
-    Kind {
+    Versioned {
         word: "user",
         table: "user",
         key: ID,
         pick: BY_ID,
-        columns: &[
+        columns: Cow::Borrowed(&[
             "id",
             "name",
             "active",
@@ -131,19 +136,19 @@ pub(super) const KINDS: &[Kind] = &[
             "organization",
             "phone",
             "description",
-        ],
+        ]),
         blobs: &[],
         list: Some(
             "SELECT json_group_array(alias) FROM (SELECT alias FROM user_alias
                  WHERE user = t.id ORDER BY alias)",
         ),
     },
-    Kind {
+    Versioned {
         word: "machine",
         table: "machine",
         key: ID,
         pick: BY_ID,
-        columns: &[
+        columns: Cow::Borrowed(&[
             "id",
             "name",
             "active",
@@ -161,25 +166,25 @@ pub(super) const KINDS: &[Kind] = &[
             "reservation_account",
             "test",
             "charge_duration",
-        ],
+        ]),
         blobs: &[],
         list: None,
     },
-    Kind {
+    Versioned {
         word: "member",
         table: "member",
         key: "t.project || '/' || t.user",
         pick: "t.project = ?1 AND t.user = ?2",
-        columns: &["project", "user", "active", "role"],
+        columns: Cow::Borrowed(&["project", "user", "active", "role"]),
         blobs: &[],
         list: None,
     },
-    Kind {
+    Versioned {
         word: "account",
         table: "account",
         key: ID,
         pick: BY_ID,
-        columns: &[
+        columns: Cow::Borrowed(&[
             "id",
             "name",
             "priority",
@@ -191,19 +196,19 @@ pub(super) const KINDS: &[Kind] = &[
             "share",
             "overflow",
             "discrete",
-        ],
+        ]),
         blobs: &[],
         list: Some(
             "SELECT json_group_array(json_array(dimension, value, allow, subtree))
              FROM (SELECT * FROM account_constraint WHERE account = t.id ORDER BY n)",
         ),
     },
-    Kind {
+    Versioned {
         word: "rate",
         table: "rate",
         key: ID,
         pick: BY_ID,
-        columns: &[
+        columns: Cow::Borrowed(&[
             "id",
             "kind",
             "name",
@@ -216,67 +221,67 @@ pub(super) const KINDS: &[Kind] = &[
             "description",
             "hours",
             "zone",
-        ],
+        ]),
         blobs: &[],
         list: None,
     },
-    Kind {
+    Versioned {
         word: "key",
         table: "auth_key",
         key: "t.id",
         pick: BY_ID,
-        columns: &[
+        columns: Cow::Borrowed(&[
             "id", "client", "roles", "projects", "machines", "from_at", "until_at", "disabled",
             "deleted", "token",
-        ],
+        ]),
         blobs: &[],
         list: None,
     },
-    Kind {
+    Versioned {
         word: "role",
         table: "role_grant",
         key: ID,
         pick: BY_ID,
-        columns: &["id", "name", "role", "project", "until_at", "revoked"],
+        columns: Cow::Borrowed(&["id", "name", "role", "project", "until_at", "revoked"]),
         blobs: &[],
         list: None,
     },
-    Kind {
+    Versioned {
         word: "limit",
         table: "amount_limit",
         key: "t.subject || '/' || t.name",
         pick: "t.subject = ?1 AND t.name = ?2",
-        columns: &["subject", "name", "per_operation", "per_day"],
+        columns: Cow::Borrowed(&["subject", "name", "per_operation", "per_day"]),
         blobs: &[],
         list: None,
     },
-    Kind {
+    Versioned {
         word: "attribute",
         table: "attribute",
         key: "t.name",
         pick: "t.name = ?1",
-        columns: &["name", "kind", "description", "deleted"],
+        columns: Cow::Borrowed(&["name", "kind", "description", "deleted"]),
         blobs: &[],
         list: None,
     },
-    Kind {
+    Versioned {
         word: "cycle",
         table: "cycle",
         key: ID,
         pick: BY_ID,
-        columns: &[
+        columns: Cow::Borrowed(&[
             "id", "name", "account", "every", "amount", "rollover", "start_at", "number", "last",
             "active", "deleted", "note",
-        ],
+        ]),
         blobs: &[],
         list: None,
     },
-    Kind {
+    Versioned {
         word: "mapping",
         table: "mapping",
         key: ID,
         pick: BY_ID,
-        columns: &[
+        columns: Cow::Borrowed(&[
             "id",
             "priority",
             "conditions",
@@ -284,94 +289,32 @@ pub(super) const KINDS: &[Kind] = &[
             "user",
             "description",
             "deleted",
-        ],
+        ]),
         blobs: &[],
         list: None,
     },
-    Kind {
-        word: "hardware",
-        table: "hardware",
-        key: ID,
-        pick: BY_ID,
-        columns: &[
-            "id",
-            "priority",
-            "name",
-            "machine",
-            "hosts",
-            "factor",
-            "processors",
-            "nodes",
-            "counts",
-            "from_at",
-            "until_at",
-            "description",
-            "deleted",
-        ],
+    Versioned {
+        word: RECORD,
+        table: "record",
+        key: "t.kind || '/' || t.key",
+        pick: "t.kind = ?1 AND t.key = ?2",
+        columns: Cow::Borrowed(&COLUMNS),
         blobs: &[],
         list: None,
     },
-    Kind {
-        word: "downtime",
-        table: "downtime",
-        key: ID,
-        pick: BY_ID,
-        columns: &[
-            "id", "hardware", "nodes", "from_at", "until_at", "reason", "deleted",
-        ],
-        blobs: &[],
-        list: None,
-    },
-    Kind {
-        word: "contributor",
-        table: "contributor",
-        key: "t.name",
-        pick: "t.name = ?1",
-        columns: &[
-            "name",
-            "user",
-            "exempt",
-            "projects",
-            "description",
-            "deleted",
-        ],
-        blobs: &[],
-        list: None,
-    },
-    Kind {
-        word: "contribution",
-        table: "contribution",
-        key: ID,
-        pick: BY_ID,
-        columns: &[
-            "id",
-            "contributor",
-            "paid_by",
-            "what",
-            "processors",
-            "split",
-            "factor",
-            "from_at",
-            "until_at",
-            "description",
-            "deleted",
-        ],
-        blobs: &[],
-        list: None,
-    },
-    Kind {
+    Versioned {
         word: "attention_off",
         table: "attention_off",
         key: "CAST(t.project AS TEXT)",
         pick: "t.project = ?1",
-        columns: &["project"],
+        columns: Cow::Borrowed(&["project"]),
         blobs: &[],
         list: None,
     },
 ];
 
-/// The kind of a row, and the parts of its key.
-pub(super) fn of(row: &DirectoryRow) -> (&'static Kind, Vec<Value>) {
+/// The tables of a row, each with the parts of its key.
+pub(super) fn of(row: &DirectoryRow) -> Vec<(&'static Versioned, Vec<Value>)> {
     let number = |id: i64| vec![Value::Integer(id)];
     let (word, key) = match row {
         DirectoryRow::Project(p) => ("project", number(p.id.0)),
@@ -388,13 +331,24 @@ pub(super) fn of(row: &DirectoryRow) -> (&'static Kind, Vec<Value>) {
         DirectoryRow::Cycle(c) => ("cycle", number(c.id.0)),
         DirectoryRow::Attribute(a) => ("attribute", vec![Value::Text(a.name.clone())]),
         DirectoryRow::Mapping(m) => ("mapping", number(m.id.0)),
-        DirectoryRow::Hardware(own) => ("hardware", number(own.id.0)),
-        DirectoryRow::Downtime(own) => ("downtime", number(own.id.0)),
-        DirectoryRow::Contributor(own) => ("contributor", vec![Value::Text(own.name.clone())]),
-        DirectoryRow::Contribution(own) => ("contribution", number(own.id.0)),
+        DirectoryRow::Record(record) => return of_record(record),
         DirectoryRow::Quiet(project, _) => ("attention_off", number(project.0)),
     };
-    (kind(word), key)
+    vec![(table(word), key)]
+}
+
+fn of_record(record: &Record) -> Vec<(&'static Versioned, Vec<Value>)> {
+    let state = vec![
+        Value::Text(record.kind.clone()),
+        Value::Text(record.key.to_string()),
+    ];
+    let own = tables().iter().find(|table| table.word == record.kind);
+    let key = match &record.key {
+        Key::Number(number) => Value::Integer(*number),
+        Key::Name(name) => Value::Text(name.clone()),
+    };
+    let own = own.map(|own| (own, vec![key]));
+    own.into_iter().chain([(table(RECORD), state)]).collect()
 }
 
 fn pair(project: ProjectId, user: UserId) -> Vec<Value> {
@@ -406,18 +360,45 @@ fn subject(of: &LimitOf) -> Vec<Value> {
     vec![Value::Text(kind.to_owned()), Value::Text(name.to_owned())]
 }
 
-pub(super) fn kind(word: &str) -> &'static Kind {
-    let found = KINDS.iter().find(|kind| kind.word == word);
-    // Every word is in the table; the first one keeps this total.
-    found.or(KINDS.first()).unwrap_or(&NOTHING)
+/// Every table with versions: those below, and one for each declared kind.
+pub(super) fn tables() -> &'static [Versioned] {
+    static ALL: LazyLock<Vec<Versioned>> = LazyLock::new(|| {
+        let declared = kind::declared().iter().filter_map(|own| {
+            let (key, pick) = match own.key {
+                KeyType::Number => (ID, BY_ID),
+                KeyType::Name | KeyType::Word => ("t.name", "t.name = ?1"),
+            };
+            Some(Versioned {
+                word: own.table?,
+                table: own.table?,
+                key,
+                pick,
+                columns: columns(own).into(),
+                blobs: &[],
+                list: None,
+            })
+        });
+        TABLES.iter().cloned().chain(declared).collect()
+    });
+    &ALL
 }
 
-const NOTHING: Kind = Kind {
+/// The table of a word.
+pub(super) fn table(word: &str) -> &'static Versioned {
+    let found = tables().iter().find(|table| table.word == word);
+    // Every word is in the table; the first one keeps this total.
+    found.or(tables().first()).unwrap_or(&NOTHING)
+}
+
+/// The word of the table of kinds and fields of the site.
+pub(super) const RECORD: &str = "record";
+
+const NOTHING: Versioned = Versioned {
     word: "",
     table: "version",
     key: "t.key",
     pick: "FALSE",
-    columns: &["key"],
+    columns: Cow::Borrowed(&["key"]),
     blobs: &[],
     list: None,
 };

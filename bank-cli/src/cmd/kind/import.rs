@@ -4,21 +4,33 @@
 use std::collections::BTreeMap;
 
 use bank_api::exit::bank as exit;
-use bank_api::v1::{
-    Contribution, Contributor, Hardware, ImportedTable, List, NewContribution, NewContributor,
-    NewHardware, PatchContributor, Project, Written,
-};
+use bank_api::v1::{BadLine, List, Project, Written};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 use ureq::http::Method;
 
-use super::pattern;
 use super::table::{Cells, Table};
+use super::{Record, pattern};
 use crate::{
     cli::{ImportTable, ImportTables, TakeArgs, WriteArgs},
     context::Context,
     fail::Failure,
 };
+
+/// The result for the rows of a table of an older program.
+#[derive(Debug, Default, Serialize)]
+struct ImportedTable {
+    /// Its name there.
+    table: String,
+    /// New rows.
+    added: u64,
+    /// Rows that existed with other values.
+    changed: u64,
+    /// Rows that existed.
+    known: u64,
+    /// Rows that were not imported.
+    bad: Vec<BadLine>,
+}
 
 /// `bank hardware import`
 pub(super) fn hardware(context: &Context, args: &ImportTable) -> Result<String, Failure> {
@@ -37,19 +49,17 @@ pub(super) fn hardware(context: &Context, args: &ImportTable) -> Result<String, 
         "su_charge",
     ];
     let mut table = Table::read(&args.file, &needed)?;
-    let known: List<Hardware> = context.all(&["hardware"], &())?;
-    let mut known: Vec<Hardware> = known.items;
+    let known: List<Record> = context.all(&["hardware"], &())?;
+    let mut known = known.items;
     let mut taken = ImportedTable::default();
     let (heads, rows) = table.take();
     for (line, cells) in rows {
         match new_hardware(Cells::new(&heads, &cells), &machines) {
             Err(why) => table.reject(line, "bad_line", why),
             Ok(new) => {
-                if gone(&mut known, |own| is_hardware(own, &new)) {
+                if gone(&mut known, |own| is_same(own, &new)) {
                     taken.known += 1;
-                } else if added::<Hardware>(
-                    context, "hardware", &new, &args.take, &mut table, line,
-                )? {
+                } else if added(context, "hardware", &new, &args.take, &mut table, line)? {
                     taken.added += 1;
                 }
             }
@@ -66,7 +76,7 @@ pub(super) fn hardware(context: &Context, args: &ImportTable) -> Result<String, 
 pub(super) fn new_hardware(
     cells: Cells<'_>,
     machines: &BTreeMap<String, String>,
-) -> Result<NewHardware, String> {
+) -> Result<Record, String> {
     let cluster = cells.get("cluster").unwrap_or_default();
     let machine = machines.get(cluster).map_or(cluster, String::as_str);
     let expression = cells.need("regex")?;
@@ -75,29 +85,36 @@ pub(super) fn new_hardware(
             "the regular expression {expression:?} is no pattern of hosts: {why}; add it by hand"
         )
     })?;
-    Ok(NewHardware {
-        name: cells.need("processor_type")?.to_owned(),
-        machine: Some(machine.to_owned()).filter(|name| !name.is_empty()),
-        hosts,
-        factor: Some(cells.need("su_charge")?.to_owned()),
-        processors: cells.whole("processor_qty")?,
-        nodes: cells.whole("node_qty")?,
-        counts: Some(!cells.flag("disabled")?),
-        from: cells.time("date_installed")?,
-        until: None,
-        priority: None,
-        description: cells.get("id").map(|id| format!("processor_type {id}")),
-    })
+    Ok(record(json!({
+        "name": cells.need("processor_type")?,
+        "machine": Some(machine).filter(|name| !name.is_empty()),
+        "hosts": hosts,
+        "factor": cells.need("su_charge")?,
+        "processors": cells.whole("processor_qty")?,
+        "nodes": cells.whole("node_qty")?,
+        "counts": !cells.flag("disabled")?,
+        "from": cells.time("date_installed")?,
+        "description": cells.get("id").map(|id| format!("processor_type {id}")),
+    })))
 }
 
-fn is_hardware(own: &Hardware, new: &NewHardware) -> bool {
-    own.name == new.name
-        && own.machine == new.machine
-        && own.hosts == new.hosts
-        && same_number(&own.factor, new.factor.as_deref())
-        && (own.processors, own.nodes) == (new.processors, new.nodes)
-        && own.from == new.from
-        && own.description == new.description
+fn record(value: Value) -> Record {
+    match value {
+        Value::Object(record) => record,
+        _ => Record::new(),
+    }
+}
+
+/// Whether a record has the values of a new one. Of hardware that was switched off since, it has too.
+fn is_same(own: &Record, new: &Record) -> bool {
+    let same = |name: &String, value: &Value| match (own.get(name), value) {
+        (Some(Value::String(own)), Value::String(new)) if name == "factor" || name == "split" => {
+            same_number(own, new)
+        }
+        (own, value) => own.unwrap_or(&Value::Null) == value,
+    };
+    let mut compared = new.iter().filter(|(name, _)| *name != "counts");
+    compared.all(|(name, value)| same(name, value))
 }
 
 /// `bank contribution import`
@@ -110,7 +127,7 @@ pub(super) fn contributions(context: &Context, args: &ImportTables) -> Result<St
     let mut taken = Vec::new();
     let (heads, rows) = people.take();
     let mut names: BTreeMap<String, String> = BTreeMap::new();
-    let mut wanted: Vec<(u64, NewContributor)> = Vec::new();
+    let mut wanted: Vec<(u64, Contributor)> = Vec::new();
     for (line, cells) in rows {
         match new_contributor(Cells::new(&heads, &cells)) {
             Err(why) => people.reject(line, "bad_line", why),
@@ -134,17 +151,27 @@ pub(super) fn contributions(context: &Context, args: &ImportTables) -> Result<St
     end(context, &args.take, &taken)
 }
 
+/// A contributor of the table.
+#[derive(Debug, Serialize)]
+struct Contributor {
+    name: String,
+    user: String,
+    exempt: bool,
+    projects: Vec<String>,
+    description: String,
+}
+
 /// A row of `principal_investigator`: the id that the other tables name, and the contributor.
-fn new_contributor(cells: Cells<'_>) -> Result<(String, NewContributor), String> {
+fn new_contributor(cells: Cells<'_>) -> Result<(String, Contributor), String> {
     let user = cells.need("userid")?.to_owned();
     let names = [cells.get("first_name"), cells.get("last_name")];
     let names: Vec<&str> = names.into_iter().flatten().collect();
-    let new = NewContributor {
+    let new = Contributor {
         name: cells.need("alias")?.to_owned(),
-        user: Some(user.clone()),
-        exempt: Some(cells.flag("exempt")?),
+        user: user.clone(),
+        exempt: cells.flag("exempt")?,
         projects: Vec::new(),
-        description: Some(names.join(" ")).filter(|text| !text.is_empty()),
+        description: names.join(" "),
     };
     Ok((user, new))
 }
@@ -154,7 +181,7 @@ fn own_projects(
     table: &mut Table,
     there: &[Project],
     names: &BTreeMap<String, String>,
-    wanted: &mut [(u64, NewContributor)],
+    wanted: &mut [(u64, Contributor)],
 ) {
     let (heads, rows) = table.take();
     for (line, cells) in rows {
@@ -184,39 +211,35 @@ fn people_in(
     context: &Context,
     take: &TakeArgs,
     mut table: Table,
-    wanted: Vec<(u64, NewContributor)>,
+    wanted: Vec<(u64, Contributor)>,
     with_projects: bool,
 ) -> Result<ImportedTable, Failure> {
-    let known: List<Contributor> = context.all(&["contributors"], &())?;
+    let known: List<Record> = context.all(&["contributors"], &())?;
     let mut taken = ImportedTable::default();
     for (line, mut new) in wanted {
         new.projects.sort();
         new.projects.dedup();
-        let own = known.items.iter().find(|own| own.name == new.name);
+        let name = Value::from(new.name.as_str());
+        let own = known
+            .items
+            .iter()
+            .find(|own| own.get("name") == Some(&name));
         let Some(own) = own else {
-            if added::<Contributor>(context, "contributors", &new, take, &mut table, line)? {
+            if added(context, "contributors", &new, take, &mut table, line)? {
                 taken.added += 1;
             }
             continue;
         };
-        let projects = Some(new.projects).filter(|_| with_projects);
-        let same = own.user == new.user
-            && Some(own.exempt) == new.exempt
-            && projects
-                .as_ref()
-                .is_none_or(|projects| *projects == own.projects);
-        if same {
+        let mut patch = record(json!({"user": new.user, "exempt": new.exempt}));
+        if with_projects {
+            patch.insert("projects".to_owned(), new.projects.into());
+        }
+        if is_same(own, &patch) {
             taken.known += 1;
             continue;
         }
-        let patch = PatchContributor {
-            user: new.user,
-            exempt: new.exempt,
-            projects,
-            description: None,
-        };
-        let target = ["contributors", own.name.as_str()];
-        let sent: Result<Written<Contributor>, Failure> =
+        let target = ["contributors", new.name.as_str()];
+        let sent: Result<Written<Record>, Failure> =
             context.send(Method::PATCH, &target, &patch, &write(take));
         if said(sent.map(|_| ()), &mut table, line)? {
             taken.changed += 1;
@@ -238,7 +261,7 @@ fn contributions_in(
         "su_charge",
     ];
     let mut table = Table::read(file, &needed)?;
-    let known: List<Contribution> = context.all(&["contributions"], &())?;
+    let known: List<Record> = context.all(&["contributions"], &())?;
     let mut known = known.items;
     let mut taken = ImportedTable::default();
     let (heads, rows) = table.take();
@@ -246,16 +269,9 @@ fn contributions_in(
         match new_contribution(Cells::new(&heads, &cells), names) {
             Err(why) => table.reject(line, "bad_line", why),
             Ok(new) => {
-                if gone(&mut known, |own| is_contribution(own, &new)) {
+                if gone(&mut known, |own| is_same(own, &new)) {
                     taken.known += 1;
-                } else if added::<Contribution>(
-                    context,
-                    "contributions",
-                    &new,
-                    take,
-                    &mut table,
-                    line,
-                )? {
+                } else if added(context, "contributions", &new, take, &mut table, line)? {
                     taken.added += 1;
                 }
             }
@@ -268,39 +284,27 @@ fn contributions_in(
 pub(super) fn new_contribution(
     cells: Cells<'_>,
     names: &BTreeMap<String, String>,
-) -> Result<NewContribution, String> {
+) -> Result<Record, String> {
     let credited = cells.need("credited_to_userid")?;
     let contributor = names
         .get(credited)
         .ok_or_else(|| format!("the principal investigator {credited:?} is not in their table"))?;
     let what = [cells.get("host_name"), cells.get("processor_type")];
     let what: Vec<&str> = what.into_iter().flatten().collect();
-    Ok(NewContribution {
-        contributor: contributor.clone(),
-        paid_by: cells.get("contributor_userid").map(str::to_owned),
-        what: Some(what.join(" ")).filter(|text| !text.is_empty()),
-        processors: cells.whole("no_of_processors")?,
-        split: Some(cells.need("split_percentage")?.to_owned()),
-        factor: Some(cells.need("su_charge")?.to_owned()),
-        from: cells.time("date_contributed")?,
-        until: None,
-        description: cells.get("id").map(|id| format!("contribution {id}")),
-    })
-}
-
-fn is_contribution(own: &Contribution, new: &NewContribution) -> bool {
-    own.contributor == new.contributor
-        && own.paid_by == new.paid_by
-        && own.what == new.what
-        && own.processors == new.processors
-        && same_number(&own.split, new.split.as_deref())
-        && same_number(&own.factor, new.factor.as_deref())
-        && own.from == new.from
-        && own.description == new.description
+    Ok(record(json!({
+        "contributor": contributor,
+        "paid_by": cells.get("contributor_userid"),
+        "what": Some(what.join(" ")).filter(|text| !text.is_empty()),
+        "processors": cells.whole("no_of_processors")?,
+        "split": cells.need("split_percentage")?,
+        "factor": cells.need("su_charge")?,
+        "from": cells.time("date_contributed")?,
+        "description": cells.get("id").map(|id| format!("contribution {id}")),
+    })))
 }
 
 /// `1.9` and `1.900`.
-fn same_number(own: &str, new: Option<&str>) -> bool {
+fn same_number(own: &str, new: &str) -> bool {
     let plain = |text: &str| match text.split_once('.') {
         Some((whole, rest)) => {
             let rest = rest.trim_end_matches('0');
@@ -309,7 +313,7 @@ fn same_number(own: &str, new: Option<&str>) -> bool {
         }
         None => text.to_owned(),
     };
-    new.is_some_and(|new| plain(own) == plain(new))
+    plain(own) == plain(new)
 }
 
 /// Takes one row that is like it out of those that are known: two equal rows are two.
@@ -325,7 +329,7 @@ fn write(take: &TakeArgs) -> WriteArgs {
     }
 }
 
-fn added<T: DeserializeOwned>(
+fn added(
     context: &Context,
     noun: &str,
     new: &impl Serialize,
@@ -333,7 +337,8 @@ fn added<T: DeserializeOwned>(
     table: &mut Table,
     line: u64,
 ) -> Result<bool, Failure> {
-    let sent: Result<Written<T>, Failure> = context.send(Method::POST, &[noun], new, &write(take));
+    let sent: Result<Written<Record>, Failure> =
+        context.send(Method::POST, &[noun], new, &write(take));
     said(sent.map(|_| ()), table, line)
 }
 

@@ -1,0 +1,330 @@
+//! The commands of declared kinds, made of the declaration: `bank hardware add`, `ls`, `show`, `set`, `rm`.
+
+use bank_core::kind::{Field, Kind, Need, Type, Value, decimal, declared};
+use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, Subcommand, value_parser};
+
+use super::{AtArgs, ImportTable, ImportTables, RemoveArgs, Switch, WriteArgs};
+
+/// A command about records of a kind.
+#[derive(Debug)]
+pub(crate) struct KindCommand {
+    /// The kind.
+    pub(crate) kind: Kind,
+    /// The action.
+    pub(crate) action: Action,
+}
+
+/// An action on records of a kind.
+#[derive(Debug)]
+pub(crate) enum Action {
+    /// Adds a record: its name, where the kind has names, and its values.
+    Add(Option<String>, Vec<(Field, Given)>, WriteArgs),
+    /// Lists records.
+    Ls(AtArgs),
+    /// Shows one record, by its number or name.
+    Show(String, AtArgs),
+    /// Changes a record.
+    Set(String, Vec<(Field, Given)>, WriteArgs),
+    /// Removes a record.
+    Rm(String, RemoveArgs),
+    /// `bank hardware import`
+    ImportHardware(ImportTable),
+    /// `bank contribution import`
+    ImportContributions(ImportTables),
+}
+
+/// A value as it is typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Given {
+    /// A text, a time or a number with decimals.
+    Text(String),
+    /// A whole number.
+    Whole(i64),
+    /// A flag.
+    Flag(bool),
+    /// A list; one empty text is an empty list.
+    List(Vec<String>),
+}
+
+impl Subcommand for KindCommand {
+    fn augment_subcommands(tree: clap::Command) -> clap::Command {
+        let outer = declared().iter().filter(|kind| kind.within.is_none());
+        outer.fold(tree, |tree, kind| tree.subcommand(command(kind, &[])))
+    }
+
+    fn augment_subcommands_for_update(tree: clap::Command) -> clap::Command {
+        Self::augment_subcommands(tree)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        declared()
+            .iter()
+            .any(|kind| kind.within.is_none() && kind.word == name)
+    }
+}
+
+impl FromArgMatches for KindCommand {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let missing = || clap::Error::new(clap::error::ErrorKind::MissingSubcommand);
+        let (word, own) = matches.subcommand().ok_or_else(missing)?;
+        let kind = declared().iter().find(|kind| kind.word == word);
+        read(kind.ok_or_else(missing)?, &[], own)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// The command of a kind, with those of the kinds below it. `site` are the kinds with fields of the site.
+pub(crate) fn command(kind: &Kind, site: &[Kind]) -> clap::Command {
+    let [add, set, remove, _] = &kind.help;
+    let key = Arg::new("record")
+        .value_name(kind.key_name().to_uppercase())
+        .required(true);
+    let key = key.help(match kind.key_name() {
+        "id" => format!("Number of the {}", kind.word),
+        _ => format!("Name of the {}", kind.word),
+    });
+    let action = |name: &'static str, alias, about: &str| {
+        clap::Command::new(name)
+            .alias(alias)
+            .about(about.to_owned())
+    };
+    let key = &key;
+    let own = clap::Command::new(kind.word.clone())
+        .about(kind.about.clone())
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(WriteArgs::augment_args(added(
+            kind,
+            action("add", "create", add),
+            key,
+        )))
+        .subcommand(AtArgs::augment_args(action(
+            "ls",
+            "list",
+            &format!("List {}", kind.plural),
+        )))
+        .subcommand(AtArgs::augment_args(
+            action("show", "get", &format!("Show one {}", kind.word)).arg(key),
+        ))
+        .subcommand(WriteArgs::augment_args(changed(
+            kind,
+            action("set", "modify", set),
+            key,
+        )))
+        .subcommand(RemoveArgs::augment_args(
+            action("rm", "delete", remove).arg(key),
+        ));
+    let below = declared().iter();
+    let below = below.filter(|other| other.within == Some(kind.word.as_str()));
+    below.fold(with_import(&kind.word, own), |own, other| {
+        own.subcommand(command(in_force(other, site), site))
+    })
+}
+
+/// A kind with the fields of the site, where it has some.
+pub(crate) fn in_force<'a>(kind: &'a Kind, site: &'a [Kind]) -> &'a Kind {
+    let own = site.iter().find(|own| own.word == kind.word);
+    own.unwrap_or(kind)
+}
+
+/// The imports of tables of Cluster Accountant.
+fn with_import(word: &str, own: clap::Command) -> clap::Command {
+    let import = clap::Command::new("import");
+    match word {
+        "hardware" => own.subcommand(ImportTable::augment_args(
+            import.about("Import processor_type of Cluster Accountant: CSV with a header line"),
+        )),
+        "contribution" => own.subcommand(ImportTables::augment_args(
+            import.about("Import tables of Cluster Accountant, each as CSV with a header line"),
+        )),
+        _ => own,
+    }
+}
+
+fn added(kind: &Kind, command: clap::Command, key: &Arg) -> clap::Command {
+    let named = kind.key_name() == "name";
+    let command = if named {
+        command.arg(key.clone())
+    } else {
+        command
+    };
+    let first = if named { 2 } else { 1 };
+    let mut place = first;
+    kind.fields.iter().fold(command, |command, field| {
+        let arg = argument(field, &in_new(field)).required(field.need == Need::Required);
+        if !field.positional {
+            return command.arg(arg);
+        }
+        let own = positional(field).index(place);
+        place += 1;
+        command.arg(own)
+    })
+}
+
+fn changed(kind: &Kind, command: clap::Command, key: &Arg) -> clap::Command {
+    let fields = kind.fields.iter();
+    fields.fold(command.arg(key), |command, field| {
+        command.arg(argument(field, &in_set(field)))
+    })
+}
+
+fn positional(field: &Field) -> Arg {
+    let own = Arg::new(field.name.clone())
+        .required(true)
+        .help(field.help.clone());
+    let own = own.value_name(field.name.to_uppercase());
+    typed(field, own)
+}
+
+/// The option of a field; `more` goes behind its help.
+fn argument(field: &Field, more: &str) -> Arg {
+    let name = field
+        .option
+        .map_or_else(|| field.name.replace('_', "-"), str::to_owned);
+    let own = Arg::new(field.name.clone())
+        .long(name)
+        .help(format!("{}{more}", field.help))
+        .value_name(value_name(field));
+    let own = match field.letter {
+        Some(letter) => own.short(letter),
+        None => own,
+    };
+    let own = match field.alias {
+        Some(alias) => own.visible_alias(alias),
+        None => own,
+    };
+    typed(field, own)
+}
+
+fn typed(field: &Field, own: Arg) -> Arg {
+    match &field.of {
+        Type::Flag => own
+            .value_parser(value_parser!(Switch))
+            .hide_possible_values(true),
+        Type::Whole(..) => own
+            .value_parser(value_parser!(i64))
+            .allow_negative_numbers(true),
+        Type::Reference(_) if field.is_number_of_record() => own.value_parser(value_parser!(i64)),
+        Type::Decimal(..) | Type::Amount(..) => own.allow_negative_numbers(true),
+        Type::Time => own.allow_hyphen_values(true),
+        Type::Texts(_) | Type::References(..) => own.action(ArgAction::Append),
+        Type::Choice(words) => {
+            own.value_parser(clap::builder::PossibleValuesParser::new(words.clone()))
+        }
+        Type::Text(_) | Type::Reference(_) => own,
+    }
+}
+
+fn value_name(field: &Field) -> String {
+    match &field.of {
+        Type::Text(_) | Type::Texts(_) => "TEXT".to_owned(),
+        Type::Whole(..) => "N".to_owned(),
+        Type::Decimal(..) => "NUMBER".to_owned(),
+        Type::Amount(..) => "AMOUNT".to_owned(),
+        Type::Flag => "YES|NO".to_owned(),
+        Type::Time => "TIME".to_owned(),
+        Type::Choice(_) => "WORD".to_owned(),
+        Type::Reference(_) | Type::References(..) if field.is_number_of_record() => "N".to_owned(),
+        Type::Reference(_) | Type::References(..) => "NAME".to_owned(),
+    }
+}
+
+/// The rest of the help of an option of a new record.
+fn in_new(field: &Field) -> String {
+    let default = match &field.need {
+        Need::Optional(meaning) => Some(meaning.clone()).filter(|text| !text.is_empty()),
+        Need::Default(value) => default(field, value),
+        Need::Required => None,
+    };
+    default.map_or_else(
+        || repeatable(field).to_owned(),
+        |text| format!("{} [default: {text}]", repeatable(field)),
+    )
+}
+
+/// The rest of the help of an option of a change.
+fn in_set(field: &Field) -> String {
+    let Need::Optional(meaning) = &field.need else {
+        return repeatable(field).to_owned();
+    };
+    let meaning = if meaning.is_empty() { "none" } else { meaning };
+    match field.of {
+        Type::Whole(..) => format!("; 0 for {meaning}"),
+        _ => format!("{}; '' for {meaning}", repeatable(field)),
+    }
+}
+
+fn repeatable(field: &Field) -> &'static str {
+    match field.of {
+        Type::Texts(_) | Type::References(..) => "; repeatable, replaces all",
+        _ => "",
+    }
+}
+
+fn default(field: &Field, value: &Value) -> Option<String> {
+    match (&field.of, value) {
+        (Type::Decimal(places, ..), Value::Whole(units)) => {
+            Some(decimal(*units, *places).to_string())
+        }
+        (_, Value::Whole(number)) => Some(number.to_string()),
+        (_, Value::Text(text)) => Some(text.clone()),
+        (_, Value::Flag(flag)) => Some(if *flag { "yes" } else { "no" }.to_owned()),
+        _ => None,
+    }
+}
+
+/// Reads the words of a command of a kind.
+pub(crate) fn read(
+    kind: &Kind,
+    site: &[Kind],
+    matches: &ArgMatches,
+) -> Result<KindCommand, clap::Error> {
+    let missing = || clap::Error::new(clap::error::ErrorKind::MissingSubcommand);
+    let (name, own) = matches.subcommand().ok_or_else(missing)?;
+    let key = || own.get_one::<String>("record").cloned().unwrap_or_default();
+    let action = match name {
+        "add" => {
+            let key = own.try_get_one::<String>("record").ok().flatten().cloned();
+            Action::Add(key, values(kind, own), WriteArgs::from_arg_matches(own)?)
+        }
+        "ls" => Action::Ls(AtArgs::from_arg_matches(own)?),
+        "show" => Action::Show(key(), AtArgs::from_arg_matches(own)?),
+        "set" => Action::Set(key(), values(kind, own), WriteArgs::from_arg_matches(own)?),
+        "rm" => Action::Rm(key(), RemoveArgs::from_arg_matches(own)?),
+        "import" if kind.word == "hardware" => {
+            Action::ImportHardware(ImportTable::from_arg_matches(own)?)
+        }
+        "import" => Action::ImportContributions(ImportTables::from_arg_matches(own)?),
+        word => {
+            let below = declared().iter().find(|other| other.word == word);
+            return read(in_force(below.ok_or_else(missing)?, site), site, own);
+        }
+    };
+    Ok(KindCommand {
+        kind: kind.clone(),
+        action,
+    })
+}
+
+/// The values that are typed, in the order of the fields.
+fn values(kind: &Kind, own: &ArgMatches) -> Vec<(Field, Given)> {
+    let given = kind.fields.iter().filter_map(|field| {
+        let name = field.name.as_str();
+        let value = match &field.of {
+            Type::Flag => Given::Flag((*own.get_one::<Switch>(name)?).into()),
+            Type::Whole(..) => Given::Whole(*own.get_one(name)?),
+            Type::Reference(_) if field.is_number_of_record() => Given::Whole(*own.get_one(name)?),
+            Type::Texts(_) | Type::References(..) => {
+                let all = own.get_many::<String>(name)?.cloned();
+                Given::List(all.filter(|text| !text.is_empty()).collect())
+            }
+            _ => Given::Text(own.get_one::<String>(name)?.clone()),
+        };
+        Some((field.clone(), value))
+    });
+    given.collect()
+}

@@ -1,0 +1,178 @@
+//! The commands of declared kinds: add, list, show, change and remove records.
+
+mod import;
+mod pattern;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use bank_api::v1::{List, Written};
+use bank_core::kind::{Field, Kind, Screen, Type, declared};
+use serde_json::{Map, Value};
+use ureq::http::Method;
+
+use super::nothing_to_set;
+use crate::{
+    cli::{Action, AtArgs, Given, KindCommand},
+    context::Context,
+    fail::Failure,
+    out::{self, Column, Sheet, column},
+    when,
+};
+
+/// A record: its key and the values of its fields.
+type Record = Map<String, Value>;
+
+/// Runs a command of a kind.
+pub(super) fn run(context: &Context, command: KindCommand) -> Result<String, Failure> {
+    let KindCommand { kind, action } = command;
+    match action {
+        Action::Add(name, given, write) => {
+            let mut body = body(context, &given)?;
+            if let Some(name) = name {
+                body.insert("name".to_owned(), name.into());
+            }
+            let answer: Written<Record> =
+                context.send(Method::POST, &path(&kind), &body, &write)?;
+            let key = key(&answer.object);
+            let text = sentence(context, &kind, &answer.object);
+            context.written(&answer, &format!("{} {key} added{text}", kind.word))
+        }
+        Action::Ls(then) => list(context, &kind, &then),
+        Action::Show(key, then) => {
+            let own: Record = context.get(&one(&kind, &key), &context.past(&then)?)?;
+            let sheet = sheet(&kind, std::slice::from_ref(&own));
+            context.form.one(&own, &sheet)
+        }
+        Action::Set(key, given, write) => {
+            let body = body(context, &given)?;
+            if body.is_empty() {
+                return Err(nothing_to_set());
+            }
+            let answer: Written<Record> =
+                context.send(Method::PATCH, &one(&kind, &key), &body, &write)?;
+            let text = sentence(context, &kind, &answer.object);
+            context.written(&answer, &format!("{} {key} changed{text}", kind.word))
+        }
+        Action::Rm(key, remove) => {
+            let what = format!("{} {key}", kind.word);
+            let target = one(&kind, &key);
+            let answer = context.remove(&target, &format!("remove {what}"), &remove)?;
+            context.removed(&answer, &format!("{what} removed"))
+        }
+        Action::ImportHardware(args) => import::hardware(context, &args),
+        Action::ImportContributions(args) => import::contributions(context, &args),
+    }
+}
+
+fn list(context: &Context, kind: &Kind, then: &AtArgs) -> Result<String, Failure> {
+    let all: List<Record> = context.all(&path(kind), &context.past(then)?)?;
+    context.form.list(&all, &sheet(kind, &all.items))
+}
+
+/// Where the records of a kind are in the API.
+fn path(kind: &Kind) -> Vec<&str> {
+    if declared().iter().any(|own| own.word == kind.word) {
+        vec![&kind.plural]
+    } else {
+        vec!["records", &kind.word]
+    }
+}
+
+fn one<'a>(kind: &'a Kind, key: &'a str) -> Vec<&'a str> {
+    let mut path = path(kind);
+    path.push(key);
+    path
+}
+
+fn key(record: &Record) -> String {
+    match record.get("id").or_else(|| record.get("name")) {
+        Some(Value::String(name)) => name.clone(),
+        Some(number) => number.to_string(),
+        None => String::new(),
+    }
+}
+
+/// The values of a request. Times are typed in the zone of the command.
+fn body(context: &Context, given: &[(Field, Given)]) -> Result<Record, Failure> {
+    let mut body = Map::new();
+    for (field, value) in given {
+        let value = match (&field.of, value) {
+            (Type::Time, Given::Text(text)) if !text.is_empty() => {
+                context.time(Some(text))?.map_or(Value::Null, Value::from)
+            }
+            (_, Given::Text(text)) => text.as_str().into(),
+            (_, Given::Whole(number)) => (*number).into(),
+            (_, Given::Flag(flag)) => (*flag).into(),
+            (_, Given::List(list)) => list.clone().into(),
+        };
+        body.insert(field.name.clone(), value);
+    }
+    Ok(body)
+}
+
+/// The values of a record in one line: `: nodes 4, from 2026-10-01, reason cooling`.
+fn sentence(context: &Context, kind: &Kind, record: &Record) -> String {
+    let parts = kind.columns().into_iter().filter_map(|field| {
+        let label = field.name.replace('_', " ");
+        let text = match record.get(&field.name)? {
+            Value::Null => return None,
+            Value::Array(list) if list.is_empty() => return None,
+            Value::Array(list) => list
+                .iter()
+                .filter_map(Value::as_str)
+                .collect::<Vec<_>>()
+                .join(","),
+            Value::String(text) if field.of == Type::Time => when::moment(text, context.zone),
+            Value::String(text) => text.clone(),
+            Value::Bool(true) => "yes".to_owned(),
+            Value::Bool(false) => "no".to_owned(),
+            other => other.to_string(),
+        };
+        Some(format!("{label} {text}"))
+    });
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() {
+        return String::new();
+    }
+    format!(": {}", parts.join(", "))
+}
+
+fn sheet(kind: &Kind, rows: &[Record]) -> Sheet {
+    let key = match kind.key_name() {
+        "id" => column("id", "Id", out::Kind::Number),
+        _ => column("name", "Name", out::Kind::Text),
+    };
+    let declared = kind.columns().into_iter().map(|field| {
+        let own = out::described(&field.name, &field.label, shown(field));
+        match field.screen {
+            Screen::Always => own,
+            Screen::IfAny => own.on_screen_if(rows.iter().any(|row| has(row, &field.name))),
+        }
+    });
+    // Fields that the site added, where the program did not ask for them.
+    let mut others: Vec<&String> = rows.iter().flat_map(Map::keys).collect();
+    others.sort_unstable();
+    others.dedup();
+    others.retain(|name| kind.field(name).is_none() && *name != kind.key_name());
+    let others = others
+        .into_iter()
+        .map(|name| out::named(name, out::Kind::Text));
+    let columns: Vec<Column> = [key].into_iter().chain(declared).chain(others).collect();
+    let [.., empty] = &kind.help;
+    Sheet::new(columns, rows, empty.clone())
+}
+
+fn has(row: &Record, name: &str) -> bool {
+    row.get(name).is_some_and(|value| !value.is_null())
+}
+
+fn shown(field: &Field) -> out::Kind {
+    match field.of {
+        Type::Whole(..) | Type::Decimal(..) => out::Kind::Number,
+        Type::Reference(_) if field.is_number_of_record() => out::Kind::Number,
+        Type::Amount(..) => out::Kind::Amount,
+        Type::Time => out::Kind::Date,
+        _ => out::Kind::Text,
+    }
+}

@@ -1,0 +1,105 @@
+//! Commands of kinds that the site added. They are not in the program: where it cannot read the words of
+//! the command line, it fetches the kinds from the daemon and reads the words again.
+
+use std::ffi::OsString;
+
+use bank_api::v1::List;
+use bank_core::kind::{Key, Kind, Record, Value, declared, site};
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, FromArgMatches as _};
+use serde_json::{Map, Value as Json};
+
+use crate::{
+    cli::{self, Cli, Global},
+    client::Client,
+    config, help,
+};
+
+/// Reads the words of the command line.
+pub(crate) fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
+    let error = match help::parse(words.iter().cloned()) {
+        Ok(cli) => return Ok(cli),
+        Err(error) => error,
+    };
+    if !may_be_of_site(&error, words) {
+        return Err(error);
+    }
+    let kinds = fetch(words).unwrap_or_default();
+    if kinds.is_empty() {
+        return Err(error);
+    }
+    read(words, &kinds)
+}
+
+/// Whether the error can be about a kind, or a field, of the site.
+fn may_be_of_site(error: &clap::Error, words: &[OsString]) -> bool {
+    let is_declared = |word: &OsString| declared().iter().any(|kind| *kind.word == **word);
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => true,
+        ErrorKind::UnknownArgument => words.iter().any(is_declared),
+        _ => false,
+    }
+}
+
+/// The kinds and fields of the site. None where the daemon cannot be asked.
+fn fetch(words: &[OsString]) -> Option<Vec<Kind>> {
+    let mut tree = Cli::command()
+        .ignore_errors(true)
+        .allow_external_subcommands(true);
+    let matches = tree.try_get_matches_from_mut(words).ok()?;
+    let global = Global::from_arg_matches(&matches).ok()?;
+    let client = Client::new(&config::load(&global).ok()?).ok()?;
+    let all: List<Map<String, Json>> = client.all(&["kinds"], &()).ok()?;
+    Some(all.items.iter().filter_map(kind_of).collect())
+}
+
+/// The kind that a record of the kind `kind` declares.
+fn kind_of(json: &Map<String, Json>) -> Option<Kind> {
+    let name = json.get("name")?.as_str()?;
+    let mut record = Record::new(site::WORD, Key::Name(name.to_owned()));
+    for (field, value) in json {
+        record.set(
+            field,
+            match value {
+                Json::String(text) => Value::Text(text.clone()),
+                Json::Array(list) => {
+                    let texts = list.iter().filter_map(Json::as_str);
+                    Value::List(texts.map(str::to_owned).collect())
+                }
+                _ => Value::None,
+            },
+        );
+    }
+    site::kind_of(&record)
+}
+
+fn read(words: &[OsString], kinds: &[Kind]) -> Result<Cli, clap::Error> {
+    let mut tree = kinds.iter().fold(help::command(), |tree, kind| {
+        let outer = declared()
+            .iter()
+            .find(|outer| kind.within == Some(&outer.word));
+        let top = cli::kind::in_force(outer.unwrap_or(kind), kinds);
+        let own = cli::kind::command(top, kinds);
+        if tree.find_subcommand(&top.word).is_some() {
+            tree.mut_subcommand(&top.word, |_| own)
+        } else {
+            tree.subcommand(own)
+        }
+    });
+    let mut matches = tree.try_get_matches_from_mut(words)?;
+    let word = matches.subcommand_name().unwrap_or_default();
+    let own = kinds
+        .iter()
+        .chain(declared())
+        .find(|kind| kind.word == word);
+    let cli = match own.zip(matches.subcommand()) {
+        Some((kind, (_, sub))) => cli::kind::read(kind, kinds, sub).and_then(|command| {
+            Ok(Cli {
+                global: Global::from_arg_matches(&matches)?,
+                command: cli::Command::Kind(command),
+            })
+        }),
+        None => Cli::from_arg_matches_mut(&mut matches),
+    };
+    cli.map_err(|error| error.format(&mut tree))
+}

@@ -1,0 +1,226 @@
+//! Kinds of reference data: one declaration each.
+//!
+//! A [`Kind`] declares its key, its [`Field`]s and who may see and change its records. All layers read the
+//! declaration: rules check values, the store makes SQL and versions, the HTTP API makes JSON and its
+//! description, `bank` makes options and columns, the journal makes its text. What a declaration cannot
+//! express is the `check` of the kind: code in the same file.
+//!
+//! [`declared`] lists the kinds of this program. A site adds kinds, and fields of kinds, as records of the
+//! kind `kind` ([`site`]); [`Records`] holds both.
+
+mod contribution;
+mod contributor;
+mod downtime;
+mod field;
+mod hardware;
+mod record;
+mod records;
+pub mod site;
+mod value;
+
+pub use field::{Field, Need, Screen};
+pub use record::Record;
+pub use records::Records;
+pub use value::{Type, Value, decimal, units};
+
+use crate::refusal::Refusal;
+use std::fmt;
+use std::sync::LazyLock;
+
+/// Most records of a kind, removed ones included.
+pub const RECORDS_MAX: usize = 10_000;
+
+/// A kind of reference data.
+#[derive(Clone, Debug)]
+pub struct Kind {
+    /// Its word in commands, messages and the journal: `downtime`.
+    pub word: String,
+    /// The name of its lists and of its path in the API: `downtimes`.
+    pub plural: String,
+    /// One line for help and manuals.
+    pub about: String,
+    /// What identifies a record.
+    pub key: KeyType,
+    /// The fields, in the order of its columns in the database.
+    pub fields: Vec<Field>,
+    /// Who may see its records.
+    pub readers: Readers,
+    /// Who may change its records.
+    pub writers: Writers,
+    /// Its table; none where its records are rows of the table `record`.
+    pub table: Option<&'static str>,
+    /// The journal's words for adding, changing and removing a record.
+    pub ops: [&'static str; 3],
+    /// The kind below which `bank` has its commands: `bank hardware downtime`.
+    pub within: Option<&'static str>,
+    /// The columns of its list, in their order; empty for all fields.
+    pub listed: Vec<&'static str>,
+    /// The whole-number field that orders the list before the key.
+    pub ordered_by: Option<&'static str>,
+    /// Help for `add`, `set` and `rm`, and the text of an empty list.
+    pub help: [String; 4],
+    /// The rules that no field can express, on a record that is added or changed.
+    pub check: Check,
+    /// Whether a record may be removed.
+    pub removable: Check,
+}
+
+/// A rule of a kind.
+///
+/// # Errors
+/// The refusal of the record.
+pub type Check = fn(&Record, &dyn Objects) -> Result<(), Refusal>;
+
+/// What identifies a record of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyType {
+    /// A number that the bank gives, from 1.
+    Number,
+    /// A name that is given with the record ([`crate::ids::check_name`]).
+    Name,
+    /// A name that is a word of commands: a letter, then letters, digits and `_`; at most 32 bytes,
+    /// stored in lower case.
+    Word,
+}
+
+/// The key of a record.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Key {
+    /// A number.
+    Number(i64),
+    /// A name.
+    Name(String),
+}
+
+/// Who may see the records of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readers {
+    /// Every caller with a role, except collectors.
+    Everyone,
+    /// Administrators and auditors.
+    Auditors,
+    /// Administrators.
+    Administrators,
+}
+
+/// Who may change the records of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writers {
+    /// Administrators.
+    Administrators,
+    /// Administrators and operators.
+    Operators,
+}
+
+/// What the rules of a kind look at beside the record: the directory, seen from below.
+pub trait Objects {
+    /// Whether an object or record of that kind and key exists.
+    fn has(&self, kind: &str, key: &str) -> bool;
+    /// All records.
+    fn records(&self) -> &Records;
+}
+
+/// The kinds that every bank has.
+pub fn declared() -> &'static [Kind] {
+    static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
+        vec![
+            site::kind(),
+            hardware::kind(),
+            downtime::kind(),
+            contributor::kind(),
+            contribution::kind(),
+        ]
+    });
+    &KINDS
+}
+
+/// A kind that every bank has, by its word.
+pub fn of(word: &str) -> Option<&'static Kind> {
+    declared().iter().find(|kind| kind.word == word)
+}
+
+impl Kind {
+    /// A kind without fields, whose records have the table `word`.
+    fn new(word: &'static str, plural: &str, ops: [&'static str; 3], about: &str) -> Kind {
+        Kind {
+            word: word.to_owned(),
+            plural: plural.to_owned(),
+            about: about.to_owned(),
+            key: KeyType::Number,
+            fields: Vec::new(),
+            readers: Readers::Everyone,
+            writers: Writers::Administrators,
+            table: Some(word),
+            ops,
+            within: None,
+            listed: Vec::new(),
+            ordered_by: None,
+            help: [
+                format!("Add a {word}"),
+                format!("Change a {word}"),
+                format!("Remove a {word}"),
+                format!("no {plural}"),
+            ],
+            check: |_, _| Ok(()),
+            removable: |_, _| Ok(()),
+        }
+    }
+
+    /// A field by name.
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+
+    /// The name of its key in JSON, lists and the database.
+    pub fn key_name(&self) -> &'static str {
+        match self.key {
+            KeyType::Number => "id",
+            KeyType::Name | KeyType::Word => "name",
+        }
+    }
+
+    /// The fields of its list, in their order.
+    pub fn columns(&self) -> Vec<&Field> {
+        if self.listed.is_empty() {
+            return self.fields.iter().collect();
+        }
+        let listed = self.listed.iter().filter_map(|name| self.field(name));
+        let rest = self.fields.iter().filter(|field| field.site);
+        listed.chain(rest).collect()
+    }
+
+    /// A key as it is written. None where it cannot be a key of the kind.
+    pub fn read_key(&self, text: &str) -> Option<Key> {
+        match self.key {
+            KeyType::Number => text.parse().ok().map(Key::Number),
+            KeyType::Name => Some(Key::Name(text.to_owned())),
+            KeyType::Word => Some(Key::Name(text.to_ascii_lowercase())),
+        }
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Key::Number(number) => number.fmt(f),
+            Key::Name(name) => name.fmt(f),
+        }
+    }
+}
+
+impl Readers {
+    /// Every word with its meaning.
+    pub const ALL: [(Readers, &'static str); 3] = [
+        (Readers::Everyone, "everyone"),
+        (Readers::Auditors, "auditors"),
+        (Readers::Administrators, "administrators"),
+    ];
+}
+
+impl Writers {
+    /// Every word with its meaning.
+    pub const ALL: [(Writers, &'static str); 2] = [
+        (Writers::Administrators, "administrators"),
+        (Writers::Operators, "operators"),
+    ];
+}

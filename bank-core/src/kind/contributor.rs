@@ -1,0 +1,89 @@
+//! Contributors: people and groups that fund hardware, with their projects (reports.md 1.7).
+
+use super::{Field, Key, KeyType, Kind, Objects, Readers, Record, Type, Value};
+use crate::contribution::UNASSIGNED;
+use crate::refusal::Refusal;
+
+/// Most projects of one contributor.
+const PROJECTS_MAX: usize = 1_000;
+
+pub(super) fn kind() -> Kind {
+    let ops = ["contributor_add", "contributor_set", "contributor_rm"];
+    let about = "People and groups who fund hardware";
+    let kind = Kind {
+        key: KeyType::Name,
+        readers: Readers::Auditors,
+        help: [
+            "Add a person or group that contributions are credited to".into(),
+            "Change a contributor".into(),
+            "Remove a contributor without contributions".into(),
+            "no contributors".into(),
+        ],
+        check,
+        removable,
+        ..Kind::new("contributor", "contributors", ops, about)
+    };
+    let projects = Type::References("project".into(), PROJECTS_MAX);
+    kind.with(
+        Field::new("user", "User", Type::Text(256), "Login name")
+            .absent("none")
+            .letter('u'),
+    )
+    .with(
+        Field::new(
+            "exempt",
+            "Exempt",
+            Type::Flag,
+            "Exclude the contributor from subscriptions",
+        )
+        .default(Value::Flag(false)),
+    )
+    .with(
+        Field::new(
+            "projects",
+            "Projects",
+            projects,
+            "Project, with those below it",
+        )
+        .absent("none")
+        .option("project")
+        .letter('A'),
+    )
+    .with(Field::description())
+}
+
+/// Reports have a row of the reserved name. A project of two contributors would count twice.
+fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
+    let Key::Name(name) = &own.key else {
+        return Ok(());
+    };
+    if name == UNASSIGNED {
+        return Err(Refusal::BadName { name: name.clone() });
+    }
+    for project in own.list("projects") {
+        let holder = objects.records().holder(project);
+        if let Some(other) = holder.filter(|other| other.key != own.key) {
+            return Err(Refusal::InUse {
+                name: project.clone(),
+                by: format!("contributor {}", other.key),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// A contributor with contributions stays: they would be credited to nobody.
+fn removable(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
+    let name = own.key.to_string();
+    let all = objects.records().all("contribution");
+    match all
+        .filter(|other| other.text("contributor") == name)
+        .count()
+    {
+        0 => Ok(()),
+        count => Err(Refusal::InUse {
+            name,
+            by: format!("{count} contributions"),
+        }),
+    }
+}

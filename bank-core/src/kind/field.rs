@@ -1,0 +1,243 @@
+//! Fields: their declaration, and the check of a value against it.
+
+use super::value::{Type, Value, decimal};
+use super::{KeyType, Kind, Objects, of};
+use crate::ids::NAME_BYTES_MAX;
+use crate::refusal::{Refusal, short};
+
+/// A field of a kind.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Its name: in JSON, in messages, and with `-` for `_` as an option of `bank`.
+    pub name: String,
+    /// Its column in the database.
+    pub column: &'static str,
+    /// The heading of its column in lists.
+    pub label: String,
+    /// Type and range of its values.
+    pub of: Type,
+    /// Whether a record has a value.
+    pub need: Need,
+    /// Help: what the values are, without the default.
+    pub help: String,
+    /// The option of `bank` where it is not the name, with its letter and a second name.
+    pub option: Option<&'static str>,
+    /// The letter of the option.
+    pub letter: Option<char>,
+    /// A second name of the option.
+    pub alias: Option<&'static str>,
+    /// Whether `bank KIND add` takes it by position rather than as an option.
+    pub positional: bool,
+    /// Whether the record belongs to the one that it refers to: it is removed with it.
+    pub owner: bool,
+    /// Whether lists on a screen have its column.
+    pub screen: Screen,
+    /// Whether the site added it.
+    pub site: bool,
+}
+
+/// Whether a record has a value of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Always; a new record must name it.
+    Required,
+    /// Always; a new record that does not name it gets this one.
+    Default(Value),
+    /// Not always; the text is the meaning of no value, for help.
+    Optional(String),
+}
+
+/// Whether lists on a screen have a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Screen {
+    /// Always.
+    Always,
+    /// Where a row has a value.
+    IfAny,
+}
+
+impl Field {
+    /// A field that may have no value.
+    pub(super) fn new(name: &'static str, label: &str, of: Type, help: &str) -> Field {
+        Field {
+            name: name.to_owned(),
+            column: name,
+            label: label.to_owned(),
+            of,
+            need: Need::Optional(String::new()),
+            help: help.to_owned(),
+            option: None,
+            letter: None,
+            alias: None,
+            positional: false,
+            owner: false,
+            screen: Screen::Always,
+            site: false,
+        }
+    }
+
+    /// Free text of up to 256 bytes, in lists where a row has one.
+    pub(super) fn description() -> Field {
+        let of = Type::Text(NAME_BYTES_MAX);
+        Field {
+            screen: Screen::IfAny,
+            ..Field::new("description", "Description", of, "Description")
+        }
+    }
+
+    /// The start of the time in which the record counts, inclusive.
+    pub(super) fn from(help: &str) -> Field {
+        Field::new("from", "From", Type::Time, help)
+            .column("from_at")
+            .absent("always")
+    }
+
+    /// The end of the time in which the record counts, exclusive.
+    pub(super) fn until(help: &str) -> Field {
+        let own = Field::new("until", "Until", Type::Time, help).column("until_at");
+        Field {
+            alias: Some("to"),
+            ..own.absent("no end")
+        }
+    }
+
+    pub(super) fn column(self, column: &'static str) -> Field {
+        Field { column, ..self }
+    }
+
+    pub(super) fn required(self) -> Field {
+        let need = Need::Required;
+        Field { need, ..self }
+    }
+
+    pub(super) fn default(self, value: Value) -> Field {
+        let need = Need::Default(value);
+        Field { need, ..self }
+    }
+
+    pub(super) fn absent(self, meaning: &str) -> Field {
+        let need = Need::Optional(meaning.to_owned());
+        Field { need, ..self }
+    }
+
+    pub(super) fn option(self, option: &'static str) -> Field {
+        let option = Some(option);
+        Field { option, ..self }
+    }
+
+    pub(super) fn letter(self, letter: char) -> Field {
+        let letter = Some(letter);
+        Field { letter, ..self }
+    }
+
+    pub(super) fn positional(self) -> Field {
+        let positional = true;
+        Field { positional, ..self }
+    }
+
+    pub(super) fn owner(self) -> Field {
+        let owner = true;
+        Field { owner, ..self }
+    }
+
+    /// Whether its values are sets: each element once, in order.
+    pub(crate) fn is_set(&self) -> bool {
+        matches!(self.of, Type::References(..))
+    }
+
+    /// Whether its values are numbers of records.
+    pub fn is_number_of_record(&self) -> bool {
+        match &self.of {
+            Type::Reference(kind) => of(kind).is_some_and(|kind| kind.key == KeyType::Number),
+            _ => false,
+        }
+    }
+
+    /// The range of its values, in words: `1 to 1000000`.
+    pub fn expected(&self) -> String {
+        match &self.of {
+            Type::Text(max) => format!("at most {max} bytes without control characters"),
+            Type::Whole(min, max) => format!("a whole number from {min} to {max}"),
+            Type::Decimal(places, min, max) => format!(
+                "a decimal number from {} to {} with at most {places} decimals",
+                decimal(*min, *places),
+                decimal(*max, *places)
+            ),
+            Type::Amount(..) => "an amount".to_owned(),
+            Type::Flag => "true or false".to_owned(),
+            Type::Time => "a time such as 2026-10-01T00:00:00Z".to_owned(),
+            Type::Choice(words) => words.join(", "),
+            Type::Reference(kind) if self.is_number_of_record() => {
+                format!("the number of a {kind}")
+            }
+            Type::Reference(kind) => format!("the name of a {kind}"),
+            Type::Texts(max) => {
+                format!("at most {max} texts of at most {NAME_BYTES_MAX} bytes each")
+            }
+            Type::References(kind, max) => format!("at most {max} names of {kind}s"),
+        }
+    }
+
+    /// The refusal of a value of this field.
+    pub fn bad(&self) -> Refusal {
+        Refusal::BadField {
+            field: self.name.clone(),
+            expected: self.expected(),
+        }
+    }
+
+    /// Checks a value: its type, its range, and that what it refers to exists.
+    ///
+    /// # Errors
+    /// `missing_field`, `bad_value`, `not_found`.
+    pub(crate) fn check(&self, value: &Value, objects: &dyn Objects) -> Result<(), Refusal> {
+        let is_blank = matches!(value, Value::Text(text) if text.trim().is_empty());
+        if value.is_none() || is_blank {
+            return match self.need {
+                Need::Optional(_) => Ok(()),
+                Need::Required | Need::Default(_) => Err(Refusal::BadField {
+                    field: self.name.clone(),
+                    expected: "a value".to_owned(),
+                }),
+            };
+        }
+        let is_text =
+            |text: &str, max: usize| text.len() <= max && !text.chars().any(char::is_control);
+        let fits = match (&self.of, value) {
+            (Type::Text(max), Value::Text(text)) => is_text(text, *max),
+            (
+                Type::Whole(min, max) | Type::Amount(min, max) | Type::Decimal(_, min, max),
+                Value::Whole(number),
+            ) => (min..=max).contains(&number),
+            (Type::Flag, Value::Flag(_)) | (Type::Time, Value::Time(_)) => true,
+            (Type::Choice(words), Value::Text(word)) => words.contains(word),
+            (Type::Reference(kind), Value::Text(name)) => return known(kind, name, objects),
+            (Type::Reference(kind), Value::Whole(number)) => {
+                return known(kind, &number.to_string(), objects);
+            }
+            (Type::Texts(max), Value::List(texts)) => {
+                texts.len() <= *max && texts.iter().all(|text| is_text(text, NAME_BYTES_MAX))
+            }
+            (Type::References(kind, max), Value::List(names)) if names.len() <= *max => {
+                return names.iter().try_for_each(|name| known(kind, name, objects));
+            }
+            _ => false,
+        };
+        if fits { Ok(()) } else { Err(self.bad()) }
+    }
+}
+
+fn known(kind: &str, key: &str, objects: &dyn Objects) -> Result<(), Refusal> {
+    if objects.has(kind, key) {
+        return Ok(());
+    }
+    Err(Refusal::not_found(kind.to_owned(), &short(key)))
+}
+
+impl Kind {
+    /// Adds a field.
+    pub(super) fn with(mut self, field: Field) -> Kind {
+        self.fields.push(field);
+        self
+    }
+}

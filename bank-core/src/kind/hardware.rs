@@ -1,0 +1,105 @@
+//! Hardware: nodes of one type with their hosts, capacity and conversion factor (reports.md 1.1, 1.7).
+
+use super::{Field, Kind, Objects, Record, Type, Value};
+use crate::contribution::host::Pattern;
+use crate::refusal::Refusal;
+
+/// Most nodes, and most processors of a node.
+pub(super) const NODES_MAX: i64 = 1_000_000;
+/// The highest factor: 1000, in billionths.
+pub(super) const FACTOR_MAX: i64 = 1_000_000_000_000;
+/// A factor of 1, in billionths.
+pub(super) const FACTOR_ONE: i64 = 1_000_000_000;
+/// Most host patterns.
+const HOSTS_MAX: usize = 64;
+/// Highest priority.
+const PRIORITY_MAX: i64 = 1_000_000;
+/// Priority of new hardware.
+const PRIORITY: i64 = 100;
+
+pub(super) fn kind() -> Kind {
+    let ops = ["hardware_add", "hardware_set", "hardware_rm"];
+    let about = "Hardware inventory: hosts, capacity, conversion factors";
+    let kind = Kind {
+        ordered_by: Some("priority"),
+        help: [
+            "Add hardware: nodes of one kind".into(),
+            "Change hardware; reports of the past change too".into(),
+            "Remove hardware, from past reports too; `set --until` retires it".into(),
+            "no hardware: every host counts 1".into(),
+        ],
+        check,
+        ..Kind::new("hardware", "hardware", ops, about)
+    };
+    let size = Type::Whole(1, NODES_MAX);
+    let factor = Type::Decimal(9, 1, FACTOR_MAX);
+    let priority = Type::Whole(0, PRIORITY_MAX);
+    let machine = Type::Reference("machine".into());
+    kind.with(
+        Field::new(
+            "priority",
+            "Priority",
+            priority,
+            "Priority; lower is tried first",
+        )
+        .default(Value::Whole(PRIORITY)),
+    )
+    .with(
+        Field::new(
+            "name",
+            "Name",
+            Type::Text(256),
+            "Name of the processor type",
+        )
+        .required()
+        .positional(),
+    )
+    .with(
+        Field::new("machine", "Machine", machine, "Machine of the nodes")
+            .absent("any")
+            .letter('m'),
+    )
+    .with(
+        Field::new("hosts", "Hosts", Type::Texts(HOSTS_MAX), HOSTS)
+            .absent("all hosts")
+            .option("host"),
+    )
+    .with(
+        Field::new("factor", "Factor", factor, "Weight of a processor-hour")
+            .default(Value::Whole(FACTOR_ONE)),
+    )
+    .with(
+        Field::new(
+            "processors",
+            "Processors",
+            size.clone(),
+            "Processors per node",
+        )
+        .required(),
+    )
+    .with(Field::new("nodes", "Nodes", size, "Number of nodes").required())
+    .with(
+        Field::new("counts", "Counts", Type::Flag, "Count as capacity").default(Value::Flag(true)),
+    )
+    .with(Field::from("Start of use, inclusive"))
+    .with(Field::until("End of use, exclusive"))
+    .with(Field::description())
+}
+
+const HOSTS: &str = "Hosts: * any text, ? one letter, [0-9] one of these";
+
+/// The name is one, and each host is a pattern.
+fn check(own: &Record, _: &dyn Objects) -> Result<(), Refusal> {
+    crate::ids::check_name(own.text("name"))?;
+    if own
+        .list("hosts")
+        .iter()
+        .all(|host| Pattern::parse(host).is_some())
+    {
+        return Ok(());
+    }
+    Err(Refusal::BadField {
+        field: "hosts".to_owned(),
+        expected: "patterns of at most 128 bytes such as node[0-9]*, ? for one letter".to_owned(),
+    })
+}

@@ -1,0 +1,117 @@
+//! Records: the key and the values of one object of a kind.
+
+use super::value::{Value, shown};
+use super::{Key, Kind};
+use crate::time::{Timestamp, Window};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// A record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The word of its kind.
+    pub kind: String,
+    /// Its key.
+    pub key: Key,
+    /// Its values by field; a field without a value is absent.
+    pub values: BTreeMap<String, Value>,
+    /// Whether it was removed.
+    pub deleted: bool,
+}
+
+impl Record {
+    /// A record without values.
+    pub fn new(kind: &str, key: Key) -> Record {
+        Record {
+            kind: kind.to_owned(),
+            key,
+            values: BTreeMap::new(),
+            deleted: false,
+        }
+    }
+
+    /// A value; [`Value::None`] where there is none.
+    pub fn value(&self, field: &str) -> &Value {
+        self.values.get(field).unwrap_or(&Value::None)
+    }
+
+    /// Sets a value, or takes it away.
+    pub fn set(&mut self, field: &str, value: Value) {
+        if value.is_none() {
+            self.values.remove(field);
+        } else {
+            self.values.insert(field.to_owned(), value);
+        }
+    }
+
+    /// The number of its key; 0 where the key is a name.
+    pub fn number(&self) -> i64 {
+        match self.key {
+            Key::Number(number) => number,
+            Key::Name(_) => 0,
+        }
+    }
+
+    /// The name of its key; empty where the key is a number.
+    pub fn name(&self) -> &str {
+        match &self.key {
+            Key::Number(_) => "",
+            Key::Name(name) => name,
+        }
+    }
+
+    /// A text; empty where there is none.
+    pub fn text(&self, field: &str) -> &str {
+        match self.value(field) {
+            Value::Text(text) => text,
+            _ => "",
+        }
+    }
+
+    /// A number, where there is one.
+    pub fn whole(&self, field: &str) -> Option<i64> {
+        match self.value(field) {
+            Value::Whole(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// A flag; false where there is none.
+    pub fn flag(&self, field: &str) -> bool {
+        matches!(self.value(field), Value::Flag(true))
+    }
+
+    /// A list; empty where there is none.
+    pub fn list(&self, field: &str) -> &[String] {
+        match self.value(field) {
+            Value::List(list) => list,
+            _ => &[],
+        }
+    }
+
+    /// The window of its fields `from` and `until`.
+    pub fn window(&self) -> Window {
+        Window {
+            start: self.time("from"),
+            end: self.time("until"),
+        }
+    }
+
+    fn time(&self, field: &str) -> Option<Timestamp> {
+        match self.value(field) {
+            Value::Time(at) => Some(*at),
+            _ => None,
+        }
+    }
+
+    /// The record as the journal shows it: `downtime=3 hardware=1 nodes=4 …`.
+    pub fn shown(&self, kind: &Kind) -> String {
+        let mut text = format!("{}={}", kind.word, self.key);
+        for field in &kind.fields {
+            let value = shown(&field.of, self.value(&field.name));
+            // Writing to a string cannot fail.
+            let _ = write!(text, " {}={value}", field.name);
+        }
+        text
+    }
+}

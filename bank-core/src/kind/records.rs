@@ -1,0 +1,158 @@
+//! All records of a bank, with the kinds that are in force: those of the program and those of the site.
+
+use super::{Key, Kind, Record, Type, declared, of, site};
+use crate::contribution::Installed;
+use crate::contribution::hardware::{Down, Kind as Nodes};
+use crate::contribution::host::Pattern;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Records by kind and key.
+#[derive(Clone, Debug, Default)]
+pub struct Records {
+    rows: BTreeMap<String, BTreeMap<Key, Record>>,
+    /// Kinds that the site added, and kinds of the program with fields that it added.
+    kinds: BTreeMap<String, Arc<Kind>>,
+}
+
+impl Records {
+    /// Adds or replaces a record. A record of the kind `kind` changes the kinds in force.
+    pub fn put(&mut self, record: Record) {
+        if record.kind == site::WORD {
+            let word = record.key.to_string();
+            match site::kind_of(&record) {
+                Some(kind) => self.kinds.insert(word, Arc::new(kind)),
+                None => self.kinds.remove(&word),
+            };
+        }
+        let rows = self.rows.entry(record.kind.clone()).or_default();
+        rows.insert(record.key.clone(), record);
+    }
+
+    /// A kind in force, by its word.
+    pub fn kind(&self, word: &str) -> Option<&Kind> {
+        let own = self.kinds.get(word).map(|kind| &**kind);
+        own.or_else(|| of(word))
+    }
+
+    /// Every kind in force, those of the program first.
+    pub fn kinds(&self) -> impl Iterator<Item = &Kind> {
+        let own = declared().iter().filter_map(|kind| self.kind(&kind.word));
+        own.chain(self.site_kinds())
+    }
+
+    /// The kinds that the site added, by word.
+    pub fn site_kinds(&self) -> impl Iterator<Item = &Kind> {
+        let all = self.kinds.values().map(|kind| &**kind);
+        all.filter(|kind| of(&kind.word).is_none())
+    }
+
+    /// A record, unless it was removed, or the one that it belongs to was.
+    pub fn get(&self, kind: &str, key: &Key) -> Option<&Record> {
+        let record = self.rows.get(kind)?.get(key)?;
+        self.is_there(record).then_some(record)
+    }
+
+    /// A record, removed or not.
+    pub fn ever(&self, kind: &str, key: &Key) -> Option<&Record> {
+        self.rows.get(kind)?.get(key)
+    }
+
+    /// The records of a kind, by key.
+    pub fn all<'a>(&'a self, kind: &str) -> impl Iterator<Item = &'a Record> + use<'a> {
+        let rows = self.rows.get(kind).into_iter().flat_map(BTreeMap::values);
+        rows.filter(|record| self.is_there(record))
+    }
+
+    /// The records of a kind in the order of its list.
+    pub fn listed(&self, kind: &Kind) -> Vec<&Record> {
+        let mut all: Vec<&Record> = self.all(&kind.word).collect();
+        if let Some(field) = kind.ordered_by {
+            all.sort_by_key(|record| record.whole(field));
+        }
+        all
+    }
+
+    /// How many records of a kind there are, removed ones included.
+    pub fn count(&self, kind: &str) -> usize {
+        self.rows.get(kind).map_or(0, BTreeMap::len)
+    }
+
+    /// The number of the next record of a kind.
+    pub fn next_number(&self, kind: &str) -> i64 {
+        let rows = self.rows.get(kind);
+        let last = rows.and_then(|rows| rows.values().next_back());
+        last.map_or(0, Record::number).saturating_add(1)
+    }
+
+    /// A record of which another one is the owner is removed with it.
+    fn is_there(&self, record: &Record) -> bool {
+        if record.deleted {
+            return false;
+        }
+        let owner = of(&record.kind).and_then(|kind| kind.fields.iter().find(|f| f.owner));
+        let Some((field, Type::Reference(kind))) = owner.map(|f| (&f.name, &f.of)) else {
+            return true;
+        };
+        let key = Key::Number(record.whole(field).unwrap_or(0));
+        self.get(kind, &key).is_some()
+    }
+
+    /// All hardware with its downtimes, as reports count it, in its order.
+    pub fn nodes(&self) -> Vec<Nodes> {
+        let mut down: BTreeMap<i64, Vec<Down>> = BTreeMap::new();
+        for own in self.all("downtime") {
+            let hardware = own.whole("hardware").unwrap_or(0);
+            down.entry(hardware).or_default().push(Down {
+                nodes: own.whole("nodes").and_then(|nodes| nodes.try_into().ok()),
+                valid: own.window(),
+            });
+        }
+        let Some(kind) = of("hardware") else {
+            return Vec::new();
+        };
+        let nodes = |own: &Record| Nodes {
+            hosts: own
+                .list("hosts")
+                .iter()
+                .filter_map(|host| Pattern::parse(host))
+                .collect(),
+            machine: own.text("machine").to_owned(),
+            factor: count(own, "factor"),
+            processors: count(own, "processors"),
+            nodes: count(own, "nodes"),
+            counts: own.flag("counts"),
+            valid: own.window(),
+            down: down.remove(&own.number()).unwrap_or_default(),
+        };
+        self.listed(kind).into_iter().map(nodes).collect()
+    }
+
+    /// All contributions as reports count them, each with the name of its contributor.
+    pub fn installed(&self) -> impl Iterator<Item = (&str, Installed)> {
+        self.all("contribution").map(|own| {
+            let installed = Installed {
+                processors: count(own, "processors"),
+                split: own
+                    .whole("split")
+                    .and_then(|split| split.try_into().ok())
+                    .unwrap_or(0),
+                factor: count(own, "factor"),
+                valid: own.window(),
+            };
+            (own.text("contributor"), installed)
+        })
+    }
+
+    /// The contributor that names a project itself.
+    pub fn holder(&self, project: &str) -> Option<&Record> {
+        let mut all = self.all("contributor");
+        all.find(|own| own.list("projects").iter().any(|name| name == project))
+    }
+}
+
+fn count(own: &Record, field: &str) -> u64 {
+    own.whole(field)
+        .and_then(|value| value.try_into().ok())
+        .unwrap_or(0)
+}

@@ -1,0 +1,322 @@
+//! Kinds and fields that a site adds at run time, as records of the kind `kind`: `bank kind add Grant
+//! --field title:text --field amount:amount`. A record whose name is a kind of the program adds fields to
+//! that kind.
+//!
+//! A field is written `NAME:TYPE`, with `!` behind the type where each record has a value, then a blank and
+//! a help text: `state:open|closed! State of the application`. Types are in [`TYPES`]; words with `|`
+//! between them are a choice; the word of a kind is a reference to its records.
+
+mod check;
+
+use self::check::{check, removable};
+use super::{Check, Field, KeyType, Kind, Need, Readers, Record, Screen, Type, Value, Writers};
+use super::{declared, of};
+use crate::ids::NAME_BYTES_MAX;
+
+/// The word of the kind whose records are kinds.
+pub const WORD: &str = "kind";
+/// Types of fields by word.
+pub const TYPES: [&str; 7] = [
+    "text", "number", "decimal", "amount", "flag", "time", "list",
+];
+/// Kinds of objects beside records that a field can refer to.
+pub const OBJECTS: [&str; 4] = ["project", "user", "machine", "account"];
+/// Words that cannot be the word of a kind, because they are commands of `bank`. A test of `bank` compares
+/// them with its commands.
+pub const RESERVED: [&str; 65] = [
+    "account",
+    "adjust",
+    "all",
+    "alloc",
+    "allocation",
+    "approve",
+    "attention",
+    "attr",
+    "attribute",
+    "bal",
+    "balance",
+    "charge",
+    "checkpoint",
+    "clock",
+    "close",
+    "collect",
+    "cycle",
+    "deposit",
+    "explain",
+    "export",
+    "fund",
+    "gen",
+    "help",
+    "import",
+    "jobs",
+    "journal",
+    "key",
+    "lien",
+    "limit",
+    "machine",
+    "mapping",
+    "moab",
+    "monitor",
+    "nami",
+    "options",
+    "priority",
+    "proj",
+    "project",
+    "proposal",
+    "quarantine",
+    "query",
+    "quote",
+    "rate",
+    "reconcile",
+    "record",
+    "records",
+    "refund",
+    "reject",
+    "report",
+    "reserve",
+    "role",
+    "settle",
+    "source",
+    "statement",
+    "status",
+    "stmt",
+    "token",
+    "transfer",
+    "undo",
+    "unmapped",
+    "usage",
+    "user",
+    "verify",
+    "what_if",
+    "withdraw",
+];
+/// Names that a field of the site cannot have: those of keys, and of options that commands have already. A
+/// test of `bank` compares them with its options.
+pub const RESERVED_FIELDS: [&str; 27] = [
+    "at",
+    "color",
+    "columns",
+    "config",
+    "csv",
+    "dry_run",
+    "format",
+    "help",
+    "id",
+    "json",
+    "key",
+    "key_file",
+    "key_id",
+    "name",
+    "no_header",
+    "no_thousands",
+    "parsable",
+    "parsable2",
+    "quiet",
+    "raw_text",
+    "record",
+    "recorded",
+    "server",
+    "spreadsheet_safe",
+    "units",
+    "version",
+    "yes",
+];
+/// Most kinds that a site adds.
+const KINDS_MAX: usize = 64;
+/// Most fields that a site adds to a kind.
+const FIELDS_MAX: usize = 64;
+/// Longest word of a kind or field, in bytes.
+const WORD_MAX: usize = 32;
+/// Most texts of a list, and longest text.
+const LIST_MAX: usize = 1_000;
+/// Decimals of a field of type `decimal`.
+const PLACES: u32 = 9;
+
+pub(super) fn kind() -> Kind {
+    let ops = ["kind_add", "kind_set", "kind_rm"];
+    let about = "Kinds of records and fields that this site adds";
+    let own = Kind {
+        key: KeyType::Word,
+        table: None,
+        help: [
+            "Add a kind of records, or fields to a kind of the program".into(),
+            "Change a kind; fields with values keep their type".into(),
+            "Remove a kind without records".into(),
+            "no kinds of this site".into(),
+        ],
+        check,
+        removable,
+        ..Kind::new(WORD, "kinds", ops, about)
+    };
+    let words = |all: &[&str]| Type::Choice(all.iter().map(|word| (*word).to_owned()).collect());
+    let first = |word: &str| Value::Text(word.to_owned());
+    own.with(
+        Field::new(
+            "fields",
+            "Fields",
+            Type::Texts(FIELDS_MAX),
+            "Field, as NAME:TYPE",
+        )
+        .absent("none")
+        .option("field"),
+    )
+    .with(
+        Field::new(
+            "keys",
+            "Keys",
+            words(&["number", "name"]),
+            "Keys of its records",
+        )
+        .default(first("number")),
+    )
+    .with(
+        Field::new(
+            "see",
+            "See",
+            words(&Readers::ALL.map(|(_, word)| word)),
+            "Who may see records",
+        )
+        .default(first("everyone")),
+    )
+    .with(
+        Field::new(
+            "change",
+            "Change",
+            words(&Writers::ALL.map(|(_, word)| word)),
+            "Who may change records",
+        )
+        .default(first("administrators")),
+    )
+    .with(Field::description())
+}
+
+/// The kind that a record declares: of the site, or of the program with the fields of the site. None where
+/// the record was removed.
+pub fn kind_of(record: &Record) -> Option<Kind> {
+    let word = record.key.to_string();
+    let mut kind = match of(&word) {
+        Some(own) => own.clone(),
+        None if record.deleted => return None,
+        None => new(record, &word),
+    };
+    if !record.deleted {
+        let fields = record.list("fields").iter();
+        kind.fields
+            .extend(fields.filter_map(|text| read(text).ok()));
+    }
+    Some(kind)
+}
+
+fn new(record: &Record, word: &str) -> Kind {
+    let readers = Readers::ALL
+        .iter()
+        .find(|(_, text)| *text == record.text("see"));
+    let writers = Writers::ALL
+        .iter()
+        .find(|(_, text)| *text == record.text("change"));
+    let about = match record.text("description") {
+        "" => format!("Records of kind {word}"),
+        text => text.to_owned(),
+    };
+    let none: Check = |_, _| Ok(());
+    Kind {
+        word: word.to_owned(),
+        plural: word.to_owned(),
+        about,
+        key: if record.text("keys") == "name" {
+            KeyType::Name
+        } else {
+            KeyType::Number
+        },
+        fields: Vec::new(),
+        readers: readers.map_or(Readers::Administrators, |(readers, _)| *readers),
+        writers: writers.map_or(Writers::Administrators, |(writers, _)| *writers),
+        table: None,
+        ops: ["record_add", "record_set", "record_rm"],
+        within: None,
+        listed: Vec::new(),
+        ordered_by: None,
+        help: [
+            format!("Add a {word}"),
+            format!("Change a {word}"),
+            format!("Remove a {word}"),
+            format!("no {word}"),
+        ],
+        check: none,
+        removable: none,
+    }
+}
+
+/// Reads a field of the site: `NAME:TYPE[!] [HELP]`.
+///
+/// # Errors
+/// What is wrong, in words.
+pub fn read(text: &str) -> Result<Field, &'static str> {
+    let (spec, help) = text.split_once(' ').unwrap_or((text, ""));
+    let (name, of) = spec
+        .split_once(':')
+        .ok_or("NAME:TYPE, such as title:text")?;
+    if !is_word(name) {
+        return Err("a name of a small letter, then small letters, digits and _, at most 32 bytes");
+    }
+    if RESERVED_FIELDS.contains(&name) {
+        return Err("a name that is no option of every command, and not id or name");
+    }
+    let (of, need) = match of.strip_suffix('!') {
+        Some(of) => (of, Need::Required),
+        None => (of, Need::Optional(String::new())),
+    };
+    let of = match of {
+        "text" => Type::Text(NAME_BYTES_MAX),
+        "number" => Type::Whole(i64::MIN, i64::MAX),
+        "decimal" => Type::Decimal(PLACES, i64::MIN, i64::MAX),
+        "amount" => Type::Amount(i64::MIN, i64::MAX),
+        "flag" => Type::Flag,
+        "time" => Type::Time,
+        "list" => Type::Texts(LIST_MAX),
+        words if words.contains('|') && words.split('|').all(is_word) => {
+            Type::Choice(words.split('|').map(str::to_owned).collect())
+        }
+        kind if OBJECTS.contains(&kind) => Type::Reference(kind.to_owned()),
+        kind if kind != WORD && declared().iter().any(|own| own.word == kind) => {
+            Type::Reference(kind.to_owned())
+        }
+        _ => {
+            return Err(
+                "a type: text, number, decimal, amount, flag, time, list, project, user, machine, \
+                        account, hardware, contributor, or words with | between them",
+            );
+        }
+    };
+    let label = name.split('_').collect::<Vec<_>>().join(" ");
+    let mut label = label.chars();
+    let label = label.next().map_or(String::new(), |first| {
+        first.to_uppercase().chain(label).collect()
+    });
+    Ok(Field {
+        name: name.to_owned(),
+        column: "",
+        label,
+        of,
+        need,
+        help: if help.is_empty() {
+            name.to_owned()
+        } else {
+            help.to_owned()
+        },
+        option: None,
+        letter: None,
+        alias: None,
+        positional: false,
+        owner: false,
+        screen: Screen::Always,
+        site: true,
+    })
+}
+
+fn is_word(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    let begins = bytes.next().is_some_and(|b| b.is_ascii_lowercase());
+    let goes_on = bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+    begins && goes_on && text.len() <= WORD_MAX
+}

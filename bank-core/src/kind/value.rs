@@ -1,0 +1,92 @@
+//! Values of fields: their types, and how the journal shows them.
+
+use crate::decimal::Decimal;
+use crate::time::Timestamp;
+
+/// Type of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// Text without control characters, up to so many bytes.
+    Text(usize),
+    /// A whole number in a range.
+    Whole(i64, i64),
+    /// A decimal with so many places, in a range of units of its last place.
+    Decimal(u32, i64, i64),
+    /// Minor units of the bank, in a range.
+    Amount(i64, i64),
+    /// True or false.
+    Flag,
+    /// A time.
+    Time,
+    /// One of these words.
+    Choice(Vec<String>),
+    /// The key of an object or record of this kind.
+    Reference(String),
+    /// Texts, up to so many.
+    Texts(usize),
+    /// Keys of objects of this kind, up to so many: each once, in order.
+    References(String, usize),
+}
+
+/// A value of a field.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Value {
+    /// None.
+    #[default]
+    None,
+    /// A text, a word, or the name of an object.
+    Text(String),
+    /// A whole number, units of the last place of a decimal, minor units, or the number of a record.
+    Whole(i64),
+    /// A flag.
+    Flag(bool),
+    /// A time.
+    Time(Timestamp),
+    /// A list.
+    List(Vec<String>),
+}
+
+impl Value {
+    /// Whether there is none, which an empty text and an empty list are too.
+    pub fn is_none(&self) -> bool {
+        match self {
+            Value::None => true,
+            Value::Text(text) => text.is_empty(),
+            Value::List(list) => list.is_empty(),
+            Value::Whole(_) | Value::Flag(_) | Value::Time(_) => false,
+        }
+    }
+}
+
+/// Billionths of one unit of the last of so many places.
+fn billionths(places: u32) -> i128 {
+    10_i128
+        .checked_pow(9_u32.saturating_sub(places))
+        .unwrap_or(1)
+}
+
+/// A decimal in units of its last place. None where it has more places, or does not fit.
+pub fn units(decimal: Decimal, places: u32) -> Option<i64> {
+    let unit = billionths(places);
+    let exact = decimal.billionths().checked_rem(unit)? == 0;
+    let units = decimal.billionths().checked_div(unit)?;
+    i64::try_from(units).ok().filter(|_| exact)
+}
+
+/// The decimal of so many units of its last place.
+pub fn decimal(units: i64, places: u32) -> Decimal {
+    Decimal::from_billionths(i128::from(units).saturating_mul(billionths(places)))
+}
+
+/// A value as the journal shows it. Amounts are in minor units, times in µs since 1970.
+pub(super) fn shown(of: &Type, value: &Value) -> String {
+    match (of, value) {
+        (_, Value::None) => "-".to_owned(),
+        (Type::Decimal(places, ..), Value::Whole(units)) => decimal(*units, *places).to_string(),
+        (_, Value::Text(text)) => text.clone(),
+        (_, Value::Whole(number)) => number.to_string(),
+        (_, Value::Flag(flag)) => flag.to_string(),
+        (_, Value::Time(at)) => at.0.to_string(),
+        (_, Value::List(list)) => list.join(","),
+    }
+}

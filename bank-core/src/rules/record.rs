@@ -1,0 +1,138 @@
+//! Records of reference data: added, changed, removed, as the declaration of their kind allows. None of
+//! it moves money.
+
+use crate::command::{RecordAction, RecordChange};
+use crate::effects::{DirectoryRow, Effects, Outcome};
+use crate::ids::check_name;
+use crate::kind::{Key, KeyType, Kind, Need, Objects, RECORDS_MAX, Record, Value};
+use crate::postings::Postings;
+use crate::refusal::Refusal;
+use crate::view::{Context, View};
+
+/// Decides a change of a record.
+pub(super) fn decide(
+    change: &RecordChange,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    let records = &ctx.directory.records;
+    let unknown = || Refusal::not_found("kind", &change.kind);
+    let kind = records.kind(&change.kind).ok_or_else(unknown)?;
+    let record = match &change.action {
+        RecordAction::Add(key, set) => add(kind, key.as_ref(), set, ctx.directory)?,
+        RecordAction::Set(key, set) => {
+            let record = known(kind, key, ctx.directory)?.clone();
+            changed(kind, record, set, ctx.directory)?
+        }
+        RecordAction::Remove(key) => remove(kind, key, ctx.directory)?,
+    };
+    let mut postings = Postings::new(view);
+    postings.begin(change.op, ctx.now);
+    postings.remark(&record.shown(kind));
+    postings
+        .directory
+        .push(DirectoryRow::Record(record.clone()));
+    Ok(postings.finish(match &change.action {
+        RecordAction::Remove(key) => Outcome::Removed(key.to_string()),
+        _ => Outcome::Record(Box::new(record)),
+    }))
+}
+
+fn known<'a>(kind: &Kind, key: &Key, objects: &'a dyn Objects) -> Result<&'a Record, Refusal> {
+    let known = objects.records().get(&kind.word, key);
+    known.ok_or_else(|| Refusal::not_found(kind.word.clone(), &key.to_string()))
+}
+
+/// A new record. A removed one of the same name comes back with the new values only.
+fn add(
+    kind: &Kind,
+    key: Option<&Key>,
+    set: &[(String, Value)],
+    objects: &dyn Objects,
+) -> Result<Record, Refusal> {
+    let records = objects.records();
+    if records.count(&kind.word) >= RECORDS_MAX {
+        return Err(Refusal::BadField {
+            field: kind.key_name().to_owned(),
+            expected: format!("at most {RECORDS_MAX} records, removed ones included"),
+        });
+    }
+    let key = match (kind.key, key) {
+        (KeyType::Number, _) => Key::Number(records.next_number(&kind.word)),
+        (_, Some(Key::Name(name))) => {
+            check_name(name)?;
+            Key::Name(name.clone())
+        }
+        _ => {
+            return Err(Refusal::NoField {
+                field: kind.key_name().to_owned(),
+            });
+        }
+    };
+    if records.get(&kind.word, &key).is_some() {
+        return Err(Refusal::AlreadyExists {
+            kind: kind.word.clone().into(),
+            name: key.to_string(),
+        });
+    }
+    let mut record = Record::new(&kind.word, key);
+    for field in &kind.fields {
+        if let Need::Default(value) = &field.need {
+            record.set(&field.name, value.clone());
+        }
+    }
+    changed(kind, record, set, objects)
+}
+
+/// A record with other values. Values that are not changed are not checked again: a rule that became
+/// stricter does not stop changes of what an older version accepted.
+fn changed(
+    kind: &Kind,
+    mut record: Record,
+    set: &[(String, Value)],
+    objects: &dyn Objects,
+) -> Result<Record, Refusal> {
+    for (name, value) in set {
+        let unknown = || Refusal::BadField {
+            field: name.clone(),
+            expected: format!("a field of {}", kind.word),
+        };
+        let field = kind.field(name).ok_or_else(unknown)?;
+        let value = match value {
+            Value::List(list) if field.is_set() => {
+                let mut list = list.clone();
+                list.sort_unstable();
+                list.dedup();
+                Value::List(list)
+            }
+            value => value.clone(),
+        };
+        field.check(&value, objects)?;
+        record.set(name, value);
+    }
+    for field in &kind.fields {
+        let is_missing = record.value(&field.name).is_none();
+        if is_missing && field.need == Need::Required {
+            return Err(Refusal::NoField {
+                field: field.name.clone(),
+            });
+        }
+    }
+    if !record.window().is_proper() {
+        return Err(Refusal::BadWindow);
+    }
+    (kind.check)(&record, objects)?;
+    Ok(record)
+}
+
+fn remove(kind: &Kind, key: &Key, objects: &dyn Objects) -> Result<Record, Refusal> {
+    let record = known(kind, key, objects)?;
+    (kind.removable)(record, objects)?;
+    Ok(Record {
+        deleted: true,
+        ..record.clone()
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+//! The routes of records: five for each declared kind, and five for all kinds of the site.
+
+use bank_api::v1::{PastPageQuery, PastQuery, Removed};
+use bank_core::kind::{Kind, declared};
+use bankd_ledger::access::right::Right;
+
+use super::super::call::Call;
+use super::super::path::Path;
+use super::super::record;
+use super::{NAMED, NEW, VALUES};
+use crate::route::{Form, Route};
+
+/// Refusals of a new or changed record.
+const WRITTEN: &[&str] = &["bad_window", "in_use"];
+/// Refusals of amounts in fields of the site.
+const AMOUNTS: &[&str] = &["amount_too_large", "bad_amount_syntax", "too_many_decimals"];
+
+pub(super) fn rows() -> Vec<Route> {
+    let declared = declared().iter().flat_map(of_kind);
+    declared.chain(of_site()).collect()
+}
+
+fn of_kind(kind: &'static Kind) -> Vec<Route> {
+    let (word, plural) = (&kind.word, &kind.plural);
+    let all = format!("/api/v1/{plural}");
+    let one = format!("{all}/{{{}}}", kind.key_name());
+    let [add, set, remove, _] = &kind.help;
+    let (see, change) = (record::see(kind), record::change(kind));
+    let described = format!("The {word}.");
+    vec![
+        Route::get(all.clone(), move |call: Call| record::list(kind, call))
+            .right(see)
+            .says(kind.about.clone())
+            .query::<PastPageQuery>()
+            .refuses(&["bad_value"])
+            .gives_record(200, kind, Form::List, format!("The {plural}.")),
+        Route::post(all, move |call: Call| record::add(kind, call))
+            .right(change)
+            .says(add.clone())
+            .takes_record(kind, Form::New)
+            .gives_record(201, kind, Form::Written, described.clone())
+            .refuses(VALUES)
+            .refuses(NEW)
+            .refuses(NAMED)
+            .refuses(WRITTEN),
+        Route::get(one.clone(), move |Path(key): Path<String>, call: Call| {
+            record::show(kind, key, call)
+        })
+        .right(see)
+        .says(format!("Show one {word}"))
+        .query::<PastQuery>()
+        .refuses(&["bad_value"])
+        .gives_record(200, kind, Form::One, described),
+        Route::patch(one.clone(), move |Path(key): Path<String>, call: Call| {
+            record::set(kind, key, call)
+        })
+        .right(change)
+        .says(set.clone())
+        .takes_record(kind, Form::Patch)
+        .gives_record(
+            200,
+            kind,
+            Form::Written,
+            format!("The {word} as it is now."),
+        )
+        .refuses(VALUES)
+        .refuses(NAMED)
+        .refuses(WRITTEN),
+        Route::delete(one, move |Path(key): Path<String>, call: Call| {
+            record::remove(kind, key, call)
+        })
+        .right(change)
+        .says(remove.clone())
+        .gives::<Removed>(200, "It was removed.")
+        .refuses(VALUES)
+        .refuses(&["in_use"]),
+    ]
+}
+
+/// Kinds of the site: the right of the kind is checked in the handler.
+fn of_site() -> Vec<Route> {
+    const ALL: &str = "/api/v1/records/{kind}";
+    const ONE: &str = "/api/v1/records/{kind}/{key}";
+    const MORE: &str =
+        "The members are the fields of the kind; the kind sets who may see and change.";
+    vec![
+        Route::get(ALL, async |Path(kind): Path<String>, call: Call| {
+            let directory = std::sync::Arc::clone(call.directory());
+            record::list(record::of_site(&directory, &kind, &call)?, call).await
+        })
+        .right(Right::SeeSettings)
+        .says("List the records of a kind that the site added")
+        .more(MORE)
+        .query::<PastPageQuery>()
+        .refuses(&["bad_value"])
+        .gives_object(200, "The records: `items` and `next`."),
+        Route::post(ALL, async |Path(kind): Path<String>, call: Call| {
+            let directory = std::sync::Arc::clone(call.directory());
+            record::add(record::of_site(&directory, &kind, &call)?, call).await
+        })
+        .right(Right::ChangeOpenReference)
+        .says("Add a record of a kind that the site added")
+        .more(MORE)
+        .takes_object()
+        .gives_object(201, "The record.")
+        .refuses(VALUES)
+        .refuses(NEW)
+        .refuses(NAMED)
+        .refuses(AMOUNTS)
+        .refuses(WRITTEN),
+        Route::get(
+            ONE,
+            async |Path((kind, key)): Path<(String, String)>, call: Call| {
+                let directory = std::sync::Arc::clone(call.directory());
+                record::show(record::of_site(&directory, &kind, &call)?, key, call).await
+            },
+        )
+        .right(Right::SeeSettings)
+        .says("Show one record of a kind that the site added")
+        .more(MORE)
+        .query::<PastQuery>()
+        .refuses(&["bad_value"])
+        .gives_object(200, "The record."),
+        Route::patch(
+            ONE,
+            async |Path((kind, key)): Path<(String, String)>, call: Call| {
+                let directory = std::sync::Arc::clone(call.directory());
+                record::set(record::of_site(&directory, &kind, &call)?, key, call).await
+            },
+        )
+        .right(Right::ChangeOpenReference)
+        .says("Change a record of a kind that the site added")
+        .more(MORE)
+        .takes_object()
+        .gives_object(200, "The record as it is now.")
+        .refuses(VALUES)
+        .refuses(NAMED)
+        .refuses(AMOUNTS)
+        .refuses(WRITTEN),
+        Route::delete(
+            ONE,
+            async |Path((kind, key)): Path<(String, String)>, call: Call| {
+                let directory = std::sync::Arc::clone(call.directory());
+                record::remove(record::of_site(&directory, &kind, &call)?, key, call).await
+            },
+        )
+        .right(Right::ChangeOpenReference)
+        .says("Remove a record of a kind that the site added")
+        .more(MORE)
+        .gives::<Removed>(200, "It was removed.")
+        .refuses(VALUES)
+        .refuses(&["in_use"]),
+    ]
+}

@@ -1,0 +1,256 @@
+//! The SQL of declared kinds (decision 0164): tables, rows and values are those of the declaration.
+//!
+//! A kind of the program has a table of its own. Records of kinds that the site added, and the fields that it
+//! added to others, are rows of the table `record`.
+
+use super::{Error, codec};
+use bank_core::kind::{self, Field, Key, KeyType, Kind, Record, Records, Type, Value, site};
+use bank_core::time::Timestamp;
+use rusqlite::types::Value as Sql;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row, params_from_iter};
+use serde_json::Value as Json;
+
+/// The columns of the table `record`.
+pub(super) const COLUMNS: [&str; 4] = ["kind", "key", "state", "deleted"];
+
+/// The columns of the table of a kind, in the order of its rows and versions.
+pub(super) fn columns(kind: &Kind) -> Vec<&'static str> {
+    let own = kind.fields.iter().filter(|field| !field.site);
+    let own = own.map(|field| field.column);
+    [kind.key_name()]
+        .into_iter()
+        .chain(own)
+        .chain(["deleted"])
+        .collect()
+}
+
+/// Reads all records.
+pub(super) fn add_all(connection: &Connection, records: &mut Records) -> Result<(), Error> {
+    each_state(connection, &format!("kind = '{}'", site::WORD), records)?;
+    for kind in kind::declared() {
+        if let Some(table) = kind.table {
+            each(connection, kind, table, |record| records.put(record))?;
+        }
+    }
+    each_state(connection, &format!("kind <> '{}'", site::WORD), records)
+}
+
+/// The records of one kind of the program, without fields of the site.
+pub(super) fn of(connection: &Connection, word: &str) -> Result<Records, Error> {
+    let mut records = Records::default();
+    if let Some((kind, table)) = kind::of(word).and_then(|kind| Some((kind, kind.table?))) {
+        each(connection, kind, table, |record| records.put(record))?;
+    }
+    Ok(records)
+}
+
+fn each(
+    connection: &Connection,
+    kind: &Kind,
+    table: &str,
+    mut put: impl FnMut(Record),
+) -> Result<(), Error> {
+    let columns = columns(kind).join(", ");
+    let sql = format!("SELECT {columns} FROM {table} ORDER BY {}", kind.key_name());
+    let mut statement = connection.prepare(&sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        put(read(kind, row)?);
+    }
+    Ok(())
+}
+
+fn each_state(connection: &Connection, of: &str, records: &mut Records) -> Result<(), Error> {
+    let sql = format!("SELECT {} FROM record WHERE {of}", COLUMNS.join(", "));
+    let mut statement = connection.prepare(&sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        put_state(row, records)?;
+    }
+    Ok(())
+}
+
+/// A record of a row of its table.
+pub(super) fn read(kind: &Kind, row: &Row<'_>) -> Result<Record, Error> {
+    let key = match kind.key {
+        KeyType::Number => Key::Number(row.get(0)?),
+        KeyType::Name | KeyType::Word => Key::Name(row.get(0)?),
+    };
+    let mut record = Record::new(&kind.word, key);
+    let mut column = 1;
+    for field in kind.fields.iter().filter(|field| !field.site) {
+        record.set(&field.name, value(field, row.get_ref(column)?)?);
+        column += 1;
+    }
+    record.deleted = row.get(column)?;
+    Ok(record)
+}
+
+fn value(field: &Field, column: ValueRef<'_>) -> Result<Value, Error> {
+    let wrong = || Error::Value {
+        what: "field of a record",
+        value: field.name.clone(),
+    };
+    Ok(match (&field.of, column) {
+        (_, ValueRef::Null) => Value::None,
+        (Type::Flag, ValueRef::Integer(flag)) => Value::Flag(flag != 0),
+        (Type::Time, ValueRef::Integer(at)) => Value::Time(Timestamp(at)),
+        (_, ValueRef::Integer(number)) => Value::Whole(number),
+        (of, ValueRef::Text(text)) => {
+            let text = str::from_utf8(text).map_err(|_| wrong())?;
+            match of {
+                Type::Texts(_) | Type::References(..) => Value::List(codec::lines(text)),
+                _ => Value::Text(text.to_owned()),
+            }
+        }
+        _ => return Err(wrong()),
+    })
+}
+
+/// Puts a row of the table `record` into the records: the values of the site of a record that has a table, or
+/// a record as a whole. Values of fields that the site took away are left out.
+pub(super) fn put_state(row: &Row<'_>, records: &mut Records) -> Result<(), Error> {
+    let (word, key): (String, String) = (row.get(0)?, row.get(1)?);
+    let state: String = row.get(2)?;
+    let kind = records
+        .kind(&word)
+        .ok_or_else(|| codec::unexplained(&word, &key))?;
+    let key = kind
+        .read_key(&key)
+        .ok_or_else(|| codec::unexplained(&word, &key))?;
+    let state: serde_json::Map<String, Json> = codec::word("record.state", &state, |text| {
+        serde_json::from_str(text).ok()
+    })?;
+    let mut record = records.ever(&word, &key).cloned();
+    let fresh = record.is_none();
+    let record = record.get_or_insert_with(|| Record::new(&word, key));
+    for field in kind
+        .fields
+        .iter()
+        .filter(|field| field.site || kind.table.is_none())
+    {
+        let value = state
+            .get(&field.name)
+            .map_or(Value::None, |json| of_json(field, json));
+        record.set(&field.name, value);
+    }
+    if fresh || kind.table.is_none() {
+        record.deleted = row.get(3)?;
+    }
+    let record = record.clone();
+    records.put(record);
+    Ok(())
+}
+
+fn of_json(field: &Field, json: &Json) -> Value {
+    match (&field.of, json) {
+        (Type::Time, Json::Number(at)) => at
+            .as_i64()
+            .map_or(Value::None, |at| Value::Time(Timestamp(at))),
+        (_, Json::Number(number)) => number.as_i64().map_or(Value::None, Value::Whole),
+        (_, Json::Bool(flag)) => Value::Flag(*flag),
+        (_, Json::String(text)) => Value::Text(text.clone()),
+        (_, Json::Array(list)) => {
+            let texts = list
+                .iter()
+                .filter_map(|text| text.as_str().map(str::to_owned));
+            Value::List(texts.collect())
+        }
+        _ => Value::None,
+    }
+}
+
+fn to_json(value: &Value) -> Json {
+    match value {
+        Value::None => Json::Null,
+        Value::Text(text) => Json::from(text.as_str()),
+        Value::Whole(number) => Json::from(*number),
+        Value::Flag(flag) => Json::from(*flag),
+        Value::Time(at) => Json::from(at.0),
+        Value::List(list) => Json::from(list.clone()),
+    }
+}
+
+/// Writes a record.
+pub(super) fn write(connection: &Connection, record: &Record) -> Result<usize, Error> {
+    let own = kind::of(&record.kind);
+    if let Some((kind, table)) = own.and_then(|kind| Some((kind, kind.table?))) {
+        write_row(connection, kind, table, record)?;
+    }
+    if !has_state(connection, record)? {
+        return Ok(1);
+    }
+    let sql = "INSERT INTO record (kind, key, state, deleted) VALUES (?1, ?2, ?3, ?4)
+               ON CONFLICT (kind, key) DO UPDATE SET state = ?3, deleted = ?4";
+    let has_table =
+        |name: &String| own.is_some_and(|k| k.table.is_some() && k.field(name).is_some());
+    let values = record.values.iter().filter(|(name, _)| !has_table(name));
+    let state: serde_json::Map<String, Json> = values
+        .map(|(name, value)| (name.clone(), to_json(value)))
+        .collect();
+    let state = Json::Object(state).to_string();
+    let key = record.key.to_string();
+    Ok(connection.execute(sql, (&record.kind, key, state, record.deleted))?)
+}
+
+/// Whether a record has a row of the table `record`, or gets one: where a value of it has no column.
+pub(super) fn has_state(connection: &Connection, record: &Record) -> Result<bool, Error> {
+    let is_row = |kind: &&Kind| kind.table.is_some();
+    let Some(kind) = kind::of(&record.kind).filter(is_row) else {
+        return Ok(true);
+    };
+    if record.values.keys().any(|name| kind.field(name).is_none()) {
+        return Ok(true);
+    }
+    let sql = "SELECT EXISTS (SELECT 1 FROM record WHERE kind = ?1 AND key = ?2)";
+    let key = record.key.to_string();
+    Ok(connection.query_row(sql, (&record.kind, key), |row| row.get(0))?)
+}
+
+fn write_row(
+    connection: &Connection,
+    kind: &Kind,
+    table: &str,
+    record: &Record,
+) -> Result<usize, Error> {
+    let columns = columns(kind);
+    let places: Vec<String> = (1..=columns.len()).map(|n| format!("?{n}")).collect();
+    let sets = columns.iter().zip(&places).skip(1);
+    let sets: Vec<String> = sets
+        .map(|(column, place)| format!("{column} = {place}"))
+        .collect();
+    let sql = format!(
+        "INSERT INTO {table} ({}) VALUES ({}) ON CONFLICT ({}) DO UPDATE SET {}",
+        columns.join(", "),
+        places.join(", "),
+        kind.key_name(),
+        sets.join(", ")
+    );
+    let key = match &record.key {
+        Key::Number(number) => Sql::Integer(*number),
+        Key::Name(name) => Sql::Text(name.clone()),
+    };
+    let own = kind.fields.iter().filter(|field| !field.site);
+    let own = own.map(|field| to_sql(field, record.value(&field.name)));
+    let deleted = Sql::Integer(record.deleted.into());
+    let row = [key].into_iter().chain(own).chain([deleted]);
+    Ok(connection.execute(&sql, params_from_iter(row))?)
+}
+
+fn to_sql(field: &Field, value: &Value) -> Sql {
+    match value {
+        Value::Text(text) => Sql::Text(text.clone()),
+        Value::Whole(number) => Sql::Integer(*number),
+        Value::Flag(flag) => Sql::Integer((*flag).into()),
+        Value::Time(at) => Sql::Integer(at.0),
+        Value::List(list) => Sql::Text(codec::join(list)),
+        Value::None => match field.of {
+            Type::Text(_) | Type::Choice(_) | Type::Texts(_) | Type::References(..) => {
+                Sql::Text(String::new())
+            }
+            Type::Reference(_) if !field.is_number_of_record() => Sql::Text(String::new()),
+            _ => Sql::Null,
+        },
+    }
+}
