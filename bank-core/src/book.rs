@@ -12,6 +12,7 @@ use crate::effects::{
     AssignedUse, DirectoryRow, Effects, Entry, Moved, RefusedReserve, Shortage, Transaction,
     UsageRow, UseRow,
 };
+use crate::history::PastRecord;
 use crate::history::{self, Change, Paid};
 use crate::ids::{AccountId, AllocationId, Next, ProposalId, TxId, UNBILLED};
 use crate::invariant::{self, Portions, Proof};
@@ -45,6 +46,8 @@ pub struct Book {
     pub windows: BTreeMap<i64, Vec<Span>>,
     /// The transaction that removed each account that is gone.
     pub removals: BTreeMap<AccountId, TxId>,
+    /// The records that each transaction changed.
+    pub records: BTreeMap<TxId, Vec<PastRecord>>,
     /// Finished uses by source, id and start.
     pub uses: BTreeMap<(String, String, Timestamp), UseRow>,
     /// When a start of each object was refused last.
@@ -74,6 +77,7 @@ impl Book {
             journal: Vec::new(),
             windows: BTreeMap::new(),
             removals: BTreeMap::new(),
+            records: BTreeMap::new(),
             uses: BTreeMap::new(),
             refused: BTreeMap::new(),
             shortages: BTreeMap::new(),
@@ -444,8 +448,17 @@ impl Ledger for Book {
         for shortage in &effects.shortages {
             self.keep_shortage(shortage);
         }
+        let tx = effects.transactions.first().map(|tx| tx.id);
         let directory = Arc::make_mut(&mut self.directory);
         for row in &effects.directory {
+            if let (DirectoryRow::Record(after), Some(tx)) = (row, tx) {
+                let before = directory.records.ever(&after.kind, &after.key).cloned();
+                let after = after.clone();
+                self.records
+                    .entry(tx)
+                    .or_default()
+                    .push(PastRecord { before, after });
+            }
             directory.put(row);
         }
         Ok(())

@@ -3,6 +3,7 @@
 use crate::amount::Amount;
 use crate::effects::{Delta, Entry, EntryKind, Reshaped};
 use crate::ids::{AllocationId, EntryId, InstanceId, TxId};
+use crate::kind::Record;
 use crate::time::Timestamp;
 use std::collections::BTreeSet;
 
@@ -30,6 +31,17 @@ pub struct PastTx {
     pub entries: Vec<Entry>,
     /// The windows and limits that it changed.
     pub reshaped: Vec<Reshaped>,
+    /// The records that it added, changed or removed.
+    pub records: Vec<PastRecord>,
+}
+
+/// A record that a transaction changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastRecord {
+    /// Before it; none where the transaction added the record.
+    pub before: Option<Record>,
+    /// After it.
+    pub after: Record,
 }
 
 /// An entry with its transaction.

@@ -103,6 +103,7 @@ impl Book {
                 reason: tx.reason.clone(),
                 entries: tx.entries.clone(),
                 reshaped: self.reshaped(tx),
+                records: self.records.get(&tx.id).cloned().unwrap_or_default(),
             });
             next = tx.reverses;
         }

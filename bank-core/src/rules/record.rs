@@ -3,6 +3,7 @@
 
 use crate::command::{RecordAction, RecordChange};
 use crate::effects::{DirectoryRow, Effects, Outcome};
+use crate::history::PastRecord;
 use crate::ids::check_name;
 use crate::kind::{Key, KeyType, Kind, Need, Objects, RECORDS_MAX, Record, Value};
 use crate::postings::Postings;
@@ -132,6 +133,39 @@ fn remove(kind: &Kind, key: &Key, objects: &dyn Objects) -> Result<Record, Refus
         deleted: true,
         ..record.clone()
     })
+}
+
+/// The record as it was before a transaction changed it; removed, where the transaction added it. None where
+/// it changed since.
+///
+/// # Errors
+/// The rules of the kind: those of a removal, or those of a record with these values.
+pub(super) fn restored(
+    kind: &Kind,
+    past: &PastRecord,
+    objects: &dyn Objects,
+) -> Result<Option<Record>, Refusal> {
+    let after = &past.after;
+    if objects.records().ever(&after.kind, &after.key) != Some(after) {
+        return Ok(None);
+    }
+    let there = past.before.as_ref().filter(|before| !before.deleted);
+    let Some(before) = there else {
+        (kind.removable)(after, objects)?;
+        let gone = past.before.clone().unwrap_or_else(|| after.clone());
+        return Ok(Some(Record {
+            deleted: true,
+            ..gone
+        }));
+    };
+    for field in &kind.fields {
+        let value = before.value(&field.name);
+        if !value.is_none() {
+            field.check(value, objects)?;
+        }
+    }
+    (kind.check)(before, objects)?;
+    Ok(Some(before.clone()))
 }
 
 #[cfg(test)]

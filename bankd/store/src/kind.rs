@@ -25,9 +25,20 @@ pub(super) fn columns(kind: &Kind) -> Vec<&'static str> {
         .collect()
 }
 
+/// The kinds and fields of the site, as records of the kind `kind`.
+pub(super) fn site_kinds(connection: &Connection) -> Result<Records, Error> {
+    let mut records = Records::default();
+    each_state(
+        connection,
+        &format!("kind = '{}'", site::WORD),
+        &mut records,
+    )?;
+    Ok(records)
+}
+
 /// Reads all records.
 pub(super) fn add_all(connection: &Connection, records: &mut Records) -> Result<(), Error> {
-    each_state(connection, &format!("kind = '{}'", site::WORD), records)?;
+    *records = site_kinds(connection)?;
     for kind in kind::declared() {
         if let Some(table) = kind.table {
             each(connection, kind, table, |record| records.put(record))?;

@@ -4,7 +4,7 @@
 use super::allocation::{add_allocation, of_account};
 use super::instance::{self, INSTANCE, with_lien};
 use super::recent::Recent;
-use super::{Error, codec, entries, lien, load_work, numbers, traces};
+use super::{Error, codec, entries, lien, load_work, numbers, traces, version};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::effects::{Billing, Entry, EntryKind, UsageRow};
@@ -167,6 +167,7 @@ fn past(connection: &Connection, id: TxId) -> Result<Option<PastTx>, Error> {
             reversed_by: r.get::<_, Option<i64>>(5)?.map(TxId),
             entries: Vec::new(),
             reshaped: Vec::new(),
+            records: Vec::new(),
         })
     });
     let Some(mut past) = found.optional()? else {
@@ -174,6 +175,7 @@ fn past(connection: &Connection, id: TxId) -> Result<Option<PastTx>, Error> {
     };
     past.entries = entries_of(connection, id, numbers::last_entry(connection)?)?;
     past.reshaped = traces::reshaped(connection, id, &past.entries)?;
+    past.records = version::records_of(connection, id.0)?;
     Ok(Some(past))
 }
 

@@ -4,11 +4,11 @@ use super::opposite::{begin, check_account, check_cover, not_reversible, oppose,
 use super::{restore, work};
 use crate::amount::Amount;
 use crate::command::Reverse;
-use crate::effects::{Effects, Entry, EntryKind, Outcome, Reversed, Shape};
+use crate::effects::{DirectoryRow, Effects, Entry, EntryKind, Outcome, Reversed, Shape};
 use crate::history::PastTx;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
-use crate::rules::allocation;
+use crate::rules::{allocation, record};
 use crate::time::Window;
 use crate::view::{Context, View};
 
@@ -31,6 +31,7 @@ pub(super) fn reverse(
     }
     let again = target.id != root.id;
     match root.op.as_str() {
+        _ if !target.records.is_empty() => records(reverse, target, view, ctx),
         // An amended record is a charge by that word; a correction by hand is about no use.
         "adjust" if root.instance.is_some() => work::reverse(reverse, target, root, view, ctx),
         // The row of the use says where its figure lies: an opposite would take it from there, and an
@@ -76,6 +77,33 @@ pub(super) fn reverse(
             "it changed no allocation; set or remove what it changed instead",
         )),
     }
+}
+
+/// Records that were added, changed or removed.
+fn records(
+    reverse: &Reverse,
+    target: &PastTx,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    let mut postings = Postings::new(view);
+    let tx = begin(&mut postings, reverse, ctx);
+    for past in &target.records {
+        let kind = ctx.directory.records.kind(&past.after.kind);
+        let kind = kind.ok_or_else(|| not_reversible(target, "its kind was removed since"))?;
+        let Some(record) = record::restored(kind, past, ctx.directory)? else {
+            let why = format!("a later command changed {} {}", kind.word, past.after.key);
+            return Err(not_reversible(target, &why));
+        };
+        postings.remark(&record.shown(kind));
+        postings.directory.push(DirectoryRow::Record(record));
+    }
+    Ok(postings.finish(Outcome::Reversed(Reversed {
+        tx,
+        reversed: Some(target.id),
+        op: target.op.clone(),
+        parts: Vec::new(),
+    })))
 }
 
 /// Whether an entry places the shadow figure of a use that came with a chunk.

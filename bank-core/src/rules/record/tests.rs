@@ -3,7 +3,7 @@
 use super::*;
 use crate::amount::Precision;
 use crate::book::Book;
-use crate::command::{AddProject, Command, Scope, SetMachine};
+use crate::command::{AddProject, After, Command, Reverse, Scope, SetMachine};
 use crate::decimal::Decimal;
 use crate::directory::{Bank, Policy};
 use crate::kind::{Field, Type, units};
@@ -364,4 +364,68 @@ fn a_site_adds_kinds_and_fields() {
             ("rm kind hardware", "kind_rm"),
         ],
     );
+}
+
+/// Undoes the transaction so many back; the record as the journal shows it, or the refusal.
+fn undo(book: &mut Book, back: usize) -> String {
+    let reverse = Reverse {
+        transaction: book.journal[book.journal.len() - back].id,
+        allow_debt: false,
+        note: String::new(),
+    };
+    if let Err(refusal) = run(book, &Command::After(After::Reverse(reverse))) {
+        return refusal.code().to_owned();
+    }
+    let shown = book.journal.last().unwrap().reason.clone();
+    shown
+        .replace(" priority=100", "")
+        .replace(" hosts=- factor=1", "")
+}
+
+#[test]
+fn changes_of_records_are_undone_and_done_again() {
+    let mut book = book();
+    let is = |got: &str, expected: &str| assert!(got.starts_with(expected), "{got}");
+    check(
+        &mut book,
+        &[
+            (
+                "add hardware name=xeon processors=8 nodes=4",
+                "hardware_add",
+            ),
+            ("set hardware 1 nodes=6 machine=colony", "hardware_set"),
+        ],
+    );
+    // The older change has a later one after it.
+    assert_eq!(undo(&mut book, 2), "not_reversible");
+    is(
+        &undo(&mut book, 1),
+        "hardware=1 name=xeon machine=- processors=8 nodes=4",
+    );
+    // An undo is undone.
+    is(
+        &undo(&mut book, 1),
+        "hardware=1 name=xeon machine=colony processors=8 nodes=6",
+    );
+    check(
+        &mut book,
+        &[
+            ("rm hardware 1", "hardware_rm"),
+            ("set hardware 1 nodes=1", "not_found"),
+        ],
+    );
+    is(&undo(&mut book, 1), "hardware=1 name=xeon");
+    let downtime = "add downtime hardware=1 from=10 reason=cooling";
+    check(&mut book, &[(downtime, "downtime_add")]);
+    is(&undo(&mut book, 1), "downtime=1");
+    check(&mut book, &[("set downtime 1 nodes=1", "not_found")]);
+    let grant = ("add grant title=A", "record_add");
+    check(
+        &mut book,
+        &[("add kind grant fields=title:text", "kind_add"), grant],
+    );
+    // Its records would be of no kind.
+    assert_eq!(undo(&mut book, 2), "in_use");
+    is(&undo(&mut book, 1), "grant=1 title=A");
+    assert!(book.findings().is_empty());
 }

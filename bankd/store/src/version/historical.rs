@@ -1,11 +1,12 @@
 //! Reference data of the past: versions read as the rows of today are.
 
-use super::super::kind::{put_state, read};
+use super::super::kind::{put_state, read, site_kinds};
 use super::super::{Error, access, bank, codec, cycle, mapping};
 use super::tables::{RECORD, table};
 use bank_core::directory::Directory;
+use bank_core::history::PastRecord;
 use bank_core::ids::{MachineId, ProjectId, UserId};
-use bank_core::kind::{self, Records, site};
+use bank_core::kind::{self, Record, Records, site};
 use bank_core::model::{Account, Constraint, Member, Project, User};
 use rusqlite::{Connection, Row};
 
@@ -53,6 +54,62 @@ pub(crate) fn decoded(
         directory.put_quiet(ProjectId(r.get(0)?), true);
         Ok(())
     })
+}
+
+/// The records that a transaction changed, as they were before it and after it.
+pub(crate) fn records_of(connection: &Connection, tx: i64) -> Result<Vec<PastRecord>, Error> {
+    let sql = "SELECT kind, key FROM version WHERE tx = ?1 ORDER BY kind, key";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([tx])?;
+    let mut changed: Vec<(String, String)> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (word, key): (String, String) = (row.get(0)?, row.get(1)?);
+        // The values of the site have the kind in front of the key.
+        let (own, is_record) = match key.split_once('/') {
+            Some((of, key)) if word == RECORD => ((of.to_owned(), key.to_owned()), true),
+            _ => {
+                let is_declared = kind::of(&word).is_some_and(|kind| kind.table.is_some());
+                ((word, key), is_declared)
+            }
+        };
+        if is_record && !changed.contains(&own) {
+            changed.push(own);
+        }
+    }
+    let kinds = site_kinds(connection)?;
+    let mut found = Vec::new();
+    for (word, key) in &changed {
+        let before = then(connection, tx.saturating_sub(1), word, key, &kinds)?;
+        if let Some(after) = then(connection, tx, word, key, &kinds)? {
+            found.push(PastRecord { before, after });
+        }
+    }
+    Ok(found)
+}
+
+/// A record as it was when a transaction had been written; none where it was not there yet.
+fn then(
+    connection: &Connection,
+    tx: i64,
+    word: &str,
+    key: &str,
+    kinds: &Records,
+) -> Result<Option<Record>, Error> {
+    let mut records = kinds.clone();
+    if let Some((kind, table_word)) = kind::of(word).and_then(|kind| Some((kind, kind.table?))) {
+        let mut statement = connection.prepare_cached(&table(table_word).one_then())?;
+        let mut rows = statement.query((table_word, tx, key))?;
+        if let Some(row) = rows.next()? {
+            records.put(read(kind, row)?);
+        }
+    }
+    let mut statement = connection.prepare_cached(&table(RECORD).one_then())?;
+    let mut rows = statement.query((RECORD, tx, format!("{word}/{key}")))?;
+    if let Some(row) = rows.next()? {
+        put_state(row, &mut records)?;
+    }
+    let key = records.kind(word).and_then(|kind| kind.read_key(key));
+    Ok(key.and_then(|key| records.ever(word, &key).cloned()))
 }
 
 /// The tables as a transaction left them.

@@ -71,6 +71,15 @@ impl Versioned {
 
     /// The columns of the rows that there were when a transaction had been written, with it last.
     pub(super) fn then(&self) -> String {
+        self.past("")
+    }
+
+    /// The same of the row with a key.
+    pub(super) fn one_then(&self) -> String {
+        self.past(" AND key = ?3")
+    }
+
+    fn past(&self, only: &str) -> String {
         let places = 0..self.columns.len() + usize::from(self.list.is_some());
         let is_blob = |place| {
             let name = self.columns.get(place);
@@ -87,7 +96,7 @@ impl Versioned {
         let columns: Vec<String> = places.map(column).collect();
         format!(
             "SELECT {}, tx FROM (SELECT key, state, max(tx) AS tx FROM version
-                 WHERE kind = ?1 AND tx <= ?2 GROUP BY key)
+                 WHERE kind = ?1 AND tx <= ?2{only} GROUP BY key)
              WHERE state IS NOT NULL ORDER BY 1, 2",
             columns.join(", ")
         )
