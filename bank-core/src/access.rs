@@ -1,8 +1,8 @@
 //! What a role allows, and over which projects a caller holds it (ledger.md 8).
 //!
-//! What nobody was given is refused: a command asks for an [`Act`], an act belongs to some roles, and a
-//! role is held over all that a key's scope has, or over single projects with all below them. Several
-//! roles add up. The bank itself, which is no caller, may do everything.
+//! A command needs an [`Act`], and each act belongs to some roles. A role covers either the full scope of a
+//! key, or single projects and all projects below them. Roles add up. Without a role, a caller may do
+//! nothing. The bank itself is no caller and may do everything.
 
 use crate::command::{Access, After, Command, Promise, Scope};
 use crate::directory::Directory;
@@ -71,20 +71,20 @@ pub fn roles_of(person: &str, base: Roles, directory: &Directory, now: Timestamp
     held.iter().fold(base, |roles, held| roles.with(held.role))
 }
 
-/// What a command does, as far as roles tell commands apart.
+/// The kinds of commands that roles distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     /// Puts money into an account or takes it out.
     Money,
     /// Moves money between accounts.
     Transfer,
-    /// Says who is a member.
+    /// Changes the members of a project.
     Members,
-    /// Says what a member is in a project.
+    /// Changes the role of a member in a project.
     Places,
     /// Adds, changes or removes accounts.
     Accounts,
-    /// What a scheduler says: liens, charges, jobs.
+    /// Reports from a scheduler: liens, charges, jobs.
     Schedule,
     /// Reports finished usage.
     Ingest,
@@ -95,7 +95,7 @@ pub enum Act {
 }
 
 impl Act {
-    /// What a command does.
+    /// The act of a command.
     pub fn of(command: &Command) -> Act {
         match command {
             Command::Deposit(_) | Command::Withdraw(_) => Act::Money,
@@ -144,8 +144,8 @@ impl Act {
     }
 }
 
-/// What the caller may touch with a command of this kind: the scope narrowed down to the projects over
-/// which a role is held that may do it.
+/// The scope that the caller may use with commands of this kind: narrowed down to the projects over which the
+/// caller holds a suitable role.
 ///
 /// # Errors
 /// [`Refusal::NotAllowed`] where there is no such role.
@@ -158,7 +158,7 @@ pub(crate) fn narrowed<'a>(
         return Ok(Cow::Borrowed(scope));
     };
     let act = Act::of(command);
-    // Whom a quote is shown is decided where it is shown; it changes nothing.
+    // The handler of quotes decides who may read one; reading changes nothing.
     let roles = act.roles();
     let everywhere = |role: &Role| who.roles.has(*role) && !role.is_of_projects();
     if who.roles.has(Role::Admin) || roles.iter().any(everywhere) {

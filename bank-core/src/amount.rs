@@ -23,7 +23,7 @@ impl Precision {
     /// The default of a new bank (decisions.md 6).
     pub const DEFAULT: Precision = Precision(3);
 
-    /// A precision, if it lies between 0 and 6.
+    /// A precision, if it is between 0 and 6.
     pub fn new(places: u8) -> Option<Self> {
         (places <= 6).then_some(Precision(places))
     }

@@ -1,8 +1,8 @@
-//! What wants attention: the kinds, and when each threshold is raised and cleared (ux.md 4).
+//! Alerts: their kinds, and when each threshold is raised and cleared (ux.md 4).
 //!
-//! A figure is looked at as a *level* that rises with urgency. A threshold is raised when the level
-//! reaches it, and stays so until the level falls below a lower one, so that a figure that hovers
-//! about a threshold is told once. Nothing here reads a figure: what was observed comes in.
+//! Each figure is a *level* that rises with urgency. A threshold is raised when the level reaches it, and
+//! clears when the level falls below a lower one. So a figure that hovers about a threshold notifies once.
+//! This module reads no figures; the caller passes the observations.
 
 use crate::amount::Amount;
 use crate::ids::{AccountId, AllocationId, LienId, TxId};
@@ -14,7 +14,7 @@ pub const CHANGES_MAX: usize = 256;
 /// The level of a state that is either there or not.
 pub const THERE: i64 = 1;
 
-/// What wants attention.
+/// The kinds of alerts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AttentionKind {
     /// An account has used so many percent of what it was given.
@@ -25,9 +25,9 @@ pub enum AttentionKind {
     Negative,
     /// A fallback account paid.
     FallbackUsed,
-    /// A lien holds although the time that was asked for is over.
+    /// A lien still holds after its requested time is over.
     LienStuck,
-    /// A collector has not been heard.
+    /// A collector sends nothing.
     CollectorSilent,
 }
 
@@ -59,7 +59,7 @@ impl AttentionKind {
     }
 }
 
-/// What is raised once and cleared once: a threshold of a kind, of one subject.
+/// A threshold of one kind for one subject: raised once and cleared once.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Topic {
     /// The kind.
@@ -70,7 +70,7 @@ pub struct Topic {
     pub threshold: i64,
 }
 
-/// Whom and what an event is about, as far as it has one.
+/// The project, account or other thing that an event concerns, as far as it has one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Concern {
     /// The account.
@@ -79,7 +79,7 @@ pub struct Concern {
     pub allocation: Option<AllocationId>,
     /// The lien.
     pub lien: Option<LienId>,
-    /// The project whose people are told; empty for none.
+    /// The project whose people are notified; empty for none.
     pub project: String,
     /// The user; empty for none.
     pub user: String,
@@ -87,19 +87,18 @@ pub struct Concern {
     pub machine: String,
 }
 
-/// What was seen of one subject.
+/// The observation of one subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observed {
     /// The kind.
     pub kind: AttentionKind,
     /// Of what, as in [`Topic`].
     pub subject: String,
-    /// How urgent it is: a percent for `used`, days left below zero for `expiring`, [`THERE`] for the
-    /// others.
+    /// Urgency: a percentage for `used`, days left below zero for `expiring`, [`THERE`] for the others.
     pub level: i64,
-    /// Whom it concerns.
+    /// The project, account or other thing concerned.
     pub concern: Concern,
-    /// The amount that it is about, minor units.
+    /// The amount concerned, minor units.
     pub amount: Option<Amount>,
     /// One sentence for people, with names and figures.
     pub says: String,
@@ -114,21 +113,21 @@ pub struct Step {
     pub raise: i64,
     /// Cleared below this one; never above `raise`.
     pub clear: i64,
-    /// Told at once, not with the next digest.
+    /// Notified at once, not with the next digest.
     pub urgent: bool,
 }
 
-/// What of each kind is watched; a kind without steps is not.
+/// The watched thresholds of each kind; a kind without steps is not watched.
 pub type Rules = BTreeMap<AttentionKind, Vec<Step>>;
 
-/// What an event of the journal says of a topic.
+/// The change of a topic that an event of the journal records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// The threshold was reached.
     Raised,
     /// It is so no more.
     Cleared,
-    /// Somebody has seen it; it stands.
+    /// Somebody acknowledged it; it remains raised.
     Acked,
 }
 
@@ -160,22 +159,22 @@ impl Turn {
 /// A change of a topic, as it goes into the journal beside a transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// What changed.
+    /// The topic that changes.
     pub topic: Topic,
-    /// How.
+    /// The change.
     pub turn: Turn,
     /// The transaction that raised it; none for one that raises.
     pub of: Option<TxId>,
     /// The level at which it was seen; 0 where the subject is gone.
     pub level: i64,
-    /// Whom it concerns.
+    /// The project, account or other thing concerned.
     pub concern: Concern,
-    /// The amount that it is about, minor units.
+    /// The amount concerned, minor units.
     pub amount: Option<Amount>,
-    /// Told at once, not with the next digest.
+    /// Notified at once, not with the next digest.
     pub urgent: bool,
-    /// Whether anybody is told: of several thresholds of a subject that were passed together only
-    /// the last is.
+    /// Whether anybody is notified. If a subject passes several thresholds together, only the last one
+    /// notifies.
     pub told: bool,
     /// One sentence for people: the reason of its transaction.
     pub says: String,
@@ -188,18 +187,18 @@ pub struct Open {
     pub topic: Topic,
     /// The transaction that raised it.
     pub tx: TxId,
-    /// The transaction in which somebody said to have seen it.
+    /// The transaction that acknowledged it.
     pub acked: Option<TxId>,
-    /// Whom it concerns.
+    /// The project, account or other thing concerned.
     pub concern: Concern,
-    /// Told at once.
+    /// Notified at once.
     pub urgent: bool,
-    /// Whether anybody was told.
+    /// Whether anybody was notified.
     pub told: bool,
 }
 
 impl Open {
-    /// What people call it: the project, else the subject itself.
+    /// The name for people: the project, else the subject itself.
     fn called(&self) -> &str {
         match self.concern.project.as_str() {
             "" => &self.topic.subject,
@@ -208,9 +207,9 @@ impl Open {
     }
 }
 
-/// What changes, given what was observed and what is raised: what clears first, then what is raised,
-/// each in the order of topics. A subject that was not observed is gone, and what was raised of it
-/// clears; so does a threshold that nobody watches any more.
+/// The changes between the observations and the raised topics: first the cleared ones, then the raised ones,
+/// each in the order of topics. A topic clears if its subject is gone (not observed), or if nobody watches
+/// its threshold any more.
 pub fn judge(observed: &[Observed], open: &[Open], rules: &Rules) -> Vec<Event> {
     let seen: BTreeMap<(AttentionKind, &str), &Observed> = observed
         .iter()
@@ -261,7 +260,7 @@ fn raised(observed: &Observed, step: &Step) -> (i64, Event) {
     (step.raise, event)
 }
 
-/// The end of a topic; none where it stands.
+/// The end of a topic; none while it remains raised.
 fn cleared(open: &Open, observed: Option<&Observed>, rules: &Rules) -> Option<Event> {
     let steps = rules.get(&open.topic.kind);
     let step = steps.and_then(|steps| {
@@ -285,7 +284,7 @@ fn cleared(open: &Open, observed: Option<&Observed>, rules: &Rules) -> Option<Ev
         concern: open.concern.clone(),
         amount: observed.and_then(|observed| observed.amount),
         urgent: open.urgent,
-        // Who was not told of it need not hear that it is over.
+        // Nobody was notified of the start, so nobody is notified of the end.
         told: open.told,
         says,
     })

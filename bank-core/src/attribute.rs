@@ -1,5 +1,4 @@
-//! Declared usage attributes: what a site's documents say beyond the properties that every bank
-//! knows (ledger.md 6).
+//! Declared usage attributes: properties in a site's documents beyond the built-in ones (ledger.md 6).
 
 use crate::decimal::Decimal;
 use crate::refusal::{Refusal, short};
@@ -23,7 +22,7 @@ pub const PROPERTIES: [&str; 14] = [
     "ConsumptionRate",
 ];
 
-/// What the values of an attribute are.
+/// The value type of an attribute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AttributeKind {
     /// Any text.
@@ -55,7 +54,7 @@ impl AttributeKind {
 pub struct Attribute {
     /// Its name, unique without regard to case.
     pub name: String,
-    /// What its values are.
+    /// The type of its values.
     pub kind: AttributeKind,
     /// Free text.
     pub description: String,
@@ -63,8 +62,8 @@ pub struct Attribute {
     pub deleted: bool,
 }
 
-/// Checks the name of a new attribute: a letter, then letters, digits, `_`, `-` and `.`, at most 64
-/// bytes. `bad_name` for others, `already_exists` for a property that every bank knows.
+/// Checks the name of a new attribute: a letter, then letters, digits, `_`, `-` and `.`, at most 64 bytes.
+/// Returns `bad_name` for others, and `already_exists` for a built-in property.
 pub fn check_name(name: &str) -> Result<(), Refusal> {
     let mut bytes = name.bytes();
     let begins = bytes.next().is_some_and(|b| b.is_ascii_alphabetic());

@@ -56,7 +56,7 @@ pub struct Book {
     pub shortages: BTreeMap<(InstanceKey, String), Shortage>,
     /// Proposals by number.
     pub proposals: BTreeMap<ProposalId, Proposal>,
-    /// What callers moved.
+    /// The amounts that callers moved.
     pub moved: Vec<Moved>,
     next: Next,
 }
@@ -95,7 +95,7 @@ impl Book {
         &self.directory
     }
 
-    /// What breaks the invariants of ledger.md 7.
+    /// Violations of the invariants of ledger.md 7.
     pub fn findings(&self) -> Vec<String> {
         let (mut proof, mut portions) = (Proof::default(), Portions::default());
         for tx in &self.journal {
@@ -115,7 +115,7 @@ impl Book {
         findings
     }
 
-    /// What somebody moved on a day.
+    /// The amounts that a caller moved on a day.
     fn moved_before(&self, by: &MovedBy) -> MovedBefore {
         let day = self.moved.iter().filter(|m| m.day == by.day);
         let mut before = MovedBefore::default();
@@ -135,7 +135,7 @@ impl Book {
         view.windows = view.instances.iter().filter_map(of).collect();
     }
 
-    /// Says whom a finished use is for; what its source said stays.
+    /// Assigns a finished use to a project and user; the facts from its source stay.
     fn give(&mut self, row: &AssignedUse) {
         let Identity {
             source, id, start, ..
@@ -192,7 +192,7 @@ impl Book {
         open.filter_map(came).collect()
     }
 
-    /// The lien that is asked for, with its instance; gives the account that pays for it.
+    /// Adds the requested lien with its instance, and returns the account that pays for it.
     fn add_lien(&self, need: &Need, view: &mut View) -> Option<AccountId> {
         let lien = need.lien.and_then(|id| self.liens.get(&id.0))?;
         let own = self.instances.get(&lien.instance.0);
@@ -417,7 +417,7 @@ impl Ledger for Book {
                 lien: None,
                 ..change.instance.clone()
             };
-            // What a policy made of the use belongs to its charge.
+            // The quantity that a policy counted belongs to the charge.
             bare.facts.usage.counted = None;
             self.instances.insert(bare.id.0, bare);
         }

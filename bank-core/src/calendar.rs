@@ -1,8 +1,8 @@
 //! Hours of the week in a time zone: when a rate with a calendar holds (ledger.md 3.3).
 //!
-//! The core knows no time zones. A calendar carries the offsets of its zone as a list of changes,
-//! made once by the shell when the rate was set, so that a past charge is priced again with the
-//! same hours (decisions.md 2).
+//! The core has no time zone data. A calendar carries the offsets of its zone as a list of changes. The shell
+//! makes that list once, when the rate is set, so that a past charge is priced again with the same hours
+//! (decisions.md 2).
 
 use crate::refusal::Refusal;
 use crate::time::{MICROS, Timestamp};
@@ -49,7 +49,7 @@ impl Zone {
         Some(Zone { first, changes })
     }
 
-    /// How many changes lie at or before a second.
+    /// The number of changes at or before a second.
     fn passed(&self, second: i64) -> usize {
         self.changes.partition_point(|(at, _)| *at <= second)
     }
@@ -74,7 +74,7 @@ struct Span {
     days: u8,
     /// First second of the day.
     from: i64,
-    /// First second after it, up to 86,400; not after `from` where it lies on the next day.
+    /// First second after it, up to 86,400. It is not after `from` if it is on the next day.
     to: i64,
 }
 
@@ -103,9 +103,9 @@ pub struct Calendar {
 }
 
 impl Calendar {
-    /// Reads `[DAYS] HH:MM-HH:MM[; …] [ZONE]`: days such as `Mon-Fri` or `Sat,Sun`, every day
-    /// without them; hours past midnight belong to the day on which they begin; UTC without a zone.
-    /// `bad_value` for anything else. The shell says what a zone's offsets are.
+    /// Reads `[DAYS] HH:MM-HH:MM[; …] [ZONE]`. Days are for example `Mon-Fri` or `Sat,Sun`; without days it
+    /// holds every day, without a zone in UTC. Hours past midnight belong to the day on which they begin.
+    /// Returns `bad_value` for anything else. The shell provides the offsets of a zone.
     pub fn read(text: &str, zone: impl FnOnce(&str) -> Option<Zone>) -> Result<Calendar, Refusal> {
         let bad = || Refusal::BadValue {
             field: "when",
@@ -126,7 +126,7 @@ impl Calendar {
         })
     }
 
-    /// Whether an instant lies in its hours.
+    /// Whether an instant is in its hours.
     pub fn contains(&self, at: Timestamp) -> bool {
         let (day, second) = self.local(at);
         // 1970-01-01 was a Thursday.

@@ -11,12 +11,12 @@ use crate::time::{MICROS, Seconds, Timestamp};
 /// A clock that is behind by no more than this was slewed, not stepped: a second.
 const SLEW: Seconds = Seconds(1);
 
-/// What the machine shows at one moment.
+/// One reading of the machine's clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     /// The time of day.
     pub clock: Timestamp,
-    /// Microseconds on a clock that nobody sets, since an origin of its own.
+    /// Microseconds on a clock that nobody sets, since an arbitrary origin.
     pub steady: Timestamp,
     /// Names that origin; 0 where it is not known, which equals no other.
     pub boot: i64,
@@ -32,25 +32,25 @@ impl Reading {
         }
     }
 
-    /// How long it is since an earlier reading; none where nothing saw the time between.
+    /// The time since an earlier reading; none if nothing measured the time between.
     fn since(&self, earlier: &Reading) -> Option<i64> {
         let same = self.boot == earlier.boot && self.boot != 0;
         same.then(|| self.steady.0.saturating_sub(earlier.steady.0).max(0))
     }
 }
 
-/// What is remembered from one look to the next, and over a restart.
+/// The state kept from one look to the next, and over a restart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     /// The last reading.
     pub reading: Reading,
-    /// What the ledger took for the present then.
+    /// The time that the ledger used as the present then.
     pub believed: Timestamp,
     /// The last recorded instant when the clock stepped back, while it has not caught up.
     pub back_from: Option<Timestamp>,
 }
 
-/// What a look at the clock came to.
+/// The result of a look at the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
     /// The ledger's present: never before what was recorded.
@@ -64,7 +64,7 @@ pub struct Look {
     pub downtime: Option<Seconds>,
 }
 
-/// Watches the machine's clock. A small value: who may have to undo keeps a copy.
+/// Watches the machine's clock. The value is small; a caller that may have to undo keeps a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch {
     max_jump: Seconds,
@@ -96,7 +96,7 @@ impl Watch {
         }
     }
 
-    /// What is to be remembered.
+    /// The state to keep.
     pub fn seen(&self) -> Option<Seen> {
         self.seen
     }
@@ -135,9 +135,9 @@ impl Watch {
         }
     }
 
-    /// How far ahead of what is expected the clock may be: at a start of the machine the time for
-    /// which it may have been off. A jump that waited for an operator before waits on, unless the
-    /// clock has come back from it.
+    /// How far the clock may be ahead of the expected time. At a start of the machine, it is the time for
+    /// which the machine may have been off. A jump that waited for an operator still waits, unless the clock
+    /// has come back from it.
     fn trusted(&self, reading: &Reading) -> Seconds {
         let off = |seen: &Seen| {
             let jumped = seen.reading.clock > seen.believed.plus(self.max_jump);
@@ -159,7 +159,7 @@ impl Watch {
         (passed > self.max_jump).then_some(passed)
     }
 
-    /// An operator says that the clock is right.
+    /// An operator confirms that the clock is right.
     pub fn confirm(&mut self) {
         if let (Some(seen), Some(shown)) = (&mut self.seen, self.held.take()) {
             seen.believed = shown;
@@ -181,7 +181,7 @@ impl Watch {
             return Timestamp(seen.believed.0.saturating_add(passed));
         }
         if back_from == Some(recorded) {
-            // Still the step of which the journal has heard.
+            // Still the step that the journal records already.
             return seen.believed.min(reading.clock);
         }
         seen.believed.max(recorded)
@@ -275,12 +275,12 @@ mod tests {
         let mut friday = Watch::new(HOUR, None);
         friday.look(at(1000, 50_000, 7), recorded);
         let start = |seen| Watch::new(HOUR, seen).after_downtime(WEEK);
-        // Sixty-four hours later it comes up, with a steady clock that began anew.
+        // Sixty-four hours later it comes up, with a steady clock that starts again from zero.
         let mut monday = start(friday.seen());
         let look = monday.look(at(231_400, 3, 8), recorded);
         assert_eq!(seconds(look), (231_400, None, None));
         assert_eq!(look.downtime, Some(Seconds(230_400)));
-        // Only the start is believed that far, and it is told once.
+        // Only the start is believed that far, and it is reported once.
         let look = monday.look(at(231_401, 4, 8), recorded);
         assert_eq!(
             (seconds(look), look.downtime),
@@ -320,7 +320,7 @@ mod tests {
             seconds(watch.look(at(1500, 101, 7), recorded)),
             (5000, None, None)
         );
-        // A restart, even of the machine, tells it no second time.
+        // A restart, even of the machine, reports it no second time.
         let mut again = Watch::new(HOUR, watch.seen());
         assert_eq!(
             seconds(again.look(at(1600, 3, 8), recorded)),

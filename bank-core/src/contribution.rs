@@ -1,4 +1,4 @@
-//! Who used a shared cluster and who paid for it (reports.md 1.7 and 1.8).
+//! Usage of a shared cluster beside contributions to it (reports.md 1.7 and 1.8).
 //!
 //! Usage and contributions are counted in whole numbers of very small units, so that parts add up to
 //! the whole; they become decimals and percentages only when they are shown, rounded once on the exact
@@ -31,22 +31,21 @@ pub const SECOND_UNITS: u128 = 1_000_000 * 1_000_000_000;
 /// billionths of the factor.
 const CONTRIBUTION_UNITS: u128 = 10_000 * 1_000_000_000;
 
-/// What somebody put into a cluster: counts while it is installed.
+/// A contribution to a cluster: counts while it is installed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Installed {
     /// Processors.
     pub processors: u64,
-    /// What of them is credited, in hundredths of a percent: 0 to 10,000.
+    /// The credited part of them, in hundredths of a percent: 0 to 10,000.
     pub split: u16,
-    /// What a processor counts, in billionths.
+    /// The factor of a processor, in billionths.
     pub factor: u64,
     /// When it is there.
     pub valid: Window,
 }
 
 impl Installed {
-    /// What it counts over a period, in units that [`Table`] knows how to show; none where that does
-    /// not fit.
+    /// Its value over a period, in the units of [`Table`]; none if that does not fit.
     pub fn over(&self, period: Span) -> Option<u128> {
         let size = u128::from(self.processors).checked_mul(u128::from(self.split))?;
         let size = size.checked_mul(u128::from(self.factor))?;
@@ -65,16 +64,16 @@ pub struct Standing {
     pub contribution: u128,
 }
 
-/// Everybody with their standing, and what belongs to nobody.
+/// All groups with their totals, and the usage without a group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
     /// By name.
     pub groups: BTreeMap<String, Standing>,
-    /// What was used by nobody's projects, in [`USAGE_UNITS`].
+    /// Usage of projects without a group, in [`USAGE_UNITS`].
     pub unassigned: u128,
 }
 
-/// How much of what they paid for they used.
+/// The used share of a contribution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subscription {
     /// Share of use over share of contribution, in whole percent.
@@ -103,7 +102,7 @@ pub struct Total {
 /// A row as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Who; none for what belongs to nobody.
+    /// The group; none for usage and hardware without a group.
     pub group: Option<String>,
     /// Whether the subscription leaves them out.
     pub exempt: bool,
@@ -124,14 +123,14 @@ pub struct Row {
 pub struct Table {
     /// Everybody by name, then what belongs to nobody.
     pub rows: Vec<Row>,
-    /// Usage and contribution of those who are not exempt, two decimals.
+    /// Usage and contribution of the groups that are not exempt, two decimals.
     pub counted: (String, String),
     /// Usage and contribution of all, two decimals.
     pub all: (String, String),
 }
 
 impl Subscription {
-    /// From what somebody used and gave, and what all did who are not exempt.
+    /// From the totals of one group, and those of all groups that are not exempt.
     pub fn of(standing: &Standing, counted: Total) -> Subscription {
         let Standing {
             exempt,
@@ -186,7 +185,8 @@ impl Sums {
         Some(())
     }
 
-    /// Of all who are not exempt, and of all with what belongs to nobody; none where a sum does not fit.
+    /// The totals of the groups that are not exempt, and of everything with unassigned usage; none if a sum
+    /// does not fit.
     pub fn totals(&self) -> Option<(Total, Total)> {
         let mut counted = Total::default();
         let mut all = Total {
@@ -267,9 +267,9 @@ pub fn fixed(over: &Natural, under: &Natural, places: u32) -> Option<String> {
     })
 }
 
-/// What a use of so many microseconds counts with a factor in billionths. Here is the one rounding of
-/// factored usage: each use is cut to whole microseconds towards zero before it is spread over time, so
-/// that its parts add up to it, and what takes a use back takes back what it counted.
+/// Factored usage of some microseconds, with a factor in billionths. This is the only rounding of factored
+/// usage: each use is cut to whole microseconds towards zero before it is spread over time. So its parts add
+/// up to it, and a reversal takes back exactly the counted value.
 pub fn factored(micros: i128, factor: u64) -> i128 {
     if factor == hardware::FACTOR_ONE {
         return micros;

@@ -52,8 +52,7 @@ impl Decimal {
         Decimal::of_digits(text, 18)
     }
 
-    /// Reads whatever number was written: what came as a number of JSON can have more digits than
-    /// [`parse`](Decimal::parse) takes.
+    /// Reads a number of any length: a JSON number can have more digits than [`parse`](Decimal::parse) takes.
     pub fn read(text: &str) -> Option<Decimal> {
         Decimal::of_digits(text, 30)
     }
@@ -89,8 +88,8 @@ impl Decimal {
     }
 }
 
-/// Writes a whole number behind a text: millions of records are told apart by what they say, and
-/// formatting takes several times as long.
+/// Appends a whole number to a text. Records are compared by such texts, millions at a time; formatting takes
+/// several times as long.
 pub(crate) fn push_number(text: &mut String, number: i64) {
     let (mut digits, mut left) = ([b'0'; 20], number.unsigned_abs());
     let mut begin = digits.len();

@@ -41,7 +41,7 @@ struct Desk {
 }
 
 impl Desk {
-    /// What changes, as `+80!` (raised and told), `+50` (raised), `-80` (cleared).
+    /// The changes, as `+80!` (raised and notified), `+50` (raised), `-80` (cleared).
     fn look(&mut self, observed: &[Observed]) -> String {
         let mut words = Vec::new();
         for event in judge(observed, &self.open, &rules()) {
@@ -78,7 +78,7 @@ fn each_threshold_is_raised_once_until_it_clears() {
         (79, ""),
         (80, "+80!"),
         (80, ""),
-        // Hovering about a threshold tells nothing.
+        // A level that hovers about a threshold does not notify again.
         (76, ""),
         (81, ""),
         (75, ""),
@@ -87,7 +87,7 @@ fn each_threshold_is_raised_once_until_it_clears() {
         (80, "+80!"),
         (46, "-80"),
         (44, "-50"),
-        // Passed together: the last one is told.
+        // Passed together: the last one notifies.
         (130, "+50 +80 +100!"),
         (94, "-100"),
     ] {

@@ -1,4 +1,4 @@
-//! What is raised and not cleared, as the journal tells it.
+//! Raised and uncleared alerts, as the journal records them.
 
 use super::Book;
 use crate::attention::{Open, Turn};
@@ -34,7 +34,7 @@ impl Book {
         open
     }
 
-    /// What is raised of the topics asked for.
+    /// Adds the raised alerts of the requested topics.
     pub(super) fn add_attention(&self, need: &Need, view: &mut View) {
         if need.topics.is_empty() && need.raised_by.is_none() {
             return;

@@ -1,4 +1,4 @@
-//! What was written before, for the commands after the fact.
+//! Earlier transactions, for the commands after the fact.
 
 use super::Book;
 use crate::effects::{Entry, EntryKind, Reshaped, Shape, Transaction};
@@ -148,7 +148,7 @@ impl Book {
             .collect()
     }
 
-    /// What breaks the rules of corrections (ledger.md 7).
+    /// Violations of the rules of corrections (ledger.md 7).
     pub(super) fn corrections(&self) -> Vec<String> {
         let mut findings = Vec::new();
         let mut opposites: BTreeMap<TxId, TxId> = BTreeMap::new();

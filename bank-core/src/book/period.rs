@@ -12,7 +12,7 @@ use crate::view::View;
 use std::collections::BTreeMap;
 
 impl Book {
-    /// The closes that stand.
+    /// The closes in force.
     pub fn closes(&self) -> Closes {
         let mut standing: Vec<ClosedPeriod> = Vec::new();
         for tx in &self.journal {
@@ -39,7 +39,7 @@ impl Book {
         }
     }
 
-    /// What an account had just before an instant.
+    /// The totals of an account just before an instant.
     fn total(&self, account: AccountId, end: Timestamp) -> PeriodTotal {
         let mut total = PeriodTotal {
             account,

@@ -1,4 +1,4 @@
-//! Commands about who may do what: roles, limits, proposals, new secrets for old keys.
+//! Commands about permissions: roles, limits, proposals, new secrets for old keys.
 
 use super::{Command, Scope};
 use crate::amount::Amount;
@@ -22,7 +22,7 @@ pub enum Access {
     Propose(Propose),
     /// Does what was proposed.
     Approve(Approve),
-    /// Says that nothing will come of a proposal.
+    /// Rejects a proposal.
     Reject(Reject),
     /// Adds a second key of a client, and ends the first.
     RotateKey(Box<RotateKey>),
@@ -77,10 +77,10 @@ pub struct RevokeRole {
     pub project: Option<String>,
 }
 
-/// How much somebody may move.
+/// A transaction limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetLimit {
-    /// Whom it is for.
+    /// The person, client, key or role that it limits.
     pub of: LimitOf,
     /// The most in one operation, or no bound; as it is without.
     pub per_operation: Option<Option<Amount>>,
@@ -88,39 +88,39 @@ pub struct SetLimit {
     pub per_day: Option<Option<Amount>>,
 }
 
-/// What somebody asks for.
+/// A request that needs approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Propose {
     /// The request as the shell wrote it down, at most [`crate::rules::REQUEST_MAX`] bytes.
     pub request: String,
-    /// What it asks for.
+    /// The proposed command.
     pub command: Box<Command>,
     /// How long it can be approved.
     pub keep: Seconds,
 }
 
-/// What somebody else approves.
+/// The approval of a proposal by somebody else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approve {
     /// Which proposal.
     pub id: ProposalId,
     /// Its request, as the shell wrote it down.
     pub request: String,
-    /// What it asks for, read again from the request.
+    /// The proposed command, read again from the request.
     pub command: Box<Command>,
-    /// With what rights whoever proposed it could come now, one of which must do; none where they can
-    /// come no more.
+    /// The current scopes of the proposer, one of which must allow the command; none if the proposer has no
+    /// access any more.
     pub proposers: Vec<Scope>,
     /// Kept in the journal.
     pub reason: String,
 }
 
-/// What nothing will come of.
+/// The rejection of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reject {
     /// Which proposal.
     pub id: ProposalId,
-    /// What it asks for, read again from the request; none where that can no longer be read.
+    /// The proposed command, read again from the request; none if the request is unreadable.
     pub command: Option<Box<Command>>,
     /// Kept in the journal.
     pub reason: String,

@@ -1,9 +1,9 @@
-//! What is asked about attention.
+//! Commands about alerts.
 
 use crate::attention::Event;
 use crate::ids::TxId;
 
-/// Attention: what the daemon saw, and what people say of it.
+/// Alerts: observations of the daemon, and acknowledgements by people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Attention {
     /// Thresholds that were reached, and others that are so no more, as
@@ -26,7 +26,7 @@ impl Attention {
     }
 }
 
-/// Says that something was seen.
+/// Acknowledges an alert.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ack {
     /// The transaction that raised it.

@@ -1,4 +1,4 @@
-//! What is wrong with a request or a report in itself, whatever stands in the bank.
+//! Checks of a request or a report by itself, independent of the state of the bank.
 
 use super::{Request, UsageReport};
 use crate::ids::{NAME_BYTES_MAX, check_name};

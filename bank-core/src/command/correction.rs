@@ -1,4 +1,4 @@
-//! What is asked after the fact: money moved between accounts, given back, put right, undone.
+//! Commands after the fact: transfer, refund, adjust, undo.
 
 use crate::amount::Amount;
 use crate::ids::{AllocationId, TxId};
@@ -59,12 +59,12 @@ pub struct Transfer {
     pub note: String,
 }
 
-/// Money back to who paid for an instance (ledger.md 2.4).
+/// Refund to the accounts that paid for an instance (ledger.md 2.4).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refund {
     /// The scheduler's id.
     pub object_id: String,
-    /// On which machine; none where only one knows the id.
+    /// The machine; none if only one machine has the id.
     pub machine: Option<String>,
     /// Job or reservation; none where only one of them has the id.
     pub object_type: Option<ObjectType>,
@@ -72,7 +72,7 @@ pub struct Refund {
     pub amount: Option<Amount>,
     /// Only what this account paid, by name.
     pub account: Option<String>,
-    /// What expired allocations paid goes to a new one that ends then.
+    /// The amounts that expired allocations paid go to a new allocation that ends then.
     pub reissue_until: Option<Timestamp>,
     /// Kept in the journal.
     pub note: String,
@@ -81,7 +81,7 @@ pub struct Refund {
 /// A correction with a reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Adjust {
-    /// An account, else a project with one account; none where the allocation says it.
+    /// An account, else a project with one account; none if the allocation identifies it.
     pub name: Option<String>,
     /// This allocation, which may be inactive.
     pub allocation: Option<AllocationId>,
@@ -107,11 +107,11 @@ pub struct Reverse {
 pub struct Settle {
     /// The scheduler's id.
     pub object_id: String,
-    /// On which machine; none where only one knows the id.
+    /// The machine; none if only one machine has the id.
     pub machine: Option<String>,
     /// Job or reservation; none where only one of them has the id.
     pub object_type: Option<ObjectType>,
-    /// Who pays.
+    /// The project that pays.
     pub project: String,
     /// Kept in the journal.
     pub note: String,
@@ -122,6 +122,6 @@ pub struct Settle {
 pub struct RemoveAllocation {
     /// Its number.
     pub id: AllocationId,
-    /// With its money, and although liens lie on it.
+    /// Remove it with its money and despite its liens.
     pub force: bool,
 }

@@ -7,8 +7,8 @@ use std::hash::{BuildHasher, RandomState};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A chunk of a source's records (decisions.md 20). What of it moves no money is one transaction; what
-/// must be a command of its own is told back and left alone.
+/// A chunk of a source's records (decisions.md 20). The records that move no money become one transaction.
+/// The others need commands of their own; the result lists them and leaves them alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chunk {
     /// The collector's name, 1 to 256 bytes: that of each report.
@@ -16,19 +16,18 @@ pub struct Chunk {
     /// SHA-256 over the lines that they came from, in order and each behind its length, in hex; empty
     /// where there are no lines.
     pub digest: String,
-    /// How many lines that are.
+    /// The number of lines.
     pub lines: u64,
     /// The uses, in the order in which they came.
     pub reports: Reports,
-    /// The shell's digests of what the reports say, in their order, where it has them already.
+    /// The shell's digests of the reports, in their order, if the shell has computed them already.
     pub said: Vec<[u8; 16]>,
     /// Which of the lines each is from, counted from 0; empty where no lines are kept.
     pub places: Vec<u32>,
 }
 
-/// Finished uses in the order in which they came, how they lie to each other, and what is wrong with
-/// them in themselves: found once, where they are put together, so that whoever decides about them
-/// need not look again. A copy costs nothing.
+/// Finished uses in the order of arrival, with their order by id and their faults. Both are computed once,
+/// where the list is built, so that later steps need not check again. A clone is cheap.
 #[derive(Clone, Debug, Default)]
 pub struct Reports(Arc<Arranged>);
 
@@ -36,7 +35,7 @@ pub struct Reports(Arc<Arranged>);
 struct Arranged {
     /// Their places in the order of their ids.
     by_id: Vec<usize>,
-    /// Whether the id of each stands in another one too.
+    /// Whether the id of each also occurs in another report.
     again: Vec<bool>,
     /// The number of each one's names, and the first that has them.
     names: Vec<usize>,
@@ -96,7 +95,7 @@ impl Reports {
         self.0.names.get(place).copied()
     }
 
-    /// What is wrong with a report in itself ([`UsageReport::check`]); none where nothing is.
+    /// The fault of a report by itself ([`UsageReport::check`]); none if it is valid.
     pub fn fault(&self, place: usize) -> Option<&Refusal> {
         self.0.faults.get(&place)
     }
@@ -110,8 +109,8 @@ impl Reports {
     }
 }
 
-/// The places of reports in the order of their ids, and whether the id of each stands in another one
-/// too. Most ids differ in their first bytes, which are compared as numbers without a look at the texts.
+/// The places of reports in the order of their ids, and whether each id occurs in another report too. Most
+/// ids differ in their first bytes; these are compared as numbers, without a look at the texts.
 fn by_id(all: &[Arc<UsageReport>]) -> (Vec<usize>, Vec<bool>) {
     let begin = |report: &Arc<UsageReport>| {
         let mut begin = [0; 8];
@@ -159,7 +158,7 @@ impl Deref for Reports {
     }
 }
 
-/// How they lie follows from what they are.
+/// Order and faults follow from the reports.
 impl PartialEq for Reports {
     fn eq(&self, other: &Reports) -> bool {
         self.0.all == other.0.all

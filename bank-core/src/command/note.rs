@@ -1,4 +1,4 @@
-//! Notes: what people say of what they do, which the journal keeps for ever.
+//! Notes: texts that people add to their actions. The journal keeps them for ever.
 
 use super::{Access, After, Attention, Command, Period};
 use crate::refusal::Refusal;

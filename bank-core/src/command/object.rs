@@ -25,7 +25,7 @@ pub enum Object<'a> {
     User(&'a str),
     /// A machine, known or not.
     Machine(&'a str),
-    /// Who pays, from project, user and machine.
+    /// The payer, from project, user and machine.
     Payer(&'a Whose),
     /// A row of a list of this account.
     Row(&'a str, &'a Constraint),

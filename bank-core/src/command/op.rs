@@ -1,4 +1,4 @@
-//! The words of the journal's `op` column, for whoever asks for one of them.
+//! The words of the journal's `op` column, for filters by operation.
 
 /// Every word of the journal's `op` column: commands, and what time alone does.
 pub const OPS: [&str; 85] = [

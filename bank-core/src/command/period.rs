@@ -1,4 +1,4 @@
-//! What is asked about periods of the books.
+//! Commands about closed periods of the books.
 
 use crate::time::Timestamp;
 
@@ -24,8 +24,7 @@ impl Period {
 /// Closes the books of a period.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClosePeriod {
-    /// Where it begins: the end of the close before, or anything where there is none; none for
-    /// whatever is open.
+    /// Its start: the end of the close before, or unlimited if there is none; none for the full open period.
     pub start: Option<Timestamp>,
     /// Where it ends, exclusive; it has passed.
     pub end: Timestamp,

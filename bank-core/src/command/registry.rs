@@ -39,13 +39,13 @@ pub struct SetProject {
     pub active: Option<bool>,
     /// A new parent, or none.
     pub parent: Option<Option<String>>,
-    /// A mode of its own, or the machine's.
+    /// An own mode, or the machine's mode.
     pub mode: Option<Option<Mode>>,
     /// Free text.
     pub description: Option<String>,
     /// Its organisation; empty for none.
     pub organization: Option<String>,
-    /// All its member machines anew, by name.
+    /// Replaces all its member machines, by name.
     pub machines: Option<Vec<String>>,
 }
 
@@ -68,23 +68,22 @@ pub struct SetUser {
     pub phone: Option<String>,
     /// Free text.
     pub description: Option<String>,
-    /// All their other names anew.
+    /// Replaces all its other names.
     pub aliases: Option<Vec<String>>,
 }
 
-/// What a directory of people says of a user, merged into what is known of them: it adds, and it
-/// never takes anything away.
+/// An entry from a directory of people, merged into the stored user. It adds data and never removes any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MergeUser {
-    /// Who it is about and what is said of them: their name, or another name of theirs. What is empty
-    /// says nothing; other names are added to those that are known.
+    /// The user and the new data: name or other name. Empty fields change nothing; other names are added to
+    /// the stored ones.
     pub set: SetUser,
-    /// Where nobody has the name, whoever alone has the mail address is meant, and the name becomes
-    /// another name of theirs.
+    /// If no user has the name, the only user with the mail address is meant, and the name becomes another
+    /// name of that user.
     pub by_email: bool,
     /// Make no user of a name that nobody has.
     pub known_only: bool,
-    /// What is known already stays, whatever is said.
+    /// Stored values stay, even if the entry differs.
     pub keep: bool,
 }
 
@@ -95,7 +94,7 @@ pub struct SetMapping {
     pub id: Option<MappingId>,
     /// Lower is asked first.
     pub priority: Option<i64>,
-    /// All its conditions anew.
+    /// Replaces all its conditions.
     pub conditions: Option<Vec<Condition>>,
     /// The project that it gives, or none.
     pub project: Option<Option<Template>>,
@@ -122,21 +121,21 @@ pub struct SetMachine {
     pub description: Option<String>,
     /// Of its processors.
     pub architecture: Option<String>,
-    /// What runs on it.
+    /// The operating system.
     pub operating_system: Option<String>,
-    /// Whose word its usage is charged by, or nobody's yet.
+    /// The source that charges its usage, or none yet.
     pub source: Option<Option<String>>,
-    /// What of finished usage is charged, or the default.
+    /// The charge policy for finished usage, or the default.
     pub charge_policy: Option<Option<ChargePolicy>>,
     /// The quality of service on the fallback account, or the job's own.
     pub fallback_qos: Option<Option<String>>,
     /// Its domain name, empty for none.
     pub fqdn: Option<String>,
-    /// Who pays for reservations that name nobody, or none.
+    /// The payer of reservations that name nobody, or none.
     pub reservation_account: Option<Option<String>>,
     /// Whether its scheduler only tries the bank out.
     pub test: Option<bool>,
-    /// What `ChargeDuration` counts, or the site's setting.
+    /// The meaning of `ChargeDuration`, or the site's setting.
     pub charge_duration: Option<Option<ChargeDuration>>,
 }
 
@@ -149,7 +148,7 @@ pub struct SetMember {
     pub user: String,
     /// Whether they count as `MEMBERS`; as it is without, and yes for a new one.
     pub active: Option<bool>,
-    /// What they are there; as it is without, and a member for a new one.
+    /// The member's role. Without one, an existing role stays and a new member is a plain member.
     pub role: Option<MemberRole>,
 }
 
@@ -158,9 +157,9 @@ pub struct SetMember {
 pub struct SetAccount {
     /// Its name.
     pub name: String,
-    /// All its lists anew.
+    /// Replaces all its lists.
     pub constraints: Option<Vec<Constraint>>,
-    /// Single lists anew, with their rows; the others stay.
+    /// Replaces single lists with their rows; the others stay.
     pub lists: Vec<(Dimension, Vec<Constraint>)>,
     /// Lower is spent first.
     pub priority: Option<i64>,
@@ -210,9 +209,9 @@ pub struct AddCycle {
     pub name: String,
     /// An account, else a project with one account.
     pub account: String,
-    /// How often.
+    /// The interval.
     pub every: Every,
-    /// What each period gets; above zero.
+    /// The amount of each period; above zero.
     pub amount: Amount,
     /// Per cent of the rest that go over, 0 to 100.
     pub rollover: i64,
@@ -229,9 +228,9 @@ pub struct SetCycle {
     pub name: String,
     /// Switch it on or off.
     pub active: Option<bool>,
-    /// How often.
+    /// The interval.
     pub every: Option<Every>,
-    /// What each period gets.
+    /// The amount of each period.
     pub amount: Option<Amount>,
     /// Per cent of the rest that go over.
     pub rollover: Option<i64>,
@@ -249,7 +248,7 @@ pub struct SetKey {
     pub roles: Option<Vec<String>>,
     /// Projects it may touch; empty for all.
     pub projects: Option<Vec<String>>,
-    /// Machines it may speak for; empty for all.
+    /// Machines in its scope; empty for all.
     pub machines: Option<Vec<String>>,
     /// When it ends, or never.
     pub until: Option<Option<Timestamp>>,

@@ -1,18 +1,18 @@
-//! Who gives a command, and how far that reaches.
+//! The caller of a command and its scope.
 
 use crate::directory::Directory;
 use crate::ids::ProjectId;
 use crate::role::Who;
 use std::sync::Arc;
 
-/// Who gives a command, and what they may touch (http-auth.md 4). Empty lists mean everything.
+/// The caller of a command, and the caller's scope (http-auth.md 4). Empty lists mean everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
     /// Projects by name; their descendants belong to them.
     pub projects: Vec<String>,
     /// Machines by name.
     pub machines: Vec<String>,
-    /// Who it is; none for the bank itself.
+    /// The caller; none for the bank itself.
     pub who: Option<Arc<Who>>,
 }
 
@@ -25,13 +25,13 @@ impl Scope {
         }
     }
 
-    /// Whether a machine lies in it, known or not.
+    /// Whether a machine is in it; the machine need not exist.
     pub fn has_machine(&self, name: &str) -> bool {
         self.machines.is_empty() || self.machines.iter().any(|m| m == name)
     }
 
-    /// Whether a project lies in it: it or one above it is named there. `name` is what a request
-    /// says, `project` what is known by that name.
+    /// Whether a project is in it: the scope names the project or one above it. `name` comes from the
+    /// request; `project` is the stored project of that name.
     pub fn has_project(
         &self,
         directory: &Directory,

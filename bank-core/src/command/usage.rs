@@ -17,39 +17,39 @@ const BETWEEN: char = '\u{1e}';
 pub struct UsageReport {
     /// The collector's name, such as `slurm:colony`: 1 to 256 bytes.
     pub source: String,
-    /// About what; its facts have times, processors, nodes, state and exit code, and as wall
-    /// duration what was asked for.
+    /// The requested use. Its facts have times, processors, nodes, state and exit code; their wall duration
+    /// is the requested one.
     pub request: Request,
-    /// What else is known of the use.
+    /// Further figures of the use.
     pub figures: Figures,
     /// The account and the user as the source names them, where a mapping rule made others of them;
     /// none where the request has them as they came.
     pub named: AsNamed,
-    /// The first host that it ran on, where its source says one. Tells no record from another.
+    /// The first host of the use, if its source reports one. Not part of the comparison of records.
     pub host: Option<String>,
-    /// What else its source states of a job, and those of its attributes that reports and exports ask for, as
-    /// [`crate::usage::kept::kept`] writes them. Tells no record from another.
+    /// Further statements of its source about a job, with the attributes that reports and exports need, as
+    /// [`crate::usage::kept::kept`] writes them. Not part of the comparison of records.
     pub more: Option<String>,
-    /// What its reader says of it, such as `repaired sampled`.
+    /// Flags of its reader, such as `repaired sampled`.
     pub flags: String,
-    /// It came where nobody is known: it is priced, and no money moves, whatever the mode is
-    /// (decisions.md 30). Says nothing of the use itself.
+    /// Usage of an unknown project or user: it is priced, and no money moves, in every mode (decisions.md
+    /// 30). Not a fact of the use itself.
     pub track: bool,
 }
 
 /// Names as a source has them (collectors.md 0.1).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AsNamed {
-    /// What selects the project.
+    /// The name that selects the project.
     pub account: Option<String>,
-    /// Who ran it.
+    /// The user.
     pub user: Option<String>,
 }
 
 /// The identity of a finished use: it distinguishes one from another (collectors.md 0.1).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// Who reports it.
+    /// The source that reports it.
     pub source: String,
     /// The id as the source prints it.
     pub id: String,
@@ -65,7 +65,7 @@ impl UsageReport {
         self.request.facts.start.unwrap_or(Timestamp(0))
     }
 
-    /// What a charge policy looks at.
+    /// The input of a charge policy.
     pub fn finished(&self) -> Finished<'_> {
         let facts = &self.request.facts;
         Finished {
@@ -91,8 +91,8 @@ impl UsageReport {
         self.named.user.as_deref().or(own).unwrap_or_default()
     }
 
-    /// What its source states beyond what the rules ask for, as its instance keeps it: what records and
-    /// exports of a use that was charged say of it (usage-records.md 6.3).
+    /// Further statements of its source, beyond the input of the rules, as its instance keeps them. Records
+    /// and exports of a charged use contain them (usage-records.md 6.3).
     pub fn stated(&self) -> Vec<(String, String)> {
         let facts = &self.request.facts;
         let pair = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
@@ -115,7 +115,7 @@ impl UsageReport {
         stated
     }
 
-    /// Its identity, with what it says.
+    /// Its identity.
     pub fn identity(&self) -> Identity {
         Identity {
             source: self.source.clone(),
@@ -125,8 +125,8 @@ impl UsageReport {
         }
     }
 
-    /// Everything that its source says, as one text: two records are equal if theirs are. What mapping
-    /// rules make of its names is not in it: another rule does not make another record of it.
+    /// All statements of its source, as one text: two records are equal if their texts are. Names from
+    /// mapping rules are not included: a change of a rule does not make another record.
     pub fn canonical(&self) -> String {
         let (request, figures) = (&self.request, &self.figures);
         let facts = &request.facts;

@@ -1,4 +1,4 @@
-//! What was asked for beside what was used, and the energy that it took (auditor-ecosystem.md 7).
+//! Requested beside used resources, and energy (auditor-ecosystem.md 7).
 
 use super::spread::{Credit, Span, part};
 use super::{fixed, percent};
@@ -14,9 +14,9 @@ const HOUR: u128 = 1_000 * 3_600 * 1_000_000;
 pub struct Work {
     /// Held: processors × the time that they ran.
     pub held: u128,
-    /// Asked for: processors × the time that was asked for, where somebody says.
+    /// Processors × requested time, if reported.
     pub asked: Option<u128>,
-    /// The time that processors were busy, where somebody says.
+    /// The time that processors were busy, if reported.
     pub busy: Option<u128>,
     /// From when to when it ran.
     pub ran: (Timestamp, Timestamp),
@@ -25,7 +25,7 @@ pub struct Work {
 /// Sums of uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Efficiency {
-    /// How many.
+    /// The number of uses.
     pub uses: u64,
     held: u128,
     asked: u128,
@@ -35,7 +35,7 @@ pub struct Efficiency {
 }
 
 impl Efficiency {
-    /// Adds what of a use lies in a span; none where a sum does not fit.
+    /// Adds the part of a use in a span; none if a sum does not fit.
     pub fn add(&mut self, work: &Work, span: Span, credit: Credit) -> Option<()> {
         let of = |total: u128| part(total, work.ran, span, credit);
         let held = of(work.held);
@@ -57,12 +57,12 @@ impl Efficiency {
         hours(self.held)
     }
 
-    /// Processor-hours that were asked for, two decimals, of uses that say it.
+    /// Requested processor-hours, two decimals, of uses that report them.
     pub fn asked_hours(&self) -> String {
         hours(self.asked)
     }
 
-    /// Hours that processors were busy, two decimals, of uses that say it.
+    /// Hours that processors were busy, two decimals, of uses that report them.
     pub fn busy_hours(&self) -> String {
         hours(self.busy)
     }
@@ -72,12 +72,12 @@ impl Efficiency {
         [self.held, self.asked, self.busy].map(|work| super::decimal(work, HOUR / 3_600, 6))
     }
 
-    /// Percent of the asked time that ran, two decimals; none where nobody says what was asked for.
+    /// Percent of the requested time that ran, two decimals; none without requested times.
     pub fn of_asked(&self) -> Option<String> {
         (self.asked > 0).then(|| percent(self.held_of_asked, self.asked))
     }
 
-    /// Percent of the held time that processors were busy, two decimals; none where nobody says.
+    /// Percent of the held time that processors were busy, two decimals; none without busy times.
     pub fn of_held(&self) -> Option<String> {
         (self.held_of_busy > 0).then(|| percent(self.busy, self.held_of_busy))
     }
@@ -96,7 +96,7 @@ impl Efficiency {
     }
 }
 
-/// What a processor takes, and what the power of a machine comes to.
+/// The power of a processor, and the conversion from the power of a machine to energy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Factors {
     /// Watts of one processor, from 0 on.
@@ -152,7 +152,7 @@ mod tests {
         let span = Span::new(Timestamp(0), Timestamp(10 * HOUR_US)).unwrap();
         let mut sums = Efficiency::default();
         assert_eq!((sums.of_asked(), sums.of_held()), (None, None));
-        // Eight processors for two hours of four, half busy; one of unknown figures lies half outside.
+        // Eight processors for two hours of four, half busy; one use of unknown figures is half outside.
         let work = Work {
             held: 16 * HOUR,
             asked: Some(32 * HOUR),

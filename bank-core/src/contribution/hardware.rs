@@ -1,11 +1,11 @@
-//! What a cluster was made of, and when: factors of hosts, and capacity.
+//! Hardware of a cluster over time: factors of hosts, and capacity.
 
 use super::host::Pattern;
 use super::spread::Span;
 use crate::time::{Timestamp, Window};
 use std::collections::HashMap;
 
-/// Hosts whose kinds are remembered at once.
+/// Size of the cache of hosts and their kinds.
 const HOSTS: usize = 50_000;
 
 /// A factor of one, in billionths.
@@ -18,11 +18,11 @@ pub struct Kind {
     pub hosts: Vec<Pattern>,
     /// Only hosts of this machine; of every machine where it is empty.
     pub machine: String,
-    /// What an hour of a processor counts, in billionths.
+    /// The factor of a processor-hour, in billionths.
     pub factor: u64,
     /// Processors of one node.
     pub processors: u64,
-    /// How many nodes.
+    /// The number of nodes.
     pub nodes: u64,
     /// Whether it adds to the capacity.
     pub counts: bool,
@@ -35,7 +35,7 @@ pub struct Kind {
 /// Nodes that are known not to work for a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Down {
-    /// How many of their kind; none for all of them.
+    /// The number of nodes; none for all nodes of the kind.
     pub nodes: Option<u64>,
     /// When.
     pub valid: Window,
@@ -51,7 +51,7 @@ impl Kind {
         self.is_of(machine) && (self.hosts.is_empty() || host.is_some_and(fits))
     }
 
-    /// What it can give in a span, in the units of usage; none where that does not fit.
+    /// Its capacity in a span, in the units of usage; none if that does not fit.
     fn capacity(&self, span: Span) -> Option<u128> {
         if !self.counts {
             return Some(0);
@@ -65,8 +65,8 @@ impl Kind {
         work.checked_mul(u128::from(self.factor))
     }
 
-    /// Nodes × microseconds of a span in which they were down. Of downtimes at the same time each has
-    /// nodes of its own, and no more are down than there are; none where that does not fit.
+    /// Nodes × microseconds of a span in which they were down. Simultaneous downtimes count separate nodes,
+    /// up to the number of nodes; none if that does not fit.
     fn lost(&self, there: Span) -> Option<u128> {
         let all = u128::from(self.nodes);
         let mut changes = Vec::new();
@@ -117,7 +117,7 @@ impl Factors {
         self.kinds.iter().all(|kind| kind.factor == FACTOR_ONE)
     }
 
-    /// As [`factor`] says it.
+    /// As in [`factor`].
     pub fn of(&mut self, machine: &str, host: Option<&str>, start: Timestamp) -> u64 {
         // Most banks have no hardware, and nothing is looked for.
         if self.kinds.is_empty() {
@@ -156,9 +156,9 @@ impl Factors {
     }
 }
 
-/// What an hour of a processor counts for a job that began on a host, in billionths: that of the first
-/// kind in their order that has the host and was there. Where no host is known, the only factor that
-/// the kinds of its machine had then. Else one.
+/// The factor of a processor-hour, in billionths, for a job that began on a host: that of the first installed
+/// kind that matches the host. If no host is known, the only factor of the machine's kinds at that time. Else
+/// one.
 pub fn factor(kinds: &[Kind], machine: &str, host: Option<&str>, start: Timestamp) -> u64 {
     let there = || kinds.iter().filter(|kind| kind.valid.contains(start));
     if let Some(kind) = there().find(|kind| kind.has(machine, host)) {
@@ -173,8 +173,8 @@ pub fn factor(kinds: &[Kind], machine: &str, host: Option<&str>, start: Timestam
         .unwrap_or(FACTOR_ONE)
 }
 
-/// What the kinds of a machine can give in a span, or those of all machines where none is named, in
-/// the units of usage; none where that does not fit.
+/// The capacity of a machine's kinds in a span, or of all machines if none is named, in the units of usage;
+/// none if that does not fit.
 pub fn capacity(kinds: &[Kind], machine: Option<&str>, span: Span) -> Option<u128> {
     let own = |kind: &&Kind| machine.is_none_or(|name| kind.machine == name);
     let mut sum = 0_u128;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 /// Longest pattern, in bytes.
 pub const PATTERN_BYTES_MAX: usize = 128;
 
-/// A pattern of host names: `*` stands for any text, `?` for one letter, `[0-9a]` for one of those,
-/// `[!0-9]` for any other; everything else means itself, and case counts. It fits the whole name.
+/// A pattern of host names: `*` matches any text, `?` one letter, `[0-9a]` one of those, `[!0-9]` any other.
+/// Everything else matches itself; case counts. The pattern must match the whole name.
 ///
 /// ```
 /// use bank_core::contribution::host::Pattern;
@@ -59,7 +59,7 @@ impl Pattern {
     pub fn fits(&self, name: &str) -> bool {
         let letters: Vec<char> = name.chars().collect();
         let (mut at, mut part) = (0_usize, 0_usize);
-        // Behind the last star: where it stands, and where the name went on.
+        // Behind the last star: its place, and the place where matching of the name continued.
         let mut back: Option<(usize, usize)> = None;
         while let Some(letter) = letters.get(at) {
             match self.parts.get(part) {
@@ -98,7 +98,7 @@ impl Part {
     }
 }
 
-/// What stands between brackets.
+/// The part between brackets.
 fn class(letters: &mut std::str::Chars<'_>) -> Option<Part> {
     let text = letters.as_str();
     let (inside, rest) = text.split_once(']')?;
@@ -144,8 +144,8 @@ pub fn first(list: &str) -> Option<String> {
     plain(head)
 }
 
-/// All hosts of such a list in their order, each once; at most so many. Ranges are written out; what is no
-/// list in its brackets stands as it is. A number alone, such as one of processors, is no host.
+/// All hosts of such a list in their order, each once, up to a limit. Ranges are expanded; text in brackets
+/// that is no list stays as it is. A bare number, such as a processor count, is no host.
 ///
 /// ```
 /// use bank_core::contribution::host::all;
@@ -166,7 +166,7 @@ pub fn all(list: &str, most: usize) -> Vec<String> {
     hosts
 }
 
-/// What stands between separators that are in no brackets.
+/// The parts between separators outside of brackets.
 fn parts(list: &str) -> impl Iterator<Item = &str> {
     let mut is_inside = false;
     let ends = move |c: char| {
@@ -180,7 +180,7 @@ fn parts(list: &str) -> impl Iterator<Item = &str> {
     list.split(ends).filter(|part| !part.is_empty())
 }
 
-/// The names that `r[1-2]n[01-04]` stands for, at most so many.
+/// The expanded names of a part such as `r[1-2]n[01-04]`, up to a limit.
 fn written_out(part: &str, most: usize) -> Vec<String> {
     let (mut names, mut rest) = (vec![String::new()], part);
     while let Some((head, behind)) = rest.split_once('[') {
@@ -218,7 +218,7 @@ fn range_of(text: &str) -> Option<(u64, u64)> {
     (low <= high).then_some((low, high))
 }
 
-/// One host without what stands beside its name.
+/// One host name without its suffixes.
 fn plain(host: &str) -> Option<String> {
     let host = host.rsplit('@').next()?;
     let host = match host.split_once('*') {

@@ -1,4 +1,4 @@
-//! Usage over time: what of it lies in a span (reports.md 1.7 item 2).
+//! Usage over time: the part of a use in a span (reports.md 1.7 item 2).
 
 use crate::natural::Natural;
 use crate::rollup::HOUR;
@@ -37,24 +37,24 @@ impl Span {
         self.to
     }
 
-    /// How long it is.
+    /// Its length.
     pub fn micros(self) -> u64 {
         self.to.0.abs_diff(self.from.0)
     }
 
-    /// What of it lies in a window; none where nothing does.
+    /// The part of it in a window; none if there is none.
     pub fn within(self, window: &Window) -> Option<Span> {
         let from = window.start.map_or(self.from, |start| start.max(self.from));
         let to = window.end.map_or(self.to, |end| end.min(self.to));
         Span::new(from, to)
     }
 
-    /// How many microseconds of it lie in a window.
+    /// The microseconds of it in a window.
     pub fn shared(self, window: &Window) -> u64 {
         self.within(window).map_or(0, Span::micros)
     }
 
-    /// Whether an instant lies in it.
+    /// Whether an instant is in it.
     pub fn contains(self, at: Timestamp) -> bool {
         self.from <= at && at < self.to
     }
@@ -86,9 +86,9 @@ impl Span {
     }
 }
 
-/// What of the usage of a job lies in a span: the difference of what was used up to its end and up to
-/// its start, each cut, so that the parts of spans side by side add up to the whole. A job that took no
-/// time counts where it was.
+/// The part of a job's usage in a span: the usage up to the end of the span less the usage up to its start.
+/// Both are cut, so that the parts of adjacent spans add up to the whole. A job of zero length counts at its
+/// instant.
 pub fn part(total: u128, ran: (Timestamp, Timestamp), span: Span, credit: Credit) -> u128 {
     let (start, end) = ran;
     match credit {
@@ -103,7 +103,7 @@ pub fn part(total: u128, ran: (Timestamp, Timestamp), span: Span, credit: Credit
     }
 }
 
-/// What was used up to an instant.
+/// The usage up to an instant.
 fn used(total: u128, start: Timestamp, end: Timestamp, at: Timestamp) -> u128 {
     if at <= start {
         return 0;

@@ -171,7 +171,7 @@ fn a_factor_is_that_of_the_first_kind_that_was_there_at_the_start() {
         assert!(!many.are_one());
     }
     assert!(Factors::new(Vec::new()).are_one());
-    // Without a host the machine says it, as long as it has one factor only.
+    // Without a host, the machine decides, as long as it has one factor only.
     let mut own = kind("a*", FACTOR_ONE * 3, Window::ALWAYS);
     own.machine = "m".into();
     let mut other = own.clone();
@@ -320,7 +320,7 @@ fn what_does_not_fit_is_never_counted_wrong() {
 }
 
 proptest! {
-    /// Edges anywhere, in any order, come to the whole: a job is never counted twice or lost.
+    /// Edges anywhere, in any order, add up to the whole: a job is never counted twice or lost.
     #[test]
     fn parts_add_up_to_the_whole(
         total in prop_oneof![0..1_000_u128, Just(u128::MAX), any::<u128>()],

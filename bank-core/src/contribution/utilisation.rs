@@ -1,4 +1,4 @@
-//! What of the capacity was used, bucket by bucket (reports.md 1.7 item 3).
+//! Utilisation of the capacity, bucket by bucket (reports.md 1.7 item 3).
 
 use super::fixed;
 use super::hardware::{self, Kind};
@@ -18,9 +18,9 @@ pub struct Buckets {
 pub struct Bucket {
     /// When.
     pub span: Span,
-    /// What was used, in [`super::USAGE_UNITS`].
+    /// Usage, in [`super::USAGE_UNITS`].
     pub used: u128,
-    /// What there was to use, in the same.
+    /// Capacity, in the same units.
     pub capacity: u128,
     /// Percent with two decimals; none where there was nothing to use.
     pub percent: Option<String>,

@@ -5,8 +5,8 @@ use crate::amount::Amount;
 use crate::model::{Grant, Limit, LimitOf, Member, MemberRole, MoneyKind};
 use crate::time::Timestamp;
 
-/// Above which amounts somebody else has to approve, by kind, in millionths of a credit, whatever the
-/// precision of the bank; never without.
+/// The amounts above which somebody else has to approve, by kind, in millionths of a credit, independent of
+/// the bank's precision; none: no approval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Approval {
     /// Of deposits, and of what a cycle gives each time.
@@ -66,7 +66,7 @@ impl Directory {
         there.map(|project| project.name.clone()).collect()
     }
 
-    /// Keeps who leads what: a person is looked up with every request of theirs.
+    /// Records the projects that a person leads: every request of a person needs them.
     pub(super) fn lead(&mut self, member: &Member) {
         let led = self.leaders.entry(member.user).or_default();
         if member.active && member.role != MemberRole::Member {

@@ -34,7 +34,7 @@ impl Directory {
         due.cloned().collect()
     }
 
-    /// The earliest boundary of a cycle, and whose it is.
+    /// The cycle with the earliest boundary, and that boundary.
     pub fn next_cycle(&self) -> Option<(Timestamp, &Cycle)> {
         let due = self.cycles().filter_map(|c| Some((c.due()?, c)));
         due.min_by_key(|(at, c)| (*at, c.id))

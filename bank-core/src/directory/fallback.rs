@@ -21,8 +21,8 @@ impl Directory {
         self.machine_named(machine)?.fallback_qos.as_deref()
     }
 
-    /// The account through which fallbacks make a chain longer than one, or a loop: an account that
-    /// stands in for another must not be set to fall back itself (nami.md 5).
+    /// The account at which fallbacks make a chain longer than one, or a loop. A fallback account must not
+    /// have a fallback of its own (nami.md 5).
     pub fn fallback_fault(&self) -> Option<String> {
         let own = self.accounts().find_map(|account| {
             let setting = account.fallback.as_ref()?;

@@ -1,4 +1,4 @@
-//! Whom usage is for: mappings, then other names of users, then the names as they came.
+//! The project and user of usage: mappings, then other names of users, then the names as reported.
 
 use super::Directory;
 use crate::ids::UserId;
@@ -6,8 +6,8 @@ use crate::mapping::{Mapped, Naming};
 use crate::model::User;
 
 impl Directory {
-    /// Whom usage is for. The first mapping that gives a project gives it, else the account names it;
-    /// the user is the one that a mapping gives, else the one whose other name it is, else as named.
+    /// The project and user of usage. The first mapping with a project decides the project, else the account
+    /// names it. The user comes from a mapping, else from the user with that other name, else as named.
     pub fn mapped(&self, naming: &Naming<'_>) -> Mapped {
         let (project, user) = self.mappings.ask(naming);
         let (project, rule) = match project {
@@ -36,7 +36,7 @@ impl Directory {
         self.user_named(name).or_else(alias)
     }
 
-    /// Whose other name it is, unless they were removed.
+    /// The user with this other name, unless removed.
     pub fn user_with_alias(&self, alias: &str) -> Option<&User> {
         let user = self.user(*self.aliases.get(alias)?)?;
         (!user.deleted).then_some(user)

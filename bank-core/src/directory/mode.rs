@@ -1,4 +1,4 @@
-//! What holds for a project on a machine, and who steps in for an account there.
+//! Modes of projects on machines, and fallback accounts there.
 
 use super::Directory;
 use crate::ids::{MachineId, ProjectId};

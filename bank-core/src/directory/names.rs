@@ -1,10 +1,10 @@
-//! Look-ups by name: some twenty for each command, so that the hash is a short one. It begins with a
-//! number of chance, so that nobody can choose names that all come to the same.
+//! Look-ups by name: some twenty for each command, so the hash is short. It begins with a random number, so
+//! that nobody can choose names with the same hash.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// A map whose keys are hashed in few steps.
+/// A map with a hash of few steps.
 pub(super) type Quick<K, V> = HashMap<K, V, Seed>;
 
 /// By name.
@@ -38,7 +38,7 @@ impl Hasher for Mixed {
             self.write_u64(u64::from_le_bytes(*word));
         }
         if !rest.is_empty() {
-            // How many bytes they are goes before them, so that zeros at the end count.
+            // The number of bytes comes first, so that zeros at the end count.
             let length = u64::try_from(rest.len()).unwrap_or_default();
             let last = rest.iter().rev();
             self.write_u64(last.fold(length, |word, byte| (word << 8) | u64::from(*byte)));

@@ -1,4 +1,4 @@
-//! What the site's configuration says about the rules.
+//! Rules from the site's configuration.
 
 use super::Approval;
 use crate::exact::Rounding;
@@ -6,17 +6,17 @@ use crate::model::Mode;
 use crate::terms::{Excess, Overlap, Shortfall};
 use crate::time::Seconds;
 
-/// Who steps in when the account of a job is short (nami.md 5).
+/// Who selects the fallback account when the account of a job is short (nami.md 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FallbackMode {
-    /// The scheduler: it hears "insufficient funds" and asks again under another account.
+    /// The scheduler: it receives "insufficient funds" and asks again with another account.
     #[default]
     Scheduler,
     /// The bank: it places the lien on the configured fallback account.
     Bank,
 }
 
-/// What decides first which allocation pays (ledger.md 2.6).
+/// The first criterion for the order of paying allocations (ledger.md 2.6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SelectionOrder {
     /// The earlier end; at equal end the nearer account.
@@ -26,7 +26,7 @@ pub enum SelectionOrder {
     HierarchyFirst,
 }
 
-/// What the site's configuration says about the rules.
+/// Rules from the site's configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(
     clippy::struct_excessive_bools,
@@ -35,38 +35,37 @@ pub enum SelectionOrder {
 pub struct Policy {
     /// The mode of machines and projects that have none.
     pub mode: Mode,
-    /// How an exact sum is rounded.
+    /// The rounding of an exact sum.
     pub rounding: Rounding,
-    /// What a lien outlives its wall duration by (decisions.md 12).
+    /// Time after the wall duration for which a lien still holds (decisions.md 12).
     pub lien_grace: Seconds,
-    /// How long after its close an instance still takes charges (decisions.md 13).
+    /// Time after the close for which an instance still takes charges (decisions.md 13).
     pub close_grace: Seconds,
-    /// How long the lien of a use that its scheduler has ended waits for the record of the source that
-    /// charges the machine.
+    /// Time for which the lien of an ended use waits for the record of the source that charges the machine.
     pub record_wait: Seconds,
-    /// How long an instance without a lien waits for its next document.
+    /// Time for which an instance without a lien waits for its next document.
     pub idle: Seconds,
-    /// Who steps in for an account that is short.
+    /// Who selects a fallback account.
     pub fallback: FallbackMode,
     /// Whether charges leave records for the FILE or GGF writers.
     pub records: bool,
-    /// What decides first which allocation pays.
+    /// The first criterion for the order of paying allocations.
     pub order: SelectionOrder,
-    /// Liens lie only on allocations that last as long as they do (ledger.md 2.7 f).
+    /// Liens hold only on allocations that last as long as the lien (ledger.md 2.7 f).
     pub require_cover: bool,
     /// No two allocations of an account may be usable at the same time (ledger.md 2.1 g).
     pub discrete: bool,
-    /// How far the clock may jump ahead, unseen, without an operator's confirmation.
+    /// Longest unobserved clock jump ahead without an operator's confirmation.
     pub max_jump: Seconds,
-    /// How long the bank may have been off before a start needs an operator's confirmation.
+    /// Longest downtime of the bank before a start needs an operator's confirmation.
     pub max_downtime: Seconds,
-    /// Who covers what a charge lacks.
+    /// Who covers the uncovered part of a charge.
     pub shortfall: Shortfall,
     /// Whether credits that came after the usage may pay for it, where nothing from then can.
     pub later_credits_pay: bool,
-    /// What becomes of a window that was billed before.
+    /// The treatment of a window that was billed before.
     pub overlap: Overlap,
-    /// What becomes of time that a scheduler reports beyond what can have been used.
+    /// The treatment of reported time beyond the plausible maximum.
     pub excess: Excess,
     /// Above which amounts somebody else has to approve.
     pub approval: Approval,

@@ -4,7 +4,7 @@ use super::Directory;
 use crate::ids::ProjectId;
 
 impl Directory {
-    /// Whether nothing of a project is watched; those below it have a switch of their own.
+    /// Whether no alerts watch a project; projects below it have their own switch.
     pub fn is_quiet(&self, project: ProjectId) -> bool {
         self.quiet.contains(&project)
     }

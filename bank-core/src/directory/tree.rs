@@ -4,7 +4,7 @@ use super::Directory;
 use crate::ids::{AccountId, MachineId, ProjectId};
 use crate::model::Account;
 
-/// How many accounts may stand above one another.
+/// The maximum depth of the tree of accounts.
 pub const DEPTH_MAX: usize = 16;
 
 impl Directory {
@@ -47,7 +47,7 @@ impl Directory {
         (!parent.deleted).then_some(parent)
     }
 
-    /// How many accounts stand below one another under an account: 0 for one without children.
+    /// The depth of the tree below an account: 0 for one without children.
     pub fn height(&self, account: AccountId) -> usize {
         let mut level = vec![account];
         let mut height = 0;
