@@ -23,7 +23,7 @@ pub struct Fraction {
     denominator: i128,
 }
 
-/// How an exact sum becomes an amount (decisions.md 7).
+/// The rounding of an exact sum to an amount (decisions.md 7).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rounding {
     /// Half to even: the default.

@@ -1,10 +1,10 @@
-//! How long the money of an account lasts, and what of it ends unused, at the speed of late.
+//! Forecast at the recent speed: when the money of an account ends, and which part of it expires unused.
 //!
-//! What is spent comes from the allocation that ends first, as charges do by default (ledger.md
-//! 2.6). Everything is exact: a speed is an amount over a time, never a rate that was rounded. The rule
-//! is that of the ledger: amounts held by liens count as spent, and each allocation counts on its own. A
-//! debt on one takes nothing from another: liens and charges can use the other in full, and its end
-//! removes the rest of it. A debt uses credit.
+//! Spending uses the allocation that ends first, as charges do by default (ledger.md 2.6). Everything is
+//! exact: a speed is an amount over a time, never a rounded rate. The rule is that of the ledger: amounts
+//! held by liens count as spent, and each allocation counts separately. A debt on one takes nothing from
+//! another: liens and charges can use the other in full, and its end removes the rest of it. A debt uses
+//! credit.
 
 use crate::ids::AllocationId;
 use crate::model::{Allocation, Phase};
@@ -13,17 +13,17 @@ use crate::time::Timestamp;
 /// One day in microseconds.
 pub const DAY_US: i64 = 86_400_000_000;
 
-/// How fast an account was spent: so many minor units in so many microseconds.
+/// The speed at which an account was spent: minor units in a number of microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Speed {
     /// Charged less refunded; below zero counts as nothing.
     pub charged: i128,
-    /// In how long, µs; nothing is said of less than a day.
+    /// The time of the measurement, µs; less than a day gives no forecast.
     pub span_us: i64,
 }
 
 impl Speed {
-    /// Whether it says something: it was seen over a day or more.
+    /// Whether it is usable: it was measured over a day or more.
     pub fn is_known(self) -> bool {
         self.span_us >= DAY_US
     }
@@ -52,20 +52,20 @@ impl Speed {
     }
 }
 
-/// What becomes of one allocation.
+/// The forecast of one allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unused {
     /// Which.
     pub allocation: AllocationId,
     /// Its end.
     pub end: Timestamp,
-    /// What is left of it now, minor units.
+    /// The rest now, minor units.
     pub left: i128,
-    /// What of that will be left when it ends.
+    /// The part of that rest which remains at its end.
     pub unused: i128,
 }
 
-/// What becomes of an account.
+/// The forecast of an account.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Forecast {
     /// The first instant at which nothing is there to spend: what had begun is spent or has ended. None

@@ -1,4 +1,4 @@
-//! What became of entries later: which still stand, and what of a charge is left to give back.
+//! The later fate of entries: which are still in force, and how much of a charge can still be refunded.
 
 use crate::amount::Amount;
 use crate::effects::{Delta, Entry, EntryKind, Reshaped};
@@ -7,7 +7,7 @@ use crate::kind::Record;
 use crate::time::Timestamp;
 use std::collections::BTreeSet;
 
-/// How often a transaction can be undone, redone, and so on, before that is refused.
+/// The limit on the chain of undo, redo, and so on.
 pub const UNDO_DEPTH_MAX: usize = 100;
 
 /// A transaction that was written before.
@@ -15,13 +15,13 @@ pub const UNDO_DEPTH_MAX: usize = 100;
 pub struct PastTx {
     /// Its number.
     pub id: TxId,
-    /// What was done.
+    /// The operation.
     pub op: String,
     /// When it counts.
     pub at_effective: Timestamp,
-    /// The instance it is about.
+    /// The instance of the transaction.
     pub instance: Option<InstanceId>,
-    /// The transaction whose opposite it is.
+    /// The transaction that this one reverses.
     pub reverses: Option<TxId>,
     /// The transaction that is its opposite.
     pub reversed_by: Option<TxId>,
@@ -55,7 +55,7 @@ pub fn is_charge(kind: EntryKind) -> bool {
     )
 }
 
-/// The entries that no standing reversal takes back, of entries in the order of their numbers.
+/// The entries that no reversal in force takes back, from entries in the order of their numbers.
 pub fn standing(entries: &[Placed]) -> Vec<&Placed> {
     let mut undone: BTreeSet<EntryId> = BTreeSet::new();
     let mut stand: Vec<&Placed> = Vec::new();
@@ -73,16 +73,16 @@ pub fn standing(entries: &[Placed]) -> Vec<&Placed> {
     stand
 }
 
-/// Who took an entry back, where that still stands.
+/// The transaction that took an entry back, if that reversal is in force.
 pub fn taken_back_by(entries: &[Placed], id: EntryId) -> Option<TxId> {
     let stand = standing(entries);
     let by = |(_, e): &&&Placed| e.kind == EntryKind::Reverse && e.takes_back == Some(id);
     stand.iter().find(by).map(|(tx, _)| *tx)
 }
 
-/// The transactions with standing refunds of these entries, in order. Falling totals, and what goes back
-/// to a project that a use leaves, name no charge: they are among them where they gave back what one of
-/// these took.
+/// The transactions with refunds in force of these entries, in order. Falling totals, and returns to a
+/// project that a use leaves, name no charge. They are included if they gave back amounts that one of these
+/// entries took.
 pub fn refunds_of(entries: &[Placed], ids: &[EntryId]) -> Vec<TxId> {
     let stand = standing(entries);
     let (_, given) = given_back(&stand);
@@ -114,15 +114,15 @@ pub fn refunds_of(entries: &[Placed], ids: &[EntryId]) -> Vec<TxId> {
 pub struct Change {
     /// The entry.
     pub id: EntryId,
-    /// The entry whose opposite it is.
+    /// The entry that this one reverses.
     pub takes_back: Option<EntryId>,
-    /// What came, or went where it is below zero, in minor units.
+    /// The change in minor units; below zero for a decrease.
     pub amount: i64,
 }
 
-/// What of an allocation's amount came later than an instant, of all changes since then in the order of their
-/// numbers: how far their sum has risen from its lowest. A change and its opposite, both later, are none
-/// (decision 0139).
+/// The part of an allocation's amount that arrived after an instant, from all changes since then in the order
+/// of their numbers: the rise of their sum from its lowest point. A change and its reversal, both later,
+/// count as none (decision 0139).
 pub fn came_in(changes: &[Change]) -> i128 {
     let mut later: BTreeSet<EntryId> = changes.iter().map(|c| c.id).collect();
     for change in changes.iter().rev() {
@@ -140,7 +140,7 @@ pub fn came_in(changes: &[Change]) -> i128 {
     sum.saturating_sub(lowest)
 }
 
-/// A charge entry that stands, and what of it was not given back yet, in minor units.
+/// A charge entry in force, and the part of it that was not refunded yet, in minor units.
 #[derive(Clone, Copy, Debug)]
 pub struct Rest<'a> {
     /// The charge.
@@ -149,8 +149,8 @@ pub struct Rest<'a> {
     pub left: i64,
 }
 
-/// What is left of each charge, in the order of their numbers. A refund that names no charge, as a
-/// falling total is one, counts for the latest charge of its allocation.
+/// The rest of each charge, in the order of their numbers. A refund that names no charge, such as a falling
+/// total, counts for the latest charge of its allocation.
 pub fn rests(entries: &[Placed]) -> Vec<Rest<'_>> {
     given_back(&standing(entries)).0
 }
@@ -188,8 +188,8 @@ fn given_back<'a>(stand: &[&'a Placed]) -> (Vec<Rest<'a>>, Vec<(EntryId, EntryId
     (rests, given)
 }
 
-/// What entries bill: charges less what was taken back of them, and less falling totals. A refund
-/// of a charge leaves it, or the next report of totals would bill it again (ledger.md 7).
+/// The billed amount of entries: charges less their reversals, and less falling totals. A refund of a charge
+/// does not count, or the next report of totals would bill it again (ledger.md 7).
 pub fn billed(entries: &[Placed]) -> i128 {
     let mut refunds: BTreeSet<EntryId> = BTreeSet::new();
     let mut sum = 0_i128;

@@ -1,4 +1,4 @@
-//! What must always be true of a ledger (ledger.md 7): checked by tests and by `verify`.
+//! Invariants of a ledger (ledger.md 7): checked by tests and by `verify`.
 
 use crate::amount::Amount;
 use crate::effects::{Entry, Shape, Traces};
@@ -26,7 +26,7 @@ pub struct Sums {
     pub used: i128,
 }
 
-/// What open liens hold on each allocation, from their portions: in real and in shadow money.
+/// The amounts that open liens hold on each allocation, from their portions: in real and in shadow money.
 #[derive(Clone, Debug, Default)]
 pub struct Portions(BTreeMap<AllocationId, (i128, i128)>);
 
@@ -39,7 +39,7 @@ impl Portions {
     }
 }
 
-/// What the journal says there should be, from its entries and traces in their order.
+/// The expected state, from the journal's entries and traces in their order.
 #[derive(Clone, Debug, Default)]
 pub struct Proof {
     sums: BTreeMap<AllocationId, Sums>,
@@ -90,7 +90,7 @@ impl Proof {
         self.sums.get(&id).copied().unwrap_or_default()
     }
 
-    /// What differs of accounts: their numbers, and whether they are there.
+    /// Differences in the set of accounts: their numbers, and whether they exist.
     pub fn check_accounts(&self, accounts: impl Iterator<Item = (AccountId, bool)>) -> Vec<String> {
         let wrong = |(id, there): (AccountId, bool)| {
             // The bank's own account was there before the journal.
@@ -124,8 +124,8 @@ impl Proof {
     }
 }
 
-/// Allocations whose open liens hold more than is there: a debt was taken from under them, which
-/// may be (ledger.md 2.12). In minor units.
+/// Allocations whose open liens hold more than the amount: a debt reduced the amount under the liens, which
+/// is allowed (ledger.md 2.12). In minor units.
 pub fn over_committed(allocations: &[Allocation]) -> Vec<String> {
     let over = |a: &Allocation| {
         let free = a.free(false);
@@ -138,8 +138,8 @@ pub fn over_committed(allocations: &[Allocation]) -> Vec<String> {
     allocations.iter().filter_map(over).collect()
 }
 
-/// Compares allocations with what the journal and the liens say. Each finding names the allocation
-/// and what differs; none means that the ledger balances.
+/// Compares allocations with the journal and the liens. Each finding names the allocation and the difference;
+/// no finding means that the ledger balances.
 pub fn check(allocations: &[Allocation], proof: &Proof, portions: &Portions) -> Vec<String> {
     let mut findings = Vec::new();
     for allocation in allocations {

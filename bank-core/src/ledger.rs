@@ -1,6 +1,6 @@
-//! What a store must offer, and the order in which a command runs over it.
+//! The interface of a store, and the steps of a command over it.
 //!
-//! The trait is synchronous and knows no database: `SQLite` implements it in the daemon, and
+//! The trait is synchronous and independent of databases: `SQLite` implements it in the daemon, and
 //! [`crate::book::Book`] in memory for the tests and the model.
 
 use crate::command::{Access, Chunk, Command, Scope};
@@ -23,7 +23,7 @@ pub trait Ledger {
     /// The reference data as this transaction sees it.
     fn directory(&mut self) -> Result<std::sync::Arc<Directory>, Self::Error>;
 
-    /// The rows asked for, as this transaction sees them.
+    /// The requested rows, as this transaction sees them.
     fn load(&mut self, need: &Need) -> Result<View, Self::Error>;
 
     /// Allocations and instances with a boundary at or before an instant, the earliest first; a
@@ -36,7 +36,7 @@ pub trait Ledger {
     /// Open jobs that name a user, or a machine.
     fn open_instances_of(&mut self, named: Named<'_>) -> Result<i64, Self::Error>;
 
-    /// What is known of the reports of a chunk, in their order, and on which of these machines
+    /// The stored data for the reports of a chunk, in their order, and those of these machines on which
     /// something was charged.
     fn load_chunk(
         &mut self,
@@ -63,7 +63,7 @@ pub enum Named<'a> {
     Machine(&'a str),
 }
 
-/// What one command came to.
+/// The result of one command.
 pub type Decision = Result<Outcome, Refusal>;
 
 /// Runs a command: boundaries that have passed are journalled first, then the rows are loaded, the
@@ -138,8 +138,8 @@ fn decide<L: Ledger>(
     Ok(rules::decide(command, &view, &ctx))
 }
 
-/// Adds the allocations on which amended records lie, and those that were kept and may be charged now:
-/// they may be of accounts that nobody names now.
+/// Adds the allocations of amended records, and of kept records that may be charged now: their accounts may
+/// be named nowhere now.
 fn add_laid<L: Ledger>(ledger: &mut L, view: &mut View) -> Result<(), L::Error> {
     let already = view.already.iter().filter_map(|a| a.known.as_ref());
     let known = already
@@ -172,8 +172,8 @@ fn unclaimed(chunk: &Chunk, directory: &Directory) -> BTreeSet<String> {
     found
 }
 
-/// Journals every boundary up to now, a bounded number at a time. What no rule lets be journalled
-/// is told, and stops nothing else.
+/// Journals every boundary up to now, a bounded number at a time. A boundary that the rules refuse is
+/// returned, and stops nothing else.
 pub fn sweep<L: Ledger>(ledger: &mut L, now: Timestamp) -> Result<Vec<Stuck>, L::Error> {
     let mut stuck = Vec::new();
     while let Some(view) = ledger.load_due(now)? {

@@ -1,9 +1,9 @@
-//! The rules of the allocation bank, and nothing else.
+//! The rules of the allocation bank.
 //!
-//! A command goes in, facts come out: [`need::need`] says which rows a command must see, the shell
-//! loads them into a [`view::View`], [`rules::decide`] answers with [`effects::Effects`] or a
-//! [`refusal::Refusal`], and the shell writes the effects. Nothing here reads a file, a clock or
-//! a database, and the same input gives the same output.
+//! A command goes in, facts come out. [`need::need`] lists the rows that a command must see, and the shell
+//! loads them into a [`view::View`]. [`rules::decide`] answers with [`effects::Effects`] or a
+//! [`refusal::Refusal`], and the shell writes the effects. Nothing here reads a file, a clock or a database,
+//! and the same input gives the same output.
 //!
 //! Start reading at [`ledger::execute`], then [`rules`], then [`select`].
 #![warn(missing_docs)]

@@ -22,7 +22,7 @@ use crate::amount::Amount;
 use crate::ids::{AccountId, AllocationId, EntryId, MachineId, ProjectId, UserId};
 use crate::time::{Timestamp, Window};
 
-/// How far a project or machine is enforced (decisions.md 18, ledger.md 5).
+/// The enforcement mode of a project or machine (decisions.md 18, ledger.md 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// Quotes and liens are tested, charges move money: the default.
@@ -67,7 +67,7 @@ impl Mode {
     }
 }
 
-/// A project: who may be billed together.
+/// A project: the people who may be billed together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
     /// Its number.
@@ -118,7 +118,7 @@ pub struct User {
     pub aliases: Vec<String>,
 }
 
-/// How many other names a user may have.
+/// The most other names of a user.
 pub const ALIASES_MAX: usize = 64;
 
 /// A user's place in a project.
@@ -130,11 +130,12 @@ pub struct Member {
     pub user: UserId,
     /// Only active members satisfy `MEMBERS`.
     pub active: bool,
-    /// What they are there.
+    /// The role of the member in the project.
     pub role: MemberRole,
 }
 
-/// An account: who may spend its allocations. It has no money of its own (ledger.md 0, fact 1).
+/// An account: lists that decide who may spend its allocations. It has no money of its own (ledger.md 0, fact
+/// 1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
     /// Its number.
@@ -186,9 +187,9 @@ pub enum Overflow {
     /// It does not.
     #[default]
     No,
-    /// It does, for those whom its own lists let spend.
+    /// It does, for requests that its own lists allow.
     Listed,
-    /// It does, whatever its own lists say.
+    /// It does, independent of its own lists.
     Any,
 }
 
@@ -217,7 +218,7 @@ impl Overflow {
     }
 }
 
-/// How far the journal has followed an allocation through its window.
+/// The journalled phase of an allocation in its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Not started.
@@ -252,7 +253,7 @@ impl Phase {
             .map(|(phase, _)| *phase)
     }
 
-    /// Where a window stands at an instant.
+    /// The phase of a window at an instant.
     pub fn of(window: &Window, at: Timestamp) -> Phase {
         if window.is_over(at) {
             Phase::Expired
@@ -278,22 +279,22 @@ pub struct Allocation {
     /// When it entered its present phase; for an expired one, the phase before. No charge on it is
     /// booked earlier, so that its balance and its movements agree at any time.
     pub since: Timestamp,
-    /// How far the journal has followed it.
+    /// The phase that the journal has recorded.
     pub phase: Phase,
-    /// What is left; may be negative.
+    /// The rest; may be negative.
     pub amount: Amount,
-    /// What liens hold on it; never negative.
+    /// The amount that liens hold on it; never negative.
     pub held: Amount,
-    /// How far below zero liens and withdrawals may take it.
+    /// The limit below zero for liens and withdrawals.
     pub credit_limit: Amount,
     /// The sum of its deposits, less those that were undone, with what a cycle carried over into it;
     /// neither transfers nor refunds (ledger.md 1.2).
     pub deposited: Amount,
-    /// What charges took of it, less what of that was given back (ledger.md 2.5).
+    /// The amount that charges took of it, less refunds (ledger.md 2.5).
     pub used: Amount,
-    /// What shadow charges took; zero or below (decisions.md 18).
+    /// The amount of shadow charges; zero or below (decisions.md 18).
     pub shadow: Amount,
-    /// What shadow liens hold.
+    /// The amount that shadow liens hold.
     pub shadow_held: Amount,
     /// The latest journal entry about it.
     pub last_entry: Option<EntryId>,
@@ -326,8 +327,8 @@ impl Allocation {
         }
     }
 
-    /// What may still be taken: amount + credit limit − held, and with the shadow totals in the
-    /// shadow modes (decisions.md 18).
+    /// The free amount: amount + credit limit − held, and with the shadow totals in the shadow modes
+    /// (decisions.md 18).
     pub fn free(&self, shadow: bool) -> i128 {
         let real = i128::from(self.amount.0)
             .saturating_add(i128::from(self.credit_limit.0))
@@ -344,7 +345,7 @@ impl Allocation {
         self.window.start.is_none() && self.opened > at
     }
 
-    /// The next instant at which the journal has something to say about it.
+    /// The next instant at which the journal records a boundary of it.
     pub fn next_boundary(&self) -> Option<Timestamp> {
         match self.phase {
             Phase::Future => self.window.start,
@@ -357,11 +358,11 @@ impl Allocation {
 /// The figures of one account in minor units: sums over its active allocations (ledger.md 2.5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
-    /// What is left; may be negative.
+    /// The rest; may be negative.
     pub amount: i128,
-    /// What open liens hold.
+    /// The amount that open liens hold.
     pub held: i128,
-    /// How far below zero liens and withdrawals may take it.
+    /// The limit below zero for liens and withdrawals.
     pub credit_limit: i128,
 }
 
@@ -391,7 +392,7 @@ impl Figures {
     }
 }
 
-/// A signing key's public half: whose it is and what it may touch (http-auth.md 4).
+/// A signing key's public half: its owner and its scope (http-auth.md 4).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     /// Its id, `[A-Za-z0-9._-]{1,64}`.
@@ -402,7 +403,7 @@ pub struct Key {
     pub roles: Vec<String>,
     /// Projects it may touch; empty for all.
     pub projects: Vec<String>,
-    /// Machines it may speak for; empty for all.
+    /// Machines in its scope; empty for all.
     pub machines: Vec<String>,
     /// When it is valid.
     pub window: Window,

@@ -19,7 +19,7 @@ pub struct Date {
     pub day: i64,
 }
 
-/// The date on which an instant lies, in UTC.
+/// The date of an instant, in UTC.
 pub fn date(at: Timestamp) -> Date {
     let days = at.0.div_euclid(DAY).saturating_add(719_468);
     let era = days.div_euclid(146_097);

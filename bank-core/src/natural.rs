@@ -123,7 +123,7 @@ impl Natural {
         Natural::of(words)
     }
 
-    /// How often another goes into it, and what is left; none where that is zero.
+    /// The quotient and the remainder; none for a divisor of zero.
     pub fn divided(&self, by: &Natural) -> Option<(Natural, Natural)> {
         if by.is_zero() {
             return None;

@@ -20,8 +20,8 @@ use crate::terms::Shortfall;
 use crate::time::Timestamp;
 use crate::view::View;
 
-/// How many uses of an object's id are looked at, newest first. A charge from a spool may be about
-/// an older use than the newest one.
+/// The most uses of an object's id that are loaded, newest first. A charge from a spool may belong to an
+/// older use than the newest one.
 pub const INSTANCES_MAX: usize = 4;
 
 /// The rows to load.
@@ -31,7 +31,7 @@ pub const INSTANCES_MAX: usize = 4;
     reason = "each is one more thing that few commands must see"
 )]
 pub struct Need {
-    /// The uses of this object's id, with liens, and the allocations those lie on.
+    /// The uses of this object's id, with liens, and the allocations of these liens.
     pub instance: Option<InstanceKey>,
     /// The allocations of these accounts.
     pub accounts: Vec<AccountId>,
@@ -43,7 +43,7 @@ pub struct Need {
     pub allocation: Option<AllocationId>,
     /// The quote of this TID.
     pub tid: Option<String>,
-    /// Open liens that lie on the loaded allocations.
+    /// Open liens on the loaded allocations.
     pub liens: bool,
     /// This lien, ended or not, with its instance.
     pub lien: Option<LienId>,
@@ -51,18 +51,18 @@ pub struct Need {
     pub windows: bool,
     /// When a start of the object was refused last, if this decides something about its uses.
     pub refused: Option<RefusedFor>,
-    /// What allocations have paid for the instances, and those allocations.
+    /// The amounts that allocations have paid for the instances, and those allocations.
     pub paid: bool,
     /// The newest use of this object's id on each machine; where there is one only, what it was
     /// charged and what became of that.
     pub object: Option<ObjectQuery>,
-    /// This transaction, those that it reverses, and what they are about.
+    /// This transaction, those that it reverses, and their objects.
     pub transaction: Option<TxId>,
     /// The transaction that removed this account, likewise.
     pub removal_of: Option<AccountId>,
-    /// All allocations of the account of the allocation asked for.
+    /// All allocations of the account of the requested allocation.
     pub whole_account: bool,
-    /// Open liens on the allocation asked for, with their instances.
+    /// Open liens on the requested allocation, with their instances.
     pub holders: bool,
     /// Open liens on this account's allocations, with their instances.
     pub holders_on: Option<AccountId>,
@@ -84,17 +84,17 @@ pub struct Need {
     pub history: bool,
     /// The period that was closed last.
     pub closed: bool,
-    /// What every account had just before this instant, which has passed.
+    /// The totals of every account just before this instant, which has passed.
     pub totals_at: Option<Timestamp>,
-    /// What is raised of these topics.
+    /// The raised alerts of these topics.
     pub topics: Vec<Topic>,
-    /// What this transaction raised, if it stands.
+    /// The alert that this transaction raised, if it is still raised.
     pub raised_by: Option<TxId>,
     /// This proposal.
     pub proposal: Option<ProposalId>,
-    /// What somebody moved on a day.
+    /// The amounts that a caller moved on a day.
     pub moved: Option<MovedBy>,
-    /// What whoever proposed the command moved on that day.
+    /// The amounts that the proposer of the command moved on that day.
     pub moved_by_proposer: Option<MovedBy>,
 }
 
@@ -119,7 +119,7 @@ impl RefusedFor {
     }
 }
 
-/// Whose moves of which day.
+/// A caller and a day, for the moved amounts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MovedBy {
     /// The UTC day, counted from 1970.
@@ -130,7 +130,7 @@ pub struct MovedBy {
     pub actor: String,
 }
 
-/// What limits of a day ask for, where there are any.
+/// The moved amounts that limits of a day need, if there are any such limits.
 pub fn moved_by(scope: &Scope, directory: &Directory, now: Timestamp) -> Option<MovedBy> {
     let who = scope.who.as_ref()?;
     let mut limits = directory.limits();
@@ -143,8 +143,8 @@ pub fn moved_by(scope: &Scope, directory: &Directory, now: Timestamp) -> Option<
         })
 }
 
-/// What a command must see. Allocations that ended before anything the command is about are left
-/// out, so that an old account is as quick as a new one.
+/// The rows that a command must see. Allocations that ended before any time of the command are left out, so
+/// that an old account is as quick as a new one.
 pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
     match command {
         Command::Deposit(deposit) => Need {
@@ -216,7 +216,7 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
     }
 }
 
-/// What the command inside needs, and the proposal that is decided.
+/// The rows of the inner command, and the proposal to decide.
 fn of_access(access: &Access, directory: &Directory, now: Timestamp) -> Need {
     let inner = access.inner().map(|inner| need(inner, directory, now));
     Need {
@@ -268,7 +268,7 @@ fn of_account(account: Option<AccountId>) -> Need {
     }
 }
 
-/// What is raised already of what may be raised, cleared or seen.
+/// The raised alerts among the topics to raise, clear or acknowledge.
 fn of_attention(attention: &Attention) -> Need {
     match attention {
         Attention::Turn(events) => Need {
@@ -291,9 +291,9 @@ fn of_lien(lien: LienId, now: Timestamp) -> Need {
     }
 }
 
-/// What must be seen beyond the first rows, where only those tell: the accounts that may hold an
-/// expired lien again, those that may hold for a removed one, and who paid where a reported total
-/// falls. None for all other commands.
+/// The rows needed beyond the first ones, if only the first ones identify them. These are the accounts that
+/// may hold an expired lien again or hold for a removed one, and the payers if a reported total falls. None
+/// for all other commands.
 pub fn further(
     command: &Command,
     view: &View,
@@ -375,7 +375,7 @@ fn whole_accounts(view: &View, directory: &Directory) -> Vec<AccountId> {
     wanted
 }
 
-/// Who may pay for a charge that names no project: those of the projects that the instances know.
+/// The accounts that may pay for a charge that names no project: those of the projects of the instances.
 fn known_payers(charge: &Charge, view: &View, directory: &Directory) -> Vec<AccountId> {
     if charge.request.whose.project.is_some() {
         return Vec::new();

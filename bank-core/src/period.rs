@@ -1,13 +1,13 @@
-//! Closed periods: what a statement said of them stays so (ledger.md 7, decision note 0054).
+//! Closed periods: their statements stay unchanged (ledger.md 7, decision note 0054).
 //!
-//! A close covers everything before its end. What is journalled after it and counts before that end
-//! is a correction: it keeps its own date, and is booked when the open period began. So the figures
-//! of a closed period depend on no transaction after its close.
+//! A close covers everything before its end. A later transaction that counts before that end is a correction:
+//! it keeps its own date, and is booked when the open period began. So the figures of a closed period depend
+//! on no transaction after its close.
 
 use crate::ids::{AccountId, TxId};
 use crate::time::Timestamp;
 
-/// A close that stands.
+/// A close in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClosedPeriod {
     /// The transaction that closed it.
@@ -18,22 +18,22 @@ pub struct ClosedPeriod {
     pub end: Timestamp,
 }
 
-/// What an account had when a period ended: sums over the allocations that were active then, in
-/// minor units; and whose it was.
+/// The totals of an account when a period ended: sums over the allocations that were active then, in minor
+/// units; and its projects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeriodTotal {
     /// Which.
     pub account: AccountId,
-    /// What was left; may be negative.
+    /// The rest; may be negative.
     pub amount: i64,
-    /// What open liens held.
+    /// The amount that open liens held.
     pub held: i64,
-    /// How far below zero liens and withdrawals could take it.
+    /// The limit below zero for liens and withdrawals.
     pub credit_limit: i64,
-    /// How many liens held it.
+    /// The number of liens that held it.
     pub liens: i64,
-    /// The only project that could spend it, below those above it, from the top down; none for
-    /// several projects and for none. Which it is may change later, what was said of it may not.
+    /// The only project that could spend it, below those above it, from the top down; none for several
+    /// projects and for none. The project may change later, but the statement stays.
     pub projects: Vec<String>,
 }
 
@@ -48,7 +48,7 @@ pub struct PeriodClose {
     pub totals: Vec<PeriodTotal>,
 }
 
-/// The closes that stand, the oldest first: each ends after the one before.
+/// The closes in force, the oldest first: each ends after the one before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Closes(Vec<ClosedPeriod>);
 

@@ -7,7 +7,7 @@ pub use verdict::{Finished, Quantity, Verdict, verdict};
 
 use crate::decimal::Decimal;
 
-/// Whose use is charged.
+/// The kinds of jobs that are charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
     /// Every job that started.
@@ -16,7 +16,7 @@ pub enum Whose {
     Successful,
 }
 
-/// What of it is counted.
+/// The counted quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
     /// Processors × wall time.
@@ -29,7 +29,7 @@ pub enum Metric {
     Blocked,
     /// Nodes × wall time.
     Nodes,
-    /// Processors × the wall time that was asked for.
+    /// Processors × the requested wall time.
     Requested,
 }
 
@@ -50,9 +50,9 @@ impl Metric {
 /// A charge policy (nami.md 4.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChargePolicy {
-    /// Whose use is charged.
+    /// The kinds of jobs that are charged.
     pub whose: Whose,
-    /// What of it is counted.
+    /// The counted quantity.
     pub metric: Metric,
 }
 
@@ -108,7 +108,7 @@ impl ChargePolicy {
     }
 }
 
-/// How a job ended (usage-records.md 6.2), as far as a charge policy asks.
+/// The end state of a job (usage-records.md 6.2), as far as a charge policy needs it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ended {
     /// By itself.
@@ -129,7 +129,7 @@ pub enum Ended {
     Waiting,
     /// It has not ended.
     Running,
-    /// Nobody says: the exit code tells, and without one it counts as completed.
+    /// Not reported: the exit code decides, and without one it counts as completed.
     #[default]
     Unknown,
 }
@@ -192,12 +192,12 @@ pub struct Share {
     pub swap_mb: Decimal,
 }
 
-/// What processor equivalents are computed from.
+/// The input for processor equivalents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Equivalents {
     /// The whole partition.
     pub partition: Share,
-    /// How many tasks, and what each of them has; one row for each requirement.
+    /// The number of tasks, and the share of each; one row for each requirement.
     pub tasks: Vec<(Decimal, Share)>,
 }
 
@@ -227,14 +227,14 @@ impl Figures {
     }
 }
 
-/// What is known of a job's use beside its times, processors and nodes.
+/// Figures of a job's use beside its times, processors and nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
-    /// How it ended.
+    /// The end state.
     pub ended: Ended,
     /// Microseconds used, where that is not the time from start to end: what samples show.
     pub wall_us: Option<i64>,
-    /// The source says that it ended before it began, and stands by it: on record, at no price.
+    /// The source confirms that it ended before it began: on record, at no price.
     pub backwards: bool,
     /// Processor-seconds used.
     pub cpu_s: Option<Decimal>,
@@ -242,6 +242,6 @@ pub struct Figures {
     pub blocked_processors: Option<Decimal>,
     /// It had its nodes alone, by its quality of service.
     pub dedicated: bool,
-    /// What processor equivalents are computed from.
+    /// The input for processor equivalents.
     pub equivalents: Option<Equivalents>,
 }

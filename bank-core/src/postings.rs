@@ -16,7 +16,7 @@ use crate::terms::Span;
 use crate::time::Timestamp;
 use crate::view::View;
 
-/// Whom an entry names.
+/// The project, user and machine on an entry.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct About {
     pub(crate) project: String,
@@ -25,12 +25,12 @@ pub(crate) struct About {
     pub(crate) lien: Option<LienId>,
     pub(crate) usage: Option<UsageId>,
     pub(crate) takes_back: Option<EntryId>,
-    /// What takes a deposit back, or puts it there again, counts as one.
+    /// The reversal of a deposit, or the redo of one, counts as a deposit.
     pub(crate) deposit: bool,
 }
 
 impl About {
-    /// What an instance's entries name.
+    /// The names on an instance's entries.
     pub(crate) fn instance(instance: &Instance) -> About {
         About {
             project: instance.facts.project.clone(),
@@ -49,7 +49,7 @@ pub(crate) struct Postings {
     allocations: Vec<Allocation>,
     touched: Vec<AllocationId>,
     reshaped: Vec<AllocationId>,
-    /// Those that are new, or whose window or limit changed.
+    /// Allocations that are new, or whose window or limit changed.
     traced: Vec<AllocationId>,
     transactions: Vec<Transaction>,
     pub(crate) instances: Vec<InstanceChange>,
@@ -115,15 +115,15 @@ impl Postings {
         id
     }
 
-    /// Says which instance the current transaction is about.
+    /// Sets the instance of the current transaction.
     pub(crate) fn about_instance(&mut self, instance: InstanceId) {
         if let Some(tx) = self.transactions.last_mut() {
             tx.instance = Some(instance);
         }
     }
 
-    /// When a charge is booked that counts from an instant: not before the allocations whose amount it
-    /// changed entered their phase (decision 0140).
+    /// The booking time of a charge that counts from an instant: not before the changed allocations entered
+    /// their phase (decision 0140).
     pub(crate) fn booking(&self, tx: TxId, at: Timestamp) -> Timestamp {
         let on = self
             .moved(tx)
@@ -148,28 +148,28 @@ impl Postings {
         }
     }
 
-    /// Says which transaction the current one corrects.
+    /// Sets the transaction that the current one corrects.
     pub(crate) fn correct(&mut self, corrected: TxId) {
         if let Some(tx) = self.transactions.last_mut() {
             tx.corrects = Some(corrected);
         }
     }
 
-    /// Says which transaction the current one is the opposite of.
+    /// Sets the transaction that the current one reverses.
     pub(crate) fn reverse(&mut self, reversed: TxId) {
         if let Some(tx) = self.transactions.last_mut() {
             tx.reverses = Some(reversed);
         }
     }
 
-    /// Says which period the current transaction closes.
+    /// Sets the period that the current transaction closes.
     pub(crate) fn close_period(&mut self, close: PeriodClose) {
         if let Some(tx) = self.transactions.last_mut() {
             tx.traces.closed = Some(Box::new(close));
         }
     }
 
-    /// Says whose close stands no more from the current transaction on.
+    /// Sets the close that the current transaction revokes.
     pub(crate) fn reopen_period(&mut self, closed_by: TxId) {
         if let Some(tx) = self.transactions.last_mut() {
             tx.traces.reopened = Some(closed_by);
@@ -222,7 +222,7 @@ impl Postings {
         self.allocations.push(allocation);
     }
 
-    /// Changes what no entry says: window, phase, limit.
+    /// Changes the fields that entries do not contain: window, phase, limit.
     pub(crate) fn change(&mut self, id: AllocationId, change: impl FnOnce(&mut Allocation)) {
         if let Some(allocation) = self.allocations.iter_mut().find(|a| a.id == id) {
             let before = Shape::of(allocation);
@@ -331,21 +331,21 @@ impl Postings {
         });
     }
 
-    /// Says what the choice of the current transaction was asked with, where its entries do not.
+    /// Records the input of the choice in the current transaction, if its entries do not contain it.
     pub(crate) fn choose(&mut self, choice: Choice) {
         if let Some(tx) = self.transactions.last_mut() {
             tx.traces.choice = Some(Box::new(choice));
         }
     }
 
-    /// Says which settings hold from the current transaction on.
+    /// Records the settings that hold from the current transaction on.
     pub(crate) fn settle_on(&mut self, settings: Settings) {
         if let Some(tx) = self.transactions.last_mut() {
             tx.traces.settings = Some(Box::new(settings));
         }
     }
 
-    /// Says what the current transaction raises, clears or has seen.
+    /// Records the alert that the current transaction raises, clears or acknowledges.
     pub(crate) fn attend(&mut self, event: Event) {
         if let Some(tx) = self.transactions.last_mut() {
             tx.traces.attention = Some(Box::new(event));
@@ -361,7 +361,7 @@ impl Postings {
         }
     }
 
-    /// What a transaction took from allocations that have expired, with their ends.
+    /// The amounts that a transaction took from expired allocations, with their ends.
     pub(crate) fn taken_from_expired(&self, tx: TxId) -> Vec<(AllocationId, Timestamp, i64)> {
         let mut taken: Vec<(AllocationId, Timestamp, i64)> = Vec::new();
         let of_tx = self
@@ -381,7 +381,7 @@ impl Postings {
                 None => taken.push((id, end, back)),
             }
         }
-        // What a refund put there has expired at once, in the same transaction.
+        // An amount that a refund put there has expired at once, in the same transaction.
         taken.retain(|(.., sum)| *sum != 0);
         taken
     }

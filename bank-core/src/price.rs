@@ -17,7 +17,7 @@ use crate::rate::{Per, Rate, RateKind};
 use crate::time::{Seconds, Timestamp};
 use crate::usage::Usage;
 
-/// Who is named beside the machine, for rates by `User`, `Project` or `Group`; empty for nobody.
+/// Names beside the machine, for rates by `User`, `Project` or `Group`; empty for none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Named<'a> {
     /// The user, also known as `UserId`.
@@ -28,10 +28,10 @@ pub struct Named<'a> {
     pub group: &'a str,
 }
 
-/// What a price is asked for.
+/// The input of a price.
 #[derive(Clone, Copy, Debug)]
 pub struct Priced<'a> {
-    /// What was used.
+    /// The usage.
     pub usage: &'a Usage,
     /// For how long.
     pub duration: Seconds,
@@ -39,7 +39,7 @@ pub struct Priced<'a> {
     pub machine: Option<MachineId>,
     /// The machine's name, for rates by `Machine=name`.
     pub machine_name: &'a str,
-    /// Whose usage it is, for rates by user, project or group.
+    /// The names on the usage, for rates by user, project or group.
     pub named: Named<'a>,
     /// Which rates count: those in force at this instant.
     pub at: Timestamp,
@@ -50,7 +50,7 @@ pub struct Priced<'a> {
 /// An exact price in trillionths of a credit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Price {
-    /// What grows with the duration.
+    /// The part that grows with the duration.
     pub metered: i128,
     /// Fees and per-use charges: once per instance (decisions.md 7).
     pub once: i128,
@@ -58,7 +58,7 @@ pub struct Price {
     pub least: Option<i128>,
     /// The most that an instance costs.
     pub most: Option<i128>,
-    /// Whether a name-based multiplier exists whose value nobody defined (ledger.md 3.1).
+    /// Whether a name-based multiplier exists whose value is not defined (ledger.md 3.1).
     pub undefined_instance: bool,
     /// Whether no rate found anything to count, so that the price is 0.
     pub unpriced: bool,
@@ -120,7 +120,7 @@ struct Sums {
     fees: Fraction,
     least: Option<i128>,
     most: Option<i128>,
-    /// How many rates counted.
+    /// The number of rates that counted.
     counted: usize,
 }
 
@@ -140,7 +140,7 @@ impl Default for Sums {
 }
 
 impl Sums {
-    /// What counts at an instant of the use.
+    /// The sums that count at an instant of the use.
     fn at(asked: &Priced<'_>, rates: &[Rate], at: Timestamp) -> Option<Sums> {
         let mut sums = Sums::default();
         for rate in rates {
@@ -174,7 +174,7 @@ impl Sums {
         Some(())
     }
 
-    /// What grows with the duration, in seconds.
+    /// The part that grows with the duration, in seconds.
     fn metered(&self, asked: &Priced<'_>, seconds: Fraction) -> Option<Fraction> {
         let mut sum = self.resources.times(seconds)?.times(self.factor)?;
         if !asked.usage.attributes.is_empty() {
@@ -184,14 +184,14 @@ impl Sums {
         Some(sum)
     }
 
-    /// What counts once for an instance.
+    /// The part that counts once for an instance.
     fn once(&self) -> Option<Fraction> {
         self.per_use.times(self.factor)?.plus(self.fees)
     }
 }
 
-/// What a rate counts of this usage, and how closely it fits: the property's value, 1 for a name
-/// that matches, or nothing.
+/// The quantity that a rate counts of this usage, and how closely it fits: the property's value, 1 for a name
+/// that matches, or none.
 fn matched(rate: &Rate, asked: &Priced<'_>) -> Option<(Fit, Decimal)> {
     let one = Decimal::whole(1);
     match rate.kind {
@@ -219,7 +219,7 @@ pub fn priced_from(at: Timestamp, duration: Seconds, opened: Timestamp) -> Times
     if opened <= at { from.max(opened) } else { from }
 }
 
-/// What a rate counts of a property's value: over time, a charge policy may say what counts as
+/// The quantity that a rate counts of a property's value. Over time, a charge policy may replace the
 /// processors (nami.md 4.3).
 pub fn quantity(rate: &Rate, asked: &Priced<'_>, value: Decimal) -> Fraction {
     let by_policy = matches!(rate.kind, RateKind::Vbr | RateKind::Mvbr)
@@ -248,9 +248,9 @@ fn text<'a>(asked: &Priced<'a>, name: &str) -> Option<&'a str> {
         .or_else(|| asked.usage.text(name))
 }
 
-/// What a rate counts at an instant of the use, unless a narrower rate about the same property
-/// replaces it: of those that fit the one that fits closest, then a machine's own, then one with
-/// hours, then the newest (ledger.md 3.1).
+/// The quantity that a rate counts at an instant of the use, unless a narrower rate for the same property
+/// replaces it. Of those that fit, the closest counts, then a machine's own, then one with hours, then the
+/// newest (ledger.md 3.1).
 fn winner(rate: &Rate, asked: &Priced<'_>, rates: &[Rate], at: Timestamp) -> Option<Decimal> {
     let (rank, value) = rank(rate, asked, at)?;
     let replaced = rates.iter().any(|other| {
@@ -261,7 +261,7 @@ fn winner(rate: &Rate, asked: &Priced<'_>, rates: &[Rate], at: Timestamp) -> Opt
     (!replaced).then_some(value)
 }
 
-/// What decides between rates about one property, the greatest first.
+/// The rank between rates for one property, the greatest first.
 type Rank = (Fit, bool, bool, i64);
 
 fn rank(rate: &Rate, asked: &Priced<'_>, at: Timestamp) -> Option<(Rank, Decimal)> {

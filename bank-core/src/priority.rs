@@ -1,12 +1,12 @@
-//! Priorities of groups from what they used (reports.md 6, auditor-ecosystem.md 5): exact, whatever
-//! the size of the numbers, and rounded once, half away from zero.
+//! Priorities of groups from their usage (reports.md 6, auditor-ecosystem.md 5): exact for numbers of any
+//! size, and rounded once, half away from zero.
 
 use crate::decimal::Decimal;
 use crate::natural::Natural;
 use crate::time::{Seconds, Timestamp, Window};
 use std::collections::BTreeMap;
 
-/// How resources become priorities.
+/// The method that converts resources to priorities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// By the share of the sum: nothing used gives the lowest, everything the highest.
@@ -93,7 +93,7 @@ impl Basis {
     }
 }
 
-/// Between what priorities lie.
+/// The range of priorities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
     /// The lowest.
@@ -161,7 +161,7 @@ pub type Scores = Vec<(String, Decimal)>;
 pub struct Record<'a> {
     /// The microseconds that count ([`Basis::counted`]); none if the use does not count.
     pub ran_us: Option<u64>,
-    /// What it used, by component.
+    /// The used amounts, by component.
     pub amounts: &'a [(&'a str, Decimal)],
 }
 
@@ -170,7 +170,7 @@ pub struct Record<'a> {
 pub struct Resources {
     scores: Scores,
     groups: BTreeMap<String, Natural>,
-    /// Whether groups that were not asked for count.
+    /// Whether groups outside of the requested ones count.
     open: bool,
 }
 
@@ -184,9 +184,9 @@ impl Resources {
         }
     }
 
-    /// Adds what a record of a group used: its time, times the amount and the score of each component
-    /// that counts and that it has. Returns whether it counted: not without a run time, not where it has
-    /// none of the components, not of a group that was not asked for.
+    /// Adds the usage of a record of a group: its time, times the amount and the score of each counted
+    /// component in the record. Returns whether it counted. It does not without a run time, without any of
+    /// the components, or for a group that was not requested.
     pub fn add(&mut self, group: &str, record: &Record<'_>) -> bool {
         let Some(ran) = record.ran_us else {
             return false;
@@ -222,7 +222,7 @@ impl Resources {
         &self.groups
     }
 
-    /// What makes one second with factors of one: what [`groups`](Resources::groups) is shown by.
+    /// The value of one second with factors of one: the divisor to show [`groups`](Resources::groups).
     pub fn unit(&self) -> Natural {
         let each = Natural::from(BILLION).times(&BILLION.into());
         let second = Natural::from(1_000_000);

@@ -37,7 +37,7 @@ pub enum RateKind {
     Max,
 }
 
-/// What a minimum or maximum charge is called where a name must stand.
+/// The name of a minimum or maximum charge, if a name is required.
 pub const LIMIT_NAME: &str = "Charge";
 
 /// Every family with its code.
@@ -211,7 +211,7 @@ impl Rate {
         self.window.contains(at) && (self.machine.is_none() || self.machine == machine)
     }
 
-    /// Whether both say the same thing about the same usage, so that one replaces the other.
+    /// Whether both rates have the same subject, so that one replaces the other.
     pub fn same_subject(&self, other: &Rate) -> bool {
         self.kind == other.kind
             && self.name.eq_ignore_ascii_case(&other.name)

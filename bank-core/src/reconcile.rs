@@ -1,16 +1,16 @@
-//! What was recorded beside what was charged: pure comparison of one use (decisions.md 19).
+//! Recorded usage beside charges: pure comparison of one use (decisions.md 19).
 //!
-//! A machine has one source that charges. What others say of the same work is kept, and here it is
-//! held against the charge. Nothing is decided: differences are for people.
+//! A machine has one source that charges. Reports of the same work from other sources are kept, and compared
+//! here with the charge. Nothing is decided: people handle the differences.
 
 use crate::decimal::Decimal;
 use crate::time::{MICROS, Timestamp};
 
-/// How far the starts of a record and of a charge may lie apart and still be one use, in microseconds:
-/// object ids are used again, and schedulers say their own times.
+/// The longest distance between the starts of a record and of a charge for one use, in microseconds. Object
+/// ids are used again, and each scheduler reports its own times.
 const APART_MAX: i64 = 86_400 * MICROS;
 
-/// One use, as one side says it.
+/// One use, as one side reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Side {
     /// When it began.
@@ -21,9 +21,9 @@ pub struct Side {
     pub wall_us: Option<i64>,
     /// Processors.
     pub processors: Option<Decimal>,
-    /// Project; empty where nobody says.
+    /// Project; empty if not reported.
     pub project: String,
-    /// User; empty where nobody says.
+    /// User; empty if not reported.
     pub user: String,
 }
 
@@ -40,10 +40,10 @@ pub enum Difference {
     User,
 }
 
-/// What became of one use.
+/// The result of the comparison of one use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// Both sides say the same.
+    /// Both sides are equal.
     Matched,
     /// They do not.
     Differs,
@@ -105,8 +105,8 @@ impl Side {
     }
 }
 
-/// What a record is to a charge, with what differs. Wall times that lie no further apart than
-/// `tolerance_us` are equal; what one side does not say differs in nothing.
+/// The relation of a record to a charge, with the differences. Wall times within `tolerance_us` are equal; a
+/// value that one side lacks is no difference.
 pub fn compare(record: &Side, charge: Option<&Side>, tolerance_us: i64) -> (Kind, Vec<Difference>) {
     if record.is_negative() {
         return (Kind::Negative, Vec::new());
@@ -158,8 +158,8 @@ fn differences(record: &Side, charge: &Side, tolerance_us: i64) -> Vec<Differenc
     found
 }
 
-/// Which of several charges of one object id is that of a record: the one that began nearest to it,
-/// within a day; one that does not say when only if there is no other.
+/// The charge of a record, among several of one object id: the one with the nearest start, within a day; one
+/// without a start only if there is no other.
 pub fn nearest<T>(
     start: Option<Timestamp>,
     charges: &[T],
@@ -180,8 +180,8 @@ pub fn nearest<T>(
     }
 }
 
-/// The id without what a scheduler puts behind it, as PBS its server: `123.server` is `123`. Steps,
-/// whose last part is a number, are whole.
+/// The id without a scheduler's suffix, such as the server of PBS: `123.server` is `123`. Steps, whose last
+/// part is a number, stay whole.
 pub fn short_id(id: &str) -> &str {
     match id.split_once('.') {
         Some((short, rest))

@@ -1,4 +1,4 @@
-//! Why a rule said no. Expected, stable, and never a bug.
+//! Reasons for refusals by the rules. Expected, stable, and never a bug.
 
 use crate::amount::{Amount, AmountError};
 use crate::ids::{BadName, NAME_BYTES_MAX};
@@ -11,9 +11,9 @@ use std::borrow::Cow;
 pub enum Refusal {
     /// The lists of an account match, but the money is short (ledger.md 2.6).
     InsufficientFunds {
-        /// What the command needs.
+        /// The required amount.
         needed: Amount,
-        /// What is there.
+        /// The available amount.
         available: Amount,
         /// The account or project that was asked.
         whose: String,
@@ -69,11 +69,11 @@ pub enum Refusal {
     NoDefaultProject,
     /// The caller may not do this, or not for this project or machine.
     NotAllowed {
-        /// What is out of the caller's scope.
+        /// The object outside of the caller's scope.
         what: String,
     },
-    /// A project or an account that is not the caller's, or that is not there: which of both it is, is
-    /// for those alone who see it (decisions.md 23).
+    /// A project or an account that is not the caller's, or that does not exist. Only callers with access
+    /// learn which of both it is (decisions.md 23).
     OutOfScope {
         /// Kind of object.
         kind: &'static str,
@@ -146,7 +146,7 @@ pub enum Refusal {
     BadValue {
         /// The setting.
         field: &'static str,
-        /// What it takes.
+        /// The expected value.
         expected: &'static str,
     },
     /// An object of that name is there already.
@@ -177,17 +177,17 @@ pub enum Refusal {
     LiveLiens {
         /// The account.
         account: String,
-        /// How many.
+        /// The number of objects.
         count: i64,
     },
     /// The account still holds money.
     BalanceNotZero {
         /// The account.
         account: String,
-        /// How much.
+        /// The amount.
         amount: Amount,
     },
-    /// A fallback account that has a fallback of its own, or is its own (nami.md 5).
+    /// A fallback account with its own fallback, or that is its own fallback (nami.md 5).
     FallbackChain {
         /// The account or machine.
         name: String,
@@ -198,18 +198,18 @@ pub enum Refusal {
     SharesOver100 {
         /// The account above.
         parent: String,
-        /// What the shares would come to.
+        /// The sum of the shares.
         sum: i64,
     },
-    /// Another allocation of the account is usable at the same time, and the bank wants them one
-    /// after the other (ledger.md 2.1 g).
+    /// Another allocation of the account is usable at the same time, and the bank requires them one after the
+    /// other (ledger.md 2.1 g).
     AllocationOverlap {
         /// The account.
         account: String,
         /// The allocation that is in the way.
         allocation: i64,
     },
-    /// A cycle whose next boundary lies ahead: the bank runs it by itself.
+    /// A cycle whose next boundary is in the future: the bank runs it automatically.
     CycleNotDue {
         /// The cycle.
         name: String,
@@ -229,7 +229,7 @@ pub enum Refusal {
     LienEnded {
         /// Its number.
         lien: i64,
-        /// What ended it.
+        /// The state that ended it.
         state: &'static str,
     },
     /// A transfer to the account it comes from.
@@ -243,10 +243,10 @@ pub enum Refusal {
     NothingToRefund,
     /// More than is left of the charges.
     RefundExceedsCharge {
-        /// What is left.
+        /// The rest.
         left: Amount,
     },
-    /// Nothing of the instance stands on the suspense account.
+    /// The suspense account carries nothing of the instance.
     NothingUnbilled,
     /// Refunds hang on the charge.
     HasRefunds {
@@ -260,7 +260,7 @@ pub enum Refusal {
         /// The opposite.
         by: i64,
     },
-    /// A transaction whose opposite cannot be written.
+    /// A transaction that cannot be reversed.
     NotReversible {
         /// Which.
         transaction: i64,
@@ -271,14 +271,14 @@ pub enum Refusal {
     Uncovered {
         /// Which.
         allocation: i64,
-        /// What would be free on it: below zero.
+        /// The free amount on it afterwards: below zero.
         free: Amount,
     },
     /// More than a limit of the caller allows.
     OverLimit {
-        /// What the command moves.
+        /// The amount that the command moves.
         needed: Amount,
-        /// What the limit leaves.
+        /// The rest of the limit.
         left: Amount,
         /// Per what: `operation` or `day`.
         per: &'static str,
@@ -287,24 +287,24 @@ pub enum Refusal {
     ApprovalNeeded {
         /// The kind of operation.
         kind: &'static str,
-        /// What it moves.
+        /// The amount that it moves.
         needed: Amount,
         /// Up to how much nobody else is asked.
         threshold: Amount,
     },
-    /// Who proposes something does not approve it.
+    /// A proposer cannot approve their own proposal.
     OwnProposal {
         /// Which.
         proposal: i64,
     },
-    /// A proposal that was decided, or whose time is over.
+    /// A decided or expired proposal.
     ProposalOver {
         /// Which.
         proposal: i64,
-        /// How it stands.
+        /// The state of the proposal.
         state: &'static str,
     },
-    /// What cannot be changed after the object was made.
+    /// A field that cannot be changed after the object was made.
     NotSettable {
         /// The property.
         field: &'static str,
@@ -326,7 +326,7 @@ pub enum Refusal {
         /// The start of the period.
         until: Timestamp,
     },
-    /// No close stands.
+    /// No close is in force.
     NothingClosed,
 }
 

@@ -9,9 +9,9 @@ pub enum Role {
     Admin,
     /// Money, members and accounts of single projects and those below them.
     Operator,
-    /// Members and accounts of their own projects, and transfers inside one of them.
+    /// Members and accounts of the manager's projects, and transfers inside one of them.
     Manager,
-    /// Reading all of their own projects.
+    /// Reading everything of the pi's projects.
     Pi,
     /// Reading everything.
     Auditor,
@@ -150,8 +150,7 @@ pub struct Who {
 }
 
 impl Who {
-    /// Whoever is behind the client, whatever key, token or socket they came with: nobody approves
-    /// what they proposed themselves.
+    /// The person behind the client, with any key, token or socket: nobody approves their own proposals.
     pub fn human(&self) -> &str {
         human(&self.client)
     }

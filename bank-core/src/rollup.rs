@@ -1,8 +1,8 @@
-//! What a use gives to the hours in which it ran (reports.md 1.7 item 2 and 7, decisions.md 31).
+//! The share of a use in each hour of its run (reports.md 1.7 item 2 and 7, decisions.md 31).
 //!
-//! A use is spread evenly over [start, end). What a stretch of time gets of a total is the difference of
-//! two cumulative shares, each cut to whole units: whatever the stretches, their parts add up to the
-//! total. Nothing here rounds, so that sums of days, months and zones agree to the last unit.
+//! A use is spread evenly over [start, end). A stretch of time gets the difference of two cumulative shares,
+//! each cut to whole units. So the parts of any stretches add up to the total. Nothing here rounds, so that
+//! sums of days, months and zones agree to the last unit.
 
 pub mod due;
 pub mod grid;
@@ -23,10 +23,10 @@ pub const LONGEST: i64 = 1000 * DAY;
 pub const SPREAD: usize = 11;
 /// All measures.
 pub const MEASURES: usize = 14;
-/// The most that one total comes to: what is beyond it counts as this.
+/// The upper bound of one total; larger totals count as this.
 const MOST: i128 = 1 << 62;
 
-/// What is added up.
+/// The quantities that are added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Measure {
     /// Processors × wall time, in microseconds.
@@ -49,7 +49,7 @@ pub enum Measure {
     Charge,
     /// Charges in shadow totals less those that were taken back, in minor units.
     Shadow,
-    /// Processors × wall time of uses that say how long their processors were busy, in microseconds.
+    /// Processors × wall time of uses that report the busy time of their processors, in microseconds.
     Measured,
     /// Jobs that began.
     Started,
@@ -190,7 +190,7 @@ impl Use {
         &self.totals
     }
 
-    /// What the time from an instant until another gets of it.
+    /// The share of the time from an instant until another.
     pub fn between(&self, from: Timestamp, until: Timestamp) -> Sums {
         let wall = self.end.saturating_sub(self.start);
         if wall == 0 {
@@ -303,8 +303,8 @@ impl Walk {
     }
 }
 
-/// What of a total has come after so much of the time: cut towards zero, so that what counts no more
-/// takes away exactly what had counted.
+/// The share of a total after a part of the time: cut towards zero, so that a removal takes away exactly what
+/// had counted.
 fn share(total: i128, passed: i64, wall: i64) -> i128 {
     let product = total.saturating_mul(passed.into());
     product.checked_div(wall.into()).unwrap_or(total)
@@ -315,14 +315,14 @@ fn share(total: i128, passed: i64, wall: i64) -> i128 {
 pub struct Presence {
     /// When it began.
     pub start: Timestamp,
-    /// How far its use reaches.
+    /// The end of its use.
     pub end: Timestamp,
     /// Whether it ended there.
     pub has_ended: bool,
 }
 
 impl Presence {
-    /// One whose time is cut as [`Use::new`] cuts it.
+    /// A presence whose time is cut as [`Use::new`] cuts it.
     pub fn new(start: Timestamp, end: Timestamp, has_ended: bool) -> Presence {
         let whole = Use::new(start, end, Sums::default());
         Presence {
@@ -332,7 +332,7 @@ impl Presence {
         }
     }
 
-    /// What it counts in the time from an instant until another.
+    /// The count in the time from an instant until another.
     pub fn between(&self, from: Timestamp, until: Timestamp) -> Sums {
         let holds = |at: Timestamp| from <= at && at < until;
         let runs = self.start < until && (self.end > from || self.start >= from);

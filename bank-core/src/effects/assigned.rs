@@ -6,18 +6,18 @@ use crate::command::Identity;
 use crate::ids::AllocationId;
 use crate::refusal::Refusal;
 
-/// What changes of a finished use that gets its project.
+/// The change of a finished use that gets its project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AssignedUse {
     /// Which one.
     pub identity: Identity,
     /// The project that it is for from now on.
     pub project: String,
-    /// Who ran it, where somebody else than before.
+    /// The new user; none if unchanged.
     pub user: Option<String>,
-    /// What it comes to, where it was charged.
+    /// Its price, if it was charged.
     pub amount: Option<Amount>,
-    /// Where that lies in the shadow totals, if it was taken in with a chunk.
+    /// The allocation with its shadow total, if it came with a chunk.
     pub on: Option<AllocationId>,
 }
 
@@ -30,8 +30,8 @@ pub struct Assigned {
     pub changed: bool,
     /// Why it stays as it is although it waits still: nothing of the project can pay for it.
     pub stays: Option<Refusal>,
-    /// What went back, from `#unbilled` or in shadow figures.
+    /// The returned amount, from `#unbilled` or in shadow figures.
     pub was: Amount,
-    /// What it comes to now, in shadow figures too.
+    /// The new price, in shadow figures too.
     pub amount: Amount,
 }

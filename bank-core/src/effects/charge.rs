@@ -16,11 +16,11 @@ pub struct Charged {
     pub instance: InstanceId,
     /// The transaction.
     pub tx: TxId,
-    /// What was billed: 0 in mode `track`.
+    /// Billed amount: 0 in mode `track`.
     pub amount: Amount,
-    /// What nothing covered (ledger.md 2.12).
+    /// The uncovered part, a debt (ledger.md 2.12).
     pub debt: Amount,
-    /// How it ended.
+    /// The result of billing.
     pub billing: Billing,
     /// The paying account, and its balance afterwards.
     pub account: Option<AccountId>,
@@ -36,7 +36,7 @@ pub struct Charged {
     pub quote_invalid: bool,
     /// The part of the debt that was taken from under other liens (ledger.md 2.12).
     pub against_liens: Amount,
-    /// What the fallback account covered.
+    /// The amount paid by the fallback account.
     pub by_fallback: Amount,
     /// The seconds that it counts: without what a window had billed before; for a total the
     /// difference.
@@ -50,7 +50,6 @@ pub struct Charged {
     /// The source that charges the machine in place of this one, so that this is on record with
     /// amount 0 (decisions.md 19).
     pub kept_for: Option<String>,
-    /// The code of what strict enforcement would have said, of a finished use in a mode that refuses
-    /// nothing.
+    /// The refusal code of strict enforcement, for a finished use in a mode that refuses nothing.
     pub would_refuse: Option<&'static str>,
 }

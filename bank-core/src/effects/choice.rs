@@ -1,5 +1,5 @@
-//! What a choice among accounts was asked with, so that it can be explained later: whatever is changed
-//! afterwards, the same question can be asked again (decision note 0082).
+//! The input of a choice among accounts, kept so that the choice can be explained and repeated after later
+//! changes (decision note 0082).
 
 use crate::directory::{FallbackMode, Policy, SelectionOrder};
 use crate::ids::{AccountId, MachineId, ProjectId, UserId};
@@ -7,8 +7,8 @@ use crate::model::{Mode, Traits};
 use crate::select::Payer;
 use crate::terms::Shortfall;
 
-/// Who was to pay, and what was known of the request besides. Written down only where the entries of
-/// the choice do not say the same.
+/// The intended payer, and further facts of the request. Recorded only if the entries of the choice do not
+/// have the same facts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
     /// The project.
@@ -28,7 +28,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// That of a payer, after an account of its own.
+    /// The choice of a payer, with its own account first.
     pub(crate) fn of(payer: &Payer, own: Option<AccountId>) -> Choice {
         Choice {
             project: payer.project,
@@ -60,13 +60,13 @@ impl Choice {
 pub struct Settings {
     /// The mode of machines and projects that have none.
     pub mode: Mode,
-    /// Who steps in for an account that is short.
+    /// Who selects a fallback account.
     pub fallback: FallbackMode,
-    /// What decides first which allocation pays.
+    /// The first criterion for the order of paying allocations.
     pub order: SelectionOrder,
-    /// Whether liens lie only on allocations that last as long as they do.
+    /// Whether liens hold only on allocations that last as long as the lien.
     pub require_cover: bool,
-    /// Who covers what a charge lacks.
+    /// Who covers the uncovered part of a charge.
     pub shortfall: Shortfall,
 }
 
@@ -95,7 +95,7 @@ impl Settings {
         }
     }
 
-    /// In words, as the journal says it.
+    /// As text, for the journal.
     pub(crate) fn text(self) -> String {
         let Settings {
             mode,

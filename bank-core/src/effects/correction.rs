@@ -13,7 +13,7 @@ pub struct Transferred {
     pub from: AccountId,
     /// The account that got.
     pub to: AccountId,
-    /// What moved.
+    /// The moved amount.
     pub amount: Amount,
     /// From which allocation to which.
     pub parts: Vec<(AllocationId, AllocationId, Amount)>,
@@ -30,7 +30,7 @@ pub struct Refunded {
     pub tx: TxId,
     /// The instance.
     pub instance: InstanceId,
-    /// What went back.
+    /// The refunded amount.
     pub amount: Amount,
     /// To which allocations.
     pub parts: Vec<(AllocationId, Amount)>,
@@ -40,7 +40,7 @@ pub struct Refunded {
     pub forgiven: Amount,
     /// Allocations that were made for it.
     pub reissued: Vec<AllocationId>,
-    /// What could still be given back.
+    /// The amount that can still be refunded.
     pub left: Amount,
 }
 
@@ -66,7 +66,7 @@ pub struct Reversed {
     pub tx: TxId,
     /// The transaction that it is the opposite of; none for an account that left no trace.
     pub reversed: Option<TxId>,
-    /// What the reversed transaction had done, by its word.
+    /// The operation of the reversed transaction, by its word.
     pub op: String,
     /// By allocation, signed.
     pub parts: Vec<(AllocationId, Amount)>,
@@ -79,9 +79,9 @@ pub struct Settled {
     pub tx: TxId,
     /// The instance.
     pub instance: InstanceId,
-    /// What the project pays.
+    /// The amount that the project pays.
     pub amount: Amount,
-    /// What of it nothing covered.
+    /// The uncovered part of it, a debt.
     pub debt: Amount,
     /// By allocation.
     pub parts: Vec<(AllocationId, Amount)>,

@@ -38,7 +38,7 @@ pub enum Outcome {
     Key(Key),
     /// Something is gone: its name, or its number where it has no name.
     Removed(String),
-    /// Boundaries that had passed were journalled; nobody asked for it.
+    /// Boundaries that had passed were journalled; no request was needed.
     Swept,
     /// A finished use was taken in.
     Used(Box<Used>),
@@ -52,7 +52,7 @@ pub enum Outcome {
     Quoted(Quoted),
     /// The instance is known; nothing is held.
     Created(Created),
-    /// What was said of the instance is kept.
+    /// The facts of the document are kept with the instance.
     Modified(InstanceId),
     /// A lien holds.
     Reserved(Reserved),
@@ -70,7 +70,7 @@ pub enum Outcome {
     LienChanged(Box<LienChanged>),
     /// Money went from one account to another.
     Transferred(Transferred),
-    /// Money went back to who paid.
+    /// Amounts went back to the accounts that had paid.
     Refunded(Refunded),
     /// An account was put right.
     Adjusted(Adjusted),
@@ -107,7 +107,7 @@ pub enum Outcome {
     Decided(Box<Proposal>),
 }
 
-/// What merging did to a user.
+/// The effect of a merge on a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merge {
     /// They were not known.
@@ -118,17 +118,17 @@ pub enum Merge {
     Unchanged,
 }
 
-/// An open lien that lies on an allocation which ends before it (`outlives_allocation`).
+/// An open lien on an allocation that ends before the lien (`outlives_allocation`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outlived {
     /// Which.
     pub lien: LienId,
-    /// What it holds for.
+    /// The instance of the lien.
     pub instance: InstanceKey,
 }
 
 impl Outlived {
-    /// The lien of an instance, if it lies on an allocation that is over before the lien ends.
+    /// The lien of an instance, if its allocation ends before the lien does.
     pub(crate) fn on(allocation: &Allocation, holder: &Instance) -> Option<Outlived> {
         let end = allocation.window.end?;
         let lien = holder.lien.as_ref().filter(|lien| lien.end > end)?;
@@ -146,7 +146,7 @@ impl Outlived {
 pub struct Deposited {
     /// The transaction.
     pub tx: TxId,
-    /// What came in.
+    /// The deposited amount.
     pub amount: Amount,
     /// The allocation afterwards; of a deposit that was spread, the last.
     pub allocation: Allocation,
@@ -164,7 +164,7 @@ pub struct Deposited {
 /// One part of a deposit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Landed {
-    /// What came in.
+    /// The deposited amount.
     pub amount: Amount,
     /// The allocation afterwards.
     pub allocation: Allocation,
@@ -179,7 +179,7 @@ pub struct Withdrawn {
     pub tx: TxId,
     /// The account.
     pub account: AccountId,
-    /// What went out.
+    /// The withdrawn amount.
     pub amount: Amount,
     /// Where it came from.
     pub parts: Vec<(AllocationId, Amount)>,
@@ -192,15 +192,15 @@ pub struct Withdrawn {
 /// The answer to a quote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quoted {
-    /// What it would cost; 0 in mode `track`.
+    /// The price; 0 in mode `track`.
     pub cost: Amount,
-    /// What is there to pay it with.
+    /// The available amount.
     pub available: Amount,
     /// The row, if one was written.
     pub quote: Option<Quote>,
     /// When it was priced: the rates in force at this instant counted.
     pub at: Timestamp,
-    /// A multiplier exists whose value nobody defined.
+    /// A multiplier exists whose value is not defined.
     pub undefined_instance: bool,
     /// The account that would pay first; none where nobody may.
     pub account: Option<AccountId>,
@@ -213,7 +213,7 @@ pub struct Quoted {
 pub struct Created {
     /// The instance.
     pub instance: InstanceId,
-    /// The TID of its quote, where one was wanted.
+    /// The TID of its quote, if the request needs one.
     pub tid: Option<String>,
 }
 
@@ -224,21 +224,21 @@ pub struct Reserved {
     pub instance: InstanceId,
     /// The lien; none where the cost is 0, in mode `fast`, and for an absorbed start.
     pub lien: Option<Lien>,
-    /// What is held: 0 in the shadow modes.
+    /// The held amount: 0 in the shadow modes.
     pub held: Amount,
-    /// How much of it an older lien held already, where this one was added to it.
+    /// The part that an older lien held already, if this lien was added to it.
     pub added_to: Amount,
     /// The account that was short, where the fallback pays.
     pub fallback_from: Option<AccountId>,
-    /// What strict enforcement would have said.
+    /// The refusal of strict enforcement.
     pub would_refuse: Option<Refusal>,
-    /// Some portions lie on allocations that end before the lien does.
+    /// Some portions are on allocations that end before the lien does.
     pub outlives_allocation: bool,
     /// The TID is a quote of ours that does not hold for this request.
     pub quote_invalid: bool,
     /// The start came after the end and was absorbed (decisions.md 13).
     pub absorbed: bool,
-    /// The accounts that it lies on, the first to pay first.
+    /// The accounts of its portions, the first to pay first.
     pub accounts: Vec<AccountId>,
 }
 
@@ -267,13 +267,13 @@ pub struct LienChanged {
     pub lien: Lien,
     /// Its instance.
     pub instance: Instance,
-    /// The accounts that it lies on.
+    /// The accounts of its portions.
     pub accounts: Vec<AccountId>,
-    /// What it gave back.
+    /// The released amount.
     pub released: Amount,
     /// It had expired and holds again.
     pub revived: bool,
-    /// Some portions lie on allocations that end before the lien does.
+    /// Some portions are on allocations that end before the lien does.
     pub outlives_allocation: bool,
 }
 
@@ -282,8 +282,8 @@ pub struct LienChanged {
 pub struct Closed {
     /// The instance; none where nothing was open.
     pub instance: Option<InstanceId>,
-    /// What closed it.
+    /// The event that closed it.
     pub by: Closing,
-    /// What the lien gave back.
+    /// The amount that the lien released.
     pub released: Amount,
 }

@@ -10,7 +10,7 @@ pub struct PeriodClosed {
     pub tx: TxId,
     /// The period, with the totals by account at its end.
     pub close: PeriodClose,
-    /// No close stood before: what lies before its start is closed with it.
+    /// No close was in force before, so the time before its start is closed with it.
     pub is_first: bool,
 }
 
@@ -19,6 +19,6 @@ pub struct PeriodClosed {
 pub struct PeriodReopened {
     /// The transaction.
     pub tx: TxId,
-    /// The close that stands no more.
+    /// The revoked close.
     pub close: ClosedPeriod,
 }

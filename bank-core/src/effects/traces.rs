@@ -1,7 +1,6 @@
-//! What a transaction changed that is no money, and that balances of the past depend on: windows and
-//! credit limits of allocations, which accounts there are (decision note 0021), which periods of the
-//! books are closed (decision note 0054), what a choice among accounts was asked with and under which
-//! settings (decision note 0082); and what it says of attention.
+//! Changes of a transaction beyond money, on which balances of the past depend: windows and credit limits of
+//! allocations; added and removed accounts (decision note 0021); closed periods (decision note 0054); the
+//! input and settings of a choice among accounts (decision note 0082); and alerts.
 
 use super::{Choice, DirectoryRow, Effects, Settings};
 use crate::amount::Amount;
@@ -21,24 +20,24 @@ pub struct Traces {
     pub presences: Vec<Presence>,
     /// The period that it closed.
     pub closed: Option<Box<PeriodClose>>,
-    /// The transaction whose close stands no more.
+    /// The transaction whose close is revoked.
     pub reopened: Option<TxId>,
-    /// What was raised, cleared or seen: one at most.
+    /// The raised, cleared or acknowledged alert: one at most.
     pub attention: Option<Box<Event>>,
     /// The settings that hold from it on, where they are others than before.
     pub settings: Option<Box<Settings>>,
-    /// What a choice of its was asked with, where its entries do not say it.
+    /// The input of a choice in the transaction, if its entries do not contain it.
     pub choice: Option<Box<Choice>>,
 }
 
-/// What an allocation lets be done with its money, from a transaction on.
+/// The limits of an allocation from a transaction on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Which.
     pub allocation: AllocationId,
     /// When it may be spent.
     pub window: Window,
-    /// How far below zero liens and withdrawals may take it.
+    /// The limit below zero for liens and withdrawals.
     pub credit_limit: Amount,
 }
 

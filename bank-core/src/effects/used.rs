@@ -1,4 +1,4 @@
-//! What became of finished usage, and of reserves that money was short for.
+//! Results of finished usage, and of reserves that were short of money.
 
 use super::Charged;
 use crate::amount::Amount;
@@ -10,64 +10,64 @@ use crate::time::Timestamp;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// A finished use as it is kept: what tells a repeat, and what `bank reconcile` compares.
+/// A finished use as stored: the data to detect a repeat, and the input of `bank reconcile`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UseRow {
-    /// What was reported.
+    /// The report.
     pub report: Arc<UsageReport>,
-    /// The shell's digest of what it says, where it has it already.
+    /// The shell's digest of the report, if the shell has computed it already.
     pub said: Option<[u8; 16]>,
-    /// How often it was amended.
+    /// The number of amendments.
     pub revision: i64,
-    /// What became of it.
+    /// The result of the use.
     pub became: Became,
     /// The charge policy's word; empty where none was asked.
     pub policy: &'static str,
-    /// What the policy counted, such as `cpu 28800`, or why it counted nothing.
+    /// The quantity that the policy counted, such as `cpu 28800`, or the reason why it counted nothing.
     pub counted: String,
     /// The instance that was charged or closed.
     pub instance: Option<InstanceId>,
-    /// What it came to, in the shadow totals too; none where nothing was charged.
+    /// Its price, in the shadow totals too; none if nothing was charged.
     pub amount: Option<Amount>,
-    /// Where that lies in the shadow totals, if it was taken in with a chunk.
+    /// The allocation with its shadow total, if it came with a chunk.
     pub on: Option<AllocationId>,
-    /// The code of what strict enforcement would have said to it; none where nothing.
+    /// The refusal code of strict enforcement; none without a refusal.
     pub refusal: Option<Cow<'static, str>>,
-    /// What there was when it said that, where money was short; none too where an earlier record of
-    /// the identity has it.
+    /// The available amount at that refusal, if money was short; none too if an earlier record of the
+    /// identity has it.
     pub available: Option<Amount>,
     /// Which line of its chunk it is from, counted from 0, where lines are kept.
     pub place: Option<u32>,
 }
 
-/// What is known of an identity.
+/// The stored use of an identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownUse {
-    /// Who reported it.
+    /// The source that reported it.
     pub source: String,
     /// About which object.
     pub key: InstanceKey,
     /// The project that it was for.
     pub project: String,
-    /// The user who used it.
+    /// The user of the use.
     pub user: String,
-    /// What is said of it now says the same as what is known.
+    /// Whether the new report equals the stored one.
     pub is_same: bool,
-    /// How often it was amended.
+    /// The number of amendments.
     pub revision: i64,
-    /// What became of it.
+    /// The result of the use.
     pub became: Became,
     /// The charge policy's word; empty where none was asked.
     pub policy: String,
-    /// What the policy counted, or why it counted nothing.
+    /// The quantity that the policy counted, or the reason why it counted nothing.
     pub counted: String,
     /// The instance that was charged or closed.
     pub instance: Option<InstanceId>,
-    /// What it came to; none where nothing was charged.
+    /// Its price; none if nothing was charged.
     pub amount: Option<Amount>,
-    /// Where that lies in the shadow totals, if it was taken in with a chunk.
+    /// The allocation with its shadow total, if it came with a chunk.
     pub on: Option<AllocationId>,
-    /// The code of what strict enforcement would have said to it; none where nothing.
+    /// The refusal code of strict enforcement; none without a refusal.
     pub refusal: Option<Cow<'static, str>>,
 }
 
@@ -87,7 +87,7 @@ pub struct OtherUse {
 }
 
 impl UseRow {
-    /// The fields that decide whether another report is about the same use.
+    /// The fields that decide whether another report describes the same use.
     pub fn other(&self) -> OtherUse {
         OtherUse {
             source: self.report.source.clone(),
@@ -104,13 +104,13 @@ impl UseRow {
         project.as_deref().unwrap_or_default()
     }
 
-    /// The user who used it.
+    /// The user of the use.
     pub fn user(&self) -> &str {
         let user = &self.report.request.whose.user;
         user.as_deref().unwrap_or_default()
     }
 
-    /// As it is known when a record says something of it.
+    /// As stored, for the comparison with a new record.
     pub fn known(&self, record: &str) -> KnownUse {
         KnownUse {
             source: self.report.source.clone(),
@@ -130,14 +130,14 @@ impl UseRow {
     }
 }
 
-/// What became of one report of a chunk.
+/// The result of one report of a chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It was taken in, or was known.
     Took(Became),
-    /// It moves money, or belongs to an instance: it is for a command of its own.
+    /// It moves money, or an instance exists for it: it needs its own command.
     Alone,
-    /// A rule said no to it.
+    /// A rule refused it.
     Refused(Refusal),
 }
 
@@ -152,16 +152,16 @@ impl Fate {
     }
 }
 
-/// What became of a chunk.
+/// The result of a chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
     /// Its transaction; none where nothing of it was new.
     pub tx: Option<TxId>,
-    /// What became of each of its reports, in their order.
+    /// The result of each of its reports, in their order.
     pub fates: Vec<Fate>,
 }
 
-/// What became of a finished use.
+/// The result of a finished use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Became {
     /// It was charged.
@@ -210,11 +210,11 @@ impl Became {
 /// The answer to a finished use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Used {
-    /// What became of it.
+    /// The result of the use.
     pub became: Became,
     /// The charge policy's word; empty where none was asked.
     pub policy: String,
-    /// What the policy counted, or why it counted nothing.
+    /// The quantity that the policy counted, or the reason why it counted nothing.
     pub counted: String,
     /// The charge, where there was one.
     pub charged: Option<Charged>,
@@ -233,13 +233,13 @@ pub struct Shortage {
     pub user: String,
     /// When.
     pub at: Timestamp,
-    /// What the lien would have held.
+    /// The amount that the lien would have held.
     pub needed: Amount,
-    /// What there was.
+    /// The available amount.
     pub available: Amount,
 }
 
-/// A reserve that was refused, whatever the reason: the latest of its object.
+/// A refused reserve with any reason: the latest of its object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedReserve {
     /// For which object.
@@ -250,7 +250,7 @@ pub struct RefusedReserve {
     pub user: String,
     /// When.
     pub at: Timestamp,
-    /// It asked for the start of the use, and not for more time.
+    /// It was a request for the start of the use, and not for more time.
     pub is_start: bool,
     /// Why.
     pub refusal: Refusal,

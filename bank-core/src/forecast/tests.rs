@@ -74,7 +74,7 @@ fn what_has_not_begun_is_not_spent_before() {
     assert!(found.is_spent);
 }
 
-/// Who has nothing today is empty today, whatever comes later.
+/// An account with nothing today is empty today, even if money arrives later.
 #[test]
 fn who_is_below_zero_now_is_empty_now() {
     let now = Timestamp(0);
@@ -83,7 +83,7 @@ fn who_is_below_zero_now_is_empty_now() {
     let found = forecast(&[owed, later], TEN, 0, now);
     assert_eq!(found.empty_at, Some(now));
     assert_eq!(found.again_at, Some(Timestamp(40 * DAY)));
-    // The first allocation can be spent in full, whatever another one owes.
+    // The first allocation can be spent in full, despite the debt of another one.
     let little = money(3, 500, Some(20), None);
     let found = forecast(&[owed, later, little], TEN, 0, now);
     assert_eq!(found.again_at, Some(Timestamp(20 * DAY)));
@@ -96,7 +96,7 @@ fn who_is_below_zero_now_is_empty_now() {
         (found.empty_at, found.again_at),
         (Some(Timestamp(30 * DAY)), Some(Timestamp(40 * DAY)))
     );
-    // Nothing that begins, nothing that is known.
+    // No allocation begins later, so nothing is forecast.
     let found = forecast(&[owed], Speed::default(), 0, now);
     assert_eq!((found.empty_at, found.again_at), (Some(now), None));
 }
@@ -138,8 +138,7 @@ fn a_credit_limit_comes_last() {
     );
 }
 
-/// Whatever there is: what was there is what is spent and what ends unused, and nobody spends
-/// faster than the speed.
+/// For any input: the money equals the spent part and the unused part, and spending never exceeds the speed.
 #[test]
 fn random_purses_add_up() {
     let mut state = 20_261_122_u64;

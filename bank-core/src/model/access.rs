@@ -1,11 +1,11 @@
-//! Who was given what: roles of people, limits of amounts, proposals.
+//! Permissions: roles of people, limits of amounts, proposals.
 
 use crate::amount::Amount;
 use crate::ids::{GrantId, ProjectId, ProposalId, TxId};
 use crate::role::Role;
 use crate::time::Timestamp;
 
-/// What a member is in a project.
+/// The role of a member in a project.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MemberRole {
     /// Spends, as the accounts allow.
@@ -59,19 +59,19 @@ pub struct Grant {
     pub revoked: bool,
 }
 
-/// Whom a limit is for.
+/// The person, client, key or role of a limit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LimitOf {
-    /// Everybody who acts by this role, each on their own.
+    /// Each person with this role, separately.
     Role(Role),
     /// A person, a client, or one key or token by its id.
     Name(String),
 }
 
-/// How much somebody may move.
+/// A transaction limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// Whom it is for.
+    /// The person, client, key or role that it limits.
     pub of: LimitOf,
     /// The most in one operation; no bound without.
     pub per_operation: Option<Amount>,
@@ -88,7 +88,7 @@ pub enum MoneyKind {
     Withdraw,
     /// Money from one account to another.
     Transfer,
-    /// Money back to who paid for a job.
+    /// A refund to the accounts that paid for a job.
     Refund,
     /// An account put right.
     Adjust,
@@ -124,7 +124,7 @@ impl MoneyKind {
     }
 }
 
-/// How a proposal stands.
+/// The state of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProposalState {
     /// It waits for somebody else.
@@ -160,18 +160,18 @@ impl ProposalState {
     }
 }
 
-/// What somebody asks for that somebody else has to approve.
+/// A request that somebody else has to approve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
     /// Its number.
     pub id: ProposalId,
-    /// What kind of operation it is.
+    /// The kind of the operation.
     pub kind: MoneyKind,
-    /// What it moves.
+    /// The amount that it moves.
     pub amount: Amount,
     /// The request, as the shell wrote it down: it is read again when it is approved.
     pub request: String,
-    /// Who proposed it.
+    /// The proposer.
     pub proposer: String,
     /// Their client.
     pub client: String,
@@ -179,11 +179,11 @@ pub struct Proposal {
     pub at: Timestamp,
     /// When it can no longer be approved.
     pub until: Timestamp,
-    /// How it stands.
+    /// The state of the proposal.
     pub state: ProposalState,
-    /// Who decided.
+    /// The approver or rejecter.
     pub decider: String,
-    /// Why, where they said it.
+    /// The reason, if one was given.
     pub reason: String,
     /// The transaction that proposed it.
     pub tx: TxId,

@@ -5,7 +5,7 @@ use crate::ids::{AccountId, AllocationId, CycleId, TxId};
 use crate::months::plus_months;
 use crate::time::{Timestamp, Window};
 
-/// How often.
+/// The interval of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Every {
     /// Each calendar month.
@@ -58,9 +58,9 @@ pub struct Cycle {
     pub name: String,
     /// Which account gets the money.
     pub account: AccountId,
-    /// How often.
+    /// The interval.
     pub every: Every,
-    /// What each period's allocation gets; above zero.
+    /// The amount of each period's allocation; above zero.
     pub amount: Amount,
     /// Per cent of what is free on the allocation of the period before that go over, 0 to 100.
     pub rollover: i64,
@@ -84,7 +84,7 @@ impl Cycle {
         self.boundary(self.number)
     }
 
-    /// When the journal has something to say about it; none while it is switched off.
+    /// The next boundary for the journal; none while the cycle is switched off.
     pub fn due(&self) -> Option<Timestamp> {
         (self.active && !self.deleted).then(|| self.next_at())
     }
@@ -110,7 +110,7 @@ impl Cycle {
     }
 }
 
-/// What a cycle did at a boundary, or would do.
+/// The result of a cycle at a boundary, done or planned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CycleRun {
     /// The cycle afterwards.
@@ -121,6 +121,6 @@ pub struct CycleRun {
     pub allocation: AllocationId,
     /// Its window.
     pub period: Window,
-    /// What went over from the period before.
+    /// The amount carried over from the period before.
     pub rollover: Amount,
 }

@@ -5,7 +5,7 @@ use crate::ids::check_name;
 use crate::refusal::Refusal;
 use crate::usage::Usage;
 
-/// What a constraint row looks at.
+/// The property that a constraint row checks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Dimension {
     /// The project.
@@ -26,7 +26,7 @@ pub enum Dimension {
     Attribute(String),
 }
 
-/// Every name that has a meaning of its own; the first of each dimension is its word.
+/// Every name with a special meaning; the first of each dimension is its word.
 const NAMES: [(Dimension, &str); 13] = [
     (Dimension::Project, "project"),
     (Dimension::User, "user"),
@@ -78,7 +78,7 @@ impl Dimension {
 /// One row of an account's lists (ledger.md 4).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constraint {
-    /// What it looks at.
+    /// The property that it checks.
     pub dimension: Dimension,
     /// A name, `ANY` or `MEMBERS`.
     pub value: String,
@@ -88,7 +88,7 @@ pub struct Constraint {
     pub subtree: bool,
 }
 
-/// What a request says of itself beyond project, user and machine.
+/// The traits of a request beyond project, user and machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Traits {
     /// Class, quality of service and attributes.

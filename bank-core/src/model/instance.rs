@@ -9,7 +9,7 @@ use crate::price::Named;
 use crate::time::{Seconds, Timestamp, Window};
 use crate::usage::Usage;
 
-/// What kind of scheduler object an instance is.
+/// The kind of scheduler object of an instance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ObjectType {
     /// A job.
@@ -47,7 +47,7 @@ pub struct InstanceKey {
     pub object_id: String,
 }
 
-/// What closed an instance (decisions.md 13).
+/// The event that closed an instance (decisions.md 13).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closing {
     /// The scheduler destroyed the object.
@@ -83,7 +83,7 @@ impl Closing {
     }
 }
 
-/// What the scheduler said about an object, kept with the instance.
+/// The scheduler's facts about an object, kept with the instance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// The project as named.
@@ -94,7 +94,7 @@ pub struct Facts {
     pub group: String,
     /// Quantities and classes.
     pub usage: Usage,
-    /// The wall duration asked for.
+    /// The requested wall duration.
     pub wall: Option<Seconds>,
     /// The object's own times.
     pub start: Option<Timestamp>,
@@ -111,7 +111,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Whose usage it is, for rates by user, project or group.
+    /// The names on the usage, for rates by user, project or group.
     pub fn named(&self) -> Named<'_> {
         Named {
             user: &self.user,
@@ -138,7 +138,7 @@ pub struct Instance {
     pub account: Option<AccountId>,
     /// The account that was short when the fallback took over.
     pub fallback_from: Option<AccountId>,
-    /// What the scheduler said last.
+    /// The scheduler's latest facts.
     pub facts: Facts,
     /// The price in trillionths so far, without the once-only part.
     pub exact_sum: i128,
@@ -167,7 +167,7 @@ pub struct Instance {
     pub lien_expired: bool,
     /// When the sweeper looks at it next: its lien's end, or its closing.
     pub due: Option<Timestamp>,
-    /// The earlier of its first reserve and the start that its documents tell; none before both.
+    /// The earlier of its first reserve and the start in its documents; none before both.
     pub began: Option<Timestamp>,
     /// Where a charge came before any reserve: the earliest instant at which it can have run. Before the
     /// first charge and the first reserve: when it was created.
@@ -176,7 +176,7 @@ pub struct Instance {
     pub used_until: Option<Timestamp>,
     /// Seconds reported beyond what can have been used (nami.md 1.4).
     pub disputed: Seconds,
-    /// The mode of its first charge: whatever comes later stays in it. None before there is one.
+    /// The mode of its first charge; later charges stay in it. None before there is one.
     pub mode: Option<Mode>,
     /// Seconds that were reported by a source which does not charge the machine, and that are not billed yet.
     pub kept: Seconds,
@@ -190,7 +190,7 @@ impl Instance {
         self.closed.is_none()
     }
 
-    /// How it stands now.
+    /// Its current state.
     pub fn standing(&self) -> Standing {
         Standing {
             closed: self.closed,
@@ -221,8 +221,8 @@ impl Instance {
     }
 }
 
-/// What an instance is, apart from what the scheduler says of it and what its charges count up:
-/// most charges leave it as it was, and a store need not write it then.
+/// The fields of an instance apart from the scheduler's facts and the totals of its charges. Most charges
+/// leave these fields unchanged, and a store need not write them then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     closed: Option<(Timestamp, Closing)>,
@@ -240,7 +240,7 @@ pub struct Standing {
     lien: Option<LienId>,
 }
 
-/// What ended a lien.
+/// The event that ended a lien.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LienState {
     /// It holds.
@@ -291,7 +291,7 @@ pub struct Lien {
     pub instance: InstanceId,
     /// Open, or what ended it.
     pub state: LienState,
-    /// What it was placed for.
+    /// The original amount.
     pub placed: Amount,
     /// When it was placed, at the event time.
     pub start: Timestamp,
@@ -299,23 +299,23 @@ pub struct Lien {
     pub end: Timestamp,
     /// It holds shadow money only.
     pub shadow: bool,
-    /// What it still holds, in the order in which it pays.
+    /// The held amounts, in the order in which they pay.
     pub portions: Vec<Portion>,
-    /// What it held when it expired: what it holds again if it is extended.
+    /// The amount that it held when it expired, and holds again if it is extended.
     pub lapsed: Amount,
 }
 
-/// What a lien holds on one allocation.
+/// The amount that a lien holds on one allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Portion {
     /// The allocation.
     pub allocation: AllocationId,
-    /// How much is left of it.
+    /// The rest of it.
     pub amount: Amount,
 }
 
 impl Lien {
-    /// What it still holds in all.
+    /// The total that it still holds.
     pub fn remaining(&self) -> i128 {
         self.portions.iter().map(|p| i128::from(p.amount.0)).sum()
     }
@@ -328,20 +328,20 @@ pub struct Quote {
     pub id: QuoteId,
     /// The text that travels with the job, `[A-Za-z0-9_-]{1,32}` (nami.md 2).
     pub tid: String,
-    /// For whom.
+    /// The project of the quote.
     pub project: ProjectId,
-    /// For whom.
+    /// The user of the quote.
     pub user: Option<UserId>,
     /// For which machine.
     pub machine: Option<MachineId>,
     /// The price.
     pub amount: Amount,
-    /// The duration it was asked for.
+    /// The requested duration.
     pub duration: Seconds,
     /// When it holds; its rates are those of the start.
     pub window: Window,
     /// The instance it was bound to last.
     pub instance: Option<InstanceId>,
-    /// How many instances it may still be bound to.
+    /// The number of instances to which it may still be bound.
     pub uses: i64,
 }

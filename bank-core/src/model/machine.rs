@@ -23,36 +23,36 @@ pub struct Machine {
     pub mode: Option<Mode>,
     /// The scheduler's flush interval (decisions.md 12), 3600 s by default.
     pub flush_interval: Seconds,
-    /// The account that pays where an account without a fallback of its own is short
-    /// (nami.md 5): a name, or `+suffix`.
+    /// The account that pays if an account without its own fallback is short (nami.md 5): a name, or
+    /// `+suffix`.
     pub fallback: Option<String>,
     /// Free text.
     pub description: String,
     /// Of its processors, such as `x86_64`.
     pub architecture: String,
-    /// What runs on it.
+    /// The operating system.
     pub operating_system: String,
-    /// Whose word its usage is charged by (decisions.md 19): `nami`, `gold` or the name of an import
-    /// source; none until the first record claims it.
+    /// The source that charges its usage (decisions.md 19): `nami`, `gold` or the name of an import source;
+    /// none until the first record claims it.
     pub source: Option<String>,
-    /// What of finished usage is charged (nami.md 4.3); `DEBITALLWC` where nothing is set.
+    /// The charge policy for finished usage (nami.md 4.3); `DEBITALLWC` if nothing is set.
     pub charge_policy: Option<ChargePolicy>,
     /// The quality of service that prices count for a job on its fallback account.
     pub fallback_qos: Option<String>,
     /// Its domain name: for usage records, where its own name is none (usage-records.md 6.3, note
     /// 2); empty for none.
     pub fqdn: String,
-    /// Who pays for reservations that name nobody: a project, or an account with one project
-    /// (nami.md 4.1, ALWAYSCHARGERESERVATIONS).
+    /// The payer of reservations that name nobody: a project, or an account with one project (nami.md 4.1,
+    /// ALWAYSCHARGERESERVATIONS).
     pub reservation_account: Option<String>,
     /// Its scheduler only tries the bank out: everything runs in mode `track` (nami.md 7).
     pub test: bool,
-    /// What `ChargeDuration` counts in its scheduler's documents; the site's setting where it has
-    /// none (nami.md 3.1).
+    /// The meaning of `ChargeDuration` in its scheduler's documents; the site's setting if it has none
+    /// (nami.md 3.1).
     pub charge_duration: Option<ChargeDuration>,
 }
 
-/// What a document's `ChargeDuration` counts (nami.md 3.1).
+/// The meaning of a document's `ChargeDuration` (nami.md 3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChargeDuration {
     /// Seconds since the last charge.

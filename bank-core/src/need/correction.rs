@@ -1,4 +1,4 @@
-//! What the commands after the fact must see.
+//! The rows for commands after the fact.
 
 use super::{Need, named_account};
 use crate::command::{Adjust, After, Whose};
@@ -121,8 +121,8 @@ fn adjustment(adjust: &Adjust, directory: &Directory) -> Need {
     }
 }
 
-/// Whatever may hold what liens held on money that goes: the accounts of the jobs that have them,
-/// whichever account's lists name their projects (ledger.md 2.11).
+/// The accounts that may take over liens from removed allocations: those of the jobs with the liens. The
+/// lists of any account may name the projects of these jobs (ledger.md 2.11).
 pub(super) fn holding_instead(view: &View, directory: &Directory) -> Vec<AccountId> {
     let whose = view.holders.iter().map(|holder| {
         let nobody = Whose {

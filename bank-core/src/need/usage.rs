@@ -9,7 +9,7 @@ use crate::time::Timestamp;
 use crate::view::View;
 use std::collections::BTreeSet;
 
-/// A record, the one before it of the same identity, and who may pay.
+/// A record, the one before it of the same identity, and the possible payers.
 pub(super) fn of_report(report: &UsageReport, directory: &Directory, now: Timestamp) -> Need {
     let request = &report.request;
     let mut accounts = select::possible_payers(directory, &request.whose);
@@ -31,7 +31,7 @@ pub(super) fn of_report(report: &UsageReport, directory: &Directory, now: Timest
     }
 }
 
-/// A finished use with all that was charged for it, and who may pay.
+/// A finished use with all of its charges, and the possible payers.
 pub(super) fn of_assignment(assign: &Assign, directory: &Directory) -> Need {
     let whose = Whose {
         project: Some(assign.project.clone()),

@@ -1,4 +1,4 @@
-//! What a policy says of one finished job: what is charged, or why nothing is.
+//! The verdict of a policy on one finished job: the quantity to charge, or the reason to charge nothing.
 
 use super::{ChargePolicy, Ended, Equivalents, Figures, Metric, Share, Whose};
 use crate::decimal::Decimal;
@@ -13,7 +13,7 @@ pub struct Finished<'a> {
     pub start: Option<Timestamp>,
     /// When it ended.
     pub end: Option<Timestamp>,
-    /// The wall time that was asked for.
+    /// The requested wall time.
     pub requested: Option<Seconds>,
     /// Its processors.
     pub processors: Option<Decimal>,
@@ -21,11 +21,11 @@ pub struct Finished<'a> {
     pub nodes: Option<Decimal>,
     /// Its exit code.
     pub exit_code: Option<i64>,
-    /// What else is known of its use.
+    /// Further figures of its use.
     pub figures: std::borrow::Cow<'a, Figures>,
 }
 
-/// What a policy says of a job.
+/// The verdict of a policy on a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It is charged.
@@ -36,14 +36,14 @@ pub enum Verdict {
     Unused(&'static str),
 }
 
-/// What is charged: so many processors for so long.
+/// The charged quantity: processors and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quantity {
-    /// What counts as its processors.
+    /// The counted processors.
     pub processors: Fraction,
     /// For how long.
     pub seconds: Seconds,
-    /// What was counted: wall time where the data for the policy's own metric is missing.
+    /// The counted metric: wall time if the data for the policy's own metric is missing.
     pub metric: Metric,
 }
 
@@ -58,7 +58,7 @@ impl Quantity {
 /// Up to here the used processor time counts as not known, in billionths of a second.
 const NO_CPU_DATA: i128 = 10_000_000;
 
-/// What a policy says of a job.
+/// The verdict of a policy on a job.
 ///
 /// # Errors
 /// [`Refusal::BadValue`] for a job that is not over, [`Refusal::MissingField`] where it started and
@@ -99,7 +99,7 @@ pub fn verdict(policy: ChargePolicy, job: &Finished<'_>) -> Result<Verdict, Refu
         .ok_or(Refusal::AmountOverflow)
 }
 
-/// Wall time in whole seconds, half up; one second where the end does not lie after the start.
+/// Wall time in whole seconds, half up; one second if the end is not after the start.
 fn used(start: Timestamp, end: Timestamp) -> Result<Seconds, Refusal> {
     if end <= start {
         return Ok(Seconds(1));
@@ -124,7 +124,7 @@ fn is_success(job: &Finished<'_>, used: Seconds) -> bool {
     }
 }
 
-/// What is counted; wall time where the data for the metric is missing.
+/// The counted quantity; wall time if the data for the metric is missing.
 fn quantity(metric: Metric, job: &Finished<'_>, used: Seconds) -> Option<Quantity> {
     let figures = &job.figures;
     let one = Decimal::whole(1);

@@ -9,7 +9,7 @@ use crate::rate::{Per, Rate, RateKind};
 use crate::time::Timestamp;
 use std::fmt::Write as _;
 
-/// What of the once-only part a charge shows.
+/// The once-only part that a charge shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Once {
     /// All of it: the first charge of an instance, or a quote.
@@ -88,7 +88,7 @@ fn metered(asked: &Priced<'_>, rates: &[Rate], piece: &Piece, with_use: bool) ->
     Some(text)
 }
 
-/// What the rates of some families count at an instant.
+/// The quantities that the rates of some families count at an instant.
 fn parts(
     asked: &Priced<'_>,
     rates: &[Rate],

@@ -1,4 +1,4 @@
-//! A window in pieces: what of it lies in which hours of the rates with calendars.
+//! A window in pieces, by the hours of the rates with calendars.
 
 use super::Priced;
 use crate::calendar::Calendar;

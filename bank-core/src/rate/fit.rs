@@ -1,9 +1,9 @@
-//! How an instance fits a value: exactly, in a list or range, beyond a bound, or as the default
+//! The match between an instance and a value: exact, in a list or range, beyond a bound, or as the default
 //! (ledger.md 3.1).
 
 use crate::decimal::Decimal;
 
-/// How closely an instance fits; of several rates about one thing the closest counts.
+/// The closeness of a match; of several rates for one property the closest counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fit {
     /// The empty instance: the default where nothing else fits.
@@ -16,7 +16,7 @@ pub enum Fit {
     Exact,
 }
 
-/// How a name-based instance fits a value: it, or one of several separated by commas.
+/// The match between a name-based instance and a value: the name, or one of several separated by commas.
 pub fn of_name(instance: &str, value: &str) -> Option<Fit> {
     if instance.is_empty() {
         return Some(Fit::Default);
@@ -28,7 +28,7 @@ pub fn of_name(instance: &str, value: &str) -> Option<Fit> {
     (instance.contains(',') && listed.any(|one| one == value)).then_some(Fit::Range)
 }
 
-/// How a value-based instance fits a number: `16`, `1-64,128-256`, `<16`, `>1024`.
+/// The match between a value-based instance and a number: `16`, `1-64,128-256`, `<16`, `>1024`.
 pub fn of_value(instance: &str, value: Decimal) -> Option<Fit> {
     if instance.is_empty() {
         return Some(Fit::Default);

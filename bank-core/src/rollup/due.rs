@@ -1,4 +1,4 @@
-//! What of a schedule is due: one thing for each period of a calendar that is over.
+//! Due runs of a schedule: one for each past period of a calendar.
 
 use super::grid::{Every, Period, begins, holding};
 use crate::calendar::Zone;
@@ -8,19 +8,19 @@ use crate::time::{Seconds, Timestamp};
 /// Periods that are looked at in one go: more than two centuries of days.
 const LOOKED_AT: usize = 100_000;
 
-/// What is due by an instant.
+/// The runs that are due by an instant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Due {
-    /// The period whose turn it is.
+    /// The period that is due next.
     pub next: Option<Period>,
-    /// How many before it are passed over, and the last of them.
+    /// The number of skipped periods before it, and the last of them.
     pub passed_over: i64,
     /// The last of these.
     pub last_passed_over: Option<Period>,
 }
 
-/// What is due of a schedule that is done up to an instant: the first period that has been over for
-/// `delay`, once more than `catch_up` of them are, the first of the last `catch_up`.
+/// The due runs of a schedule that is done up to an instant: the first period that ended at least `delay`
+/// ago. If more than `catch_up` periods did, it is the first of the last `catch_up`.
 pub fn due(
     done_to: Timestamp,
     now: Timestamp,
@@ -167,7 +167,7 @@ mod tests {
         let until = holding(start, Every::Month, &zone).unwrap().until;
         let first = find(start, until, 0, 3).next.unwrap();
         assert_eq!((first.name.as_str(), first.from), ("2026-02", start));
-        // An instant before its end, and while it is let lie.
+        // An instant before its end, and during the delay.
         assert_eq!(find(start, Timestamp(until.0 - 1), 0, 3).next, None);
         assert_eq!(find(start, until, 60, 3).next, None);
         assert!(find(start, until.plus(Seconds(60)), 60, 3).next.is_some());

@@ -7,10 +7,10 @@ use crate::time::{MICROS, Timestamp};
 /// Seconds in a day.
 const DAY_S: i64 = 86_400;
 
-/// How long the buckets of a report are.
+/// The bucket length of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Every {
-    /// 3600 seconds, whatever the clock does.
+    /// 3600 seconds, independent of clock changes.
     Hour,
     /// From midnight to midnight: 23 or 25 hours where the clock changes.
     Day,
@@ -101,7 +101,7 @@ impl Grid {
         self.edges.iter().copied().zip(ends.copied())
     }
 
-    /// In which bucket an instant lies.
+    /// The bucket of an instant.
     pub fn find(&self, at: Timestamp) -> Option<usize> {
         let behind = self.edges.partition_point(|edge| *edge <= at);
         behind
@@ -244,7 +244,7 @@ fn week(monday: i64) -> String {
     format!("{year:04}-W{number:02}")
 }
 
-/// The hour of an instant: its name with the offset, which tells the two hours of a change apart.
+/// The hour of an instant: its name with the offset, which distinguishes the two hours of a change.
 fn hour(at: Timestamp, zone: &Zone) -> (String, Option<Timestamp>) {
     let second = at.seconds();
     let offset = zone.offset(second);

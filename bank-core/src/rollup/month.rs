@@ -4,7 +4,7 @@ use super::DAY;
 use crate::months::{Date, date, midnight};
 use crate::time::Timestamp;
 
-/// The month in which a day lies.
+/// The month of a day.
 pub fn of_day(day: i64) -> i64 {
     let Date { year, month, .. } = date(Timestamp(day.saturating_mul(DAY)));
     let years = year.saturating_sub(1970).saturating_mul(12);

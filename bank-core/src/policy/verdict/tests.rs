@@ -42,8 +42,8 @@ fn job(ended: Ended, used: i64, cpu: &str) -> Finished<'static> {
     }
 }
 
-/// auditor-api.md 9.1: what its source says ended before it began is on record at no price, whatever
-/// the policy is; without that word the clocks were wrong by a moment, and it counts a second.
+/// auditor-api.md 9.1: if the source confirms an end before the start, the use is on record at no price, with
+/// every policy. Without that confirmation the clocks differed a little, and it counts a second.
 #[test]
 fn what_stands_by_its_negative_time_is_free() {
     let mut backwards = job(Ended::Completed, -10, "5");
@@ -103,7 +103,7 @@ fn the_worked_table() {
     }
 }
 
-/// What differs from the worked job, the policy, and the quantity or why there is none.
+/// The differences from the worked job, the policy, and the quantity or the reason for none.
 const FURTHER: &[(&str, &str, &str)] = &[
     ("end=0", "DEBITALLWC", "16"),
     ("end=-9", "DEBITALLWC", "16"),
