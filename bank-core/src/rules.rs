@@ -70,7 +70,7 @@ pub fn decide(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effec
     Ok(effects)
 }
 
-/// Whether a caller may do this at all, whatever state the ledger is in.
+/// Whether a caller may do this at all, in any state of the ledger.
 ///
 /// # Errors
 /// [`Refusal::NotAllowed`].
@@ -140,7 +140,7 @@ fn by_family(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effect
     }
 }
 
-/// Whether a charge that reports a total gives money back: then it must be seen who paid.
+/// Whether a charge that reports a total gives money back: then the payers must be loaded.
 pub(crate) fn total_falls(
     charge: &Charge,
     view: &View,

@@ -17,7 +17,7 @@ use std::cmp::Reverse;
 
 pub(crate) use names::Names;
 
-/// Who pays, resolved from names.
+/// The payer, resolved from names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Payer {
     /// The project; none for usage that no project could be found for.
@@ -33,13 +33,13 @@ pub struct Payer {
     pub any_member: bool,
     /// The project's name, or what was given for it.
     pub project_name: String,
-    /// What the request says besides, where any account's lists ask for it.
+    /// Further traits of the request, if any account's lists check them.
     pub traits: Option<Box<Traits>>,
 }
 
 impl Payer {
-    /// With what the request says of class, quality of service, attributes and group. It is kept
-    /// only where an account's lists look at it: most banks have none that do.
+    /// Adds class, quality of service, attributes and group of the request. They are kept only if an
+    /// account's lists check them: most banks have no such lists.
     #[must_use]
     pub fn knowing(mut self, directory: &Directory, usage: &Usage, group: &str) -> Payer {
         if directory.looks_at_traits() {
@@ -62,18 +62,18 @@ pub struct Candidate {
     /// 0 for the project's own account, 1 for one of the project above it, and so on; an account
     /// that pays as another one's parent is one step farther than that.
     pub distance: usize,
-    /// What goes before the end time: the distance in order `hierarchy-first`, else 0.
+    /// The criterion before the end time: the distance in order `hierarchy-first`, else 0.
     pub level: usize,
-    /// How closely the project, user and machine lists fit.
+    /// The closeness of the project, user and machine lists.
     pub fit: [u8; 3],
-    /// How many other properties its lists ask for: more are closer.
+    /// The number of other properties that its lists check: more are closer.
     pub others: usize,
     /// One of its allocations pays whole, or none.
     pub discrete: bool,
 }
 
 impl Candidate {
-    /// An account that pays whatever its lists say, before all others.
+    /// An account that pays before all others, independent of its lists.
     pub fn only(account: &Account) -> Candidate {
         Candidate {
             account: account.id,
@@ -87,9 +87,9 @@ impl Candidate {
     }
 }
 
-/// Finds project, user and machine of a request that may be refused (quote, create, reserve), and
-/// says what is unknown or switched off, in the order of ledger.md 2.6. A user of whom the caller may
-/// know nothing is one that is not there (docs/reference/roles.md).
+/// Finds project, user and machine of a request that may be refused (quote, create, reserve). Refuses unknown
+/// or disabled ones, in the order of ledger.md 2.6. A user who is hidden from the caller counts as missing
+/// (docs/reference/roles.md).
 pub fn resolve(directory: &Directory, scope: &Scope, whose: &Whose) -> Result<Payer, Refusal> {
     let mut payer = find(directory, whose);
     if is_hidden(directory, scope, &payer) {
@@ -140,8 +140,8 @@ pub fn resolve(directory: &Directory, scope: &Scope, whose: &Whose) -> Result<Pa
     Ok(payer)
 }
 
-/// Whether the user of a request is nobody of whom a caller with single projects may know: no member of
-/// theirs, and nobody whom an account of the project that is meant lets spend.
+/// Whether the user of a request is hidden from a caller with single projects: no member of these projects,
+/// and not allowed to spend by any account of the named project.
 fn is_hidden(directory: &Directory, scope: &Scope, payer: &Payer) -> bool {
     let Some(user) = payer.user.filter(|_| !scope.projects.is_empty()) else {
         return false;
@@ -185,7 +185,7 @@ fn account_with_one_project<'a>(
     none.is_none().then_some((account.id, project))
 }
 
-/// The accounts whose lists match, or why none does (ledger.md 2.6).
+/// The accounts whose lists match, or the reason why none does (ledger.md 2.6).
 pub fn candidates(
     directory: &Directory,
     payer: &Payer,
@@ -218,9 +218,9 @@ pub fn for_any_member(directory: &Directory, payer: &Payer) -> Result<Vec<Candid
     Ok(found)
 }
 
-/// The accounts that are billed for usage that has happened: those whose lists match, else all of
-/// the project's, whoever used it. Of an unknown user the project is billed, not only what is open
-/// to every project (ledger.md 2.8).
+/// The accounts to bill for past usage: those whose lists match, else all of the project's, for any user. The
+/// project is billed for an unknown user, not only its accounts that are open to every project (ledger.md
+/// 2.8).
 pub fn billable(directory: &Directory, payer: &Payer) -> Vec<Candidate> {
     let how = if payer.any_member {
         User::AsMember
@@ -238,14 +238,14 @@ pub fn billable(directory: &Directory, payer: &Payer) -> Vec<Candidate> {
     found
 }
 
-/// All accounts of the project, whoever used it: who is billed where nobody else can be.
+/// All accounts of the project, for any user: billed if nobody else can be.
 pub fn anybody(directory: &Directory, payer: &Payer) -> Vec<Candidate> {
     matching(directory, payer, User::Anybody)
 }
 
-/// The accounts near the project that do not pay for a request, each with the list of theirs that says
-/// no; without one where the request names another account as the only one. `billed`: who is billed for
-/// what has happened is asked, not who may spend.
+/// The accounts near the project that do not pay for a request, each with its list that excludes the request.
+/// There is no list if the request names another account as the only one. `billed`: for past usage, not for
+/// permission to spend.
 pub fn unfit(
     directory: &Directory,
     payer: &Payer,
@@ -330,8 +330,8 @@ pub fn paying_order(
     ranked.into_iter().map(|(_, id)| id).collect()
 }
 
-/// Who pays first of these: the account of the first allocation in paying order, and where none has
-/// one, the closest.
+/// The first payer of these: the account of the first allocation in paying order, or the closest one if none
+/// has an allocation.
 pub fn first_payer(
     candidates: &[Candidate],
     allocations: &[Allocation],
@@ -346,10 +346,9 @@ pub fn first_payer(
     paying.map(|a| a.account).or_else(closest)
 }
 
-/// What a deposit into an account brings to it and to those below it: children in the order of
-/// their numbers, each before its parent; every share is rounded down to the bank's smallest unit,
-/// and where the shares make 100 the last child takes the rest (ledger.md 2.1). Parts of nothing
-/// are left out.
+/// The distribution of a deposit into an account over it and those below it: children in the order of their
+/// numbers, each before its parent. Every share is rounded down to the bank's smallest unit. If the shares
+/// make 100, the last child takes the rest (ledger.md 2.1). Parts of zero are left out.
 pub fn spread(directory: &Directory, account: AccountId, amount: i64) -> Vec<(AccountId, i64)> {
     let mut parts = Vec::new();
     spread_below(directory, account, amount, 0, &mut parts);
@@ -409,8 +408,8 @@ pub fn account_by_name<'a>(directory: &'a Directory, name: &str) -> Result<&'a A
     }
 }
 
-/// Every account that may come to pay for a request, fallback accounts included: what must be
-/// loaded before anything can be decided.
+/// Every account that may pay for a request, fallback accounts included: these must be loaded before any
+/// decision.
 pub fn possible_payers(directory: &Directory, whose: &Whose) -> Vec<AccountId> {
     let payer = Names::of(whose).numbers(directory);
     let mut ids: Vec<AccountId> = Vec::new();

@@ -1,52 +1,51 @@
-//! How a charge is measured and who covers what is short, beyond the plain "so many seconds more"
-//! (ledger.md 2.8, decisions.md 7, 8 and 14).
+//! Terms of a charge beyond the plain "number of further seconds": its measure, and who covers the uncovered
+//! part (ledger.md 2.8, decisions.md 7, 8 and 14).
 
 use crate::amount::Amount;
 use crate::ids::InstanceId;
 use crate::time::{Seconds, Timestamp};
 
-/// The terms of a charge by hand or by a program that knows more than a scheduler says.
+/// The terms of a charge by hand or by a program with more facts than a scheduler.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a term of its own, and each is the exception"
 )]
 pub struct Terms {
-    /// The charged window. Who sends start and end gets window rules: what is billed already is
-    /// left out or refused (decisions.md 8).
+    /// The charged window. With start and end, the window rules apply: a part that is billed already is left
+    /// out or refused (decisions.md 8).
     pub window: Option<Span>,
     /// The caller reports totals: billed is the price of the total less what was billed before,
     /// and a total that falls gives money back (decisions.md 7).
     pub total: bool,
-    /// Bill this, whatever the rates say; zero or above.
+    /// The amount to bill, independent of the rates; zero or above.
     pub amount: Option<Amount>,
     /// Why this amount: kept in the journal, at most [`ITEMISATION_BYTES_MAX`] bytes.
     pub itemisation: String,
-    /// Who covers what is short; the site's policy where it is not said.
+    /// Who covers the uncovered part; the site's policy if none is given.
     pub shortfall: Option<Shortfall>,
-    /// The caller delivers at once and in order: it is about the newest use of the id, whatever
-    /// the caller's clock says (gold-wire.md 5).
+    /// The caller delivers at once and in order: the charge is for the newest use of the id, independent of
+    /// the caller's clock (gold-wire.md 5).
     pub newest: bool,
-    /// Only the project that the request names pays: what is held for another one is given back,
-    /// and the instance forgets who paid (gold-wire.md 4).
+    /// Only the project in the request pays. Amounts held for another one are released, and the instance
+    /// drops its earlier payer (gold-wire.md 4).
     pub named_only: bool,
-    /// How long an instance without a lien waits for its next charge; the site's policy where it
-    /// is not said.
+    /// Time for which an instance without a lien waits for its next charge; the site's policy if none is
+    /// given.
     pub idle: Option<Seconds>,
-    /// Whose word it is: `nami`, `gold` or an import source. None for a person, who may charge
-    /// whatever a machine's source is (decisions.md 19).
+    /// The source: `nami`, `gold` or an import source. None for a person, who may charge with any source of
+    /// the machine (decisions.md 19).
     pub source: Option<String>,
-    /// No money moves, whatever the mode is: priced as in mode `track` (decisions.md 30).
+    /// No money moves, in any mode: priced as in mode `track` (decisions.md 30).
     pub track: bool,
     /// A finished use: what is charged is the whole of it.
     pub finished: Option<Whole>,
-    /// What was charged of it before waited for a project: it goes back first, and what is charged is
-    /// the whole of it again.
+    /// The earlier charge waited for a project: it goes back first, and then the whole use is charged again.
     pub assigned: bool,
 }
 
 impl Terms {
-    /// What is said of an amount as given; none where the rates make it.
+    /// The explanation of a given amount; none if the rates decide the amount.
     pub(crate) fn given(&self) -> Option<String> {
         self.amount.map(|_| self.itemisation.clone())
     }
@@ -57,9 +56,9 @@ impl Terms {
 pub struct Whole {
     /// When it began: the rates of then count.
     pub began: Timestamp,
-    /// Which instance an amended record is about; the open one, else a new one, where none is named.
+    /// The instance of an amended record; if none is named, the open one, else a new one.
     pub instance: Option<InstanceId>,
-    /// What the journal says of it: policy, metric and quantity.
+    /// The remark for the journal: policy, metric and quantity.
     pub remark: String,
 }
 
@@ -69,7 +68,7 @@ pub const ITEMISATION_BYTES_MAX: usize = 1024;
 /// Separate windows that are remembered of one instance; what touches is one.
 pub const SPANS_MAX: usize = 500;
 
-/// What becomes of a charge that lien and free money do not cover (ledger.md 2.8, step 3).
+/// The treatment of a charge that lien and free money do not cover (ledger.md 2.8, step 3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shortfall {
     /// The first allocation goes below zero: usage is never lost.
@@ -102,7 +101,7 @@ impl Shortfall {
     }
 }
 
-/// What becomes of a window that was billed in part or whole (decisions.md 8).
+/// The treatment of a window that was billed in part or whole (decisions.md 8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overlap {
     /// Only the rest is billed.
@@ -112,13 +111,13 @@ pub enum Overlap {
     Reject,
 }
 
-/// What becomes of time that a scheduler reports beyond what can have been used (nami.md 1.4).
+/// The treatment of reported time beyond the plausible maximum (nami.md 1.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Excess {
-    /// It is not billed; a `disputed` row tells how much it was.
+    /// It is not billed; a `disputed` row records the time.
     #[default]
     Clip,
-    /// It is billed; a `disputed` row tells how much it was.
+    /// It is billed; a `disputed` row records the time.
     Accept,
     /// The charge is refused.
     Refuse,
@@ -144,7 +143,7 @@ impl Span {
         self.start < other.end && other.start < self.end
     }
 
-    /// What is left of it without others, which are in order and apart from one another.
+    /// The rest of it without others, which are in order and disjoint.
     pub fn without(&self, others: &[Span]) -> Vec<Span> {
         let mut rest = Vec::new();
         let mut start = self.start;
@@ -208,16 +207,16 @@ pub(crate) fn read_windows(reason: &str) -> Vec<Span> {
     text.split(',').filter_map(one).collect()
 }
 
-/// The word after it, of a charge whose amount a minimum or maximum made another.
+/// The word before the exact sum, of a charge whose amount a minimum or maximum changed.
 const EXACT: &str = "exact=";
 
-/// What a charge added to the running exact sum, in trillionths of a credit, for the journal: so
-/// that an undo takes away what stands no more, not what a bound made of it.
+/// The addition of a charge to the running exact sum, in trillionths of a credit, for the journal. An undo
+/// subtracts this sum, not the bounded amount.
 pub(crate) fn written_exact(added: i128) -> String {
     format!("{EXACT}{added}")
 }
 
-/// Reads what [`written_exact`] wrote; only windows stand before it.
+/// Reads the text of [`written_exact`]; only windows can precede it.
 pub(crate) fn read_exact(reason: &str) -> Option<i128> {
     let mut words = reason
         .split(' ')
@@ -243,15 +242,15 @@ pub(crate) const TOTAL: &str = "total";
 
 /// Whether a charge reported a total: its seconds are what was new, its price is that of all.
 pub fn is_of_total(reason: &str) -> bool {
-    // What is said of an amount as given comes from outside.
+    // The explanation of a given amount is outside input.
     let own = reason.split(GIVEN).next().unwrap_or_default();
     own.split(' ').any(|word| word == TOTAL)
 }
 
-/// The word before what was said of an amount as given: the last of the reason.
+/// The word before the explanation of a given amount: the last of the reason.
 const GIVEN: &str = "itemisation=";
 
-/// What was said of an amount as given, for the journal; it may be nothing.
+/// The explanation of a given amount, for the journal; it may be empty.
 pub(crate) fn written_given(text: &str) -> String {
     format!("{GIVEN}{text}")
 }

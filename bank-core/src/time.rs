@@ -70,12 +70,12 @@ impl Window {
         Window { start, end: None }
     }
 
-    /// Whether an instant lies inside.
+    /// Whether an instant is inside.
     pub fn contains(&self, at: Timestamp) -> bool {
         self.start.is_none_or(|s| s <= at) && self.end.is_none_or(|e| at < e)
     }
 
-    /// Whether the start lies before the end.
+    /// Whether the start is before the end.
     pub fn is_proper(&self) -> bool {
         match (self.start, self.end) {
             (Some(start), Some(end)) => start < end,

@@ -1,4 +1,4 @@
-//! What a job or reservation used, as the price engine sees it: properties with values.
+//! The usage of a job or reservation, as the price engine sees it: properties with values.
 
 pub mod kept;
 pub mod text;
@@ -17,7 +17,7 @@ pub const ATTRIBUTE_VALUE_MAX: usize = 1024;
 /// Measured or requested usage of one document, without its duration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Processors; none where the document does not say.
+    /// Processors; none if the document has none.
     pub processors: Option<Decimal>,
     /// Nodes.
     pub nodes: Option<Decimal>,
@@ -33,7 +33,7 @@ pub struct Usage {
     pub class: Option<String>,
     /// Other usage attributes, as text; those that read as a decimal count as numbers too.
     pub attributes: Vec<(String, String)>,
-    /// What rates by `Processors` count over time, where a charge policy says it (nami.md 4.3).
+    /// The quantity that rates by `Processors` count over time, if a charge policy sets it (nami.md 4.3).
     pub counted: Option<Fraction>,
 }
 

@@ -12,49 +12,49 @@ use crate::terms::Span;
 use crate::time::Timestamp;
 use std::collections::BTreeSet;
 
-/// The rows that [`crate::need::need`] asked for, as they are before the command.
+/// The rows that [`crate::need::need`] lists, as they are before the command.
 #[derive(Clone, Debug, Default)]
 pub struct View {
     /// The uses of the object's id, newest first, at most [`crate::need::INSTANCES_MAX`].
     pub instances: Vec<Instance>,
-    /// The allocations of the accounts asked for, and those that the newest liens lie on.
+    /// The allocations of the requested accounts, and those of the newest liens.
     pub allocations: Vec<Allocation>,
     /// The quote of the TID.
     pub quote: Option<Quote>,
     /// Open liens on the allocations asked about.
     pub liens: Vec<Lien>,
-    /// How many instances of the project, user or machine asked about are open.
+    /// The number of open instances of the requested project, user or machine.
     pub open_instances: i64,
     /// Cycles with a boundary that is due.
     pub cycles: Vec<Cycle>,
-    /// The transaction asked for, the one that it reverses, and so on.
+    /// The requested transaction, the one that it reverses, and so on.
     pub past: Vec<PastTx>,
-    /// The account that the transaction asked for removed.
+    /// The account that the requested transaction removed.
     pub removed: Option<AccountId>,
-    /// What was charged to the one instance in view, and what became of that, in order.
+    /// The charges of the one instance in view, and their later changes, in order.
     pub history: Vec<Placed>,
     /// Its usage rows, in order.
     pub usages: Vec<UsageRow>,
-    /// Instances whose open liens lie on what goes or comes back.
+    /// Instances with open liens on allocations that are removed or restored.
     pub holders: Vec<Instance>,
-    /// When the newest quote was made, where it was asked for.
+    /// The time of the newest quote, if requested.
     pub newest_quote: Option<Timestamp>,
     /// The numbers that new rows get.
     pub next: Next,
     /// The billed windows of the instances, in order.
     pub windows: Vec<(InstanceId, Vec<Span>)>,
-    /// When a start of the object was refused last, where it was asked for.
+    /// The time of the last refused start of the object, if requested.
     pub refused: Option<Timestamp>,
-    /// What allocations have paid for the newest instances.
+    /// The amounts that allocations have paid for the newest instances.
     pub paid: Vec<Paid>,
     /// Amounts that came into allocations without a start after the requested instant; allocations without
     /// such an amount are left out.
     pub came_after: Vec<(AllocationId, Amount)>,
-    /// The finished use of the identity asked for; its instance is among those above.
+    /// The finished use of the requested identity; its instance is among those above.
     pub known: Option<KnownUse>,
     /// The finished uses of the object, from any source.
     pub others: Vec<OtherUse>,
-    /// What is known of each report of a chunk, in their order.
+    /// The stored data for each report of a chunk, in their order.
     pub already: Vec<Already>,
     /// Of the machines of a chunk that no source has claimed, those on which something was charged.
     pub charged_machines: BTreeSet<String>,
@@ -62,19 +62,19 @@ pub struct View {
     pub machine_charged: bool,
     /// The period that was closed last.
     pub closed: Option<ClosedPeriod>,
-    /// What accounts had at the instant asked about.
+    /// The totals of accounts at the requested instant.
     pub totals: Vec<PeriodTotal>,
-    /// What is raised of the topics asked about.
+    /// The raised alerts of the requested topics.
     pub attention: Vec<Open>,
-    /// The proposal asked for.
+    /// The requested proposal.
     pub proposal: Option<Proposal>,
-    /// What the caller moved today, where it was asked for.
+    /// The amounts that the caller moved today, if requested.
     pub moved: MovedBefore,
-    /// What whoever proposed the command moved today, likewise.
+    /// The amounts that the proposer of the command moved today, likewise.
     pub moved_by_proposer: MovedBefore,
 }
 
-/// What a caller has moved on a day.
+/// The amounts that a caller has moved on a day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MovedBefore {
     /// All keys, tokens and persons of the client together.
@@ -83,7 +83,7 @@ pub struct MovedBefore {
     pub by_actor: i128,
 }
 
-/// What is known of a report of a chunk.
+/// The stored data for a report of a chunk.
 #[derive(Clone, Debug, Default)]
 pub struct Already {
     /// The finished use of its identity.
@@ -95,7 +95,7 @@ pub struct Already {
 }
 
 impl View {
-    /// The use whose history is requested: the known one of an identity, else the only one.
+    /// The use whose history is requested: the stored one of an identity, else the only one.
     pub fn instance_asked_for(&self) -> Option<&Instance> {
         let known = self.known.as_ref().and_then(|known| known.instance);
         match (known, self.instances.as_slice()) {
@@ -118,19 +118,19 @@ impl View {
     }
 }
 
-/// What a rule knows besides the rows.
+/// The input of a rule besides the rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// Reference data.
     pub directory: &'a Directory,
     /// The ledger clock: never before the last recorded transaction (decisions.md 9).
     pub now: Timestamp,
-    /// What the caller may touch.
+    /// The scope of the caller.
     pub scope: &'a crate::command::Scope,
 }
 
 impl Context<'_> {
-    /// Whether a project lies in the caller's scope: it or one above it is named there.
+    /// Whether a project is in the caller's scope: the scope names it or one above it.
     pub(crate) fn may_touch(&self, project: Option<ProjectId>, name: &str) -> bool {
         self.scope.has_project(self.directory, project, name)
     }

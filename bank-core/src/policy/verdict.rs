@@ -61,8 +61,8 @@ const NO_CPU_DATA: i128 = 10_000_000;
 /// The verdict of a policy on a job.
 ///
 /// # Errors
-/// [`Refusal::BadValue`] for a job that is not over, [`Refusal::MissingField`] where it started and
-/// its end is not said, [`Refusal::AmountOverflow`] where exact arithmetic ends.
+/// [`Refusal::BadValue`] for a job that is not over, [`Refusal::MissingField`] if it started and its end is
+/// missing, [`Refusal::AmountOverflow`] if the result exceeds exact arithmetic.
 pub fn verdict(policy: ChargePolicy, job: &Finished<'_>) -> Result<Verdict, Refusal> {
     let ended = job.figures.ended;
     match ended {

@@ -1,5 +1,4 @@
-//! Who may do what (ledger.md 8): roles of people, limits of amounts, proposals, keys in place of
-//! old ones.
+//! Permissions (ledger.md 8): roles of people, limits of amounts, proposals, keys that replace old ones.
 
 mod guard;
 mod limit;

@@ -57,14 +57,14 @@ pub(super) fn decide(
     Ok(postings.finish(change.outcome))
 }
 
-/// A change of the reference data, and what the journal says of it.
+/// A change of the reference data, and its text in the journal.
 struct Change {
     rows: Vec<DirectoryRow>,
     outcome: Outcome,
     detail: String,
 }
 
-/// Words with a meaning of their own in an account's lists.
+/// Words with a special meaning in an account's lists.
 const RESERVED: [&str; 2] = ["ANY", "MEMBERS"];
 
 /// The name of something that lists may name.
@@ -92,7 +92,7 @@ fn switched(old: Option<Mode>, new: Option<Mode>) -> String {
     format!("{}>{}", word(old), word(new))
 }
 
-/// Nothing that open jobs name can be removed: their liens and charges would lose it.
+/// Refuses to remove an object that open jobs name: their liens and charges would lose it.
 fn no_open_jobs(name: &str, view: &View) -> Result<(), Refusal> {
     if view.open_instances == 0 {
         return Ok(());

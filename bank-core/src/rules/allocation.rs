@@ -37,7 +37,7 @@ pub(super) fn set(set: &SetAllocation, view: &View, ctx: &Context<'_>) -> Result
     Ok(postings.finish(Outcome::Allocation(changed, outlived.collect())))
 }
 
-/// The window asked for.
+/// The requested window.
 fn new_window(set: &SetAllocation, old: &Allocation, now: Timestamp) -> Result<Window, Refusal> {
     let start = set.start.unwrap_or(old.window.start);
     let mut window = Window {
@@ -65,7 +65,7 @@ pub(super) fn not_backwards(window: Window, old: &Allocation, now: Timestamp) ->
     Window { end, ..window }
 }
 
-/// Gives an allocation another window and limit, and says so in the journal.
+/// Changes the window and limit of an allocation, and journals the change.
 pub(super) fn reshape(
     postings: &mut Postings,
     new: &Shape,
@@ -84,7 +84,7 @@ pub(super) fn reshape(
     postings.post(EntryKind::Modify, id, Delta::default(), &about)
 }
 
-/// What a change changes, for people: `end=2027-01-01T00:00:00Z was=infinity`.
+/// The text of a change, for people: `end=2027-01-01T00:00:00Z was=infinity`.
 fn described(old: &Shape, new: &Shape, ctx: &Context<'_>) -> String {
     let side = |at: Option<Timestamp>, none: &str| at.map_or_else(|| none.to_owned(), months::text);
     let limit = |amount: Amount| amount.display(ctx.directory.bank.precision).to_string();

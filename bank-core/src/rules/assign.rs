@@ -1,5 +1,5 @@
-//! Finished usage that no project could be found for gets one after all (ledger.md 2.8,
-//! decision 0046): each once, at the rates of its own time, and nothing else is touched.
+//! Assigns finished usage without a project (ledger.md 2.8, decision 0046): each use once, at the rates of
+//! its own time, and nothing else changes.
 
 use crate::amount::Amount;
 use crate::command::{Assign, Charge, Request, Whose};
@@ -65,8 +65,8 @@ fn no_payer(assign: &Assign) -> Refusal {
     }
 }
 
-/// Whether everything that an instance was charged waits for a project: on `#unbilled`, or in shadow
-/// figures that stand on no account. What a person gave back of it, or settled, is theirs to mend.
+/// Whether all charges of an instance wait for a project: on `#unbilled`, or in shadow figures without an
+/// account. A person who refunded or settled part of it has to correct it.
 fn waits(
     assign: &Assign,
     project: &str,
@@ -82,7 +82,7 @@ fn waits(
         let placed = |kind| kind == EntryKind::ChargeNotional;
         let mut shadow = view.history.iter().filter(|(_, e)| placed(e.kind));
         let nowhere = instance.billed.is_zero() && shadow.all(|(_, e)| e.allocation.is_none());
-        // Shadow figures of a project without an allocation stand nowhere, before as after.
+        // Shadow figures of a project without an allocation have no allocation, before and after.
         let charge = || whole(assign, instance, Became::Charged, view, ctx);
         if !nowhere {
             return Ok(Wait::None);
@@ -257,7 +257,7 @@ fn whole(
     ctx: &Context<'_>,
 ) -> Charge {
     let known = &instance.facts;
-    // What was undone and done again has its quantities with the first of them.
+    // After undo and redo, the first of the rows has the quantities.
     let told = view.usages.iter().rev().find(|row| !row.facts.is_empty());
     let last = told.or(view.usages.last());
     let priced = last.and_then(|row| usage::text::read(&row.facts, Some(row.processors)));
@@ -299,8 +299,8 @@ fn whole(
     }
 }
 
-/// When it counts: at the end of the use, if anything of the project could pay then; else now, for
-/// what is there now pays for what was used before.
+/// The effective time: the end of the use, if any account of the project could pay then; else now, since
+/// present money pays for earlier usage.
 fn when(
     whose: &Whose,
     known: &Facts,

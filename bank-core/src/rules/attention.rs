@@ -23,8 +23,8 @@ pub(super) fn decide(
     }
 }
 
-/// Raises what is not raised and clears what is: each (kind, subject, threshold) once, whoever looked
-/// at the figures and however often.
+/// Raises the topics that are not raised and clears those that are: each (kind, subject, threshold) once,
+/// however often the figures are checked.
 fn turn(events: &[Event], view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     if events.len() > CHANGES_MAX {
         return Err(Refusal::BadValue {
@@ -101,7 +101,7 @@ fn switch(set: &Switch, view: &View, ctx: &Context<'_>) -> Result<Effects, Refus
     Ok(postings.finish(Outcome::Attention(1)))
 }
 
-/// A transaction of its own with one entry that moves nothing.
+/// A separate transaction with one entry that moves nothing.
 fn write(
     postings: &mut Postings,
     event: Event,

@@ -91,7 +91,7 @@ pub(super) fn falls(charge: &Charge, view: &View, ctx: &Context<'_>) -> bool {
     begun.is_ok_and(|begun| begun.priced.is_some_and(|amount| amount < Amount::ZERO))
 }
 
-/// A charge whose amount is known and whose payers are not.
+/// A charge with a known amount and open payers.
 struct Begun<'a> {
     bill: Bill,
     mode: Mode,
@@ -99,9 +99,9 @@ struct Begun<'a> {
     counted: Seconds,
     /// None where exact arithmetic ended.
     priced: Option<Amount>,
-    /// Whom an earlier record of the use was charged to, where this one names others.
+    /// The owner to whom an earlier record of the use was charged, if this one names another.
     moved_from: Option<Owner>,
-    /// What allocations have paid for the instance.
+    /// The amounts that allocations have paid for the instance.
     paid: &'a [Paid],
 }
 
@@ -176,14 +176,14 @@ fn begin<'a>(
     })
 }
 
-/// Keeps what a charge says with the instance. A scheduler and a collector speak of the whole object: what
-/// they say last holds. A person says when the time was that each charge is for: the object has all of it.
+/// Keeps the facts of a charge with the instance. A scheduler and a collector report the whole object: their
+/// latest facts hold. A person reports the time of each charge: the object has all of it.
 fn keep_said(facts: &mut Facts, charge: &Charge, ctx: &Context<'_>) -> bool {
     let (start, end) = (facts.start, facts.end);
     let is_collected = charge.terms.finished.is_some() && !charge.request.facts.other.is_empty();
     let before = is_collected.then(|| facts.other.clone());
     let changed = keep_facts(facts, &charge.request, ctx);
-    // What a scheduler's documents said before the collector came stays beside it.
+    // Statements of a scheduler's documents before the collector's report stay beside it.
     let documents = before.iter().flat_map(|before| kept::of_documents(before));
     facts.other.extend(documents.cloned());
     if charge.terms.source.is_none() && charge.terms.finished.is_none() {
@@ -203,7 +203,7 @@ fn mode(charge: &Charge, instance: &Instance, payer: &Payer, ctx: &Context<'_>) 
     instance.mode.unwrap_or_else(of_now)
 }
 
-/// The instance that a charge is about, known or new; what waited for a project has gone back of it.
+/// The existing or new instance of a charge; a charge that waited for a project has been returned.
 fn subject(
     postings: &mut Postings,
     charge: &Charge,
@@ -223,8 +223,7 @@ fn subject(
     Ok(instance)
 }
 
-/// Journals what a bound made of the exact sum, that a total was reported, and what is said of a finished
-/// use.
+/// Journals the effect of a bound on the exact sum, the report of a total, and the remark on a finished use.
 fn remark_terms(postings: &mut Postings, charge: &Charge, priced: Option<&Billed>) {
     // Each goes to the front, so the sum is first. The journal marks an amended record of a finished use by
     // its word.
@@ -246,7 +245,7 @@ fn is_late(charge: &Charge, instance: &Instance) -> bool {
     !instance.is_open() && !is_first
 }
 
-/// Who covers what is short: what the charge says, else the site.
+/// Who covers the uncovered part: as the charge specifies, else as the site does.
 fn shortfall(charge: &Charge, ctx: &Context<'_>) -> Shortfall {
     let site = ctx.directory.policy.shortfall;
     charge.terms.shortfall.unwrap_or(site)
@@ -290,7 +289,7 @@ fn other_project(
     Ok(())
 }
 
-/// Whom the request names; where it names nobody, whom the instance knows.
+/// The payer in the request; if it names none, the payer in the instance.
 fn payer(instance: &Instance, request: &Request, ctx: &Context<'_>) -> Payer {
     let facts = &instance.facts;
     let names = Names::of(&request.whose).or_of(facts);
@@ -316,23 +315,23 @@ struct Bill {
     debt: Amount,
     /// The part of the debt that comes from under other liens.
     against_liens: Amount,
-    /// What the fallback account covered.
+    /// The amount paid by the fallback account.
     by_fallback: Amount,
-    /// Who covers what is short.
+    /// Who covers the uncovered part.
     shortfall: Shortfall,
     outcome: Billing,
-    /// What strict enforcement would have said to a finished use.
+    /// The refusal of strict enforcement for a finished use.
     would_refuse: Option<&'static str>,
     /// The allocation that carries what nothing covers, and an amount of zero.
     first: Option<AllocationId>,
     facts_changed: bool,
     binding: Binding,
     unpriced: bool,
-    /// What the caller says of an amount as given.
+    /// The caller's explanation of a given amount.
     given: Option<String>,
     /// The machine, where this charge is the first of its source.
     claimed: Option<Machine>,
-    /// The instance's standing before.
+    /// The instance's state before.
     before: Standing,
     /// It waited for a project: where that cannot pay, it goes on waiting.
     assigned: bool,
@@ -343,7 +342,7 @@ struct Bill {
     plausible: Plausible,
 }
 
-/// What the instance's lien had to do with a charge.
+/// The relation of the instance's lien to a charge.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LienUse {
     /// There was none.

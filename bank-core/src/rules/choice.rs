@@ -1,6 +1,5 @@
-//! What a lien or a charge is asked with is written down where its entries do not tell it: an account
-//! named as the only one, a user's default project, what lists look at, the account that paid before
-//! (decision note 0082).
+//! Records the input of a lien or a charge that its entries do not contain: a single named account, a user's
+//! default project, traits for lists, the account that paid before (decision note 0082).
 
 use crate::effects::Choice;
 use crate::ids::AccountId;
@@ -25,7 +24,7 @@ pub(super) fn tell(
     postings.choose(Choice::of(payer, own));
 }
 
-/// Whether whoever looks for the names that the entries have finds this payer.
+/// Whether a look-up by the names in the entries finds this payer.
 fn is_named(payer: &Payer, instance: &Instance, ctx: &Context<'_>) -> bool {
     let for_reservation = instance.key.object_type == ObjectType::Reservation;
     let names = Names::on(&instance.key.machine, for_reservation).or_of(&instance.facts);

@@ -1,4 +1,4 @@
-//! What the journal says of the clock itself: steps back, and jumps that an operator confirmed.
+//! Journal entries about the clock: steps back, and jumps that an operator confirmed.
 
 use crate::effects::{Effects, EntryKind, Outcome};
 use crate::months;
@@ -20,8 +20,7 @@ pub(crate) fn stepped_back(shown: Timestamp, view: &View, now: Timestamp) -> Eff
     postings.finish(Outcome::Swept)
 }
 
-/// An operator says that a clock which jumped to `shown` is right. One that the ledger follows has
-/// not jumped.
+/// An operator confirms a clock that jumped to `shown`. A clock that the ledger follows has not jumped.
 pub(super) fn confirm(
     shown: Timestamp,
     note: &str,

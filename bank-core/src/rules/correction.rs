@@ -1,6 +1,6 @@
-//! After the fact: transfers, refunds, corrections, reversals, settlements and removals
-//! (ledger.md 2.3, 2.4, 2.11, 2.13). History is never rewritten: each is a transaction of its own
-//! that points at what it takes back.
+//! After the fact: transfers, refunds, corrections, reversals, settlements and removals (ledger.md 2.3, 2.4,
+//! 2.11, 2.13). History is never rewritten: each is a separate transaction that refers to the one that it
+//! takes back.
 
 mod adjust;
 mod liens;
@@ -78,7 +78,7 @@ pub(in crate::rules) fn move_money(
     postings.post(EntryKind::Expire, id, delta, &beside)
 }
 
-/// What is there of an allocation without its credit: what liens leave of its amount.
+/// The amount of an allocation without its credit, less its liens.
 fn own_money(allocation: &Allocation) -> i128 {
     i128::from(allocation.amount.0)
         .saturating_sub(i128::from(allocation.held.0))
@@ -131,9 +131,9 @@ pub(in crate::rules) fn announce(
     }
 }
 
-/// An instance whose running sum falls by what was billed, or rises again: what its next charge
-/// adds stays the same (decisions.md 7). Where a minimum or maximum made the amount of the charge, `exact`
-/// says what the charge added to the sum, and what stands is priced anew (decision note 0022).
+/// Lowers the running sum of an instance by the billed amount, or raises it again: the next charge adds the
+/// same as before (decisions.md 7). If a minimum or maximum changed the amount of the charge, `exact` is its
+/// addition to the sum. The rest is priced again (decision note 0022).
 fn shift_exact_sum(
     instance: &mut Instance,
     minor: i64,

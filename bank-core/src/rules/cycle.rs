@@ -1,7 +1,7 @@
 //! Cycles: defined, and run at their boundaries (ledger.md 10, idea 9).
 //!
-//! The boundary is data: which one is next stands in the cycle's row, and moves on in the
-//! transaction that makes the period's allocation. So each is run once, whatever happens.
+//! The boundary is data: the cycle's row contains the next one. It advances in the transaction that makes the
+//! period's allocation, so each boundary runs exactly once.
 
 use crate::amount::Amount;
 use crate::command::{AddCycle, SetCycle};
@@ -115,9 +115,9 @@ pub(super) fn run_now(
     Ok(postings.finish(Outcome::CycleRun(run)))
 }
 
-/// One boundary, in a transaction of its own: a new allocation for the period, its money, and the
-/// share of what is free on the one before. What liens hold stays where it is held, a debt stays
-/// where it was made, and the rest expires with its window.
+/// Runs one boundary, in a separate transaction: a new allocation for the period, its money, and the
+/// carried-over share of the free amount on the one before. Held amounts and debts stay on the old
+/// allocation, and the rest expires with its window.
 pub(super) fn run(
     postings: &mut Postings,
     cycle: &Cycle,

@@ -1,10 +1,10 @@
-//! What strict enforcement would have come to, had it begun at an instant: the uses that happened,
-//! one after the other as they began, against the money that there was.
+//! Simulates strict enforcement from an instant on: the past uses, in the order of their starts, against the
+//! money at the time.
 //!
-//! This is more than the `would_refuse` of the journal. There a use that would have been refused ran
-//! all the same and took shadow money; here it does not run, so that its money is there for the next.
-//! A use needs what it cost in the end, from its start on: what a scheduler would have held beyond
-//! that, for the time that was asked for, is not counted.
+//! This is more than the `would_refuse` of the journal. There, a use that would have been refused still ran
+//! and took shadow money. Here it does not run, so its money is there for the next. A use needs its final
+//! cost, from its start on. The further amount that a scheduler would have held for the requested time is not
+//! counted.
 
 use super::funds::{covering, funds, lay, unblocked};
 use crate::amount::Amount;
@@ -30,12 +30,12 @@ pub struct Change {
     pub amount: i64,
 }
 
-/// Who may pay for uses of the same people on the same machine, or why nobody may.
+/// The possible payers for uses of the same people on the same machine, or the refusal.
 #[derive(Clone, Debug)]
 pub struct Party(Result<(Payer, Vec<Candidate>), Refusal>);
 
 impl Party {
-    /// Finds out who may pay; the group and the usage are for accounts whose lists ask for them.
+    /// Finds the possible payers; the group and the usage are for accounts with lists that check them.
     pub fn new(ctx: &Context<'_>, whose: &Whose, usage: &Usage, group: &str) -> Party {
         let directory = ctx.directory;
         let found = select::resolve(directory, &Scope::default(), whose).and_then(|payer| {
@@ -52,13 +52,13 @@ impl Party {
 /// A use that happened without enforcement.
 #[derive(Clone, Copy, Debug)]
 pub struct PastUse<'a> {
-    /// Who may pay for it.
+    /// The possible payers.
     pub party: &'a Party,
     /// When it began.
     pub start: Timestamp,
     /// When it ended.
     pub end: Timestamp,
-    /// What it cost; zero or above.
+    /// The cost; zero or above.
     pub cost: Amount,
 }
 
@@ -73,8 +73,8 @@ pub struct Enforcement<'a> {
 }
 
 impl<'a> Enforcement<'a> {
-    /// Begins with the allocations as they stood at that instant, and with every change to them
-    /// since, in the order of their times. An allocation that came later stands with nothing in it.
+    /// Begins with the allocations at that instant, and with every later change to them, in the order of
+    /// their times. A later allocation begins empty.
     pub fn new(ctx: &'a Context<'a>, standing: Vec<Allocation>, changes: Vec<Change>) -> Self {
         let of = standing.iter().map(|a| (a.id, a.account)).collect();
         let mut allocations: BTreeMap<AccountId, Vec<Allocation>> = BTreeMap::new();
@@ -93,11 +93,11 @@ impl<'a> Enforcement<'a> {
         }
     }
 
-    /// Whether a use would have run; then its cost is taken from who would have paid. To be asked in
-    /// the order of the starts.
+    /// Whether a use would have run; then its cost is taken from its payers. Call it in the order of the
+    /// starts.
     ///
     /// # Errors
-    /// The refusal that its scheduler would have had.
+    /// The refusal that its scheduler would have received.
     pub fn begin(&mut self, past: &PastUse<'_>) -> Result<(), Refusal> {
         self.follow(past.start);
         let (payer, open) = past.party.0.as_ref().map_err(Clone::clone)?;
@@ -114,7 +114,7 @@ impl<'a> Enforcement<'a> {
         }
     }
 
-    /// What would be left on an account's allocations that are usable at an instant, minor units.
+    /// The rest on an account's allocations that are usable at an instant, minor units.
     pub fn left(&self, account: AccountId, at: Timestamp) -> i128 {
         let own = self.allocations.get(&account).into_iter().flatten();
         let usable = own.filter(|a| a.window.contains(at));
@@ -148,7 +148,7 @@ impl<'a> Enforcement<'a> {
         Ok(())
     }
 
-    /// The account that stands in for the one that would pay first, where the bank itself does that.
+    /// The fallback account of the one that would pay first, if the bank itself selects it.
     fn fallback(
         &self,
         open: &[Candidate],
@@ -188,7 +188,7 @@ mod tests {
     use crate::model::{Account, Constraint, Dimension, Project};
     use crate::time::Window;
 
-    /// Project chem with an account of its own, and one that stands in for it where the bank decides.
+    /// Project chem with its own account, and a fallback account if the bank selects it.
     fn directory(fallback: FallbackMode) -> Directory {
         let bank = Bank {
             uuid: "u".into(),

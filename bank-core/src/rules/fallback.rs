@@ -1,5 +1,5 @@
-//! The account that pays where one is short: which settings may stand, what is priced there, and
-//! who came to run on it (nami.md 5).
+//! Fallback accounts: allowed settings, prices there, and a report of uses that a fallback paid for (nami.md
+//! 5).
 
 use crate::command::{Command, Reserve};
 use crate::effects::{DirectoryRow, Effects, Shortage};
@@ -11,8 +11,8 @@ use crate::usage::Usage;
 use crate::view::Context;
 use std::borrow::Cow;
 
-/// Refuses a change of accounts or machines after which a fallback falls back itself. What was
-/// wrong before is left to whoever puts it right.
+/// Refuses a change of accounts or machines after which a fallback account has a fallback itself. An earlier
+/// fault does not block the repair of it.
 pub(super) fn check(effects: &Effects, ctx: &Context<'_>) -> Result<(), Refusal> {
     let by_suffix =
         |fallback: &Option<String>| fallback.as_deref().is_some_and(|f| f.starts_with('+'));
@@ -43,8 +43,8 @@ pub(super) fn check(effects: &Effects, ctx: &Context<'_>) -> Result<(), Refusal>
     }
 }
 
-/// What an instance's price counts: on its fallback account the machine's `fallback_qos` stands for
-/// the quality of service that was asked for.
+/// The usage that is priced: on its fallback account, the machine's `fallback_qos` replaces the requested
+/// quality of service.
 pub(super) fn priced<'a>(instance: &'a Instance, ctx: &Context<'_>) -> Cow<'a, Usage> {
     let asked = &instance.facts.usage;
     let on_fallback = instance.fallback_from.is_some();
@@ -58,8 +58,8 @@ pub(super) fn priced<'a>(instance: &'a Instance, ctx: &Context<'_>) -> Cow<'a, U
     }
 }
 
-/// What is remembered of a reserve that was refused for funds: where the scheduler asks again under
-/// another account, this is why.
+/// The stored shortage of a reserve that was refused for funds. It explains why the scheduler asks again with
+/// another account.
 pub(crate) fn shortage(
     command: &Command,
     refusal: &Refusal,

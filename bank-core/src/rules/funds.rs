@@ -1,4 +1,4 @@
-//! What accounts have left to give.
+//! Available funds of accounts.
 
 use crate::ids::AllocationId;
 use crate::model::Allocation;
@@ -7,7 +7,7 @@ use crate::select::{self, Candidate};
 use crate::time::Timestamp;
 use crate::view::Context;
 
-/// What may still be taken from each allocation of these accounts, in paying order.
+/// The available amount of each allocation of these accounts, in paying order.
 pub(super) fn funds(
     allocations: &[Allocation],
     candidates: &[Candidate],
@@ -35,8 +35,8 @@ pub(super) fn covering(
     funds.retain(|(id, _)| lasts(*id));
 }
 
-/// How an amount lies on funds in their order, or the most that could lie there. An allocation of
-/// a discrete account takes all that is left to place, or nothing (decision note 0013).
+/// Distributes an amount over funds in their order, or returns the most that fits. An allocation of a
+/// discrete account takes all of the remaining amount, or nothing (decision note 0013).
 pub(super) fn lay(
     funds: &[(AllocationId, i128)],
     candidates: &[Candidate],
@@ -50,7 +50,7 @@ pub(super) fn lay(
         any_discrete && found.and_then(by).is_some_and(|c| c.discrete)
     };
     let (mut remaining, mut parts) = (amount, Vec::new());
-    // What can be had: the split funds, or those before a whole one and that one.
+    // The available amount: the split funds, or those before a whole one and that one.
     let (mut split, mut most) = (0_i128, 0_i128);
     for (id, free) in funds {
         let whole = is_whole(*id);

@@ -1,8 +1,7 @@
 //! A chunk of finished uses in one transaction, where none of them moves money (decisions.md 18 to 20).
 //!
-//! Each comes to what the command of its own would have made of it: the same price, shadow totals,
-//! refusal that strict enforcement would have said, and identity. What moves money, or belongs to an
-//! instance, is left to its own command.
+//! Each has the same result as a separate command: price, shadow totals, refusal of strict enforcement, and
+//! identity. A use that moves money, or that has an instance, is left to a separate command.
 
 mod journal;
 mod who;
@@ -68,20 +67,20 @@ struct Record<'a> {
     already: &'a Already,
     /// The number of its names in the chunk.
     names: Option<usize>,
-    /// Whether its id stands in the chunk more than once.
+    /// Whether its id occurs in the chunk more than once.
     comes_again: bool,
-    /// What is wrong with it in itself.
+    /// The fault of the record by itself.
     fault: Option<&'a Refusal>,
     said: Option<[u8; 16]>,
     place: Option<u32>,
 }
 
-/// What stands of an identity before a record.
+/// The stored state of an identity before a record.
 struct Before {
     is_same: bool,
     became: Became,
     revision: i64,
-    /// What it came to, and where that lies.
+    /// Its price, and the allocation with it.
     amount: Option<Amount>,
     on: Option<AllocationId>,
     refusal: Option<Cow<'static, str>>,
@@ -89,7 +88,7 @@ struct Before {
     machine: String,
 }
 
-/// What became of an identity within the chunk.
+/// The state of an identity within the chunk.
 struct Seen {
     /// Its row; none where it is left alone.
     row: Option<usize>,
@@ -101,7 +100,7 @@ struct Taking<'a> {
     /// As they are after the records so far.
     allocations: Vec<Allocation>,
     whos: Whos,
-    /// Those identities whose id comes again.
+    /// Identities with an id that occurs again.
     seen: HashMap<(&'a str, Timestamp), Seen>,
     rows: Vec<UseRow>,
     sums: Sums,
@@ -109,7 +108,7 @@ struct Taking<'a> {
     claims: BTreeSet<String>,
 }
 
-/// What a use came to.
+/// The value of a use.
 struct Worth {
     became: Became,
     counted: String,
@@ -159,7 +158,7 @@ impl<'a> Taking<'a> {
         Fate::Took(became)
     }
 
-    /// What it comes to, and what stood before; or what becomes of it without a row.
+    /// The value and the earlier state; or the result of a record without a row.
     fn decide(
         &mut self,
         record: &Record<'a>,
@@ -197,7 +196,7 @@ impl<'a> Taking<'a> {
             return Ok(Ok((worth, before)));
         }
         let who = self.whos.of(report, record.names, self.ctx);
-        // A use that is counted in the shadow totals stays there, whatever the mode is now (decisions.md 44).
+        // A use in the shadow totals stays there, in any present mode (decisions.md 44).
         if stood.is_none() && (!who.mode.is_shadow() || record.already.has_instance) {
             return Ok(Err(Fate::Alone));
         }
@@ -248,7 +247,7 @@ impl<'a> Taking<'a> {
         })
     }
 
-    /// What stands of the identity; an error where it is left to a command of its own.
+    /// The stored state of the identity; an error if it is left to a separate command.
     fn before(&self, record: &Record<'a>) -> Result<Option<Before>, ()> {
         let report = record.report;
         let key = (report.request.object_id.as_str(), report.incarnation());
@@ -270,7 +269,7 @@ impl<'a> Taking<'a> {
         let Some(known) = &record.already.known else {
             return Ok(None);
         };
-        // What an instance was charged for is adjusted on it.
+        // A charge on an instance is adjusted there.
         if known.instance.is_some() && !known.is_same {
             return Err(());
         }
@@ -318,7 +317,7 @@ impl<'a> Taking<'a> {
         Some(amount.max(Amount::ZERO))
     }
 
-    /// What strict enforcement would have said, and what there was if money was short.
+    /// The refusal of strict enforcement, and the available amount if money was short.
     fn refused(
         &mut self,
         report: &UsageReport,
@@ -340,8 +339,8 @@ impl<'a> Taking<'a> {
         short.map(|available| ("insufficient_funds", Some(available)))
     }
 
-    /// Moves the shadow totals: what stood goes back to where it lay, and what counts now lies where
-    /// a charge of it would.
+    /// Moves the shadow totals: the earlier amount goes back to its allocation, and the new one goes to the
+    /// allocation that a charge of it would use.
     fn lay(&mut self, report: &UsageReport, who: &Who, worth: &mut Worth, before: Option<&Before>) {
         let facts = &report.request.facts;
         let began = facts.start.unwrap_or_default();
@@ -356,7 +355,7 @@ impl<'a> Taking<'a> {
         worth.on = who.pays(&self.allocations, at);
         let mut amount = worth.amount.unwrap_or_default().0;
         if !self.shift(worth.on, amount) {
-            // Beyond what an account holds: it counts nothing, as a charge of its own would.
+            // Beyond the range of an account: it counts nothing, like a separate charge.
             amount = 0;
             worth.amount = Some(Amount::ZERO);
         }
@@ -422,7 +421,7 @@ impl Worth {
     }
 }
 
-/// What was counted, in words: what `{metric} {total}` formats to, in a fraction of the time.
+/// The counted quantity as text: the same as the format `{metric} {total}`, in a fraction of the time.
 fn counted(metric: &str, total: Fraction) -> String {
     let Some(total) = total.as_decimal() else {
         return format!("{metric} {total}");
@@ -434,7 +433,7 @@ fn counted(metric: &str, total: Fraction) -> String {
     text
 }
 
-/// How long a use lasted, for the sums of a chunk.
+/// The duration of a use, for the sums of a chunk.
 fn lasted(report: &UsageReport) -> Seconds {
     let facts = &report.request.facts;
     let (start, end) = (

@@ -11,15 +11,15 @@ use crate::select::{self, Names};
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, View};
 
-/// Journals what the scheduler says that it costs (nami.md 4.2).
+/// Journals the price in the scheduler's document (nami.md 4.2).
 pub(super) fn remark_asserted(postings: &mut Postings, request: &Request) {
     if !request.asserted.is_empty() {
         postings.remark(&format!("asserted={}", request.asserted));
     }
 }
 
-/// The earlier of an instance's first reserve and the start that its documents tell: from when on
-/// it can have been used (nami.md 1.4).
+/// Keeps the earlier of an instance's first reserve and the start in its documents: the earliest possible
+/// time of usage (nami.md 1.4).
 pub(super) fn note_start(instance: &mut Instance, at: Option<Timestamp>) {
     if at.is_some() && instance.record.is_none() {
         // A known start replaces the bound of the creation.
@@ -29,7 +29,7 @@ pub(super) fn note_start(instance: &mut Instance, at: Option<Timestamp>) {
     instance.began = at.map(earlier).or(instance.began);
 }
 
-/// Closes an instance whose lien has ended; its record goes to the writers.
+/// Closes an instance whose lien has ended, and sends its record to the writers.
 pub(super) fn close_instance(
     postings: &mut Postings,
     instance: &mut Instance,
@@ -48,8 +48,8 @@ pub(super) fn close_instance(
     }
 }
 
-/// What an instance's records say it cost: shadow charges are 0 in mode `track`, and have their
-/// price in `notional` (usage-records.md 6.1).
+/// The cost in an instance's records: shadow charges are 0 in mode `track`, and have their price in
+/// `notional` (usage-records.md 6.1).
 fn reported(instance: &Instance, ctx: &Context<'_>) -> Amount {
     let names = Names::on(&instance.key.machine, false).or_of(&instance.facts);
     let payer = names.numbers(ctx.directory);
@@ -61,8 +61,8 @@ fn reported(instance: &Instance, ctx: &Context<'_>) -> Amount {
     Amount::clamped(sum)
 }
 
-/// An instance whose project lies in the caller's scope: a document that names a project of the
-/// caller's cannot reach an object of another's (http-auth.md 4).
+/// An instance whose project is in the caller's scope: a document with a project of the caller cannot reach
+/// an object of another project (http-auth.md 4).
 pub(super) fn in_scope<'a>(
     instance: &'a Instance,
     ctx: &Context<'_>,
@@ -72,7 +72,7 @@ pub(super) fn in_scope<'a>(
     if ctx.may_touch(project, name) {
         return Ok(instance);
     }
-    // Whose it is, is not for the caller.
+    // The caller must not learn the owner.
     Err(Refusal::NotAllowed {
         what: format!(
             "{} {}",
@@ -82,8 +82,8 @@ pub(super) fn in_scope<'a>(
     })
 }
 
-/// An open instance without a lien waits so long for its next document, seven days by default; one
-/// whose lien expired waits no longer than the grace (decisions.md 13).
+/// Sets the wait of an open instance without a lien for its next document, seven days by default. If its lien
+/// expired, it waits no longer than the grace (decisions.md 13).
 pub(super) fn wait_for_more(instance: &mut Instance, at: Timestamp, idle: Seconds) {
     if instance.is_open() && instance.lien.is_none() && !instance.lien_expired {
         // A document that comes late does not make the wait shorter.
@@ -168,8 +168,8 @@ pub(super) fn new_instance(
     }
 }
 
-/// Keeps what a document says with the instance; what it does not say stays. Says whether anything
-/// is new.
+/// Keeps the facts of a document with the instance; facts that are missing in the document stay. Returns
+/// whether anything is new.
 pub(super) fn keep_facts(facts: &mut Facts, request: &Request, ctx: &Context<'_>) -> bool {
     let new = &request.facts;
     let payer = select::find(ctx.directory, &request.whose);
@@ -177,7 +177,7 @@ pub(super) fn keep_facts(facts: &mut Facts, request: &Request, ctx: &Context<'_>
     usage.complete_from(&facts.usage);
     let user = request.whose.user.as_deref().map(short);
     let mut changed = put(&mut facts.usage, usage);
-    // Who names no project means the one that the instance has, not the user's default.
+    // A request without a project means that of the instance, not the user's default.
     if request.whose.project.is_some() || facts.project.is_empty() {
         changed |= keep(&mut facts.project, &payer.project_name);
     }
@@ -196,19 +196,19 @@ pub(super) fn keep_facts(facts: &mut Facts, request: &Request, ctx: &Context<'_>
     changed
 }
 
-/// Takes a value over; says whether it is another one.
+/// Takes a value over; returns whether it differs.
 fn put<T: PartialEq>(old: &mut T, new: T) -> bool {
     let changed = *old != new;
     *old = new;
     changed
 }
 
-/// Takes a value over where there is one; says whether it is another one.
+/// Takes a value over if there is one; returns whether it differs.
 fn put_known<T: PartialEq>(old: &mut Option<T>, new: Option<T>) -> bool {
     new.is_some() && put(old, new)
 }
 
-/// Takes a text over unless it is empty; says whether it is another one.
+/// Takes a text over unless it is empty; returns whether it differs.
 fn keep(old: &mut String, new: &String) -> bool {
     let changed = !new.is_empty() && old != new;
     if changed {
@@ -217,7 +217,7 @@ fn keep(old: &mut String, new: &String) -> bool {
     changed
 }
 
-/// Who would pay for a request, if anybody may; `facts` are those of the instance, so that a later
+/// The accounts that may pay for a request, if any; `facts` are those of the instance, so that a later
 /// document need not repeat them.
 pub(super) fn usable(
     request: &Request,
@@ -260,7 +260,7 @@ pub(super) fn would_refuse(
     postings.note(EntryKind::WouldRefuse, about);
 }
 
-/// When something happened: what the caller says, never later than now (ledger.md 2.8).
+/// The time of an event: as the caller reports it, never later than now (ledger.md 2.8).
 pub(super) fn event_time(given: Option<Timestamp>, ctx: &Context<'_>) -> Timestamp {
     given.map_or(ctx.now, |at| at.min(ctx.now))
 }

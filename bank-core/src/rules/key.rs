@@ -1,4 +1,4 @@
-//! Keys' public halves: who may sign, for what, until when (http-auth.md 4). Secrets are not here.
+//! Public halves of keys: owner, scope and expiry (http-auth.md 4). Secrets are not here.
 
 use crate::command::SetKey;
 use crate::effects::{DirectoryRow, Effects, Outcome};
@@ -46,7 +46,7 @@ pub(super) fn check_new(key: &Key, ctx: &Context<'_>) -> Result<(), Refusal> {
 pub(super) fn set(set: &SetKey, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     let mut key = known(&set.id, ctx)?.clone();
     let of_client = [&set.roles, &set.projects, &set.machines];
-    // A token has roles of its own.
+    // A token has separate roles.
     let mut siblings = ctx.directory.keys();
     let is_sibling = |k: &Key| k.id != key.id && k.client == key.client && k.token.is_none();
     let has_siblings = key.token.is_none() && siblings.any(is_sibling);

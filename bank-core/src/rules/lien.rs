@@ -108,7 +108,7 @@ fn added_to(
     }
 }
 
-/// How long the use lasts at most, and for how long it is priced (nami.md 3.1).
+/// The longest duration of the use, and the priced duration (nami.md 3.1).
 fn durations(reserve: &Reserve) -> Result<(Seconds, Seconds), Refusal> {
     let wall = reserve.request.facts.wall.or(reserve.charge_duration);
     let wall = check_duration(wall.ok_or(Refusal::MissingField {
@@ -118,7 +118,7 @@ fn durations(reserve: &Reserve) -> Result<(Seconds, Seconds), Refusal> {
     Ok((wall, priced_for))
 }
 
-/// An end that the caller gives lies after the start, and is not over.
+/// Checks that a given end is after the start, and has not passed.
 fn check_end(reserve: &Reserve, start: Timestamp, ctx: &Context<'_>) -> Result<(), Refusal> {
     match reserve.end {
         Some(end) if end <= start => Err(Refusal::BadWindow),
@@ -137,13 +137,13 @@ pub(super) fn lien_grace(machine: &str, with_flushes: bool, ctx: &Context<'_>) -
     grace.plus(flush).plus(flush)
 }
 
-/// A machine's flush interval; that of a machine which nobody knows is the default.
+/// A machine's flush interval; the default for an unknown machine.
 pub(super) fn flush_interval(machine: &str, ctx: &Context<'_>) -> Seconds {
     let machine = ctx.directory.machine_named(machine);
     machine.map_or(FLUSH_INTERVAL, |m| m.flush_interval)
 }
 
-/// What a lien is priced for: how long, by the rates of when, from when on.
+/// The priced times of a lien: duration, time of the rates, start.
 pub(super) struct PricedAt {
     duration: Seconds,
     at: Timestamp,
@@ -160,7 +160,7 @@ impl PricedAt {
     }
 }
 
-/// What a lien over a duration costs, by the rates in force or those of the bound quote.
+/// The price of a lien over a duration, by the rates in force or those of the bound quote.
 pub(super) fn cost(
     instance: &Instance,
     priced_at: &PricedAt,
@@ -184,7 +184,7 @@ pub(super) fn cost(
     to_amount(exact, ctx.directory.bank.precision, policy.rounding).ok_or(Refusal::AmountOverflow)
 }
 
-/// The accounts that portions lie on, in the order in which they pay.
+/// The accounts of portions, in the order in which they pay.
 pub(super) fn accounts_of(postings: &Postings, portions: &[Portion]) -> Vec<AccountId> {
     let mut accounts: Vec<AccountId> = Vec::new();
     let on = portions.iter().map(|p| postings.allocation(p.allocation));
@@ -206,7 +206,7 @@ pub(super) struct Placing {
     pub(super) binding: Binding,
     /// The account that would pay, if nothing is held.
     pub(super) touched: Option<AccountId>,
-    /// What was short before the bank's own fallback stepped in.
+    /// The shortage before the bank's own fallback paid.
     pub(super) shortage: Option<Shortage>,
     pub(super) reserved: Reserved,
 }
@@ -269,7 +269,7 @@ impl Placing {
         choice::tell(&mut self.postings, payer, None, &self.instance, ctx);
     }
 
-    /// Who would pay first where nothing is held: the first account in paying order.
+    /// The first payer if nothing is held: the first account in paying order.
     fn first_payer(&self, open: &[Candidate]) -> Option<AccountId> {
         select::first_payer(open, self.postings.allocations(), self.start)
     }
@@ -318,7 +318,7 @@ impl Placing {
         }
     }
 
-    /// How the cost lies on the allocations usable at the lien's start.
+    /// Distributes the cost over the allocations usable at the lien's start.
     pub(super) fn portions(
         &self,
         candidates: &[Candidate],

@@ -107,7 +107,7 @@ pub(super) fn release(id: LienId, view: &View, ctx: &Context<'_>) -> Result<Effe
     ))
 }
 
-/// The lien and its instance, if the caller may touch them. Whose single projects or machines these are
+/// The lien and its instance, if they are in the caller's scope. Callers for single projects or machines
 /// cannot find out whether a number exists (decisions.md 23).
 fn found<'a>(
     id: LienId,
@@ -179,8 +179,8 @@ fn hold_again(
     Ok((postings, lien))
 }
 
-/// Who may hold it: the accounts that its project, user and machine may use now; where a fallback
-/// account held it, that one.
+/// The accounts that may hold it: those usable now for its project, user and machine; the fallback account if
+/// that held it.
 fn payers(instance: &Instance, ctx: &Context<'_>) -> Result<(String, Vec<Candidate>), Refusal> {
     if let (Some(_), Some(account)) = (instance.fallback_from, instance.account) {
         let known = ctx.directory.account(account);

@@ -15,8 +15,8 @@ use crate::rules::{charge, same};
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, View};
 
-/// Makes or finds an instance and keeps what the document says. It holds nothing. One that happened
-/// before the newest use closed was overtaken by its end: it begins nothing.
+/// Makes or finds an instance and keeps the document's facts. It holds nothing. A create that happened before
+/// the newest use closed was overtaken by its end: it begins nothing.
 pub(super) fn create(create: &Create, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     let request = &create.request;
     request.check_object()?;
@@ -59,8 +59,8 @@ pub(super) fn create(create: &Create, view: &View, ctx: &Context<'_>) -> Result<
     Ok(postings.finish(Outcome::Created(created)))
 }
 
-/// Keeps what a document says of an object that was changed, and journals it (nami.md 1.1). It
-/// makes the instance where there is none; of a use that is over nothing is kept.
+/// Keeps the facts of a document about a changed object, and journals it (nami.md 1.1). It makes the instance
+/// if there is none; for a finished use nothing is kept.
 pub(super) fn modify(
     request: &Request,
     view: &View,
@@ -93,9 +93,9 @@ pub(super) fn modify(
     Ok(postings.finish(Outcome::Modified(id)))
 }
 
-/// Closes the open instance of an object and releases its lien. Nothing is charged, and nothing is
-/// said where nothing was open at the event time (nami.md 9, case 11): a close that comes late is
-/// about an earlier use of the id, not about the one that has begun since.
+/// Closes the open instance of an object and releases its lien. Nothing is charged. Nothing is recorded if
+/// nothing was open at the event time (nami.md 9, case 11): a late close belongs to an earlier use of the id,
+/// not to a newer one.
 pub(super) fn close(close: &Close, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     close_one(close, true, view, ctx)
 }

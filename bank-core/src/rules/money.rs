@@ -80,7 +80,7 @@ pub(super) fn deposit(
 }
 
 /// Whether a deposit opens an allocation of credit alone, which needs no money: one whose limit no equal
-/// allocation has, or one that is asked for (`--new`). Any other deposit of 0 would change nothing.
+/// allocation has, or a requested new one (`--new`). Any other deposit of 0 would change nothing.
 fn opens_credit(deposit: &Deposit, view: &View, account: &Account) -> bool {
     let Some(limit) = deposit.credit_limit else {
         return false;
@@ -105,8 +105,8 @@ fn land(postings: &mut Postings, id: AllocationId, amount: Amount) -> Result<All
         .ok_or(Refusal::AmountOverflow)
 }
 
-/// Where the bank wants the allocations of an account one after the other, a window that meets
-/// that of another is refused (ledger.md 2.1 g).
+/// If the bank requires the allocations of an account one after the other, refuses overlapping windows
+/// (ledger.md 2.1 g).
 pub(super) fn one_at_a_time(
     postings: &Postings,
     account: &Account,
@@ -181,8 +181,7 @@ fn open_allocation(
     id
 }
 
-/// Refuses the bank's own account: what stands there is usage that a project has to pay
-/// (`bank settle`, or an undo).
+/// Refuses the bank's own account: it carries usage that a project has to pay (`bank settle`, or an undo).
 pub(super) fn of_people(account: &Account) -> Result<(), Refusal> {
     if account.name != UNBILLED {
         return Ok(());

@@ -10,7 +10,7 @@ use crate::select;
 use crate::time::{Timestamp, Window};
 use crate::view::{Context, View};
 
-/// What a request's quote came to.
+/// The result of a request's quote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Binding {
     /// It is one of ours that does not hold here.

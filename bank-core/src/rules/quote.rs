@@ -87,7 +87,7 @@ pub(super) fn quote(
     })))
 }
 
-/// What a request costs with a usage of its own or another's quality of service.
+/// The price of a request with its own usage or another's quality of service.
 fn cost(
     request: &QuoteRequest,
     usage: &Usage,
@@ -111,10 +111,10 @@ fn cost(
     Ok((exact, rounded.ok_or(Refusal::AmountOverflow)?))
 }
 
-/// What must be there for a job to start.
+/// The required amounts for a job to start.
 struct Needs<'a> {
     cost: Amount,
-    /// What it would cost on a fallback account, with another quality of service.
+    /// Its price on a fallback account, with another quality of service.
     on_fallback: &'a dyn Fn(&Usage) -> Result<Amount, Refusal>,
     mode: Mode,
     /// When its lien would end.
@@ -171,7 +171,7 @@ fn may_pay(
     Ok(covered)
 }
 
-/// What a lien could have of these accounts now.
+/// The most that a lien could have of these accounts now.
 fn there(
     candidates: &[Candidate],
     view: &View,
@@ -206,9 +206,9 @@ fn fallback_pays(
     there(&open, view, ctx, false, until) >= i128::from(cost.0)
 }
 
-/// The TID that a create answers (nami.md 2): the one that its document carries if that is a quote of
-/// ours, else that of a new quote, whose price holds once a reserve or a charge names it. Money is
-/// not tested: a create holds none. None where nobody wants one, and where there is nothing to price.
+/// The TID in the answer to a create (nami.md 2): the one in its document if that is a quote of this bank.
+/// Else that of a new quote, whose price holds once a reserve or a charge names it. Money is not tested: a
+/// create holds none. None if no quote is needed, or nothing can be priced.
 pub(super) fn promise_tid(
     create: &Create,
     instance: &Instance,
@@ -249,7 +249,7 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Of a quote that was asked for.
+    /// From a requested quote.
     fn of(request: &'a QuoteRequest, payer: &'a Payer, duration: Seconds, cost: Amount) -> Self {
         Row {
             tid: &request.tid,

@@ -15,10 +15,10 @@ use std::sync::Arc;
 /// Most rates in force or to come.
 const RATES_MAX: usize = 1000;
 
-/// A rate as it would be, without bounds in time: for questions about prices that are not set.
+/// A proposed rate without bounds in time: for questions about prices that are not set.
 ///
 /// # Errors
-/// What [`crate::command::Command::SetRate`] refuses but for its times.
+/// The refusals of [`crate::command::Command::SetRate`], except those about times.
 pub fn propose(set: &SetRate, directory: &Directory) -> Result<Rate, Refusal> {
     check(set)?;
     let named = |name: &str| {
@@ -174,7 +174,7 @@ fn check(set: &SetRate) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What an instance may be for each family.
+/// Checks the allowed instances of each family.
 fn check_instance(set: &SetRate) -> Result<(), Refusal> {
     let expected = match set.kind {
         kind if kind.is_limit() => Some("none: a limit is for every job").filter(|_| !set.instance.is_empty()),

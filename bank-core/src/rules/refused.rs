@@ -1,4 +1,4 @@
-//! Refused reserves that are kept: why an object did not get its lien, and when its start was asked for.
+//! Refused reserves that are kept: why an object did not get its lien, and the time of the request.
 //!
 //! Only refusals that an operator can act on are kept: funds, membership, names. A malformed request and
 //! one beyond the caller's scope leave nothing.
@@ -33,7 +33,7 @@ pub(crate) fn of(
     })
 }
 
-/// The name that a refusal is about; none of refusals that are not kept.
+/// The name in a refusal; none for refusals that are not kept.
 pub fn subject(refusal: &Refusal) -> Option<&str> {
     Some(match refusal {
         Refusal::InsufficientFunds { whose: name, .. }

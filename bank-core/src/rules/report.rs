@@ -6,7 +6,7 @@ use crate::refusal::Refusal;
 use crate::time::Seconds;
 use crate::view::Context;
 
-/// How far the clock of a source may be ahead of the bank's.
+/// The most that the clock of a source may be ahead of the bank's.
 const SKEW: Seconds = Seconds(300);
 
 /// The machine of a report, if it exists in the bank.

@@ -1,4 +1,5 @@
-//! Whether two reports are about the same use: one machine, one job and overlapping time (decisions.md 43).
+//! Decides whether two reports describe the same use: one machine, one job and overlapping time (decisions.md
+//! 43).
 
 use crate::command::Charge;
 use crate::effects::OtherUse;
@@ -6,8 +7,8 @@ use crate::model::{Facts, Instance};
 use crate::time::{Seconds, Timestamp};
 use crate::view::View;
 
-/// How far the clocks of two reporters may differ: the runs of a requeued job follow each other, and
-/// may overlap by so much.
+/// The largest difference between the clocks of two reporters: the runs of a requeued job follow each other,
+/// and may overlap by this much.
 const APART: Seconds = Seconds(300);
 
 /// The time of a use, half open; at least a microsecond.
@@ -83,8 +84,8 @@ pub(super) fn collector<'a>(instance: &Instance, view: &'a View) -> Option<&'a s
     found.map(|other| other.source.as_str())
 }
 
-/// The instance that a finished use belongs to: of those whose time is the same, the one with most of it.
-/// One that the same source has charged another use on is not meant: its records identify their uses.
+/// The instance of a finished use: of those with the same time, the one with most of it. An instance with
+/// another charged use of the same source does not match, since its records identify their uses.
 pub(super) fn instance_of<'a>(
     facts: &Facts,
     source: Option<&str>,
@@ -126,14 +127,14 @@ pub(super) fn finished_by<'a>(
     counted_by(Time::of_finished(facts), Some(source), (others, seen))
 }
 
-/// The source that counted what a charge is about without an instance, or on one that is out of sight.
+/// The source that already counted the use of a charge, without an instance or on an instance out of scope.
 pub(super) fn charge_by<'a>(charge: &Charge, at: Timestamp, view: &'a View) -> Option<&'a str> {
     let known = (&view.others[..], &view.instances[..]);
     counted_by(Time::of_charge(charge, at), None, known)
 }
 
-/// Whether a charge is about the use of an instance: it states times that are the same, or it states none and
-/// comes no later than the grace after the end of the use.
+/// Whether a charge belongs to the use of an instance: its times are the same. Without times, it arrives no
+/// later than the grace after the end of the use.
 pub(super) fn is_of(charge: &Charge, at: Timestamp, instance: &Instance, grace: Seconds) -> bool {
     let facts = &charge.request.facts;
     let is_stated = charge.terms.window.is_some() || facts.start.is_some() || facts.end.is_some();

@@ -1,5 +1,5 @@
-//! What the caller's key may touch (http-auth.md 4): checked before anything else is said, so that
-//! a refusal tells nothing about what lies outside.
+//! The scope of the caller's key (http-auth.md 4): checked before any other rule, so that a refusal reveals
+//! nothing about objects outside.
 
 mod accounts;
 #[cfg(test)]
@@ -11,8 +11,8 @@ use crate::refusal::{Refusal, short};
 use crate::select;
 use crate::view::Context;
 
-/// Refuses what lies outside the caller's machines and projects: every object that the command names is
-/// looked up here, and nowhere else.
+/// Refuses objects outside of the caller's machines and projects. All objects that the command names are
+/// looked up here only.
 pub(super) fn check(command: &Command, ctx: &Context<'_>) -> Result<(), Refusal> {
     if ctx.scope.projects.is_empty() && ctx.scope.machines.is_empty() {
         return Ok(());
@@ -48,14 +48,14 @@ fn look_up(object: &Object<'_>, ctx: &Context<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// What is of no project is for nobody with single ones.
+/// An object without a project is outside of the scope of single projects.
 fn nothing() -> Result<(), Refusal> {
     Err(Refusal::NotAllowed {
         what: "this key is for single projects or machines".to_owned(),
     })
 }
 
-/// Refuses whom the caller may not touch.
+/// Refuses projects, users and machines outside of the caller's scope.
 pub(super) fn whose(whose: &Whose, ctx: &Context<'_>) -> Result<(), Refusal> {
     if ctx.scope.projects.is_empty() && ctx.scope.machines.is_empty() {
         return Ok(());
@@ -65,7 +65,7 @@ pub(super) fn whose(whose: &Whose, ctx: &Context<'_>) -> Result<(), Refusal> {
     if ctx.may_touch(payer.project, &payer.project_name) {
         return Ok(());
     }
-    // The name as it was given: whose default project or account it is, is not the caller's to know.
+    // The name as given: the caller must not learn who has it as a default project or account.
     let what = match whose.project.as_deref() {
         Some(name) => format!("project {}", short(name)),
         None => "name one of the projects that this key is for".to_owned(),
@@ -126,7 +126,7 @@ fn spread(deposit: &Deposit, ctx: &Context<'_>) -> Result<(), Refusal> {
     let touched = parts
         .iter()
         .filter_map(|(id, _)| ctx.directory.account(*id));
-    // Which one it is tells what lies below.
+    // The name of the account would reveal those below it.
     let outside = |_| not_account(&deposit.name);
     let mut touched = touched.into_iter();
     touched

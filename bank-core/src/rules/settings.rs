@@ -1,4 +1,4 @@
-//! What the journal says of the site's settings: which of them decide who pays (decision note 0082).
+//! The site's settings that decide the payer, as journalled (decision note 0082).
 
 use crate::effects::{Effects, Outcome, Settings};
 use crate::postings::Postings;

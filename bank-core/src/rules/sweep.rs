@@ -1,6 +1,5 @@
-//! What happens by itself as time passes: windows begin and end, liens expire, instances close,
-//! cycles bring new money. Each boundary is a transaction of its own, effective when it was due
-//! (decisions.md 9).
+//! Boundaries that pass with time: windows begin and end, liens expire, instances close, cycles bring new
+//! money. Each boundary is a separate transaction, effective when it was due (decisions.md 9).
 
 use crate::effects::{Delta, Effects, EntryKind, InstanceChange, Outcome};
 use crate::ids::{AllocationId, CycleId, InstanceId};
@@ -18,18 +17,18 @@ const BOUNDARIES_MAX: usize = 1000;
 /// Something with boundaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
-    /// An instance, whose lien or whose grace ends.
+    /// An instance: its lien or its grace ends.
     Instance(InstanceId),
     /// A cycle.
     Cycle(CycleId),
-    /// An allocation, whose window begins or ends.
+    /// An allocation: its window begins or ends.
     Allocation(AllocationId),
 }
 
 /// A boundary that no rule lets be journalled. Those of others go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// Whose.
+    /// The object of the boundary.
     pub subject: Subject,
     /// When it was due.
     pub at: Timestamp,
@@ -99,7 +98,7 @@ fn next_due(
         .filter_map(|c| Some((c.due()?, Subject::Cycle(c.id))));
     let due = windows.chain(instances).chain(cycles);
     let passed = due.filter(|(at, _)| *at <= now);
-    // What comes before a boundary that is stuck goes on.
+    // Boundaries before a stuck one continue.
     let waits = |s: &Stuck, at: Timestamp, subject: Subject| s.subject == subject && s.at <= at;
     passed
         .filter(|(at, subject)| !stuck.iter().any(|s| waits(s, *at, *subject)))
@@ -228,7 +227,7 @@ mod tests {
             unit: "credits".into(),
         };
         let mut book = Book::new(bank, Policy::default());
-        // What its end would take away, no number can hold.
+        // The amount that its end would take away is out of range.
         book.allocations.insert(2, ending(2, i64::MIN, 100));
         book.allocations.insert(3, ending(3, 50, 200));
         for expected in [1, 0] {

@@ -368,7 +368,7 @@ fn a_scheduler_charges_what_can_have_been_used() {
     }
 }
 
-/// A total says all of what is disputed, not more of it; one that is older than the last says nothing.
+/// A total replaces all disputed seconds; one that is older than the last changes nothing.
 #[test]
 fn what_is_disputed_of_totals_is_what_the_latest_one_says() {
     let mut ground = Ground::new();
@@ -406,7 +406,7 @@ fn more_than_can_have_been_used_is_refused_where_the_site_wants_it() {
     assert_eq!(refused.code(), "implausible_duration");
     assert_eq!(ground.book.journal.len(), before);
     ground.done(1000, reported(3600, false, 1000));
-    // A person may know better.
+    // A person may override it.
     ground.done(1001, charge("chem", "j", 1, 5000));
 }
 

@@ -1,5 +1,5 @@
-//! Finished usage that no scheduler has decided about: known, kept, or charged as the machine's
-//! policy says (nami.md 4.3, decisions.md 19).
+//! Finished usage without a decision by a scheduler: matched to the stored use, kept, or charged by the
+//! machine's policy (nami.md 4.3, decisions.md 19).
 
 use crate::amount::Amount;
 use crate::command::{Charge, Chunk, UsageReport};
@@ -31,7 +31,7 @@ pub(super) fn take(
     let known = view.known.as_ref();
     let foreign = foreign(report, || view.machine_charged, ctx);
     if let Some(known) = known.filter(|known| known.is_same) {
-        // What was kept for another source is charged once the machine is this one's.
+        // A use that was kept for another source is charged once this source charges the machine.
         if known.became != Became::Kept || foreign.is_some() {
             return Ok(unchanged(known, foreign, view));
         }
@@ -105,7 +105,7 @@ fn left_alone(known: &KnownUse, charged_by: Option<String>, view: &View) -> Effe
     })))
 }
 
-/// What was taken in with a chunk is amended as a chunk's records are: there is no instance of it.
+/// A use from a chunk is amended like a chunk's records: it has no instance.
 fn in_chunk(report: &UsageReport, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     let chunk = Chunk {
         source: report.source.clone(),
@@ -164,9 +164,9 @@ struct Taking<'a> {
     revision: i64,
     /// The instance of the record that this one replaces.
     before: Option<InstanceId>,
-    /// What it came to in the shadow totals, where it was taken in with a chunk.
+    /// Its price in the shadow totals, if it came with a chunk.
     carried: Option<(Amount, Option<AllocationId>)>,
-    /// What strict enforcement would have said to the record that this one replaces.
+    /// The refusal of strict enforcement for the record that this one replaces.
     refusal: Option<Cow<'static, str>>,
 }
 
@@ -243,7 +243,7 @@ impl Taking<'_> {
     }
 
     /// The charge of a whole use, which closes its instance. An amended record reports a total: the
-    /// difference is charged, or given back to who paid (decisions.md 19).
+    /// difference is charged, or refunded to the payers (decisions.md 19).
     fn as_charge(&self, counted: &str, ctx: &Context<'_>) -> Charge {
         let facts = &self.report.request.facts;
         let began = facts.start.unwrap_or_default();
@@ -252,7 +252,7 @@ impl Taking<'_> {
         request.event_time = Some(ended);
         request.facts.other = self.report.stated();
         if self.is_amended() && request.whose.project.is_none() {
-            // Its user's own project, whatever its instance was for.
+            // Its user's own project, independent of the project of its instance.
             let found = select::find(ctx.directory, &request.whose).project_name;
             request.whose.project = Some(found).filter(|name| !name.is_empty());
         }
@@ -292,7 +292,7 @@ impl Taking<'_> {
         Ok(self.taken(effects, became, counted, instance, None))
     }
 
-    /// With the row that tells a repeat, and the answer.
+    /// Adds the row that identifies a repeat, and the answer.
     fn taken(
         self,
         mut effects: Effects,
@@ -308,13 +308,13 @@ impl Taking<'_> {
         let after = effects.instances.last().map(|change| &change.instance);
         let sum = |i: &Instance| i.billed.plus(i.shadow_billed).ok();
         let (amount, refusal) = match &effects.outcome {
-            // A first record came to what its charge did, whatever else its instance was charged.
+            // A first record has the result of its own charge, despite other charges on its instance.
             Outcome::Charged(charged) if !self.is_amended() => {
                 let own = effects.usages.last().map(|usage| usage.amount);
                 (own, charged.would_refuse)
             }
             Outcome::Charged(charged) => (after.and_then(sum), charged.would_refuse),
-            // What a chunk counted stays where it lies.
+            // The count of a chunk stays in its place.
             _ => (self.carried.map(|(amount, _)| amount), None),
         };
         let on = self.carried.filter(|_| instance.is_none());

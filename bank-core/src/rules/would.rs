@@ -1,4 +1,4 @@
-//! What strict enforcement would have said to a use when it began (decisions.md 18).
+//! The refusal that strict enforcement would have returned at the start of a use (decisions.md 18).
 
 use crate::amount::Amount;
 use crate::command::{Scope, Whose};
@@ -10,8 +10,8 @@ use crate::time::Timestamp;
 use crate::usage::Usage;
 use crate::view::Context;
 
-/// Who might have started it, or why nobody: names, memberships, lists and blocks. It is for the
-/// journal, which hides nobody.
+/// The accounts that could have started it, or the refusal: names, memberships, lists and blocks. It is for
+/// the journal, which hides nobody.
 pub(super) fn starters(
     whose: &Whose,
     usage: &Usage,
@@ -25,17 +25,17 @@ pub(super) fn starters(
     unblocked(&candidates, ctx)
 }
 
-/// What a use would have needed, and when.
+/// The requirement of a use, and its time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Needed {
-    /// What it came to: what was asked for is often no more than the queue's limit.
+    /// Its price: the requested time is often no more than the queue's limit.
     pub(super) cost: Amount,
     pub(super) began: Timestamp,
     pub(super) ended: Timestamp,
 }
 
-/// What there was, where that was less than what the use came to: balances less shadow charges and
-/// shadow liens, as they are now, of the allocations that were usable when it began.
+/// The available amount, if it was less than the price of the use: present balances less shadow charges and
+/// shadow liens, of the allocations that were usable at its start.
 pub(super) fn short(
     needed: Needed,
     starters: &[Candidate],

@@ -6,7 +6,7 @@ use crate::directory::{Directory, SelectionOrder};
 use crate::ids::{AccountId, MachineId, ProjectId, UserId};
 use crate::model::{Account, Constraint, Dimension, Overflow, Project};
 
-/// How the user list is read.
+/// The reading of the user list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum User {
     /// As the request names them.
@@ -48,8 +48,8 @@ pub(super) fn matching(directory: &Directory, payer: &Payer, user: User) -> Vec<
     found
 }
 
-/// The accounts near a project whose lists do not let the request spend, each with the list that says
-/// no; none where the request names the only one that may pay and it is another.
+/// The accounts near a project whose lists exclude the request, each with that list; none if the request
+/// names another account as the only one.
 pub(super) fn unfit(
     directory: &Directory,
     payer: &Payer,
@@ -77,9 +77,8 @@ pub(super) fn unfit(
     near.filter_map(no).collect()
 }
 
-/// Puts the accounts above those found one step farther away than these, as far as the links
-/// overflow. One whose own lists do not let the request spend pays only over a link that does not
-/// ask for them.
+/// Puts the accounts above those found one step farther away than these, as far as the links overflow. An
+/// account whose own lists exclude the request pays only over a link that ignores them.
 fn overflow(directory: &Directory, found: &mut Vec<Candidate>) {
     let linked = |c: &Candidate| directory.account(c.account).filter(|a| a.link.is_some());
     let below: Vec<(&Account, usize)> = found
@@ -139,7 +138,7 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// How closely an account's lists fit, or the first list that says no.
+    /// The closeness of an account's lists, or the first list that excludes the request.
     fn fit(&self, account: &Account) -> Result<Candidate, Dimension> {
         let (project, distance) = self.fit_project(account).ok_or(Dimension::Project)?;
         let mut candidate = Candidate {
@@ -185,7 +184,7 @@ impl Asked<'_> {
         Ok(candidate)
     }
 
-    /// How closely the project list fits, and how far above the project the account's own is.
+    /// The closeness of the project list, and the distance of the account's own project above it.
     fn fit_project(&self, account: &Account) -> Option<(u8, usize)> {
         let place = |row: &Constraint| {
             let at = self.lineage.iter().position(|p| p.name == row.value)?;
@@ -230,7 +229,7 @@ impl Asked<'_> {
         has(self.project) || (any_project && directory.projects().any(|p| has(p.id)))
     }
 
-    /// How many further properties the lists ask for, or the first that does not match.
+    /// The number of further properties that the lists check, or the first that does not match.
     fn fit_others(&self, account: &Account) -> Result<usize, Dimension> {
         let mut names: Vec<&Dimension> = Vec::new();
         for row in &account.constraints {

@@ -1,4 +1,4 @@
-//! The names of a request, looked up where they stand: several times for each command.
+//! The names of a request, looked up by reference: several times for each command.
 
 use super::{Payer, named};
 use crate::command::Whose;
@@ -6,14 +6,14 @@ use crate::directory::Directory;
 use crate::model::{Facts, Project};
 use crate::refusal::short;
 
-/// Whom and what a request names.
+/// The names in a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Names<'a> {
     project: Option<&'a str>,
     user: Option<&'a str>,
     /// Empty where nobody named one.
     pub(crate) machine: &'a str,
-    /// It is for a reservation: its machine's reservation account pays where nothing else tells.
+    /// It is for a reservation: its machine's reservation account pays if no other name decides.
     pub(crate) for_reservation: bool,
 }
 
@@ -37,7 +37,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// These, and where one is missing the one that an instance knows, as [`Whose::or_of`].
+    /// These names, with missing ones from an instance, as [`Whose::or_of`].
     #[must_use]
     pub(crate) fn or_of(self, facts: &'a Facts) -> Names<'a> {
         let known = |name: &'a String| Some(name.as_str()).filter(|name| !name.is_empty());
@@ -48,7 +48,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// What can be found of them: usage is never lost (ledger.md 2.8).
+    /// The payer as far as the names exist: usage is never lost (ledger.md 2.8).
     pub(crate) fn payer(&self, directory: &Directory) -> Payer {
         let (payer, project, name) = self.found(directory);
         let project_name = match (project, name) {
@@ -67,8 +67,8 @@ impl<'a> Names<'a> {
         self.found(directory).0
     }
 
-    /// Whether it is an administrative reservation of Moab: its owner is `root`, who is no user of the
-    /// bank, and it names the account that pays (nami.md 3.2). Any member's account may pay.
+    /// Whether it is an administrative reservation of Moab: its owner is `root`, who is no user of the bank,
+    /// and it names the account that pays (nami.md 3.2). Any member's account may pay.
     fn is_administrative(&self) -> bool {
         self.for_reservation && self.user == Some("root") && self.project.is_some()
     }

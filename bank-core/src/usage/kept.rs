@@ -1,16 +1,16 @@
-//! What is kept with a finished use beside what it is charged by, for reports and exports that ask for it:
-//! the speed of processors of a deployment (collectors.md g), what a pod asked for (collectors.md h.3), and
-//! what else its source states of a job (collectors.md 0.1, usage-records.md 6.3).
+//! Facts kept with a finished use beside those that decide its price, for reports and exports: the speed of
+//! processors of a deployment (collectors.md g), the requests of a pod (collectors.md h.3), and further
+//! statements of its source about a job (collectors.md 0.1, usage-records.md 6.3).
 
 use super::{ATTRIBUTE_VALUE_MAX, ATTRIBUTES_MAX};
 
-/// The name of a pod; who has it is a run of samples of a pod.
+/// The name of a pod; its presence marks a run of samples of a pod.
 pub const POD: &str = "pod";
-/// Processors that a pod asked for, an exact decimal.
+/// Requested processors of a pod, an exact decimal.
 pub const CPU_REQUEST: &str = "cpu_request";
-/// Memory that it asked for, an exact decimal of bytes.
+/// Its requested memory, an exact decimal of bytes.
 pub const MEMORY_REQUEST: &str = "memory_request";
-/// GPUs that it asked for, an exact decimal.
+/// Its requested GPUs, an exact decimal.
 pub const GPU_REQUEST: &str = "gpu_request";
 /// The product of the GPU.
 pub const GPU_TYPE: &str = "gpu_type";
@@ -39,9 +39,9 @@ pub const GID: &str = "GID";
 pub const CPU_USER: &str = "CpuUserDuration";
 /// The same in system mode.
 pub const CPU_SYSTEM: &str = "CpuSystemDuration";
-/// Processors that a job asked for, an exact decimal.
+/// Requested processors of a job, an exact decimal.
 pub const REQUESTED_PROCESSORS: &str = "RequestedProcessors";
-/// Bytes of memory that it asked for on each node.
+/// Its requested memory on each node, in bytes.
 pub const REQUESTED_MEMORY: &str = "RequestedMemoryPerNode";
 /// Seconds of its processors in all, an exact decimal.
 pub const CPU_TOTAL: &str = "CpuDuration";
@@ -73,9 +73,9 @@ pub mod names {
     pub const UID: [&str; 2] = ["uid", "userid"];
     /// The number of its group.
     pub const GID: [&str; 2] = ["gid", "groupid"];
-    /// Processors that it asked for.
+    /// Requested processors.
     pub const REQUESTED_PROCESSORS: [&str; 1] = ["requestedprocessors"];
-    /// Bytes of memory that it asked for on each node.
+    /// Requested bytes of memory on each node.
     pub const REQUESTED_MEMORY: [&str; 1] = ["requestedmemorypernode"];
     /// Bytes of memory of the whole job.
     pub const MEMORY_TOTAL: [&str; 1] = ["memorytotal"];
@@ -84,7 +84,7 @@ pub mod names {
     /// The collector that reported it.
     pub const SOURCE: [&str; 1] = ["collector"];
 
-    /// What a command states in fields of its own.
+    /// The facts with separate fields in a command.
     pub(super) const OF_COMMANDS: [&[&str]; 4] = [&CPU_TOTAL, &MEMORY_TOTAL, &WALL, &SOURCE];
 
     /// Those that attributes of a finished use may have: what a command states in its own fields is in
@@ -103,7 +103,7 @@ pub mod names {
     ];
 }
 
-/// Longest value that a source states in a field of its own, in bytes: a list of some thousand hosts.
+/// Longest value of a separate field from a source, in bytes: a list of some thousand hosts.
 pub const STATED_MAX: usize = 16 << 10;
 
 /// Whether a name is one of `wanted`, in any case, and with `_` and `-` in it or without.
@@ -135,9 +135,9 @@ const NAMES: [&str; 10] = [
     CPU_MHZ,
 ];
 
-/// What is kept of a use, as text: a line `name=value` for each. First what its source states in fields of
-/// its own, with values of at most [`STATED_MAX`] bytes; then those of its attributes that are asked for, with
-/// values of at most 1024. None where there is nothing.
+/// The kept facts of a use, as text: a line `name=value` for each. First the separate fields of its source,
+/// with values of at most [`STATED_MAX`] bytes; then the requested attributes, with values of at most 1024.
+/// None if there is nothing.
 pub fn kept<'a>(
     stated: impl IntoIterator<Item = (&'a str, &'a str)>,
     attributes: impl IntoIterator<Item = (&'a String, &'a String)>,
@@ -168,12 +168,12 @@ fn add(text: &mut String, name: &str, value: &str) {
     let value_at = text.len();
     text.extend(value.trim().chars().filter(|c| !c.is_control()));
     if text.len() == value_at {
-        // Nothing is said.
+        // Nothing is stated.
         text.truncate(begin);
     }
 }
 
-/// What [`kept`] wrote of a job, as documents state it: not what is kept for pods.
+/// The facts of a job in the text of [`kept`], as documents state them: without those of pods.
 pub fn of_job(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let lines = text.lines().filter_map(|line| line.split_once('='));
     lines.filter(|(name, _)| !NAMES.contains(name))
@@ -229,7 +229,7 @@ mod tests {
         );
     }
 
-    /// Fields of its own stand before attributes, and no value begins a line.
+    /// Separate fields come before attributes, and no value begins a line.
     #[test]
     fn what_a_source_states_of_a_job_is_kept() {
         let all: BTreeMap<String, String> = [
@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(value(&text, NODE), Some("n1"));
     }
 
-    /// What a scheduler said stays when a collector comes, and once when it comes again.
+    /// A scheduler's facts stay when a collector reports, and once when it reports again.
     #[test]
     fn documents_are_told_from_collectors() {
         let pairs = |all: &[(&str, &str)]| -> Vec<(String, String)> {

@@ -1,5 +1,4 @@
-//! What was priced as one line of text, kept with a charge so that its arithmetic can be shown
-//! again.
+//! The priced usage as one line of text, kept with a charge so that its arithmetic can be shown again.
 
 use super::Usage;
 use crate::decimal::Decimal;
@@ -13,7 +12,7 @@ const ESCAPE: char = '\u{1b}';
 /// name only.
 const MARKS: [(char, char); 3] = [(BETWEEN, 'b'), (ESCAPE, 'e'), ('=', 'i')];
 
-/// Everything but the processors, which have a column of their own; empty for nothing.
+/// Everything but the processors, which have a separate column; empty for none.
 pub fn write(usage: &Usage) -> String {
     let mut text = String::with_capacity(96);
     let numbers = [

@@ -1,5 +1,5 @@
-//! What a command moves, held against the limits of who gives it and against the amounts above which
-//! somebody else has to approve.
+//! Checks of the amounts that a command moves, against the caller's limits and the amounts that need approval
+//! by somebody else.
 
 use crate::access::{Act, Held, held};
 use crate::amount::Amount;
@@ -15,12 +15,12 @@ use std::cmp::Ordering;
 /// Microseconds of a day.
 const DAY_US: i64 = 86_400_000_000;
 
-/// How many have looked at a command.
+/// The number of people who checked a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Eyes {
-    /// Who gives it.
+    /// The caller.
     Two,
-    /// Who proposed it, and who approves it.
+    /// The proposer and the approver.
     Four,
 }
 
@@ -100,8 +100,8 @@ pub(crate) fn check_limits(
     Ok(())
 }
 
-/// Whether a limit is for this caller: for their name, their client or their key, or for the role
-/// that lets them do it. Who is admin everywhere acts as that.
+/// Whether a limit is for this caller: for their name, client or key, or for the role that allows the
+/// command. A caller who is admin everywhere acts as admin.
 fn is_for(limit: &Limit, command: &Command, who: &Who, held: &[Held]) -> bool {
     match &limit.of {
         LimitOf::Name(name) => *name == who.actor || *name == who.client || name == who.human(),
@@ -139,8 +139,8 @@ fn sum(parts: &[(MoneyKind, Amount)]) -> i128 {
     parts.iter().map(|(_, amount)| i128::from(amount.0)).sum()
 }
 
-/// What the opposite of a transaction moves: out like a withdrawal, in like a refund, or from one
-/// allocation to another.
+/// The amount that a reversal moves: out like a withdrawal, in like a refund, or from one allocation to
+/// another.
 fn taken_back(effects: &Effects) -> (MoneyKind, Amount) {
     let entries = effects.transactions.iter().flat_map(|tx| &tx.entries);
     let entries = entries.filter(|entry| entry.kind == EntryKind::Reverse);
@@ -158,7 +158,7 @@ fn taken_back(effects: &Effects) -> (MoneyKind, Amount) {
     (kind, Amount::clamped(came.max(went)))
 }
 
-/// What a command that was decided moves, by kind; nothing for what moves no money.
+/// The amounts that a decided command moves, by kind; none for a command that moves no money.
 pub(super) fn moved(command: &Command, effects: &Effects, view: &View) -> Vec<(MoneyKind, Amount)> {
     let parts = match (command, &effects.outcome) {
         (Command::Deposit(deposit), Outcome::Deposited(done)) => {

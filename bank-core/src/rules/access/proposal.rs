@@ -1,5 +1,5 @@
-//! Four eyes: somebody proposes, somebody else approves. What is approved is decided with the state
-//! of then, by the right of who approves it.
+//! Two-person approval: one person proposes, another approves. An approved command is decided with the state
+//! at approval, by the right of the approver.
 
 use super::REQUEST_MAX;
 use super::guard::{Eyes, check_limits, guard, moved};
@@ -107,8 +107,8 @@ pub(super) fn approve(
     Ok(effects)
 }
 
-/// Who proposed it must still be able to do it: a right that was taken away since is asked for again,
-/// with its projects and its amounts. What the bank does by itself is asked for nothing.
+/// The proposer must still be able to do it. A right that was revoked since is checked again, with its
+/// projects and its amounts. Proposals of the bank itself are not checked.
 fn check_proposer(
     approve: &Approve,
     proposal: &Proposal,
@@ -153,7 +153,7 @@ fn may_still(approve: &Approve, view: &View, ctx: &Context<'_>) -> Result<(), Re
     check_limits(command, &parts, who, &view.moved_by_proposer, ctx)
 }
 
-/// Ends a proposal. Who proposed it may do that too.
+/// Ends a proposal. Its proposer may do that too.
 pub(super) fn reject(reject: &Reject, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     let proposal = open(reject.id, view, ctx)?;
     let mut postings = Postings::new(view);

@@ -226,7 +226,7 @@ fn an_operator_has_the_money_of_a_subtree_only() {
         for command in [
             deposit("top", 5),
             deposit("other", 5),
-            // What is not there and what is somebody else's are alike.
+            // Missing objects and objects of others get the same answer.
             deposit("nosuch", 5),
             withdraw("top", 5),
             transfer("mid", "other", 5),
@@ -269,7 +269,7 @@ fn a_manager_looks_after_their_own_projects() {
             "{command:?}"
         );
     }
-    // A pi reads and changes nothing, and who is switched off looks after nothing.
+    // A pi reads and changes nothing, and a disabled user manages nothing.
     bench.bank(member("mid", "amy", Some(MemberRole::Pi)));
     assert_eq!(bench.says(&amy, member("mid", "bob", None)), "not_allowed");
     bench.bank(member("mid", "amy", Some(MemberRole::Manager)));
@@ -401,8 +401,8 @@ impl Chance {
     }
 }
 
-/// Whoever asks for what: nothing changes that lies outside of where they hold a role, and nobody is
-/// refused what the same rules, said in another way, allow.
+/// For any caller and request: nothing changes outside of the caller's roles, and nobody is refused an action
+/// that the same rules, expressed differently, allow.
 #[test]
 fn random_callers_stay_where_they_hold_a_role() {
     let seed = 0x5eed_0006;

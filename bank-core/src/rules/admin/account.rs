@@ -154,7 +154,7 @@ fn change(
     })
 }
 
-/// One list anew, in its place among the others.
+/// Replaces one list, in its place among the others.
 fn replace_list(all: &mut Vec<Constraint>, dimension: &Dimension, rows: &[Constraint]) {
     let own = rows.iter().filter(|row| row.dimension == *dimension);
     all.retain(|row| row.dimension != *dimension);
@@ -162,7 +162,7 @@ fn replace_list(all: &mut Vec<Constraint>, dimension: &Dimension, rows: &[Constr
     all.sort_by(|a, b| a.dimension.cmp(&b.dimension));
 }
 
-/// A list names what exists, where the bank knows what does; `MEMBERS` has a meaning for projects,
+/// A list names existing objects, for dimensions with stored objects. `MEMBERS` has a meaning for projects,
 /// users and machines only, `subtree` for projects.
 fn check_constraint(row: &Constraint, ctx: &Context<'_>) -> Result<(), Refusal> {
     let directory = ctx.directory;

@@ -8,7 +8,7 @@ use crate::model::{Account, Link, Overflow};
 use crate::refusal::Refusal;
 use crate::view::Context;
 
-/// Changes the link as asked; says what changed, for the journal.
+/// Changes the link as requested, and returns the change for the journal.
 pub(super) fn change(
     account: &mut Account,
     set: &SetAccount,

@@ -11,7 +11,7 @@ use crate::refusal::Refusal;
 use crate::select;
 use crate::view::{Context, View};
 
-/// Maui's and Moab's flush interval lies between a second and a day (nami.md 1.3).
+/// Maui's and Moab's flush interval is between a second and a day (nami.md 1.3).
 const FLUSH_MAX: i64 = 86_400;
 
 pub(super) fn add(set: &SetMachine, ctx: &Context<'_>) -> Result<Change, Refusal> {
@@ -136,7 +136,7 @@ fn change(mut machine: Machine, set: &SetMachine, ctx: &Context<'_>) -> Result<C
     })
 }
 
-/// How its usage is charged.
+/// The settings for charging its usage.
 fn charging(machine: &mut Machine, set: &SetMachine, detail: &mut String) -> Result<(), Refusal> {
     if let Some(source) = &set.source {
         if let Some(source) = source {
@@ -162,7 +162,7 @@ fn charging(machine: &mut Machine, set: &SetMachine, detail: &mut String) -> Res
     Ok(())
 }
 
-/// What a machine's scheduler is taken to mean.
+/// The settings for reading its scheduler's documents.
 fn scheduler(
     machine: &mut Machine,
     set: &SetMachine,

@@ -1,5 +1,5 @@
-//! What a directory of people says of a user, merged into what is known (collectors.md g): it adds and
-//! fills in, and it takes nothing away.
+//! An entry from a directory of people, merged into the stored user (collectors.md g): it adds and fills in,
+//! and removes nothing.
 
 use super::user;
 use crate::command::{MergeUser, SetUser};
@@ -48,7 +48,7 @@ pub(in crate::rules) fn merge_user(
     Ok(postings.finish(Outcome::Merged(after, what)))
 }
 
-/// Whom an entry is about; none for somebody new.
+/// The user of an entry; none for a new one.
 fn found<'a>(merge: &MergeUser, ctx: &Context<'a>) -> Result<Option<&'a User>, Refusal> {
     let (directory, name) = (ctx.directory, &merge.set.name);
     if let Some(known) = directory.user_known_as(name) {
@@ -81,7 +81,7 @@ fn found<'a>(merge: &MergeUser, ctx: &Context<'a>) -> Result<Option<&'a User>, R
     }
 }
 
-/// What is said, where it says anything.
+/// The fields of an entry that are not empty.
 fn filled(said: &SetUser) -> SetUser {
     let text = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     let default = said.default_project.clone().flatten();
@@ -98,7 +98,7 @@ fn filled(said: &SetUser) -> SetUser {
     }
 }
 
-/// What is said that is not known; with `keep` only what nobody said before.
+/// The new data of an entry; with `keep` only for fields that are empty so far.
 fn news(merge: &MergeUser, known: &User, ctx: &Context<'_>) -> SetUser {
     let said = filled(&merge.set);
     let keep = merge.keep;
@@ -123,8 +123,8 @@ fn news(merge: &MergeUser, known: &User, ctx: &Context<'_>) -> SetUser {
     }
 }
 
-/// All other names afterwards: those known, those said, and the name of the entry itself where it is
-/// not the user's.
+/// All other names afterwards: the stored ones, those of the entry, and the entry's own name if it differs
+/// from the user's.
 fn aliases(merge: &MergeUser, known: Option<&User>) -> Vec<String> {
     let name = known.map_or(&merge.set.name, |known| &known.name);
     let mut all = known.map(|known| known.aliases.clone()).unwrap_or_default();

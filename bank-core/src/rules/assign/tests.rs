@@ -1,5 +1,4 @@
-//! Usage that waited for a project gets one: once, at the rates of its own time, and nothing else is
-//! touched.
+//! Usage without a project gets one: once, at the rates of its own time, and nothing else changes.
 
 mod amended;
 
@@ -119,7 +118,7 @@ impl Ground {
         })
     }
 
-    /// What is left after what was done, but for the journal and the instance.
+    /// The state afterwards, without the journal and the instance.
     fn transactions(&self) -> usize {
         self.book.journal.len()
     }
@@ -225,7 +224,7 @@ fn who_cannot_pay_leaves_it_where_it_is() {
     );
     assert_eq!(t.figures(UNBILLED).0, -400);
     assert_eq!(t.transactions(), before + 1);
-    // What was given since pays now, for then there was nothing.
+    // Nothing was there at that time, so a later deposit pays now.
     t.now = 40_000;
     let window = Window {
         start: Some(Timestamp::from_seconds(35_000)),
@@ -358,8 +357,8 @@ fn an_assignment_can_be_undone() {
     assert_eq!((instance.billed.0, instance.charged.0), (400, 100));
 }
 
-/// Whatever the records and their amendments, in whatever order: giving all of them away moves what
-/// `#unbilled` carried to the projects, to the last unit, and a second time moves nothing.
+/// For any records and amendments in any order: an assignment of all of them moves the charges on `#unbilled`
+/// to the projects, to the last unit. A second assignment moves nothing.
 #[test]
 fn giving_away_keeps_the_totals() {
     let mut seed = 0x5eed_1234_u64;

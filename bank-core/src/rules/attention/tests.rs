@@ -145,7 +145,7 @@ fn too_much_at_once_is_refused() {
     assert!(book.journal.is_empty());
 }
 
-/// Whoever has a key for single projects switches nothing of others.
+/// A key for single projects switches nothing of others.
 #[test]
 fn a_narrow_key_may_not() {
     let mut book = book();

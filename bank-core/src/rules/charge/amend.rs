@@ -19,7 +19,7 @@ use crate::time::{Seconds, Timestamp};
 use crate::view::Context;
 use std::collections::BTreeMap;
 
-/// Whom a use is charged to: what the journal names.
+/// The owner of a charged use, as the journal names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Owner {
     pub(super) project: String,
@@ -27,7 +27,7 @@ pub(super) struct Owner {
 }
 
 impl Owner {
-    /// As the instance knows it.
+    /// The owner in the instance.
     pub(super) fn of(instance: &Instance) -> Owner {
         Owner {
             project: instance.facts.project.clone(),
@@ -44,22 +44,22 @@ impl Owner {
     }
 }
 
-/// Whom an earlier record of the use was charged to, where this one names another project or user.
+/// The owner to whom an earlier record of the use was charged, if this one names another project or user.
 pub(super) fn moved_from(charge: &Charge, known: &Owner, now: &Owner) -> Option<Owner> {
     earlier(charge, known).filter(|earlier| earlier != now)
 }
 
-/// Whom an earlier record of the use was charged to; none where this is the first.
+/// The owner to whom an earlier record of the use was charged; none if this is the first.
 pub(super) fn earlier(charge: &Charge, known: &Owner) -> Option<Owner> {
     let whole = charge.terms.finished.as_ref()?;
-    // What waited for a project has gone back already.
+    // A charge that waited for a project has been returned already.
     if charge.terms.assigned {
         return None;
     }
     whole.instance.map(|_| known.clone())
 }
 
-/// A row that changes what an instance came to, and counts no time.
+/// A row that changes the price of an instance, and counts no time.
 fn row(
     instance: &Instance,
     id: UsageId,
@@ -188,7 +188,7 @@ impl Bill {
         Ok(parts)
     }
 
-    /// The names of an earlier project, with a usage row of its own.
+    /// The names of an earlier project, with a separate usage row.
     fn about_owner(&mut self, owner: &Owner) -> About {
         let next = UsageId(Next::take(&mut self.postings.next.usage));
         let usage = std::mem::replace(&mut self.usage, next);
@@ -200,7 +200,7 @@ impl Bill {
         }
     }
 
-    /// Shadow money of a project without any allocation: it lies nowhere.
+    /// Shadow money of a project without any allocation: it is on no allocation.
     fn nowhere(
         &self,
         parts: &[(AllocationId, Amount)],
@@ -225,7 +225,7 @@ impl Bill {
         ctx: &Context<'_>,
     ) {
         let Some(usage) = usage else { return };
-        // Its record is about the use as it was.
+        // Its record describes the use as it was.
         let mut was = self.instance.clone();
         was.facts.project.clone_from(&owner.project);
         was.facts.user.clone_from(&owner.user);
@@ -241,8 +241,8 @@ impl Bill {
         self.instance.last_usage = Some(usage);
     }
 
-    /// Journals what strict enforcement would have said when a finished use began; an amended record
-    /// is not asked again.
+    /// Journals the refusal of strict enforcement at the start of a finished use; an amended record is not
+    /// checked again.
     pub(super) fn note_refusal(&mut self, charge: &Charge, ctx: &Context<'_>) {
         let fresh = |whole: &&Whole| whole.instance.is_none();
         let Some(whole) = charge.terms.finished.as_ref().filter(fresh) else {

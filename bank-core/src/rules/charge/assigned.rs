@@ -1,4 +1,4 @@
-//! What waited for a project goes back before the project is charged (ledger.md 2.8, `#unbilled`).
+//! Returns charges that waited for a project before the project is charged (ledger.md 2.8, `#unbilled`).
 
 use crate::amount::Amount;
 use crate::effects::{Billing, EntryKind, UsageRow};
@@ -11,8 +11,8 @@ use crate::rules::correction::{announce, move_money};
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, View};
 
-/// Takes back all that an instance was charged, in a transaction of its own: the charge on `#unbilled`, or
-/// shadow figures without an account. The instance counts nothing afterwards.
+/// Takes back all charges of an instance, in a separate transaction: the charge on `#unbilled`, or shadow
+/// figures without an account. The instance counts nothing afterwards.
 pub(super) fn take_back(
     postings: &mut Postings,
     instance: &mut Instance,

@@ -17,16 +17,16 @@ use crate::terms::Excess;
 use crate::time::{MICROS, Seconds, Timestamp};
 use crate::view::Context;
 
-/// What is billed of the seconds that a charge reports.
+/// The billed part of the seconds that a charge reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plausible {
-    /// What the charge reports.
+    /// The seconds that the charge reports.
     pub(super) reported: Seconds,
-    /// What counts; none for a total that is older than the last one and changes nothing.
+    /// The seconds that count; none for a total that is older than the last one and changes nothing.
     pub(super) counts: Option<Seconds>,
-    /// What lies beyond the ceiling, billed or not.
+    /// The seconds beyond the ceiling, billed or not.
     pub(super) disputed: Seconds,
-    /// The ceiling itself, where something lies beyond it.
+    /// The ceiling itself, if some seconds exceed it.
     pub(super) ceiling: Seconds,
     /// The document repeats time that is billed already: it adds nothing.
     pub(super) repeats: bool,
@@ -98,8 +98,8 @@ pub(super) fn check(
     }
 }
 
-/// Whether a total equals the last one of the same resources: its price is billed, whatever the
-/// rates have become.
+/// Whether a total equals the last one of the same resources: its price is billed, even if the rates have
+/// changed.
 fn repeats_total(charge: &Charge, reported: Seconds, instance: &Instance) -> bool {
     let terms = &charge.terms;
     if !terms.total || terms.amount.is_some() || terms.finished.is_some() {
@@ -117,7 +117,7 @@ fn repeats_end(charge: &Charge, reported: Seconds, instance: &Instance, at: Time
         return false;
     }
     let is_ended = matches!(instance.closed, Some((_, Closing::End)));
-    // What was kept of an ended use for another source is still to be billed.
+    // The kept part of an ended use that belongs to another source is still to be billed.
     if charge.closes && is_ended {
         return instance.kept.0 == 0;
     }
@@ -199,7 +199,7 @@ fn ceiling(
     at: Timestamp,
     ctx: &Context<'_>,
 ) -> Option<Seconds> {
-    // What was used at an instant began before it, whatever the documents say.
+    // Usage at an instant began before it, even if the documents differ.
     let began = start(charge, instance)?.min(at);
     let until = instance.used_until.map_or(at, |until| until.max(at));
     // No use lasts beyond the end that its latest document states. One that was overtaken states the end of
@@ -216,7 +216,7 @@ fn ceiling(
 }
 
 impl Plausible {
-    /// What the journal says of it; nothing where all of it is plausible.
+    /// The remark for the journal; empty if all of it is plausible.
     pub(super) fn remark(&self) -> String {
         let Plausible {
             disputed, ceiling, ..

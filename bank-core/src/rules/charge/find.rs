@@ -1,4 +1,4 @@
-//! Which use of an object's id a charge is about.
+//! The selection of the use, among those of an object's id, for a charge.
 
 use super::source;
 use crate::command::{Charge, Request};
@@ -7,13 +7,13 @@ use crate::rules::same;
 use crate::time::Timestamp;
 use crate::view::{Context, View};
 
-/// The instance a charge is about: the newest one open at the event time, else the newest one
-/// closed at most the grace before, else the newest one that was open at some time of the charged
-/// window, else the newest one that had begun by its documents, else whichever is open now (nami.md
-/// 1.4). Of a scheduler's document for which there is none: the closed use that contains the end which the
-/// document states, else the newest use if its lien expired and is of the same user and project. A use that
-/// closed before the start which a document states is not meant, unless that is its own start. A caller that
-/// delivers in order means the newest one.
+/// The instance of a charge: the newest one open at the event time, else the newest one closed at most the
+/// grace before. Else the newest one that was open at some time of the charged window, else the newest one
+/// that had begun by its documents, else the one that is open now (nami.md 1.4). If none exists for a
+/// scheduler's document, it is the closed use that contains the end in the document. Else it is the newest
+/// use if its lien expired and user and project are the same. A use that closed before the start in a
+/// document does not match, unless that is its own start. A caller that delivers in order means the newest
+/// one.
 pub(super) fn charged_instance<'a>(
     view: &'a View,
     charge: &Charge,
@@ -62,7 +62,7 @@ pub(super) fn charged_instance<'a>(
         .or_else(|| charged_by_collector(view, charge, is_meant))
 }
 
-/// The use that a collector has charged and whose times a scheduler's document states.
+/// The use that a collector has charged, with the times in a scheduler's document.
 fn charged_by_collector<'a>(
     view: &'a View,
     charge: &Charge,
@@ -75,8 +75,8 @@ fn charged_by_collector<'a>(
     collected.find(|i| same::collector(i, view).is_some() && is_meant(i))
 }
 
-/// Whether a scheduler's document is about a later use of the id: it states a start after the close. The start
-/// of the use itself can lie there, by the clock of its scheduler.
+/// Whether a scheduler's document describes a later use of the id: its start is after the close. By the
+/// scheduler's clock, the start of the use itself can be there.
 fn begins_after(charge: &Charge, instance: &Instance) -> bool {
     let Some((start, (closed, _))) = charge.request.facts.start.zip(instance.closed) else {
         return false;
@@ -98,7 +98,7 @@ fn over_since_long<'a>(view: &'a View, charge: &Charge) -> Option<&'a Instance> 
     };
     let newest = view.instances.first();
     let is_expired = |i: &&Instance| matches!(i.closed, Some((_, Closing::Expiry)));
-    // A scheduler that counts its ids anew has other jobs of the same id.
+    // A scheduler that restarts its ids has other jobs of the same id.
     let is_same = |named: Option<&String>, known: &str| named.is_none_or(|named| named == known);
     let is_its = |i: &&Instance| {
         is_same(whose.user.as_ref(), &i.facts.user)

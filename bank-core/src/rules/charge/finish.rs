@@ -1,4 +1,4 @@
-//! What a charge leaves behind: its usage row, its instance and lien, and the expiries that it corrects.
+//! The last steps of a charge: its usage row, its instance and lien, and the expiries that it corrects.
 
 use super::{Bill, LienUse, source};
 use crate::amount::Amount;
@@ -20,7 +20,7 @@ use crate::time::Seconds;
 use crate::usage;
 use crate::view::Context;
 
-/// What becomes of the instance after a charge.
+/// The state of the instance after a charge.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum After {
     /// It stays as it is: an interim charge.
@@ -42,7 +42,7 @@ impl After {
 }
 
 impl Bill {
-    /// Writes down what the charge came to.
+    /// Records the result of the charge.
     pub(super) fn finish(
         mut self,
         asked: &Charge,
@@ -130,7 +130,7 @@ impl Bill {
         close_instance(postings, instance, end, Closing::End, ctx);
     }
 
-    /// What was special about it, for the journal.
+    /// Adds remarks on special cases to the journal.
     fn mark(&mut self, ctx: &Context<'_>) {
         if self.plausible.repeats {
             self.postings.remark(&self.plausible.remark());
@@ -193,8 +193,8 @@ impl Bill {
         Ok(())
     }
 
-    /// Adds what lies beyond the ceiling. A total says all of it anew; one that is older than the last
-    /// one says nothing.
+    /// Adds the seconds beyond the ceiling. A total replaces all of them; one that is older than the last one
+    /// changes nothing.
     fn dispute(&mut self, asked: &Charge) {
         let (instance, plausible) = (&mut self.instance, &self.plausible);
         if !(asked.is_checked && asked.terms.total) {
@@ -290,8 +290,8 @@ impl Bill {
         }
     }
 
-    /// What was charged to allocations that have expired is active money no more: each is
-    /// corrected at its boundary, in a transaction of its own (decisions.md 14). Where the charge gives
+    /// Corrects expired allocations that were charged: the charged amount is no active money any more. Each
+    /// is corrected at its boundary, in a separate transaction (decisions.md 14). If the charge gives
     /// something back and is booked in the present, it is corrected there.
     fn correct_expiries(&mut self) -> Result<(), Refusal> {
         let charged = self.postings.taken_from_expired(self.tx);

@@ -1,4 +1,4 @@
-//! How much a charge bills: so many seconds more, a window, a total, or an amount as given
+//! The billed quantity of a charge: a number of further seconds, a window, a total, or a given amount
 //! (ledger.md 2.8, decisions.md 7 and 8).
 
 use super::ceiling::Plausible;
@@ -14,7 +14,7 @@ use crate::terms::{ITEMISATION_BYTES_MAX, Overlap, SPANS_MAX, Span};
 use crate::time::{MICROS, Seconds, Timestamp};
 use crate::view::{Context, View};
 
-/// How far the clock of a caller may be ahead of the bank's.
+/// The most that the clock of a caller may be ahead of the bank's.
 const SKEW: Seconds = Seconds(300);
 
 /// A stretch of time that is priced.
@@ -26,16 +26,15 @@ struct Piece {
     length: Seconds,
 }
 
-/// What a charge bills of what it reports.
+/// The billed part of the reported use.
 pub(super) struct Measured {
-    /// The time that is priced, in pieces that lie apart.
+    /// The priced time, in separate pieces.
     pieces: Vec<Piece>,
     /// The seconds that the usage row counts; for a total the difference, which may be negative.
     pub(super) counted: Seconds,
     /// The instance's billed windows afterwards, where the caller sent one.
     pub(super) windows: Option<Vec<Span>>,
-    /// What counts of what was reported, where that is not all of it: an amount as given counts in
-    /// proportion.
+    /// The counted part of the report, if that is not all of it: a given amount counts in proportion.
     part: Option<(Seconds, Seconds)>,
 }
 
@@ -61,7 +60,7 @@ impl Measured {
     }
 }
 
-/// What no instance needs to be known for: that the charge says how long, once, and within bounds.
+/// Checks without an instance: that the charge states the duration, once, and within bounds.
 pub(super) fn check(charge: &Charge) -> Result<(), Refusal> {
     let terms = &charge.terms;
     if terms.amount.is_some_and(|amount| amount < Amount::ZERO) {
@@ -104,10 +103,10 @@ pub(super) fn check(charge: &Charge) -> Result<(), Refusal> {
     reported(charge).and_then(check_duration).map(|_| ())
 }
 
-/// How long the use was, as the caller says it.
+/// The duration of the use, as the caller reports it.
 pub(super) fn reported(charge: &Charge) -> Result<Seconds, Refusal> {
     let window = charge.terms.window.map(|window| window.length());
-    // An amount as given may stand without a time.
+    // A given amount needs no time.
     let none = charge.terms.amount.map(|_| Seconds(0));
     let said = window.or(charge.duration).or(none);
     said.ok_or(Refusal::MissingField { field: "duration" })
@@ -127,7 +126,7 @@ pub(super) fn began(charge: &Charge, view: &View, at: Timestamp) -> Result<Times
     Ok(before.map_or(start, |closed| start.max(closed)).min(at))
 }
 
-/// What of it is billed.
+/// The billed part of it.
 pub(super) fn measure(
     charge: &Charge,
     plausible: Plausible,
@@ -178,7 +177,7 @@ fn billed_before(charge: &Charge, instance: &Instance) -> Seconds {
     }
 }
 
-/// The part of a window that was not billed yet, or the refusal where the site wants it.
+/// The part of a window that was not billed yet, or the refusal if the site requires it.
 fn in_window(
     charge: &Charge,
     window: Span,
@@ -229,13 +228,13 @@ fn in_window(
     })
 }
 
-/// What a charge comes to.
+/// The price of a charge.
 pub(super) struct Billed {
     /// Negative where a reported total fell.
     pub(super) amount: Amount,
     /// No rate counted.
     pub(super) unpriced: bool,
-    /// What it added to the running exact sum, where a minimum or maximum made of it another amount.
+    /// The amount added to the running exact sum, if a minimum or maximum changed the billed amount.
     pub(super) bounded: Option<i128>,
 }
 
@@ -249,9 +248,9 @@ impl Billed {
     }
 }
 
-/// What this charge adds to the running exact sum, and what is billed now: the rounded sum less
-/// what was billed before, so that the number of charges changes nothing (decisions.md 7). `None` where
-/// exact arithmetic ends.
+/// The addition of this charge to the running exact sum, and the amount to bill now. That amount is the
+/// rounded sum less the earlier bills, so that the number of charges changes nothing (decisions.md 7). `None`
+/// if the sum exceeds exact arithmetic.
 pub(super) fn billed_now(
     instance: &mut Instance,
     charge: &Charge,
@@ -294,8 +293,8 @@ pub(super) fn billed_now(
     let sum = exact_sum.checked_add(once_sum)?;
     let rounded = to_amount(price.bounded(sum), precision, policy.rounding)?;
     let amount = rounded.minus(before).ok()?;
-    // Only a total that falls gives money back: a bound that came later, or lies below amounts that
-    // were given, bills nothing more.
+    // Only a total that falls gives money back. A bound that was added later, or is below given amounts,
+    // bills nothing more.
     let amount = if total {
         amount
     } else {

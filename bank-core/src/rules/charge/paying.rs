@@ -11,7 +11,7 @@ use crate::rules::choice;
 use crate::select::{self, Candidate};
 use crate::view::Context;
 
-/// What is taken from one allocation.
+/// The amount taken from one allocation.
 #[derive(Clone, Copy)]
 pub(super) struct Take {
     allocation: AllocationId,

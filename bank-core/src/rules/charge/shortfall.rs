@@ -1,5 +1,5 @@
-//! What a charge does where lien and free money do not reach, and how a total that fell gives
-//! money back (ledger.md 2.8 step 3, decisions.md 7).
+//! Charges beyond lien and free money, and refunds for a total that fell (ledger.md 2.8 step 3, decisions.md
+//! 7).
 
 use super::Bill;
 use super::amend::left;
@@ -59,8 +59,8 @@ impl Bill {
         takes
     }
 
-    /// How much of a debt on an allocation comes from under liens that hold it: what is still
-    /// there, but is not free (ledger.md 2.12).
+    /// The part of a debt on an allocation that liens hold: the amount is there, but is not free (ledger.md
+    /// 2.12).
     pub(super) fn under_liens(&self, allocation: AllocationId, debt: i128) -> Amount {
         let Some(a) = self.postings.allocation(allocation) else {
             return Amount::ZERO;
@@ -108,7 +108,7 @@ impl Bill {
         } else {
             0
         };
-        // Shadow money of a project without any allocation lies nowhere.
+        // Shadow money of a project without any allocation is on no allocation.
         let nowhere = unplaced.min(back.saturating_sub(given)).max(0);
         let given = given.saturating_add(nowhere);
         if shares.is_empty() && nowhere > 0 {
@@ -134,8 +134,8 @@ impl Bill {
         Ok(())
     }
 
-    /// What stays billed although a total fell below it stays in the running sum: the next charge
-    /// adds what it is worth.
+    /// Keeps an amount in the running sum that stays billed although a total fell below it: the next charge
+    /// adds its own value.
     fn keep_in_sum(&mut self, kept: i128, ctx: &Context<'_>) -> Result<(), Refusal> {
         let scale = i128::from(ctx.directory.bank.precision.minor_per_credit());
         let per_minor = crate::exact::TRILLIONTHS.checked_div(scale);

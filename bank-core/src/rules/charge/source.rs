@@ -1,4 +1,4 @@
-//! Whose word a machine's usage is charged by, and finished uses as charges (decisions.md 19).
+//! The source that charges a machine's usage, and finished uses as charges (decisions.md 19).
 
 use crate::command::Charge;
 use crate::effects::DirectoryRow;
@@ -19,13 +19,13 @@ fn machine<'a>(charge: &Charge, ctx: &Context<'a>) -> Option<&'a Machine> {
     ctx.directory.machine_named(&charge.request.whose.machine)
 }
 
-/// The machine as the first source of finished usage claims it: that source charges it from then
-/// on, until an administrator says otherwise. A scheduler need claim nothing: what it has charged
-/// no record charges ([`crate::rules`]).
+/// The machine as the first source of finished usage claims it: that source charges it from then on, until an
+/// administrator changes it. A scheduler need not claim: no record charges a use that the scheduler has
+/// charged ([`crate::rules`]).
 pub(super) fn claimed(charge: &Charge, ctx: &Context<'_>) -> Option<Machine> {
     let unclaimed = machine(charge, ctx).filter(|machine| machine.source.is_none())?;
     charge.terms.finished.as_ref()?;
-    // Whom nobody knows may not decide who charges a machine from now on.
+    // An unknown user or project must not decide the source of a machine.
     if charge.terms.track {
         return None;
     }

@@ -1,5 +1,5 @@
-//! Liens that change the allocations they lie on: what they hold is given back and held anew, in
-//! one transaction (ledger.md 2.11).
+//! Liens that move to other allocations: their amounts are released and held again, in one transaction
+//! (ledger.md 2.11).
 
 use crate::amount::Amount;
 use crate::command::Whose;

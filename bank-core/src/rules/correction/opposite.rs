@@ -114,7 +114,7 @@ fn is_nowhere(entry: &Entry) -> bool {
     is_charge && entry.allocation.is_none() && entry.usage.is_some()
 }
 
-/// What got money back may not be blocked any more.
+/// An account that got money back may not be blocked any more.
 pub(super) fn unblock_paid(
     postings: &mut Postings,
     parts: &[(AllocationId, Amount)],

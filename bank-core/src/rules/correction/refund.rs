@@ -107,8 +107,8 @@ fn account(name: &str, ctx: &Context<'_>) -> Result<AccountId, Refusal> {
         .ok_or_else(|| Refusal::not_found("account", name))
 }
 
-/// How an amount lies on what is left: in proportion, the rest one by one to the largest
-/// remainders, then to the lowest numbers. No part exceeds what is left of its charge.
+/// Distributes an amount over the rests: in proportion, the remaining units one by one to the largest
+/// remainders, then to the lowest numbers. No part exceeds the rest of its charge.
 fn shares(rests: &[Rest<'_>], amount: Amount, total: i128) -> Result<Vec<i64>, Refusal> {
     let mut shares: Vec<i128> = Vec::new();
     let mut remainders: Vec<(i128, usize)> = Vec::new();

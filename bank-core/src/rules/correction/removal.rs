@@ -1,5 +1,5 @@
-//! Accounts and allocations that go with their money: the journal says how much, and their liens
-//! hold elsewhere (ledger.md 2.11).
+//! Removal of accounts and allocations with their money: the journal records the amount, and their liens move
+//! elsewhere (ledger.md 2.11).
 
 use super::liens::move_away;
 use crate::amount::Amount;
@@ -114,7 +114,7 @@ fn clear(
     Ok(())
 }
 
-/// The instances whose open liens lie on these allocations.
+/// The instances with open liens on these allocations.
 fn holders<'a>(view: &'a View, ids: &'a [AllocationId]) -> impl Iterator<Item = &'a Instance> {
     view.holders.iter().filter(|i| {
         let lien = i.lien.as_ref();

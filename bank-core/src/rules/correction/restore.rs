@@ -99,7 +99,7 @@ struct Moved {
     after: LienId,
 }
 
-/// What a removal moved, from its entries: those that gave back, then those that held anew.
+/// The moves of a removal, from its entries: first the releases, then the new holds.
 fn moved(entries: &[Entry]) -> Vec<Moved> {
     let mut moved: Vec<Moved> = Vec::new();
     let mut before: Vec<Portion> = Vec::new();

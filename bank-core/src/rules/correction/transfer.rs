@@ -94,7 +94,7 @@ pub(super) fn sources(
     Ok(active)
 }
 
-/// What each of them gives of its own money, or that it does not reach.
+/// The amount that each of them gives of its own money, or the refusal if it is not enough.
 pub(super) fn take(
     sources: &[Allocation],
     amount: Amount,

@@ -1,4 +1,4 @@
-//! The opposite of one transaction, whatever came after it (ledger.md 2.13).
+//! The reversal of one transaction, despite later changes (ledger.md 2.13).
 
 use super::opposite::{begin, check_account, check_cover, not_reversible, oppose, unblock_paid};
 use super::{restore, work};
@@ -31,10 +31,9 @@ pub(super) fn reverse(
     }
     let again = target.id != root.id;
     match root.op.as_str() {
-        _ if !target.records.is_empty() => records(reverse, target, view, ctx),
-        // An amended record is a charge by that word; a correction by hand is about no use.
+        // An amended record is a charge with that word; a manual correction has no use.
         "adjust" if root.instance.is_some() => work::reverse(reverse, target, root, view, ctx),
-        // The row of the use says where its figure lies: an opposite would take it from there, and an
+        // The row of the use records the place of its figure: a reversal would take it from there, and an
         // amended record once more.
         "adjust" if root.entries.iter().any(of_chunk) => Err(not_reversible(
             target,
@@ -182,7 +181,7 @@ fn window(
     allocation::reshape(&mut postings, &new, ctx)?;
     let mut parts = Vec::new();
     if target.op == "allocation_rm" {
-        // While it still stands outside of its window: what follows makes all of it active.
+        // While it is still outside of its window: the following steps make all of it active.
         parts = restore::give_back(&mut postings, target)?;
         restore::bring_liens_back(&mut postings, target, view, ctx)?;
     }
@@ -206,8 +205,8 @@ fn same_shape(target: &PastTx, view: &View) -> Option<(Shape, Shape)> {
     Some((shape, shape))
 }
 
-/// What is now, with what one change changed as it was before it; none where something else changed
-/// that since. Other changes stay.
+/// The present state with one change reverted; none if something else changed the same field since. Other
+/// changes stay.
 fn taken_back(now: &Shape, before: &Shape, after: &Shape) -> Option<Shape> {
     fn field<T: Copy + PartialEq>(now: T, before: T, after: T) -> Option<T> {
         if before == after {

@@ -36,8 +36,8 @@ pub(super) fn reverse(
     if !undone {
         check_room(root, target, view)?;
     }
-    // What an amended record moved from another project has rows before that of its charge. What a
-    // chunk had counted before stays counted.
+    // If an amended record moved the use from another project, that has rows before those of its charge.
+    // Counts from a chunk stay counted.
     let mut rows = rows_of(target.id, view);
     let own = rows.pop().ok_or_else(unknown)?;
     rows.retain(|u| u.tx != root.id || u.amount < Amount::ZERO || u.billing == Billing::Refund);
@@ -89,7 +89,7 @@ pub(super) fn reverse(
     })))
 }
 
-/// Usage rows with their opposites: each opposite entry is of the opposite of its own row.
+/// Usage rows with their reversals: each reversed entry belongs to the reversal of its own row.
 fn pairs(rows: &[&UsageRow], opposites: &[UsageRow]) -> Vec<(UsageId, UsageId)> {
     let opposites = opposites.iter().map(|row| row.id);
     rows.iter().map(|row| row.id).zip(opposites).collect()
@@ -150,8 +150,7 @@ fn move_back(
     Ok((sum, rows))
 }
 
-/// What the charge added to the running sum, if a bound made its amount, to be added once more or taken
-/// back.
+/// The charge's addition to the running sum, if a bound changed its amount: to be added again or taken back.
 fn added(root: &PastTx, undone: bool) -> Option<i128> {
     let added = terms::read_exact(&root.reason)?;
     Some(if undone {
@@ -161,8 +160,8 @@ fn added(root: &PastTx, undone: bool) -> Option<i128> {
     })
 }
 
-/// Where the charge moved the use to another project, the instance names the one that has it now; says
-/// whether it does.
+/// If the charge moved the use to another project, names the present project in the instance. Returns whether
+/// it did.
 fn name_mover(instance: &mut Instance, root: &PastTx, view: &View, undone: bool) -> bool {
     let rows = rows_of(root.id, view);
     let Some(from) = rows.iter().find(|u| u.amount < Amount::ZERO) else {
@@ -180,7 +179,7 @@ fn name_mover(instance: &mut Instance, root: &PastTx, view: &View, undone: bool)
     named.is_some() && rows.len() > 1
 }
 
-/// What minor units are worth in the running sum.
+/// The value of minor units in the running sum.
 fn worth(amount: Amount, ctx: &Context<'_>) -> Result<i128, Refusal> {
     let scale = i128::from(ctx.directory.bank.precision.minor_per_credit());
     let per_minor = crate::exact::TRILLIONTHS.checked_div(scale);
@@ -246,7 +245,7 @@ fn unbill_windows(
     Ok(())
 }
 
-/// Who carries it once a settlement is undone, or done again.
+/// The other carrier once a settlement is undone or redone.
 fn other_side(billing: Billing) -> Billing {
     if billing == Billing::Billed {
         Billing::Unbilled
@@ -255,7 +254,7 @@ fn other_side(billing: Billing) -> Billing {
     }
 }
 
-/// The instance names the project that the other side of its settlement names; says whether it does.
+/// Names the project of the settlement's other side in the instance. Returns whether it did.
 fn name_payer(instance: &mut Instance, settlement: &PastTx, billing: Billing) -> bool {
     let wanted = |kind: EntryKind| match billing {
         Billing::Unbilled => kind == EntryKind::Reverse,
@@ -288,8 +287,8 @@ fn check_standing(work: &PastTx, target: &PastTx, view: &View) -> Result<(), Ref
     }
 }
 
-/// What a refund, a settlement or a total that fell gave back must be left to be given back again:
-/// else what came meanwhile would be given back twice (ledger.md 2.4).
+/// The amount that a refund, a settlement or a falling total gave back must be free to be given back again.
+/// Otherwise a later refund would be given twice (ledger.md 2.4).
 fn check_room(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal> {
     let rests = rests(&view.history);
     for entry in root.entries.iter().filter(|e| gives_back(e.kind)) {
@@ -302,7 +301,7 @@ fn check_room(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal
                 by: by.0,
             });
         }
-        // What names no charge is given back on its allocation, one part or several.
+        // A refund without a charge is given back on its allocation, in one part or several.
         let of = |r: &&Rest<'_>| match entry.takes_back {
             Some(of) => r.entry.id == of,
             None => r.entry.allocation == entry.allocation,
@@ -333,8 +332,8 @@ fn check_room(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal
     Ok(())
 }
 
-/// What a transaction that moved a use takes back of refunds on the allocation of an entry: it gives as
-/// much to the project that had it (decision 0141).
+/// The refunds on the allocation of an entry that a moving transaction takes back: it gives the same amount
+/// to the previous project (decision 0141).
 fn refunds_moved(root: &PastTx, entry: &Entry) -> i64 {
     let of = |e: &&Entry| e.kind == EntryKind::Reverse && e.allocation == entry.allocation;
     let taken = root.entries.iter().filter(of).map(|e| e.delta.amount);
@@ -380,8 +379,8 @@ fn uncount(
     Ok(())
 }
 
-/// Removes the disputed seconds of the charge, or adds them again if it is done again. A total sets all of
-/// them, so it has no share of its own.
+/// Removes the disputed seconds of the charge, or adds them again on redo. A total replaces all of them, so
+/// it has no separate share.
 fn undispute(instance: &mut Instance, root: &PastTx, undone: bool) {
     let disputed = terms::read_disputed(&root.reason);
     let Some(Seconds(disputed)) = disputed.filter(|_| !terms::is_of_total(&root.reason)) else {

@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 use crate::view::{Context, View};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a chunk comes to.
+/// The totals of a chunk.
 #[derive(Default)]
 pub(super) struct Sums {
     counts: Vec<(&'static str, u64)>,
@@ -20,8 +20,8 @@ pub(super) struct Sums {
     wall_us: i128,
     /// Billionths of processor-seconds that were priced.
     processor_s: i128,
-    /// What records of the same names moved and were refused, by the numbers of their names: most
-    /// allocations and names come again and again.
+    /// Amounts and refusals of records with the same names, by the numbers of their names: most allocations
+    /// and names occur many times.
     named: Vec<Named>,
     /// By allocation, project and machine.
     moved: BTreeMap<Option<AllocationId>, BTreeMap<String, BTreeMap<String, i64>>>,
@@ -29,7 +29,7 @@ pub(super) struct Sums {
     refused: BTreeMap<String, BTreeMap<String, u64>>,
 }
 
-/// What records of the same names come to.
+/// The totals of records with the same names.
 #[derive(Default)]
 struct Named {
     moved: Vec<(Option<AllocationId>, i64)>,
@@ -37,8 +37,7 @@ struct Named {
 }
 
 impl Sums {
-    /// Moves a shadow total of a record. Those of names that come again are [told](Sums::tell) in the
-    /// end.
+    /// Moves a shadow total of a record. Totals of repeated names are [added](Sums::tell) at the end.
     pub(super) fn post(&mut self, who: &Who, on: Option<AllocationId>, amount: i64) {
         let Some(named) = self.named(who) else {
             return self.shift(on, &who.project, &who.machine_name, amount);
@@ -66,7 +65,7 @@ impl Sums {
         self.named.get_mut(names)
     }
 
-    /// Adds what records of those names came to.
+    /// Adds the totals of records with those names.
     pub(super) fn tell(&mut self, who: &Who) {
         let named = who.names.and_then(|names| self.named.get_mut(names));
         let named = named.map(std::mem::take).unwrap_or_default();
@@ -78,7 +77,7 @@ impl Sums {
         }
     }
 
-    /// What became of one record.
+    /// Counts the result of one record.
     pub(super) fn count(&mut self, fate: &Fate) {
         let word = fate.word();
         match self.counts.iter_mut().find(|(known, _)| *known == word) {
@@ -87,7 +86,7 @@ impl Sums {
         }
     }
 
-    /// How long a use lasted that is taken in.
+    /// Adds the duration of an accepted use.
     pub(super) fn measure(&mut self, report: &UsageReport, worth: &Worth) {
         if worth.became != Became::Unused {
             let us = i128::from(lasted(report).0);
@@ -95,7 +94,7 @@ impl Sums {
         }
     }
 
-    /// What of it was priced.
+    /// Adds the priced quantity of it.
     pub(super) fn counted(&mut self, quantity: &Quantity) {
         let total = quantity
             .total()
@@ -145,7 +144,7 @@ impl Sums {
         *count = count.saturating_add(more);
     }
 
-    /// Writes it down; machines that the chunk claims follow, each in a transaction of its own.
+    /// Writes the totals; machines that the chunk claims follow, each in a separate transaction.
     pub(super) fn journal(
         &self,
         chunk: &Chunk,
@@ -211,7 +210,7 @@ impl Sums {
     }
 }
 
-/// The source charges the machine from now on, as the first charge of its own would say.
+/// The source charges the machine from now on, as with the first separate charge.
 fn claim(postings: &mut Postings, name: &str, source: &str, ctx: &Context<'_>) {
     let Some(known) = ctx.directory.machine_named(name) else {
         return;

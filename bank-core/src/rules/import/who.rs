@@ -1,4 +1,4 @@
-//! Whom a use is for: looked up once for all records that name the same.
+//! Project and user of uses: looked up once for all records with the same names.
 
 use crate::command::{UsageReport, Whose};
 use crate::ids::{AllocationId, MachineId};
@@ -10,17 +10,17 @@ use crate::time::Timestamp;
 use crate::view::Context;
 use std::rc::Rc;
 
-/// Whom a use is for.
+/// Project, user and payers of a use.
 pub(super) struct Who {
-    /// The number of its names, where these alone tell whom a use is for.
+    /// The number of its names, if these alone decide the payer.
     pub(super) names: Option<usize>,
     pub(super) mode: Mode,
     pub(super) project: String,
     pub(super) machine_name: String,
     pub(super) machine: Option<MachineId>,
-    /// Who might have started it, or why nobody.
+    /// The accounts that could have started it, or the refusal.
     pub(super) starters: Result<Vec<Candidate>, Refusal>,
-    /// Who is billed, and who where those have nothing usable.
+    /// The billed accounts, and the substitutes if those have nothing usable.
     billed: Vec<Candidate>,
     others: Vec<Candidate>,
 }
@@ -36,7 +36,7 @@ impl Whos {
         names: Option<usize>,
         ctx: &Context<'_>,
     ) -> Rc<Who> {
-        // Where lists look at classes, attributes and the like, names alone do not tell.
+        // If lists check classes, attributes and the like, names alone do not decide.
         let names = names.filter(|_| !ctx.directory.looks_at_traits());
         let more = names.map_or(0, |names| names.saturating_add(1));
         self.0.resize(self.0.len().max(more), None);
@@ -47,7 +47,7 @@ impl Whos {
         }
     }
 
-    /// Those whom names tell.
+    /// All that names alone decide.
     pub(super) fn each(&self) -> impl Iterator<Item = &Who> {
         self.0.iter().flatten().map(|who| &**who)
     }
@@ -58,7 +58,7 @@ impl Who {
         let request = &report.request;
         let (usage, group) = (&request.facts.usage, &request.facts.group);
         let found = select::find(ctx.directory, &request.whose);
-        // The instance of a charge would know the project from here on.
+        // A charge's instance would have the project from here on.
         let known = Some(found.project_name).filter(|name| !name.is_empty());
         let whose = Whose {
             project: request.whose.project.clone().or(known),
@@ -77,7 +77,7 @@ impl Who {
         }
     }
 
-    /// The allocation that a charge of then lies on, in the shadow totals.
+    /// The allocation that a charge at that time uses, in the shadow totals.
     pub(super) fn pays(&self, allocations: &[Allocation], at: Timestamp) -> Option<AllocationId> {
         let first = |candidates: &[Candidate]| {
             let order = select::paying_order(candidates, allocations, at);

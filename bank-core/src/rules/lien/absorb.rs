@@ -7,10 +7,10 @@ use crate::postings::Postings;
 use crate::time::Timestamp;
 use crate::view::{Context, View};
 
-/// The closed instance that a late start belongs to: one that was still open when the start happened,
-/// or one that `end` closed within the grace and whose end does not lie before the start. Without a
-/// start in the document only the newest use can be meant (decisions.md 13). A use whose reserve never came
-/// waits for it as long as an open use without a lien waits for its next document.
+/// The closed instance of a late start: one that was still open when the start happened. Or one that `end`
+/// closed within the grace and whose end is not before the start. Without a start in the document only the
+/// newest use can match (decisions.md 13). A use without any reserve waits for it as long as an open use
+/// without a lien waits for its next document.
 pub(super) fn absorbing<'a>(
     reserve: &Reserve,
     view: &'a View,
@@ -26,7 +26,7 @@ pub(super) fn absorbing<'a>(
         let Some((closed, Closing::End)) = i.closed else {
             return false;
         };
-        // A stated start needs no grace: it belongs to the use that had begun by then and ended later.
+        // A stated start needs no grace: it belongs to the use that began before it and ended after it.
         let contains = |start| i.began.is_some_and(|began| began <= start);
         let policy = &ctx.directory.policy;
         let within = at < closed.plus(policy.close_grace)

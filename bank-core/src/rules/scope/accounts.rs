@@ -1,5 +1,5 @@
-//! What those may do to accounts who may touch single projects only: the accounts stay theirs, and
-//! nobody else's pays for them.
+//! Account changes by callers with a scope of single projects: the accounts stay in that scope, and no other
+//! account pays for them.
 
 use super::{account, machine, project, user};
 use crate::access::{Held, held};
@@ -32,7 +32,7 @@ pub(super) fn row(name: &str, row: &Constraint, ctx: &Context<'_>) -> Result<(),
     }
 }
 
-/// Refuses an account whose lists let everybody in, or that others would pay for.
+/// Refuses an account whose lists admit everybody, or for which others would pay.
 pub(super) fn stays(set: &SetAccount, is_new: bool, ctx: &Context<'_>) -> Result<(), Refusal> {
     if ctx.scope.projects.is_empty() {
         return Ok(());

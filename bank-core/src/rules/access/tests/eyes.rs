@@ -30,7 +30,7 @@ fn limits_hold_per_operation_and_per_day() {
     assert_eq!(refused, expected);
     assert_eq!(bench.says(&one, transfer("top", "low", 50)), "done");
     assert_eq!(bench.says(&two, deposit("top", 1)), "over_limit");
-    // Each client has a day of its own, and tomorrow is another.
+    // Each client has its own day, and tomorrow is another.
     assert_eq!(bench.says(&other, deposit("top", 100)), "done");
     bench.now = Timestamp(bench.now.0 + DAY - 1);
     assert_eq!(bench.says(&one, deposit("top", 1)), "over_limit");
@@ -55,7 +55,7 @@ fn a_limit_by_name_is_for_a_key_or_for_all_of_a_client() {
     bench.bank(limit(name("op"), None, Some(70)));
     assert_eq!(bench.says(&two, deposit("top", 11)), "over_limit");
     assert_eq!(bench.says(&two, deposit("top", 10)), "done");
-    // A person by their name, whatever the socket calls them.
+    // A person by their name, independent of the socket's name for them.
     bench.bank(grant("amy", Role::Operator, Some("top"), None));
     bench.bank(limit(name("amy"), Some(5), None));
     assert_eq!(bench.says(&person("amy"), deposit("top", 6)), "over_limit");
@@ -71,7 +71,7 @@ fn a_limit_by_name_is_for_a_key_or_for_all_of_a_client() {
     }
 }
 
-/// Deposits above 100 credits need a second pair of eyes, whatever the precision.
+/// Deposits above 100 credits need approval by a second person, at any precision.
 fn eyes() -> Approval {
     Approval {
         deposit: Some(Amount(100_000_000)),
@@ -87,7 +87,7 @@ fn propose(command: &Command) -> Command {
     }))
 }
 
-/// With whoever proposed it as an administrator of everything.
+/// With a proposer who is an administrator of everything.
 fn approve(id: ProposalId, command: &Command) -> Command {
     approve_of(id, command, vec![key("root", "root", &[Role::Admin], &[])])
 }
@@ -122,7 +122,7 @@ fn above_a_threshold_somebody_else_approves() {
     assert_eq!(bench.says(&one, large.clone()), "approval_needed");
     let id = proposed(&mut bench, &one, &large);
     assert_eq!(bench.amount("top"), 1100);
-    // Not by who proposed it, with another key of theirs either; not by who could not do it.
+    // Not by the proposer, also not with another key of theirs; not by somebody without the right.
     assert_eq!(bench.says(&one, approve(id, &large)), "own_proposal");
     assert_eq!(bench.says(&two, approve(id, &large)), "own_proposal");
     assert_eq!(bench.says(&elsewhere, approve(id, &large)), "not_allowed");
@@ -185,7 +185,7 @@ fn a_proposal_is_decided_with_the_state_of_then() {
     let one = key("op", "op", &[Role::Operator], &["top"]);
     let other = key("boss", "boss", &[Role::Operator], &["top"]);
     let everything = withdraw("top", 1000);
-    // What cannot be done now is not proposed.
+    // A command that cannot be done now cannot be proposed.
     assert_eq!(
         bench.says(&one, propose(&withdraw("top", 1001))),
         "insufficient_funds"
@@ -201,7 +201,7 @@ fn a_proposal_is_decided_with_the_state_of_then() {
         "insufficient_funds"
     );
     bench.bank(deposit("top", 1));
-    // Limits of who approves hold.
+    // Limits of the approver hold.
     bench.bank(limit(LimitOf::Name("boss".to_owned()), Some(999), None));
     assert_eq!(bench.says(&other, approve(id, &everything)), "over_limit");
     bench.bank(limit(LimitOf::Name("boss".to_owned()), Some(1000), None));
@@ -245,7 +245,7 @@ fn a_proposal_ends_by_itself_and_when_it_is_rejected() {
     assert_eq!(bench.says(&other, reject(id)), "proposal_over");
     let id = proposed(&mut bench, &one, &large);
     assert_eq!(bench.says(&elsewhere, reject(id)), "not_allowed");
-    // Who proposed it may take it back.
+    // The proposer may withdraw it.
     assert_eq!(bench.says(&one, reject(id)), "done");
     assert_eq!(bench.says(&other, approve(id, &large)), "proposal_over");
     assert_eq!(bench.amount("top"), 1000);

@@ -1,5 +1,5 @@
-//! Records that name another project, machine or time after something changed around them: what they
-//! came to is there once, where it belongs.
+//! Records that name another project, machine or time after other changes: their charge exists once, at the
+//! right place.
 
 use super::*;
 
@@ -118,7 +118,7 @@ fn money_that_was_charged_for_real_stays_real_in_a_shadow_mode() {
     assert_eq!(both(&t), [(800, 0), (1000, 0)]);
     t.done(usage(&job("1", "bio", 3, 100)));
     assert_eq!(both(&t), [(1000, 0), (700, 0)]);
-    // A use of its own is in the mode of the machine.
+    // A separate use is in the mode of the machine.
     t.done(usage(&job("2", "bio", 3, 100)));
     assert_eq!(both(&t), [(1000, 0), (700, -300)]);
 }
