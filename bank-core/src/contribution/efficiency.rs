@@ -96,7 +96,7 @@ impl Efficiency {
     }
 }
 
-/// The power of a processor, and the conversion from the power of a machine to energy.
+/// The power of a processor, and the CO2 emissions of energy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Factors {
     /// Watts of one processor, from 0 on.

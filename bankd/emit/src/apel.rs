@@ -9,11 +9,11 @@ use chrono::{DateTime, Datelike as _, Utc};
 use super::export::{Benchmark, Site, Written, epoch, seconds, unfit_for_jobs};
 use super::{Record, State, text};
 
-/// What a message of jobs begins with.
+/// The head of a message of jobs.
 pub const JOBS: &str = "APEL-individual-job-message: v0.3\n";
-/// What a message of sums begins with.
+/// The head of a message of sums.
 pub const SUMMARIES: &str = "APEL-normalised-summary-message: v0.4\n";
-/// What a message of counts begins with.
+/// The head of a message of counts.
 pub const SYNC: &str = "APEL-sync-message: v0.1\n";
 /// Records in one message at most.
 pub const RECORDS_MAX: usize = 1000;
@@ -25,7 +25,7 @@ const VALUE_MAX: usize = 255;
 const QUEUE_MAX: usize = 100;
 const TYPE_MAX: usize = 20;
 
-/// What a job is to APEL.
+/// A job in APEL's terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Job {
     submit_host: String,
@@ -124,7 +124,7 @@ pub fn render(record: &Record, site: &Site, now: i64) -> Written {
     Written::Text(message.end())
 }
 
-/// What jobs are summed up by: month, virtual organisation, submitting host, nodes, processors.
+/// The key of a sum of jobs: month, virtual organisation, submitting host, nodes, processors.
 type Group = ((i32, u32), String, String, i64, i128);
 
 /// Sums over jobs by month.
@@ -179,7 +179,7 @@ impl Sums {
         Ok(())
     }
 
-    /// How many groups there are.
+    /// The number of groups.
     pub fn len(&self) -> usize {
         self.groups.len()
     }

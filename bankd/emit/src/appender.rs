@@ -47,7 +47,7 @@ pub struct Confirmed {
     pub print: Option<[u8; 32]>,
 }
 
-/// What [`Appender::confirm`] waits for.
+/// The durability for which [`Appender::confirm`] waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fsync {
     /// The disk, after each line: of two lines the second is begun when the
@@ -60,7 +60,7 @@ pub enum Fsync {
     Never,
 }
 
-/// Something about the file that an operator should hear of.
+/// A finding about the file that an operator should see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finding {
     /// Our own unconfirmed tail of so many bytes was cut off, to be written
@@ -202,7 +202,7 @@ impl Appender {
             return Ok(0);
         }
         let Some(found) = earlier::find(&self.path, confirmed, pending)? else {
-            // What was cut off a file that is still there is in no other one.
+            // Bytes that were cut off a file that is still there are in no other one.
             if (self.device, self.inode) != (confirmed.device, confirmed.inode) {
                 let lines = pending.len();
                 self.findings.push(Finding::Missing { lines });
@@ -228,7 +228,7 @@ impl Appender {
             let rest = lines.get(done..).unwrap_or_default();
             let result = match self.look(rest) {
                 Ok(None) => self.write_line(line.as_ref()),
-                // What was found is to be confirmed before anything is added.
+                // Lines that were found are to be confirmed before anything is added.
                 Ok(Some(found)) => return Ok(done + found),
                 Err(e) => Err(e),
             };
@@ -242,11 +242,11 @@ impl Appender {
         Ok(lines.len())
     }
 
-    /// Waits for the disk as the policy says and returns what to remember.
+    /// Waits for the disk as the policy requires and returns the state to remember.
     ///
     /// # Errors
-    /// Of the file system: what was written since the last confirmation is
-    /// then not known to be on the disk, and the file is to be opened anew.
+    /// Errors of the file system: the bytes since the last confirmation may not be on
+    /// the disk, and the file is to be opened again.
     pub fn confirm(&mut self) -> io::Result<Confirmed> {
         if self.fsync != Fsync::Never {
             self.file.sync_data()?;
@@ -259,14 +259,13 @@ impl Appender {
         })
     }
 
-    /// What was found since the last call, oldest first.
+    /// The findings since the last call, oldest first.
     pub fn take_findings(&mut self) -> Vec<Finding> {
         std::mem::take(&mut self.findings)
     }
 
-    /// Looks whether the path still names this file and the file is as we
-    /// left it. `Some` tells that it was not, and how many of the pending
-    /// lines are in it.
+    /// Checks that the path still names this file and that the file is unchanged since the last write. `Some`
+    /// means that it was not, with the number of pending lines that are in it.
     fn look<L: AsRef<[u8]>>(&mut self, pending: &[L]) -> io::Result<Option<usize>> {
         let named = match fs::metadata(&self.path) {
             Ok(metadata) => Some((metadata.dev(), metadata.ino())),
@@ -306,8 +305,8 @@ impl Appender {
         self.end_line()
     }
 
-    /// The table of `usage-records.md` 4.6, for a file whose first `length`
-    /// bytes are accounted for. Returns how many pending lines are in it.
+    /// The table of `usage-records.md` 4.6, for a file whose first `length` bytes are accounted for. Returns
+    /// the number of pending lines in it.
     fn settle<L: AsRef<[u8]>>(&mut self, pending: &[L]) -> io::Result<usize> {
         let size = self.file.metadata()?.len();
         if size == self.length {
@@ -343,8 +342,8 @@ impl Appender {
         Ok(())
     }
 
-    /// One write, and whether the line stands there as a line of its own: another process may have
-    /// written since the last look, and have left half a line right before ours. Then ours is part
+    /// Writes a line once, and returns whether it is a line of its own in the file. Another process may have
+    /// written since the last look, and have left half a line right before this one. Then this line is part
     /// of theirs, and is to be written again.
     fn write_line(&mut self, line: &[u8]) -> io::Result<bool> {
         let from = self.length;

@@ -1,10 +1,10 @@
-//! What the writers of exports share: what a site says of itself, and what becomes of a record.
+//! Shared parts of the writers of exports: a site's settings, and the result for a record.
 
 use std::collections::BTreeMap;
 
 use super::{Kind, Occasion, Record, text};
 
-/// What the bank and its settings add to every export.
+/// The facts of the bank and its settings in every export.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Site {
     /// The first 8 hex digits of the bank's UUID.
@@ -19,15 +19,15 @@ pub struct Site {
     pub infrastructure: String,
     /// Client, computing element and batch system, such as `BANK-MOAB`.
     pub description: String,
-    /// What processors are worth.
+    /// The benchmark of processors.
     pub benchmark: Option<Benchmark>,
     /// Whether processor time that nobody stated is wall time × processors, where a form demands it.
     pub full_cpu: bool,
-    /// What projects are called as virtual organisations.
+    /// The names of projects as virtual organisations.
     pub vo: Vo,
 }
 
-/// What one processor is worth by a benchmark.
+/// The benchmark value of one processor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Benchmark {
     /// Its name, such as `HEPscore23`.
@@ -36,12 +36,12 @@ pub struct Benchmark {
     pub value: i128,
 }
 
-/// What projects are called as virtual organisations (`usage-records.md` 6.3, note 1).
+/// The names of projects as virtual organisations (`usage-records.md` 6.3, note 1).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Vo {
     /// By project.
     pub map: BTreeMap<String, String>,
-    /// For all others; `*` stands for the project.
+    /// For all others; `*` means the project.
     pub other: String,
 }
 
@@ -55,15 +55,14 @@ impl Vo {
     }
 }
 
-/// What becomes of a record in an export.
+/// The result for a record in an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Written {
     /// Its text.
     Text(String),
     /// The form cannot have it: why.
     Skipped(&'static str),
-    /// It is nothing of its own, such as an interim charge of an object that is written whole when it
-    /// closes.
+    /// It has no separate entry, such as an interim charge of an object that is written whole when it closes.
     Nothing,
 }
 
@@ -73,8 +72,8 @@ impl Site {
         text::decimal(minor.into(), self.precision)
     }
 
-    /// Processor time of a record, where a form demands it: as stated, 0 where no time was used, or in
-    /// full where the site says so. Microseconds.
+    /// Processor time of a record, if a form requires it: as stated, 0 if no time was used, or in full if the
+    /// site's settings require it. Microseconds.
     pub(super) fn cpu(&self, record: &Record) -> Option<i128> {
         if let Some(cpu) = record.cpu() {
             return Some(cpu.into());
@@ -99,7 +98,7 @@ pub fn is_told(record: &Record) -> bool {
     )
 }
 
-/// What becomes of a record that a form of finished jobs cannot have.
+/// The result for a record that a form of finished jobs cannot have.
 pub(super) fn unfit_for_jobs(record: &Record) -> Option<Written> {
     if !is_told(record) {
         return Some(Written::Nothing);

@@ -5,7 +5,7 @@
 
 use super::{Kind, Occasion, Record, Usage, Why, text};
 
-/// Whose form is written.
+/// The scheduler whose form is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dialect {
     /// `file.dialect = moab6`.
@@ -15,7 +15,7 @@ pub enum Dialect {
     Maui,
 }
 
-/// What becomes of a byte that would break a reader (`usage-records.md` 4.3).
+/// The treatment of a byte that would break a reader (`usage-records.md` 4.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Escape {
     /// `%XX`.
@@ -29,7 +29,7 @@ pub enum Escape {
 /// is ([`Escape::Reject`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rejected {
-    /// The key whose value it is.
+    /// The key of the value.
     pub key: &'static str,
 }
 
@@ -42,7 +42,7 @@ pub struct FileOptions<'o> {
     pub interim: bool,
     /// Add ` QOS=`, ` NODES=` and ` AMOUNT=`.
     pub extended: bool,
-    /// What becomes of bytes that would break a reader.
+    /// The treatment of bytes that would break a reader.
     pub escape: Escape,
     /// Written where there is no account.
     pub blank_account: &'o str,
@@ -103,7 +103,7 @@ fn is_written(record: &Record, options: &FileOptions<'_>) -> bool {
     let of_form = match record.occasion {
         Occasion::Charge => options.interim,
         Occasion::Close { charges } => !options.interim && charges > 0,
-        // What is charged again, to others or after it was undone, has its line already.
+        // A repeated charge, to other payers or after an undo, has its line already.
         Occasion::Adjustment { why, .. } => why == Why::LateCharge,
     };
     of_form && !is_less
@@ -138,8 +138,7 @@ fn moab6(line: &mut Line, record: &Record, options: &FileOptions<'_>) {
     }
 }
 
-/// In this form the rate of a reservation stands behind its node type, and a
-/// duration is at least a second.
+/// In this form the rate of a reservation follows its node type, and a duration is at least a second.
 fn maui(line: &mut Line, record: &Record, options: &FileOptions<'_>) {
     let rate = rate(record);
     line.text.push_str("WITHDRAWAL     ");

@@ -1,5 +1,5 @@
-//! Costs as FOCUS 1.2 has them (`usage-records.md` 5.4): CSV, exact decimals, times in whole seconds.
-//! What is billed is what is charged; a deposit is a purchase that by itself costs nothing.
+//! Costs as in FOCUS 1.2 (`usage-records.md` 5.4): CSV, exact decimals, times in whole seconds. The billed
+//! amount is the charged one; a deposit is a purchase that by itself costs nothing.
 
 use std::collections::BTreeMap;
 
@@ -65,26 +65,26 @@ const NUMBERS: [&str; 9] = [
 /// Places of costs at most: those of a credit's price.
 const PLACES: u32 = 9;
 
-/// What a site says of its prices.
+/// A site's settings for prices.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Money {
     /// National currency, ISO 4217.
     pub currency: String,
-    /// What a credit costs in it.
+    /// The price of a credit in it.
     pub price: Decimal,
-    /// What the bank calls its credits.
+    /// The bank's name for its credits.
     pub unit: String,
     /// Decimal places of the bank's amounts, 0 to 6.
     pub precision: u32,
-    /// Who issues invoices and provides.
+    /// The issuer of invoices and provider.
     pub issuer: String,
     /// The first 8 hex digits of the bank's UUID.
     pub bank: String,
-    /// Whether users and names of jobs are told.
+    /// Whether users and names of jobs are written.
     pub names: bool,
 }
 
-/// What a row is of.
+/// The category of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Category {
     /// Something was used, or money of it went back.
@@ -97,15 +97,15 @@ pub enum Category {
 /// A row. Times are microseconds since 1970.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Row {
-    /// What it is of.
+    /// The category.
     pub category: Category,
     /// It changes a month that was invoiced.
     pub is_correction: bool,
-    /// What happened, in a few words.
+    /// The event, in a few words.
     pub description: &'static str,
     /// Minor units charged, below 0 where they went back; of a purchase those that were put in.
     pub credits: i128,
-    /// What would have been charged without factors, as a fraction of what was.
+    /// The amount without factors, as a fraction of the charged one.
     pub list: Option<(i128, i128)>,
     /// Start of what was charged for.
     pub start: i64,
@@ -131,7 +131,7 @@ pub struct Row {
     pub object_type: &'static str,
     /// The name of the job.
     pub job_name: Option<String>,
-    /// Who ran it.
+    /// The user.
     pub user: Option<String>,
     /// Quality of service.
     pub qos: Option<String>,
@@ -165,7 +165,7 @@ pub fn line(row: &Row, money: &Money, is_safe: bool) -> Option<String> {
     Some(cells.join(",") + "\n")
 }
 
-/// What it costs, and how much that is of.
+/// The cost, and the quantity that it is for.
 fn figures(row: &Row, money: &Money, cells: &mut Cells) -> Option<()> {
     let price = money.price.billionths();
     let places = money.precision.checked_add(PLACES)?;
@@ -278,7 +278,7 @@ fn divisor(mut a: i128, mut b: i128) -> i128 {
     a.max(1)
 }
 
-/// Who and how, as JSON; users only where they are told.
+/// Tags of user and job, as JSON; users only if the site writes them.
 fn tags(row: &Row, names: bool) -> String {
     let all = [
         ("class", row.class.as_ref()),

@@ -19,8 +19,8 @@ pub struct GgfOptions<'o> {
     pub unit: &'o str,
     /// Decimal places of the bank's amounts, 0 to 6.
     pub precision: u32,
-    /// Write what the record files leave out too, as `usage-records.md` 6.3 has it: what was asked for, the
-    /// group, GPUs, and in `Resource` what has no other place.
+    /// Write the data that record files leave out too, as in `usage-records.md` 6.3: requested resources, the
+    /// group, GPUs, and in `Resource` everything without another place.
     pub whole: bool,
 }
 
@@ -53,12 +53,12 @@ pub fn render(record: &Record, options: &GgfOptions<'_>) -> Option<String> {
     Some(xml.text)
 }
 
-/// What a document of records begins with.
+/// The head of a document of records.
 pub const HEAD: &str = concat!(
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n",
     "<UsageRecords xmlns=\"http://schema.ogf.org/urf/2003/09/urf\">\n"
 );
-/// What it ends with.
+/// The end of a document of records.
 pub const TAIL: &str = "</UsageRecords>\n";
 /// The default namespace does not cover attributes: they need a prefix.
 const DECLARATIONS: &str = concat!(
@@ -182,7 +182,7 @@ fn memory(xml: &mut Xml, record: &Record, whole: bool) {
     }
 }
 
-/// What the schema has no element for, and Moab's record files do not have.
+/// The data for which the schema has no element, and which Moab's record files do not have.
 fn beyond(xml: &mut Xml, record: &Record) {
     if let Some(gpus) = record.gpus.filter(|gpus| *gpus > 0) {
         let attributes = [("units", Some("count")), ("description", Some("gres.gpu"))];
@@ -201,7 +201,7 @@ fn beyond(xml: &mut Xml, record: &Record) {
     xml.resource("bank.requested_processors", asked.as_deref());
     let asked = number(record.requested_memory);
     xml.resource("bank.requested_memory_per_node_bytes", asked.as_deref());
-    // Where parts are known they stand alone, though their sum may be another.
+    // Reported parts are written alone, though their sum may differ from the total.
     let total = record
         .cpu_total
         .filter(|total| record.cpu_parts().is_some_and(|sum| sum != *total));
@@ -328,7 +328,7 @@ fn domain_name(name: &str) -> Option<String> {
     is_domain_name(&name).then_some(name)
 }
 
-/// The word of the schema and what it cannot say (`usage-records.md` 6.2).
+/// The word of the schema, and the state that it cannot express (`usage-records.md` 6.2).
 fn status(state: State) -> (&'static str, Option<&'static str>) {
     match state {
         State::Completed => ("Completed", None),

@@ -30,7 +30,7 @@ mod xml;
 /// of the bank.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Record {
-    /// What happened.
+    /// The event.
     pub occasion: Occasion,
     /// Number of the usage record, for an adjustment its own. It never
     /// changes: readers drop repeats by it.
@@ -43,9 +43,9 @@ pub struct Record {
     pub object_id: String,
     /// Name of the job.
     pub job_name: Option<String>,
-    /// Who used the machine.
+    /// The user of the machine.
     pub user: Option<String>,
-    /// Who pays, as charged; of an unbilled charge as the scheduler said.
+    /// The payer, as charged; of an unbilled charge as the scheduler reported.
     pub project: Option<String>,
     /// Exact name of the machine.
     pub machine: String,
@@ -82,16 +82,16 @@ pub struct Record {
     pub cpu_system: Option<i64>,
     /// Processor time where only the sum is known.
     pub cpu_total: Option<i64>,
-    /// What was charged for: one charge, or all of a closed instance.
+    /// The charged usage: one charge, or all of a closed instance.
     pub usage: Usage,
-    /// How it ended.
+    /// The end state.
     pub state: State,
     /// Exit code.
     pub exit_code: Option<i64>,
     /// Amount of this charge, of all charges of the instance, or the
     /// difference; negative when money goes back.
     pub amount: i64,
-    /// How the amount came about.
+    /// The formula of the amount.
     pub formula: Option<String>,
     /// The group of the user.
     pub group: Option<String>,
@@ -99,42 +99,40 @@ pub struct Record {
     pub uid: Option<i64>,
     /// The group's number on the machine.
     pub gid: Option<i64>,
-    /// Wall time that was asked for.
+    /// Requested wall time.
     pub requested: Option<i64>,
-    /// Processors that were asked for, in millionths.
+    /// Requested processors, in millionths.
     pub requested_processors: Option<i64>,
-    /// Memory that was asked for on each node, in bytes.
+    /// Requested memory on each node, in bytes.
     pub requested_memory: Option<i64>,
     /// Memory of the whole job where it is stated as such, in bytes.
     pub memory_total: Option<i64>,
     /// GPUs.
     pub gpus: Option<i64>,
-    /// When the bank first heard of it: for forms that cannot do without, where nobody said when it
-    /// began.
+    /// The bank's first record of it: for forms that require a start, if none was reported.
     pub began: Option<i64>,
     /// When it was charged last, likewise for its end.
     pub used_until: Option<i64>,
     /// Whether money moved.
     pub outcome: Outcome,
-    /// The collector that reported it; none for what a scheduler's documents or a person said.
+    /// The collector that reported it; none for reports of a scheduler's documents or a person.
     pub source: Option<String>,
-    /// What it would have cost where no money moved, in minor units.
+    /// Its price if no money moved, in minor units.
     pub shadow: Option<i64>,
-    /// What of the amount moved money, where that is not all of it.
+    /// The part of the amount that moved money, if that is not all of it.
     pub real: Option<i64>,
     /// Processors × wall time that it adds to usage, in microseconds; negative
     /// where time is taken back. None in records of earlier versions.
     pub counted: Option<i64>,
-    /// A finished use that no charge is about; none for what was charged. It is never kept as text: the
-    /// finished use itself is.
+    /// A finished use without a charge; none for charges. It is never kept as text: the finished use itself
+    /// is.
     pub collected: Option<Collected>,
 }
 
-/// Where a record comes from that no charge is about: a finished use that a collector reported and that
-/// moved no money.
+/// The origin of a record without a charge: a finished use that a collector reported and that moved no money.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Collected {
-    /// How often it was changed since it came, from 0.
+    /// The number of its changes since it arrived, from 0.
     pub revision: i64,
 }
 
@@ -204,8 +202,8 @@ impl Record {
         self.end_time.or(self.used_until)
     }
 
-    /// Start and end for forms that have no wall time of their own: their difference is the wall time, so the
-    /// start is set that much before the end. Time that was suspended, disputed or left to another source is in
+    /// Start and end for forms without a separate wall time: their difference is the wall time, so the start
+    /// is set that much before the end. Time that was suspended, disputed or left to another source is in
     /// neither.
     pub fn span(&self) -> Option<(i64, i64)> {
         let (start, end) = self.start().zip(self.end())?;
@@ -227,7 +225,7 @@ fn use_name(bank: &str, number: i64, revision: i64) -> String {
     }
 }
 
-/// What a record is written for.
+/// The reason for a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Occasion {
     /// One charge of an instance that is not closed.
@@ -244,7 +242,7 @@ pub enum Occasion {
     Adjustment {
         /// `record_id` of the closed record.
         of: i64,
-        /// What changed it.
+        /// The reason for the change.
         why: Why,
     },
 }
@@ -292,7 +290,7 @@ pub enum Outcome {
     Shadow,
 }
 
-/// What used the machine.
+/// The kind of object that used the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Kind {
     /// A job.
@@ -302,10 +300,10 @@ pub enum Kind {
     Reservation,
 }
 
-/// How an object ended, or where it stands (`usage-records.md` 6.2).
+/// The end state or present state of an object (`usage-records.md` 6.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum State {
-    /// Ran to its end; also whatever the scheduler said nothing of.
+    /// Ran to its end; also the default without a report of the scheduler.
     #[default]
     Completed,
     /// Ended with an error.

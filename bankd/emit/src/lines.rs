@@ -109,7 +109,7 @@ pub fn csv_head() -> String {
     UsedLine::COLUMNS.join(",") + "\n"
 }
 
-/// A record as a row of CSV (RFC 4180, but for the line feed). What nobody said is empty. A spreadsheet
+/// A record as a row of CSV (RFC 4180, except for the line feed). Missing values are empty. A spreadsheet
 /// takes some texts for formulas; `is_safe` puts `'` before them.
 pub fn csv(record: &Record, site: &Site, is_safe: bool) -> Written {
     if !is_told(record) {

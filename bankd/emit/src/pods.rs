@@ -1,6 +1,6 @@
-//! The two files of NERC about pods (`reports.md` 4, `collectors.md` h.3): what each pod asked for and for
-//! how long, and an invoice of service units by project and kind. Out of stored runs of samples, in exact
-//! arithmetic: nothing is rounded before it is printed.
+//! The two files of NERC about pods (`reports.md` 4, `collectors.md` h.3). One lists the requests and
+//! durations of each pod; the other is an invoice of service units by project and kind. Both are made from
+//! stored runs of samples, in exact arithmetic: nothing is rounded before it is printed.
 
 use std::collections::BTreeMap;
 
@@ -41,15 +41,15 @@ pub struct Run {
     pub start: i64,
     /// End, exclusive.
     pub end: i64,
-    /// What of that is not billed, such as an outage.
+    /// The part that is not billed, such as an outage.
     pub ignored: i64,
-    /// Processors that it asked for.
+    /// Its requested processors.
     pub cpu: Decimal,
-    /// Bytes of memory that it asked for.
+    /// Its requested bytes of memory.
     pub memory: i64,
     /// GPUs; none where no metric of GPUs has the pod.
     pub gpus: Option<Decimal>,
-    /// What GPU that is.
+    /// The type of that GPU.
     pub gpu_type: Option<String>,
     /// The resource that it is, such as `nvidia.com/gpu`.
     pub gpu_resource: Option<String>,
@@ -70,7 +70,7 @@ pub enum Kind {
     A100Sxm4,
     /// 48 cores, 192 GiB, one V100.
     V100,
-    /// 8 cores, 64 GiB, a GPU that nobody knows.
+    /// 8 cores, 64 GiB, a GPU of unknown type.
     UnknownGpu,
     /// 8 cores, 64 GiB, a part of a GPU.
     UnknownMig,
@@ -127,7 +127,7 @@ impl Kind {
     }
 }
 
-/// How many units: a fraction.
+/// The number of units: a fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Count {
     /// Above the line, not below 0.
@@ -208,20 +208,20 @@ fn raised(digits: &str) -> String {
 pub struct Units {
     /// Of which kind.
     pub kind: Kind,
-    /// How many while it ran.
+    /// The number of units while it ran.
     pub count: Count,
-    /// What of it decides that: `GPU`, `CPU` or `RAM`.
+    /// The resource that decides the number: `GPU`, `CPU` or `RAM`.
     pub by: &'static str,
 }
 
 impl Run {
-    /// How long it ran, without what is ignored.
+    /// Its duration, without the ignored time.
     pub fn time(&self) -> i64 {
         let whole = self.end.saturating_sub(self.start);
         whole.saturating_sub(self.ignored).max(0)
     }
 
-    /// Leaves out what of it lies in these times, which are in order and apart.
+    /// Subtracts the part of it in these times, which are in order and disjoint.
     pub fn ignore(&mut self, times: &[(i64, i64)]) {
         let shared = |(from, to): &(i64, i64)| {
             let (from, to) = ((*from).max(self.start), (*to).min(self.end));
@@ -230,7 +230,7 @@ impl Run {
         self.ignored = times.iter().map(shared).fold(0, i64::saturating_add);
     }
 
-    /// What it counts as: none where its figures are beyond what can be counted.
+    /// Its service units: none if its figures are out of range.
     pub fn units(&self) -> Option<Units> {
         let (cpu, memory) = (self.cpu.billionths().max(0), i128::from(self.memory.max(0)));
         let gpus = self.gpus.map_or(0, |gpus| gpus.billionths().max(0));
@@ -239,7 +239,7 @@ impl Run {
             count: Count::NONE,
             by,
         };
-        // A pod that asked for GPUs and got no node has none of them.
+        // A pod with a request for GPUs and without a node has no GPUs.
         if self.gpu_resource.is_some() && gpus == 0 {
             return Some(none(Kind::UnknownGpu, "GPU"));
         }
@@ -338,7 +338,7 @@ fn fixed(value: i128, places: usize) -> String {
     format!("{}.{:0places$}", value / one, value % one)
 }
 
-/// Times in order and apart: what lies in several of them is there once.
+/// Times in order and disjoint: a time that is in several of them appears once.
 pub fn apart(mut times: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
     times.sort_unstable();
     let mut found: Vec<(i64, i64)> = Vec::with_capacity(times.len());

@@ -58,7 +58,7 @@ pub fn render(record: &Record, _site: &Site) -> Written {
         clock(elapsed),
         record
             .exit_code
-            // Nothing that the column can say.
+            // A code that the column cannot hold.
             .filter(|code| *code >= 0)
             .map(|code| format!("{code}:0"))
             .unwrap_or_default(),
@@ -209,8 +209,8 @@ fn hosts_of(record: &Record) -> i64 {
     i64::try_from(record.hosts.len()).unwrap_or(i64::MAX)
 }
 
-/// `n[1-4],x`: neighbours that differ in the number at their end only stand together. The machine where
-/// no node is known: `XDMoD` skips lines without.
+/// `n[1-4],x`: only neighbours that differ in their last number are joined. The machine if no node is known:
+/// `XDMoD` skips lines without nodes.
 fn node_list(record: &Record) -> String {
     if record.hosts.is_empty() {
         return node(&record.machine);

@@ -1,5 +1,5 @@
-//! A [`Record`] as text: how it is kept until, and after, its lines are written. What is read is
-//! what was written, to the last digit, so that a line made later is the line made then.
+//! A [`Record`] as text: its form in the database until, and after, its lines are written. A record that is
+//! read equals the written one, to the last digit, so that a later line equals the first one.
 //!
 //! The text is a list of members with U+001F between them, each a letter and a value; a member that
 //! is missing has no value. In a value `\` is `\\` and U+001F is `\s`.
@@ -73,7 +73,7 @@ pub fn write(record: &Record) -> String {
     text.text
 }
 
-/// What is a number or nothing, by its letter.
+/// The optional numbers, by their letters.
 fn numbers(record: &Record) -> [(char, Option<i64>); 22] {
     [
         ('N', record.nodes),

@@ -1,6 +1,6 @@
-//! Finished jobs in the Standard Workload Format 2.2 (`usage-records.md` 5.2): header comments, then 18
-//! whole numbers a line, -1 for what nobody knows, in the order of submission. Names have numbers; the
-//! format has no projects, so that its groups are those.
+//! Finished jobs in the Standard Workload Format 2.2 (`usage-records.md` 5.2): header comments, then 18 whole
+//! numbers a line, -1 for unknown values, in the order of submission. Names have numbers. The format has no
+//! projects, so its groups are the projects.
 
 use std::collections::BTreeSet;
 
@@ -10,20 +10,20 @@ use super::{Record, State, text};
 /// A job on its way into a workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
-    /// Seconds since 1970; where nobody said, those of the start.
+    /// Seconds since 1970; the start if no submission was reported.
     submit: i64,
     start: i64,
     wait: Option<i64>,
     run: i128,
     processors: i128,
     nodes: Option<i64>,
-    /// What stands in the columns 6 to 11.
+    /// The values of columns 6 to 11.
     figures: [i128; 6],
     /// Where it ran.
     pub machine: String,
-    /// Who ran it.
+    /// The user.
     pub user: Option<String>,
-    /// What it was for.
+    /// The project.
     pub group: Option<String>,
     /// Where it waited.
     pub queue: Option<String>,
@@ -101,7 +101,7 @@ fn status(state: State) -> Option<i128> {
     }
 }
 
-/// The jobs in the order in which they stand in a workload; names get their numbers in it.
+/// The jobs in the order of a workload; names get their numbers in it.
 pub fn sort(jobs: &mut [Job]) {
     jobs.sort_by(|a, b| {
         let key = |job: &Job| (job.submit, job.start, job.run);

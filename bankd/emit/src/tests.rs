@@ -196,7 +196,7 @@ fn file_rejects_what_it_must_not_escape() {
     };
     let rejected = file::Rejected { key: "USER" };
     assert_eq!(file::render(&odd, &reject), Err(rejected));
-    // What has no line is not rejected either.
+    // A record without a line is not rejected either.
     let refund = Record {
         occasion: REFUND,
         amount: -5,
@@ -343,7 +343,7 @@ fn usages_sum_to_the_same_product() {
         rate(full.then(shrunk)),
         "PROCS=32 PROCCRATE=1.50 DURATION=120"
     );
-    // Nothing charged yet: the last rate stands.
+    // Nothing charged yet: the last rate holds.
     let nothing = Usage::one(4_000_000, Some(500_000), 0);
     assert_eq!(
         rate(nothing.then(nothing)),

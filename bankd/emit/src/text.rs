@@ -2,7 +2,8 @@
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
-/// What ends a line to some reader: control characters, and the separators of lines and paragraphs.
+/// The characters that end a line to some reader: control characters, and the separators of lines and
+/// paragraphs.
 pub(super) fn ends_line(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }

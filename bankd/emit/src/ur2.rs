@@ -5,13 +5,13 @@ use super::export::{Site, Written, is_told};
 use super::xml::Xml;
 use super::{Occasion, Record, State, text};
 
-/// What a document begins with.
+/// The head of a document.
 pub const HEAD: &str = concat!(
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n",
     "<UsageRecords xmlns=\"http://schema.ogf.org/urf/2013/04/urf\"",
     " xmlns:urf=\"http://schema.ogf.org/urf/2013/04/urf\">\n"
 );
-/// What it ends with.
+/// The end of a document.
 pub const TAIL: &str = "</UsageRecords>\n";
 
 /// The element of a record, with its line feeds.
@@ -27,7 +27,7 @@ pub fn render(record: &Record, site: &Site) -> Written {
     let Some(wall) = record.wall else {
         return Written::Skipped("its wall time is not known");
     };
-    // What the processors did stands with the job: a change of its charge has none of it.
+    // The processors' usage is in the record of the job: a change of its charge has none of it.
     let is_change = matches!(record.occasion, Occasion::Adjustment { .. });
     let Some(cpu) = site.cpu(record).or(is_change.then_some(0)) else {
         return Written::Skipped("its processor time is not known (export.assume_full_cpu)");

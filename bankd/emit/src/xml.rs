@@ -1,12 +1,11 @@
-//! XML in the making, for usage records 1.0 and 2.0: what stands in a value can neither end it nor
-//! break a line.
+//! XML output for usage records 1.0 and 2.0: no text in a value can end it or break a line.
 
 /// Attributes without their prefix; those without a value are left out.
 pub(super) type AttributeList<'l> = [(&'l str, Option<&'l str>)];
 
 /// XML in the making.
 pub(super) struct Xml {
-    /// What there is of it.
+    /// The text so far.
     pub(super) text: String,
 }
 
@@ -17,7 +16,7 @@ impl Xml {
         }
     }
 
-    /// A block of elements on a line of its own, two levels in.
+    /// A block of elements on a separate line, two levels in.
     pub(super) fn block(&mut self, name: &str, content: impl FnOnce(&mut Self)) {
         for part in ["    <", name, ">"] {
             self.text.push_str(part);

@@ -1,8 +1,8 @@
-//! Who a caller is and what they may do: roles, and the people behind the Unix socket
-//! (decisions.md 21, `http-auth.md` 4).
+//! Callers and their permissions: roles, and the people behind the Unix socket (decisions.md 21,
+//! `http-auth.md` 4).
 //!
-//! Nothing here decides about money or single projects: that is the business of the rules and of
-//! what a handler shows. A uid that the system does not know never becomes somebody.
+//! Nothing here decides about money or single projects: rules and handlers do that. A uid that the system
+//! does not list gets no permissions.
 
 pub mod right;
 
@@ -24,16 +24,16 @@ use std::sync::Arc;
 /// Somebody on the Unix socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Person {
-    /// Login name; `uid:N` where the system knows none.
+    /// Login name; `uid:N` if the system has none.
     pub name: String,
     /// Whether `name` is a login name.
     pub known: bool,
-    /// What they may do.
+    /// Their roles.
     pub roles: Roles,
 }
 
 impl Person {
-    /// What they may touch, as whom.
+    /// Their scope and identity.
     pub fn scope(&self) -> Scope {
         Scope {
             who: Some(Arc::new(Who {
@@ -47,9 +47,9 @@ impl Person {
     }
 }
 
-/// How long a name found for a uid is believed.
+/// The lifetime of a cached name for a uid.
 const KNOWN_FOR: Duration = Duration::from_mins(5);
-/// How long a uid without a name stays one.
+/// The lifetime of a cached result for a uid without a name.
 const UNKNOWN_FOR: Duration = Duration::from_secs(10);
 /// Most uids remembered; more empties the memory.
 const REMEMBERED: usize = 10_000;
@@ -58,14 +58,14 @@ const REMEMBERED: usize = 10_000;
 #[derive(Debug)]
 pub struct People {
     init_uid: u32,
-    /// Of the daemon itself, where the system tells it.
+    /// The uid of the daemon itself, if the system reports it.
     own_uid: Option<u32>,
     access: RwLock<config::Access>,
     memory: Mutex<HashMap<u32, (Person, Stopwatch)>>,
 }
 
 impl People {
-    /// `init_uid` is who ran `bankd init`.
+    /// `init_uid` is the user who ran `bankd init`.
     pub fn new(init_uid: u32, access: config::Access) -> Self {
         Self {
             init_uid,
@@ -75,7 +75,7 @@ impl People {
         }
     }
 
-    /// Other lists from now on; everybody is looked up anew.
+    /// Replaces the lists; everybody is looked up again.
     pub fn set(&self, access: config::Access) {
         let mut lists = self.access.write().unwrap_or_else(PoisonError::into_inner);
         if *lists != access {
@@ -85,7 +85,7 @@ impl People {
         }
     }
 
-    /// Who a uid is, from memory.
+    /// The person of a uid, from the cache.
     pub fn remembered(&self, uid: u32) -> Option<Person> {
         let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         let (person, since) = memory.get(&uid)?;
@@ -93,7 +93,7 @@ impl People {
         (since.elapsed() < kept).then(|| person.clone())
     }
 
-    /// Who has a name, as [`Person::name`] tells it; none where nobody does any more. Asks the system.
+    /// The person with a name, as in [`Person::name`]; none if nobody has it any more. Asks the system.
     pub fn find_named(&self, name: &str) -> Option<Person> {
         let uid = match name.strip_prefix("uid:") {
             Some(number) => number.parse().ok()?,
@@ -102,7 +102,7 @@ impl People {
         Some(self.find(uid)).filter(|person| person.name == name)
     }
 
-    /// Who a uid is; asks the system, so it may wait for a directory service.
+    /// The person of a uid; asks the system, so it may wait for a directory service.
     pub fn find(&self, uid: u32) -> Person {
         if let Some(person) = self.remembered(uid) {
             return person;
@@ -117,7 +117,7 @@ impl People {
         if uid == 0 || uid == self.init_uid {
             roles = roles.with(Role::Admin);
         }
-        // Whoever is the daemon reads its database anyway; scheduled reports are asked for so.
+        // The daemon's own user can read its database anyway; scheduled reports use this.
         if Some(uid) == self.own_uid {
             roles = roles.with(Role::Auditor);
         }
@@ -163,7 +163,7 @@ fn login_of(uid: u32) -> Option<Login> {
 }
 
 fn uid_of(name: &str) -> Option<u32> {
-    // What begins with `-` would be taken for an option, and a number for a uid.
+    // A name that begins with `-` would be an option, and a number would be a uid.
     let may_be = !name.starts_with('-') && name.parse::<u32>().is_err();
     let text = ask("getent", &["passwd", "--", name]).filter(|_| may_be)?;
     let mut fields = text.lines().next()?.split(':');
@@ -185,7 +185,7 @@ fn parse_login(text: &str, uid: u32) -> Option<Login> {
     })
 }
 
-/// By number, since a group's own list leaves out those whose primary group it is.
+/// Compares by number, since a group's own list omits users with it as primary group.
 fn is_in_group(login: &Login, group: &str) -> bool {
     let Some(gid) = ask("getent", &["group", group]).and_then(|text| {
         let gid = text.lines().next()?.split(':').nth(2)?;

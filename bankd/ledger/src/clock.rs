@@ -1,9 +1,9 @@
-//! The clocks, and everything else that differs from run to run: the only room of the daemon that
-//! reads the time of day.
+//! The clocks, and everything else that differs from run to run: the only module of the daemon that reads the
+//! time of day.
 //!
-//! There are two clocks (decisions.md 9). The *ledger clock* says when money moves; a test bank may
-//! read it from a file. The *authentication clock* is always the real one: a test must not be able
-//! to make an old signature valid.
+//! There are two clocks (decisions.md 9). The *ledger clock* dates the transactions; a test bank may read it
+//! from a file. The *authentication clock* is always the real one: a test must not be able to make an old
+//! signature valid.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
@@ -16,8 +16,8 @@ pub trait LedgerClock: Send + Sync {
     /// The present instant.
     fn now(&self) -> Timestamp;
 
-    /// The same, and how much time has passed whatever this clock says. One that is moved by hand
-    /// moves as time passes.
+    /// The same, and the time that has passed independent of this clock. A clock that is set by hand moves as
+    /// time passes.
     fn reading(&self) -> Reading {
         Reading::moved(self.now())
     }
@@ -27,7 +27,7 @@ pub trait LedgerClock: Send + Sync {
 #[derive(Clone, Copy, Debug)]
 pub struct SystemClock {
     since: Instant,
-    /// How long the machine had been on then.
+    /// The uptime of the machine at that moment.
     uptime_us: i64,
     boot: i64,
 }
@@ -37,7 +37,7 @@ impl Default for SystemClock {
         SystemClock {
             since: Instant::now(),
             uptime_us: uptime_us().unwrap_or(0),
-            // Without one of the two nothing can be said about the time before this process.
+            // Without one of the two, the time before this process is unknown.
             boot: uptime_us().and_then(|_| boot()).unwrap_or(0),
         }
     }
@@ -58,17 +58,17 @@ impl LedgerClock for SystemClock {
     }
 }
 
-/// A clock that stands until it is set, for a bank of one's own.
+/// A clock that stays at its value until it is set, for a private bank.
 #[derive(Debug)]
 pub struct SetClock(AtomicI64);
 
 impl SetClock {
-    /// Stands at this instant.
+    /// A clock at this instant.
     pub fn new(at: Timestamp) -> Self {
         Self(AtomicI64::new(at.0))
     }
 
-    /// Stands at another one from now on.
+    /// Sets another instant from now on.
     pub fn set(&self, at: Timestamp) {
         self.0.store(at.0, Ordering::Release);
     }
@@ -80,7 +80,7 @@ impl LedgerClock for SetClock {
     }
 }
 
-/// How long the machine has been on, suspended or not.
+/// The uptime of the machine, including suspended time.
 fn uptime_us() -> Option<i64> {
     let text = std::fs::read_to_string("/proc/uptime").ok()?;
     let (whole, part) = text.split_whitespace().next()?.split_once('.')?;
@@ -107,7 +107,7 @@ pub fn request_id() -> String {
     uuid::Uuid::now_v7().to_string()
 }
 
-/// The instant at which something started, to tell how long it took.
+/// The start instant of an action, to measure its duration.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch(Instant);
 
@@ -190,7 +190,7 @@ mod file {
     }
 
     impl LedgerClock for FileClock {
-        /// What the file says; what it said last while a test is rewriting it.
+        /// The instant in the file; the last one while a test rewrites it.
         fn now(&self) -> Timestamp {
             let text = std::fs::read_to_string(&self.path).unwrap_or_default();
             if let Some((at, steady)) = parse(&text) {

@@ -10,7 +10,7 @@ pub const MEDIA: &str = "text/plain; version=0.0.4; charset=utf-8";
 pub struct Text(String);
 
 impl Text {
-    /// What a metric is; before its samples.
+    /// The head of a metric, before its samples.
     pub fn head(&mut self, name: &str, kind: &str, help: &str) {
         // Writing into a text never fails.
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");

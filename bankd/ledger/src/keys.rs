@@ -55,7 +55,7 @@ pub fn new_tid() -> io::Result<String> {
     loop {
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
         let tid = URL_SAFE_NO_PAD.encode(bytes);
-        // What begins with a dash is an option to every command line; one of 64 does.
+        // A TID that begins with a dash looks like an option to every command line; one of 64 does.
         if !tid.starts_with('-') {
             return Ok(tid);
         }
@@ -81,7 +81,7 @@ pub fn write_secret(keys: &Path, id: &str, secret: &Secret) -> io::Result<PathBu
         File::open(keys)?.sync_all()
     })();
     if written.is_err() {
-        // What is left of it holds a secret that nobody will use.
+        // The remaining file holds a secret that nobody will use.
         let _ = fs::remove_file(&new);
     }
     written.map(|()| path)
@@ -107,7 +107,7 @@ pub fn read_secret(keys: &Path, id: &str) -> io::Result<Secret> {
     Secret::parse(&text).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))
 }
 
-/// The file of a key id, `[A-Za-z0-9._-]{1,64}` and no name with a meaning of its own.
+/// The file of a key id, `[A-Za-z0-9._-]{1,64}` and no name with a special meaning.
 fn secret_file(keys: &Path, id: &str) -> io::Result<PathBuf> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     let fits = (1..=64).contains(&id.len()) && id.bytes().all(allowed) && id != "." && id != "..";
@@ -122,11 +122,11 @@ fn secret_file(keys: &Path, id: &str) -> io::Result<PathBuf> {
 pub struct RingKey {
     /// Its id.
     pub id: String,
-    /// Whose it is; the scope of idempotency keys.
+    /// The owner; the scope of idempotency keys.
     pub client: String,
-    /// What the client may do.
+    /// The roles of the client.
     pub roles: Roles,
-    /// What it may touch.
+    /// The scope of the client.
     pub scope: Scope,
     /// The secret.
     pub signing: SigningKey,
@@ -202,8 +202,8 @@ impl KeyRing {
         self.0.changing.lock().await
     }
 
-    /// Makes the ring anew from the ledger's keys and their secrets. A key keeps what it remembers
-    /// of nonces. A key whose secret cannot be read is left out and logged.
+    /// Rebuilds the ring from the ledger's keys and their secrets. A key keeps its stored nonces. A key with
+    /// an unreadable secret is left out and logged.
     pub fn reload(&self, directory: &Directory) {
         let old = self.ring();
         let mut ring = Ring::with_capacity(old.len());
@@ -225,14 +225,14 @@ impl KeyRing {
         *shown.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(tokens);
     }
 
-    /// What there is of a token's hash at an instant of the authentication clock.
+    /// The result for a token's hash at an instant of the authentication clock.
     pub fn look_up_token(&self, hash: &tokens::Hash, now_s: i64) -> Shown {
         let tokens = &self.0.tokens;
         let tokens = Arc::clone(&tokens.read().unwrap_or_else(PoisonError::into_inner));
         tokens::look_up(&tokens, hash, now_s)
     }
 
-    /// What is known from before of when keys and tokens were used.
+    /// Stores earlier times of use of keys and tokens.
     pub fn remember_uses(&self, uses: Vec<(String, i64)>) {
         for (id, used_s) in uses {
             self.used(&id).fetch_max(used_s, Ordering::Relaxed);
@@ -281,7 +281,7 @@ impl KeyRing {
         })
     }
 
-    /// What there is of a key id at an instant of the authentication clock.
+    /// The result for a key id at an instant of the authentication clock.
     pub fn look_up(&self, id: &str, now_s: i64) -> KeyLookup<Found> {
         match self.ring().get(id) {
             None => KeyLookup::Unknown,
@@ -302,7 +302,7 @@ impl KeyRing {
     }
 }
 
-/// Whose a key is, and what it may touch.
+/// The owner and the scope of a key.
 pub fn scope_of(key: &Key) -> Scope {
     Scope {
         projects: key.projects.clone(),

@@ -1,5 +1,5 @@
-//! The ledger while the daemon runs: the queue and the thread that change it, who may ask it, and what is
-//! measured of it.
+//! The ledger while the daemon runs: the queue and the thread that change it, callers and their rights, and
+//! measurements.
 //!
 //! Start at [`writer`]. Nothing here depends on protocols, usage files or listeners.
 

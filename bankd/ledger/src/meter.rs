@@ -11,7 +11,7 @@ const ENDS_US: [u64; 14] = [
     2_500_000, 10_000_000,
 ];
 
-/// How long something took, by buckets.
+/// Durations, by buckets.
 #[derive(Debug, Default)]
 pub struct Histogram {
     /// Counts of the buckets; the last has everything that took longer.

@@ -1,4 +1,4 @@
-//! What operators see: the log on standard error, what a panic leaves there, and counters.
+//! Output for operators: the log on standard error, the report of a panic, and counters.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -144,7 +144,7 @@ const CAUSES: [Failure; 12] = [
     Failure::TokenInTheOpen,
 ];
 
-/// What is counted since the start.
+/// Counters since the start.
 #[derive(Debug, Default)]
 pub struct Counters {
     auth: [AtomicU64; CAUSES.len()],
@@ -196,7 +196,7 @@ impl Counters {
         }
     }
 
-    /// How many were, by the limit's place.
+    /// The number of refusals, by the limit's place.
     pub fn limits_met(&self) -> [u64; 3] {
         self.limited
             .each_ref()
@@ -209,7 +209,7 @@ impl Counters {
         self.options.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// How many options were left out.
+    /// The number of ignored options.
     pub fn options_ignored(&self) -> u64 {
         self.options.load(Ordering::Relaxed)
     }
@@ -219,7 +219,7 @@ impl Counters {
         self.records.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often a record file could not be written.
+    /// The number of failed writes of record files.
     pub fn record_failures(&self) -> u64 {
         self.records.load(Ordering::Relaxed)
     }

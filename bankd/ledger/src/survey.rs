@@ -1,9 +1,9 @@
-//! The thread that marks places in the journal, so that the past is found fast (decision note 0057), and
-//! adds up the months that are over, so that a report of a year reads little (0089).
+//! The thread that writes waypoints of the journal, so that the past is found fast (decision note 0057), and
+//! adds up past months, so that a report of a year reads little (0089).
 //!
-//! It reads what was committed on a connection of its own, and gives the writer a waypoint or a month at
-//! a time to write down. It decides nothing, and nothing depends on how far it is but how long a look
-//! into the past takes. Start at [`start`].
+//! It reads committed data on a separate connection, and passes the writer a waypoint or a month at a time to
+//! store. It decides nothing. Only the time of a look into the past depends on its progress. Start at
+//! [`start`].
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use bankd_store::{background, rollup};
 use crate::clock::LedgerClock;
 use crate::writer::Writer;
 
-/// How long after one look for months that do not stand the next one is, by the ledger's clock, in
-/// microseconds: what comes late for a month that is over is not added up with each record.
+/// The time between two looks for missing months, by the ledger's clock, in microseconds: late records for a
+/// past month do not cause a new sum each.
 const MONTHS_US: i64 = DAY / 144;
 
 /// Wakes the thread, and ends it when it is dropped.
@@ -29,7 +29,7 @@ const MONTHS_US: i64 = DAY / 144;
 pub struct Waker(SyncSender<()>);
 
 impl Waker {
-    /// Says that there may be something to mark. Never waits.
+    /// Reports that there may be a waypoint to write. Never waits.
     pub fn wake(&self) {
         match self.0.try_send(()) {
             // It is at work, and looks again when it is done.
@@ -55,7 +55,7 @@ pub fn start(
 }
 
 fn run(database: &Path, writer: &Writer, clock: &dyn LedgerClock, woken: &Receiver<()>) {
-    // Kept from round to round: it knows what changed since the last sums.
+    // Kept from round to round: it contains the changes since the last sums.
     let mut survey = None;
     let mut looked = None;
     while woken.recv().is_ok() {
@@ -75,7 +75,7 @@ fn run(database: &Path, writer: &Writer, clock: &dyn LedgerClock, woken: &Receiv
     }
 }
 
-/// Adds up the months that are over and do not stand.
+/// Adds up past months without sums.
 fn months(
     database: &Path,
     writer: &Writer,
@@ -105,7 +105,7 @@ fn months(
 /// A surveyor with the connection that it reads on.
 type Survey = (Connection, Surveyor);
 
-/// Marks what can be marked. Gives nothing where the next round has to begin anew.
+/// Writes the due waypoints. Returns none if the next round has to begin from the start.
 fn round(
     survey: Option<Survey>,
     database: &Path,

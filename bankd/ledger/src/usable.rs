@@ -1,5 +1,5 @@
-//! Who may spend from an account, where not everything is known of who asks (ledger.md 2.5, 2.6): for
-//! questions only. What a command may spend from is decided by the rules, which know all of it.
+//! The accounts from which a caller may spend, with incomplete facts about the caller (ledger.md 2.5, 2.6):
+//! for questions only. The rules, with complete facts, decide for commands.
 
 use bank_core::command::Whose;
 use bank_core::directory::Directory;
@@ -7,7 +7,7 @@ use bank_core::model::{Account, Constraint, Dimension, Machine, Overflow, Projec
 use bank_core::select;
 use bankd_store::read::fallback::ShortJob;
 
-/// Who asks; what is absent is a wildcard.
+/// The project, user and machine of a question; an absent one is a wildcard.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct By<'a> {
     /// For which project.
@@ -18,8 +18,8 @@ pub struct By<'a> {
     pub machine: Option<&'a Machine>,
 }
 
-/// Whether these may spend from an account: its lists let them, or it pays after an account below it
-/// whatever its own lists say.
+/// Whether these may spend from an account: its lists allow them, or it pays after an account below it,
+/// independent of its own lists.
 pub fn usable(directory: &Directory, account: &Account, by: By<'_>) -> bool {
     let listed = |account: &Account| by.is_listed(directory, account);
     listed(account) || is_behind(directory, account, &[Overflow::Any], &listed)

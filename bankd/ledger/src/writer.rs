@@ -67,7 +67,7 @@ impl Origin {
     }
 }
 
-/// Who asks.
+/// The caller.
 #[derive(Clone, Debug)]
 pub struct Caller {
     /// The key's id, or the person's name.
@@ -76,7 +76,7 @@ pub struct Caller {
     pub client: String,
     /// Where it came from.
     pub origin: Origin,
-    /// What it may touch.
+    /// The scope of the caller.
     pub scope: Scope,
 }
 
@@ -92,8 +92,8 @@ pub struct IdempotencyKey {
     pub fingerprint: [u8; 32],
     /// The nonce of the signature; empty on the socket.
     pub nonce: String,
-    /// It is made of the message itself: whoever was refused has no other one to ask again with, so
-    /// that a refusal is not kept.
+    /// It is derived from the message itself. A refused caller has no other message to retry with, so a
+    /// refusal is not kept.
     pub is_content: bool,
 }
 
@@ -114,11 +114,11 @@ impl IdempotencyKey {
 pub struct Decided<'a> {
     /// The reference data after the command.
     pub directory: &'a Arc<Directory>,
-    /// What was asked.
+    /// The command.
     pub command: &'a Command,
-    /// What the caller may touch: no hint names anything else.
+    /// The scope of the caller: no hint names anything else.
     pub scope: &'a Scope,
-    /// What it came to.
+    /// The result.
     pub decision: &'a Decision,
     /// The ledger's present.
     pub now: Timestamp,
@@ -128,12 +128,12 @@ pub struct Decided<'a> {
     pub dry_run: bool,
     /// The id of the request, for a problem document.
     pub request_id: &'a str,
-    /// The fingerprint of the key that the command is about; empty for all other commands.
+    /// The fingerprint of the key in the command; empty for all other commands.
     pub fingerprint: &'a str,
 }
 
-/// Makes the answer inside the transaction, so that it is stored with what it says, and a repeat
-/// gets the same bytes (http-auth.md 3).
+/// Makes the answer inside the transaction, so that it is stored with the change, and a repeat gets the same
+/// bytes (http-auth.md 3).
 pub type Render = fn(&Decided<'_>) -> Answer;
 
 /// A usage record on its way into the ledger.
@@ -153,9 +153,9 @@ pub type RecordKeeper = fn(&Directory, &RecordEvent, Counted) -> Kept;
 /// A command with everything that its journal rows need.
 #[derive(Debug)]
 pub struct Submission {
-    /// What to do.
+    /// The command.
     pub command: Command,
-    /// For whom.
+    /// The caller.
     pub caller: Caller,
     /// Its idempotency key; without one nothing is stored.
     pub key: Option<IdempotencyKey>,
@@ -163,14 +163,14 @@ pub struct Submission {
     pub request_id: String,
     /// Decide, and write nothing.
     pub dry_run: bool,
-    /// How the answer looks.
+    /// The function that renders the answer.
     pub render: Render,
-    /// The fingerprint of the key that the command is about, which the ledger does not know; empty
-    /// for all other commands.
+    /// The fingerprint of the key in the command, which the ledger does not store; empty for all other
+    /// commands.
     pub fingerprint: String,
 }
 
-/// What one command came to, for the log line.
+/// The result of one command, for the log line.
 #[derive(Clone, Copy, Debug)]
 pub struct Summary {
     /// The command's word.
@@ -179,7 +179,7 @@ pub struct Summary {
     pub code: &'static str,
     /// Its transaction, the first if there are several.
     pub transaction: Option<i64>,
-    /// The amount it is about, in minor units.
+    /// The amount of the command, in minor units.
     pub amount: Option<i64>,
     /// Commands in the same commit.
     pub batch: usize,
@@ -365,8 +365,8 @@ impl Writer {
         self.look().await
     }
 
-    /// Looks at the clock and journals what is due: once a second, so that the time between two
-    /// looks is known to have passed. Costs no transaction when there is nothing to say.
+    /// Checks the clock and journals due boundaries: once a second, so that the time between two looks has
+    /// certainly passed. Costs no transaction if nothing is due.
     pub async fn look(&self) -> Result<(), SubmitError> {
         let (reply, answer) = oneshot::channel();
         self.enqueue(Task::Settle(reply))?;
@@ -379,16 +379,15 @@ impl Writer {
         self.shared.clock.now().max(recorded)
     }
 
-    /// Removes stored answers whose time is over, a bounded number of them; says whether there may
-    /// be more. Costs one look at an index when there are none.
+    /// Removes expired stored answers, a bounded number of them; returns whether there may be more. Costs one
+    /// look at an index if there are none.
     pub async fn prune(&self) -> Result<bool, SubmitError> {
         let (reply, answer) = oneshot::channel();
         self.enqueue(Task::Prune(reply))?;
         answer.await.unwrap_or(Err(SubmitError::Failed))
     }
 
-    /// Says that records are in their file. Waits for room in the queue: it is called
-    /// from a thread of its own.
+    /// Reports that records are in their file. Waits for room in the queue: call it from a separate thread.
     pub fn confirm(&self, state: SinkState) -> Result<(), SubmitError> {
         let (reply, answer) = oneshot::channel();
         self.shared.depth.fetch_add(1, Ordering::Relaxed);
@@ -419,7 +418,7 @@ impl Writer {
         }
     }
 
-    /// The next instant at which the journal has something to say by itself; none if there is none.
+    /// The next instant at which the journal records a boundary; none if there is none.
     pub fn next_due(&self) -> Option<Timestamp> {
         let due = self.shared.next_due.load(Ordering::Acquire);
         (due != i64::MAX).then_some(Timestamp(due))
@@ -430,7 +429,7 @@ impl Writer {
         self.shared.healthy.load(Ordering::Relaxed)
     }
 
-    /// Tells of every commit with usage records.
+    /// Notifies of every commit with usage records.
     pub fn records(&self) -> watch::Receiver<i64> {
         self.shared.records.subscribe()
     }

@@ -1,7 +1,7 @@
-//! Who has a seat at a listener. One peer has at most its share of the seats; whoever comes when
-//! there is none waits a moment, and then one that is idle has to go: of the same peer if that has
-//! its share, else of the peer that has most. So those who dawdle over heads keep nobody out, not
-//! even others of their own uid, and nobody who asks in time is sent away for a burst.
+//! Seats at a listener. One peer has at most its share of the seats. A connection without a seat waits a
+//! moment, and then an idle one has to close: one of the same peer if that has its share, else one of the
+//! peer with most seats. So peers that send slow heads keep nobody out, not even others of their own uid. A
+//! burst turns away no client that sends its request in time.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::net::{IpAddr, Ipv6Addr};
@@ -11,17 +11,17 @@ use std::time::Duration;
 use bankd_ledger::clock::Stopwatch;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-/// So long nobody who is seated has to go, and so long a newcomer waits before somebody has to.
+/// The shortest time for which a seat is safe, and for which a newcomer waits.
 const MOMENT: Duration = Duration::from_secs(1);
 
-/// Whose connection it is, as far as the system tells.
+/// The peer of a connection, as far as the system reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Who {
     /// A local user.
     Uid(u32),
     /// A host; for IPv6 its network of 64 bits, for a host has as many addresses as it likes.
     Host(IpAddr),
-    /// The system does not tell.
+    /// The system does not report it.
     Nobody,
 }
 
@@ -64,7 +64,7 @@ struct Sitting {
     who: Who,
     /// Since when no request is under way; none while one is.
     idle_since: Option<Duration>,
-    /// Gone when the connection was told to go.
+    /// None once the connection was asked to close.
     leave: Option<oneshot::Sender<()>>,
 }
 
@@ -125,7 +125,7 @@ impl Arrival {
 }
 
 impl Seat {
-    /// What its requests are to tell.
+    /// The handle through which its requests report.
     pub fn clerk(&self) -> Clerk {
         Clerk {
             crowd: Arc::clone(&self.place.crowd),
@@ -145,7 +145,7 @@ impl Seat {
     }
 }
 
-/// What a connection's requests tell of themselves.
+/// The handle through which a connection's requests report.
 #[derive(Clone, Debug)]
 pub struct Clerk {
     crowd: Arc<Crowd>,
@@ -173,7 +173,7 @@ impl Drop for Busy {
 impl Drop for Place {
     fn drop(&mut self) {
         let now = self.crowd.since.elapsed();
-        // Who waits no longer gives the seat back, and that needs the lock again.
+        // A newcomer that waits no longer gives the seat back, and that needs the lock again.
         let unwanted = self.crowd.inner().rise(&self.crowd, self.number, now);
         drop(unwanted);
     }
@@ -258,7 +258,7 @@ impl Inner {
         }
     }
 
-    /// Somebody waits: whoever is idle for longest has to go, if there is one.
+    /// Somebody waits: closes the connection that is idle for longest, if there is one.
     fn press(&mut self, crowd: &Crowd, who: Who, now: Duration) {
         let full = self.seated.len() >= crowd.most && self.of(who).0 < crowd.of_one;
         let whose = if full {
@@ -282,7 +282,7 @@ impl Inner {
         }
     }
 
-    /// The first of a peer that waits does so no longer: who says nothing is most often the first.
+    /// Sends away the first waiting connection of a peer: a silent one is most often the first.
     fn send_away(&mut self, who: Who) {
         let first = self.waiting.iter().position(|waiting| waiting.who == who);
         if first.and_then(|first| self.waiting.remove(first)).is_some() {
@@ -290,7 +290,7 @@ impl Inner {
         }
     }
 
-    /// A seat is free: the first whose peer may have it gets it. Seats that nobody took.
+    /// Gives a free seat to the first whose peer may have it. Returns the seats that nobody took.
     fn rise(&mut self, crowd: &Arc<Crowd>, number: u64, now: Duration) -> Vec<Seat> {
         let mut unwanted = Vec::new();
         if let Some(sitting) = self.seated.remove(&number) {

@@ -1,6 +1,6 @@
-//! How every listener lets connections in, whatever they speak: a bounded number of them, of one peer
-//! no more than its share, until the daemon stops; then it waits for those that are open
-//! (decision 0017, decision 0077).
+//! Accepts connections for every listener, with any protocol: a bounded number of them, and of one peer no
+//! more than its share. When the daemon stops, it accepts no more and waits for the open ones (decision 0017,
+//! decision 0077).
 
 mod crowd;
 mod framing;
@@ -20,7 +20,7 @@ use crowd::Crowd;
 pub use crowd::{Arrival, Seat, Who};
 pub use wire::Wire;
 
-/// How long to wait after the system has no room for another connection.
+/// Wait after the system has no room for another connection.
 const BREATH: Duration = Duration::from_millis(100);
 
 /// Accepts until the daemon stops, then waits until every connection is gone. As many as are served
@@ -67,7 +67,7 @@ pub async fn gone(stopped: &mut watch::Receiver<()>) {
     while stopped.changed().await.is_ok() {}
 }
 
-/// A connection whose small answers leave at once.
+/// Accepts a connection that sends small answers at once.
 pub async fn tcp(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
     let (stream, address) = listener.accept().await?;
     if let Err(e) = stream.set_nodelay(true) {
@@ -76,7 +76,7 @@ pub async fn tcp(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> 
     Ok((stream, address))
 }
 
-/// A peer that has gone again says nothing; a system without room is given time.
+/// A vanished peer is not logged; a system without room is given time.
 async fn refused(error: &io::Error, stopped: &mut watch::Receiver<()>) {
     use io::ErrorKind as E;
     let kind = error.kind();
@@ -87,6 +87,6 @@ async fn refused(error: &io::Error, stopped: &mut watch::Receiver<()>) {
         return;
     }
     tracing::error!(%error, "a connection could not be accepted");
-    // Nobody tells when there is room again; the stop ends the wait.
+    // No event reports free room; the stop ends the wait.
     let _ = tokio::time::timeout(BREATH, gone(stopped)).await;
 }

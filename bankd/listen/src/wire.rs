@@ -13,13 +13,13 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use super::framing::{Framing, Seen};
 
-/// How long the rest of a refused request is read.
+/// Time for which the rest of a refused request is read.
 const LINGER: Duration = Duration::from_secs(10);
 /// After how long without a byte of it that ends.
 const SILENCE: Duration = Duration::from_secs(1);
-/// How much of it is read at once.
+/// Bytes of it that are read at once.
 const PORTION: usize = 8 << 10;
-/// What no head may hold: the library refuses one that does.
+/// A byte that no head may contain: the library refuses such a head.
 const SPOILED: u8 = 0;
 
 /// A connection.
@@ -31,7 +31,7 @@ pub struct Wire<S> {
     end: End,
 }
 
-/// How far the end of a connection is.
+/// The progress of the end of a connection.
 #[derive(Debug)]
 enum End {
     /// It is open.

@@ -2,15 +2,13 @@
 //! (`nami.md` 3): bytes in, [`Document`]s out, or one [`DocumentError`] for
 //! the whole input, or one for each object that cannot be used.
 //!
-//! The reader is tolerant of names and shapes and strict about meaning: names
-//! are matched without regard to case, `_` and `-`, through a table of
-//! aliases, but whatever could be read in two ways (two accounts, a number
-//! that is not one) is refused. It must never guess at a number, never follow
-//! a DOCTYPE, never do more work than the size of its input allows, and never
-//! panic. It knows no database and no HTTP.
+//! The reader is tolerant of names and shapes and strict about meaning. Names are matched without regard to
+//! case, `_` and `-`, through a table of aliases. An ambiguous input (two accounts, a number that is not one)
+//! is refused. The reader must never guess at a number, never follow a DOCTYPE, never do more work than the
+//! size of its input allows, and never panic. It is independent of databases and HTTP.
 //!
-//! Start reading at [`read`]; `reader.rs` walks the XML, `names.rs` knows the
-//! vocabulary, `object.rs` makes a document of what was found.
+//! Start reading at [`read`]; `reader.rs` walks the XML, `names.rs` contains the vocabulary, `object.rs`
+//! makes a document of the elements.
 
 mod names;
 mod number;
@@ -61,8 +59,8 @@ pub fn read(bytes: &[u8], options: &ReadOptions<'_>) -> Result<Vec<Document>, Do
     read_each(bytes, options)?.into_iter().collect()
 }
 
-/// Reads all objects of one input, each by itself: what is wrong with one of several does not keep
-/// the others from being applied (decisions.md 26).
+/// Reads all objects of one input, each by itself: an error in one of several does not keep the others from
+/// being applied (decisions.md 26).
 ///
 /// # Errors
 /// What makes the input as a whole unusable: its size, its encoding, XML that is not well-formed, a
@@ -80,8 +78,8 @@ pub fn read_each(
     reader::documents(source, options)
 }
 
-/// The document that names and values say, where something else has taken them out of their XML: a
-/// message of the Gold protocol. Names that are not in the vocabulary are kept.
+/// Makes a document of names and values that other code has read, such as a message of the Gold protocol.
+/// Names that are not in the vocabulary are kept.
 ///
 /// # Errors
 /// As [`read`]: one name twice, two that disagree, or a number that is none.
@@ -115,13 +113,11 @@ fn decode(bytes: &[u8], latin1_fallback: bool) -> Result<Cow<'_, str>, DocumentE
     }
 }
 
-/// What the event needs of a document (`nami.md` 3.1, column "need").
+/// The fields of a document that an event requires (`nami.md` 3.1, column "need").
 ///
-/// The object id is needed for all but a quote. What charges needs its own
-/// duration; a quote and what reserves need a duration of either kind. A create
-/// and a modify only remember the object and a delete only closes it, so they
-/// need none.
-/// Processors may be missing everywhere: the instance remembers them.
+/// The object id is needed for all but a quote. A charging event needs its own duration; a quote and a
+/// reserving event need a duration of either kind. A create and a modify only store the object and a delete
+/// only closes it, so they need none. Processors may be missing everywhere: the instance stores them.
 ///
 /// # Errors
 /// `missing_field`, naming the first element to expect.
@@ -143,7 +139,7 @@ pub fn require(document: &Document, event: Event) -> Result<(), DocumentError> {
     }
 }
 
-/// How to read: what the site or the caller has chosen.
+/// Options for reading, from the site or the caller.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadOptions<'o> {
     /// Read input that is not UTF-8 as Latin-1 instead of refusing it.
@@ -165,7 +161,7 @@ impl Default for ReadOptions<'_> {
 /// their own for the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// What would it cost?
+    /// A request for a price.
     Quote,
     /// The object was submitted.
     Create,
@@ -228,7 +224,7 @@ impl Event {
     }
 }
 
-/// What a document speaks of.
+/// The kind of object in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ObjectKind {
     /// A job: `Job`.
@@ -247,10 +243,9 @@ impl ObjectKind {
     }
 }
 
-/// One object of the input (`nami.md` 3.1). `None` is what the document does
-/// not say; the null spellings (empty, `[NONE]`, `NONE`, `[DEFAULT]`) count as
-/// that. Names are at most 256 bytes, free of control characters, and kept
-/// byte for byte.
+/// One object of the input (`nami.md` 3.1). `None` means that the document lacks the field; the null
+/// spellings (empty, `[NONE]`, `NONE`, `[DEFAULT]`) count as that. Names are at most 256 bytes, free of
+/// control characters, and kept byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
     /// Place in the input, from 1.
@@ -259,9 +254,9 @@ pub struct Document {
     pub kind: ObjectKind,
     /// The scheduler's id of the object.
     pub object_id: Option<String>,
-    /// Who used the machine.
+    /// The user of the machine.
     pub user: Option<String>,
-    /// Who asked for it. Kept only: never becomes the user, never charged.
+    /// The requestor. Kept only: never becomes the user, never charged.
     pub requestor: Option<String>,
     /// The user's group, kept only.
     pub group: Option<String>,
@@ -303,12 +298,12 @@ pub struct Document {
     pub tid: Option<String>,
     /// The other variables, name and value.
     pub variables: Vec<(String, String)>,
-    /// `Charge` or `Amount` as written: what the scheduler thinks it costs. A reservation may also
-    /// say here whether it is charged at all (`nami.md` 4.1).
+    /// `Charge` or `Amount` as written: the scheduler's price. In a reservation it may also be the flag that
+    /// decides whether it is charged at all (`nami.md` 4.1).
     pub asserted_amount: Option<String>,
-    /// Everything else: what stands between `<` and `>` of the opening tag
-    /// (for an attribute of the object `@name`, for loose text `#text`), and
-    /// what it says; the source between the tags where elements are in it.
+    /// Everything else: the name, and the content. The name is the text between `<` and `>` of the opening
+    /// tag, `@name` for an attribute of the object, or `#text` for loose text. The content is the text, or
+    /// the source between the tags if it contains elements.
     pub unknown: Vec<(String, String)>,
     /// Variables or unknown parts were left out, being more than
     /// [`MAX_KEPT_BYTES`].
@@ -328,7 +323,7 @@ impl Document {
         self.charge_duration_s.or(self.wall_duration_s)
     }
 
-    /// The asserted amount, if what stands there is one.
+    /// The asserted amount, if its text is a number.
     pub fn asserted(&self) -> Option<Number> {
         self.asserted_amount.as_deref().and_then(number::decimal)
     }
@@ -348,8 +343,8 @@ pub struct DocumentError {
 const MAX_MESSAGE_BYTES: usize = 160;
 
 impl DocumentError {
-    /// `object` is the number of the object from 1; 0 speaks of the input as
-    /// a whole. What `text` quotes of the input is made harmless here.
+    /// `object` is the number of the object from 1; 0 is the input as a whole. Quotes of the input in `text`
+    /// are made harmless here.
     fn new(code: &'static str, object: usize, text: impl std::fmt::Display) -> Self {
         let full = match object {
             0 => text.to_string(),

@@ -1,5 +1,5 @@
-//! The vocabulary of documents: one table from every accepted spelling to
-//! what it means (`nami.md` 3.1). Nothing here looks at a value.
+//! The vocabulary of documents: one table from every accepted spelling to its meaning (`nami.md` 3.1).
+//! Nothing here looks at a value.
 //!
 //! Matching allocates nothing: names are brought to lower case without `_`
 //! and `-` in a small buffer on the stack.
@@ -66,7 +66,7 @@ impl Field {
     }
 }
 
-/// What a name inside an object means.
+/// The meaning of a name inside an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Name {
     /// One value. Rank 0 is a name that can mean nothing else; a greater rank
@@ -140,14 +140,14 @@ pub(super) fn member(name: &str) -> Name {
     Name::Field(field, rank)
 }
 
-/// What a name outside of objects means.
+/// The meaning of a name outside of objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Root {
-    /// An object whose kind the name tells.
+    /// An object whose kind follows from the name.
     Object(ObjectKind),
     /// Something that holds objects.
     Wrapper,
-    /// An object if it says so itself with an object type.
+    /// An object if it has an object type.
     Unknown,
 }
 

@@ -1,6 +1,5 @@
-//! Collects what one object says, still borrowed and still text, and makes a
-//! [`Document`] of it. Which of two names counts, and when two are one too
-//! many, is decided here; so is what a value may look like (`nami.md` 3.1 and
+//! Collects the fields of one object, still borrowed and still text, and makes a [`Document`] of them. It
+//! decides which of two names counts and which duplicates are errors, and validates values (`nami.md` 3.1 and
 //! 3.2).
 
 use std::borrow::Cow;
@@ -26,8 +25,7 @@ pub(super) struct Object<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// `number` counts the objects of the input from 1; `kind` is what the
-    /// name of the root says.
+    /// `number` counts the objects of the input from 1; `kind` is the kind from the name of the root.
     pub(super) fn new(number: usize, root: &'a str, kind: Option<ObjectKind>) -> Self {
         Self {
             root,
@@ -143,7 +141,7 @@ impl<'a> Object<'a> {
         })
     }
 
-    /// The root decides; an object type that says otherwise is an error.
+    /// The root decides; an object type that differs is an error.
     fn object_kind(&mut self) -> Result<ObjectKind, DocumentError> {
         let number = self.values.number;
         let bad = |text: fmt::Arguments<'_>| DocumentError::new("bad_document", number, text);
@@ -157,7 +155,7 @@ impl<'a> Object<'a> {
                 given.name, given.value, self.root
             ))),
             (_, Some(said)) => Ok(said),
-            // A bare `Type` may speak of something else, such as "batch".
+            // A bare `Type` may have another meaning, such as "batch".
             (Some(root), None) if given.rank > 0 => {
                 self.keep(given.name, &given.value);
                 Ok(root)
@@ -209,7 +207,7 @@ pub(super) struct Resources<'a> {
 }
 
 impl<'a> Resources<'a> {
-    /// Adds what the text says of a resource; a null adds nothing.
+    /// Adds the text of a resource; a null adds nothing.
     pub(super) fn add(
         &mut self,
         name: Cow<'a, str>,
@@ -357,7 +355,7 @@ fn is_null(text: &str) -> bool {
     matches!(text, "" | "[NONE]" | "NONE" | "[DEFAULT]")
 }
 
-/// Names and ids: bounded, and nothing that could break a line or a terminal.
+/// Names and ids: bounded, and without characters that could break a line or a terminal.
 fn check_name(what: &str, text: &str, object: usize) -> Result<(), DocumentError> {
     if text.len() > MAX_NAME_BYTES {
         let text = format_args!("{} is longer than {MAX_NAME_BYTES} bytes", Quoted(what));

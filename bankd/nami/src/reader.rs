@@ -40,8 +40,7 @@ pub(super) fn documents(
     Ok(walker.documents)
 }
 
-/// What the walk goes by: an XML event with everything joined that means the
-/// same.
+/// A step of the walk: an XML event, with equivalent events joined.
 enum Step<'a> {
     Open(Tag<'a>),
     Text(Cow<'a, str>),
@@ -49,8 +48,7 @@ enum Step<'a> {
     End,
 }
 
-/// An opening tag: what stands between `<` and `>`, without the `/` of an
-/// empty element.
+/// An opening tag: the text between `<` and `>`, without the `/` of an empty element.
 #[derive(Clone, Copy)]
 struct Tag<'a> {
     raw: &'a str,
@@ -106,8 +104,7 @@ impl<'a, 'o> Walker<'a, 'o> {
         }
     }
 
-    /// Roots and the children of wrappers. What a wrapper says of itself is
-    /// of no use to the bank.
+    /// Roots and the children of wrappers. Attributes of a wrapper are ignored.
     fn roots(&mut self) -> Result<(), DocumentError> {
         loop {
             match self.step()? {
@@ -223,8 +220,7 @@ impl<'a, 'o> Walker<'a, 'o> {
         }
     }
 
-    /// One generic resource, or (without a name of its own) a group whose
-    /// children are named like the resources.
+    /// One generic resource, or (without a name) a group whose children are named like the resources.
     fn resource(
         &mut self,
         resources: &mut Resources<'a>,
@@ -308,7 +304,7 @@ impl<'a, 'o> Walker<'a, 'o> {
         }
     }
 
-    /// Keeps an element that is not understood: what it says, or its source if there are elements in it.
+    /// Keeps an unknown element: its text, or its source if it contains elements.
     fn unknown(&mut self, object: &mut Object<'a>, tag: Tag<'a>) -> Result<(), DocumentError> {
         let inner = self.skip(tag)?;
         let said = said(inner);
@@ -428,7 +424,7 @@ impl<'a, 'o> Walker<'a, 'o> {
         Ok(trimmed(value))
     }
 
-    /// Name and value of a resource or a variable, as far as attributes say.
+    /// Name and value of a resource or a variable, as far as attributes contain them.
     fn named(&mut self, tag: Tag<'a>) -> Result<Named<'a>, DocumentError> {
         let mut named = Named::default();
         for attribute in tag.attributes() {

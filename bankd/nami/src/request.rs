@@ -1,5 +1,5 @@
-//! A document as what the ledger is asked about: names, quantities, times, and everything else verbatim
-//! (`nami.md` 3.1). Nothing is decided here: what the document does not say stays unsaid.
+//! Converts a document to a request for the ledger: names, quantities, times, and everything else verbatim
+//! (`nami.md` 3.1). Nothing is decided here: missing fields stay missing.
 
 use bank_core::amount::Amount;
 use bank_core::command::{Request, Whose};
@@ -13,7 +13,7 @@ use bank_core::usage::{ATTRIBUTE_VALUE_MAX, Usage};
 
 use super::{Document, Number, ObjectKind};
 
-/// What a document asks of the ledger; `machine` is the one where it names none.
+/// The request in a document; `machine` is the default if it names none.
 pub fn request(document: Document, directory: &Directory, machine: &str) -> Request {
     let (account, machine) = payer_and_machine(&document, directory, machine);
     let asserted = document.asserted().map(|amount| amount.to_string());
@@ -75,9 +75,9 @@ pub fn request(document: Document, directory: &Directory, machine: &str) -> Requ
     }
 }
 
-/// Who is to pay, and on which machine. `a@m` is the account a on the cluster m where nothing has that
-/// name as a whole and something is called a: the form of APPENDMACHINENAME (`nami.md` 4.1). A machine
-/// that the document names goes before the one behind the `@`.
+/// The payer and the machine. `a@m` is the account a on the cluster m, if no account has that full name and
+/// one is called a: the form of APPENDMACHINENAME (`nami.md` 4.1). A machine in the document has precedence
+/// over the one behind the `@`.
 fn payer_and_machine(
     document: &Document,
     directory: &Directory,
@@ -98,7 +98,7 @@ fn payer_and_machine(
     (account, machine.unwrap_or_else(|| default.to_owned()))
 }
 
-/// What a document says that it costs, in the bank's unit; none where that is no number.
+/// The price in a document, in the bank's unit; none if that is no number.
 pub fn asserted_amount(document: &Document, directory: &Directory) -> Option<Amount> {
     let asserted = document.asserted()?;
     let trillionths = asserted.micro().checked_mul(1_000_000)?;
@@ -109,8 +109,7 @@ pub fn asserted_amount(document: &Document, directory: &Directory) -> Option<Amo
     )
 }
 
-/// What a document says beyond the known fields counts as usage where the site declared it; all of
-/// it is kept verbatim too.
+/// Unknown fields of a document count as usage if the site declared them; all of them are kept verbatim too.
 fn declared_attributes(facts: &mut Facts, directory: &Directory) {
     for (name, value) in &facts.other {
         let known = directory.attribute(name).map(|own| &own.name);

@@ -1,5 +1,4 @@
-//! Rules of the reader on small documents of their own and arbitrary bytes;
-//! `samples.rs` reads the shared samples where they are.
+//! Rules of the reader on small documents and arbitrary bytes; `samples.rs` reads the shared samples.
 
 use proptest::prelude::*;
 
@@ -24,7 +23,7 @@ fn error(bytes: &[u8]) -> String {
     e.to_string()
 }
 
-/// One line that shows what a document says.
+/// One line that shows the fields of a document.
 fn shown(d: &Document) -> String {
     let mut out = vec![d.kind.as_str().to_owned()];
     let mut add = |name: &str, value: Option<String>| {
@@ -65,7 +64,7 @@ fn shown(d: &Document) -> String {
     out.join(" ")
 }
 
-/// Documents and what they say.
+/// Documents and their fields.
 const SAYS: &[(&str, &str)] = &[
     // Every alias.
     (
@@ -115,7 +114,7 @@ const SAYS: &[(&str, &str)] = &[
         "job id=1 unknown=Name:sim",
     ),
     ("<Job><User>a</User><UserId>a</UserId></Job>", "job user=a"),
-    // Who owns a reservation need not be who is charged.
+    // The owner of a reservation need not be the charged account.
     (
         "<Rsv><Owner>root</Owner><ChargeUser>a</ChargeUser></Rsv>",
         "reservation user=a unknown=Owner:root",
@@ -137,7 +136,7 @@ const SAYS: &[(&str, &str)] = &[
         "<Job><User> a&lt;&#x62;<!-- no -->&#99;<![CDATA[&d]]>\n</User><Account>\n p\t</Account></Job>",
         "job user=a<bc&d account=p",
     ),
-    // Resources add up; requirements are summed where the object says nothing.
+    // Resources add up; requirements are summed if the object has no value.
     (
         "<Job><GRes name='gpu'>1.5</GRes><gres NAME='gpu' count='2'/>\
              <GenericResource name='x'/></Job>",
@@ -171,7 +170,7 @@ const SAYS: &[(&str, &str)] = &[
         "<Job><Var name='BILLTID'>NONE</Var><Var>x</Var></Job>",
         "job unknown=Var:x",
     ),
-    // What the unknown says is kept, and the source where there are elements in it.
+    // The text of unknown elements is kept, and the source if they contain elements.
     (
         "<Job><A>&lt;&#x41;&gt;</A><B><![CDATA[c&d]]><!-- e --></B><C>f &amp; <D>g</D></C></Job>",
         "job unknown=A:<A> unknown=B:c&d unknown=C:f &amp; <D>g</D>",

@@ -21,7 +21,7 @@ pub fn resolved(reference: &BytesRef<'_>) -> Option<Cow<'static, str>> {
     })
 }
 
-/// What a source says that is text alone; none where an element stands in it.
+/// The text of a source that is text alone; none if it contains an element.
 pub(super) fn said(source: &str) -> Option<Cow<'_, str>> {
     if !source.contains(['<', '&']) {
         return Some(Cow::Borrowed(source));

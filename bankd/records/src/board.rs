@@ -1,4 +1,4 @@
-//! How each record file stands, for `bank status`, and the bells that wake its thread.
+//! The state of each record file, for `bank status`, and the signals that wake its thread.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,14 +6,14 @@ use tokio::sync::Notify;
 
 use super::Sink;
 
-/// How a record file stands since the start.
+/// The state of a record file since the start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
     /// The last record that is in it, or that it has no line for.
     pub upto: i64,
     /// Why its lines wait; nothing while they do not.
     pub error: Option<String>,
-    /// How often it could not be written.
+    /// The number of failed writes.
     pub failures: u64,
     /// Lines with a rate of 0.01 that is smaller in truth.
     pub raised: u64,
@@ -28,7 +28,7 @@ pub struct Standing {
 pub(super) struct Post {
     pub(super) sink: Sink,
     standing: Mutex<Standing>,
-    /// Open the file anew.
+    /// Open the file again.
     pub(super) reopen: Notify,
     /// Write what is there and end.
     pub(super) stop: Notify,
@@ -56,7 +56,7 @@ pub struct Board {
 }
 
 impl Board {
-    /// The files with how they stand, in the order of the settings.
+    /// The files with their states, in the order of the settings.
     pub fn standings(&self) -> impl Iterator<Item = (&Sink, Standing)> {
         self.posts.iter().map(|post| {
             let standing = post.standing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,7 +64,7 @@ impl Board {
         })
     }
 
-    /// Has every file opened anew: one that was renamed gets a new one of its old name at once.
+    /// Opens every file again: a renamed file gets a new one of its old name at once.
     pub fn reopen(&self) {
         self.posts.iter().for_each(|post| post.reopen.notify_one());
     }

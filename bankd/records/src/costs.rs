@@ -1,8 +1,8 @@
-//! Money that moved as rows of FOCUS: what was charged, what went back and what was put in, each in the
-//! month in which it is billed (`usage-records.md` 5.4).
+//! Money that moved as rows of FOCUS: charges, refunds and deposits, each in the month in which it is billed
+//! (`usage-records.md` 5.4).
 //!
-//! What was used is billed in the month in which it ended. What is told of a closed period, and money that
-//! goes back of an earlier month, is a correction, billed in the month in which it is booked.
+//! Usage is billed in the month in which it ended. A row for a closed period, and a refund for an earlier
+//! month, is a correction, billed in the month in which it is booked.
 
 use bank_core::directory::Directory;
 use bank_core::ids::{AccountId, TxId};
@@ -78,7 +78,7 @@ fn deposit(closes: &Closes, cost: &Cost, base: Row) -> Option<Row> {
 fn billed(closes: &Closes, used: &Used, cost: &Cost, is_charge: bool, row: Row) -> Option<Row> {
     let booked = |at| closes.booked(TxId(cost.tx), at);
     let (start, end) = (Timestamp(row.start), Timestamp(row.end));
-    // What ends with a month is of that month.
+    // Usage that ends with a month belongs to that month.
     let last = if start < end {
         Timestamp(end.0.saturating_sub(1))
     } else {
@@ -95,14 +95,14 @@ fn billed(closes: &Closes, used: &Used, cost: &Cost, is_charge: bool, row: Row) 
     })
 }
 
-/// What was charged for, and whose it was.
+/// The charged object and its owner.
 fn about(directory: &Directory, used: &Used, cost: &Cost, base: Row) -> Row {
     let (charge, job) = (&used.charge, &used.job);
     let of_job = &job.usage;
     Row {
         category: Category::Usage,
         list: list(directory, used),
-        // Of a use that is told anew its seconds are a difference, which may be below 0.
+        // For an amended use the seconds are a difference, which may be below 0.
         start: charge.at.minus(Seconds(charge.priced().0.max(0))).0,
         end: charge.at.0,
         object_id: Some(job.object_id.clone()),
@@ -142,8 +142,8 @@ fn month(at: Timestamp) -> Option<(i64, i64)> {
     ))
 }
 
-/// What a charge would have been without the factors of its rates, as a fraction of what it was: none
-/// where its amount was given, or cannot be made again.
+/// The amount of a charge without the factors of its rates, as a fraction of the charged amount: none if its
+/// amount was given, or cannot be computed again.
 fn list(directory: &Directory, used: &Used) -> Option<(i128, i128)> {
     let (charge, job) = (&used.charge, &used.job);
     if charge.given.is_some() || charge.correction.is_some() {
@@ -177,7 +177,7 @@ fn list(directory: &Directory, used: &Used) -> Option<(i128, i128)> {
         .collect();
     let whole = |rates: &[Rate]| {
         let price = price(&asked, rates)?;
-        // What counts once for an instance is in its first charge.
+        // The part that counts once for an instance is in its first charge.
         let once = if charge.prev.is_none() { price.once } else { 0 };
         price.metered.checked_add(once)
     };

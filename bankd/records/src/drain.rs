@@ -1,8 +1,8 @@
 //! The threads that take records to their files, one for each file.
 //!
-//! Each round: read some records, one write for each line, wait for the disk, tell the ledger.
-//! Whatever fails is logged, counted and tried again later from what the ledger knows, so that neither
-//! a crash nor a full disk loses or doubles a line (`usage-records.md` 4.6).
+//! Each round: read some records, one write for each line, wait for the disk, report to the ledger. Failures
+//! are logged, counted and retried later from the ledger's state, so that neither a crash nor a full disk
+//! loses or doubles a line (`usage-records.md` 4.6).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,9 +22,9 @@ use super::board::Post;
 use super::form::{self, Facts, Form, Made};
 use super::{Board, Files};
 
-/// Records between two waits for the disk. Whatever is not confirmed after a crash is among so many.
+/// Records between two waits for the disk. After a crash, at most this many are unconfirmed.
 const BATCH: i64 = 256;
-/// Records without a line that are passed before the ledger is told.
+/// Records without a line that are passed before a report to the ledger.
 const PASSED_MAX: i64 = 1024;
 /// The first and the longest wait after a failure.
 const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_mins(1));
@@ -37,7 +37,7 @@ pub struct Drain {
 }
 
 impl Drain {
-    /// How the files stand.
+    /// The states of the files.
     pub fn board(&self) -> Board {
         self.board.clone()
     }
@@ -99,7 +99,7 @@ struct Pump {
     counters: Arc<Counters>,
     /// The last record that is dealt with.
     upto: i64,
-    /// The last one that the ledger knows of.
+    /// The last one that the ledger has stored.
     stored: i64,
     file: Option<Appender>,
 }
@@ -111,10 +111,10 @@ enum Bell {
     Stop,
 }
 
-/// Some records with what they come to.
+/// Some records with their results.
 #[derive(Default)]
 struct Batch {
-    /// The place of each record, and what it comes to but for the text of its line.
+    /// The place of each record, and its result without the text of its line.
     made: Vec<(i64, Word)>,
     lines: Vec<Vec<u8>>,
 }
@@ -174,7 +174,7 @@ impl Pump {
         }
     }
 
-    /// Writes what waits, and lets the ledger know of records without a line too.
+    /// Writes the waiting records, and reports records without a line to the ledger too.
     fn finish(&mut self) {
         let (well, file) = (self.round(), self.file.take());
         let Some(mut file) = file.filter(|_| well && self.upto > self.stored) else {
@@ -192,7 +192,7 @@ impl Pump {
             self.post.change(|standing| standing.error = None);
             return true;
         };
-        // What is known of the file is what the ledger says: it is opened anew.
+        // The ledger has the confirmed state of the file: the file is opened again.
         self.file = None;
         self.counters.record_failed();
         let text = format!("{e:#}");
@@ -275,7 +275,7 @@ impl Pump {
         Ok(batch)
     }
 
-    /// Waits for the disk, then lets the ledger know of the records that are dealt with.
+    /// Waits for the disk, then reports the finished records to the ledger.
     fn confirm(&mut self, file: &mut Appender, passed: &[(i64, Word)]) -> anyhow::Result<()> {
         let confirmed = file.confirm()?;
         hooks::point("record_synced");

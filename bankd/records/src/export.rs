@@ -1,5 +1,5 @@
-//! What exports are made of: usage records and finished uses as one kind of record, and which of the
-//! formats makes what of it.
+//! The input of exports: usage records and finished uses as one kind of record, and the selection of the
+//! format.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub enum Format {
     Ur1,
     /// Usage records 2.0.
     Ur2,
-    /// What Open `XDMoD` shreds.
+    /// Input for the shredder of Open `XDMoD`.
     Xdmod,
     /// CSV.
     Csv {
@@ -40,7 +40,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// What the whole begins with, and what it ends with.
+    /// The head and the end of the whole export.
     pub fn frame(self) -> (String, &'static str) {
         match self {
             Format::Ur1 => (ggf::HEAD.to_owned(), ggf::TAIL),
@@ -52,7 +52,7 @@ impl Format {
         }
     }
 
-    /// How it tells what was charged.
+    /// How it reports charges.
     pub fn told(self) -> Told {
         match self {
             Format::Ur1 | Format::Ur2 | Format::Csv { .. } | Format::Jsonl => Told::AsRecorded,
@@ -60,7 +60,7 @@ impl Format {
         }
     }
 
-    /// What it makes of a record; `now` in microseconds.
+    /// The export of a record; `now` in microseconds.
     pub fn write(self, record: &Record, site: &Site, now: i64) -> Written {
         match self {
             Format::Ur1 => {
@@ -93,7 +93,8 @@ impl Format {
         }
     }
 
-    /// What of a change after the end only JSON Lines and CSV have: usage records state the difference.
+    /// The fields of a change after the end that only JSON Lines and CSV have: usage records state the
+    /// difference.
     fn homeless_in_changes(self) -> &'static [&'static str] {
         match self {
             Format::Ur1 => &[
@@ -124,7 +125,7 @@ impl Format {
         }
     }
 
-    /// Counts the fields of a record that were said and are not in what was written of it.
+    /// Counts the reported fields of a record that are missing in its export.
     pub fn lose(self, record: &Record, site: &Site, lost: &mut BTreeMap<String, i64>) {
         let is_change = matches!(record.occasion, Occasion::Adjustment { .. });
         let changes: &[&str] = if is_change {
@@ -226,7 +227,7 @@ const NOT_IN_APEL: [&str; 23] = [
     "formula",
 ];
 
-/// What the bank and its settings add to every export.
+/// The facts of the bank and its settings in every export.
 pub fn site(bank: &Bank, settings: &config::Export) -> Site {
     Site {
         bank: bank.uuid.chars().filter(|c| *c != '-').take(8).collect(),
@@ -241,7 +242,7 @@ pub fn site(bank: &Bank, settings: &config::Export) -> Site {
     }
 }
 
-/// The record of a row; none where another row tells it.
+/// The record of a row; none if another row contains it.
 ///
 /// # Errors
 /// If its text is none that this version writes.
@@ -257,8 +258,7 @@ pub fn record(item: &Item, directory: &Directory) -> anyhow::Result<Option<Recor
     })
 }
 
-/// The job of an amendment as a whole, under the name that it had: what was said last, over the time that
-/// it took by that.
+/// The job of an amendment as a whole, under its earlier name: the latest report, over its latest time.
 fn amended(change: Record, to: &Amendment, directory: &Directory) -> Record {
     let (Occasion::Adjustment { of, .. }, used) = (change.occasion, of_use(&to.used, directory))
     else {
@@ -295,7 +295,7 @@ fn money_that_moved(record: Record) -> Record {
     }
 }
 
-/// A finished use as a closed job that moved no money: what it would have cost stands beside.
+/// A finished use as a closed job that moved no money: its price is in a separate field.
 fn of_use(used: &Used, directory: &Directory) -> Record {
     let between = used.end.saturating_sub(used.start).max(0);
     let start = Some(used.start).filter(|start| *start != 0);

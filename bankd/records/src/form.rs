@@ -1,5 +1,5 @@
-//! What the lines of a file are: its format with all its settings. The same form makes the same line of
-//! a record at any time (`usage-records.md` 8, item 5).
+//! The form of a file's lines: its format with all its settings. The same form makes the same line of a
+//! record at any time (`usage-records.md` 8, item 5).
 
 use bank_core::directory::Bank;
 use bankd_config as config;
@@ -9,7 +9,7 @@ use bankd_emit::ggf::{self, GgfOptions};
 use bankd_emit::{Occasion, Record, stored};
 use bankd_store::KeptRecord;
 
-/// What the bank adds to its lines; it never changes.
+/// The bank's facts in its lines; they never change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Facts {
     /// The first 8 hex digits of the bank's UUID (`usage-records.md` 1.8).
@@ -54,7 +54,7 @@ pub enum Form {
     },
 }
 
-/// What a record comes to in a form.
+/// The result for a record in a form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Made {
     /// The form has no line for it.

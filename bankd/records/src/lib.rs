@@ -1,10 +1,9 @@
-//! The record files: what a charge leaves for other programs (`usage-records.md` 1.8, 4.5, 4.6).
+//! The record files: lines about charges for other programs (`usage-records.md` 1.8, 4.5, 4.6).
 //!
-//! A record is made inside the charge's own transaction and kept for ever; each file is a place among
-//! the records, with a thread that writes the lines of what comes after it and confirms them. A file
-//! that cannot be written delays its lines, and neither a charge nor another file. [`keep`] makes the
-//! records, [`Files`] says which files there are, [`start`] begins the threads, [`form`] makes the
-//! lines, for files and for exports alike.
+//! A record is made inside the charge's own transaction and kept for ever. Each file is a place among the
+//! records, with a thread that writes and confirms the lines after that place. A file that cannot be written
+//! delays its lines, and neither a charge nor another file. [`keep`] makes the records, [`Files`] lists the
+//! files, [`start`] begins the threads, [`form`] makes the lines, for files and for exports alike.
 
 mod board;
 pub mod costs;
@@ -47,14 +46,14 @@ pub struct Sink {
     pub path: PathBuf,
     /// When a line counts as written.
     pub fsync: Fsync,
-    /// What its lines are.
+    /// The form of its lines.
     pub form: Form,
     /// The settings as text: the form by which lines were made that are not confirmed.
     pub settings: String,
 }
 
 impl Files {
-    /// What the settings say, for a bank.
+    /// The files in the settings, for a bank.
     pub fn new(config: &Config, data: &Path, bank: &Bank) -> Self {
         let sink = |sink: config::Sink| {
             Some(Sink {
@@ -77,7 +76,7 @@ impl Files {
     }
 }
 
-/// What the writer calls for every charge, close and later change: a [`bankd_ledger::writer::RecordKeeper`].
+/// Called by the writer for every charge, close and later change: a [`bankd_ledger::writer::RecordKeeper`].
 pub fn keep(directory: &Directory, event: &RecordEvent, counted: Counted) -> Kept {
     let record = make::record(directory, event, counted);
     Kept {

@@ -1,5 +1,5 @@
-//! A usage record of what happened: the facts of the ledger and of the documents, as the formats know
-//! them (`usage-records.md` 1.8, 6.1). What nobody said stays unsaid.
+//! A usage record of an event: the facts of the ledger and of the documents, in the fields of the formats
+//! (`usage-records.md` 1.8, 6.1). Missing facts stay missing.
 
 use bank_core::decimal::Decimal;
 use bank_core::directory::Directory;
@@ -25,7 +25,7 @@ pub(super) fn record(directory: &Directory, event: &RecordEvent, counted: Counte
     if !matches!(record.occasion, Occasion::Adjustment { .. }) {
         return record;
     }
-    // What its processors did is said of the whole object: once, so that records can be added up.
+    // The processors' usage is in one record of the whole object, so that records can be added up.
     Record {
         cpu_user: None,
         cpu_system: None,
@@ -195,14 +195,14 @@ impl Change<'_> {
     }
 }
 
-/// What one charge used: its rate is the share of the processors that it counts (`ledger.md` 3.1).
+/// The usage of one charge: its rate is the share of the processors that it counts (`ledger.md` 3.1).
 fn one(row: &UsageRow, charged: Seconds) -> Usage {
     let used = usage::text::read(&row.facts, Some(row.processors)).unwrap_or_default();
     let rate = i64::try_from(millionths(used.consumption())).unwrap_or(i64::MAX);
     Usage::one(millionths(row.processors), Some(rate), micros(charged))
 }
 
-/// What all charges of an instance used.
+/// The usage of all charges of an instance.
 fn summed(instance: &Instance) -> Usage {
     let processors = instance.facts.usage.processors.unwrap_or_default();
     Usage::total(
@@ -273,16 +273,16 @@ fn base(
     said.told(memory, record)
 }
 
-/// When the bank first heard of it; without a reserve, the time that was charged before its last charge,
-/// as rollups count it. An amount without a time says nothing of when it was.
+/// The bank's first record of it. Without a reserve, it is the time that was charged before its last charge,
+/// as rollups count it. An amount without a time has no start.
 fn began(instance: &Instance) -> Option<i64> {
     let charged = Some(instance.charged).filter(|charged| charged.0 > 0);
     let counted = || Some(instance.used_until?.minus(charged?));
     instance.began.or_else(counted).map(|at| at.0)
 }
 
-/// As far as the sums of an instance tell, and its mode where it came to nothing. What was charged has the
-/// account that paid with the instance, unless none did: then the suspense account carries it.
+/// The outcome from the sums of an instance, and its mode if they are zero. A charge has the account that
+/// paid with the instance. If none did, the suspense account carries it.
 fn outcome(directory: &Directory, instance: &Instance) -> Outcome {
     let suspense = bank_core::book::suspense_account().id;
     let nobody_paid = instance.account.is_none() && instance.record.is_some();

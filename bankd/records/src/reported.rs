@@ -1,6 +1,5 @@
-//! What is said of a job beyond the vocabulary of `nami.md` 3.1: by documents, kept verbatim with the
-//! instance, by declared usage attributes, and by collectors. The one place where a record gets it, whether
-//! the use was charged or not.
+//! Facts of a job beyond the vocabulary of `nami.md` 3.1: from documents, kept verbatim with the instance,
+//! from declared usage attributes, and from collectors. Every record, charged or not, gets them here.
 
 use bank_core::contribution::host;
 use bank_core::decimal::Decimal;
@@ -10,7 +9,7 @@ use bankd_emit::{Record, State};
 /// Hosts of one record at most.
 const HOSTS_MAX: usize = 4096;
 
-/// How a use ended: by its word, else as the code says that a collector has.
+/// The end state of a use: by its word, else by the exit code of a collector.
 pub(super) fn state(word: &str, exit_code: Option<i64>, is_collected: bool) -> State {
     if is_collected && word.is_empty() && exit_code.is_some_and(|code| code != 0) {
         State::Failed
@@ -19,11 +18,11 @@ pub(super) fn state(word: &str, exit_code: Option<i64>, is_collected: bool) -> S
     }
 }
 
-/// Names with what stands behind them, the first of a name being the one that counts.
+/// Names with their values; the first of a name counts.
 pub(super) struct Said<'a>(pub(super) Vec<(&'a str, &'a str)>);
 
 impl<'a> Said<'a> {
-    /// What is kept with an instance. A collector has said already which of the attributes count.
+    /// The facts kept with an instance. A collector has selected the attributes already.
     pub(super) fn of(other: &'a [(String, String)], attributes: &'a [(String, String)]) -> Self {
         let said = |(name, value): &'a (String, String)| (name.as_str(), value.as_str());
         let mut all = Self(other.iter().map(said).collect());
@@ -35,8 +34,8 @@ impl<'a> Said<'a> {
 }
 
 impl Said<'_> {
-    /// The record with everything that is said. `memory` is what rates count, in bytes: schedulers speak of
-    /// a node, and collectors of the whole job (`usage-records.md` 6.3, note 9).
+    /// The record with all of these facts. `memory` is the memory that rates count, in bytes: schedulers
+    /// report a node, and collectors the whole job (`usage-records.md` 6.3, note 9).
     pub(super) fn told(&self, memory: Option<i64>, record: Record) -> Record {
         let memory_total = self.number(&names::MEMORY_TOTAL);
         Record {
@@ -59,12 +58,12 @@ impl Said<'_> {
         }
     }
 
-    /// Whether a collector said it.
+    /// Whether a collector reported it.
     pub(super) fn is_collected(&self) -> bool {
         self.text(&names::SOURCE).is_some()
     }
 
-    /// What stands behind the first of the names that is there.
+    /// The value of the first of the names that exists.
     pub(super) fn text(&self, wanted: &[&str]) -> Option<String> {
         let by = |wanted: &&str| self.0.iter().find(|(name, _)| is_named(name, &[*wanted]));
         let (_, value) = wanted.iter().find_map(by)?;

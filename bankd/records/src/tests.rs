@@ -99,7 +99,7 @@ fn closed() -> RecordEvent {
     }
 }
 
-/// What an event adds to usage: the time of its charge, or of all charges.
+/// The usage of an event: the time of its charge, or of all charges.
 fn counted(event: &RecordEvent) -> Counted {
     let seconds = match event {
         RecordEvent::Charged { usage, .. } => usage.charged,
@@ -177,7 +177,7 @@ fn the_usage_record_and_its_adjustment() {
     assert!(late[0].1.contains("bank:8f1c2d3a:412"), "{late:?}");
 }
 
-/// What `#unbilled` carries says so (usage-records 6.1): nobody has paid for the instance then.
+/// A charge on `#unbilled` is marked as unbilled (usage-records 6.1): nobody has paid for the instance then.
 #[test]
 fn what_nobody_paid_for_is_unbilled() {
     let outcome = |event: &RecordEvent| make::record(&directory(), event, counted(event)).outcome;
@@ -335,8 +335,8 @@ fn a_late_total_that_fell_takes_its_time_back() {
     assert!(line.contains("<EndTime>2026-01-01T00:01:40"), "{line}");
 }
 
-/// What a collector states of a job that it charges stands in its record: memory of the whole job, and
-/// what a scheduler's documents had said before.
+/// The record of a job contains the facts of the charging collector: memory of the whole job, and earlier
+/// facts of a scheduler's documents.
 #[test]
 fn a_record_has_what_a_collector_states() {
     let mut whole = instance();
@@ -384,7 +384,7 @@ fn a_record_has_what_a_collector_states() {
     assert_eq!(record.submit_host.as_deref(), Some("login"));
     assert_eq!(record.state, bankd_emit::State::Failed);
 
-    // A scheduler's documents speak of a node.
+    // A scheduler's documents report one node.
     whole.facts.other.clear();
     let event = RecordEvent::Closed {
         instance: Box::new(whole),

@@ -1,8 +1,8 @@
-//! What handlers and protocols are given: the way to change the ledger, the ways to read it, and what
-//! else lives as long as the daemon.
+//! The services for handlers and protocols: the way to change the ledger, the ways to read it, and other
+//! objects with the lifetime of the daemon.
 //!
-//! A handler uses these and never makes them: [`start`] does. Nothing here knows of listeners, routes
-//! or protocols.
+//! A handler uses these and never makes them: [`start`] does. This crate is independent of listeners, routes
+//! and protocols.
 
 pub mod limits;
 pub mod requests;
@@ -30,7 +30,7 @@ use tokio::sync::Semaphore;
 use limits::Limits;
 use requests::Requests;
 
-/// What every handler is given: `State<Arc<Services>>`.
+/// The state of every handler: `State<Arc<Services>>`.
 pub struct Services {
     /// The one way to change the ledger.
     pub writer: Writer,
@@ -46,9 +46,9 @@ pub struct Services {
     pub keys: KeyRing,
     /// When money moves.
     pub clock: Arc<dyn LedgerClock>,
-    /// Who is behind a uid of the socket.
+    /// The people behind the uids of the socket.
     pub people: People,
-    /// What is counted since the start.
+    /// Counters since the start.
     pub counters: Arc<Counters>,
     /// Requests by route since the start.
     pub requests: Requests,
@@ -62,9 +62,9 @@ pub struct Services {
     pub proof: Prover,
     /// Signed checkpoints while it serves.
     pub checkpoints: Arc<Checkpoints>,
-    /// What one client may ask.
+    /// The limits of one client.
     pub limits: Limits,
-    /// What makes the daemon's own backups.
+    /// The maker of the daemon's own backups.
     pub backups: Clerk,
     /// Room for requests under way.
     pub slots: Semaphore,
@@ -83,7 +83,7 @@ impl Services {
         )
     }
 
-    /// Remembers settings that were read anew.
+    /// Stores settings that were read again.
     pub fn settings_were_read(&self, config: Config) {
         let mut read = self
             .settings_read

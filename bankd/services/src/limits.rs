@@ -1,7 +1,7 @@
-//! What one client may ask: how often, how much at once, and how large (decision 0065).
+//! Limits of one client: request rate, concurrency, and size (decision 0065).
 //!
-//! A client is who the ledger knows as one: all keys of a client share what it may. The scheduler's
-//! documents are never counted: what they tell has happened, and must not be refused for haste.
+//! A client is one client of the ledger: all of its keys share the limits. The scheduler's documents are
+//! never counted: they report past events, and must not be refused for a high rate.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,7 +15,7 @@ use bankd_ledger::clock::Stopwatch;
 const REMEMBERED: usize = 10_000;
 /// A second in nanoseconds.
 const SECOND: u64 = 1_000_000_000;
-/// How often the log hears that a client is refused.
+/// Time between two log lines about a refused client.
 const WARN_EVERY: u64 = 60 * SECOND;
 
 /// Which limit a request is beyond.
@@ -34,11 +34,11 @@ pub enum Limit {
 pub struct Over {
     /// Which.
     pub limit: Limit,
-    /// What it allows: requests a second, requests, or bytes.
+    /// The limit: requests a second, requests, or bytes.
     pub allowed: u64,
     /// Seconds after which it may be tried again, at least 1.
     pub retry_after_s: u64,
-    /// Whether the log should hear of it.
+    /// Whether to log it.
     pub is_news: bool,
 }
 
@@ -87,14 +87,14 @@ impl Limits {
         *now = Arc::new(settings);
     }
 
-    /// Lets a request in, or says which limit it is beyond. `key` is the id of the key, `client` whose
-    /// it is, `body` the bytes that came.
+    /// Admits a request, or returns the limit that it exceeds. `key` is the id of the key, `client` its
+    /// owner, `body` the number of received bytes.
     pub fn admit(&self, key: &str, client: &str, body: usize) -> Result<UnderWay, Over> {
         self.admit_at(key, client, body, self.since.elapsed())
     }
 
-    /// Counts a request whose head is there and whose body is not, or says that too many are under
-    /// way. When it is there, the request is admitted as any other.
+    /// Counts a request with a complete head and an incomplete body, or reports that too many are in
+    /// progress. Once complete, the request is admitted like any other.
     pub fn wait_for(&self, client: &str) -> Result<UnderWay, Over> {
         self.take(client, self.since.elapsed(), |one, settings, _| {
             one.has_room(&settings.of("", client))
@@ -236,7 +236,7 @@ mod tests {
             5,
             "no more than a burst"
         );
-        // In the long run as many as the rate, whatever the pattern of tries.
+        // In the long run as many as the rate, for any pattern of tries.
         let sum: usize = (0..1000)
             .map(|step| admitted(&limits, "carol", 3, step * 37))
             .sum();

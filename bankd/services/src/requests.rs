@@ -9,15 +9,15 @@ use foldhash::HashMap;
 
 /// Classes of statuses.
 const ANSWERS: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
-/// Methods with a label of their own; all others share one.
+/// Methods with separate labels; all others share one.
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /// The label of what is none of these, and of a path that no route has.
 const OTHER: &str = "other";
 /// The name of the histogram.
 const DURATION: &str = "bankd_http_request_duration_seconds";
 
-/// The counters. There is a row for each route of the table that was asked for, and one for the rest: names
-/// in paths are in no label.
+/// The counters. There is a row for each requested route of the table, and one for the rest: no label
+/// contains names from paths.
 #[derive(Debug, Default)]
 pub struct Requests(RwLock<HashMap<String, Box<OfRoute>>>);
 

@@ -1,5 +1,5 @@
-//! Makes the services of a bank: opens its database, starts the writer and the threads of its record
-//! files. Listeners, and what looks at the time, are the business of whoever starts a daemon.
+//! Makes the services of a bank: opens its database, starts the writer and the threads of its record files.
+//! The caller starts listeners and timers.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -104,7 +104,7 @@ pub fn start_with(
     Ok((services, records))
 }
 
-/// Tells the store what the settings name.
+/// Stores the objects that the settings name.
 fn meet(
     store: &mut SqliteStore,
     config: &Config,
@@ -119,7 +119,7 @@ fn meet(
     Ok(())
 }
 
-/// What signs checkpoints, and where they go.
+/// The signer of checkpoints, and their destination.
 fn checkpoints(data: &DataDir, config: &Config) -> Checkpoints {
     let settings = &config.checkpoint;
     let keeper = Keeper {

@@ -78,7 +78,7 @@ fn in_file<L: AsRef<[u8]>>(
     confirmed: &Confirmed,
     pending: &[L],
 ) -> io::Result<Option<Earlier>> {
-    // A pipe would keep whoever opens it waiting.
+    // An open of a pipe would block.
     if !fs::metadata(path)?.is_file() {
         return Ok(None);
     }

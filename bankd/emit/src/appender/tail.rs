@@ -1,6 +1,5 @@
-//! Looks at what stands behind the confirmed length of a file, in pieces of
-//! fixed size: another process may have written any amount. Nothing here
-//! changes the file.
+//! Checks the bytes behind the confirmed length of a file, in pieces of fixed size: another process may have
+//! written any amount. Nothing here changes the file.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -30,8 +29,7 @@ pub(super) fn is_beginning<L: AsRef<[u8]>>(
     })
 }
 
-/// How many leading lines are among the whole lines from `from` to `to`, in
-/// their order.
+/// The number of leading lines among the whole lines from `from` to `to`, in their order.
 pub(super) fn whole_lines<L: AsRef<[u8]>>(
     file: &File,
     from: u64,
@@ -46,7 +44,7 @@ pub(super) fn whole_lines<L: AsRef<[u8]>>(
 /// Leading lines that were found among the whole lines of some bytes.
 #[derive(Default)]
 pub(super) struct Count {
-    /// How many.
+    /// The number of lines.
     pub(super) found: usize,
     place: usize,
     differs: bool,
@@ -97,7 +95,7 @@ pub(super) fn ends_with_line_feed(file: &File, length: u64) -> io::Result<bool> 
     Ok(last == *b"\n")
 }
 
-/// Hands the bytes to `take` until it says false, and returns what it said.
+/// Passes the bytes to `take` until it returns false, and returns its last result.
 fn each_piece(
     file: &File,
     from: u64,

@@ -31,7 +31,7 @@ impl Bed {
         fs::read_to_string(self.path()).unwrap()
     }
 
-    /// What another process appends.
+    /// Appends a text as another process.
     fn foreign(&self, text: &str) {
         let mut file = OpenOptions::new().append(true).open(self.path()).unwrap();
         file.write_all(text.as_bytes()).unwrap();
@@ -76,7 +76,7 @@ fn nothing_happened() {
 
 #[test]
 fn our_own_tail_is_cut_off_and_written_again() {
-    // What was written after the last confirmation, in bytes.
+    // The bytes written after the last confirmation.
     for torn in [1, 12, 13, 14, 25, 26] {
         let bed = Bed::new();
         let confirmed = bed.crashed_after(&[A], &[B, C]);
@@ -92,8 +92,8 @@ fn our_own_tail_is_cut_off_and_written_again() {
 
 #[test]
 fn another_process_wrote() {
-    // What is found behind the confirmed length, how many of our lines are in
-    // it, and whether it lacks a line feed.
+    // The text behind the confirmed length, the number of this appender's lines in it, and whether it lacks a
+    // line feed.
     for (found, done, torn) in [
         // Foreign lines alone.
         ("other\n", 0, false),
@@ -126,7 +126,7 @@ fn another_process_wrote() {
     }
 }
 
-/// Written anew in place, and longer than before: nothing was cut off.
+/// Rewritten in place, and longer than before: nothing was cut off.
 #[test]
 fn somebody_overwrote_it() {
     let bed = Bed::new();

@@ -188,7 +188,7 @@ fn money_that_goes_back_and_purchases_have_no_hours() {
     }
 }
 
-/// Every column that FOCUS 1.2 demands is there, and those of our own say that they are.
+/// Every column that FOCUS 1.2 requires is there, and the bank's own columns are marked as such.
 #[test]
 fn mandatory_columns_are_there_and_are_never_empty() {
     let line = line(&used(), &money("1"), false).unwrap();

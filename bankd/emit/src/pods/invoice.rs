@@ -11,12 +11,12 @@ use crate::text;
 /// Microseconds of an hour.
 const HOUR: i128 = 3_600_000_000;
 
-/// What a unit of each kind costs for an hour, from a month on until another is set.
+/// The hourly rate of a unit of each kind, from a month on until another is set.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rates(BTreeMap<(Kind, String), Decimal>);
 
 impl Rates {
-    /// Of settings such as `OpenShift CPU=0.013` and `2024-07 OpenShift CPU=0.015`.
+    /// Reads settings such as `OpenShift CPU=0.013` and `2024-07 OpenShift CPU=0.015`.
     ///
     /// # Errors
     /// Says what is wrong with the first that cannot be read.
@@ -78,10 +78,10 @@ pub struct Invoice {
     sums: BTreeMap<(usize, Kind), Times>,
 }
 
-/// What stands in a row beside its figures.
+/// The texts of a row beside its figures.
 #[derive(Debug, Clone, Default)]
 pub struct Line {
-    /// Who leads the project.
+    /// The leader of the project.
     pub manager: String,
     /// The code of the institution.
     pub code: String,
@@ -111,8 +111,8 @@ impl Invoice {
         added.is_some()
     }
 
-    /// The rows of a month: projects in the order of appearance, kinds in theirs, without those of which
-    /// nothing was used. With `round_up` hours count as begun ones. `about` says whose a project is.
+    /// The rows of a month: projects in the order of appearance, kinds in theirs, without unused kinds. With
+    /// `round_up`, started hours count in full. `about` returns the facts of a project.
     ///
     /// # Errors
     /// The kind of which nobody set a rate; none where a sum is beyond what can be counted.
@@ -214,12 +214,12 @@ impl Hours {
         Some(text::decimal(all, 4))
     }
 
-    /// What they cost in hundredths, rounded half up once.
+    /// The cost in hundredths, rounded half up once.
     fn cost(self, rate: Decimal) -> Option<i128> {
         let rate = rate.billionths();
         let part = self.over.checked_mul(rate)?;
         let all = self.whole.checked_mul(rate)?;
-        // What is left of the part is less than a billionth: it cannot reach a half by itself.
+        // The rest of the part is less than a billionth: it cannot reach a half by itself.
         Some(text::nearest(
             all.checked_add(part.checked_div(self.under)?)?,
             10_000_000,

@@ -200,7 +200,7 @@ fn rows(runs: &[Run], round_up: bool, rates: &[&str]) -> Result<Vec<String>, Opt
     )
 }
 
-/// One minute is an hour only where that is asked for; what it costs is rounded half up, once.
+/// One minute is an hour only on request; its cost is rounded half up, once.
 #[test]
 fn hours_are_rounded_up_only_where_that_is_wanted() {
     let mut short = run("1", GIBI, None);
@@ -260,7 +260,7 @@ fn rates_hold_from_their_month_on() {
     assert_eq!(rows(&[one], false, &[]), Err(Some(Kind::A100Sxm4)));
 }
 
-/// Names of people who think of files, in both of them.
+/// Malicious names in both files.
 #[test]
 fn nasty_names_stay_in_their_cells() {
     let mut one = run("1", GIBI, None);

@@ -1,4 +1,4 @@
-//! What each export carries of any record is read back as it was, and every text is valid by its rules
+//! The data of any record in each export is read back unchanged, and every text is valid by its rules
 //! (`usage-records.md` 3, 5 and 8, items 2 and 6).
 
 use std::collections::BTreeMap;
@@ -144,7 +144,7 @@ fn elements(xml: &str) -> BTreeMap<String, Vec<String>> {
     }
 }
 
-/// What XML cannot hold at all.
+/// The text without characters that XML cannot hold.
 fn in_xml(name: &str) -> String {
     let kept = |c: char| {
         let is_odd = (c < ' ' && !"\t\n\r".contains(c)) || matches!(c, '\u{fffe}' | '\u{ffff}');
@@ -204,7 +204,7 @@ proptest! {
         let processors = text::ceiling(record.usage.processors()).max(1);
         let found = job.procs.map(|n| n.to_string());
         prop_assert_eq!(found, Some(processors.to_string()));
-        // A column without any says that there were none.
+        // An empty column means that there were none.
         let gpus = record.gpus.unwrap_or(0).to_string();
         prop_assert_eq!(job.gpus.map(|n| n.to_string()), Some(gpus));
     }

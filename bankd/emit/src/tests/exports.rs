@@ -152,7 +152,7 @@ fn columns_are_the_fields_in_their_order() {
     assert_eq!(line.cells().len(), UsedLine::COLUMNS.len());
 }
 
-/// Reservations, changes after the end and charges under way are no jobs, and say so.
+/// Reservations, changes after the end and interim charges are no jobs, and are reported as such.
 #[test]
 fn formats_of_jobs_have_jobs_only() {
     let Some(folder) = folder() else { return };

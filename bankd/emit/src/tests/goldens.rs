@@ -275,7 +275,7 @@ fn every_ggf_line_is_valid() {
     }
 }
 
-/// What `xmllint` says of a document must be that it is valid.
+/// Requires that `xmllint` reports a document as valid.
 pub(super) fn validate(schemas: &Path, text: &str) {
     validate_by(schemas, "urf-1.0-gfd98.xsd", text);
 }

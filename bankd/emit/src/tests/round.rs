@@ -1,5 +1,4 @@
-//! What is written is read back as it was, and is valid: any record, in every form
-//! (`usage-records.md` 8, item 2).
+//! Any record in every form is valid and read back unchanged (`usage-records.md` 8, item 2).
 
 use bank_api::records::{Read, check, file as file_reader, ur1};
 use proptest::prelude::*;
@@ -229,7 +228,7 @@ fn only_file(text: &str) -> file_reader::Record {
     }
 }
 
-/// What the form of Maui does not carry for a reservation is as it stands there.
+/// Data that the form of Maui does not carry for a reservation are as they are there.
 fn carried(record: &Record, dialect: Dialect) -> file_reader::Record {
     let is_maui = dialect == Dialect::Maui;
     let is_reservation = record.kind == Kind::Reservation;
@@ -302,7 +301,7 @@ proptest! {
     }
 }
 
-/// What a usage record carries, field by field.
+/// Compares the data of a usage record, field by field.
 fn compare(record: &Record, found: &ur1::Record) {
     let whole = matches!(record.occasion, Occasion::Close { .. });
     assert_eq!(found.is_job, whole && record.kind == Kind::Job);

@@ -1,5 +1,5 @@
-//! Goldens of our own: tables and lines of one job, one change after its end and one use of a collector,
-//! with names that break readers which are not careful. `BANK_WRITE_GOLDENS=1` makes them anew.
+//! Own golden files: tables and lines of one job, one change after its end and one use of a collector, with
+//! names that break careless readers. `BANK_WRITE_GOLDENS=1` writes them again.
 
 use std::path::Path;
 
@@ -101,7 +101,7 @@ fn tables_and_lines_are_their_goldens() {
     golden("workload.swf", &swf::render(&jobs, |_| [1, 2, -1]));
 }
 
-/// Not only line feeds end a line: some readers know more.
+/// Not only line feeds end a line: some readers accept further characters.
 #[test]
 fn what_ends_a_line_to_any_reader_is_a_blank_in_columns() {
     let name = "a\u{2028}b\u{2029}c\u{85}d\re";

@@ -1,8 +1,8 @@
-//! What can be allowed: one right for each kind of thing that a route does, and which role has which.
+//! Rights: one for each kind of action of a route, and the roles that have each.
 //!
-//! Every row of the table of routes names exactly one right, and one layer asks for it; what stands in
-//! no row is refused. What a caller may do *to which object* is no matter of rights: the view hides
-//! what is not theirs, and the rules look at their scope.
+//! Every row of the table of routes names exactly one right, and one layer checks it; routes without a row
+//! are refused. Rights do not cover *single objects*: the view hides other people's objects, and the rules
+//! check the caller's scope.
 
 use bank_core::refusal::Refusal;
 
@@ -22,8 +22,8 @@ macro_rules! rights {
 }
 
 rights! {
-    /// What needs no caller at all: whether the daemon is there, and what its API is. No role has it,
-    /// and a route among those of known callers that names it is for administrators.
+    /// Routes that need no caller at all: health of the daemon, and description of its API. No role has it. A
+    /// route for authenticated callers with this right is for administrators.
     Anybody = "anybody",
     /// The state of the daemon.
     SeeStatus = "see_status",
@@ -42,19 +42,19 @@ rights! {
     SeeIntake = "see_intake",
     /// Usage records as lines.
     SeeRecords = "see_records",
-    /// Who contributed to the clusters, who used them, and priorities by that.
+    /// Contributions to the clusters, usage by contributors, and priorities from both.
     SeeShares = "see_shares",
-    /// Notices and scheduled reports on their way to those who get them.
+    /// Pending notices and scheduled reports.
     SeeOutbox = "see_outbox",
     /// Signing keys, without their secrets.
     SeeKeys = "see_keys",
     /// Prove the bank, and fetch signed checkpoints of it.
     Verify = "verify",
-    /// What the past would have cost by other rates: no route of its own.
+    /// Prices of past usage with other rates: no separate route.
     PriceThePast = "price_the_past",
-    /// What would it cost?
+    /// Quotes.
     Quote = "quote",
-    /// What the scheduler's scripts send.
+    /// Documents of the scheduler's scripts.
     Nami = "nami",
     /// Hold money by hand, move the end of what is held, give it back.
     Hold = "hold",
@@ -76,7 +76,7 @@ rights! {
     Adjust = "adjust",
     /// Take a transaction back.
     Reverse = "reverse",
-    /// Bill what stands as unbilled.
+    /// Bill unbilled usage to a project.
     Settle = "settle",
     /// Make, change and remove projects.
     ChangeProjects = "change_projects",
@@ -114,18 +114,17 @@ rights! {
     SeeAccess = "see_access",
     /// Give and take roles, set and remove limits.
     ChangeAccess = "change_access",
-    /// What was proposed, as far as it is in view.
+    /// Proposals within view.
     SeeProposals = "see_proposals",
-    /// Approve and reject what was proposed: whoever could do it themselves.
+    /// Approve and reject proposals: anybody who could run the proposed command.
     DecideProposals = "decide_proposals",
     /// Make, change, remove and run cycles.
     ChangeCycles = "change_cycles",
     /// Close periods of the books, and open the last one again.
     ClosePeriods = "close_periods",
-    /// Say that something was seen, switch the attention of a project, try a notice again, have a
-    /// scheduled report made.
+    /// Acknowledge alerts, switch the alerts of a project, retry a notice, have a scheduled report made.
     ChangeAttention = "change_attention",
-    /// Say that a jump of the clock was right.
+    /// Confirm a jump of the clock.
     ConfirmClock = "confirm_clock",
 }
 
@@ -181,7 +180,7 @@ impl Right {
     }
 }
 
-/// What everybody may who has any role but that of a collector: they see what is in their view.
+/// The rights of everybody with any role but that of a collector: they see the objects in their view.
 const OF_ALL: &[Right] = &[
     Right::SeeStatus,
     Right::SeeRegistry,
@@ -190,7 +189,7 @@ const OF_ALL: &[Right] = &[
     Right::Quote,
 ];
 
-/// What collectors may: reporting usage, and nothing else.
+/// The rights of collectors: reporting usage, and nothing else.
 const OF_COLLECTORS: &[Right] = &[
     Right::SeeStatus,
     Right::SeeImports,
@@ -198,7 +197,7 @@ const OF_COLLECTORS: &[Right] = &[
     Right::Import,
 ];
 
-/// What operators may, over their projects.
+/// The rights of operators, over their projects.
 const OF_OPERATORS: &[Right] = &[
     Right::Deposit,
     Right::Withdraw,
@@ -210,7 +209,7 @@ const OF_OPERATORS: &[Right] = &[
     Right::ChangeOpenReference,
 ];
 
-/// What managers may, over their own projects.
+/// The rights of managers, over their own projects.
 const OF_MANAGERS: &[Right] = &[
     Right::Transfer,
     Right::ChangeMembers,

@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 
 /// Characters of a secret that the bank makes.
 const MADE: usize = 48;
-/// What it is made of.
+/// Its characters.
 const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
 /// A key of the gateway, ready for use.
@@ -60,7 +60,7 @@ impl fmt::Debug for Hmac64 {
     }
 }
 
-/// What is signed: the SHA-1 of a `Body` as it stands on the wire.
+/// The signed digest: the SHA-1 of a `Body` as it is on the wire.
 pub fn digest(body: &[u8]) -> [u8; 20] {
     Sha1::digest(body).into()
 }
@@ -74,7 +74,7 @@ pub fn new_secret() -> io::Result<(Zeroizing<String>, Secret)> {
     let mut bytes = Zeroizing::new([0_u8; MADE]);
     while text.len() < MADE {
         getrandom::fill(bytes.as_mut_slice()).map_err(io::Error::other)?;
-        // Four times the alphabet: what lies above would make its first letters more frequent.
+        // Four times the alphabet: bytes above would make its first letters more frequent.
         let fair = bytes.iter().filter(|byte| **byte < 4 * 62);
         let letters = fair.filter_map(|byte| LETTERS.get(usize::from(byte % 62)));
         for letter in letters.take(MADE - text.len()) {

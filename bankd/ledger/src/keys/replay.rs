@@ -1,7 +1,7 @@
-//! What one key remembers of the nonces that it has seen (`http-auth.md` 2).
+//! The stored nonces of each key (`http-auth.md` 2).
 //!
-//! Each key has a share of its own, so no client can push out another's. What is forgotten here,
-//! or lost by a restart, is caught by the stored answer of the command.
+//! Each key has a separate share, so no client can push out another's nonces. For a nonce that is dropped
+//! here, or lost by a restart, the stored answer of the command prevents a repeat.
 
 use std::collections::hash_map::RandomState;
 use std::collections::{HashSet, VecDeque};

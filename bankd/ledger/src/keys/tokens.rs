@@ -1,7 +1,7 @@
-//! API tokens: random text that is shown in place of a signature (`Authorization: Bearer bk_…`).
+//! API tokens: random text that replaces a signature (`Authorization: Bearer bk_…`).
 //!
-//! Of a token only its SHA-256 is kept, and it is looked up by that: how long a look-up takes says
-//! nothing of the tokens that are there. The text leaves this room once, in the answer that makes it.
+//! Only the SHA-256 of a token is kept, and the look-up uses it: the time of a look-up reveals nothing about
+//! existing tokens. The text leaves this module once, in the answer that makes it.
 
 use std::collections::HashMap;
 use std::io;
@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 
 use crate::access::Roles;
 
-/// What every token begins with, so that one that was left somewhere is found by its look.
+/// The prefix of every token, so that scans for leaked secrets find it.
 const PREFIX: &str = "bk_";
 /// Random bytes of a token: 43 characters.
 const BYTES: usize = 32;
@@ -56,11 +56,11 @@ pub fn hash(text: &str) -> Option<Hash> {
 pub struct Token {
     /// Its id.
     pub id: String,
-    /// Whose it is; the scope of idempotency keys.
+    /// The owner; the scope of idempotency keys.
     pub client: String,
-    /// What the client may do.
+    /// The roles of the client.
     pub roles: Roles,
-    /// What it may touch.
+    /// The scope of the client.
     pub scope: Scope,
     window: Window,
     disabled: bool,
@@ -82,14 +82,14 @@ impl Token {
     }
 }
 
-/// What a look-up finds.
+/// The result of a look-up.
 #[derive(Clone, Debug)]
 pub enum Shown {
     /// No such token.
     Unknown,
     /// One that is switched off, or not valid yet.
     Disabled,
-    /// One whose time is over.
+    /// An expired token.
     Expired,
     /// One that counts now.
     Found(Arc<Token>),
@@ -98,8 +98,7 @@ pub enum Shown {
 /// All tokens by their hashes.
 pub(super) type Tokens = HashMap<Hash, Arc<Token>>;
 
-/// What there is of a hash at an instant of the authentication clock; a token that counts was used
-/// then.
+/// The result for a hash at an instant of the authentication clock; records a use of a valid token.
 pub(super) fn look_up(tokens: &Tokens, hash: &Hash, now_s: i64) -> Shown {
     match tokens.get(hash) {
         None => Shown::Unknown,
@@ -171,7 +170,7 @@ mod tests {
             (false, 19, "found"),
             (false, 20, "expired"),
             (true, 15, "disabled"),
-            // That somebody switched it off says more than that it is over besides.
+            // `disabled` has precedence over `expired`.
             (true, 20, "disabled"),
         ] {
             let found = match look_up(&with(disabled), &hash, now_s) {

@@ -6,22 +6,22 @@ use bankd_store::rollup::MonthSums;
 use bankd_store::{NoticeChange, Numbered, ScheduleChange, SourceChange, Waypoint};
 use tokio::sync::oneshot;
 
-/// What is changed.
+/// The change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     /// These go out of the quarantine.
     Discard(Vec<i64>),
     /// All of a collector go out of the quarantine.
     DiscardOf(String),
-    /// How the files of a collector were read, as JSON.
+    /// The settings for reading the files of a collector, as JSON.
     Reading { source: String, options: String },
-    /// What is expected of a collector.
+    /// The expected reports of a collector.
     Source(SourceChange),
     /// When keys and tokens were used last, in seconds.
     Uses(Vec<(String, i64)>),
     /// A place in the journal is marked.
     Mark(Box<Waypoint>),
-    /// What a month comes to.
+    /// The sums of a month.
     Month(MonthSums),
     /// The outbox.
     Notice(NoticeChange),
@@ -32,7 +32,7 @@ pub(super) enum Change {
 }
 
 impl Writer {
-    /// Removes some of what is in the quarantine; says how many there were.
+    /// Removes some rows of the quarantine; returns their number.
     ///
     /// # Errors
     /// If the store fails, or the queue is full.
@@ -40,7 +40,7 @@ impl Writer {
         self.change(Change::Discard(ids)).await
     }
 
-    /// Removes all that is in the quarantine of a collector; says how many there were.
+    /// Removes all rows of a collector from the quarantine; returns their number.
     ///
     /// # Errors
     /// If the store fails, or the queue is full.
@@ -56,7 +56,7 @@ impl Writer {
         Ok(self.change(Change::Source(change)).await? > 0)
     }
 
-    /// Changes the outbox; says how many notices it was about.
+    /// Changes the outbox; returns the number of affected notices.
     ///
     /// # Errors
     /// If the store fails, or the queue is full.
@@ -90,7 +90,7 @@ impl Writer {
         self.change(Change::Number(names)).await.map(drop)
     }
 
-    /// Changes what is known of reports that the daemon makes; says how many rows it was about.
+    /// Changes the state of scheduled reports; returns the number of affected rows.
     ///
     /// # Errors
     /// If the store fails, or the queue is full.
@@ -132,8 +132,8 @@ impl Writer {
         Ok(marked > 0)
     }
 
-    /// Writes down what a month comes to; false if its days have changed since. From a thread: it waits
-    /// for room in the queue.
+    /// Stores the sums of a month; false if its days have changed since. From a thread: it waits for room in
+    /// the queue.
     ///
     /// # Errors
     /// If the store fails, or the daemon is going down.

@@ -11,29 +11,29 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout_at};
 
-/// How long to wait before a full queue is tried again.
+/// Wait before another try with a full queue.
 const BREATH: Duration = Duration::from_millis(5);
 
 /// Records of a list that are no more work than a batch of commands.
 const FEW: usize = 64;
 
-/// How a reason begins where a record is stored and the rules refuse its charge.
+/// The prefix of a reason if a record is stored and the rules refuse its charge.
 pub const NOT_CHARGED: &str = "stored, not charged: ";
 
 /// A request, with everything that its rows need.
 #[derive(Clone, Debug)]
 pub struct Collect {
-    /// What is asked.
+    /// The request.
     pub what: Collecting,
     /// The collector that it counts for.
     pub source: String,
-    /// Who asks.
+    /// The caller.
     pub caller: Caller,
     /// The request's id.
     pub request_id: String,
     /// The route, for the quarantine.
     pub place: &'static str,
-    /// Who sent it, for the quarantine.
+    /// The sender, for the quarantine.
     pub peer: String,
 }
 
@@ -57,7 +57,7 @@ impl Task {
     }
 }
 
-/// What is asked.
+/// The requests of a collector.
 #[derive(Clone, Debug)]
 pub enum Collecting {
     /// Store records, all or none.
@@ -77,7 +77,7 @@ pub enum Collecting {
         runtime: i64,
         /// Its keys and values, as [`pair`](bankd_store::read::auditor::pair) numbers them.
         pairs: Vec<i64>,
-        /// What the end does to the ledger.
+        /// The effect of the end on the ledger.
         work: Box<Work>,
     },
     /// Keep aside what is refused for good.
@@ -103,11 +103,11 @@ pub enum Collecting {
 pub struct Gathered {
     /// The record.
     pub row: RecordRow,
-    /// What it does.
+    /// Its effect on the ledger.
     pub work: Work,
 }
 
-/// What a record does to the ledger.
+/// The effect of a record on the ledger.
 #[derive(Clone, Debug, Default)]
 pub struct Work {
     /// The command; none for nothing.
@@ -116,7 +116,7 @@ pub struct Work {
     pub record: String,
 }
 
-/// What became of a request.
+/// The result of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Collected {
     /// Done.
@@ -127,14 +127,14 @@ pub enum Collected {
     Unknown,
 }
 
-/// What there is to say of it beside.
+/// Further results of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Told {
     /// Records that were there already.
     pub known: u64,
-    /// Those of them that say something else.
+    /// Those of them that differ from the stored ones.
     pub conflicts: Vec<String>,
-    /// What the rules refused, with the code; the records are stored all the same.
+    /// The records that the rules refused, with the code; they are stored all the same.
     pub refused: Vec<(String, &'static str)>,
 }
 

@@ -57,7 +57,7 @@ pub(super) fn cause(error: &store::Error) -> SubmitError {
     }
 }
 
-/// Answers whoever waits for a task that could not be written.
+/// Answers the caller of a task that could not be written.
 pub(super) fn fail(task: Task, error: SubmitError) {
     match task {
         Task::Submit(_, _, reply) => {

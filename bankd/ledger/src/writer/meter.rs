@@ -135,14 +135,14 @@ impl Meter {
         shown.collect()
     }
 
-    /// How long commits took.
+    /// The durations of commits.
     pub fn commits(&self) -> &Histogram {
         &self.commits
     }
 }
 
 impl Writer {
-    /// What is counted since the start.
+    /// The counters since the start.
     pub fn meter(&self) -> &Meter {
         &self.shared.meter
     }

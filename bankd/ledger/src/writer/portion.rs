@@ -1,5 +1,5 @@
-//! What an intake gives to the ledger in one go: usage, what could not be read, lines as they came,
-//! and how far a followed file is. All of it in one database transaction.
+//! A portion of an intake: usage, unreadable input, raw lines, and the progress in a followed file. All of it
+//! goes into the ledger in one database transaction.
 
 use super::{Caller, SubmitError, Task, Writer};
 use bank_core::command::{Reports, UsageReport};
@@ -22,14 +22,14 @@ pub struct Item {
     pub line: u64,
     /// Which line of the portion, from 0.
     pub place: u32,
-    /// Where that line lies in [`Portion::lines`]: from there, so many bytes.
+    /// The place of that line in [`Portion::lines`]: offset and length in bytes.
     pub raw: (usize, usize),
 }
 
-/// Who else uses the bank while a portion goes in.
+/// Concurrent clients of the bank during a portion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Others {
-    /// Nobody can: what is left alone goes in with the portion, each use as a command of its own.
+    /// None: uses that are left alone go in with the portion, each as a separate command.
     None,
     /// Nobody has for a while.
     #[default]
@@ -59,17 +59,17 @@ impl Row {
 /// Everything that goes in together.
 #[derive(Clone, Debug)]
 pub struct Portion {
-    /// What was seen of the collector.
+    /// The observation of the collector.
     pub seen: SourceSeen,
-    /// For whom.
+    /// The caller.
     pub caller: Caller,
     /// The request's id.
     pub request_id: String,
     /// Finished uses, in the order in which they came.
     pub items: Vec<Item>,
-    /// They as one command takes them; none where each is a command of its own.
+    /// The uses as one command; none if each is a separate command.
     pub reports: Reports,
-    /// Each use is a command of its own: those that a portion before left alone.
+    /// Each use is a separate command: those that an earlier portion left alone.
     pub alone: bool,
     /// The lines as they came, each behind its length.
     pub lines: Arc<Vec<u8>>,
@@ -79,32 +79,32 @@ pub struct Portion {
     pub raw: Option<RawBlock>,
     /// The block that they are in already.
     pub block: Option<i64>,
-    /// What could not be read.
+    /// Unreadable input.
     pub quarantine: Vec<QuarantineRow>,
-    /// What snapshots showed.
+    /// Snapshots.
     pub snapshots: Vec<Snapshot>,
-    /// How far followed files are.
+    /// The progress in followed files.
     pub marks: Vec<FollowMark>,
     /// More follows, until [`settled`](Writer::settled): an import that has the database alone may
     /// commit it with that.
     pub goes_on: bool,
     /// The portions that it comes behind and before.
     pub row: Row,
-    /// Who else uses the bank.
+    /// Concurrent clients of the bank.
     pub others: Others,
     /// Decide, and write nothing.
     pub dry_run: bool,
 }
 
-/// What became of a portion.
+/// The result of a portion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Landed {
-    /// How many of its uses by what became of them: `charged`, `kept`, `refused`, …
+    /// The number of its uses by result: `charged`, `kept`, `refused`, …
     pub outcomes: BTreeMap<String, u64>,
-    /// What went into the quarantine.
+    /// The number of rows that went into the quarantine.
     pub quarantined: u64,
-    /// Items that are to come in portions of commands of their own, by their places in the portion.
-    /// Where there are any, the marks wait for the last of them.
+    /// Items that must come in portions of separate commands, by their places in the portion. If there are
+    /// any, the marks wait for the last of them.
     pub alone: Vec<usize>,
     /// The block that the lines are in.
     pub block: Option<i64>,
@@ -113,8 +113,8 @@ pub struct Landed {
 /// A portion on its way.
 pub struct OnItsWay(oneshot::Receiver<Back>);
 
-/// What became of a portion, and it itself: it is large, and whoever gave it has more time to clear it
-/// away than the writer.
+/// The result of a portion, and the portion itself: it is large, and its sender has more time than the writer
+/// to free it.
 pub(super) type Back = Result<(Landed, Box<Portion>), SubmitError>;
 
 impl OnItsWay {

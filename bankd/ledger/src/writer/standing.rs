@@ -1,4 +1,4 @@
-//! How the ledger's clock stands, as the rest of the daemon sees it.
+//! The state of the ledger's clock, for the rest of the daemon.
 
 use super::Writer;
 use bank_core::rules::sweep::Stuck;
@@ -10,7 +10,7 @@ use std::sync::{MutexGuard, PoisonError};
 pub struct Standing {
     /// The ledger's present at the last look, at most a second ago.
     pub now: Timestamp,
-    /// What the machine's clock showed then.
+    /// The machine's clock at that time.
     pub clock: Timestamp,
     /// It jumped ahead, unseen: nothing is journalled for that time before it is confirmed.
     pub is_held: bool,
@@ -20,12 +20,12 @@ pub struct Standing {
     pub steps_back: u64,
     /// Boundaries that no rule lets be journalled now.
     pub stuck: Vec<Stuck>,
-    /// How many got stuck since the start.
+    /// The number of stuck boundaries since the start.
     pub stuck_total: u64,
 }
 
 impl Writer {
-    /// How the clock stood at the last look.
+    /// The state of the clock at the last look.
     pub fn standing(&self) -> Standing {
         self.lock_standing().clone()
     }
@@ -40,7 +40,7 @@ impl Writer {
         self.shared.clock.now().max(standing.now)
     }
 
-    /// Time as it passes, whatever is done to the clock: to tell how long nothing has happened.
+    /// Elapsed time, independent of clock changes: to measure idle time.
     pub fn steady(&self) -> Timestamp {
         self.shared.clock.reading().steady
     }

@@ -272,7 +272,7 @@ fn list(many: usize) -> Collect {
     }
 }
 
-/// The list waits first, and the command is answered first: in a commit of its own.
+/// The list waits first, and the command is answered first: in a separate commit.
 #[tokio::test]
 async fn commands_do_not_wait_for_a_long_list_that_came_with_them() {
     for (many, commits) in [(64, 2), (65, 3)] {

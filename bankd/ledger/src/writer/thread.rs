@@ -34,9 +34,9 @@ pub(super) struct Thread {
     pub(super) newest_record: Option<i64>,
     /// The machine's clock as it was seen.
     pub(super) watch: Watch,
-    /// Whether it was said that a jump of the clock waits for an operator.
+    /// Whether the log reported that a jump of the clock waits for an operator.
     pub(super) was_held: bool,
-    /// Whether the journal says the settings that hold.
+    /// Whether the journal contains the present settings.
     pub(super) settings_told: bool,
     /// When what was seen was kept last, on the steady clock.
     pub(super) kept: Option<Timestamp>,
@@ -44,11 +44,11 @@ pub(super) struct Thread {
     pub(super) stuck: Vec<Stuck>,
     pub(super) stuck_total: u64,
     pub(super) steps_back: u64,
-    /// What a full disk refused.
+    /// The tasks that a full disk refused.
     pub(super) full: Full,
 }
 
-/// What a task came to inside a transaction that is not committed yet.
+/// The result of a task inside a transaction that is not committed yet.
 enum Done {
     Reply(Reply),
     Pruned { may_be_more: bool },
@@ -70,7 +70,7 @@ impl Thread {
             self.shared
                 .depth
                 .fetch_sub(count(batch.len()), Ordering::Relaxed);
-            // What takes long comes behind those who wait for an answer, in commits of its own.
+            // Long tasks come after the clients that wait for an answer, in separate commits.
             let batch = std::mem::take(&mut batch).into_iter();
             let (long, short): (Vec<_>, Vec<_>) = batch.partition(Task::is_long);
             if !short.is_empty() {
@@ -89,9 +89,9 @@ impl Thread {
         }
     }
 
-    /// Takes what waits, and gives way as long as that brings more: where requests are read on the
-    /// same core, those under way get into this commit instead of the next. No timer: as soon as
-    /// nobody comes, the batch goes.
+    /// Takes the waiting tasks, and yields as long as that brings more. If requests are read on the same
+    /// core, those in progress get into this commit instead of the next. No timer: as soon as no task
+    /// arrives, the batch runs.
     fn gather(&self, tasks: &Receiver<Task>, batch: &mut Vec<Task>) {
         loop {
             let before = batch.len();
@@ -108,7 +108,7 @@ impl Thread {
         }
     }
 
-    /// Runs a batch in one transaction; if that fails, each task in one of its own.
+    /// Runs a batch in one transaction; if that fails, each task in a separate one.
     fn work(&mut self, batch: Vec<Task>) {
         if batch.is_empty() {
             return;
@@ -372,7 +372,7 @@ impl Thread {
     }
 }
 
-/// Whether somebody outside asked for something in this batch.
+/// Whether the batch contains a request from outside.
 fn has_command(batch: &[Task]) -> bool {
     let asks = |task: &Task| {
         matches!(

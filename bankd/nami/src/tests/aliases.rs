@@ -3,7 +3,7 @@
 use super::shown;
 use crate::{ReadOptions, read};
 
-/// What is shown of a field, a value, and the names that mean it.
+/// The shown form of a field, a value, and the names that mean it.
 const NAMES: &[(&str, &str, &str)] = &[
     ("id=7", "7", "ObjectID JobID ReservationID RsvID Id Name"),
     ("user=u", "u", "User UserId UserName Owner ChargeUser"),

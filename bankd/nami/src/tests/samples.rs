@@ -1,4 +1,4 @@
-//! What each shared sample document says (`samples.txt`, one line per object).
+//! The fields of each shared sample document (`samples.txt`, one line per object).
 
 use bankd_testing::shared;
 

@@ -7,7 +7,7 @@ use bank_core::time::Timestamp;
 use bankd_store::{self as store, FollowMark, QuarantineRow};
 
 impl Thread {
-    /// How many rows it was about.
+    /// Returns the number of affected rows.
     pub(super) fn change(&mut self, change: &Change, now: Timestamp) -> Result<u64, store::Error> {
         match change {
             Change::Discard(ids) => self.store.discard(ids),

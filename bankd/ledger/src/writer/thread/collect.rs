@@ -169,7 +169,7 @@ impl Thread {
     }
 }
 
-/// What is kept aside of a request.
+/// The row of a request for the quarantine.
 fn aside(asked: &Collect, reason: String, body: Vec<u8>) -> QuarantineRow {
     QuarantineRow {
         source: asked.source.clone(),
@@ -185,8 +185,7 @@ fn count<T>(all: &[T]) -> u64 {
     u64::try_from(all.len()).unwrap_or(u64::MAX)
 }
 
-/// Whether a record that comes again says something else. One that was closed meanwhile is sent
-/// again as it was first.
+/// Whether a repeated record differs. One that was closed meanwhile is sent again as it was first.
 fn says_else(new: &RecordRow, known: &StoredRecord) -> bool {
     new.head != known.head || (new.stop.is_some() && new.stop != known.stop)
 }

@@ -1,5 +1,5 @@
-//! What the writer does about the machine's clock (decision 0016): it looks at it before
-//! every batch, journals steps back, does not follow jumps, and keeps what it saw for a restart.
+//! Handles the machine's clock in the writer (decision 0016): checks it before every batch, journals steps
+//! back, does not follow jumps, and keeps its state for a restart.
 
 use super::{Thread, system};
 use bank_core::clock::Look;
@@ -9,7 +9,7 @@ use bank_core::time::{Seconds, Timestamp};
 use bankd_store::{self as store, Stamp};
 use std::sync::PoisonError;
 
-/// How often what was seen is kept while nothing happens.
+/// Time between two saves of the state while nothing happens.
 const KEEP: Seconds = Seconds(300);
 
 impl Thread {
@@ -34,7 +34,7 @@ impl Thread {
         !due && self.settings_told && look.stepped_back.is_none() && told && !self.is_time_to_keep()
     }
 
-    /// Journals a step back, and says once when the clock is held or let go.
+    /// Journals a step back, and logs once when the clock is held or released.
     pub(super) fn discipline(&mut self, look: &Look) -> Result<(), store::Error> {
         if let Some(shown) = look.stepped_back {
             let now = look.now;
@@ -63,7 +63,7 @@ impl Thread {
         Ok(())
     }
 
-    /// Journals the settings that decide who pays, before the first command under others than those of
+    /// Journals the settings that decide the payer, before the first command with settings that differ from
     /// the last run.
     pub(super) fn settings(&mut self, look: &Look) -> Result<(), store::Error> {
         if self.settings_told {
@@ -111,7 +111,7 @@ impl Thread {
         self.stuck = stuck;
     }
 
-    /// Lets readers see how the clock stands.
+    /// Publishes the state of the clock for readers.
     pub(super) fn publish_standing(&mut self, look: &Look) {
         if look.stepped_back.is_some() {
             self.steps_back = self.steps_back.saturating_add(1);

@@ -8,7 +8,7 @@ use bankd_store::answer::Answer;
 use bankd_store::{self as store, Known, StoredAnswer};
 
 impl Thread {
-    /// What is known of a submission's key, and of that of the whole request.
+    /// The stored state of a submission's key, and of that of the whole request.
     pub(super) fn known(&mut self, s: &Submission) -> Result<Known, store::Error> {
         let (client, Some(key)) = (&s.caller.client, &s.key) else {
             return Ok(Known::New);
@@ -22,7 +22,7 @@ impl Thread {
             .known(client, &key.key, &key.fingerprint, &key.nonce)
     }
 
-    /// Keeps the answer for repeats, unless it is asked anew each time.
+    /// Keeps the answer for repeats, unless it is computed again each time.
     pub(super) fn keep_answer(
         &mut self,
         s: &Submission,

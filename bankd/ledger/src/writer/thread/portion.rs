@@ -1,5 +1,5 @@
-//! Takes portions into the ledger: all uses of one as one command, and those that it leaves alone each
-//! as a command of its own.
+//! Takes portions into the ledger: all uses of one as one command, and those that it leaves alone each as a
+//! separate command.
 
 use super::Thread;
 use crate::hooks;
@@ -131,7 +131,7 @@ impl Thread {
         Ok(())
     }
 
-    /// One item as a command of its own.
+    /// Runs one item as a separate command.
     fn alone(&mut self, taking: &mut Taking<'_>, item: &Item) -> Result<(), store::Error> {
         let portion = taking.portion;
         self.sweep(taking.now)?;
@@ -187,7 +187,7 @@ fn number(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
-/// What became of a use, in one word.
+/// The result of a use, in one word.
 fn became(used: &Used) -> &'static str {
     let charged = used.charged.as_ref();
     if charged.is_some_and(|charged| charged.billing == Billing::Unbilled) {
