@@ -1,4 +1,4 @@
-//! What a role allows, and over which projects a caller holds it (ledger.md 8).
+//! The rights of a role, and the projects over which a caller holds it (ledger.md 8).
 //!
 //! A command needs an [`Act`], and each act belongs to some roles. A role covers either the full scope of a
 //! key, or single projects and all projects below them. Roles add up. Without a role, a caller may do

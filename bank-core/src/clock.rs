@@ -135,9 +135,9 @@ impl Watch {
         }
     }
 
-    /// How far the clock may be ahead of the expected time. At a start of the machine, it is the time for
-    /// which the machine may have been off. A jump that waited for an operator still waits, unless the clock
-    /// has come back from it.
+    /// The distance that the clock may be ahead of the expected time. At a start of the machine, it is the
+    /// time for which the machine may have been off. A jump that waited for an operator still waits, unless
+    /// the clock has come back from it.
     fn trusted(&self, reading: &Reading) -> Seconds {
         let off = |seen: &Seen| {
             let jumped = seen.reading.clock > seen.believed.plus(self.max_jump);

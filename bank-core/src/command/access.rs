@@ -95,7 +95,7 @@ pub struct Propose {
     pub request: String,
     /// The proposed command.
     pub command: Box<Command>,
-    /// How long it can be approved.
+    /// Time for which it can be approved.
     pub keep: Seconds,
 }
 

@@ -128,8 +128,8 @@ fn lasting(request: &QuoteRequest, duration: Seconds, ctx: &Context<'_>) -> Time
     ctx.now.plus(duration).plus(grace)
 }
 
-/// What is there to pay a cost with, and the account that pays first; refused where nobody may pay
-/// or the money is short.
+/// The available money for a cost, and the account that pays first. Refused if no account may pay or the
+/// money is short.
 fn may_pay(
     request: &QuoteRequest,
     view: &View,

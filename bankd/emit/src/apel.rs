@@ -149,7 +149,7 @@ impl Sums {
     /// Adds the job of a record.
     ///
     /// # Errors
-    /// What the record is instead of a job.
+    /// The result for a record that is no job.
     pub fn add(&mut self, record: &Record, site: &Site, now: i64) -> Result<(), Written> {
         let job = job(record, site, now)?;
         let month = DateTime::<Utc>::from_timestamp(job.end, 0);

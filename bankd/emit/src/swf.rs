@@ -35,7 +35,7 @@ pub type Numbers = [i64; 3];
 /// The job of a record, or why there is none.
 ///
 /// # Errors
-/// What the record is instead.
+/// The result for a record that is no job.
 pub fn job(record: &Record) -> Result<Job, Written> {
     if let Some(unfit) = unfit_for_jobs(record) {
         return Err(unfit);

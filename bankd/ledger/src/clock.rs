@@ -136,7 +136,7 @@ pub fn real_us() -> i64 {
 /// The ledger clock of a bank: the real one, but for a test bank in a test build that names a file.
 ///
 /// # Errors
-/// One line that says why the named file cannot be the clock.
+/// One line with the reason why the named file cannot be the clock.
 pub fn for_bank(test_bank: bool) -> Result<std::sync::Arc<dyn LedgerClock>, String> {
     #[cfg(feature = "test-hooks")]
     if let Some(path) = bankd_config::test_clock_file() {

@@ -196,7 +196,7 @@ impl Counters {
         }
     }
 
-    /// The number of refusals, by the limit's place.
+    /// The number of requests beyond a limit, by the limit's place.
     pub fn limits_met(&self) -> [u64; 3] {
         self.limited
             .each_ref()

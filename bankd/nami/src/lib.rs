@@ -63,7 +63,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions<'_>) -> Result<Vec<Document>, Do
 /// being applied (decisions.md 26).
 ///
 /// # Errors
-/// What makes the input as a whole unusable: its size, its encoding, XML that is not well-formed, a
+/// Faults of the input as a whole: its size, its encoding, XML that is not well-formed, a
 /// DOCTYPE, too many or too deep elements, no object in it.
 pub fn read_each(
     bytes: &[u8],

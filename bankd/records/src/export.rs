@@ -52,7 +52,7 @@ impl Format {
         }
     }
 
-    /// How it reports charges.
+    /// The form in which it reports charges.
     pub fn told(self) -> Told {
         match self {
             Format::Ur1 | Format::Ur2 | Format::Csv { .. } | Format::Jsonl => Told::AsRecorded,

@@ -19,7 +19,7 @@ impl Rates {
     /// Reads settings such as `OpenShift CPU=0.013` and `2024-07 OpenShift CPU=0.015`.
     ///
     /// # Errors
-    /// Says what is wrong with the first that cannot be read.
+    /// The fault of the first invalid setting.
     pub fn read(settings: &[String]) -> Result<Rates, String> {
         let mut rates = Rates::default();
         for setting in settings {
