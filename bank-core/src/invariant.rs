@@ -94,11 +94,14 @@ impl Proof {
     pub fn check_accounts(&self, accounts: impl Iterator<Item = (AccountId, bool)>) -> Vec<String> {
         let wrong = |(id, there): (AccountId, bool)| {
             // The bank's own account was there before the journal.
-            let said = self.presences.get(&id).copied().unwrap_or(true);
+            let journalled = self.presences.get(&id).copied().unwrap_or(true);
             let word = |there| if there { "there" } else { "removed" };
-            (said != there).then(|| {
-                let (is, says) = (word(there), word(said));
-                format!("account {}: it is {is}, the journal says {says}", id.0)
+            (journalled != there).then(|| {
+                let (is, journal) = (word(there), word(journalled));
+                format!(
+                    "account {}: it is {is}; by the journal it is {journal}",
+                    id.0
+                )
             })
         };
         accounts.filter_map(wrong).collect()
@@ -114,13 +117,12 @@ impl Proof {
         let id = allocation.id.0;
         if said.window != allocation.window {
             return Some(format!(
-                "allocation {id}: its window is not the one that the journal says"
+                "allocation {id}: its window differs from the journal"
             ));
         }
         let (limit, journal) = (allocation.credit_limit.0, said.credit_limit.0);
-        (limit != journal).then(|| {
-            format!("allocation {id}: credit limit is {limit}, the journal says {journal}")
-        })
+        (limit != journal)
+            .then(|| format!("allocation {id}: credit limit is {limit}; the journal has {journal}"))
     }
 }
 
@@ -172,7 +174,7 @@ pub fn check(allocations: &[Allocation], proof: &Proof, portions: &Portions) -> 
             if column != sum {
                 let id = allocation.id.0;
                 findings.push(format!(
-                    "allocation {id}: {what} is {column}, the journal says {sum}"
+                    "allocation {id}: {what} is {column}; the journal has {sum}"
                 ));
             }
         }

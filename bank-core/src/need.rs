@@ -28,7 +28,7 @@ pub const INSTANCES_MAX: usize = 4;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is one more thing that few commands must see"
+    reason = "each is needed by few commands only"
 )]
 pub struct Need {
     /// The uses of this object's id, with liens, and the allocations of these liens.

@@ -9,7 +9,7 @@ use crate::time::{Seconds, Timestamp};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is a term of its own, and each is the exception"
+    reason = "each is a separate and exceptional term"
 )]
 pub struct Terms {
     /// The charged window. With start and end, the window rules apply: a part that is billed already is left

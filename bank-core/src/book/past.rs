@@ -183,7 +183,7 @@ impl Book {
         let (column, sum) = (instance.billed.0, billed(&history));
         if i128::from(column) != sum {
             findings.push(format!(
-                "instance {id}: billed {column}, its entries say {sum}"
+                "instance {id}: billed {column}; its entries add up to {sum}"
             ));
         }
         for rest in rests(&history) {

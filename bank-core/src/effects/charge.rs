@@ -9,7 +9,7 @@ use crate::time::Seconds;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is one thing that the answer may warn of"
+    reason = "each is a separate warning of the answer"
 )]
 pub struct Charged {
     /// The instance.

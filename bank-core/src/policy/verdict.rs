@@ -69,7 +69,7 @@ pub fn verdict(policy: ChargePolicy, job: &Finished<'_>) -> Result<Verdict, Refu
         Ended::Running => {
             return Err(Refusal::BadValue {
                 field: "state",
-                expected: "that of a job that is over",
+                expected: "the end state of a finished job",
             });
         }
         Ended::Rejected => return Ok(Verdict::Unused("rejected")),

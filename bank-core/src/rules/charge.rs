@@ -300,7 +300,7 @@ fn payer(instance: &Instance, request: &Request, ctx: &Context<'_>) -> Payer {
 /// A charge on its way.
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is one thing that holds of the charge by itself"
+    reason = "each is an independent property of the charge"
 )]
 struct Bill {
     postings: Postings,

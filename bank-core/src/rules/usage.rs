@@ -65,7 +65,7 @@ pub(super) fn take(
         return Ok(taking.keep(source, view));
     }
     if report.track && taking.has_money(view) {
-        return Ok(taking.keep("whoever charged it before".to_owned(), view));
+        return Ok(taking.keep("the source that charged it before".to_owned(), view));
     }
     match verdict {
         Verdict::Charged(quantity) => taking.charge(&quantity, view, ctx),

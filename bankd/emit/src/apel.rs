@@ -54,7 +54,7 @@ fn job(record: &Record, site: &Site, now: i64) -> Result<Job, Written> {
         return skipped("its start or its end is not known");
     };
     if start < 0 || end > now.saturating_add(AHEAD) {
-        return skipped("its times are none that APEL takes");
+        return skipped("APEL does not accept its times");
     }
     let Some(wall) = record.wall else {
         return skipped("its wall time is not known");
@@ -96,7 +96,7 @@ pub fn render(record: &Record, site: &Site, now: i64) -> Written {
     );
     let id = record.object_id.as_str();
     if encoded(id).len() > VALUE_MAX || id.is_empty() {
-        return Written::Skipped("its id is none that APEL takes");
+        return Written::Skipped("APEL does not accept its id");
     }
     message.say("LocalJobId", id, VALUE_MAX);
     let user = record.user.as_deref().unwrap_or_default();

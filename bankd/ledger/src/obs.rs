@@ -109,7 +109,7 @@ pub fn start_log(log: &config::Log) {
         }
     };
     if started.is_err() {
-        tracing::debug!("the log is there already");
+        tracing::debug!("the log is initialised already");
     }
 }
 

@@ -34,7 +34,7 @@ impl Waker {
         match self.0.try_send(()) {
             // It is at work, and looks again when it is done.
             Ok(()) | Err(TrySendError::Full(())) => {}
-            Err(TrySendError::Disconnected(())) => tracing::debug!("nobody marks waypoints"),
+            Err(TrySendError::Disconnected(())) => tracing::debug!("the waypoint thread has ended"),
         }
     }
 }
@@ -65,12 +65,12 @@ fn run(database: &Path, writer: &Writer, clock: &dyn LedgerClock, woken: &Receiv
         {
             looked = Some(now);
             if let Err(error) = months(database, writer, now, woken) {
-                tracing::warn!(%error, "months are added up later");
+                tracing::warn!(%error, "month not added up; the next round retries");
             }
         }
         match round(survey.take(), database, writer, woken) {
             Ok(goes_on) => survey = goes_on,
-            Err(error) => tracing::warn!(%error, "waypoints are left for later"),
+            Err(error) => tracing::warn!(%error, "waypoints not written; the next round retries"),
         }
     }
 }
@@ -88,9 +88,9 @@ fn months(
         let made = rollup::add_up(&connection, month)?;
         match writer.place_month(made) {
             Ok(true) => tracing::debug!(month, "added up"),
-            Ok(false) => tracing::debug!(month, "changed meanwhile: it is added up later"),
+            Ok(false) => tracing::debug!(month, "month changed meanwhile; adding it up again"),
             Err(error) => {
-                tracing::debug!(%error, "months are added up later");
+                tracing::debug!(%error, "month not added up; the next round retries");
                 break;
             }
         }
@@ -124,7 +124,7 @@ fn round(
             Ok(true) => {}
             Ok(false) => return Ok(None),
             Err(error) => {
-                tracing::debug!(%error, "a waypoint is left for later");
+                tracing::debug!(%error, "waypoint not written; the next round retries");
                 return Ok(None);
             }
         }

@@ -182,7 +182,7 @@ impl Pump {
         };
         if let Err(e) = self.confirm(&mut file, &[]) {
             // They are looked at again at the next start.
-            tracing::debug!("the place of a record file was not kept: {e:#}");
+            tracing::debug!("the place of a record file was not stored: {e:#}");
         }
     }
 
@@ -197,7 +197,7 @@ impl Pump {
         self.counters.record_failed();
         let text = format!("{e:#}");
         let (sink, path) = (&self.post.sink.name, self.post.sink.path.display());
-        tracing::error!(%sink, %path, "records wait: {text}");
+        tracing::error!(%sink, %path, "records not written, retrying: {text}");
         self.post.change(|standing| {
             standing.failures = standing.failures.saturating_add(1);
             standing.error = Some(text);

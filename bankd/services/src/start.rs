@@ -50,7 +50,7 @@ pub fn start_with(
     let unread = || format!("{file}: its journal cannot be read: `bankd verify --data {folder}`");
     if let Some(finding) = broken.with_context(unread)? {
         anyhow::bail!(
-            "{file}: {finding}. `bankd verify --data {folder}` tells all that is wrong; \
+            "{file}: {finding}. `bankd verify --data {folder}` lists all faults; \
              restore the last good backup"
         );
     }
@@ -135,8 +135,8 @@ fn open(data: &DataDir, config: &Config) -> Result<SqliteStore> {
     let kept = backup::before_migration(data, config)?;
     match (SqliteStore::open(&data.database(), config.policy()), kept) {
         (Err(error), Some(path)) => {
-            let told = format!("as the bank was it is in {}", path.display());
-            Err(anyhow::Error::from(error).context(told))
+            let backup = format!("the backup from before the migration is {}", path.display());
+            Err(anyhow::Error::from(error).context(backup))
         }
         (store, _) => Ok(store?),
     }
@@ -170,8 +170,8 @@ fn check_fallbacks(directory: &Directory) -> Result<()> {
     let by_bank = directory.policy.fallback == FallbackMode::Bank;
     match directory.fallback_fault().filter(|_| by_bank) {
         Some(name) => anyhow::bail!(
-            "account {name} stands in for another and falls back itself: start with \
-             fallback.mode = \"scheduler\", take one fallback away with `bank account set` or \
+            "account {name} is a fallback account and has a fallback itself: start with \
+             fallback.mode = \"scheduler\", remove one fallback with `bank account set` or \
              `bank machine set`, and start again"
         ),
         None => Ok(()),

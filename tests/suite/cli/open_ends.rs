@@ -213,12 +213,12 @@ fn what_was_changed_behind_the_journal_is_found() {
         ),
         (
             "UPDATE allocation SET end_at = 7 WHERE id = 2",
-            "allocation 2: its window is not the one",
+            "allocation 2: its window differs",
             true,
         ),
         (
             "UPDATE allocation SET credit_limit = 7 WHERE id = 2",
-            "allocation 2: credit limit is 7, the journal says 0",
+            "allocation 2: credit limit is 7; the journal has 0",
             true,
         ),
         (

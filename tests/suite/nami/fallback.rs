@@ -237,7 +237,7 @@ fn a_chain_of_fallbacks_stops_the_start() {
     };
     let ran = Ran::of(&mut serve("bank"), b"");
     assert_ne!(ran.exit, 0);
-    ran.says(&["account physics stands in for another and falls back itself"]);
+    ran.says(&["account physics is a fallback account and has a fallback itself"]);
     // With the scheduler's own fallback it starts, and can be put right.
     bank.start();
     bank.bank_ok(&["account", "set", "physics", "--fallback", ""]);

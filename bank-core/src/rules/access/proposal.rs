@@ -118,7 +118,7 @@ fn check_proposer(
     if proposal.client.is_empty() {
         return Ok(());
     }
-    let mut why = "they are not known any more".to_owned();
+    let mut why = "the user does not exist any more".to_owned();
     for scope in &approve.proposers {
         let ctx = Context { scope, ..*ctx };
         match may_still(approve, view, &ctx) {
@@ -126,13 +126,13 @@ fn check_proposer(
             Err(Refusal::NotAllowed { what }) => why = what,
             Err(Refusal::OutOfScope { kind, name }) => why = format!("{kind} {name}"),
             Err(Refusal::OverLimit { per, .. }) => {
-                why = format!("it is beyond their limit per {per}");
+                why = format!("it exceeds their limit per {per}");
             }
             Err(other) => return Err(other),
         }
     }
     let (id, who) = (proposal.id.0, &proposal.proposer);
-    let what = format!("proposal {id}: {who}, who proposed it, may not do it any more: {why}");
+    let what = format!("proposal {id}: its proposer {who} may not do it any more: {why}");
     Err(Refusal::NotAllowed { what })
 }
 

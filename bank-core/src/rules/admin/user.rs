@@ -32,7 +32,7 @@ pub(super) fn add(set: &SetUser, ctx: &Context<'_>) -> Result<Change, Refusal> {
     if let Some(owner) = ctx.directory.user_with_alias(&set.name) {
         return Err(Refusal::InUse {
             name: set.name.clone(),
-            by: format!("user {}, whose other name it is", owner.name),
+            by: format!("user {} as another name", owner.name),
         });
     }
     change(user, set, ctx)

@@ -208,7 +208,7 @@ fn in_window(
     if windows.len() > SPANS_MAX {
         return Err(Refusal::BadValue {
             field: "start",
-            expected: "a window next to one billed before: a job can have 500 that lie apart",
+            expected: "a window next to one billed before: a job can have 500 separate ones",
         });
     }
     let piece = |span: &Span| Piece {

@@ -37,7 +37,7 @@ pub(super) fn reverse(
         // amended record once more.
         "adjust" if root.entries.iter().any(of_chunk) => Err(not_reversible(
             target,
-            "it says whose a use without a charge is, and moved no money",
+            "it assigned a use without a charge, and moved no money",
         )),
         "deposit" | "withdraw" | "transfer" | "adjust" => money(reverse, target, root, view, ctx),
         "charge" | "refund" | "settle" => work::reverse(reverse, target, root, view, ctx),
@@ -56,7 +56,10 @@ pub(super) fn reverse(
             target,
             "it brought back an account without money",
         )),
-        "boundary" => Err(not_reversible(target, "time did it, not a command")),
+        "boundary" => Err(not_reversible(
+            target,
+            "it happened by the passage of time; only commands can be undone",
+        )),
         "cycle" => Err(not_reversible(
             target,
             "the period has its money; `bank adjust` takes it out",
@@ -73,7 +76,7 @@ pub(super) fn reverse(
         "period_reopen" => Err(not_reversible(target, "`bank close` closes it again")),
         _ => Err(not_reversible(
             target,
-            "it changed no allocation; set or remove what it changed instead",
+            "it changed no allocation; set or remove the changed object instead",
         )),
     }
 }
@@ -161,7 +164,7 @@ fn window(
     let Some((before, after)) = change.or_else(|| same_shape(target, view)) else {
         return Err(not_reversible(
             target,
-            "the journal does not say what was before",
+            "the journal does not contain the earlier state",
         ));
     };
     let id = before.allocation;
@@ -170,7 +173,8 @@ fn window(
     let mut postings = Postings::new(view);
     check_account(&postings, id, target, ctx)?;
     let new = taken_back(&Shape::of(&old), &before, &after);
-    let mut new = new.ok_or_else(|| not_reversible(target, "what it changed was changed since"))?;
+    let mut new =
+        new.ok_or_else(|| not_reversible(target, "a later command changed the same fields"))?;
     if new.window.end != old.window.end {
         new.window = allocation::not_backwards(new.window, &old, ctx.now);
     }

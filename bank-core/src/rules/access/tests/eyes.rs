@@ -268,7 +268,7 @@ fn who_proposed_it_must_still_be_allowed_to() {
         let Refusal::NotAllowed { what } = refusal else {
             panic!("{refusal:?}");
         };
-        assert!(what.contains("op-1, who proposed it, may not"), "{what}");
+        assert!(what.contains("its proposer op-1 may not"), "{what}");
     }
     // Their limits count as of now: once, and with what they have moved today.
     let name = |name: &str| LimitOf::Name(name.to_owned());

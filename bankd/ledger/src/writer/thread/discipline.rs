@@ -41,7 +41,7 @@ impl Thread {
             tracing::warn!(
                 clock_us = shown.0,
                 ledger_us = now.0,
-                "the clock stepped back; the ledger's time waits for it"
+                "the clock stepped back; the ledger's time stays until the clock reaches it"
             );
             self.store.stamp(Stamp { now, ..system() });
             ledger::stepped_back(&mut self.store, shown, now)?;
