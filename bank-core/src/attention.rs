@@ -267,8 +267,8 @@ fn cleared(open: &Open, observed: Option<&Observed>, rules: &Rules) -> Option<Ev
         let mut own = steps.iter();
         own.find(|step| step.threshold == open.topic.threshold)
     });
-    let stands = observed.zip(step);
-    if stands.is_some_and(|(observed, step)| observed.level >= step.clear) {
+    let raised_step = observed.zip(step);
+    if raised_step.is_some_and(|(observed, step)| observed.level >= step.clear) {
         return None;
     }
     let says = match (observed, step) {

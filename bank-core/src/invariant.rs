@@ -109,18 +109,18 @@ impl Proof {
 
     fn check_shape(&self, allocation: &Allocation) -> Option<String> {
         // The bank's own allocation was there before the journal.
-        let said = self.shapes.get(&allocation.id).copied().unwrap_or(Shape {
+        let expected = self.shapes.get(&allocation.id).copied().unwrap_or(Shape {
             allocation: allocation.id,
             window: Window::ALWAYS,
             credit_limit: Amount::ZERO,
         });
         let id = allocation.id.0;
-        if said.window != allocation.window {
+        if expected.window != allocation.window {
             return Some(format!(
                 "allocation {id}: its window differs from the journal"
             ));
         }
-        let (limit, journal) = (allocation.credit_limit.0, said.credit_limit.0);
+        let (limit, journal) = (allocation.credit_limit.0, expected.credit_limit.0);
         (limit != journal)
             .then(|| format!("allocation {id}: credit limit is {limit}; the journal has {journal}"))
     }

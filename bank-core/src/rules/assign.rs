@@ -244,8 +244,8 @@ fn row(assign: &Assign, amount: Option<Amount>) -> AssignedUse {
 }
 
 fn remark(assign: &Assign) -> String {
-    let said = format!("assigned source={}", assign.identity.source);
-    format!("{said} {}", assign.note).trim_end().to_owned()
+    let detail = format!("assigned source={}", assign.identity.source);
+    format!("{detail} {}", assign.note).trim_end().to_owned()
 }
 
 /// The charge of the whole use, measured as it was the last time.
@@ -258,8 +258,8 @@ fn whole(
 ) -> Charge {
     let known = &instance.facts;
     // After undo and redo, the first of the rows has the quantities.
-    let told = view.usages.iter().rev().find(|row| !row.facts.is_empty());
-    let last = told.or(view.usages.last());
+    let detailed = view.usages.iter().rev().find(|row| !row.facts.is_empty());
+    let last = detailed.or(view.usages.last());
     let priced = last.and_then(|row| usage::text::read(&row.facts, Some(row.processors)));
     let user = assign.user.clone().unwrap_or_else(|| known.user.clone());
     let is_reservation = instance.key.object_type == ObjectType::Reservation;

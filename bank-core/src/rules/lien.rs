@@ -231,7 +231,7 @@ impl Placing {
         let refusal = match self.portions(&open, &payer.project_name, false, ctx) {
             Ok(portions) => {
                 self.hold(portions, false)?;
-                self.tell(&payer, ctx);
+                self.record_choice(&payer, ctx);
                 return Ok(());
             }
             Err(refusal) => refusal,
@@ -250,7 +250,7 @@ impl Placing {
             self.cost = cost.plus(self.reserved.added_to)?;
         }
         self.on_fallback(fallback, ctx)?;
-        self.tell(&payer, ctx);
+        self.record_choice(&payer, ctx);
         self.postings
             .remark(&format!("fallback_from={}", short.name));
         self.shortage = fallback::of(reserve, &refusal, ctx.directory, ctx.now);
@@ -265,7 +265,7 @@ impl Placing {
     }
 
     /// Writes down what was asked, where something is held.
-    fn tell(&mut self, payer: &Payer, ctx: &Context<'_>) {
+    fn record_choice(&mut self, payer: &Payer, ctx: &Context<'_>) {
         choice::tell(&mut self.postings, payer, None, &self.instance, ctx);
     }
 
@@ -300,7 +300,7 @@ impl Placing {
         if self.cost.is_zero() {
             return Ok(());
         }
-        self.tell(&payer, ctx);
+        self.record_choice(&payer, ctx);
         match self.portions(&candidates, &payer.project_name, true, ctx) {
             Ok(portions) => self.hold(portions, true),
             Err(refusal) => {

@@ -285,15 +285,15 @@ fn tags(row: &Row, names: bool) -> String {
         ("qos", row.qos.as_ref()),
         ("user", row.user.as_ref().filter(|_| names)),
     ];
-    let said = all.into_iter().filter_map(|(key, value)| {
+    let present = all.into_iter().filter_map(|(key, value)| {
         let value = value.filter(|value| !value.is_empty())?;
         Some((key, value.as_str()))
     });
-    let said: BTreeMap<&str, &str> = said.collect();
-    if said.is_empty() {
+    let present: BTreeMap<&str, &str> = present.collect();
+    if present.is_empty() {
         return String::new();
     }
-    serde_json::to_string(&said).unwrap_or_default()
+    serde_json::to_string(&present).unwrap_or_default()
 }
 
 #[cfg(test)]

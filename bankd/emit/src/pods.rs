@@ -368,9 +368,9 @@ pub fn in_order(runs: Vec<Run>, (from, to): (i64, i64)) -> Vec<Run> {
         all.push(((space, pod), run));
     }
     all.sort_by_key(|(place, run)| (*place, run.start, run.end));
-    let mut told: Vec<((usize, usize), Run)> = Vec::with_capacity(all.len());
+    let mut disjoint: Vec<((usize, usize), Run)> = Vec::with_capacity(all.len());
     for (place, mut run) in all {
-        let before = told.last_mut().filter(|(last, _)| *last == place);
+        let before = disjoint.last_mut().filter(|(last, _)| *last == place);
         if let Some((_, before)) = before {
             run.start = run.start.max(before.end);
             if run.start < run.end && before.goes_on(&run) {
@@ -379,10 +379,10 @@ pub fn in_order(runs: Vec<Run>, (from, to): (i64, i64)) -> Vec<Run> {
             }
         }
         if run.start < run.end {
-            told.push((place, run));
+            disjoint.push((place, run));
         }
     }
-    told.into_iter().map(|(_, run)| run).collect()
+    disjoint.into_iter().map(|(_, run)| run).collect()
 }
 
 #[cfg(test)]

@@ -240,7 +240,7 @@ impl Inner {
     fn sit(&mut self, crowd: &Arc<Crowd>, who: Who, now: Duration) -> Seat {
         let number = self.next;
         self.next += 1;
-        let (leave, told) = oneshot::channel();
+        let (leave, closed) = oneshot::channel();
         let sitting = Sitting {
             who,
             idle_since: Some(now),
@@ -253,7 +253,7 @@ impl Inner {
                 crowd: Arc::clone(crowd),
                 number,
             },
-            leave: told,
+            leave: closed,
             permit: None,
         }
     }

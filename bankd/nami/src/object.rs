@@ -150,11 +150,11 @@ impl<'a> Object<'a> {
             return self.kind.ok_or_else(|| bad(text));
         };
         match (self.kind, names::kind(&given.value)) {
-            (Some(root), Some(said)) if root != said => Err(bad(format_args!(
+            (Some(root), Some(typed)) if root != typed => Err(bad(format_args!(
                 "{} {} in a <{}>",
                 given.name, given.value, self.root
             ))),
-            (_, Some(said)) => Ok(said),
+            (_, Some(typed)) => Ok(typed),
             // A bare `Type` may have another meaning, such as "batch".
             (Some(root), None) if given.rank > 0 => {
                 self.keep(given.name, &given.value);

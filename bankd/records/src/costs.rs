@@ -59,12 +59,12 @@ pub fn row(directory: &Directory, closes: &Closes, cost: &Cost) -> Option<Row> {
 }
 
 fn deposit(closes: &Closes, cost: &Cost, base: Row) -> Option<Row> {
-    let told = closes.booked(TxId(cost.tx), cost.at);
-    let (month, month_end) = month(told)?;
+    let booked_at = closes.booked(TxId(cost.tx), cost.at);
+    let (month, month_end) = month(booked_at)?;
     let is_out = cost.amount < 0;
     Some(Row {
         category: Category::Purchase,
-        is_correction: told != cost.at,
+        is_correction: booked_at != cost.at,
         description: if is_out { "Withdrawal" } else { "Deposit" },
         start: cost.at.0,
         end: cost.at.0,
@@ -84,9 +84,9 @@ fn billed(closes: &Closes, used: &Used, cost: &Cost, is_charge: bool, row: Row) 
     } else {
         used.charge.at
     };
-    let told = booked(if is_charge { last } else { cost.at });
+    let booked_at = booked(if is_charge { last } else { cost.at });
     let (month_of_use, _) = month(last)?;
-    let (month, month_end) = month(told)?;
+    let (month, month_end) = month(booked_at)?;
     Some(Row {
         is_correction: booked(end) != end || month_of_use < month,
         month,

@@ -305,7 +305,7 @@ fn of_use(used: &Used, directory: &Directory) -> Record {
         .saturating_mul(wall.unwrap_or(0).max(0).into())
         .checked_div(1000);
     let fqdn = directory.machine_named(&used.machine).map(|m| &m.fqdn);
-    let said = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let present = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let record = Record {
         occasion: Occasion::Close { charges: 1 },
         record_id: used.id,
@@ -315,12 +315,12 @@ fn of_use(used: &Used, directory: &Directory) -> Record {
             _ => Kind::Job,
         },
         object_id: used.object_id.clone(),
-        user: said(&used.user),
-        project: said(&used.project),
+        user: present(&used.user),
+        project: present(&used.project),
         machine: used.machine.clone(),
         machine_fqdn: fqdn.filter(|fqdn| !fqdn.is_empty()).cloned(),
-        class: said(&used.queue),
-        qos: said(&used.qos),
+        class: present(&used.queue),
+        qos: present(&used.qos),
         nodes: used.nodes,
         submit_time: used.submit,
         start_time: start,
@@ -330,7 +330,7 @@ fn of_use(used: &Used, directory: &Directory) -> Record {
         usage: Usage::one(millionths, Some(1_000_000), wall.unwrap_or(0)),
         state: state(&used.state, used.exit_code, true),
         exit_code: used.exit_code,
-        group: said(&used.group),
+        group: present(&used.group),
         requested: used
             .requested_s
             .map(|s| Seconds(s).0.saturating_mul(MICROS)),

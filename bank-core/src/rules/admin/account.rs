@@ -138,8 +138,8 @@ fn change(
     if let Some(description) = &set.description {
         account.description.clone_from(description);
     }
-    if let Some(said) = link::change(&mut account, set, ctx)? {
-        detail = format!("{detail} {said}");
+    if let Some(change) = link::change(&mut account, set, ctx)? {
+        detail = format!("{detail} {change}");
     }
     if let Some(discrete) = set.discrete {
         account.discrete = discrete;

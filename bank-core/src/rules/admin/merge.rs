@@ -15,11 +15,11 @@ pub(in crate::rules) fn merge_user(
     view: &View,
     ctx: &Context<'_>,
 ) -> Result<Effects, Refusal> {
-    let said = &merge.set;
+    let entry = &merge.set;
     let known = found(merge, ctx)?;
     let mut set = match known {
         Some(known) => news(merge, known, ctx),
-        None => filled(said),
+        None => filled(entry),
     };
     let aliases = aliases(merge, known);
     if known.is_none_or(|known| known.aliases != aliases) && !aliases.is_empty() {
@@ -55,8 +55,8 @@ fn found<'a>(merge: &MergeUser, ctx: &Context<'a>) -> Result<Option<&'a User>, R
         return Ok(Some(known));
     }
     let of_alias = |alias: &String| directory.user_known_as(alias);
-    let said = merge.set.aliases.as_ref();
-    if let Some(known) = said.into_iter().flatten().find_map(of_alias) {
+    let aliases = merge.set.aliases.as_ref();
+    if let Some(known) = aliases.into_iter().flatten().find_map(of_alias) {
         return Ok(Some(known));
     }
     let mail = merge.set.email.as_deref().filter(|mail| !mail.is_empty());
@@ -82,43 +82,43 @@ fn found<'a>(merge: &MergeUser, ctx: &Context<'a>) -> Result<Option<&'a User>, R
 }
 
 /// The fields of an entry that are not empty.
-fn filled(said: &SetUser) -> SetUser {
+fn filled(set: &SetUser) -> SetUser {
     let text = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
-    let default = said.default_project.clone().flatten();
+    let default = set.default_project.clone().flatten();
     SetUser {
-        name: said.name.clone(),
-        active: said.active,
-        common_name: text(&said.common_name),
-        email: text(&said.email),
+        name: set.name.clone(),
+        active: set.active,
+        common_name: text(&set.common_name),
+        email: text(&set.email),
         default_project: text(&default).map(Some),
-        organization: text(&said.organization),
-        phone: text(&said.phone),
-        description: text(&said.description),
+        organization: text(&set.organization),
+        phone: text(&set.phone),
+        description: text(&set.description),
         aliases: None,
     }
 }
 
 /// The new data of an entry; with `keep` only for fields that are empty so far.
 fn news(merge: &MergeUser, known: &User, ctx: &Context<'_>) -> SetUser {
-    let said = filled(&merge.set);
+    let entry = filled(&merge.set);
     let keep = merge.keep;
     let text = |new: Option<String>, old: &String| {
         new.filter(|new| new != old && (old.is_empty() || !keep))
     };
     SetUser {
         name: known.name.clone(),
-        active: said.active.filter(|new| *new != known.active && !keep),
-        common_name: text(said.common_name, &known.common_name),
-        email: text(said.email, &known.email),
-        default_project: said.default_project.filter(|new| {
+        active: entry.active.filter(|new| *new != known.active && !keep),
+        common_name: text(entry.common_name, &known.common_name),
+        email: text(entry.email, &known.email),
+        default_project: entry.default_project.filter(|new| {
             let own = known
                 .default_project
                 .and_then(|id| ctx.directory.project(id));
             own.map(|own| &own.name) != new.as_ref() && (own.is_none() || !keep)
         }),
-        organization: text(said.organization, &known.organization),
-        phone: text(said.phone, &known.phone),
-        description: text(said.description, &known.description),
+        organization: text(entry.organization, &known.organization),
+        phone: text(entry.phone, &known.phone),
+        description: text(entry.description, &known.description),
         aliases: None,
     }
 }

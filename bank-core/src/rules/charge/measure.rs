@@ -108,8 +108,8 @@ pub(super) fn reported(charge: &Charge) -> Result<Seconds, Refusal> {
     let window = charge.terms.window.map(|window| window.length());
     // A given amount needs no time.
     let none = charge.terms.amount.map(|_| Seconds(0));
-    let said = window.or(charge.duration).or(none);
-    said.ok_or(Refusal::MissingField { field: "duration" })
+    let duration = window.or(charge.duration).or(none);
+    duration.ok_or(Refusal::MissingField { field: "duration" })
 }
 
 /// When an instance begins that this charge is the first to name: with the time that is charged, but not

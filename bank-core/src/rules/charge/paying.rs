@@ -35,7 +35,7 @@ impl Bill {
     pub(super) fn for_real(&mut self, ctx: &Context<'_>) -> Result<(), Refusal> {
         let mut remaining = i128::from(self.amount.0);
         let mut takes = self.take_from_lien(&mut remaining)?;
-        self.tell(remaining > 0 || self.first.is_none(), ctx);
+        self.record_choice(remaining > 0 || self.first.is_none(), ctx);
         self.take_free(&mut takes, &mut remaining, ctx);
         let Some(first) = takes.first().map(|t| t.allocation).or(self.first) else {
             return self.debit_suspense(ctx);
@@ -161,7 +161,7 @@ impl Bill {
     }
 
     /// Writes down what is asked; the account that paid before only where it is.
-    fn tell(&mut self, asks_own: bool, ctx: &Context<'_>) {
+    fn record_choice(&mut self, asks_own: bool, ctx: &Context<'_>) {
         let own = self.own_account(ctx).filter(|_| asks_own);
         let own = own.map(|candidate| candidate.account);
         choice::tell(&mut self.postings, &self.payer, own, &self.instance, ctx);
@@ -275,7 +275,7 @@ impl Bill {
                 }
             }
         }
-        self.tell(parts.is_empty(), ctx);
+        self.record_choice(parts.is_empty(), ctx);
         if parts.is_empty() {
             let allocations = self.postings.allocations();
             let own: Vec<Candidate> = self.own_account(ctx).into_iter().collect();

@@ -39,9 +39,9 @@ pub(super) fn claimed(charge: &Charge, ctx: &Context<'_>) -> Option<Machine> {
 /// Journals a claim, as any change of reference data is.
 pub(super) fn claim(postings: &mut Postings, machine: Machine, ctx: &Context<'_>) {
     let source = machine.source.as_deref().unwrap_or_default();
-    let said = format!("machine={} source={source}", machine.name);
+    let detail = format!("machine={} source={source}", machine.name);
     postings.begin("machine_set", ctx.now);
-    postings.remark(&said);
+    postings.remark(&detail);
     postings.directory.push(DirectoryRow::Machine(machine));
 }
 

@@ -30,8 +30,11 @@ impl Thread {
     /// Whether there is nothing to write about the clock and no boundary to journal.
     pub(super) fn is_quiet(&self, look: &Look) -> bool {
         let due = self.store.next_due().is_some_and(|due| due <= look.now);
-        let told = look.held.is_some() == self.was_held;
-        !due && self.settings_told && look.stepped_back.is_none() && told && !self.is_time_to_keep()
+        let is_logged = look.held.is_some() == self.was_held;
+        !due && self.settings_told
+            && look.stepped_back.is_none()
+            && is_logged
+            && !self.is_time_to_keep()
     }
 
     /// Journals a step back, and logs once when the clock is held or released.
