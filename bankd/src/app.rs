@@ -1,10 +1,10 @@
 //! The composition root: the order in which the daemon starts and stops. Nothing but the commands of the
 //! program uses it.
 //!
-//! Start: store, writer, record files, keys, followed files, those who are told, scheduled reports,
-//! listeners. Stop: listeners, open requests, followed files, scheduled reports, those who are told,
-//! record files, imports, waypoints, writer's queue. Nothing else in the daemon makes a thread that outlives a request, but a backup,
-//! which nobody waits for.
+//! Start order: store, writer, record files, keys, followed files, notification targets, scheduled
+//! reports, listeners. Stop order: listeners, open requests, followed files, scheduled reports,
+//! notification targets, record files, imports, waypoints, writer's queue. No other daemon thread
+//! outlives a request, except a backup; the stop does not wait for it.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -34,12 +34,12 @@ use crate::reload;
 
 /// How long open requests may take to end once the daemon stops.
 const DRAIN: Duration = Duration::from_secs(10);
-/// How often boundaries that have passed are journalled while nobody asks.
+/// Interval at which passed boundaries are journalled when no request arrives.
 const TICK: Duration = Duration::from_secs(1);
 /// Ticks from one removal of expired answers to the next.
 const PRUNE_TICKS: u32 = 60;
 
-/// Where requests come in; at least one of the first two.
+/// Listeners for requests; at least one of the first two is set.
 #[derive(Debug, Default)]
 pub struct Listeners {
     /// Signed requests.
@@ -106,7 +106,7 @@ pub async fn run(
     Ok(())
 }
 
-/// What runs beside the listeners.
+/// Tasks and services that run beside the listeners.
 struct Daemon {
     services: Arc<Services>,
     gate: Arc<Gate>,
@@ -176,7 +176,7 @@ impl Daemon {
         self.records.stop();
         self.services.uploads.stop();
         self.services.proof.join();
-        // Nobody wakes it any more.
+        // No sender is left to wake it.
         let _ = self.surveyor.join();
         self.services.writer.stop();
         self.services.writer_thread.wait()
@@ -190,8 +190,8 @@ async fn check_schedules(data: &DataDir, config: &Config) -> Result<()> {
     checked.await?.map_err(anyhow::Error::msg)
 }
 
-/// Journals boundaries that have passed, removes expired answers and begins backups that are due; reads
-/// anew what can be when asked to (SIGHUP).
+/// Journals passed boundaries, removes expired answers and starts due backups. Reloads the
+/// configuration on SIGHUP.
 async fn tick(
     services: Arc<Services>,
     gate: Arc<Gate>,

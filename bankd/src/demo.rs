@@ -1,8 +1,8 @@
 //! `bankd demo`: a bank's first day, played with the real programs.
 //!
-//! Makes a bank in a temporary directory, starts the daemon, and lets a scheduler's scripts and an
-//! account manager's command line do a day's work, each command shown with its output. Nothing is
-//! simulated: what the demo prints, the programs said.
+//! Creates a bank in a temporary directory and starts the daemon. A scheduler's scripts and an
+//! account manager's commands then run one working day; each command is shown with its output.
+//! Nothing is simulated: the demo prints the output of the programs.
 
 mod document;
 mod stage;
@@ -10,7 +10,7 @@ mod stage;
 use document::{Event, Job};
 use stage::Stage;
 
-/// Plays the demo; with `keep` the daemon goes on running.
+/// Runs the demo; with `keep` the daemon keeps running afterwards.
 pub fn run(keep: bool) -> anyhow::Result<()> {
     let mut stage = Stage::build()?;
     founding(&mut stage)?;

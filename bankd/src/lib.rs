@@ -1,8 +1,8 @@
 //! The program `bankd` as a library with a small `main`: its commands, and the daemon that `bankd serve` is.
 //!
-//! Start at [`cli`] for the commands and at [`app`] for the order in which the daemon starts and stops. What
-//! it serves is in the crates beside this one: a request goes through `bankd_http`, its command through the
-//! writer of `bankd_ledger` to `bankd_store`. The rules are in `bank_core`.
+//! Start at [`cli`] for the commands and at [`app`] for the start and stop order of the daemon. The
+//! services are in the neighbouring crates: a request passes through `bankd_http`, and its command
+//! through the writer of `bankd_ledger` to `bankd_store`. The rules are in `bank_core`.
 
 #[macro_use]
 mod say;

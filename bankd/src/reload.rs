@@ -1,7 +1,8 @@
-//! What SIGHUP reads anew, and what it says of the rest.
+//! Reload on SIGHUP, and its log messages about settings that need a restart.
 //!
-//! Either all of the settings are usable, and those that can change do, or nothing changes. Secrets,
-//! certificates and record files are looked at in any case: they lie outside of the settings.
+//! The reload is atomic for settings: either all are usable and the changeable ones take effect, or
+//! nothing changes. Secrets, certificates and record files are always checked, because they are
+//! outside the settings.
 
 use bankd_auditor::Gate;
 use bankd_auditor::access::Access;
@@ -14,7 +15,7 @@ use toml::{Table, Value};
 /// Settings that change while the daemon serves: a section, or one key of it.
 const LIVE: [&str; 5] = ["access", "auditor.access", "backup", "limits", "log.level"];
 
-/// Reads everything anew that can be.
+/// Reloads everything that can change while the daemon runs.
 pub(crate) async fn reload(services: &Services, gate: &Gate) {
     {
         let _changing = services.keys.changing().await;
@@ -32,7 +33,7 @@ pub(crate) async fn reload(services: &Services, gate: &Gate) {
     settings(services, gate, services.backups.data());
 }
 
-/// The settings: what can change does, what cannot is named.
+/// Applies changed settings that can be reloaded, and names the others.
 fn settings(services: &Services, gate: &Gate, data: &DataDir) {
     let config = match Config::load(&data.config()) {
         Ok(config) => config,
@@ -45,7 +46,7 @@ fn settings(services: &Services, gate: &Gate, data: &DataDir) {
     for setting in &changes.live {
         tracing::info!(setting = %setting, "a setting is another one now");
     }
-    // Told each time, until the daemon is started again.
+    // Logged at each reload until the daemon is restarted.
     for setting in Changes::between(&services.config, &config).waiting {
         tracing::warn!(setting = %setting, "a changed setting needs a restart");
     }
@@ -57,7 +58,7 @@ fn settings(services: &Services, gate: &Gate, data: &DataDir) {
     services.settings_were_read(config);
 }
 
-/// In what two settings differ, by `section.key`.
+/// Differences between two settings, by `section.key`.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Changes {
     /// Those that change while the daemon serves.
@@ -86,7 +87,7 @@ impl Changes {
     }
 }
 
-/// The names of what differs in a section; its own where it has no keys.
+/// Names of the differing keys of a section; the section name if it has no keys.
 fn differing(section: &str, old: Option<&Value>, new: Option<&Value>) -> Vec<String> {
     if old == new {
         return Vec::new();

@@ -1,8 +1,8 @@
-//! `bankd replay`: plays captured documents on a copy of a bank, and says what each would do.
+//! `bankd replay`: replays captured documents on a copy of a bank, and prints the effect of each.
 //!
-//! The bank itself is read once and never written: a snapshot of its database in a temporary folder
-//! is served to nobody but this process, through the same routes that a scheduler's documents take.
-//! The copy's clock goes with the documents' events, and no record files are written.
+//! The bank itself is read once and never written. A snapshot of its database in a temporary folder
+//! is served to this process only, through the routes that a scheduler's documents use. The copy's
+//! clock follows the events of the documents, and no record files are written.
 
 mod captured;
 
@@ -27,12 +27,12 @@ use bankd_store::{SqliteStore, snapshot};
 
 use captured::Captured;
 
-/// What to play, and how.
+/// Documents to replay, and options.
 #[derive(Clone, Debug, Default)]
 pub struct Choices {
     /// Files and folders.
     pub files: Vec<PathBuf>,
-    /// The event of files whose name tells none; then it holds for every file.
+    /// The event of files whose name contains none; if set, it applies to every file.
     pub event: Option<String>,
     /// When those happened, RFC 3339; else at the bank's present.
     pub at: Option<String>,
@@ -42,7 +42,7 @@ pub struct Choices {
     pub json: bool,
 }
 
-/// Plays the documents and prints what each came to; false if the bank would not take one of them.
+/// Replays the documents and prints each result; false if the bank rejected one of them.
 ///
 /// # Errors
 /// If a file or the bank cannot be read, or the copy cannot be made or used.
@@ -93,8 +93,7 @@ pub fn run(data: &DataDir, config: Config, choices: &Choices) -> Result<bool> {
     taken
 }
 
-/// The settings of a bank that nobody else hears of: no files of the site's, no listeners, and a
-/// clock that is followed however far it goes.
+/// Settings of an isolated bank: no site files, no listeners, and a clock that accepts any step.
 fn alone(mut config: Config) -> Config {
     config.file.path.clear();
     config.ggf.path.clear();
@@ -127,7 +126,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // It lies in the temporary folder: whoever tidies up there finds what is left.
+        // If the removal fails, the cleanup of the temporary folder removes the rest.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
@@ -164,7 +163,7 @@ impl Play<'_> {
         Ok(refused == 0)
     }
 
-    /// Plays one document.
+    /// Replays one document.
     async fn one(&mut self, document: &Captured) -> Result<Replayed> {
         self.number = self.number.saturating_add(1);
         let body = body_of(&document.path)?;
@@ -174,7 +173,7 @@ impl Play<'_> {
         let key = format!("replay-{}", self.number);
         let time = format_rfc3339(at_us);
         let mut fields = vec![("Idempotency-Key", key.as_str())];
-        // What happened before the copied bank's present arrives there late.
+        // Events before the copied bank's present arrive late.
         if at_us < now {
             fields.push(("Bank-Event-Time", &time));
         }
@@ -223,14 +222,14 @@ impl Play<'_> {
         Ok(objects)
     }
 
-    /// What the bank says of an object and of the account that pays for it.
+    /// State of an object and of the account that pays for it.
     async fn look(&self, id: &str, machine: Option<&str>, to: &mut ReplayedObject) -> Result<()> {
         let mut target = format!("/api/v1/jobs/{}", escaped(id));
         if let Some(machine) = machine {
             target = format!("{target}?machine={}", escaped(machine));
         }
         let (_, body) = self.inside.get(&target).await?;
-        // One that is not known has no figures.
+        // An unknown object has no figures.
         let Ok(job) = serde_json::from_slice::<Job>(&body) else {
             return Ok(());
         };
@@ -314,12 +313,12 @@ fn shown(played: &Replayed) -> String {
             text = format!("{text}    {}\n", figures.join("  "));
         }
     }
-    // What a document says must not command a terminal.
+    // Replace control characters, so that a document cannot control the terminal.
     let clean = |c: char| if c.is_control() && c != '\n' { '?' } else { c };
     text.chars().map(clean).collect()
 }
 
-/// Standard output; that nobody reads any more ends the play without a word.
+/// Standard output; a closed pipe ends the replay silently.
 fn write_out(text: &str) -> Result<()> {
     std::io::stdout()
         .write_all(text.as_bytes())

@@ -1,11 +1,11 @@
-//! What the program's commands say on standard output. A reader that has gone, as behind `| head`, ends
-//! nothing; what could not be written for another cause is told at the end.
+//! Standard output of the commands. A closed pipe, as in `| head`, is not an error; other write
+//! errors are reported at the end.
 
 use std::fmt::Arguments;
 use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Something could not be written that somebody waits for.
+/// Whether output was lost that a reader was waiting for.
 static LOST: AtomicBool = AtomicBool::new(false);
 
 /// A line on standard output.
@@ -30,12 +30,12 @@ pub(crate) fn write(text: Arguments<'_>) {
         && error.kind() != io::ErrorKind::BrokenPipe
         && !LOST.swap(true, Ordering::Relaxed)
     {
-        // Where that cannot be told either, the exit code tells it.
+        // If stderr is not writable either, the exit code reports the error.
         let _ = writeln!(io::stderr(), "bankd: standard output: {error}");
     }
 }
 
-/// Whether something was lost that somebody waits for.
+/// Whether output was lost that a reader was waiting for.
 pub(crate) fn lost() -> bool {
     LOST.load(Ordering::Relaxed)
 }

@@ -68,7 +68,7 @@ fn check_modes(data: &DataDir, config: &Config) -> Result<()> {
     )
 }
 
-/// Makes the listeners, and the lines that say where they are. The first is that of TCP
+/// Creates the listeners, and the lines that print their addresses. The first listener is TCP
 /// (decisions.md 4).
 async fn listen(data: &DataDir, config: &Config) -> Result<(Listeners, String)> {
     let mut listeners = Listeners::default();
@@ -106,8 +106,8 @@ async fn listen(data: &DataDir, config: &Config) -> Result<(Listeners, String)> 
     Ok((listeners, said))
 }
 
-/// A listener before which many may wait. Where the queue is full, the system drops who knocks, and
-/// a client knocks again only after a second: a scheduler would stand still for so long.
+/// A listener with a long queue. If the queue is full, the system drops new connections, and a
+/// client retries only after a second. A scheduler would block for that time.
 fn crowded(listen: &str) -> io::Result<TcpListener> {
     let address: SocketAddr = listen.parse().map_err(io::Error::other)?;
     let socket = match address {

@@ -1,9 +1,9 @@
-//! What wants attention: the daemon looks at figures now and then, and journals each threshold that
-//! was reached or is so no more, once (decision note 0060).
+//! Alerts: the daemon checks figures periodically, and journals once each threshold that was
+//! reached or is no longer reached (decision note 0060).
 //!
-//! Looking reads only, on a connection of the pool; what changes goes through the writer as a command
-//! of the daemon's own. After downtime the first look finds what is so by then. Who is told, and how,
-//! is the business of `deliver`.
+//! A check only reads, on a connection of the pool; changes go through the writer as commands of
+//! the daemon. After downtime the first check finds the current state. Notification is the
+//! responsibility of `deliver`.
 
 mod digest;
 mod observe;
@@ -38,13 +38,13 @@ const SAYS_MAX: usize = 1000;
 pub struct Bank {
     /// Its settings.
     pub config: Arc<Config>,
-    /// Journals what changes.
+    /// Journals the changes.
     pub writer: Writer,
     /// Reads the figures.
     pub readers: Pool,
 }
 
-/// Why a look came to nothing; the next one comes soon.
+/// Why a check failed; the next check runs soon.
 #[derive(Debug, thiserror::Error)]
 enum Trouble {
     #[error(transparent)]
@@ -55,8 +55,8 @@ enum Trouble {
     Refused,
 }
 
-/// Looks again and again until the daemon stops. With attention switched off it looks once: what was
-/// raised before clears.
+/// Repeats the checks until the daemon stops. With alerts switched off it checks once, which clears
+/// earlier alerts.
 pub async fn watch(bank: Bank, mut stopped: watch::Receiver<()>) {
     let mut interval = tokio::time::interval(TICK);
     interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
@@ -69,7 +69,7 @@ pub async fn watch(bank: Bank, mut stopped: watch::Receiver<()>) {
     }
 }
 
-/// What is remembered from one look to the next; nothing of it is needed after a restart.
+/// State kept between checks; none of it is needed after a restart.
 struct Desk {
     rules: Rules,
     every: Seconds,
@@ -103,7 +103,7 @@ impl Desk {
                 self.last = Some((now, Stopwatch::start()));
                 self.was_in_trouble = false;
             }
-            // Said once; the next tick tries again.
+            // Logged once; the next tick tries again.
             Err(error) if !self.was_in_trouble => {
                 tracing::warn!(%error, "attention could not be looked after");
                 self.was_in_trouble = true;
@@ -112,7 +112,7 @@ impl Desk {
         }
     }
 
-    /// The ledger's clock went on, or time did while that one stood.
+    /// True if the ledger's clock advanced, or if real time passed while that clock did not.
     fn is_due(&self, now: Timestamp) -> bool {
         let Some((last, passed)) = &self.last else {
             return true;
@@ -123,7 +123,7 @@ impl Desk {
     }
 
     async fn look(&mut self, bank: &Bank, now: Timestamp) -> Result<(), Trouble> {
-        // What is due by now is journalled first: windows end before they are looked at.
+        // Due boundaries are journalled first: windows end before they are checked.
         bank.writer.settle().await?;
         let look = Look::new(
             &bank.config,
@@ -159,7 +159,7 @@ impl Desk {
         Ok(())
     }
 
-    /// What is new; of kinds that could not be looked at as a whole nothing clears.
+    /// Changed alerts. If a kind could not be checked completely, none of its alerts clears.
     fn changes(&self, seen: &Seen, open: &[Open]) -> Vec<Event> {
         let mut changes = judge(&seen.observed, open, &self.rules);
         changes.retain(|event| {
@@ -172,7 +172,7 @@ impl Desk {
     }
 }
 
-/// A sentence as the journal takes it, whatever a name in it holds.
+/// One line of text without characters that the journal rejects.
 fn one_line(text: &str) -> String {
     let line: String = text.replace(char::is_control, " ");
     let mut end = line.len().min(SAYS_MAX);
@@ -205,7 +205,7 @@ async fn submit(bank: &Bank, events: Vec<Event>) -> Result<(), Trouble> {
     }
 }
 
-/// Nobody reads it but [`submit`].
+/// Only [`submit`] reads it.
 fn render(decided: &Decided<'_>) -> Answer {
     let media = match decided.decision {
         Ok(_) => Media::Text,

@@ -1,9 +1,9 @@
-//! Those who are told what wants attention, and get reports: a thread for each `[[deliver]]` of the settings, which
-//! takes notices out of the outbox in their order (decision note 0061).
+//! Delivery of alerts and reports: one thread for each `[[deliver]]` section of the settings, which
+//! takes notices from the outbox in order (decision note 0061).
 //!
-//! A notice is tried until it is delivered or given up; it blocks those behind it for the same target
-//! and nobody else. What was delivered is confirmed through the writer, so that after a crash the last
-//! one may be delivered again, under the same number: at least once.
+//! A notice is retried until it is delivered or given up. It blocks later notices of the same
+//! target only. Delivery is confirmed through the writer, so that after a crash the last notice may
+//! be delivered again with the same number: at least once.
 
 mod command;
 mod folder;
@@ -39,7 +39,7 @@ const POLL: Duration = Duration::from_secs(1);
 /// The longest reason that is kept, in bytes.
 const WHY_MAX: usize = 300;
 
-/// What became of an attempt.
+/// Result of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Attempt {
     /// It is there.
@@ -68,7 +68,7 @@ impl Deliveries {
     }
 }
 
-/// The targets as the store knows them.
+/// The targets in the form that the store keeps.
 pub fn targets(config: &Config) -> Vec<TargetRow> {
     let row = |deliver: &Deliver| TargetRow {
         name: deliver.name.clone(),
@@ -80,8 +80,8 @@ pub fn targets(config: &Config) -> Vec<TargetRow> {
     config.targets_in_use().map(row).collect()
 }
 
-/// Whom a mail about a project is for, each once, in order: staff, and its PIs and managers as their
-/// users say; all of its members where none of these has an address.
+/// Recipients of a mail about a project, each once, in order: staff, and the PIs and managers with
+/// an address. If none of these has an address, all members.
 pub fn recipients(target: &Deliver, directory: &Directory, project: &str) -> Vec<String> {
     let mut found: Vec<String> = target.staff.clone();
     let project = directory.project_named(project);
@@ -192,7 +192,8 @@ impl Post {
         }
     }
 
-    /// Delivers what waits until it is all gone, one fails, or the daemon stops; says how long to wait.
+    /// Delivers pending notices until none is left, one fails, or the daemon stops. Returns the
+    /// time to wait.
     fn round(&mut self) -> Duration {
         loop {
             match self.one() {
@@ -208,8 +209,8 @@ impl Post {
         }
     }
 
-    /// The wait after so many failures: twice as long each time up to a bound, and up to a quarter
-    /// less, so that many do not come back together.
+    /// Delay after a number of failures: it doubles each time up to a limit. Up to a quarter is
+    /// subtracted at random, so that retries do not coincide.
     fn pause(&self) -> Duration {
         let doublings = self.failures.saturating_sub(1).min(20);
         let seconds = self.target.retry_s.saturating_mul(1 << doublings);
@@ -248,7 +249,8 @@ impl Post {
             }
             Attempt::Never(why) => self.failed(&letter, &why, true),
         };
-        // Whoever is told waits behind the one before; given up, it waits no more.
+        // The recipient waits behind the previous notice; after giving up, it does not wait any
+        // more.
         let goes_on = !matches!(change, NoticeChange::Failed(_, _, false));
         self.writer.settle_notice(change)?;
         hooks::point("notice_kept");
@@ -256,7 +258,7 @@ impl Post {
     }
 
     fn failed(&mut self, letter: &Letter, why: &str, dead: bool) -> NoticeChange {
-        // Not `target`: that is what the log calls the part of the program.
+        // Not named `target`: the log uses that field for the module path.
         let (deliver, notice, attempts) = (&self.target.name, letter.id, letter.attempts + 1);
         if dead {
             tracing::error!(%deliver, notice, attempts, "a notice is given up: {why}");
@@ -283,7 +285,7 @@ impl Post {
             return Attempt::Never("its events are not there".to_owned());
         };
         let limit = Duration::from_secs(self.target.timeout_s);
-        // Digests alone are for somebody, and what is for a program is for the target.
+        // Only digests have a recipient; a notice for a program is for the target.
         let told = || {
             if letter.recipient.is_empty() {
                 message::json(&directory, letter.id, first)
@@ -302,7 +304,7 @@ impl Post {
                 };
                 let from = &self.target.from;
                 let Some(mail) = mail::write(&directory, from, &to, letter.id, events) else {
-                    // Nobody of the project has an address, and there is no staff.
+                    // No member of the project has an address, and no staff address is set.
                     return Attempt::Delivered;
                 };
                 mail::send(&self.runtime, &self.target, mail, limit)

@@ -1,9 +1,10 @@
 //! Reports that the daemon makes by itself: once for each period of a definition, whether or not it was
 //! up when that ended (decision note 0081).
 //!
-//! A thread looks what is over, runs `bank` as anybody would, and keeps its text with the mark of the
-//! period and the notices for those who get it, in one transaction; bringing it is the business of
-//! `deliver`. A crash before that leaves nothing, and it is made again; after it, it is never made again.
+//! A thread looks for periods that are over and runs `bank` as a user would. It keeps the text, the
+//! mark of the period and the notices for the recipients in one transaction; `deliver` sends them.
+//! A crash before that leaves nothing, and the report is made again. After the transaction it is
+//! never made again.
 
 pub mod check;
 mod child;
@@ -51,8 +52,8 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// Asks the thread to end, before the listeners go: what it asks must not fail for that. A program
-    /// under way is stopped, and its report made after the next start.
+    /// Asks the thread to end, before the listeners stop, because its requests need them. A running
+    /// program is stopped, and its report is made after the next start.
     pub fn halt(&self) {
         self.stop.store(true, Ordering::Release);
         if let Some(thread) = &self.thread {
@@ -69,7 +70,7 @@ impl Scheduler {
     }
 }
 
-/// The definitions as the store knows them.
+/// The definitions in the form that the store keeps.
 pub fn rows(config: &Config, now: Timestamp) -> Vec<ScheduleRow> {
     let row = |report: &ScheduledReport| ScheduleRow {
         name: report.name.clone(),
@@ -85,7 +86,7 @@ pub fn zone(report: &ScheduledReport) -> Zone {
     zones::zone(&report.tz).unwrap_or_default()
 }
 
-/// The period whose turn is next where a definition is done up to an instant, and when it is made.
+/// The next period of a definition that is done up to an instant, and when its report is made.
 pub fn next(report: &ScheduledReport, done_to: Timestamp) -> Option<(Period, Timestamp)> {
     let period = holding(done_to, report.every.every(), &zone(report))?;
     let at = period.until.plus(Seconds(report.delay_s));
@@ -147,7 +148,7 @@ struct Desk {
     definitions: Vec<(ScheduledReport, Zone)>,
     writer: Writer,
     stop: Arc<AtomicBool>,
-    /// What failed: how often in a row, and before when it is not tried again.
+    /// Failures: consecutive count, and time of the next attempt.
     again: HashMap<String, (u32, Timestamp)>,
     keep: Seconds,
     forget_at: Option<Timestamp>,
@@ -174,7 +175,7 @@ impl Desk {
         self.stop.load(Ordering::Acquire)
     }
 
-    /// Makes what is asked for, else what is due, one of them; false where there is none.
+    /// Makes one report: a requested one first, else a due one; false if there is none.
     fn round(&mut self) -> anyhow::Result<bool> {
         self.forget()?;
         if let Some(wanted) = wanted_run(&self.connection)? {
@@ -236,7 +237,7 @@ impl Desk {
         Ok(())
     }
 
-    /// What is due, unless somebody had it made already.
+    /// Makes a due report, unless it was already made on request.
     fn make_due(&mut self, report: &ScheduledReport, period: &Period) -> anyhow::Result<()> {
         let there = runs_of(&self.connection, &report.name, &period.name)?;
         if there.iter().any(|run| run.made) {
@@ -293,7 +294,7 @@ impl Desk {
         Ok(())
     }
 
-    /// Old notices go with their texts, where nobody watches for attention too.
+    /// Removes old notices with their texts, also if alerts are switched off.
     fn forget(&mut self) -> anyhow::Result<()> {
         let now = self.writer.now();
         if self.forget_at.is_none_or(|at| now >= at) {
@@ -313,7 +314,8 @@ fn span(period: &Period) -> SpanRow {
     }
 }
 
-/// The words after `bank`. Ours stand first: what the options say, even `--`, changes none of them.
+/// The arguments of `bank`. The fixed arguments come first: configured options, even `--`, cannot
+/// change them.
 fn words(report: &ScheduledReport, period: &SpanRow, server: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
@@ -361,7 +363,7 @@ fn made(
     }
 }
 
-/// What came of something that is done: its last line, for a table comes before its sum.
+/// The last line of an output: the sum, if the output is a table.
 fn last_line(text: &str) -> String {
     let mut lines = text.lines().rev().map(str::trim_end);
     short(lines.find(|line| !line.is_empty()).unwrap_or_default())

@@ -1,9 +1,9 @@
 //! Copies of a bank, made while it is served, and the way back.
 //!
-//! A backup is a folder: the database as of one moment, the settings, the secrets where they are
-//! wanted, and `manifest.json` with the digest of each. It gets its name only when everything is on
-//! the disk and the journal in it was proven, so that a folder with a backup's name is a whole one,
-//! whatever broke off. Start at [`make`]; [`restore`] is the way back (decision 0064).
+//! A backup is a folder: the database as of one moment, the settings, the secrets if requested, and
+//! `manifest.json` with the digest of each file. The folder gets its name only after everything is
+//! on disk and the journal in it was verified. So a folder with a backup's name is always complete.
+//! Start at [`make`]; [`restore`] is the reverse (decision 0064).
 
 mod clerk;
 mod files;
@@ -32,12 +32,12 @@ use bankd_store::{self as store, Holding, verify};
 pub const MANIFEST: &str = "manifest.json";
 /// The value of `format` in the manifests that this program writes and reads.
 const FORMAT: u8 = 1;
-/// What must stay free on a disk beside a copy.
+/// Space that must remain free on the disk beside a copy.
 const MARGIN: u64 = 16 << 20;
 /// Characters that are kept of why one failed.
 const FAILURE_MAX: usize = 1000;
 
-/// What a backup is to be.
+/// Options of a backup.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The folder in which it gets a folder of its own.
@@ -55,7 +55,7 @@ pub struct Plan {
 /// Why a backup is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Somebody asked for it.
+    /// A person requested it.
     Asked,
     /// It was time.
     Timer,
@@ -75,7 +75,7 @@ impl Reason {
 }
 
 impl Plan {
-    /// As the settings say.
+    /// The plan that the settings define.
     pub fn of(data: &DataDir, settings: &config::Backup, reason: Reason) -> Self {
         Self {
             out: path_in(data.path(), &settings.folder).unwrap_or_else(|| data.path().to_owned()),
@@ -92,7 +92,7 @@ impl Plan {
 pub struct Made {
     /// Its folder.
     pub path: PathBuf,
-    /// What it holds.
+    /// The manifest that was written.
     pub manifest: Backup,
     /// Older ones that went.
     pub removed: Vec<PathBuf>,
@@ -114,7 +114,7 @@ pub fn make(data: &DataDir, plan: &Plan) -> Result<Made> {
     let manifest = match manifest {
         Ok(manifest) => manifest,
         Err(error) => {
-            // The next backup removes what cannot be removed now.
+            // If the removal fails now, the next backup repeats it.
             let _ = fs::remove_dir_all(&partial);
             return Err(error);
         }
@@ -131,7 +131,7 @@ pub fn make(data: &DataDir, plan: &Plan) -> Result<Made> {
     })
 }
 
-/// Puts everything into a folder that nobody takes for a backup yet.
+/// Writes everything into a folder whose name does not mark it as a backup yet.
 fn fill(data: &DataDir, plan: &Plan, partial: &Path, now_us: i64) -> Result<Backup> {
     let database = partial.join("bank.db");
     files::empty(&database).with_context(|| format!("cannot make {}", database.display()))?;
@@ -208,8 +208,9 @@ fn manifest(
     }
 }
 
-/// Proves a database that nobody serves, and says how far: from its journal, or, if its schema is an
-/// older one, which only its own `bankd` can prove, by its structure.
+/// Verifies a database that no daemon serves, and returns the depth of the check: the whole
+/// journal, or only the structure if its schema is older. Only the `bankd` of that version can
+/// verify such a journal.
 fn prove(database: &Path) -> Result<&'static str> {
     let file = database.display();
     if store::outdated(database)?.is_some() {
@@ -283,7 +284,7 @@ fn mib(bytes: u64) -> u64 {
 
 /// Remembers in the data directory which backup was the last.
 fn note(data: &DataDir, path: &Path, manifest: &Backup) -> Result<()> {
-    // A later question may come from another working directory.
+    // A later call may use another working directory.
     let whole = path.canonicalize();
     let path = whole.as_deref().unwrap_or(path);
     let last = LastBackup {
@@ -325,14 +326,13 @@ pub fn failure(data: &DataDir) -> Option<String> {
     Some(text.trim_end().to_owned())
 }
 
-/// What is known of the backup made last.
+/// Data of the last backup.
 pub fn last(data: &DataDir) -> Option<LastBackup> {
     let text = files::short(&data.last_backup()).ok()?;
     serde_json::from_str(&text).ok()
 }
 
-/// Makes a backup before the schema of a bank's database changes, where the settings want it, and says
-/// where it is.
+/// Makes a backup before a schema migration, if the settings require it, and returns its path.
 ///
 /// # Errors
 /// If it cannot be made; then the schema must stay as it is.
@@ -340,7 +340,7 @@ pub fn before_migration(data: &DataDir, config: &Config) -> Result<Option<PathBu
     if !config.backup.before_migration || !data.database().exists() {
         return Ok(None);
     }
-    // What is no bank of ours, or cannot be read, is told by whoever opens it.
+    // If the file is not a bank or is unreadable, the code that opens it reports the error.
     let Ok(Some((from, to))) = store::outdated(&data.database()) else {
         return Ok(None);
     };

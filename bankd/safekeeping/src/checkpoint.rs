@@ -1,7 +1,7 @@
-//! Signed checkpoints: what a bank was at one moment, in a file that is kept elsewhere, signed with a
-//! key of the site's (Ed25519). With it and the public half of the key a later `verify` finds a journal
-//! whose end was cut off, a history that was written anew with right hashes, and another bank
-//! (decision note 0059).
+//! Signed checkpoints: the state of a bank at one moment, in a file that is kept elsewhere, signed
+//! with a key of the site (Ed25519). With it and the public half of the key a later `verify`
+//! detects a truncated journal, a rewritten history with valid hashes, and another bank (decision
+//! note 0059).
 //!
 //! A checkpoint is text, so that a person can read it and a printer can print it: a line for each
 //! thing, and the signature over all bytes before its own line. This room must never read the secret
@@ -24,7 +24,7 @@ pub use files::{Keeper, default_key, newest, public_of, write_new};
 pub use text::{Checkpoint, parse, write};
 pub use timer::Checkpoints;
 
-/// What is wrong with a key or a checkpoint.
+/// Errors of keys and checkpoints.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file cannot be read or written.
@@ -35,18 +35,18 @@ pub enum Error {
         /// Why.
         error: io::Error,
     },
-    /// A file is there already, and what is in it cannot be made again.
+    /// The file exists already, and its contents cannot be recreated.
     #[error("{0} is there already: keep it, or name another file")]
     Exists(String),
-    /// A file is not what it should be.
+    /// A file has invalid contents.
     #[error("{path}: {why}")]
     Bad {
         /// The file.
         path: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
-    /// The bank is not sound: nobody may take what would be signed for right.
+    /// The bank is not sound: a signature would confirm wrong data.
     #[error("the bank is not sound: {0}")]
     Unsound(String),
     /// The bank cannot be read.
@@ -85,7 +85,7 @@ impl PublicKey {
         }
     }
 
-    /// Short, to tell keys apart: the first eight bytes of SHA-256 in hex.
+    /// Short identifier of a key: the first eight bytes of SHA-256 in hex.
     pub fn id(&self) -> String {
         use sha2::Digest as _;
         let digest = sha2::Sha256::digest(&self.0);
@@ -157,7 +157,7 @@ impl SigningKey {
     }
 }
 
-/// The second word of a file whose first word is known.
+/// The second word of a line that begins with `first`.
 fn word<'a>(text: &'a str, first: &str) -> Option<&'a str> {
     let mut words = text.split_ascii_whitespace();
     (words.next() == Some(first))

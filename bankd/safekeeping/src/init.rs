@@ -31,7 +31,7 @@ use bankd_store::bank::NewBank;
 /// The id of the first key, and its client.
 const FIRST_KEY: &str = "admin";
 
-/// What is chosen once and never changed.
+/// Properties that are chosen once and never change.
 #[derive(Clone, Debug)]
 pub struct Choices {
     /// Decimal places, 0 to 6.
@@ -42,7 +42,7 @@ pub struct Choices {
     pub test: bool,
 }
 
-/// Makes a bank and says what it made.
+/// Creates a bank and returns a description of it.
 ///
 /// # Errors
 /// If the directory holds a bank already, or something cannot be made; then nothing is left.
@@ -117,7 +117,7 @@ fn make(data: &DataDir, choices: &Choices, made: &mut Made) -> Result<String> {
     Ok(report(data, choices, &secret))
 }
 
-/// What must be undone if the rest fails, the latest last.
+/// Steps to undo if a later one fails, the latest last.
 #[derive(Debug, Default)]
 struct Made {
     folders: Vec<PathBuf>,
@@ -141,7 +141,8 @@ impl Made {
     }
 
     fn undo(&mut self) {
-        // What cannot be removed is left to be seen: the error that led here is the one to tell.
+        // Files that cannot be removed remain visible: the error that led here is the one to
+        // report.
         for path in self.files.drain(..).rev() {
             let _ = fs::remove_file(path);
         }

@@ -1,5 +1,4 @@
-//! What a bank is made from, copied to and proven with: new banks, backups, signed checkpoints,
-//! verification.
+//! New banks, backups, signed checkpoints, verification.
 
 pub mod backup;
 pub mod checkpoint;

@@ -18,20 +18,20 @@ use bankd_store::background;
 use bankd_store::verify::{Finding, Progress, Report};
 use tokio::sync::watch;
 
-/// What a verification came to.
+/// Result of a verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Proof {
-    /// Everything holds that cannot be made anew, up to this transaction.
+    /// Everything that cannot be rebuilt is valid, up to this transaction.
     Sound(i64),
     /// Something does not: the first finding.
     Broken(String),
-    /// It did not come to its end.
+    /// The verification did not finish.
     Failed(String),
     /// The daemon was stopped before it was done.
     Stopped,
 }
 
-/// What is said of one that the daemon's end ended.
+/// Message for a verification that the daemon's stop interrupted.
 const STOPPED: &str = "the daemon was stopped before the proof was done";
 /// Steps of the database's machine between two looks at whether the daemon is stopping.
 const LOOK: i32 = 10_000;
@@ -39,7 +39,7 @@ const LOOK: i32 = 10_000;
 /// How long one look at a running verification lasts.
 const WAIT: Duration = Duration::from_secs(10);
 
-/// Starts verifications and says how they are. A cheap handle.
+/// Starts verifications and reports their state. A cheap handle.
 #[derive(Clone)]
 pub struct Prover {
     shared: Arc<Shared>,
@@ -49,7 +49,7 @@ struct Shared {
     database: PathBuf,
     is_over: AtomicBool,
     state: Mutex<Verification>,
-    /// What the last one that came to its end found, and when.
+    /// Result of the last finished verification, and its time.
     found: Mutex<Option<(Proof, Stopwatch)>>,
     /// Counts endings, for whoever waits for one.
     ended: watch::Sender<u64>,
@@ -75,7 +75,7 @@ impl Prover {
         }
     }
 
-    /// Starts one unless one is running; gives how it stands.
+    /// Starts a verification unless one is running; returns its state.
     ///
     /// # Errors
     /// If there can be no thread.
@@ -106,7 +106,7 @@ impl Prover {
         }
     }
 
-    /// How the running one stands, else the last one.
+    /// State of the running verification, else of the last one.
     pub fn standing(&self) -> Verification {
         self.shared.state().clone()
     }
@@ -115,13 +115,14 @@ impl Prover {
     pub async fn wait(&self, longest: Duration) -> Verification {
         let mut ended = self.shared.ended.subscribe();
         if self.standing().state == "running" {
-            // Its end, or the time being over: what is told is how it stands.
+            // Either the verification ends or the time is over: the caller gets the state at that
+            // moment.
             let _ = tokio::time::timeout(longest, ended.changed()).await;
         }
         self.standing()
     }
 
-    /// What the last one found, unless it ended longer ago than this or another one runs.
+    /// The last result, unless it is older than `longest` or a verification is running.
     pub fn fresh(&self, longest: Duration) -> Option<Proof> {
         if self.standing().state == "running" {
             return None;
@@ -131,7 +132,7 @@ impl Prover {
         (since.elapsed() <= longest).then(|| proof.clone())
     }
 
-    /// Proves the bank, or waits for the one that runs; gives what it found.
+    /// Verifies the bank, or waits for the running verification; returns the result.
     pub async fn prove(&self) -> Proof {
         let started = self.start();
         if let Err(error) = started {
@@ -248,7 +249,7 @@ fn shown(state: &mut Verification, progress: Progress) {
     state.of_checks = whole(progress.of_checks);
 }
 
-/// Puts a report into the shape that it is told in.
+/// Copies a report into the response structure.
 pub fn told(state: &mut Verification, report: &Report) {
     "done".clone_into(&mut state.state);
     state.doing.clear();
@@ -286,7 +287,7 @@ mod tests {
     use bank_core::amount::Precision;
     use bankd_config::data_dir::DataDir;
 
-    /// Also within a step: what the daemon's end breaks off is no failure, and signs nothing.
+    /// Also within a step: an interruption by the daemon's stop is no failure, and signs nothing.
     #[test]
     fn what_the_end_of_the_daemon_ends_is_told_apart() {
         let folder = tempfile::tempdir().unwrap();

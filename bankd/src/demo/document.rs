@@ -10,7 +10,7 @@ pub(super) struct Job {
     pub(super) seconds: u32,
 }
 
-/// What happens to it.
+/// The event of a job.
 #[derive(Clone, Copy)]
 pub(super) enum Event {
     Quote,

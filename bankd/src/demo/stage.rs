@@ -1,4 +1,4 @@
-//! Where the demo plays: a directory, the programs, and a narrator.
+//! Environment of the demo: a directory, the programs, and a narrator.
 
 use anyhow::{Context, Result, bail, ensure};
 use std::fs;
@@ -64,12 +64,12 @@ impl Stage {
         say_all!("{document}");
     }
 
-    /// Runs `bank` and shows what it prints.
+    /// Runs `bank` and shows its output.
     pub(super) fn bank(&self, arguments: &[&str]) -> Result<()> {
         self.shown("bank", arguments)
     }
 
-    /// Runs `bankd` and shows what it prints.
+    /// Runs `bankd` and shows its output.
     pub(super) fn bankd(&self, arguments: &[&str]) -> Result<()> {
         self.shown("bankd", arguments)
     }
@@ -162,7 +162,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Ends the daemon in good order and clears up, or says how to talk to it.
+    /// Stops the daemon cleanly and removes the directory, or prints how to reach the daemon.
     pub(super) fn leave(mut self, keep: bool) -> Result<()> {
         let dir = self.dir.display().to_string();
         if keep {
@@ -202,7 +202,7 @@ impl Stage {
 }
 
 impl Drop for Stage {
-    /// A demo that failed leaves no daemon behind; its directory stays for a look.
+    /// A failed demo leaves no daemon behind; its directory remains for inspection.
     fn drop(&mut self) {
         if let Some(daemon) = &mut self.daemon {
             let _ = daemon.kill();
@@ -233,7 +233,7 @@ fn quoted(arguments: &[&str]) -> String {
     arguments.iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
-/// What a document is about, for the command line that is shown.
+/// Subject of a document, for the displayed command line.
 fn about(event: &str, document: &str) -> String {
     let between = |name: &str| {
         let open = format!("<{name}>");

@@ -13,8 +13,8 @@ use super::{Found, State};
 const LITTLE: u64 = 256 << 20;
 /// A write-ahead log that is larger is not written back.
 const WAL_LARGE: u64 = 512 << 20;
-/// How old a backup may be in hours where the settings do not say how often they come: a day, and two
-/// hours to be late.
+/// Maximum age of a backup in hours if the settings define no interval: one day plus two hours of
+/// tolerance.
 const BACKUP_H: i64 = 26;
 /// An hour in microseconds.
 const HOUR_US: i64 = 3_600_000_000;

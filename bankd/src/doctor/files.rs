@@ -1,4 +1,4 @@
-//! Who may read and write what, and the files that others write or read.
+//! Checks of permissions, and of files that other programs write or read.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -16,13 +16,13 @@ use bankd_store::Checkup;
 
 use super::{Found, State};
 
-/// How long the daemon may take to say that it is there.
+/// Maximum time for the daemon to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest answer that is looked at.
 const ANSWER_MAX: u64 = 4096;
 /// How far the journal may be ahead of the clock in microseconds: a step back of a second is no news.
 const AHEAD_US: i64 = 2_000_000;
-/// Where systemd says that the clock was set by others.
+/// systemd creates this file when the clock has been synchronised.
 const SYNCHRONIZED: &str = "/run/systemd/timesync/synchronized";
 
 /// Whether the machine's clock can be right.
@@ -104,7 +104,7 @@ pub(super) fn daemon(data: &DataDir, config: &Config) -> Found {
     }
 }
 
-/// Whether somebody holds the lock of the directory. It is only looked at.
+/// Whether a process holds the lock of the directory. The lock itself is not taken.
 fn is_locked(path: &Path) -> io::Result<bool> {
     let file = match OpenOptions::new().write(true).open(path) {
         Ok(file) => file,

@@ -112,7 +112,7 @@ fn what_is_wrong_is_found() {
     assert_eq!(state(&data, "database"), State::Fail);
 }
 
-/// What the settings name is needed, though it is no key's: nobody is told to remove it.
+/// Files named in the settings are needed although no key refers to them: no advice to remove them.
 #[test]
 fn a_secret_that_the_settings_name_is_no_stranger() {
     let (_folder, data) = bank();

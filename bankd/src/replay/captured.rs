@@ -1,7 +1,7 @@
 //! The documents of a replay: which files they are, and which event each belongs to.
 //!
-//! The scripts name a captured document `EVENT-MICROS-PID.xml` (`capture_dir` in `nami.conf`); any
-//! other file needs to be told its event.
+//! The scripts name a captured document `EVENT-MICROS-PID.xml` (`capture_dir` in `nami.conf`). For
+//! any other file the event must be given.
 
 use std::path::{Path, PathBuf};
 
@@ -17,12 +17,12 @@ pub(super) struct Captured {
     pub(super) path: PathBuf,
     /// Its event, such as `charge`.
     pub(super) event: String,
-    /// When it happened, µs since 1970 UTC; none where nothing tells.
+    /// Time of the event, µs since 1970 UTC; none if unknown.
     pub(super) at_us: Option<i64>,
 }
 
-/// The documents of files and folders. Those with a time in its order, wherever they lie; then the
-/// others, in the order in which they were named. Of a folder those that were captured are taken.
+/// The documents of files and folders: those with a time first, in time order, then the others in
+/// the order of the arguments. Of a folder, only captured documents are included.
 ///
 /// # Errors
 /// If a file is not there, or its event is unknown.
@@ -66,7 +66,7 @@ pub(super) fn find(
             ),
         }
     }
-    // A stable sort: what has no time keeps its place behind the others.
+    // A stable sort: documents without a time keep their order behind the others.
     found.sort_by_cached_key(|one| match one.at_us {
         Some(at) if event.is_none() => (0, at, one.path.clone()),
         _ => (1, 0, PathBuf::new()),
@@ -74,7 +74,7 @@ pub(super) fn find(
     Ok(found)
 }
 
-/// A file whose name the scripts gave it.
+/// A file with a name that the scripts gave it.
 fn captured(path: &Path) -> Option<Captured> {
     let name = path.file_name()?.to_str()?.strip_suffix(".xml")?;
     let (rest, pid) = name.rsplit_once('-')?;

@@ -1,4 +1,4 @@
-//! Digests: once a day what of an event nobody was told at once, one for each recipient.
+//! Digests: once a day, for each recipient, the events that were not notified immediately.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ pub(super) async fn make(bank: &Bank, now: Timestamp) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// The latest time of digests that has come.
+/// The latest digest time at or before `now`.
 pub(super) fn due(now: Timestamp, minute: i64) -> Timestamp {
     let of_day = minute.saturating_mul(MINUTE_US);
     let days = now.0.saturating_sub(of_day).div_euclid(DAY_US);

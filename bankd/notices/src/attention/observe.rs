@@ -1,4 +1,4 @@
-//! Figures as levels: what of the bank's rows may want attention, with a sentence for people.
+//! Alert levels computed from the bank's rows, each with a sentence for people.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,16 +23,16 @@ use bankd_store::read::money::{self, Figures};
 use bankd_store::read::sources;
 use rusqlite::Connection;
 
-/// For so long after its end an allocation that kept money is told of.
+/// An allocation that kept money is reported for this time after its end.
 const AFTER_END: Seconds = Seconds(30 * 86_400);
-/// The largest percent that is told apart.
+/// The largest percentage that is distinguished.
 const PERCENT_MAX: i128 = 1_000_000;
 
-/// What is so.
+/// Observed levels.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) observed: Vec<Observed>,
-    /// Kinds of which not everything was looked at.
+    /// Kinds that were not checked completely.
     pub(super) incomplete: BTreeSet<AttentionKind>,
 }
 
@@ -343,7 +343,7 @@ fn of_account(account: &Account) -> Concern {
     }
 }
 
-/// Days to an end, begun ones whole; zero or below once it is over.
+/// Days until an end, rounded up; zero or below once it is over.
 fn days_left(end: Timestamp, now: Timestamp) -> i64 {
     let left = end.0.saturating_sub(now.0);
     left.saturating_add(DAY_US - 1).div_euclid(DAY_US)

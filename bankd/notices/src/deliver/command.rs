@@ -1,4 +1,4 @@
-//! A program that is told: what it gets on its standard input, and a bound on its time.
+//! A program as a notification target: its standard input, and a time limit.
 
 use std::io::Write as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -17,7 +17,7 @@ pub(super) enum Ended {
     Not(String),
 }
 
-/// Runs a program; one that ends with 0 has taken what it was told.
+/// Runs a program; exit code 0 confirms delivery.
 pub(super) fn run(runtime: &Handle, argv: &[String], input: Vec<u8>, limit: Duration) -> Attempt {
     match feed(runtime, argv, input, limit) {
         Ended::With(status) if status.success() => Attempt::Delivered,
@@ -26,8 +26,8 @@ pub(super) fn run(runtime: &Handle, argv: &[String], input: Vec<u8>, limit: Dura
     }
 }
 
-/// Runs a program with these bytes on its standard input. Nothing of what it writes is read, and it
-/// gets no more of the environment than where programs are.
+/// Runs a program with these bytes on its standard input. Its output is not read, and its
+/// environment contains only `PATH`.
 pub(super) fn feed(runtime: &Handle, argv: &[String], input: Vec<u8>, limit: Duration) -> Ended {
     let Some((program, arguments)) = argv.split_first() else {
         return Ended::Not("no program".to_owned());
@@ -70,8 +70,8 @@ pub(super) fn feed(runtime: &Handle, argv: &[String], input: Vec<u8>, limit: Dur
     ended
 }
 
-/// Waits for the end of a program, and stops it when its time is over. The system tells that some
-/// program has ended; whether it is this one is looked at then.
+/// Waits for the end of a program, and stops it after its time limit. The signal reports that some
+/// child process ended; each time the state of this one is checked.
 async fn wait(child: &mut Child, ends: &mut Signal, limit: Duration) -> Ended {
     let ended = tokio::time::timeout(limit, async {
         loop {

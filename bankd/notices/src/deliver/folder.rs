@@ -12,7 +12,7 @@ use bankd_store::ReportRun;
 
 use super::Attempt;
 
-/// What the names of files end in that are ours.
+/// Extensions of the files that bankd writes.
 const ENDINGS: [&str; 4] = ["html", "csv", "json", "txt"];
 
 /// A folder of reports.
@@ -32,15 +32,15 @@ impl Folder {
             Err(error) => return Attempt::Again(format!("{}: {error}", self.path.display())),
         }
         if let Err(error) = self.retire(&run.schedule) {
-            // The report is there: that is what counts.
+            // The report itself exists: that decides success.
             let folder = self.path.display();
             tracing::warn!(%folder, %error, "old reports are not removed");
         }
         Attempt::Delivered
     }
 
-    /// Under a name that nobody reads until it is whole. The name is of no attempt: what one left
-    /// behind, the next one overwrites.
+    /// Writes under a temporary name until the file is complete. The name is the same for every
+    /// attempt: the next attempt overwrites a leftover.
     fn write(&self, name: &str, body: &[u8]) -> io::Result<()> {
         let partial = self.path.join(format!(".{name}.partial"));
         let mut options = OpenOptions::new();

@@ -1,8 +1,9 @@
 //! A signed HTTP request: one `POST` of JSON on a connection of its own, over TLS unless it goes to
 //! the machine itself.
 //!
-//! The receiver proves who sent it with the secret of both: `Bank-Signature` is `v1=` and the hex of
-//! HMAC-SHA-256 over `TIME.NOTICE.BODY`, with the time of `Bank-Time` and the number of `Bank-Notice`.
+//! The receiver verifies the sender with the shared secret: `Bank-Signature` is `v1=` and the hex
+//! of HMAC-SHA-256 over `TIME.NOTICE.BODY`, with the time of `Bank-Time` and the number of
+//! `Bank-Notice`.
 
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Read, Write};
@@ -62,11 +63,11 @@ impl Webhook {
         })
     }
 
-    /// Sends a notice; whatever begins with 2 has taken it.
+    /// Sends a notice; any 2xx status confirms delivery.
     pub(super) fn send(&self, notice: i64, body: &[u8], limit: Duration) -> Attempt {
         match self.ask(notice, body, limit) {
             Ok(status) if (200..300).contains(&status) => Attempt::Delivered,
-            // Gone for good: the receiver says so.
+            // The receiver reports that it is permanently gone.
             Ok(410) => Attempt::Never("answered 410".to_owned()),
             Ok(status) => Attempt::Again(format!("answered {status}")),
             Err(error) => Attempt::Again(error.to_string()),
@@ -123,7 +124,7 @@ impl Webhook {
     }
 }
 
-/// What TLS needs: the CAs of a file, and the name that the certificate must be for.
+/// TLS parameters: the CAs of a file, and the expected name of the certificate.
 fn tls(
     target: &Deliver,
     address: &WebAddress,
@@ -137,7 +138,7 @@ fn tls(
     }
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_file_iter(&path).map_err(|e| fault(&e))? {
-        // One that this library cannot use trusts nobody.
+        // A certificate that this library cannot use is not trusted.
         let _ = roots.add(certificate.map_err(|e| fault(&e))?);
     }
     if roots.is_empty() {
@@ -202,8 +203,8 @@ fn status(head: &[u8]) -> Option<u16> {
         .filter(|status| (100..600).contains(status))
 }
 
-/// A connection whose every wait ends with the attempt: a receiver that sends a byte now and then
-/// gains nothing by it.
+/// A connection where each wait ends with the attempt's time limit. A receiver cannot extend it by
+/// sending single bytes.
 struct Timed {
     stream: TcpStream,
     since: Stopwatch,
@@ -239,7 +240,7 @@ impl Timed {
     }
 }
 
-/// What a wait that is over says of itself.
+/// Error of a wait that timed out.
 fn timed(error: io::Error) -> io::Error {
     match error.kind() {
         ErrorKind::WouldBlock | ErrorKind::TimedOut => {

@@ -1,5 +1,5 @@
-//! What is looked at before a report is due: the program, whether it understands the options, and whether
-//! mail can be sent. At the start of the daemon, and by `bankd doctor`.
+//! Checks before a report is due: the program, whether it accepts the options, and whether mail can
+//! be sent. They run at the start of the daemon, and in `bankd doctor`.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -11,7 +11,7 @@ use bankd_store::SpanRow;
 use super::child::{Child, Trouble};
 use super::words;
 
-/// How long the program may take to say whether it understands.
+/// Time limit for the program to check its options.
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// The program `bank`.
@@ -45,10 +45,10 @@ pub fn program(config: &Config) -> Result<PathBuf, String> {
     })
 }
 
-/// Everything that can be known before a report is due. Blocks for as long as the program takes.
+/// All checks that are possible before a report is due. Blocks while the program runs.
 ///
 /// # Errors
-/// What is wrong, with its place in the file of settings.
+/// The first problem, with its position in the settings file.
 pub fn all(config: &Config, file: &Path) -> Result<(), String> {
     if config.scheduled_report.is_empty() {
         return Ok(());
@@ -58,7 +58,7 @@ pub fn all(config: &Config, file: &Path) -> Result<(), String> {
         let checked = one(config, &program, report);
         checked.map_err(|why| {
             let error = of_number(number, &report.name, &why);
-            // Without the text the line is not known: the definition is named all the same.
+            // Without the text the line number is unknown: the definition is named anyway.
             let text = std::fs::read_to_string(file).unwrap_or_default();
             let name = file.file_name().unwrap_or(file.as_os_str());
             located(&name.to_string_lossy(), &text, error)

@@ -35,7 +35,7 @@ pub(super) enum Trouble {
 }
 
 impl Child<'_> {
-    /// Runs it to its end, and gives what it printed.
+    /// Runs the program to its end, and returns its output.
     pub(super) fn run(&self, stop: &AtomicBool) -> Result<Vec<u8>, Trouble> {
         let program = self.program.display();
         let cannot = |error: std::io::Error| Trouble::Failed(format!("{program}: {error}"));
@@ -109,7 +109,7 @@ impl Child<'_> {
     }
 }
 
-/// Reads what comes up to a bound, and the rest for nothing, in a thread of its own.
+/// Reads up to a limit and discards the rest, in a thread of its own.
 fn read(from: Option<impl Read + Send + 'static>, most: usize) -> Receiver<Vec<u8>> {
     let (give, take) = channel();
     let Some(mut from) = from else {
@@ -118,12 +118,12 @@ fn read(from: Option<impl Read + Send + 'static>, most: usize) -> Receiver<Vec<u
     let work = move || {
         let mut text = Vec::new();
         let bound = u64::try_from(most).unwrap_or(u64::MAX);
-        // What cannot be read is not there: how it ended says more.
+        // Unreadable output counts as missing: the exit status is more useful.
         let _ = from.by_ref().take(bound).read_to_end(&mut text);
         let _ = std::io::copy(&mut from, &mut std::io::sink());
         let _ = give.send(text);
     };
-    // Without a thread nobody gives anything, and its time runs out.
+    // Without a thread no output arrives, and the time limit ends the wait.
     let _ = std::thread::Builder::new()
         .name("report text".to_owned())
         .spawn(work);
@@ -161,7 +161,7 @@ mod tests {
         let said = failed("echo 'bank: no project \"x\"' >&2; echo hint >&2; exit 4");
         assert_eq!(said, "no project \"x\" (exit status: 4)");
         assert_eq!(failed("exit 1"), "it said nothing (exit status: 1)");
-        // More complaints than a pipe holds hold nobody up.
+        // Error output larger than a pipe buffer does not block the program.
         let many = failed("yes bank: no | head -c 300000 >&2; exit 2");
         assert_eq!(many, "no (exit status: 2)");
     }
@@ -179,7 +179,7 @@ mod tests {
         let slow = shell("exec sleep 600", Duration::from_secs(1), 1, false);
         let why = "it took longer than 1 s and was stopped".to_owned();
         assert_eq!(slow, Err(Trouble::Failed(why)));
-        // One that closes its text and goes on, and one whose daemon stops.
+        // One program closes its output and keeps running; in the other case the daemon stops.
         let quiet = shell("exec >&-; exec sleep 600", Duration::from_secs(1), 1, false);
         assert!(quiet.is_err(), "{quiet:?}");
         assert_eq!(

@@ -1,7 +1,7 @@
 //! The daemon's own backups: whether it is time, and a thread that makes one.
 //!
-//! The thread is not waited for when the daemon stops. What it leaves is a partial folder, as after
-//! any other end, and the next backup removes it.
+//! The daemon does not wait for the thread when it stops. It leaves a partial folder, as after any
+//! other abort, and the next backup removes that folder.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -19,7 +19,7 @@ const HOUR_US: i64 = 3_600_000_000;
 /// How long to wait after one that failed.
 const AGAIN: Duration = Duration::from_mins(10);
 
-/// What makes the daemon's own backups. A handle.
+/// Handle that starts the daemon's own backups.
 #[derive(Clone, Debug)]
 pub struct Clerk(Arc<Shared>);
 

@@ -17,7 +17,8 @@ const PIECE: usize = 1 << 20;
 /// Longest text that is read whole: manifests have a line for each key.
 const TEXT_MAX: u64 = 16 << 20;
 
-/// Makes a folder for its owner alone, with those above it; one that is there stays as it is.
+/// Creates a folder and its parents, accessible to the owner only; an existing folder is not
+/// changed.
 pub(super) fn private_folder(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
@@ -35,7 +36,7 @@ fn create(path: &Path, mode: u32) -> io::Result<File> {
     options.write(true).create_new(true).mode(mode).open(path)
 }
 
-/// Brings a file that is there to the disk, and says what it is.
+/// Syncs an existing file to disk, and returns its manifest entry.
 pub(super) fn sealed(path: &Path, name: &str) -> Result<BackupFile> {
     let cannot = || format!("cannot read {}", path.display());
     super::close_to_others(path).with_context(cannot)?;
@@ -45,7 +46,7 @@ pub(super) fn sealed(path: &Path, name: &str) -> Result<BackupFile> {
     Ok(entry(name, bytes, sha256))
 }
 
-/// Copies a file to a new one on the disk, and says what was written.
+/// Copies a file to a new one and syncs it, and returns the manifest entry.
 pub(super) fn copied(from: &Path, to: &Path, name: &str, mode: u32) -> Result<BackupFile> {
     let cannot = || format!("cannot copy {} to {}", from.display(), to.display());
     let source = File::open(from).with_context(cannot)?;
@@ -101,7 +102,7 @@ pub(super) fn replaced(path: &Path, text: &[u8]) -> Result<()> {
     let mut name = path.as_os_str().to_owned();
     name.push(".new");
     let new = Path::new(&name);
-    // Left by one that broke off: it is nobody's.
+    // A leftover of an aborted attempt: it has no owner.
     let _ = fs::remove_file(new);
     written(new, text)?;
     fs::rename(new, path)?;

@@ -1,7 +1,7 @@
 //! The folder of backups: their names, which there are, and which may go.
 //!
-//! What is removed is a backup of this bank with a manifest that says so, or the one partial folder
-//! of a backup that broke off; nothing else is touched.
+//! Only two things are removed: backups of this bank, identified by their manifest, and the one
+//! partial folder of an aborted backup.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -14,7 +14,7 @@ use bank_api::v1::Backup;
 
 use super::{FORMAT, MANIFEST, Plan, Reason, files};
 
-/// What the name of each backup begins with.
+/// Prefix of the name of each backup.
 const PREFIX: &str = "bank-";
 /// Where one grows.
 const PARTIAL: &str = ".bank-backup-partial";
@@ -32,7 +32,7 @@ const DAY_US: i64 = 86_400_000_000;
 pub struct Found {
     /// Its folder.
     pub path: PathBuf,
-    /// What it holds.
+    /// The manifest that was read.
     pub manifest: Backup,
 }
 
@@ -93,7 +93,7 @@ pub(super) fn stamp(now_us: i64) -> String {
     text
 }
 
-/// The backups in a folder, the oldest first. What has no manifest that can be read is none.
+/// The backups in a folder, the oldest first. A folder without a readable manifest is not a backup.
 ///
 /// # Errors
 /// If the folder cannot be read.
@@ -136,8 +136,8 @@ pub(super) fn read(path: &Path) -> Result<Backup> {
     Ok(manifest)
 }
 
-/// Removes backups of the same bank that need not stay: beyond the newest `keep`, and those older
-/// than `keep_days`. Those made before a migration are counted apart. The newest of each stays.
+/// Removes backups of the same bank beyond the newest `keep`, and those older than `keep_days`.
+/// Backups before a migration are counted separately. The newest of each group remains.
 pub(super) fn retire(out: &Path, of: &Backup, plan: &Plan, now_us: i64) -> Result<Vec<PathBuf>> {
     let all = list(out).with_context(|| format!("cannot read {}", out.display()))?;
     let own = all.into_iter().filter(|one| one.manifest.bank == of.bank);
@@ -150,7 +150,7 @@ pub(super) fn retire(out: &Path, of: &Backup, plan: &Plan, now_us: i64) -> Resul
     let mut gone = beyond(migrations, BEFORE_MIGRATION, i64::MIN);
     gone.extend(beyond(others, plan.keep, oldest_us));
     for path in &gone {
-        // First its name, so that what is left, should the rest break off, is no backup.
+        // Rename first, so that an aborted removal leaves no folder that looks like a backup.
         let going = out.join(PARTIAL);
         fs::rename(path, &going)
             .and_then(|()| fs::remove_dir_all(&going))

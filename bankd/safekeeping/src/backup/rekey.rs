@@ -1,5 +1,6 @@
-//! A copy that shall serve beside the original takes nobody's word that the original takes: every key
-//! of it is switched off (`http-auth.md` 2). By commands like any others, so that its journal says so.
+//! A copy that is served beside the original must reject requests signed for the original: every
+//! key of it is switched off (`http-auth.md` 2). This uses normal commands, so that the journal of
+//! the copy records it.
 
 use std::path::Path;
 
@@ -12,8 +13,8 @@ use bankd_records as records;
 use bankd_store::SqliteStore;
 use bankd_store::answer::{Answer, Media};
 
-/// Switches every key of a bank off that nobody serves, and gives their ids. The database is brought
-/// to the current schema.
+/// Switches off every key of a bank that no daemon serves, and returns their ids. The database is
+/// migrated to the current schema.
 pub(super) fn switch_off(database: &Path) -> Result<Vec<String>> {
     let store = SqliteStore::open(database, Config::default().policy())?;
     let test = store.bank()?.test;

@@ -1,8 +1,7 @@
 //! A bank from a backup: all of it or nothing.
 //!
-//! Everything is copied beside where it goes, digested while it is copied, and proven there; only
-//! then do the files get their names, the database last. What was in the way is put aside, never
-//! removed.
+//! Every file is copied next to its destination, digested during the copy, and verified there. Only
+//! then are the files renamed, the database last. Existing files are moved aside, never removed.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
@@ -24,16 +23,16 @@ const PARTIAL: &str = ".restore-partial";
 pub struct Choices {
     /// The backup's folder, or a file in it.
     pub from: PathBuf,
-    /// Take the place of what is there.
+    /// Replace existing files.
     pub force: bool,
     /// Switch every key of the copy off, and leave the secrets where they are.
     pub rekey: bool,
 }
 
-/// What was brought back.
+/// A finished restore.
 #[derive(Clone, Debug)]
 pub struct Restored {
-    /// What the backup held.
+    /// The manifest of the backup.
     pub manifest: Backup,
     /// As [`Backup::proof`], now.
     pub proof: String,
@@ -48,9 +47,10 @@ pub struct Restored {
 /// Brings a bank back.
 ///
 /// # Errors
-/// If a daemon serves the directory, a bank is there and `force` is not, a file is not what the
-/// manifest says, or the journal in it cannot be proven; then the directory is as it was. If the disk
-/// fails while names change, what was there lies aside, and without a database it is no bank.
+/// If a daemon serves the directory, a bank exists and `force` is not set, a file differs
+/// from the manifest, or the journal cannot be verified; then the directory is unchanged. If the
+/// disk fails during the renames, the previous files are in the folder beside; without a database
+/// the directory is not a bank.
 pub fn restore(data: &DataDir, choices: &Choices) -> Result<Restored> {
     let from = backup_folder(&choices.from)?;
     let manifest = folder::read(&from.join(MANIFEST))?;
@@ -92,7 +92,7 @@ fn under_lock(
     let (proof, rekeyed) = match staged {
         Ok(staged) => staged,
         Err(error) => {
-            // It is nobody's: the next one removes what cannot be removed now.
+            // A leftover has no owner: if the removal fails now, the next restore repeats it.
             let _ = fs::remove_dir_all(&partial);
             return Err(error);
         }
@@ -110,7 +110,7 @@ fn under_lock(
     })
 }
 
-/// The folder of what was named: itself, or that of its manifest or database.
+/// The backup folder for a path: the path itself, or the folder of the named manifest or database.
 fn backup_folder(named: &Path) -> Result<PathBuf> {
     ensure!(named.exists(), "{} is not there", named.display());
     let folder = if named.is_dir() {
@@ -158,7 +158,7 @@ fn has_keys(manifest: &Backup) -> bool {
     manifest.files.iter().any(|f| f.name.starts_with("keys/"))
 }
 
-/// What is there already and would be replaced.
+/// Existing files that the restore would replace.
 fn in_the_way(data: &DataDir, manifest: &Backup, choices: &Choices) -> Vec<PathBuf> {
     let mut paths = vec![data.database()];
     for suffix in ["-wal", "-shm"] {
@@ -225,7 +225,7 @@ fn stage(
     Ok((proof, rekeyed))
 }
 
-/// Refuses a file that is not what it was.
+/// Rejects a file that differs from its manifest entry.
 fn check(from: &Path, said: &BackupFile, found: &BackupFile) -> Result<()> {
     ensure!(
         found == said,
@@ -240,7 +240,7 @@ fn check(from: &Path, said: &BackupFile, found: &BackupFile) -> Result<()> {
     Ok(())
 }
 
-/// Refuses where there is no room beside what is there.
+/// Rejects the restore if the disk has too little room beside the existing files.
 fn room(data: &DataDir, manifest: &Backup) -> Result<()> {
     let bytes = manifest.files.iter().map(|file| file.bytes).sum::<u64>();
     let needed = bytes.saturating_add(MARGIN);
@@ -255,8 +255,8 @@ fn room(data: &DataDir, manifest: &Backup) -> Result<()> {
     Ok(())
 }
 
-/// Moves what is in the way into a folder of its own, the database first: from then on nobody takes
-/// the directory for a bank.
+/// Moves existing files into a separate folder, the database first: after that the directory is not
+/// a bank.
 fn put_aside(data: &DataDir, paths: &[PathBuf]) -> Result<Option<PathBuf>> {
     if paths.is_empty() {
         return Ok(None);
@@ -289,7 +289,8 @@ fn install(data: &DataDir, partial: &Path) -> Result<()> {
         }
     }
     files::private_folder(&data.keys())?;
-    // What was the last backup of another bank, or of another time, is not the last one of this.
+    // A record of the last backup of another bank, or of another state, does not apply to this
+    // bank.
     let _ = fs::remove_file(data.last_backup());
     files::sync_folder(data.path())?;
     remove(partial)

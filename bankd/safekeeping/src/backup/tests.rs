@@ -253,7 +253,7 @@ fn old_backups_go_and_nothing_else() {
     plan.reason = Reason::Migration;
     make(&place.data(), &plan).unwrap();
     plan.reason = Reason::Asked;
-    // What somebody else put there: files, folders, a backup of another bank.
+    // Foreign contents: files, folders, a backup of another bank.
     let foreign = plan.out.join("bank-of-somebody");
     fs::create_dir(&foreign).unwrap();
     fs::write(foreign.join("x"), "x").unwrap();
@@ -277,7 +277,7 @@ fn old_backups_go_and_nothing_else() {
     };
     assert_eq!((of("asked"), of("migration")), (2, 1));
     assert!(foreign.join("x").exists() && other.exists());
-    // By age: the newest stays however old.
+    // By age: the newest one remains, whatever its age.
     plan.keep = 0;
     plan.keep_days = 1;
     let in_ten_days = clock::real_us() + 10 * 86_400_000_000;
@@ -307,7 +307,7 @@ fn a_bank_that_is_not_sound_makes_no_backup() {
     let place = Place::new();
     let holding = store::holding(&place.data().database()).unwrap();
     assert_eq!(holding.transactions, 2);
-    // Another balance than the journal's, as somebody with the file could write it.
+    // A balance that differs from the journal, as a direct write to the file would leave it.
     let database = rusqlite::Connection::open(place.data().database()).unwrap();
     database
         .execute_batch("UPDATE allocation SET amount = amount + 1")

@@ -13,8 +13,8 @@ use super::{Error, SigningKey, write};
 /// The largest file that is read.
 const FILE_MAX: u64 = 1 << 20;
 
-/// Where the secret half lies unless it is said otherwise: in `keys`, for a timer. A key that signs
-/// by hand is safer on another machine.
+/// Default path of the secret half: in `keys`, for a timer. A key for signing by hand is safer on
+/// another machine.
 pub fn default_key(keys: &Path) -> PathBuf {
     keys.join("checkpoint.key")
 }
@@ -56,7 +56,7 @@ pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
         file.sync_all()
     });
     if let Err(error) = written {
-        // Half a file of ours; one that was there already stays.
+        // An incomplete file of this call; an existing one remains.
         if error.kind() != io::ErrorKind::AlreadyExists {
             let _ = fs::remove_file(path);
         }
@@ -92,8 +92,8 @@ impl Keeper {
         Ok((facts.transactions, write(&facts, now_us, &key)))
     }
 
-    /// The same of a bank that was proven up to a transaction: what came since is proven too, so that
-    /// nothing is signed that does not hold.
+    /// The same for a bank that was verified up to a transaction: later transactions are verified
+    /// too, so that only valid data is signed.
     ///
     /// # Errors
     /// [`Error::Unsound`] where something does not hold, and as [`Keeper::make`].
@@ -107,7 +107,8 @@ impl Keeper {
         }
     }
 
-    /// Makes one of a bank that was proven, and puts it into a folder, under a name that tells its transaction and its time.
+    /// Makes a checkpoint of a verified bank in a folder; the name contains its transaction and
+    /// time.
     ///
     /// # Errors
     /// As [`Keeper::make_proven`], and if the file cannot be written.

@@ -1,5 +1,5 @@
-//! A checkpoint as text, and read again. It is signed as it stands: what is read is only believed when
-//! the signature over these bytes is right.
+//! Text form of a checkpoint. The signature covers the exact bytes: the parsed contents are trusted
+//! only if the signature is valid.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -16,10 +16,10 @@ const FIRST: &str = "bank-checkpoint 1";
 /// The word of the last line.
 const SIGNATURE: &str = "signature ";
 
-/// A checkpoint whose signature was right.
+/// A checkpoint with a valid signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// What the bank was.
+    /// The state of the bank.
     pub facts: Facts,
     /// When it was made, µs since 1970 by the machine's clock.
     pub made_at: i64,

@@ -41,7 +41,7 @@ impl Checkpoints {
         }
     }
 
-    /// What makes them.
+    /// Creates the checkpoints.
     pub fn keeper(&self) -> &Keeper {
         &self.keeper
     }
@@ -75,7 +75,7 @@ impl Checkpoints {
         let Ok(turn) = Arc::clone(&self.turn).try_lock_owned() else {
             return;
         };
-        // Also where it fails: a missing key is told once in a while, not each second.
+        // Also after a failure: a missing key is logged once per interval, not each second.
         let next = now_us.saturating_add(self.every_us);
         self.next_us.store(next, Ordering::Relaxed);
         let (own, prover) = (Arc::clone(self), prover.clone());
