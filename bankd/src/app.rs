@@ -58,7 +58,7 @@ pub struct Listeners {
 /// there to answer.
 ///
 /// # Errors
-/// If the bank cannot be opened, or the writer ended badly.
+/// If the bank cannot be opened, or the writer thread failed.
 pub async fn run(
     data: &DataDir,
     config: Config,
@@ -101,7 +101,7 @@ pub async fn run(
     let _ = ticker.await;
     let _ = watcher.await;
     let ended = tokio::task::spawn_blocking(move || daemon.end());
-    anyhow::ensure!(ended.await.unwrap_or(false), "the writer ended badly");
+    anyhow::ensure!(ended.await.unwrap_or(false), "the writer thread failed");
     tracing::info!("stopped");
     Ok(())
 }
@@ -134,7 +134,7 @@ impl Daemon {
         )
         .context("cannot follow files")?;
         let deliveries = deliver::start(&services.config, data.path(), &database, &services.writer)
-            .context("cannot tell what wants attention")?;
+            .context("cannot check alert levels")?;
         let scheduler = schedule::start(&services.config, (&database, &socket), &services.writer)
             .context("cannot schedule reports")?;
         let (waker, surveyor) = survey::start(&database, &services.writer, &services.clock)

@@ -72,7 +72,7 @@ fn told(made: &Made) -> String {
     let manifest = &made.manifest;
     let bytes: u64 = manifest.files.iter().map(|file| file.bytes).sum();
     let mut text = format!(
-        "made     {}\nholds    {} transactions, {} entries, {} files, {bytes} bytes\nproven   {}\n",
+        "created  {}\nholds    {} transactions, {} entries, {} files, {bytes} bytes\nproven   {}\n",
         made.path.display(),
         manifest.transactions,
         manifest.entries,
@@ -116,7 +116,7 @@ fn said(data: &DataDir, restored: &Restored) -> String {
         proven(&restored.proof)
     );
     if let Some(aside) = &restored.aside {
-        let _ = writeln!(text, "aside    {}: what was here before", aside.display());
+        let _ = writeln!(text, "aside    {}: the previous files", aside.display());
     }
     if !restored.rekeyed.is_empty() {
         let ids = restored.rekeyed.join(", ");

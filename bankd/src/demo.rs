@@ -24,7 +24,7 @@ pub fn run(keep: bool) -> anyhow::Result<()> {
 
 /// Projects, users and money.
 fn founding(stage: &mut Stage) -> anyhow::Result<()> {
-    stage.chapter("A bank is made, and the daemon started");
+    stage.chapter("A bank is created, and the daemon started");
     stage.bankd(&[
         "init",
         "--data",
@@ -70,7 +70,7 @@ fn one_job(stage: &mut Stage) -> anyhow::Result<()> {
     Stage::say("After half an hour the scheduler flushes an interim charge; the lien shrinks.");
     stage.script("charge", &job.document(Event::Charge(1800)), 0)?;
     stage.balance("chemistry")?;
-    Stage::say("The job ends after 434 s more. Delete gives back what is left of the lien.");
+    Stage::say("The job ends after 434 s more. Delete releases the rest of the lien.");
     stage.script("charge", &job.document(Event::Charge(434)), 0)?;
     stage.script("delete", &job.document(Event::Delete), 0)?;
     stage.balance("chemistry")?;
@@ -112,7 +112,7 @@ fn reservation(stage: &mut Stage) -> anyhow::Result<()> {
 
 /// The daemon dies; charges wait in the spool and are taken once, with their own time.
 fn outage(stage: &mut Stage) -> anyhow::Result<()> {
-    stage.chapter("The plug is pulled while a job runs");
+    stage.chapter("The power fails while a job runs");
     let job = Job {
         id: "Moab.1026",
         user: "amy",
@@ -145,7 +145,7 @@ fn closing(stage: &mut Stage) -> anyhow::Result<()> {
     stage.bank(&["journal", "-a", "chemistry"])?;
     stage.print_file(
         "bank-data/charges.log",
-        "what the FILE writer wrote for the site's own tools",
+        "output of the FILE writer for the site's own tools",
     )?;
     stage.bankd(&["verify", "--data", "bank-data"])
 }

@@ -137,7 +137,7 @@ fn settings(data: &DataDir, found: &mut Vec<Found>) -> Config {
         }
         Err(error) => {
             let todo =
-                "mend it: the daemon does not start with it; below, the defaults are assumed";
+                "correct it: the daemon does not start with it; below, the defaults are assumed";
             found.push(Found::of(NAME, State::Fail, error, todo));
             Config::default()
         }

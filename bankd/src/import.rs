@@ -117,7 +117,8 @@ pub fn run(args: &ImportArgs) -> Result<(String, u8), Failure> {
     let (summary, taken) = closed.map_err(|e| refused("temporary file or bank", &e))?;
     progress.end();
     if summary.has_overflown() {
-        let why = "the sums leave the range of exact numbers: a record states what cannot be";
+        let why =
+            "the sums exceed the range of exact numbers: a record contains an impossible value";
         let (why, code) = (why.to_owned(), exit::REFUSED);
         return Err(Failure { why, code });
     }

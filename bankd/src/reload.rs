@@ -23,10 +23,10 @@ pub(crate) async fn reload(services: &Services, gate: &Gate) {
     }
     services.records.reopen();
     services.follow.wake();
-    tracing::info!("keys read anew, record files opened anew, followed files looked at");
+    tracing::info!("keys reloaded, record files reopened, followed files checked");
     if let Some(tls) = &gate.tls {
         match tls.reload(clock::auth_now_s()) {
-            Ok(()) => tracing::info!("certificates read anew"),
+            Ok(()) => tracing::info!("certificates reloaded"),
             Err(error) => tracing::error!(error, "the certificates stay as they were"),
         }
     }
@@ -44,7 +44,7 @@ fn settings(services: &Services, gate: &Gate, data: &DataDir) {
     };
     let changes = Changes::between(&services.settings_read(), &config);
     for setting in &changes.live {
-        tracing::info!(setting = %setting, "a setting is another one now");
+        tracing::info!(setting = %setting, "a setting changed");
     }
     // Logged at each reload until the daemon is restarted.
     for setting in Changes::between(&services.config, &config).waiting {

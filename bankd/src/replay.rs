@@ -86,7 +86,7 @@ pub fn run(data: &DataDir, config: Config, choices: &Choices) -> Result<bool> {
             services.writer.stop();
             services.writer_thread.wait()
         });
-        ensure!(ended.await.unwrap_or(false), "the writer ended badly");
+        ensure!(ended.await.unwrap_or(false), "the writer thread failed");
         all
     });
     runtime.shutdown_timeout(std::time::Duration::from_secs(1));
@@ -157,7 +157,7 @@ impl Play<'_> {
         if !json {
             let count = documents.len();
             write_out(&format!(
-                "{count} documents, {refused} not taken; nothing was written to the bank\n"
+                "{count} documents, {refused} rejected; nothing was written to the bank\n"
             ))?;
         }
         Ok(refused == 0)

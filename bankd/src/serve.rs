@@ -24,7 +24,7 @@ const WAITING: u32 = 4096;
 ///
 /// # Errors
 /// If the directory holds no bank or is served already, if others can read its keys, if a listener cannot be
-/// made, or if the writer ended badly.
+/// made, or if the writer thread failed.
 pub fn serve(data: &DataDir, config: Config) -> Result<()> {
     obs::start_log(&config.log);
     obs::catch_panics();

@@ -139,7 +139,8 @@ fn deliver(settings: &Settings, entry: &Entry, deadline: Deadline) -> Outcome {
         Ok(Some((_, true))) if entry.event == Event::Quote => patient = false,
         Ok(Some((report, true))) => {
             let outcome = report.outage.or(report.kept);
-            return outcome.unwrap_or_else(|| Outcome::unreachable("others of this object wait"));
+            return outcome
+                .unwrap_or_else(|| Outcome::unreachable("earlier documents of this object wait"));
         }
         Ok(Some((
             Report {
@@ -254,7 +255,7 @@ fn conclude(settings: &Settings, entry: &Entry, outcome: Outcome) -> Ending {
         }
     });
     match written {
-        Ok(()) if kept => Ending::new(0, format!("kept in the spool: {}", outcome.text)),
+        Ok(()) if kept => Ending::new(0, format!("stored in the spool: {}", outcome.text)),
         Ok(()) => Ending::of(settings, outcome),
         Err(error) => {
             let text = format!("cannot keep the document ({error}): {}", outcome.text);

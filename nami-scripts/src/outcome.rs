@@ -155,7 +155,7 @@ impl Outcome {
     }
 
     fn not_understood() -> Self {
-        Self::new(Condition::Other, "the bank's answer is not understood")
+        Self::new(Condition::Other, "the bank's answer is not readable")
     }
 
     fn of_lines(event: Event, status: u16, lines: &[Line]) -> Self {

@@ -18,7 +18,7 @@ fn answers_become_exits() {
             "tid q-1\n",
             99,
             "",
-            "the bank's answer is not understood",
+            "the bank's answer is not readable",
         ),
         (
             Event::Charge,
@@ -124,7 +124,7 @@ fn answers_become_exits() {
             "",
             99,
             "",
-            "the bank's answer is not understood",
+            "the bank's answer is not readable",
         ),
         (
             Event::Charge,
@@ -132,7 +132,7 @@ fn answers_become_exits() {
             "welcome to another server\n",
             99,
             "",
-            "the bank's answer is not understood",
+            "the bank's answer is not readable",
         ),
         (
             Event::Charge,
@@ -140,7 +140,7 @@ fn answers_become_exits() {
             "57600\n",
             99,
             "",
-            "the bank's answer is not understood",
+            "the bank's answer is not readable",
         ),
         (
             Event::Quote,
@@ -148,7 +148,7 @@ fn answers_become_exits() {
             "ok created\n",
             99,
             "",
-            "the bank's answer is not understood",
+            "the bank's answer is not readable",
         ),
         (
             Event::Charge,
@@ -156,7 +156,7 @@ fn answers_become_exits() {
             "ok charged\n",
             99,
             "",
-            "the bank's answer is not understood",
+            "the bank's answer is not readable",
         ),
     ] {
         let outcome = Outcome::of_answer(event, status, body.as_bytes());

@@ -108,7 +108,7 @@ impl AuditorAccess {
         let somebody = [&self.read, &self.write, &self.metrics];
         if !tls.listen.is_empty() && somebody.iter().all(|names| names.is_empty()) {
             return Err(format!(
-                "auditor.access: nobody may do anything at auditor.tls.listen: name the \
+                "auditor.access: no certificate has access to auditor.tls.listen: name the \
                  certificates in read, write and metrics, or {EVERYBODY:?} for all of the CA"
             ));
         }

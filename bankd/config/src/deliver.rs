@@ -228,9 +228,10 @@ impl Deliver {
                 }
                 match self.staff.iter().find(|address| !is_address(address)) {
                     Some(bad) => told("staff", &format!("{bad:?} is no mail address")),
-                    None if self.staff.is_empty() && !self.members && self.attention => {
-                        told("staff", "empty, and members is false: nobody would be told")
-                    }
+                    None if self.staff.is_empty() && !self.members && self.attention => told(
+                        "staff",
+                        "empty, and members is false: there would be no recipient",
+                    ),
                     None => Ok(()),
                 }
             }
@@ -271,7 +272,7 @@ impl Deliver {
             Some(_) => Ok(()),
             None => told(
                 "mode",
-                "such as \"0640\": the owner reads and writes, nobody runs",
+                "such as \"0640\": read and write for the owner, execute for none",
             ),
         }
     }

@@ -84,7 +84,7 @@ impl Http {
         }
         if listen.is_empty() && !self.socket {
             return Err(
-                "http.listen: empty, and http.socket is false: nobody could ask".to_owned(),
+                "http.listen: empty, and http.socket is false: no listener would remain".to_owned(),
             );
         }
         Ok(())

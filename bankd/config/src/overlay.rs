@@ -101,7 +101,7 @@ pub(super) fn located(name: &str, text: &str, error: &toml::de::Error) -> String
     if message == DUPLICATE {
         // The file as it comes has every table already: a second one is the likeliest slip.
         let what = source.split('=').next().unwrap_or_default().trim();
-        return format!("{name} line {line}: {what} stands above already: put all of it there");
+        return format!("{name} line {line}: {what} appears above already: put all keys there");
     }
     match source.split_once('=') {
         Some((key, _)) => format!("{name} line {line}: {}: {message}", key.trim()),

@@ -349,7 +349,7 @@ impl ScheduledReport {
 
     fn check_targets(&self, config: &Config, kind: &Kind) -> Result<(), String> {
         if self.deliver.is_empty() && !kind.acts {
-            return Err("deliver: empty: nobody would get it".to_owned());
+            return Err("deliver: empty: the report has no recipient".to_owned());
         }
         if let Some(bad) = self.to.iter().find(|address| !is_address(address)) {
             return Err(format!("to: {bad:?} is no mail address"));
@@ -365,11 +365,11 @@ impl ScheduledReport {
             let by_mail = target.by == DeliverWord::Sendmail;
             if by_mail && self.to.is_empty() && target.staff.is_empty() {
                 return Err(format!(
-                    "to: empty, and {name} has no staff: nobody would get it"
+                    "to: empty, and {name} has no staff: the report has no recipient"
                 ));
             }
             if !names.insert(name) {
-                return Err(format!("deliver: {name:?} stands there twice"));
+                return Err(format!("deliver: {name:?} is listed twice"));
             }
         }
         Ok(())
@@ -399,7 +399,7 @@ impl Config {
             return Err(of_number(
                 1,
                 "",
-                "needs http.socket = true: reports are asked for over it",
+                "needs http.socket = true: reports are requested over the socket",
             ));
         }
         Ok(())

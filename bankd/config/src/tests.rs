@@ -76,7 +76,7 @@ fn errors_say_where() {
         (
             "[gold]\n#listen = \"\"\n\n[gold]\nlisten = \"\"\n",
             None,
-            "bankd.toml line 4: [gold] stands above already: put all of it there",
+            "bankd.toml line 4: [gold] appears above already: put all keys there",
         ),
         (
             "[http]\nlisten = \"\"\nlisten = \"\"\n",

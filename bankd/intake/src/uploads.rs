@@ -314,7 +314,7 @@ impl Uploads {
             tracing::warn!(
                 id = session.id,
                 source = session.source,
-                "import given up: nothing came"
+                "import abandoned: no data received"
             );
             // A request that holds the way would have been seen.
             if let Ok(mut pieces) = session.pieces.try_lock() {

@@ -309,7 +309,7 @@ impl Post {
                 };
                 mail::send(&self.runtime, &self.target, mail, limit)
             }
-            Way::Folder(_) => Attempt::Never("a folder is told no events".to_owned()),
+            Way::Folder(_) => Attempt::Never("a folder receives no events".to_owned()),
         }
     }
 
@@ -331,7 +331,7 @@ impl Post {
             Way::Folder(folder) => folder.put(&run, &body),
             Way::Mail => match report::mail(&directory, &self.target, letter.id, &run, &body) {
                 Some(mail) => mail::send(&self.runtime, &self.target, mail, limit),
-                None => Attempt::Never("nobody has an address".to_owned()),
+                None => Attempt::Never("no recipient has an address".to_owned()),
             },
         })
     }

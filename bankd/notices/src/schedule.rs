@@ -163,7 +163,7 @@ impl Desk {
                 Ok(false) => std::thread::park_timeout(POLL),
                 Err(error) => {
                     if !self.is_over() {
-                        tracing::error!("scheduled reports wait: {error:#}");
+                        tracing::error!("scheduled reports are delayed: {error:#}");
                     }
                     std::thread::park_timeout(POLL);
                 }
@@ -181,7 +181,7 @@ impl Desk {
         if let Some(wanted) = wanted_run(&self.connection)? {
             let found = self.definition(&wanted.schedule);
             let Some((report, _)) = found else {
-                let gone = "it is in the settings no more".to_owned();
+                let gone = "it is no longer in the settings".to_owned();
                 self.writer.keep_schedule(ScheduleChange::Failed(
                     wanted.schedule,
                     gone,
@@ -228,7 +228,7 @@ impl Desk {
         let (name, period) = (&report.name, &last.name);
         tracing::warn!(
             report = %name,
-            "{count} periods to {period} are passed over: more than catch_up = {} were missed; \
+            "{count} periods to {period} are skipped: more than catch_up = {} were missed; \
              `bank report run {name} --period {period}` makes one",
             report.catch_up
         );
@@ -270,7 +270,7 @@ impl Desk {
                 self.writer
                     .keep_schedule(ScheduleChange::Made(Box::new(made)))?;
                 hooks::point("report_kept");
-                tracing::info!(report = %name, period = %of, size, "a scheduled report is made");
+                tracing::info!(report = %name, period = %of, size, "scheduled report created");
                 self.again.remove(&name);
             }
             // It is made after the next start.

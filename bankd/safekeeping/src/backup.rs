@@ -222,7 +222,7 @@ fn prove(database: &Path) -> Result<&'static str> {
     let proven = || verify::run(database).with_context(|| format!("cannot verify {file}"));
     let mut report = proven()?;
     if let (None, Some(derived)) = (report.serious(), report.findings.first()) {
-        tracing::warn!(finding = %derived, "the copy gets its derived tables anew");
+        tracing::warn!(finding = %derived, "rebuilding the derived tables of the copy");
         store::rebuild_derived(database)?;
         report = proven()?;
         if let Some(derived) = report.findings.first() {
@@ -237,7 +237,7 @@ fn prove(database: &Path) -> Result<&'static str> {
                 more => format!(" (and {more} more)"),
             };
             bail!(
-                "the copy is not sound: {first}{more}: `bankd verify` tells what the bank itself lacks"
+                "the copy is not sound: {first}{more}: `bankd verify` lists the findings of the bank itself"
             )
         }
     }

@@ -132,7 +132,7 @@ impl SigningKey {
         let pkcs8 = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new())
             .map_err(|_| Error::Ring("the system gives no random numbers"))?;
         let key = Ed25519KeyPair::from_pkcs8(pkcs8.as_ref())
-            .map_err(|_| Error::Ring("what was made is no key"))?;
+            .map_err(|_| Error::Ring("the generated key is invalid"))?;
         let key = SigningKey(key);
         let text = Zeroizing::new(format!(
             "{SECRET} {}\n",

@@ -175,7 +175,7 @@ fn first_commands(store: SqliteStore, clock: std::sync::Arc<dyn LedgerClock>) ->
     });
     writer.stop();
     if thread.join().is_err() {
-        bail!("the writer ended badly");
+        bail!("the writer thread failed");
     }
     done
 }
@@ -247,12 +247,12 @@ fn report(data: &DataDir, choices: &Choices, secret: &Secret) -> String {
     let fingerprint = SigningKey::new(secret).fingerprint();
     let mut text = String::new();
     let lines = [
-        format!("made  a {kind} in {folder}: amounts in {unit} with {places} decimals"),
-        format!("rate  VBR Processors 1 per second: what a processor costs, in {unit}"),
+        format!("created {kind} in {folder}: amounts in {unit} with {places} decimals"),
+        format!("rate  VBR Processors 1 per second: price of a processor, in {unit}"),
         format!("key   {FIRST_KEY}, role admin, fingerprint {fingerprint}"),
-        format!("      its secret is in {folder}/keys/{FIRST_KEY}: keep it to yourself"),
+        format!("      The secret is stored in {folder}/keys/{FIRST_KEY}. Keep it private."),
         String::new(),
-        "next  change the rate if it is not yours, add a project, serve:".to_owned(),
+        "next  adjust the rate if needed, start the daemon, add a project:".to_owned(),
         format!("      bankd serve --data {folder}"),
         format!("      export BANK_SERVER=unix:{folder}/bankd.sock"),
         "      bank user add amy".to_owned(),

@@ -32,7 +32,7 @@ pub enum Proof {
 }
 
 /// Message for a verification that the daemon's stop interrupted.
-const STOPPED: &str = "the daemon was stopped before the proof was done";
+const STOPPED: &str = "the daemon was stopped before the verification finished";
 /// Steps of the database's machine between two looks at whether the daemon is stopping.
 const LOOK: i32 = 10_000;
 
@@ -139,7 +139,7 @@ impl Prover {
             return Proof::Failed(error.to_string());
         }
         while self.wait(WAIT).await.state == "running" {}
-        let none = || Proof::Failed("it did not come to its end".to_owned());
+        let none = || Proof::Failed("it did not finish".to_owned());
         self.fresh(Duration::MAX).unwrap_or_else(none)
     }
 
@@ -152,7 +152,7 @@ impl Prover {
     pub fn join(&self) {
         let thread = lock(&self.shared.thread).take();
         if thread.is_some_and(|thread| thread.join().is_err()) {
-            tracing::error!("the thread of a proof ended badly");
+            tracing::error!("the thread of a verification failed");
         }
     }
 
@@ -179,12 +179,12 @@ impl Prover {
                 told(&mut state, &report);
             }
             Err(_) if is_stopped => {
-                tracing::info!("stopped before the proof was done");
+                tracing::info!("stopped before the verification finished");
                 "stopped".clone_into(&mut state.state);
                 state.error = Some(STOPPED.to_owned());
             }
             Err(error) => {
-                tracing::error!(%error, "verify could not be ended");
+                tracing::error!(%error, "verify did not finish");
                 "failed".clone_into(&mut state.state);
                 state.error = Some(error.to_string());
             }

@@ -50,7 +50,7 @@ pub fn start_with(
     let unread = || format!("{file}: its journal cannot be read: `bankd verify --data {folder}`");
     if let Some(finding) = broken.with_context(unread)? {
         anyhow::bail!(
-            "{file}: {finding}. `bankd verify --data {folder}` lists all faults; \
+            "{file}: {finding}. `bankd verify --data {folder}` lists all findings; \
              restore the last good backup"
         );
     }

@@ -175,7 +175,7 @@ fn sound(dir: &DataDir) -> Result<(), Failure> {
         error: anyhow::anyhow!("the bank is not sound: {first}"),
         code: exit::REFUSED,
         hint: Some(format!(
-            "`bankd verify --data {folder}` tells all of it; --even-if-unsound signs it all the same"
+            "`bankd verify --data {folder}` lists all findings; --even-if-unsound signs the bank anyway"
         )),
     })
 }

@@ -43,7 +43,7 @@ fn verify(data: &Data) -> Result<u8, Failure> {
         say!("{example}");
     }
     if found.differing == 0 {
-        say!("ok: {} days of rollups are what usage comes to", found.rows);
+        say!("ok: {} days of rollups match the usage", found.rows);
         return Ok(exit::DONE);
     }
     say!("{} days of rollups differ", found.differing);
@@ -59,6 +59,6 @@ fn rebuild(data: &Data) -> Result<u8, Failure> {
     let failed = || format!("cannot write {}", database.display());
     let mut store = SqliteStore::open(&database, Policy::default()).with_context(failed)?;
     let rows = store.rebuild_rollups().with_context(failed)?;
-    say!("made {rows} days of rollups");
+    say!("created {rows} days of rollups");
     Ok(exit::DONE)
 }

@@ -21,8 +21,11 @@ pub(super) struct Stage {
 impl Stage {
     /// Finds the programs beside this one, and makes the directory with the scripts in it.
     pub(super) fn build() -> Result<Stage> {
-        let own = std::env::current_exe().context("where this program lies")?;
-        let programs = own.parent().context("where this program lies")?.to_owned();
+        let own = std::env::current_exe().context("cannot find the path of this program")?;
+        let programs = own
+            .parent()
+            .context("cannot find the path of this program")?
+            .to_owned();
         for name in ["bank", "nami-scripts"] {
             ensure!(
                 programs.join(name).is_file(),
@@ -41,7 +44,7 @@ impl Stage {
             )?;
         }
         fs::write(dir.join("nami.conf"), nami_conf(&dir))?;
-        say!("The demo plays in {}", dir.display());
+        say!("Demo directory: {}", dir.display());
         Ok(Stage {
             dir,
             programs,
@@ -60,7 +63,7 @@ impl Stage {
     }
 
     pub(super) fn show_document(document: &str) {
-        say!("\n# What the scheduler sends:");
+        say!("\n# Document from the scheduler:");
         say_all!("{document}");
     }
 
@@ -168,7 +171,7 @@ impl Stage {
         if keep {
             let daemon = self.daemon.take().context("the daemon")?;
             say!(
-                "\nThe daemon goes on running as process {}. Talk to it:",
+                "\nThe daemon keeps running as process {}. To send it requests:",
                 daemon.id()
             );
             say!("  export BANK_SERVER=unix:{dir}/bank-data/bankd.sock");

@@ -61,15 +61,14 @@ pub(super) fn wal(data: &DataDir) -> Found {
     if bytes <= WAL_LARGE {
         return Found::ok("log", said);
     }
-    let todo =
-        "somebody reads bank.db for a long time, and it cannot be written back: end what reads it";
+    let todo = "a long read of bank.db blocks the checkpoint: end the reading process";
     Found::of("log", State::Warn, said, todo)
 }
 
 /// Whether there is a backup, and how old it is.
 pub(super) fn backup(data: &DataDir, config: &Config) -> Found {
     if let Some(failure) = backup::failure(data) {
-        let todo = "mend what it names: the daemon tries again every 10 minutes";
+        let todo = "correct the named problem: the daemon tries again every 10 minutes";
         let said = format!("the daemon's own failed: {failure}");
         return Found::of("backup", State::Fail, said, todo);
     }
@@ -99,7 +98,7 @@ fn aged(
     let hours = now_us.saturating_sub(made_us).div_euclid(HOUR_US);
     let said = format!("{}, of {}", last.path, last.made_at);
     if !is_there(&last.path) {
-        let todo = "it is gone from there: look where it is, or make another";
+        let todo = "it is no longer there: find it, or make another";
         return Found::of(NAME, State::Warn, said, todo);
     }
     if hours > patience_h {

@@ -81,7 +81,7 @@ pub(super) fn keys(data: &DataDir, config: &Config, checkup: Option<&Checkup>) -
         .collect();
     if !strange.is_empty() {
         let said = format!("secrets of no key: {}", strange.join(", "));
-        return Found::of(NAME, State::Warn, said, "remove what nobody needs");
+        return Found::of(NAME, State::Warn, said, "remove the unused ones");
     }
     Found::ok(
         NAME,
@@ -181,7 +181,7 @@ fn waiting(folder: &Path) -> Option<Found> {
             NAME,
             State::Warn,
             said,
-            "beside each in quarantine/ lies its reason",
+            "quarantine/ contains the reason beside each document",
         ),
     })
 }

@@ -17,7 +17,7 @@ pub(super) fn scheduled(data: &DataDir, config: &Config) -> Vec<Found> {
     let mut found = vec![match schedule::check::all(config, &data.config()) {
         Ok(()) => Found::ok(NAME, format!("{count} scheduled, each can be asked for")),
         Err(error) => {
-            let todo = "mend it: the daemon does not start with it";
+            let todo = "correct it: the daemon does not start with it";
             Found::of(NAME, State::Fail, error, todo)
         }
     }];

@@ -41,11 +41,12 @@ fn judged(checkup: Option<&Checkup>, now: Timestamp, alone: bool) -> Found {
     {
         let recorded = format_rfc3339(recorded.0);
         let said = format!("it shows {shown}, and the bank has seen {recorded}");
-        let todo = "set the clock; until it is there again the bank's time stands still";
+        let todo = "set the clock; the bank's time does not advance until the clock reaches it";
         return Found::of(NAME, State::Fail, said, todo);
     }
     if alone {
-        let said = format!("it shows {shown}, and nobody has set it since the machine started");
+        let said =
+            format!("it shows {shown}, and it was not synchronised since the machine started");
         return Found::of(
             NAME,
             State::Warn,
@@ -66,7 +67,14 @@ pub(super) fn daemon(data: &DataDir, config: &Config) -> Found {
     let start = format!("`bankd serve --data {folder}`, or start its service");
     match is_locked(&data.lock()) {
         Ok(true) => {}
-        Ok(false) => return Found::of(NAME, State::Warn, format!("nobody serves {folder}"), start),
+        Ok(false) => {
+            return Found::of(
+                NAME,
+                State::Warn,
+                format!("no daemon serves {folder}"),
+                start,
+            );
+        }
         Err(error) => {
             let said = format!("{}: {error}", data.lock().display());
             return Found::of(
@@ -89,7 +97,7 @@ pub(super) fn daemon(data: &DataDir, config: &Config) -> Found {
         Ok(status) => Found::of(
             NAME,
             State::Fail,
-            format!("it serves, and says {status} on /readyz"),
+            format!("it serves, and returns {status} on /readyz"),
             "its log says why; a daemon that cannot write is started again",
         ),
         Err(error) => Found::of(
@@ -128,7 +136,7 @@ fn ready(socket: &Path) -> io::Result<u16> {
     stream.take(ANSWER_MAX).read_to_end(&mut answer)?;
     let answer = String::from_utf8_lossy(&answer);
     let status = answer.split(' ').nth(1).and_then(|word| word.parse().ok());
-    status.ok_or_else(|| io::Error::other("what came is no answer"))
+    status.ok_or_else(|| io::Error::other("the response is not valid HTTP"))
 }
 
 /// The certificates of AUDITOR's listener, where there is one.

@@ -102,7 +102,7 @@ impl Bank {
             SqliteStore::open(&data.database(), config.policy()).map_err(|e| said(&e))?;
         if let Some(finding) = store.broken_journal().map_err(|e| said(&e))? {
             return Err(refused(format!(
-                "{shown}: {finding}. `bankd verify --data {shown}` tells all that is wrong"
+                "{shown}: {finding}. `bankd verify --data {shown}` lists all findings"
             )));
         }
         store.prepare_for_bulk().map_err(|e| said(&e))?;
@@ -166,7 +166,7 @@ impl Bank {
         let ended = self.thread.join();
         let (summary, outcomes, quarantined) = taken?;
         if ended.is_err() {
-            return Err(std::io::Error::other("the writer ended badly"));
+            return Err(std::io::Error::other("the writer thread failed"));
         }
         let source = self.source;
         Ok(Done {

@@ -61,7 +61,7 @@ pub(super) fn find(
                 at_us,
             }),
             (None, None) => bail!(
-                "{}: its name tells no event: say --event charge, reserve, …",
+                "{}: its name contains no event: add --event charge, reserve, …",
                 path.display()
             ),
         }

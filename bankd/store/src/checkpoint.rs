@@ -83,7 +83,7 @@ pub fn prove_since(
 ) -> Result<Option<String>, Error> {
     let mut report = Report::default();
     if facts.transactions < proven {
-        let text = format!("transaction {proven} was there, and is not any more");
+        let text = format!("transaction {proven} existed before and is missing now");
         return Ok(Some(text));
     }
     let bank = bank::read(connection)?.bank;
@@ -96,7 +96,7 @@ pub fn prove_since(
     }
     if report.is_sound() && hex(&walk.books.head) != facts.head {
         let text = format!(
-            "transaction {}: its hash is not what the journal leads to",
+            "transaction {}: its hash does not match the journal",
             facts.transactions
         );
         return Ok(Some(text));
@@ -178,7 +178,7 @@ pub fn against(connection: &Connection, said: &Facts) -> Result<Vec<Finding>, Er
     };
     let uuid = bank::read(&snapshot)?.bank.uuid;
     if uuid != said.uuid {
-        let text = "checkpoint: it is of another bank".to_owned();
+        let text = "checkpoint: it belongs to another bank".to_owned();
         differs("bank", text, &said.uuid, &uuid);
         return Ok(found);
     }
@@ -197,7 +197,7 @@ pub fn against(connection: &Connection, said: &Facts) -> Result<Vec<Finding>, Er
     let is = head(&snapshot, said.transactions)?.unwrap_or_default();
     if is != said.head {
         let text = format!(
-            "checkpoint: history was written anew: transaction {} has another hash",
+            "checkpoint: the history was rewritten: transaction {} has another hash",
             said.transactions
         );
         differs("head", text, &said.head, &is);
@@ -211,7 +211,7 @@ pub fn against(connection: &Connection, said: &Facts) -> Result<Vec<Finding>, Er
         ("usages", said.usages, usages),
     ] {
         if expected != is {
-            let text = format!("checkpoint: there were other {what} by then");
+            let text = format!("checkpoint: the number of {what} differs");
             differs(what, text, &expected.to_string(), &is.to_string());
         }
     }
@@ -232,7 +232,7 @@ fn sums(connection: &Connection, said: &Facts, entries: i64) -> Result<Vec<Findi
             Some((count, sums)) => format!("{count} entries of {sums:?}"),
             None => "no entries".to_owned(),
         };
-        let text = format!("checkpoint: entries of kind {kind} came to something else");
+        let text = format!("checkpoint: entries of kind {kind} have other sums");
         let finding = Finding::new("checkpoint", kind, text);
         finding.differs(show(said.kinds.get(kind)), show(is.get(kind)))
     };
@@ -253,7 +253,7 @@ fn reference(connection: &Connection, said: &Facts) -> Result<Vec<Finding>, Erro
         let is = digest(connection, table, order)?;
         if *expected != is {
             let show = |(rows, digest): &(i64, String)| format!("{rows} rows of {digest}");
-            let text = format!("checkpoint: {table} is not as it was, and no command changed it");
+            let text = format!("checkpoint: {table} changed since, and no command changed it");
             let finding = Finding::new("checkpoint", table, text);
             found.push(finding.differs(show(expected), show(&is)));
         }

@@ -143,7 +143,9 @@ impl Error {
 fn database(error: &rusqlite::Error) -> String {
     let said = error.to_string();
     if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) {
-        return format!("{said}: somebody has it alone, as an import into the folder does");
+        return format!(
+            "{said}: another process has exclusive access, such as an import into the folder"
+        );
     }
     if said.starts_with("database") {
         said

@@ -101,7 +101,7 @@ impl SqliteStore {
         let mode = "PRAGMA journal_mode = TRUNCATE";
         let mode: String = self.connection.query_row(mode, [], |r| r.get(0))?;
         if mode != "truncate" {
-            let why = "the database cannot be had alone: who else has it open?";
+            let why = "exclusive access to the database failed: another process has it open";
             return Err(Error::NotABank(why.to_owned()));
         }
         self.bulk = Some(0);

@@ -154,7 +154,7 @@ pub(crate) fn count_tries(spool: &Spool, report: &mut Report) -> Result<()> {
         if tries < MAX_TRIES {
             continue;
         }
-        let reason = format!("set aside after {tries} tries: {why}");
+        let reason = format!("moved to quarantine after {tries} tries: {why}");
         match spool.quarantine(&name, &reason) {
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             other => other?,

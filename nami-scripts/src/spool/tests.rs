@@ -325,11 +325,14 @@ fn a_document_that_always_fails_is_set_aside() {
     assert_eq!(sent, ["k1"]);
     assert_eq!((report.quarantined, report.left), (1, 1));
     let why = report.waiting().unwrap();
-    assert!(why.starts_with("1 document set aside after 10 tries: internal error: x"));
+    assert!(why.starts_with("1 document moved to quarantine after 10 tries: internal error: x"));
     let folder = spool.quarantine_folder().unwrap();
     let reason = names(&folder).into_iter().find(|n| n.ends_with(".reason"));
     let reason = std::fs::read_to_string(folder.join(reason.unwrap())).unwrap();
-    assert_eq!(reason, "set aside after 10 tries: internal error: x\n");
+    assert_eq!(
+        reason,
+        "moved to quarantine after 10 tries: internal error: x\n"
+    );
     assert!(names(&spool.folder).iter().all(|n| !n.contains("tries")));
     assert_eq!(run(spool, |_| done()).1, ["k2"]);
 }

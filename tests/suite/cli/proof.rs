@@ -121,8 +121,8 @@ fn offline_proof_names_table_row_and_what_to_do() {
     assert_eq!(ran.exit, 1);
     for expected in [
         "allocation 2: amount is",
-        "the journal has",
-        "hint: the journal says",
+        "the journal says",
+        "hint: the journal has the right value",
     ] {
         assert!(ran.stdout.contains(expected), "{}", ran.stdout);
     }
@@ -354,7 +354,7 @@ fn a_proof_that_the_daemons_end_ends_is_no_error() {
         assert!(faults.is_empty(), "{faults:?}");
         let told = log
             .lines()
-            .find(|line| line.contains("stopped before the proof was done"));
+            .find(|line| line.contains("stopped before the verification finished"));
         assert!(told.is_none_or(|line| line.contains("INFO")), "{told:?}");
         let is_told = told.is_some();
         bank.start();

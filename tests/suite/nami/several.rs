@@ -98,7 +98,7 @@ fn one_that_may_be_taken_yet_is_not_lost_with_one_that_never_will_be() {
         .body(body.as_bytes())
         .run()
         .expect(0, "")
-        .says(&["kept in the spool"]);
+        .says(&["stored in the spool"]);
     let drain = || bank.call("drain").over_tcp(&bank.tcp()).run();
     drain();
     assert_eq!((bank.spooled(), bank.quarantined()), (1, 0));

@@ -60,7 +60,7 @@ impl Names {
         let day = NaiveDate::from_ymd_opt(2026, 11, 22).unwrap_or_default();
         if dated(&name, &written(day, &name).unwrap_or_default()) != Some(day) {
             return Err(format!(
-                "{name:?} does not tell the day, as %Y%m%d or events.%a_%b_%d_%Y do"
+                "{name:?} does not contain the day, as %Y%m%d or events.%a_%b_%d_%Y do"
             ));
         }
         Ok(Self::Dated {

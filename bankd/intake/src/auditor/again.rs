@@ -86,7 +86,7 @@ impl Again {
                 })?;
                 let creator = Some(known.creator.as_str()).filter(|creator| !creator.is_empty());
                 if creator.is_some() && creator != self.creator() {
-                    let why = format!("{:?} was created by somebody else", end.record_id);
+                    let why = format!("{:?} was created by another client", end.record_id);
                     return Err(Kept::Refused(why));
                 }
                 let start = Time::of_micros(known.start);

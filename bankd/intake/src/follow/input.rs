@@ -104,7 +104,7 @@ impl Input {
             Err(e) => return Err(e),
         };
         if !is_regular {
-            let why = "is no regular file: only those can be followed";
+            let why = "is not a regular file; only regular files can be followed";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
         let file = match File::open(path) {

@@ -238,7 +238,7 @@ impl Worker {
                 let path = file.display();
                 tracing::warn!(
                     %source, %path, read,
-                    "a followed file is gone: what was written to it since is not taken; \
+                    "a followed file is gone: later lines in it are not read; \
                      `bank import` takes it if it is found"
                 );
             }
@@ -246,7 +246,7 @@ impl Worker {
                 let (path, why) = (file.display(), why.word());
                 tracing::warn!(
                     %source, %path, why,
-                    "a file beside a followed file is not read; `bank import` takes it"
+                    "a file beside a followed file is not read; use `bank import` for it"
                 );
             }
         }
@@ -320,7 +320,7 @@ impl Taker for Teller {
             && let Err(error) = self.writer.keep_reading(source.clone(), reading)
         {
             // Whoever reads a line again says how: nothing else depends on it.
-            tracing::warn!(%source, %error, "how a followed file is read is not kept");
+            tracing::warn!(%source, %error, "cannot store the read options of a followed file");
         }
         Ok(())
     }

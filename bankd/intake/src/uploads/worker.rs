@@ -88,7 +88,7 @@ pub(super) fn run(
         && let Err(error) = writer.keep_reading(source, reading)
     {
         // Whoever reads a line again says how: nothing else depends on it.
-        tracing::warn!(%error, "how an import was read is not kept");
+        tracing::warn!(%error, "cannot store the read options of an import");
     }
     done
 }
@@ -127,7 +127,8 @@ fn read(work: Work, pieces: Receiver<Piece>, progress: &Progress) -> Result<Done
     let extra = sink.judge(&place, extra)?;
     let (summary, outcomes, quarantined) = intake.close(extra).map_err(|e| not_taken(&e))?;
     if summary.has_overflown() {
-        let why = "the sums leave the range of exact numbers: a record states what cannot be";
+        let why =
+            "the sums exceed the range of exact numbers: a record contains an impossible value";
         let (code, detail) = ("bad_value", why.to_owned());
         return Err(Failed { code, detail });
     }

@@ -320,7 +320,7 @@ impl Look {
                 },
                 amount: None,
                 says: format!(
-                    "collector {}: not heard{}",
+                    "collector {}: no data received{}",
                     source.name,
                     last.unwrap_or_default()
                 ),

@@ -81,7 +81,7 @@ async fn wait(child: &mut Child, ends: &mut Signal, limit: Duration) -> Ended {
                 Err(error) => return Ended::Not(error.to_string()),
             }
             if ends.recv().await.is_none() {
-                return Ended::Not("nobody tells when it ends".to_owned());
+                return Ended::Not("its end cannot be observed".to_owned());
             }
         }
     });

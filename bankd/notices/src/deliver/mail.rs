@@ -53,7 +53,7 @@ pub(super) fn write(
     }
     let subject = match events {
         [only] => only.event.says.clone(),
-        all => format!("{} events want attention", all.len()),
+        all => format!("{} alerts", all.len()),
     };
     let _ = writeln!(text, "Subject: {}", encoded(&format!("[bank] {subject}")));
     let _ = writeln!(
@@ -82,7 +82,7 @@ pub(super) fn write(
         let _ = writeln!(text, "and {more} more.\n");
     }
     text.push_str(
-        "`bank attention ls` shows what stands, `bank journal` how it came.\n\
+        "`bank attention ls` lists open alerts, `bank journal` their causes.\n\
          Your site's staff can switch this off.\n",
     );
     Some(text.into_bytes())

@@ -61,14 +61,14 @@ impl Child<'_> {
         if text.len() > self.most {
             let mib = self.most >> 20;
             return Err(Trouble::Failed(format!(
-                "its text is longer than {mib} MiB"
+                "its output is longer than {mib} MiB"
             )));
         }
         if !status.success() {
             let said = complaint.recv_timeout(LOOK).unwrap_or_default();
             let said = String::from_utf8_lossy(&said).into_owned();
             let first = said.lines().find(|line| !line.trim().is_empty());
-            let first = first.unwrap_or("it said nothing");
+            let first = first.unwrap_or("it printed no error");
             let first = first.strip_prefix("bank: ").unwrap_or(first);
             return Err(Trouble::Failed(format!("{first} ({status})")));
         }
@@ -160,7 +160,7 @@ mod tests {
         };
         let said = failed("echo 'bank: no project \"x\"' >&2; echo hint >&2; exit 4");
         assert_eq!(said, "no project \"x\" (exit status: 4)");
-        assert_eq!(failed("exit 1"), "it said nothing (exit status: 1)");
+        assert_eq!(failed("exit 1"), "it printed no error (exit status: 1)");
         // Error output larger than a pipe buffer does not block the program.
         let many = failed("yes bank: no | head -c 300000 >&2; exit 2");
         assert_eq!(many, "no (exit status: 2)");
@@ -172,7 +172,9 @@ mod tests {
         let large = shell("head -c 2097153 /dev/zero", long, 1 << 21, false);
         assert_eq!(
             large,
-            Err(Trouble::Failed("its text is longer than 2 MiB".to_owned()))
+            Err(Trouble::Failed(
+                "its output is longer than 2 MiB".to_owned()
+            ))
         );
         let fits = shell("head -c 2097152 /dev/zero", long, 1 << 21, false).unwrap();
         assert_eq!(fits.len(), 1 << 21);

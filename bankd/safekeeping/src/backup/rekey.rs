@@ -35,7 +35,7 @@ pub(super) fn switch_off(database: &Path) -> Result<Vec<String>> {
     });
     writer.stop();
     if thread.join().is_err() {
-        bail!("the writer ended badly");
+        bail!("the writer thread failed");
     }
     done
 }

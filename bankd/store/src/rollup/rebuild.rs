@@ -349,9 +349,9 @@ pub fn compare(connection: &Connection) -> Result<Compared, Error> {
         };
         let named = if order.is_gt() { &ought } else { &is };
         let what = match order {
-            std::cmp::Ordering::Less => Some("no usage comes to it"),
+            std::cmp::Ordering::Less => Some("no usage matches it"),
             std::cmp::Ordering::Greater => Some("it is missing"),
-            std::cmp::Ordering::Equal if is != ought => Some("it is not what usage comes to"),
+            std::cmp::Ordering::Equal if is != ought => Some("it differs from the usage"),
             std::cmp::Ordering::Equal => None,
         };
         if let (Some(what), Some(line)) = (what, named) {

@@ -24,7 +24,7 @@ fn proposed(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let id: i64 = row.get(0)?;
-        let text = format!("proposal {id}: its row is not what transaction {id} says");
+        let text = format!("proposal {id}: its row differs from transaction {id}");
         report.find(Finding::new("proposal", id, text));
     }
     Ok(())
@@ -47,7 +47,7 @@ fn decided(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let (id, state): (i64, String) = (row.get(0)?, row.get(1)?);
-        let text = format!("proposal {id}: it is {state}, and no transaction says so");
+        let text = format!("proposal {id}: it is {state}, but no transaction records it");
         report.find(Finding::new("proposal", id, text));
     }
     Ok(())
@@ -66,7 +66,7 @@ fn undecided(connection: &Connection, report: &mut Report) -> Result<(), Error> 
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let id: i64 = row.get(0)?;
-        let text = format!("proposal {id}: it is open, and somebody has decided it");
+        let text = format!("proposal {id}: it is open, but a decision is recorded");
         report.find(Finding::new("proposal", id, text));
     }
     Ok(())

@@ -32,7 +32,7 @@ fn follow(connection: &Connection, report: &mut Report) -> Result<Raised, Error>
         if !fits {
             let topic = &event.topic;
             let text = format!(
-                "transaction {}: it has {} {} of {}, which does not follow from what was raised",
+                "transaction {}: it has {} {} of {}, which does not follow from the open alerts",
                 tx.0,
                 event.turn.word(),
                 topic.kind.word(),
@@ -83,7 +83,7 @@ fn raised(connection: &Connection, open: &Raised, report: &mut Report) -> Result
             Some(events) if events == found => {}
             Some(_) => {
                 let text =
-                    format!("attention {topic}: its transactions are not those of its events");
+                    format!("attention {topic}: its transactions differ from those of its events");
                 report.find(Finding::new("attention", topic, text));
             }
             None => {
@@ -129,7 +129,7 @@ fn notices(connection: &Connection, report: &mut Report) -> Result<(), Error> {
             all = all && known.exists([tx])?;
         }
         if !all {
-            let text = format!("notice {id}: what it tells or brings is not there");
+            let text = format!("notice {id}: its event or report is missing");
             report.find(Finding::new("notice", id, text));
         }
         if state == "sent" && (attempts < 1 || tried.is_none()) {
@@ -153,7 +153,7 @@ fn targets(connection: &Connection, report: &mut Report) -> Result<(), Error> {
         let (made, removed, there): (i64, i64, i64) = (row.get(1)?, row.get(2)?, row.get(3)?);
         if made.checked_sub(removed) != Some(there) {
             let text = format!(
-                "target {name:?}: {made} notices were made and {removed} removed, {there} are there"
+                "target {name:?}: {made} notices were made and {removed} removed, but {there} exist"
             );
             report.find(Finding::new("target", &name, text));
         }

@@ -76,7 +76,7 @@ fn portions(
         if is != says {
             let zero = |sum: Option<&i128>| sum.copied().unwrap_or(0);
             let (lien, allocation) = (key.0.0, key.1.0);
-            let text = format!("lien {lien}: what it holds of allocation {allocation} is wrong");
+            let text = format!("lien {lien}: its hold on allocation {allocation} is wrong");
             let finding = Finding::new("lien_allocation", lien, text);
             report.find(finding.differs(zero(says), zero(is)));
         }
@@ -110,7 +110,7 @@ fn allocations(
         let id = allocation.id.0;
         missing.remove(&allocation.id);
         if allocation.last_entry != books.last.get(&allocation.id).map(|(id, ..)| *id) {
-            let text = format!("allocation {id}: its last entry is not the journal's");
+            let text = format!("allocation {id}: its last entry differs from the journal");
             report.find(Finding::new("allocation", id, text));
         }
         // The bank's own allocation was there before the journal, and may have no entry.
@@ -118,7 +118,7 @@ fn allocations(
         let own = bank_core::book::suspense_allocation();
         let is_born = allocation.id == own.id && allocation.account == own.account;
         if owner.map_or(!is_born, |owner| *owner != allocation.account) {
-            let text = format!("allocation {id}: its account is not the one that the journal says");
+            let text = format!("allocation {id}: its account differs from the journal");
             let says = owner.map_or_else(|| "none".to_owned(), |owner| owner.0.to_string());
             let finding = Finding::new("allocation", id, text);
             report.find(finding.differs(says, allocation.account.0));
@@ -127,7 +127,7 @@ fn allocations(
     }
     for id in missing {
         let text = format!(
-            "allocation {}: it is missing, and the journal has entries of it",
+            "allocation {}: it is missing, but the journal has entries of it",
             id.0
         );
         report.find(Finding::new("allocation", id.0, text));
@@ -188,7 +188,8 @@ fn whole(allocations: &[Allocation], books: &Books, report: &mut Report) {
     let names = ["amount", "held", "active", "shadow", "shadow held"];
     for ((name, says), is) in names.into_iter().zip(says).zip(is) {
         if says != is {
-            let text = format!("the bank: {name} of all allocations is not that of all entries");
+            let text =
+                format!("the bank: {name} of all allocations differs from that of all entries");
             report.find(Finding::new("allocation", "all", text).differs(says, is));
         }
     }
@@ -215,16 +216,16 @@ pub(super) fn billed(connection: &Connection, report: &mut Report) -> Result<(),
         ] {
             let (is, says): (i64, i64) = (row.get(column)?, row.get(sum)?);
             if is != says {
-                let text = format!("instance {id}: {what} {is}, its usage says {says}");
+                let text = format!("instance {id}: {what} {is}, its usage records {says}");
                 report.find(Finding::new("instance", id, text).differs(says, is));
             }
         }
         if !row.get::<_, bool>(7)? {
-            let text = format!("instance {id}: its last usage is not the newest of its usage");
+            let text = format!("instance {id}: its last usage row is not its newest one");
             report.find(Finding::new("instance", id, text));
         }
         if !row.get::<_, Option<bool>>(8)?.unwrap_or(true) {
-            let text = format!("instance {id}: its mode is not that of its first usage");
+            let text = format!("instance {id}: its mode differs from that of its first usage row");
             report.find(Finding::new("instance", id, text));
         }
     }
@@ -243,7 +244,7 @@ fn orphans(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let (table, id, instance): (String, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        let text = format!("instance {instance}: it is missing, and {table} {id} is about it");
+        let text = format!("instance {instance}: it is missing, but {table} {id} refers to it");
         report.find(Finding::new("instance", instance, text));
     }
     Ok(())

@@ -45,14 +45,14 @@ fn sums(connection: &Connection, report: &mut Report) -> Result<(), Error> {
             report.find(Finding::new(
                 "entry",
                 tx,
-                format!("transaction {tx}: its entries are not what it counts"),
+                format!("transaction {tx}: its entries differ from its counts"),
             ));
         }
         if held > counted || (is_whole && amount != said("amount")) {
             report.find(Finding::new(
                 "usage_identity",
                 tx,
-                format!("transaction {tx}: its finished uses are not what it counts"),
+                format!("transaction {tx}: its finished uses differ from its counts"),
             ));
         }
     }
@@ -109,7 +109,7 @@ fn lines(connection: &Connection, report: &mut Report) -> Result<(), Error> {
             report.find(Finding::new(
                 "raw_block",
                 id,
-                format!("transaction {tx}: its lines are not those that it was made of"),
+                format!("transaction {tx}: its stored lines differ from the imported ones"),
             ));
         }
     }

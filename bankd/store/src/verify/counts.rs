@@ -22,7 +22,7 @@ pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), 
         });
         let wrong = match (read, is_whole) {
             (Err(_), _) => "its counts cannot be read",
-            (Ok(()), false) => "it counts jobs of nobody whom its collector named",
+            (Ok(()), false) => "it counts jobs of a user that its collector did not name",
             (Ok(()), true) => continue,
         };
         report.find(Finding::new(

@@ -126,28 +126,28 @@ impl Finding {
             }
             "tx" | "entry" | "usage" | "correction" | "reversal" | "shape" | "presence"
             | "record" | "extent" | "tally" | "proof_start" => {
-                "somebody or something changed the journal: keep the file as it is, restore the \
-                 newest backup that verifies, and enter again what came after it"
+                "the journal was changed: keep the file as it is, restore the \
+                 newest backup that verifies, and enter later commands again"
             }
             "rollup" | "rollup_key" | "rollup_hour" | "rollup_month" => {
                 "stop bankd and run `bankd rollup rebuild`; the journal and backups are not affected"
             }
             "waypoint" | "waypoint_sum" | "waypoint_late" => {
-                "stop bankd and run `bankd rollup rebuild`, which makes balance snapshots anew too; \
+                "stop bankd and run `bankd rollup rebuild`, which also rebuilds balance snapshots; \
                  the journal and backups are not affected"
             }
             "checkpoint" => {
-                "ask who had the file since the checkpoint was made: keep both, and restore the \
-                 newest backup that verifies against it"
+                "find out who had access to the file since the checkpoint: keep both, and restore \
+                 the newest backup that verifies against it"
             }
             "allocation" | "instance" | "lien" | "lien_allocation" | "idempotency"
             | "billed_window" | "removal" | "quote" => {
-                "the journal says what is right, and nothing changes a row in place: restore the \
-                 newest backup that verifies, and enter again what came after it"
+                "the journal has the right value, and no command changes a row in place: restore the \
+                 newest backup that verifies, and enter later commands again"
             }
             _ => {
-                "look at what it says now (`bank … show`); set what is wrong again by command, \
-                 which seals it anew, or restore the newest backup that verifies"
+                "check the current values (`bank … show`); set wrong values again by command, \
+                 which seals the row again, or restore the newest backup that verifies"
             }
         }
     }

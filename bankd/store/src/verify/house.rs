@@ -29,7 +29,7 @@ pub(super) fn schema(connection: &Connection, report: &mut Report) -> Result<(),
                 report.find(Finding::new("schema", name, text));
             }
             Some(other) if other != sql => {
-                let text = format!("{name}: it is not what the migrations make it");
+                let text = format!("{name}: it differs from the schema of the migrations");
                 report.find(Finding::new("schema", name, text));
             }
             Some(_) => {}
@@ -65,7 +65,7 @@ fn migrations(connection: &Connection, report: &mut Report) -> Result<(), Error>
         let word = |known: Option<&String>| known.map_or("none", String::as_str).to_owned();
         let (expected, found) = (word(should.get(number)), word(is.get(number)));
         if expected != found {
-            let text = format!("migration {number}: it is not the one of this program");
+            let text = format!("migration {number}: it differs from the migration in this program");
             let finding = Finding::new("migration", number, text);
             report.find(finding.differs(expected, found));
         }

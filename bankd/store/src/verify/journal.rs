@@ -156,7 +156,7 @@ impl Walk {
         }
         let has_more = seen == most;
         if let (Some((tx, _)), false) = (&beside.entry, has_more) {
-            let text = format!("transaction {tx}: missing, but its entries are there");
+            let text = format!("transaction {tx}: missing, but its entries exist");
             report.find(Finding::new("entry", tx, text));
         }
         if let (Some(usage), false) = (&beside.usage, has_more) {
@@ -272,7 +272,7 @@ impl Walk {
         let made = chain.finish();
         if previous != self.books.head || stored != made || !in_order || !in_order_too {
             let text = format!(
-                "transaction {id}: its hash is wrong: it or what lies before it was changed"
+                "transaction {id}: its hash is wrong: it or an earlier transaction was changed"
             );
             let finding = Finding::new("tx", id, text);
             report.find(if stored == made {

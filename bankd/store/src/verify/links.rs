@@ -39,7 +39,7 @@ pub(super) fn references(connection: &Connection, report: &mut Report) -> Result
         let (table, id): (String, Option<i64>) = (row.get(0)?, row.get(1)?);
         let of: String = row.get(2)?;
         let id = id.map_or_else(|| "?".to_owned(), |id| id.to_string());
-        let text = format!("{table} {id}: it refers to a row of {of} that is not there");
+        let text = format!("{table} {id}: it refers to a missing row of {of}");
         report.find(Finding::new("", "", text));
     }
     Ok(())
@@ -50,7 +50,7 @@ pub(super) fn unmapped(connection: &Connection, report: &mut Report) -> Result<(
     let sql = "SELECT CAST(w.identity AS TEXT) FROM unmapped w
                WHERE NOT EXISTS (SELECT 1 FROM usage_identity u WHERE u.id = w.identity)";
     each(connection, report, "unmapped", sql, |id| {
-        format!("finished use {id}: it waits for a project, and is not there")
+        format!("finished use {id}: it waits for a project, but its row is missing")
     })
 }
 
@@ -64,7 +64,7 @@ pub(super) fn answers(connection: &Connection, report: &mut Report) -> Result<()
             AND coalesce(t.instance, 0) NOT IN
                 (SELECT instance FROM usage_identity WHERE instance IS NOT NULL)";
     each(connection, report, "idempotency", sql, |key| {
-        format!("answer {key}: the answer to a charge is not kept for ever")
+        format!("answer {key}: the answer to a charge has an expiry time")
     })
 }
 
@@ -78,7 +78,7 @@ pub(super) fn records(connection: &Connection, report: &mut Report) -> Result<()
     let sql = "SELECT CAST(r.id AS TEXT) FROM record r LEFT JOIN usage u ON u.id = r.number
                WHERE u.id IS NULL";
     each(connection, report, "record", sql, |id| {
-        format!("record {id}: the usage that it is about is missing")
+        format!("record {id}: its usage is missing")
     })
 }
 
@@ -87,7 +87,7 @@ pub(super) fn exports(connection: &Connection, report: &mut Report) -> Result<()
     let sql = "SELECT CAST(u.id AS TEXT) FROM usage_identity u
                WHERE u.revision > 0 AND NOT EXISTS (SELECT 1 FROM use_change c WHERE c.identity = u.id)";
     each(connection, report, "use_change", sql, |id| {
-        format!("finished use {id}: it was amended, and exports do not know it")
+        format!("finished use {id}: it was amended, but exports do not list it")
     })?;
     let sql = "SELECT kind FROM swf_id GROUP BY kind
                HAVING min(number) <> 1 OR max(number) <> count(*)";
@@ -104,7 +104,7 @@ pub(super) fn removals(connection: &Connection, report: &mut Report) -> Result<(
         OR EXISTS (SELECT 1 FROM presence p
             WHERE p.account = r.account AND p.tx > r.tx AND p.there = 0)";
     each(connection, report, "removal", sql, |account| {
-        format!("account {account}: the transaction that removed it last is another")
+        format!("account {account}: its removal is recorded with another transaction")
     })
 }
 
@@ -124,7 +124,7 @@ pub(super) fn quarantine(connection: &Connection, report: &mut Report) -> Result
     let says: (i64, i64) = (row.get(0)?, row.get(1)?);
     let is: (i64, i64, i64) = (row.get(2)?, row.get(3)?, row.get(4)?);
     if (is.0, is.1) != says || is.1 != is.2 {
-        let text = "quarantine: its totals are not what it holds".to_owned();
+        let text = "quarantine: its totals differ from its contents".to_owned();
         let show = |rows: i64, bytes: i64| format!("{rows} lines of {bytes} bytes");
         let finding = Finding::new("quarantine_total", 1, text);
         report.find(finding.differs(show(is.0, is.1), show(says.0, says.1)));
@@ -137,7 +137,7 @@ pub(super) fn auditor(connection: &Connection, report: &mut Report) -> Result<()
     let sql = "SELECT CAST(v.record AS TEXT) FROM auditor_value v
         LEFT JOIN auditor_record r ON r.id = v.record WHERE r.end_at IS NOT v.end_at";
     each(connection, report, "auditor_value", sql, |record| {
-        format!("record {record} of AUDITOR: it is found by its values with another end")
+        format!("record {record} of AUDITOR: its values have another end")
     })?;
     let mut values = connection
         .prepare("SELECT 1 FROM auditor_value WHERE pair = ?1 AND end_at = ?2 AND record = ?3")?;
@@ -149,7 +149,7 @@ pub(super) fn auditor(connection: &Connection, report: &mut Report) -> Result<()
         for pair in pairs(row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?) {
             expected = expected.saturating_add(1);
             if !values.exists((pair, end, id))? {
-                let text = format!("record {id} of AUDITOR: a value does not lead to it");
+                let text = format!("record {id} of AUDITOR: one of its values is missing");
                 report.find(Finding::new("auditor_value", id, text));
             }
         }
@@ -157,7 +157,7 @@ pub(super) fn auditor(connection: &Connection, report: &mut Report) -> Result<()
     let sql = "SELECT count(*) FROM auditor_value";
     let found: i64 = connection.query_row(sql, [], |r| r.get(0))?;
     if found != expected {
-        let text = "records of AUDITOR: there are values of no record".to_owned();
+        let text = "records of AUDITOR: some values have no record".to_owned();
         report.find(Finding::new("auditor_value", "all", text).differs(expected, found));
     }
     Ok(())

@@ -51,7 +51,7 @@ fn reversals(connection: &Connection, report: &mut Report) -> Result<(), Error> 
             "reversal",
             of,
             format!(
-                "transaction {tx}: it reverses {of}, which is not there or is reversed otherwise"
+                "transaction {tx}: it reverses {of}, which is missing or reversed by another transaction"
             ),
         ));
     }
@@ -80,7 +80,7 @@ fn corrections(connection: &Connection, report: &mut Report) -> Result<(), Error
             report.find(Finding::new(
                 "correction",
                 entry,
-                format!("entry {entry}: it takes {of} back, and one of them is missing"),
+                format!("entry {entry}: it reverses {of}, but one of them is missing"),
             ));
             continue;
         };
@@ -91,7 +91,7 @@ fn corrections(connection: &Connection, report: &mut Report) -> Result<(), Error
             report.find(Finding::new(
                 "correction",
                 of,
-                format!("entry {of}: it is taken back twice"),
+                format!("entry {of}: it is reversed twice"),
             ));
         }
         let (back, was): (i64, i64) = (row.get(3)?, row.get(4)?);
@@ -104,7 +104,7 @@ fn corrections(connection: &Connection, report: &mut Report) -> Result<(), Error
             report.find(Finding::new(
                 "correction",
                 of,
-                format!("entry {of}: {back} of it is taken back, and it is {was}"),
+                format!("entry {of}: {back} of it is reversed, but it is {was}"),
             ));
         }
     }
@@ -131,7 +131,7 @@ fn billed(connection: &Connection, report: &mut Report) -> Result<(), Error> {
             report.find(Finding::new(
                 "instance",
                 id,
-                format!("instance {id}: billed {billed}, its entries say {says}"),
+                format!("instance {id}: billed {billed}, its entries record {says}"),
             ));
         }
     }

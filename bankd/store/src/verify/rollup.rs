@@ -66,7 +66,7 @@ fn months(connection: &Connection, report: &mut Report) -> Result<(), Error> {
                 continue;
             }
             let text = format!(
-                "rollups of month {month} from 1970, key {key}: the month is not what its days are"
+                "rollups of month {month} from 1970, key {key}: the month differs from its days"
             );
             let show = |sums: Option<&Sums>| sums.map(|s| format!("{:?}", s.0)).unwrap_or_default();
             let finding = Finding::new("rollup", format!("{month} {key}"), text);
@@ -81,7 +81,7 @@ fn wrong(report: &mut Report, name: &Name, should: Option<&Total>, is: Option<&T
     let ([project, user, machine, ..], account) = name;
     let text = format!(
         "rollups of project {project:?}, user {user:?}, machine {machine:?}, account {account}: \
-         not what usage comes to; `bankd rollup rebuild` makes them anew"
+         the rows differ from the usage; `bankd rollup rebuild` rebuilds them"
     );
     let show = |total: Option<&Total>| total.map(|t| format!("{:?} {}", t.sums.0, t.days));
     let (should, is) = (
@@ -147,8 +147,7 @@ fn standing(connection: &Connection, report: &mut Report) -> Result<BTreeMap<Nam
         let held = Sums(of_hours.0.map(|figure| stored(figure).into()));
         let is_same = of_day.with(Measure::Running, held.get(Measure::Running)) == held;
         let Some((_, total)) = keys.get_mut(&key).filter(|_| is_same) else {
-            let text =
-                format!("rollups of day {day}, key {key}: the day is not what its hours are");
+            let text = format!("rollups of day {day}, key {key}: the day differs from its hours");
             report.find(Finding::new("rollup", format!("{day} {key}"), text));
             continue;
         };

@@ -20,9 +20,9 @@ pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), 
         let (id, name, period): (i64, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let of = format!("report {id}, {name} {period}");
         for (column, wrong) in [
-            (3, "its period, its turn or when it was made cannot be"),
-            (4, "its text is not as long as it was"),
-            (5, "its text is kept, and nobody gets it"),
+            (3, "its period, order or creation time is impossible"),
+            (4, "its text has another length"),
+            (5, "its text is stored, but it has no recipient"),
         ] {
             if !row.get::<_, bool>(column)? {
                 report.find(Finding::new("report_run", id, format!("{of}: {wrong}")));

@@ -77,7 +77,7 @@ pub(super) fn numbers(connection: &Connection, report: &mut Report) -> Result<()
         let sql = format!("SELECT count(*), coalesce(max(id), 0) FROM {table}");
         let is: (i64, i64) = connection.query_row(&sql, [], |r| Ok((r.get(0)?, r.get(1)?)))?;
         if is != (1, 1) {
-            let text = format!("{table}: it has other rows than its one");
+            let text = format!("{table}: it must have exactly one row");
             report.find(Finding::new(table, 1, text).differs(1, is.0));
         }
     }
@@ -129,7 +129,7 @@ pub(super) fn tallies(connection: &Connection, report: &mut Report) -> Result<()
     while let Some(row) = rows.next()? {
         let (name, says): (String, (i64, i64)) = (row.get(0)?, (row.get(1)?, row.get(2)?));
         let Some((table, column)) = tally::counted().find(|(table, _)| *table == name) else {
-            let text = format!("{name}: nothing of this name is counted");
+            let text = format!("{name}: no counted table has this name");
             report.find(Finding::new("tally", name, text));
             continue;
         };

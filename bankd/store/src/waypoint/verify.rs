@@ -85,7 +85,7 @@ pub(crate) fn check(connection: &Connection) -> Result<Vec<String>, Error> {
     }
     if let Some((n, allocation, ..)) = stored.waiting.filter(|_| walk.findings.is_empty()) {
         walk.find(format!(
-            "waypoint {n}: it is not there, but its sum of allocation {allocation} is"
+            "waypoint {n}: it is missing, but its sum of allocation {allocation} is"
         ));
     }
     walk.compare_late()?;
@@ -162,7 +162,7 @@ impl Walk<'_> {
         let next = (place.entry + 1, place.tx);
         let goes_on: bool = statement.query_row(next, |r| r.get(0))?;
         if last != (place.tx, place.entry) || from_at != place.from_at || goes_on {
-            self.find(format!("waypoint {}: it is not where it says", place.n));
+            self.find(format!("waypoint {}: its position is wrong", place.n));
         }
         Ok(())
     }
@@ -178,7 +178,7 @@ impl Walk<'_> {
                 let said = own.sums;
                 self.find(format!(
                     "waypoint {n}: allocation {allocation} is {sums:?} behind entry {entry}, \
-                     the journal says {said:?}"
+                     the journal gives {said:?}"
                 ));
             }
         }
@@ -209,7 +209,7 @@ impl Walk<'_> {
         }
         if let Some((.., entry)) = self.late.first() {
             self.find(format!(
-                "entry {entry}: it was late, and no waypoint says so"
+                "entry {entry}: it was late, but no waypoint lists it"
             ));
         }
         Ok(())

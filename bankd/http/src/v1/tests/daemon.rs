@@ -58,7 +58,7 @@ impl Daemon {
                 services.writer.stop();
                 services.writer_thread.wait()
             });
-            anyhow::ensure!(ended.await?, "the writer ended badly");
+            anyhow::ensure!(ended.await?, "the writer thread failed");
             Ok(())
         });
         Daemon {
