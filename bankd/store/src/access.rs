@@ -1,4 +1,4 @@
-//! Who may do what, in and out: roles of people, limits, what was moved on a day, proposals.
+//! Permissions: roles of people, limits, amounts moved per day, proposals; reading and writing.
 
 use super::{Error, codec, seal};
 use bank_core::amount::Amount;
@@ -78,7 +78,7 @@ pub(super) fn write_grant(connection: &Connection, g: &Grant) -> Result<usize, E
     )?)
 }
 
-/// The two columns that say whom a limit is for.
+/// The two columns that name the subject of a limit.
 pub(super) fn subject(of: &LimitOf) -> (&'static str, &str) {
     match of {
         LimitOf::Role(role) => ("role", role.word()),
@@ -106,7 +106,7 @@ pub(super) fn remove_limit(connection: &Connection, of: &LimitOf) -> Result<usiz
     Ok(connection.execute(sql, [kind, name])?)
 }
 
-/// Writes proposals, and what somebody moved.
+/// Writes proposals, and the amounts that a person moved.
 pub(super) fn write(connection: &Connection, effects: &Effects) -> Result<(), Error> {
     for proposal in &effects.proposals {
         write_proposal(connection, proposal)?;
@@ -117,7 +117,7 @@ pub(super) fn write(connection: &Connection, effects: &Effects) -> Result<(), Er
     }
 }
 
-/// Adds to what somebody moved on a day; days before the last one go.
+/// Adds to the amount that a person moved on a day; removes days before the last one.
 fn write_moved(connection: &Connection, moved: &Moved) -> Result<(), Error> {
     let mut statement = connection.prepare_cached("DELETE FROM moved WHERE day < ?1")?;
     statement.execute([moved.day.saturating_sub(1)])?;
@@ -127,7 +127,7 @@ fn write_moved(connection: &Connection, moved: &Moved) -> Result<(), Error> {
         .prepare_cached(sql)?
         .query_row(key, |r| r.get(0))
         .optional()?;
-    // A sum beyond what a column holds is beyond every limit.
+    // A sum beyond the range of the column exceeds every limit.
     let amount = before.unwrap_or(0).saturating_add(moved.amount.0);
     let sql = "INSERT INTO moved (day, client, actor, amount) VALUES (?1, ?2, ?3, ?4)
                ON CONFLICT (day, client, actor) DO UPDATE SET amount = ?4";
@@ -137,7 +137,7 @@ fn write_moved(connection: &Connection, moved: &Moved) -> Result<(), Error> {
     seal::renew(connection, "moved", &key)
 }
 
-/// What somebody moved on a day.
+/// The amount that a person moved on a day.
 pub(super) fn moved_before(connection: &Connection, by: &MovedBy) -> Result<MovedBefore, Error> {
     let sql = "SELECT actor, amount FROM moved WHERE day = ?1 AND client = ?2";
     let mut statement = connection.prepare_cached(sql)?;

@@ -1,4 +1,4 @@
-//! Allocations as they are stored, in: one by its number, those of an account, and what came into one.
+//! Reads allocations: one by its number, those of an account, and the credits of one.
 
 use super::recent::{Account, Recent};
 use super::{Error, codec};
@@ -103,15 +103,16 @@ pub(super) fn read(row: &Row<'_>) -> Result<Allocation, Error> {
     })
 }
 
-/// What came into an allocation after an instant and is still there, by transactions before a number.
+/// The remaining money that an allocation received after an instant, by transactions before a
+/// number.
 pub(super) fn came_into(
     connection: &Connection,
     id: AllocationId,
     at: Timestamp,
     before: i64,
 ) -> Result<Amount, Error> {
-    // The condition is that of the index (`Entry::is_beside_usage`). The latest come first: nothing is recorded
-    // before it counts, so the first one that was recorded by then ends the search.
+    // The condition is that of the index (`Entry::is_beside_usage`). The latest come first. No
+    // entry is recorded before it takes effect, so the first one recorded by then ends the search.
     let sql = "SELECT e.id, c.of, e.delta_amount, t.at_effective, t.at_recorded
                FROM entry e JOIN tx t ON t.id = e.tx LEFT JOIN correction c ON c.entry = e.id
                WHERE e.allocation = ?1 AND e.usage IS NULL AND e.delta_amount <> 0 AND e.tx < ?2

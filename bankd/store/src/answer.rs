@@ -1,4 +1,4 @@
-//! What is sent back, and stored with its idempotency key.
+//! The response to a command, stored with its idempotency key.
 
 /// The media type of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ impl Media {
         }
     }
 
-    /// From the value of the `Content-Type` field; text for what is none of ours.
+    /// From the value of the `Content-Type` field; text for any other type.
     pub fn parse(content_type: &str) -> Media {
         let all = [Media::Json, Media::Problem, Media::Text];
         all.into_iter()
@@ -30,7 +30,7 @@ impl Media {
     }
 }
 
-/// A whole answer, but for what belongs to the single request: its id and its signature.
+/// A whole answer without the parts of a single request: its id and its signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// HTTP status.

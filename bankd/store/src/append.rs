@@ -16,13 +16,13 @@ use bank_core::time::Timestamp;
 use rusqlite::{Connection, params};
 use std::sync::Arc;
 
-/// Writes what a command did.
+/// Writes the effects of a command.
 pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), Error> {
     let before = store.next;
     let was = store
         .rollups
         .before(&store.connection, before.instance, effects)?;
-    // What liens were, before they are written.
+    // The liens before they are written.
     let mut versions = version::of_liens(&store.connection, &effects.relaid)?;
     for row in &effects.directory {
         write_reference(&store.connection, row)?;

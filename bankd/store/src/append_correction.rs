@@ -1,4 +1,4 @@
-//! What takes something back, out: rows beside the journal, so that its own rows stay as they are.
+//! Writes corrections: rows beside the journal, so that journal rows do not change.
 
 use super::{Error, seal};
 use rusqlite::Connection;

@@ -133,14 +133,14 @@ const INSERT: &str =
     ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38,
     ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49, ?50, ?51)";
 
-/// What a charge counts up. No index and no foreign key looks at these columns, so this is far
-/// cheaper than [`STANDING`].
+/// The counters that a charge increases. No index and no foreign key covers these columns, so this
+/// is far cheaper than [`STANDING`].
 const COUNTS: &str =
     "UPDATE instance SET exact_whole = ?11, exact_part = ?12, once_whole = ?13, once_part =
     ?14, billed = ?15, shadow_billed = ?16, charged_s = ?17, processor_s = ?18, record =
     ?19, last_usage = ?20, used_until = ?46, mode = ?49, seal = ?51 WHERE id = ?1";
 
-/// The same with what the scheduler said, in one statement: what most charges need.
+/// The same with the facts from the scheduler, in one statement: most charges need this.
 const COUNTS_AND_FACTS: &str =
     "UPDATE instance SET exact_whole = ?11, exact_part = ?12, once_whole = ?13, once_part =
     ?14, billed = ?15, shadow_billed = ?16, charged_s = ?17, processor_s = ?18, record =
@@ -149,7 +149,7 @@ const COUNTS_AND_FACTS: &str =
     gres = ?35, attributes = ?36, wall_s = ?37, start_at = ?38, end_at = ?39, submit_at =
     ?40, state = ?41, exit_code = ?42, other = ?43, seal = ?51 WHERE id = ?1";
 
-/// How it stands, with its counts.
+/// The state with its counters.
 const STANDING: &str =
     "UPDATE instance SET closed_at = ?7, closed_by = ?8, account = ?9, fallback_from = ?10,
     exact_whole = ?11, exact_part = ?12, once_whole = ?13, once_part = ?14, billed = ?15,
@@ -202,14 +202,14 @@ pub(super) fn write_lien(connection: &Connection, lien: &Lien, before: Next) -> 
     forget_portions(connection, lien)
 }
 
-/// A lien whose end or whose portions are other than before, as a whole.
+/// Rewrites a lien whose end or portions changed.
 pub(super) fn relay_lien(connection: &Connection, lien: &Lien) -> Result<(), Error> {
     relay(connection, lien)?;
     forget_portions(connection, lien)?;
     write_portions(connection, lien)
 }
 
-/// What may change of a lien beside its portions.
+/// The changeable columns of a lien other than its portions.
 fn relay(connection: &Connection, lien: &Lien) -> Result<(), Error> {
     let (state, lapsed) = (lien.state.word(), lien.lapsed.0);
     let seal = sealed(lien, lapsed)?;
@@ -250,7 +250,7 @@ fn write_portions(connection: &Connection, lien: &Lien) -> Result<(), Error> {
     Ok(())
 }
 
-/// The billed windows of an instance, all of them anew.
+/// Rewrites the billed windows of an instance.
 pub(super) fn write_windows(
     connection: &Connection,
     instance: InstanceId,

@@ -1,5 +1,5 @@
-//! What wants attention, out and in: events beside their transactions, what is raised, and the
-//! outbox of notices, whose rows are made in the transaction of what they tell.
+//! Alerts, reading and writing: events beside their transactions, open alerts, and the outbox of
+//! notices. A notice is written in the transaction of its event.
 
 use super::sqlite::SqliteStore;
 use super::{Error, codec, seal};
@@ -23,18 +23,18 @@ macro_rules! event_columns {
 }
 pub(crate) use event_columns;
 
-/// Somebody who is told, as the settings say.
+/// A notification target of the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetRow {
     /// The name in the settings.
     pub name: String,
-    /// Whether everything is told at once; else what is urgent only.
+    /// Whether all events are sent immediately; else only urgent ones.
     pub all_at_once: bool,
-    /// Whether they hear that something cleared.
+    /// Whether cleared alerts are sent.
     pub clears: bool,
     /// The kinds; empty for all.
     pub kinds: Vec<AttentionKind>,
-    /// Whether it is told of events at all; else it gets what is made for it only.
+    /// Whether it receives events at all; else it receives only reports made for it.
     pub events: bool,
 }
 
@@ -42,7 +42,7 @@ impl TargetRow {
     /// The kinds as they are kept.
     fn kinds_text(&self) -> String {
         if !self.events {
-            // No kind stands between these.
+            // No kind can match this value.
             return ",,".to_owned();
         }
         if self.kinds.is_empty() {
@@ -62,9 +62,9 @@ pub struct Letter {
     pub made_at: Timestamp,
     /// Its events: one, or those of a digest.
     pub events: Vec<i64>,
-    /// Whom a digest is for; empty for a notice of one event.
+    /// Recipient of a digest; empty for a notice of one event.
     pub recipient: String,
-    /// What was made and is brought; none for what tells of events.
+    /// The report to deliver; none for notices of events.
     pub report: Option<i64>,
     /// How often it was tried.
     pub attempts: i64,
@@ -73,7 +73,7 @@ pub struct Letter {
 /// The digests of one target for one day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digest {
-    /// Of which target.
+    /// The target.
     pub target: String,
     /// The last event that the digest before took account of: if it is another one meanwhile, nothing
     /// is made.
@@ -82,7 +82,7 @@ pub struct Digest {
     pub upto: i64,
     /// When it was due.
     pub at: Timestamp,
-    /// Who gets one, with its events.
+    /// The recipients, each with its events.
     pub letters: Vec<(String, Vec<i64>)>,
 }
 
@@ -101,7 +101,8 @@ pub enum NoticeChange {
     Forget(Timestamp),
 }
 
-/// Writes what a transaction says of attention, and a notice for everybody who is told at once.
+/// Writes the alert events of a transaction, and a notice for each target that is notified
+/// immediately.
 pub(super) fn write(connection: &Connection, tx: TxId, event: &Event) -> Result<(), Error> {
     let topic = &event.topic;
     let concern = &event.concern;
@@ -147,7 +148,8 @@ pub(super) fn write(connection: &Connection, tx: TxId, event: &Event) -> Result<
     Ok(())
 }
 
-/// Puts an event into the outbox: for those who get all at once, and for the others what is urgent.
+/// Puts an event into the outbox: for targets that receive all events immediately, and for the
+/// others if it is urgent.
 fn post(connection: &Connection, tx: TxId, event: &Event) -> Result<(), Error> {
     let to = "active = 1 AND (at_once = 'all' OR ?2) AND (clears = 1 OR ?3)
               AND (kinds = '' OR instr(kinds, ',' || ?4 || ',') > 0)";
@@ -252,7 +254,7 @@ pub(crate) fn event(row: &Row<'_>) -> Result<Event, Error> {
     })
 }
 
-/// What is raised of the topics that a command asks about.
+/// Open alerts of the topics that a command needs.
 pub(super) fn open_of(connection: &Connection, need: &Need) -> Result<Vec<Open>, Error> {
     let mut found = Vec::new();
     for topic in &need.topics {
@@ -301,9 +303,9 @@ fn opened(connection: &Connection, tx: i64, acked: Option<i64>) -> Result<Option
 }
 
 impl SqliteStore {
-    /// Takes over who is told from the settings: new ones begin with the next event, those that are
-    /// gone get nothing any more. The digests of one that was told all at once begin with the next event
-    /// too.
+    /// Takes over the targets from the settings: new ones begin with the next event, removed ones
+    /// receive nothing more. The digests of a target that received all events immediately begin
+    /// with the next event too.
     pub fn meet_targets(&mut self, targets: &[TargetRow], now: Timestamp) -> Result<(), Error> {
         let tx = self.connection.transaction()?;
         let names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
@@ -335,13 +337,13 @@ impl SqliteStore {
                 changed.push(target.name.clone());
             }
         }
-        // Others keep the seals that they have: what was done to them is still found.
+        // Unchanged rows keep their seals, so that earlier tampering is still detected.
         seal_targets(&tx, &changed)?;
         tx.commit()?;
         Ok(())
     }
 
-    /// Changes the outbox; says how many notices it was about.
+    /// Changes the outbox; returns the number of affected notices.
     pub fn change_notice(&self, change: &NoticeChange, now: Timestamp) -> Result<u64, Error> {
         let connection = &self.connection;
         let (id, rows) = match change {

@@ -1,14 +1,14 @@
 //! Records of AUDITOR's API: in, and their ends. Out is the business of [`super::read::auditor`].
 //!
-//! What never changes of a record is kept as the text that is answered; its end stands in columns.
-//! A record that goes on has the last end that there is, so that it comes where AUDITOR's database
-//! has it: last upwards, first downwards.
+//! The constant part of a record is kept as the text of the answer; its end has columns. An open
+//! record has the greatest end, so that it sorts as in AUDITOR's database: last ascending, first
+//! descending.
 
 use super::{Error, SqliteStore, seal};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use sha2::{Digest as _, Sha256};
 
-/// The end of what goes on.
+/// The end of an open record.
 pub(super) const OPEN: i64 = i64::MAX;
 
 /// A record to be stored.
@@ -26,7 +26,7 @@ pub struct RecordRow {
     pub runtime: Option<i64>,
     /// Key and value, as [`pair`] numbers them; each once.
     pub pairs: Vec<i64>,
-    /// Who sent it; empty where nobody is known.
+    /// The client that sent it; empty if unknown.
     pub creator: String,
     /// When its lien is to be placed again, µs.
     pub renew_at: Option<i64>,
@@ -47,12 +47,12 @@ pub struct StoredRecord {
     pub stop: Option<i64>,
     /// Whole seconds of it.
     pub runtime: Option<i64>,
-    /// Who sent it.
+    /// The client that sent it.
     pub creator: String,
 }
 
-/// The number of a key with one of its values: equal texts have equal numbers. Different ones may
-/// have equal ones too, so that what is found is compared.
+/// The number of a key with one of its values: equal texts have equal numbers. Different texts may
+/// have equal numbers too, so the caller compares the rows found.
 pub fn pair(key: &str, value: &str) -> i64 {
     let length = u64::try_from(key.len()).unwrap_or(u64::MAX);
     let digest = Sha256::new()
@@ -88,7 +88,7 @@ pub fn record(connection: &Connection, record_id: &str) -> Result<Option<StoredR
     Ok(statement.query_row([record_id], row).optional()?)
 }
 
-/// Records whose liens are to be placed again by now, the first ones.
+/// The first records whose liens are due for renewal.
 pub fn renewals(connection: &Connection, now: i64, most: i64) -> Result<Vec<StoredRecord>, Error> {
     let sql = format!(
         "SELECT {COLUMNS} FROM auditor_record WHERE renew_at <= ?1 ORDER BY renew_at LIMIT ?2"
@@ -104,7 +104,7 @@ impl SqliteStore {
         record(&self.connection, record_id)
     }
 
-    /// Stores a record whose name is not there yet.
+    /// Stores a record with a new name.
     pub fn collect(&self, new: &RecordRow) -> Result<(), Error> {
         let end = new.stop.unwrap_or(OPEN);
         self.connection
@@ -126,7 +126,7 @@ impl SqliteStore {
         self.value_rows(id, end, &new.pairs)
     }
 
-    /// Moves a record's end. What is found by its values moves with it.
+    /// Changes a record's end, also in the index of its values.
     pub fn end_collected(
         &self,
         known: &StoredRecord,
@@ -149,7 +149,7 @@ impl SqliteStore {
         self.value_rows(known.id, stop, pairs)
     }
 
-    /// Says when a record's lien is to be placed again, if ever.
+    /// Sets the time when a record's lien is renewed, if ever.
     pub fn renew_collected(&self, id: i64, at: Option<i64>) -> Result<(), Error> {
         self.connection
             .prepare_cached("UPDATE auditor_record SET renew_at = ?2 WHERE id = ?1")?

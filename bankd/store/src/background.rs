@@ -1,6 +1,5 @@
-//! Threads whose work can wait: reading imports and followed files, proofs, sums of the past, backups.
-//! They give way to whoever asks for something, so that a scheduler's answer does not wait for their
-//! share of a processor.
+//! Low-priority threads: reading imports and followed files, verification, sums of the past,
+//! backups. They yield to requests, so that a scheduler's answer does not wait for a processor.
 
 use std::io;
 use std::thread::{Builder, JoinHandle};
@@ -9,7 +8,7 @@ use std::thread::{Builder, JoinHandle};
 #[cfg(target_os = "linux")]
 const NICE: i32 = 10;
 
-/// Starts one by a name, of which the system keeps 15 bytes.
+/// Starts a thread with a name, of which the system keeps 15 bytes.
 ///
 /// # Errors
 /// If there can be no thread.
@@ -23,8 +22,8 @@ pub fn spawn<T: Send + 'static>(
     })
 }
 
-/// Has the thread that asks give way, and those that it starts. Of a thread alone on Linux; elsewhere
-/// it would be the whole process, and nothing is done.
+/// Lowers the priority of the calling thread and of the threads that it starts. Only Linux has this
+/// per thread; on other systems it would apply to the whole process, so nothing is done.
 pub fn give_way() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(None, NICE) {

@@ -1,4 +1,4 @@
-//! The row that says which bank this is, and the reference data.
+//! The row that identifies this bank, and the reference data.
 
 use super::{Error, access, attention, codec, cycle, kind, mapping};
 use bank_core::amount::Precision;
@@ -15,7 +15,7 @@ use bank_core::time::{Seconds, Timestamp, Window};
 use rusqlite::{Connection, Row};
 use std::sync::Arc;
 
-/// What `bankd init` writes once.
+/// Properties that `bankd init` writes once.
 #[derive(Clone, Debug)]
 pub struct NewBank {
     /// A fresh UUID.
@@ -26,20 +26,20 @@ pub struct NewBank {
     pub unit: String,
     /// A test bank: its ledger clock may be read from a file.
     pub test: bool,
-    /// Who ran `init`: admin on the socket.
+    /// The user that ran `init`: admin on the socket.
     pub init_uid: u32,
     /// When.
     pub created_at: Timestamp,
 }
 
-/// What `bankd init` wrote.
+/// Properties that `bankd init` wrote.
 #[derive(Clone, Debug)]
 pub struct BankRow {
     /// UUID, precision and unit.
     pub bank: Bank,
     /// Whether it is a test bank.
     pub test: bool,
-    /// Who ran `init`.
+    /// The user that ran `init`.
     pub init_uid: u32,
 }
 

@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-/// What the bytes mean: changed when the columns change.
+/// Version of the byte format: increased when the columns change.
 const VERSION: u8 = 1;
 
 /// Columns on their way into a hash, each with its length before it.

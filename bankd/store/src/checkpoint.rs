@@ -1,4 +1,4 @@
-//! What a checkpoint says of a bank, out of one snapshot, and a bank held against what one said.
+//! Facts for a checkpoint, read from one snapshot, and the comparison of a bank with such facts.
 
 use super::verify::journal::Walk;
 use super::verify::{Finding, Report, STEP, hex};
@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a bank was at one moment.
+/// State of a bank at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// Which bank.
@@ -21,7 +21,7 @@ pub struct Facts {
     pub usages: i64,
     /// The hash of its last transaction in hex, empty for none.
     pub head: String,
-    /// What the entries of each kind come to: how many, then sums of amount, held, active, shadow and
+    /// Totals of the entries of each kind: count, then sums of amount, held, active, shadow and
     /// shadow held in minor units.
     pub kinds: BTreeMap<String, (i64, [i128; 5])>,
     /// Rows of each table of reference data, and a digest over them in hex.
@@ -45,7 +45,7 @@ const REFERENCE: [(&str, &str, &str); 13] = [
     ("user_alias", "alias", "user"),
 ];
 
-/// What the bank is now. Reads the whole journal: seconds for millions of entries.
+/// The current state of the bank. Reads the whole journal: seconds for millions of entries.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -71,8 +71,9 @@ pub fn facts(connection: &Connection) -> Result<Facts, Error> {
     })
 }
 
-/// Proves what came behind a transaction up to where facts were taken: its hashes, and that each entry
-/// follows from the one before. Gives the first finding, none where all holds and leads to their head.
+/// Verifies the transactions after a given one up to the last one of the facts: their hashes, and
+/// that each entry follows from the previous one. Returns the first finding, none if all are valid
+/// and lead to the head of the facts.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -111,8 +112,8 @@ fn head(connection: &Connection, tx: i64) -> Result<Option<String>, Error> {
     Ok(hash.map(|hash| hex(&hash)))
 }
 
-/// What entries up to one come to, by their kinds. The halves of each number are added up apart, for
-/// a sum of SQL has 64 bits.
+/// Totals of entries up to one, by kind. The halves of each number are added separately, because a
+/// sum in SQL has 64 bits.
 fn kinds(connection: &Connection, last: i64) -> Result<BTreeMap<String, (i64, [i128; 5])>, Error> {
     let names = [
         "delta_amount",
@@ -165,8 +166,8 @@ fn digest(connection: &Connection, table: &str, order: &str) -> Result<(i64, Str
     Ok((count, hex(&hash.finalize())))
 }
 
-/// What of the bank is not as it was said to be. That the journal up to there hashes to its head is
-/// proven by `verify`; with the head being the same, nothing before it was changed, added or cut off.
+/// Differences between the bank and the facts. `verify` proves that the journal up to there hashes
+/// to its head; with an equal head, no earlier transaction was changed, added or cut off.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -220,7 +221,7 @@ pub fn against(connection: &Connection, said: &Facts) -> Result<Vec<Finding>, Er
     Ok(found)
 }
 
-/// What entries came to that did not then.
+/// Kinds of entries whose totals differ.
 fn sums(connection: &Connection, said: &Facts, entries: i64) -> Result<Vec<Finding>, Error> {
     let is = kinds(connection, entries)?;
     let all: BTreeSet<&String> = is.keys().chain(said.kinds.keys()).collect();
@@ -246,7 +247,7 @@ fn reference(connection: &Connection, said: &Facts) -> Result<Vec<Finding>, Erro
         let Some(expected) = said.tables.get(table) else {
             continue;
         };
-        // What was changed since by a command stands in the journal, which `verify` has proven.
+        // Changes by later commands are in the journal, which `verify` has proven.
         if version::changed_since(connection, word, said.transactions)? {
             continue;
         }

@@ -1,4 +1,4 @@
-//! A quick look at a bank's database: what `bankd doctor` wants to know of it.
+//! A quick check of a bank's database for `bankd doctor`.
 
 use super::verify::journal;
 use super::{Error, bank, migrate, open_reader};
@@ -7,10 +7,10 @@ use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 use std::path::Path;
 
-/// What a quick look shows.
+/// Result of a quick check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checkup {
-    /// What is wrong with its pages, or with the newest transactions of its journal.
+    /// Errors of its pages, or of the newest transactions of its journal.
     pub broken: Option<String>,
     /// When its last transaction was recorded.
     pub last_recorded: Option<Timestamp>,

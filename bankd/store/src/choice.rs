@@ -1,4 +1,4 @@
-//! What choices among accounts were asked with, and the settings that decide them, out and in
+//! Inputs of choices among accounts, and the settings that decide them, reading and writing
 //! (decision note 0082).
 
 use super::chain::Chain;
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 pub(super) struct Stored {
     /// Project, user, machine, the only account, whether any member would do, the job's own account.
     numbers: [Option<i64>; 6],
-    /// What lists look at, the processors, the group.
+    /// Inputs of the lists, the processors, the group.
     texts: [Option<String>; 3],
 }
 
@@ -94,7 +94,7 @@ impl Stored {
 const COLUMNS: &str = "tx, project, user, machine, only_account, any_member, own, facts,
     processors, group_name";
 
-/// Writes down what a transaction says of its choice and of the settings.
+/// Writes the choice and the settings of a transaction.
 pub(super) fn write(connection: &Connection, tx: TxId, traces: &Traces) -> Result<(), Error> {
     if let Some(settings) = &traces.settings {
         insert(connection, tx.0, **settings)?;
@@ -114,7 +114,7 @@ pub(super) fn write(connection: &Connection, tx: TxId, traces: &Traces) -> Resul
     Ok(())
 }
 
-/// What the choice of a transaction was asked with; none where its entries say it.
+/// The inputs of a transaction's choice; none if its entries contain them.
 pub(super) fn read(connection: &Connection, tx: i64) -> Result<Option<Choice>, Error> {
     let sql = format!("SELECT {COLUMNS} FROM choice WHERE tx = ?1");
     let mut statement = connection.prepare_cached(&sql)?;
@@ -161,7 +161,7 @@ pub(super) fn seed(connection: &Connection, policy: &Policy) -> Result<(), Error
     insert(connection, 0, Settings::of(policy))
 }
 
-/// Adds the settings that transactions from a number on said.
+/// Adds the settings recorded by transactions from a number on.
 pub(super) fn settings_since(
     connection: &Connection,
     tx: i64,
@@ -178,7 +178,7 @@ pub(super) fn settings_since(
     Ok(())
 }
 
-/// The settings as a transaction left them; none where nothing tells.
+/// The settings after a transaction; none if unknown.
 pub(super) fn settings_at(connection: &Connection, tx: i64) -> Result<Option<Settings>, Error> {
     let sql = "SELECT mode, fallback, spend_order, require_cover, shortfall FROM settings
                WHERE tx <= ?1 ORDER BY tx DESC LIMIT 1";
@@ -187,7 +187,7 @@ pub(super) fn settings_at(connection: &Connection, tx: i64) -> Result<Option<Set
     rows.next()?.map(settings).transpose()
 }
 
-/// The transaction behind which what choices were asked with is written down; none where it never was.
+/// The transaction after which the inputs of choices are recorded; none if never.
 pub(super) fn known_since(connection: &Connection) -> Result<Option<i64>, Error> {
     let sql = "SELECT min(tx) FROM settings";
     let first = connection.query_row(sql, [], |r| r.get(0)).optional()?;
@@ -212,7 +212,7 @@ fn settings(row: &Row<'_>) -> Result<Settings, Error> {
     })
 }
 
-/// Adds the settings that transaction 0 is said to have left to what is told of it; nothing for none.
+/// Adds the settings of transaction 0 to its traces; no change if there are none.
 pub(super) fn origin(connection: &Connection) -> Result<Option<String>, Error> {
     let sql = "SELECT json_array(mode, fallback, spend_order, require_cover, shortfall)
                FROM settings WHERE tx = 0";
@@ -221,7 +221,7 @@ pub(super) fn origin(connection: &Connection) -> Result<Option<String>, Error> {
 }
 
 impl SqliteStore {
-    /// Whether the journal says the settings that this store has.
+    /// Whether the latest settings in the journal are those of this store.
     ///
     /// # Errors
     /// If the store fails.

@@ -1,4 +1,4 @@
-//! What was last seen of the machine's clock, kept over a restart (decision note 0016).
+//! The last seen time of the machine's clock, kept over a restart (decision note 0016).
 
 use super::{Error, SqliteStore, seal};
 use bank_core::clock::{Reading, Seen};
@@ -6,7 +6,7 @@ use bank_core::time::Timestamp;
 use rusqlite::OptionalExtension;
 
 impl SqliteStore {
-    /// What was kept last; none in a bank that never served.
+    /// The last stored time; none in a bank that never served.
     pub fn seen(&self) -> Result<Option<Seen>, Error> {
         let sql = "SELECT clock_at, steady_us, boot, believed_at, back_from FROM clock
                    WHERE id = 1";

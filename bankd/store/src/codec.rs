@@ -1,4 +1,4 @@
-//! How values that are no integers stand in a column.
+//! Column formats of values that are not integers.
 
 use super::Error;
 use bank_core::decimal::Decimal;
@@ -40,7 +40,7 @@ pub(super) fn broken(what: &'static str, id: i64) -> Error {
     }
 }
 
-/// Reference data that would change without a transaction that tells of it.
+/// An error for reference data that would change without a transaction that records it.
 pub(super) fn unexplained(kind: &str, key: &str) -> Error {
     Error::Value {
         what: "change of reference data without a transaction",
@@ -76,7 +76,7 @@ pub(super) fn pairs(pairs: &[(String, String)]) -> Cow<'static, str> {
     Cow::Owned(serde_json::to_string(pairs).unwrap_or_default())
 }
 
-/// Reads what [`pairs`] wrote.
+/// Reads the format of [`pairs`].
 pub(super) fn read_pairs(what: &'static str, text: &str) -> Result<Vec<(String, String)>, Error> {
     if text.is_empty() {
         return Ok(Vec::new());
@@ -96,7 +96,7 @@ pub(super) fn quantities(quantities: &[(String, Decimal)]) -> Cow<'static, str> 
     pairs(&text)
 }
 
-/// Reads what [`quantities`] wrote.
+/// Reads the format of [`quantities`].
 pub(super) fn read_quantities(
     what: &'static str,
     text: &str,
@@ -115,8 +115,8 @@ pub(super) fn trillionths(whole: i64, part: i64) -> i128 {
         .saturating_add(i128::from(part))
 }
 
-/// Trillionths as whole credits and the part below one, both as columns. A sum beyond the range of
-/// the column is beyond that of any amount, and no rule lets it come about.
+/// Trillionths as whole credits and the fraction, each in a column. A sum beyond the range of the
+/// column exceeds that of any amount; the rules prevent it.
 pub(super) fn columns(trillionths: i128) -> (i64, i64) {
     let (whole, part) = bank_core::exact::split(trillionths);
     (
@@ -136,7 +136,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// 32 bytes from what [`hex`] wrote.
+/// 32 bytes from the format of [`hex`].
 pub(super) fn read_hash(text: &str) -> Option<[u8; 32]> {
     let mut bytes = [0; 32];
     if text.len() != 64 || !text.is_ascii() {

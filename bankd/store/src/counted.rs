@@ -8,7 +8,7 @@ use bank_core::model::Instance;
 use bank_core::rollup::{Measure, Sign, Sums};
 use bank_core::time::MICROS;
 
-/// What a usage record adds to usage. Both figures are negative where it takes back.
+/// The usage that a record adds. Both figures are negative if it reverses usage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     /// Processors × wall time, in microseconds.
@@ -34,7 +34,7 @@ impl Counted {
 }
 
 impl SqliteStore {
-    /// What each usage record of a command adds to usage. To be asked when the command is written, before
+    /// The usage that each record of a command adds. Call it when the command is written, before
     /// the next one.
     ///
     /// # Errors
@@ -75,8 +75,8 @@ impl SqliteStore {
         self.rollups.use_of(&self.connection, id)
     }
 
-    /// What one of a command's changes after the close adds. Where it moves the use to another project or
-    /// user, its first record takes all back and its last one adds all.
+    /// The usage that one of a command's changes after the close adds. If it moves the use to
+    /// another project or user, its first record subtracts all and its last one adds all.
     fn change(&self, effects: &Effects, place: usize) -> Counted {
         let of = |event| changed(event).map(|instance| (instance.id, owner(instance)));
         let Some((id, own)) = effects.records.get(place).and_then(of) else {
@@ -118,8 +118,8 @@ impl SqliteStore {
     }
 }
 
-/// The instance of a change that counts by itself: what comes before the close counts with the close, but
-/// for refunds, which use no time.
+/// The instance of a change that counts by itself. Changes before the close count with the close,
+/// except refunds, which use no time.
 fn changed(event: &RecordEvent) -> Option<&Instance> {
     match event {
         RecordEvent::Charged {
@@ -130,7 +130,7 @@ fn changed(event: &RecordEvent) -> Option<&Instance> {
     }
 }
 
-/// Whose it is.
+/// Project and user of the usage.
 fn owner(instance: &Instance) -> (&str, &str) {
     (&instance.facts.project, &instance.facts.user)
 }

@@ -1,6 +1,7 @@
 //! How many jobs ran and how many waited when a collector looked: in and out (decision note 0071).
 //!
-//! A row for each snapshot, its counts packed; whose they are lies beside it, once each.
+//! A row for each snapshot, its counts packed; projects and users are in a separate table, once
+//! each.
 
 use super::rollup::{pull, push};
 use super::sqlite::SqliteStore;
@@ -9,12 +10,12 @@ use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::BTreeMap;
 
-/// What a collector saw at a moment: all there was, so that whoever is not in it had nothing.
+/// A complete snapshot by a collector: a user who is not in it had no jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
     /// When it looked.
     pub at: Timestamp,
-    /// What it saw, by whose it was.
+    /// Counts by project and user.
     pub counts: Vec<Count>,
 }
 
@@ -23,9 +24,9 @@ pub struct Snapshot {
 pub struct Count {
     /// The machine.
     pub machine: String,
-    /// What names the project, as the source has it.
+    /// The name of the project in the source.
     pub account: String,
-    /// Whose jobs they are, as the source has it.
+    /// The name of the user in the source.
     pub login: String,
     /// The project, as mappings have it.
     pub project: String,
@@ -39,7 +40,7 @@ pub struct Count {
     pub queued: u64,
 }
 
-/// What a snapshot has of a key.
+/// The counts of a key in a snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     /// The number of the key.
@@ -80,7 +81,7 @@ impl SqliteStore {
     }
 }
 
-/// The number of whose jobs they are; whoever is not known yet becomes so.
+/// The number of a project and user; adds a new one if needed.
 fn key_of(connection: &Connection, source: i64, count: &Count) -> Result<i64, Error> {
     let names = params![
         source,
@@ -107,7 +108,7 @@ fn key_of(connection: &Connection, source: i64, count: &Count) -> Result<i64, Er
     Ok(id)
 }
 
-/// Packs what a snapshot has, by ascending key; who had nothing is not in it.
+/// Packs the counts of a snapshot by ascending key; keys without jobs are left out.
 fn pack<'s>(all: impl Iterator<Item = &'s Seen>) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut before = 0_i64;
@@ -121,7 +122,7 @@ fn pack<'s>(all: impl Iterator<Item = &'s Seen>) -> Vec<u8> {
     bytes
 }
 
-/// Gives what a snapshot has of each key, in their order.
+/// Returns the counts of a snapshot for each key, in order.
 ///
 /// # Errors
 /// If the bytes are none that are ever written.
@@ -139,7 +140,7 @@ pub(super) fn each(bytes: &[u8], mut visit: impl FnMut(Seen)) -> Result<(), Erro
     Ok(())
 }
 
-/// What comes next, behind a key.
+/// The next key and counts after a key.
 fn next(rest: &mut impl Iterator<Item = u8>, before: i64) -> Option<Seen> {
     let more = pull(rest).filter(|more| *more > 0)?;
     let mut count = || u64::try_from(pull(rest)?).ok();

@@ -7,11 +7,11 @@ use bank_core::time::Timestamp;
 use rusqlite::Connection;
 use std::path::Path;
 
-/// Rebuilds derived tables in a database that nobody else uses: rollups are added up again, and waypoints are
-/// removed, which the daemon makes again.
+/// Rebuilds derived tables in a database that no other process uses. Rollups are recomputed;
+/// waypoints are removed, and the daemon recreates them.
 ///
 /// # Errors
-/// If the database cannot be read or written; then it stays as it is.
+/// If the database cannot be read or written; then it is unchanged.
 pub fn rebuild_derived(path: &Path) -> Result<(), Error> {
     let mut connection = Connection::open(path)?;
     keep_plans(&connection)?;
@@ -52,8 +52,8 @@ impl SqliteStore {
             .place(&self.connection, made)
     }
 
-    /// Makes the rows of all months that are over at an instant, in a database transaction of their own:
-    /// for whoever has the bank for themselves. Says how many.
+    /// Creates the rows of all months that are over at an instant, in one database transaction. For
+    /// callers with exclusive access to the bank. Returns their number.
     ///
     /// # Errors
     /// If the store fails; then none is written.

@@ -1,4 +1,4 @@
-//! Entries of the journal as the rules and the proof see them, with what they take back.
+//! Journal entries for the rules and for verification, with the entries that they reverse.
 
 use super::{Error, codec};
 use bank_core::amount::Amount;
@@ -6,7 +6,8 @@ use bank_core::effects::{Delta, Entry, EntryKind};
 use bank_core::ids::{AccountId, AllocationId, EntryId, LienId, UsageId};
 use rusqlite::Row;
 
-/// All entries from a number on with what they take back, in the order that [`entry`] reads.
+/// All entries from a number on with the entries that they reverse, in the column order of
+/// [`entry`].
 pub(super) const ENTRIES: &str =
     "SELECT e.tx, e.id, e.prev, e.kind, e.account, e.allocation, e.lien, e.usage,
          e.delta_amount, e.delta_held, e.delta_active, e.delta_shadow, e.delta_shadow_held,

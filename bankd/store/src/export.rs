@@ -1,17 +1,17 @@
-//! What exports keep: which finished uses changed after they came, and the numbers that stand for names
-//! in the Standard Workload Format (usage-records.md 5.2).
+//! State of exports: finished uses that changed after their arrival, and the numbers for names in
+//! the Standard Workload Format (usage-records.md 5.2).
 
 use super::sqlite::SqliteStore;
 use super::{Error, seal};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::HashMap;
 
-/// What has numbers of its own in the Standard Workload Format.
+/// Kinds of names with numbers in the Standard Workload Format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Numbering {
-    /// Who ran jobs.
+    /// Users of jobs.
     User,
-    /// What they were for: the format has no projects, and groups instead.
+    /// Projects of jobs: the format has groups instead of projects.
     Group,
     /// Classes, queues and partitions.
     Queue,
@@ -43,7 +43,7 @@ pub(super) fn changed(connection: &Connection, identity: i64) -> Result<(), Erro
 }
 
 impl SqliteStore {
-    /// Gives numbers to names that have none, in their order; says to how many.
+    /// Assigns numbers to names without one, in order; returns how many.
     pub fn number_names(&self, names: &[Numbered]) -> Result<u64, Error> {
         let mut given = 0_u64;
         let known = "SELECT number FROM swf_id WHERE kind = ?1 AND name = ?2";

@@ -4,18 +4,18 @@ use super::Error;
 use foldhash::HashMap;
 use rusqlite::{Connection, OptionalExtension};
 
-/// Clients whose greatest key is remembered at most.
+/// Maximum number of clients whose greatest key is cached.
 pub(super) const CLIENTS_MAX: usize = 1000;
 
-/// The greatest key that is kept of each client, or a greater one: a key beyond it was never used, and
-/// needs no look into the table. Keys that begin with the time (`UUIDv7`) nearly always lie there.
+/// The greatest stored key of each client, or an upper bound: a key beyond it was never used and
+/// needs no lookup. Keys that begin with the time (`UUIDv7`) are nearly always beyond it.
 ///
-/// There is one writer, and what is undone or removed only leaves less than is remembered.
+/// There is one writer, and a rollback or removal can only make the cached value too high.
 #[derive(Debug, Default)]
 pub(super) struct Greatest(pub(super) HashMap<String, String>);
 
 impl Greatest {
-    /// Whether a key lies beyond all that are kept of a client.
+    /// Whether a key is greater than all stored keys of a client.
     pub(super) fn is_below(
         &mut self,
         connection: &Connection,

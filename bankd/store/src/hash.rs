@@ -1,5 +1,6 @@
-//! The journal's hash chain (decisions.md 20): each transaction's hash covers its columns, its entries'
-//! columns and the hash before it; the first covers what the bank is. It finds accidents.
+//! The journal's hash chain (decisions.md 20): each transaction's hash covers its columns, its
+//! entries' columns and the previous hash; the first hash covers the identity of the bank. The
+//! chain detects accidental changes.
 
 use super::chain::Chain;
 use super::stamp::Stamp;
@@ -18,7 +19,7 @@ pub(super) const USAGES: &str = "SELECT id, prev, instance, tx, at, charged_s, p
 
 const USAGE_COLUMNS: usize = 12;
 
-/// What the first transaction's hash builds on.
+/// The input of the first transaction's hash.
 pub(super) fn first(bank: &Bank) -> Vec<u8> {
     let mut chain = Chain::new();
     chain.text(&bank.uuid);
@@ -145,7 +146,8 @@ impl Chain {
         }
     }
 
-    /// What a transaction changed beside money, in the order of the numbers; nothing for nothing.
+    /// Changes of a transaction other than money, in the order of their numbers; no change adds no
+    /// bytes.
     pub(super) fn traces(&mut self, traces: &Traces) {
         let mut shapes = traces.shapes.clone();
         shapes.sort_unstable_by_key(|shape| shape.allocation);
@@ -237,7 +239,7 @@ impl Chain {
         }
     }
 
-    /// What a transaction says of attention. Its sentence is the reason of the transaction.
+    /// An alert event of a transaction. Its sentence is the reason of the transaction.
     fn event(&mut self, event: &Event) {
         self.text("attention");
         self.text(event.turn.word());

@@ -13,7 +13,7 @@ const KEPT: Seconds = Seconds(7 * 86_400);
 /// Expired rows that one go removes.
 pub const PRUNE_MAX: usize = 500;
 
-/// What a key was used for.
+/// The request of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredAnswer {
     /// The answer.
@@ -24,7 +24,7 @@ pub struct StoredAnswer {
     pub nonce: String,
 }
 
-/// What is known of a key.
+/// The stored state of a key.
 #[derive(Clone, Debug)]
 pub enum Known {
     /// Nothing: the command is new.
@@ -157,7 +157,7 @@ impl SqliteStore {
         self.keep_answer(client, whole, &stored, for_ever, now)
     }
 
-    /// Removes some of the answers whose time is over; says how many.
+    /// Removes some of the expired answers; returns how many.
     pub fn prune_answers(&mut self, now: Timestamp) -> Result<usize, Error> {
         let sql = "DELETE FROM idempotency WHERE (client, key) IN (
                        SELECT client, key FROM idempotency
@@ -206,7 +206,7 @@ mod tests {
         SqliteStore::create(path, &new, Policy::default()).unwrap()
     }
 
-    /// Whether a key is new, by what is remembered and by the table.
+    /// Whether a key is new, according to the cache and the table.
     fn is_new(store: &mut SqliteStore, client: &str, key: &str) -> bool {
         let looked = store.known(client, key, &[7; 32], "").unwrap();
         let stands = known(&store.connection, client, key, &[7; 32], "").unwrap();
@@ -222,8 +222,8 @@ mod tests {
             .unwrap();
     }
 
-    /// What is remembered of a client's greatest key never hides a key that is kept, in whatever order
-    /// they come, after what was undone, and in a store that is opened again.
+    /// The cached greatest key never hides a stored key: in any order of arrival, after a rollback,
+    /// and in a reopened store.
     #[test]
     fn a_key_that_is_kept_is_found() {
         let folder = tempfile::tempdir().unwrap();
@@ -249,7 +249,7 @@ mod tests {
         for (key, expected) in [("zz", true), ("y", false), ("x", true), ("", false)] {
             assert_eq!(is_new(&mut store, "moab", key), expected, "{key}");
         }
-        // Those whose time is over are new again.
+        // Expired keys are new again.
         let later = Timestamp(0).plus(KEPT);
         assert_eq!(store.prune_answers(later).unwrap(), 10);
         for key in ["y", "a", "zz"] {

@@ -1,4 +1,4 @@
-//! Instances as they are stored, in: by what their scheduler calls them, and one by its number.
+//! Reads instances: by their scheduler's id, and one by its number.
 
 use super::{Error, codec, lien};
 use bank_core::amount::Amount;

@@ -13,8 +13,8 @@ impl SqliteStore {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Keeps when keys and tokens were used last; says how many rows are new or later than before.
-    /// A key that the ledger does not know is passed over.
+    /// Stores the last use of keys and tokens; returns the number of new or updated rows. An
+    /// unknown key is skipped.
     pub fn keep_uses(&self, uses: &[(String, i64)]) -> Result<u64, Error> {
         let mut kept = 0_u64;
         for (key, used_s) in uses {

@@ -1,4 +1,4 @@
-//! The store as the rules see it: what a command needs, in, and what it did, out.
+//! The store's interface for the rules: reads the rows of a command and writes its effects.
 
 use super::sqlite::SqliteStore;
 use super::{Error, append, load, refused, uses};

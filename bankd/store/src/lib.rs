@@ -1,4 +1,4 @@
-//! The ledger on disk. The only room that knows SQL, and the only one that writes a balance.
+//! The ledger on disk. The only crate that contains SQL, and the only one that writes a balance.
 //!
 //! [`sqlite::SqliteStore`] is the one read-write connection; it belongs to the writer thread.
 //! Everything that only reads opens a connection of its own with [`open_reader`].
@@ -105,7 +105,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Why the store itself failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The database failed. Its text is said once, so it is no source of this.
+    /// The database failed. The message contains the error's text, so the error is not a `source`.
     #[error("{}", database(.0))]
     Sqlite(rusqlite::Error),
     /// The file is not a bank, or one of another version.
@@ -116,7 +116,7 @@ pub enum Error {
     Value {
         /// Table and column.
         what: &'static str,
-        /// What stood there.
+        /// The stored value.
         value: String,
     },
 }
@@ -128,7 +128,7 @@ impl From<rusqlite::Error> for Error {
 }
 
 impl Error {
-    /// Whether there is no room for what was to be written.
+    /// Whether the write failed because the disk is full.
     pub fn is_full(&self) -> bool {
         let Error::Sqlite(error) = self else {
             return false;

@@ -1,4 +1,4 @@
-//! Liens as they are stored, in, with what each holds of which allocation.
+//! Reads liens, each with its holds on allocations.
 
 use super::{Error, codec};
 use bank_core::amount::Amount;
@@ -41,7 +41,7 @@ pub(super) fn one(connection: &Connection, id: LienId) -> Result<Option<Lien>, E
     Ok(found)
 }
 
-/// Adds the liens that lie on an allocation, each once.
+/// Adds the liens that hold money of an allocation, each once.
 pub(super) fn on(
     connection: &Connection,
     allocation: AllocationId,

@@ -115,7 +115,7 @@ pub(super) fn view(
     Ok(view)
 }
 
-/// What has a boundary at or before an instant, the earliest first.
+/// Objects with a boundary at or before an instant, the earliest first.
 pub(super) fn due(
     connection: &Connection,
     recent: &mut Recent,
@@ -159,7 +159,7 @@ pub(super) fn due(
     Ok(Some(view))
 }
 
-/// The allocations that the liens in view lie on.
+/// The allocations on which the liens in view hold money.
 fn add_portions(connection: &Connection, view: &mut View) -> Result<(), Error> {
     let liens = view.instances.iter().filter_map(|i| i.lien.as_ref());
     let on: Vec<AllocationId> = liens

@@ -1,5 +1,5 @@
-//! What was written before, in: one transaction with those that it reverses, or the charges of an
-//! instance and what became of them, found along `usage.prev`. Nothing of it is on the hot path.
+//! Reads earlier journal rows: one transaction with its reversals, or the charges of an instance
+//! and their reversals, found along `usage.prev`. Not used on the hot path.
 
 use super::allocation::{add_allocation, of_account};
 use super::instance::{self, INSTANCE, with_lien};
@@ -22,7 +22,7 @@ pub(super) fn wanted(need: &Need) -> bool {
     after || need.history || need.whole_account || need.holders || need.holders_on.is_some()
 }
 
-/// Adds what a command after the fact asks for.
+/// Adds the rows that a later correction needs.
 pub(super) fn add(
     connection: &Connection,
     recent: &mut Recent,
@@ -193,7 +193,7 @@ fn entries_of(connection: &Connection, tx: TxId, last: i64) -> Result<Vec<Entry>
     Ok(found)
 }
 
-/// What the one instance in view was charged, and what became of it.
+/// The charges of the one instance in view, and their reversals.
 fn add_history(connection: &Connection, view: &mut View) -> Result<(), Error> {
     let Some(own) = view.instance_asked_for() else {
         return Ok(());

@@ -1,4 +1,5 @@
-//! Rows that a command about closed periods asks for: the last close, and what accounts had at an instant.
+//! Rows for commands about closed periods: the last close, and the balances of accounts at an
+//! instant.
 
 use super::Error;
 use super::read::{closes, money, past, statement_ends};
@@ -9,10 +10,10 @@ use bank_core::time::Timestamp;
 use bank_core::view::View;
 use rusqlite::Connection;
 
-/// Whatever was written.
+/// No upper bound of transactions.
 const LATEST: TxId = TxId(i64::MAX);
 
-/// Adds what a command about periods asks for.
+/// Adds the rows that a command about periods needs.
 pub(super) fn add(connection: &Connection, need: &Need, view: &mut View) -> Result<(), Error> {
     if need.closed {
         view.closed = closes::standing(connection)?.last().copied();
@@ -26,7 +27,7 @@ pub(super) fn add(connection: &Connection, need: &Need, view: &mut View) -> Resu
     Ok(())
 }
 
-/// What accounts had just before an instant.
+/// Balances of accounts just before an instant.
 fn totals(
     connection: &Connection,
     accounts: &[AccountId],

@@ -1,4 +1,4 @@
-//! Rows that a command asks for by a name or a flag: a lien by its number, billed windows, who paid for a
+//! Rows that a command requests by name or flag: a lien by its number, billed windows, payers of a
 //! job, quotes, alerts and proposals. No statement of a scheduler's commands is here.
 
 use super::allocation::{add_allocation, came_into};
@@ -43,8 +43,8 @@ pub(super) fn windows(connection: &Connection, view: &mut View) -> Result<(), Er
     Ok(())
 }
 
-/// Adds payments of allocations, and money that came into them after the usage, if a command asks for
-/// either.
+/// Adds payments of allocations, and money that they received after the usage, if a command
+/// requests either.
 pub(super) fn money(connection: &Connection, need: &Need, view: &mut View) -> Result<(), Error> {
     if need.paid {
         paid(connection, view)?;
@@ -55,7 +55,7 @@ pub(super) fn money(connection: &Connection, need: &Need, view: &mut View) -> Re
     }
 }
 
-/// Money that came after an instant into the allocations in view that have no start.
+/// Money received after an instant by the allocations in view that have no start.
 fn came_after(connection: &Connection, at: Timestamp, view: &mut View) -> Result<(), Error> {
     for allocation in &view.allocations {
         if allocation.window.start.is_none() {
@@ -68,8 +68,8 @@ fn came_after(connection: &Connection, at: Timestamp, view: &mut View) -> Result
     Ok(())
 }
 
-/// What allocations have paid for the instances in view, and those allocations: the entries of
-/// each instance's usage rows, from the latest back.
+/// Payments of allocations for the instances in view, and those allocations: the entries of each
+/// instance's usage rows, from the latest back.
 fn paid(connection: &Connection, view: &mut View) -> Result<(), Error> {
     let last = numbers::last_entry(connection)?;
     let mut paid: Vec<Paid> = Vec::new();

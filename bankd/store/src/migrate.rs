@@ -45,7 +45,7 @@ const MIGRATIONS: [&str; 33] = [
     include_str!("../../../schema/sqlite/0033_record.sql"),
 ];
 
-/// The last migration that changed what rollups are: a bank of an earlier version gets them filled.
+/// The last migration that changed the rollup format: a bank of an earlier version is backfilled.
 const ROLLUPS: i64 = 31;
 
 /// The schema version that this program reads and writes.
@@ -53,8 +53,8 @@ pub(super) fn current_version() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
-/// Brings a database to the current version. A database of a later version is refused, and one
-/// whose applied migrations differ from ours too.
+/// Migrates a database to the current version. A database of a later version is rejected, as is one
+/// with other migrations than this program.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), Error> {
     connection.execute_batch(
         "CREATE TABLE IF NOT EXISTS migration (
@@ -92,8 +92,8 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), Error> {
     Ok(())
 }
 
-/// Proof begins anew behind a migration: the columns under the seals are others. What was wrong before
-/// is not told any more, so that whoever brings a bank up to date verifies it first.
+/// Seals are recomputed after a migration, because their columns changed. Earlier damage is no
+/// longer detected, so verify a bank before the migration.
 fn seal_all(connection: &Connection) -> Result<(), Error> {
     seal::fill(connection)?;
     tally::renew(connection)?;
@@ -107,7 +107,7 @@ pub(super) fn expected() -> impl Iterator<Item = (i64, String)> {
     (1..).zip(MIGRATIONS.iter().map(|sql| checksum(sql)))
 }
 
-/// Refuses what is no bank's database, such as an empty file.
+/// Rejects files that are not a bank's database, such as an empty file.
 pub(super) fn check_bank(connection: &Connection) -> Result<(), Error> {
     let id: i32 = connection.query_row("PRAGMA application_id", [], |r| r.get(0))?;
     if id == APPLICATION_ID {
@@ -122,7 +122,8 @@ pub(super) fn check_bank(connection: &Connection) -> Result<(), Error> {
     )))
 }
 
-/// Refuses what is no bank, and a bank of another version: whoever only reads brings none up to date.
+/// Rejects files that are not a bank, and banks of another version: read-only callers do not
+/// migrate.
 pub(super) fn check_current(connection: &Connection) -> Result<(), Error> {
     check_bank(connection)?;
     let version: i64 = connection.query_row("PRAGMA user_version", [], |r| r.get(0))?;
@@ -211,7 +212,8 @@ mod tests {
         bank
     }
 
-    /// What charges took is found in the journal; windows, limits and accounts begin as they are.
+    /// Charged amounts come from the journal; windows, limits and accounts start with their current
+    /// values.
     #[test]
     fn an_older_bank_learns_what_was_used() {
         let mut bank = bank_of(7);
@@ -242,7 +244,7 @@ mod tests {
         assert_eq!(text(presences), "1:0:1,2:0:0");
     }
 
-    /// Who only reads says what is to be done with a bank of another version.
+    /// A read-only open of a bank of another version reports the required action.
     #[test]
     fn a_bank_of_another_version_is_named_as_one() {
         let mut bank = bank_of(7);
@@ -310,7 +312,7 @@ mod tests {
         assert_eq!(rollup::compare(&bank).unwrap().differing, 0);
     }
 
-    /// What is never changed is sealed anew like everything else, and stays append-only.
+    /// Append-only tables are sealed again as well, and remain append-only.
     #[test]
     fn an_older_bank_with_append_only_rows_is_brought_up_to_date() {
         let mut bank = bank_of(20);

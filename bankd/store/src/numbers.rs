@@ -51,8 +51,8 @@ pub(super) fn first_entry_of(connection: &Connection, tx: i64, last: i64) -> Res
     })
 }
 
-/// The smallest number from 1 to `last` whose value is `wanted` or more, where values never fall;
-/// `last + 1` if there is none. Numbers have no gaps.
+/// The smallest number from 1 to `last` whose value is `wanted` or more; `last + 1` if there is
+/// none. Values must never decrease, and numbers have no gaps.
 pub(super) fn lower_bound(
     last: i64,
     wanted: i64,

@@ -1,5 +1,5 @@
-//! Opens a bank's database for writing: made anew, or brought to the current version, and prepared for speed
-//! and durability.
+//! Opens a bank's database for writing: creates or migrates it, and configures speed and
+//! durability.
 
 use super::greatest::Greatest;
 use super::recent::Recent;
@@ -97,7 +97,7 @@ impl SqliteStore {
         bank::read(&self.connection)
     }
 
-    /// What is wrong with the end of the journal: the first finding, or none.
+    /// The first finding at the end of the journal, or none.
     pub fn broken_journal(&self) -> Result<Option<String>, Error> {
         let found = journal::recent(&self.connection, &self.directory.bank)?;
         Ok(found.first().map(ToString::to_string))

@@ -8,7 +8,7 @@ use bank_core::time::Timestamp;
 use rusqlite::{Connection, Row};
 use std::collections::BTreeMap;
 
-/// Writes down what a transaction closed or opened again.
+/// Writes the close or reopening of a transaction.
 pub(super) fn write(connection: &Connection, tx: TxId, traces: &Traces) -> Result<(), Error> {
     if let Some(close) = &traces.closed {
         let sql = "INSERT INTO period_close (tx, start_at, end_at) VALUES (?1, ?2, ?3)";
@@ -38,7 +38,7 @@ pub(super) fn write(connection: &Connection, tx: TxId, traces: &Traces) -> Resul
     Ok(())
 }
 
-/// Adds what the transactions from a number on closed or opened again.
+/// Adds the closes and reopenings of transactions from a number on.
 pub(super) fn since(
     connection: &Connection,
     tx: i64,

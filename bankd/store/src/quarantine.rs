@@ -1,12 +1,12 @@
-//! The quarantine as it is emptied, and how collectors' files are read. What comes into it stands in
-//! `sources`, in the transaction of what it came with.
+//! Removal from the quarantine, and the read options of collectors' files. `sources` adds rows to
+//! the quarantine, in the transaction of their import.
 
 use super::sqlite::SqliteStore;
 use super::{Error, seal};
 use rusqlite::{OptionalExtension as _, params};
 
 impl SqliteStore {
-    /// Removes some of what is in the quarantine; says how many there were.
+    /// Removes the given rows of the quarantine; returns how many existed.
     pub fn discard(&self, ids: &[i64]) -> Result<u64, Error> {
         let mut removed = 0_u64;
         for id in ids {
@@ -22,7 +22,7 @@ impl SqliteStore {
         Ok(removed)
     }
 
-    /// Removes all that is in the quarantine of a collector; says how many there were.
+    /// Removes all quarantine rows of a collector; returns how many existed.
     pub fn discard_of(&self, source: &str) -> Result<u64, Error> {
         let sql = "UPDATE quarantine_total SET
                        held = held - (SELECT count(*) FROM quarantine WHERE source = ?1),
@@ -35,8 +35,8 @@ impl SqliteStore {
         Ok(u64::try_from(gone).unwrap_or(0))
     }
 
-    /// Keeps how the files of a collector were read last, as JSON; nothing of one of which nothing
-    /// came into the bank.
+    /// Stores the last read options of a collector's files, as JSON. Does nothing for a collector
+    /// without data in the bank.
     pub fn keep_reading(&self, source: &str, options: &str) -> Result<(), Error> {
         let sql = "INSERT INTO source_reading (source, options)
                    SELECT id, ?2 FROM source WHERE name = ?1
@@ -113,7 +113,7 @@ mod tests {
         let left = read::quarantine::list(&store.connection, None, 0, 100).unwrap();
         let lines: Vec<u64> = left.rows.iter().map(|row| row.line).collect();
         assert_eq!(lines, [6, 7, 8, 9, 10]);
-        // The newest stays, whatever the bounds are.
+        // The newest row remains with any bounds.
         store.bound_quarantine(0, 0).unwrap();
         assert_eq!(totals(&store), (1, 10, 9));
     }
@@ -152,7 +152,7 @@ mod tests {
         let store = store(&folder);
         let known = read::quarantine::reading(&store.connection, "s").unwrap();
         assert_eq!(known, read::quarantine::Reading::default());
-        // Of a collector that nothing came from there is nothing to read again.
+        // A collector without data has no stored read options.
         store.keep_reading("s", "{}").unwrap();
         let rows = read::sources::list(&store.connection, None).unwrap();
         assert!(rows.is_empty(), "{rows:?}");

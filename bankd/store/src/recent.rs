@@ -1,8 +1,8 @@
 //! Allocations that were read or written last, so that the next command about their account need
 //! not ask the database for them (decision note 0102).
 //!
-//! There is one writer, and all it writes goes through `append`: what is remembered is what the
-//! database would say inside the open transaction. A rollback forgets everything.
+//! There is one writer, and all writes go through `append`: the cached values are those of the
+//! database inside the open transaction. A rollback clears the cache.
 
 use bank_core::ids::AccountId;
 use bank_core::model::Allocation;
@@ -11,10 +11,10 @@ use std::collections::HashMap;
 /// Allocations remembered at most, some 10 MB; beyond that everything is forgotten once.
 const ALLOCATIONS_MAX: usize = 65_536;
 
-/// An account with more allocations than this is read anew each time, its old ones left out.
+/// An account with more allocations than this is read again each time, without its old ones.
 const OF_ACCOUNT_MAX: usize = 64;
 
-/// What is remembered of an account.
+/// The cached state of an account.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Account<'a> {
     /// Nothing yet.
@@ -25,7 +25,7 @@ pub(super) enum Account<'a> {
     All(&'a [Allocation]),
 }
 
-/// What is remembered.
+/// The cache.
 #[derive(Default)]
 pub(super) struct Recent {
     /// Every allocation of an account by number, or nothing where there are too many.
@@ -34,7 +34,7 @@ pub(super) struct Recent {
 }
 
 impl Recent {
-    /// What is remembered of an account.
+    /// The cached state of an account.
     pub(super) fn account(&self, account: AccountId) -> Account<'_> {
         match self.accounts.get(&account) {
             None => Account::Unknown,
@@ -72,7 +72,7 @@ impl Recent {
         }
     }
 
-    /// Forgets everything: what was written is undone, or it is too much.
+    /// Clears the cache: the transaction was rolled back, or the cache is full.
     pub(super) fn forget(&mut self) {
         self.accounts.clear();
         self.rows = 0;

@@ -1,5 +1,5 @@
-//! Usage records, written in the transaction of what they are about and kept for ever, and how far
-//! each record file has got with them (usage-records.md 4.6).
+//! Usage records, written in the transaction of their usage and kept for ever, and the position of
+//! each record file (usage-records.md 4.6).
 
 use super::sqlite::SqliteStore;
 use super::{Error, seal};
@@ -42,7 +42,7 @@ impl SqliteStore {
         Ok(statement.insert((created_at, number, text, seal))?)
     }
 
-    /// Makes a sink known that is not: it begins with the next record.
+    /// Adds a sink unless it exists: it begins with the next record.
     pub fn meet_sink(&self, name: &str, form: &str) -> Result<(), Error> {
         self.connection.execute(
             "INSERT INTO sink (name, upto, device, inode, length, form)

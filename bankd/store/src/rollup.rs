@@ -1,15 +1,17 @@
-//! Rollups: usage added up by UTC hour and day, kept in the transaction of what they are made of
-//! (reports.md 7, decisions.md 31).
+//! Rollups: usage by UTC hour and day, updated in the transaction of the usage (reports.md 7,
+//! decisions.md 31).
 //!
-//! Three things count. A finished use without an instance counts with its own figures and its shadow
-//! amount. An instance counts with what its charges used; where a finished use was charged for, with
-//! the figures of that, and with all that it came to: an amended record replaces the one before. What any
-//! other charge took counts for whom its journal entries name, over its own time; what gives it back
-//! counts there too, so that usage is net of refunds: when money moved, balances and statements say.
+//! Three sources count. A finished use without an instance counts with its own figures and its
+//! shadow amount. An instance counts with the usage of its charges. If a finished use was charged
+//! for it, that use's figures and the total amount count; an amended record replaces the previous
+//! one. Other amounts of a charge count for the owner in their journal entries, over the charge's
+//! own time. Reversals count there too, so that usage is net of refunds; balances and statements
+//! show when money moved.
 //!
-//! Most charges only add to what stands. Where more changes, such as for whom an instance is, whether
-//! a finished use stands for it, or that a charge is taken back, all of the instance is taken away as
-//! it was before the command and added as it is after: `before` and `after` see both.
+//! Most charges only add to existing rows. If more changes (such as the owner of an instance,
+//! whether a finished use replaces its usage, or a reversal of a charge), the whole instance is
+//! subtracted in its state before the command and added in its state after it: `before` and `after`
+//! see both.
 //!
 //! [`rebuild`] makes the same of the rows alone; `verify` compares.
 
@@ -45,7 +47,7 @@ use rusqlite::{Connection, params};
 use std::collections::{BTreeMap, BTreeSet};
 use written::{charge, class_of, written};
 
-/// What the writer keeps for rollups.
+/// The writer's state for rollups.
 #[derive(Default)]
 pub(super) struct Rollups {
     pub(super) pending: Pending,
@@ -54,11 +56,11 @@ pub(super) struct Rollups {
     factors: Option<Factors>,
     /// Finished uses name no instance with a greater number; none until that is asked for.
     named: Option<i64>,
-    /// What the last command added to the use of instances.
+    /// Usage that the last command added to instances.
     added: BTreeMap<i64, Added>,
 }
 
-/// What the last command added to the use of an instance.
+/// Usage that the last command added to an instance.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Added {
     /// The difference.
@@ -67,7 +69,7 @@ pub(super) struct Added {
     pub(super) after: Option<Sums>,
 }
 
-/// What a command changes, as it was before.
+/// The rows that a command changes, in their previous state.
 pub(super) struct Before {
     touched: Vec<Touched>,
     hardware: Option<Changing>,
@@ -87,7 +89,7 @@ enum Touched {
     /// It was taken away, and is added as a whole.
     Anew {
         id: i64,
-        /// A finished use said what it used.
+        /// Its usage came from a finished use.
         was_finished: bool,
     },
 }
@@ -127,7 +129,8 @@ fn instances_of_uses(connection: &Connection, effects: &Effects) -> Result<BTree
 }
 
 impl Rollups {
-    /// Looks at what a command changes before it is written. `fresh` is the number of the next new instance.
+    /// Reads the rows that a command changes before it is written. `fresh` is the number of the
+    /// next new instance.
     pub(super) fn before(
         &mut self,
         connection: &Connection,
@@ -155,12 +158,12 @@ impl Rollups {
                 touched.push(self.take_away(connection, id)?);
             }
         }
-        // Behind the last look: what is read of names for the first time is of before the command.
+        // After the last check: names read for the first time are from before the command.
         self.note_named(&effects.uses);
         Ok(Before { touched, hardware })
     }
 
-    /// Counts what a command wrote.
+    /// Counts the rows that a command wrote.
     pub(super) fn after(
         &mut self,
         connection: &Connection,
@@ -241,14 +244,14 @@ impl Rollups {
         self.take_away(connection, id).map(Some)
     }
 
-    /// Whether finished uses say what an instance used.
+    /// Whether finished uses define the usage of an instance.
     pub(super) fn is_finished(&mut self, connection: &Connection, id: i64) -> Result<bool, Error> {
         let named = match self.named {
             Some(named) => named,
             None => charged::last_named(connection)?,
         };
         self.named = Some(named);
-        // What a scheduler charges mostly is newer than what collectors reported.
+        // Most instances of a scheduler are newer than those that collectors reported.
         Ok(id <= named && charged::is_finished(connection, id)?)
     }
 
@@ -272,8 +275,8 @@ impl Rollups {
         Ok(Touched::Anew { id, was_finished })
     }
 
-    /// Looks at the instances that finished uses name which are about to be written. One that was
-    /// undone stays noted: no more comes of that than a search.
+    /// Checks the instances of finished uses that are about to be written. After a rollback an
+    /// instance remains noted, which only costs a lookup.
     fn note_named(&mut self, uses: &[UseRow]) {
         if let Some(named) = &mut self.named {
             let own = uses.iter().filter_map(|row| row.instance);
@@ -358,8 +361,8 @@ impl Rollups {
         self.pending.finished(connection, &key, gives, sign)
     }
 
-    /// What the charges of an instance took before a command counts by its entries from now on, or with
-    /// the finished use that says now what it used.
+    /// Moves the amounts of an instance's earlier charges: from now on they count by their entries,
+    /// or with the finished use that now defines the usage.
     fn retake(
         &mut self,
         connection: &Connection,
@@ -373,8 +376,8 @@ impl Rollups {
         })
     }
 
-    /// Adds all that an instance gives, or takes it away; apart from amounts where no finished use says
-    /// what it used.
+    /// Adds or subtracts everything of an instance; amounts separately if no finished use defines
+    /// its usage.
     fn whole(&mut self, connection: &Connection, id: i64, sign: Sign) -> Result<(), Error> {
         let Rollups {
             pending, factors, ..
@@ -394,12 +397,12 @@ impl Rollups {
         Ok(())
     }
 
-    /// What the last command added to the use of an instance.
+    /// Usage that the last command added to an instance.
     pub(super) fn added(&self, id: i64) -> Added {
         self.added.get(&id).copied().unwrap_or_default()
     }
 
-    /// Forgets what was not written.
+    /// Discards unwritten changes.
     pub(super) fn forget(&mut self) {
         self.pending.forget();
         self.owners = Owners::default();

@@ -1,5 +1,5 @@
-//! Reports that the daemon makes by itself: how far each definition is, what was made for which period,
-//! and its notices, whose rows are one transaction (decision note 0081).
+//! Scheduled reports: the progress of each definition, the stored report of each period, and its
+//! notices, written in one transaction (decision note 0081).
 
 use super::attention::seal_targets;
 use super::idempotency::{Known, StoredAnswer};
@@ -8,10 +8,10 @@ use super::{Error, seal};
 use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row};
 
-/// Runs that are told of each definition.
+/// Number of listed runs of each definition.
 const RUNS_TOLD: i64 = 10;
 
-/// A definition, as the settings say.
+/// A definition of the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScheduleRow {
     /// Its name.
@@ -35,7 +35,7 @@ pub struct SpanRow {
     pub until: i64,
 }
 
-/// How a definition stands, with the last that was made of it.
+/// State of a definition, with its last report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// Its name.
@@ -54,11 +54,11 @@ pub struct Schedule {
     pub tried_at: Option<Timestamp>,
     /// Why that failed; empty where it did not.
     pub error: String,
-    /// What was made and asked for last, the newest first; without their texts.
+    /// Last made and requested runs, the newest first; without their texts.
     pub runs: Vec<ReportRun>,
 }
 
-/// What is made of a definition for a period.
+/// The report of a definition for a period.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReportRun {
     /// Its number.
@@ -67,9 +67,9 @@ pub struct ReportRun {
     pub schedule: String,
     /// The period.
     pub period: SpanRow,
-    /// Whether it is made; else somebody asked for it.
+    /// Whether it exists; else it was requested.
     pub made: bool,
-    /// Who asked; empty for the timer.
+    /// The person who requested it; empty for the timer.
     pub asked_by: String,
     /// When it was made.
     pub made_at: Option<Timestamp>,
@@ -77,9 +77,9 @@ pub struct ReportRun {
     pub file: String,
     /// `html`, `csv`, `json` or `text`.
     pub form: String,
-    /// Who gets it by mail, with commas between.
+    /// Mail recipients, separated by commas.
     pub told: String,
-    /// The last line of what was printed, where nothing is delivered.
+    /// The last line of the output, if nothing is delivered.
     pub says: String,
     /// Bytes of the text.
     pub size: i64,
@@ -102,42 +102,41 @@ pub struct MadeReport {
     pub file: String,
     /// Its form.
     pub form: String,
-    /// Who gets it by mail.
+    /// Mail recipients.
     pub told: String,
     /// A line about it.
     pub says: String,
     /// The text; none where nothing is delivered.
     pub body: Option<Vec<u8>>,
-    /// Who gets it.
+    /// Targets.
     pub targets: Vec<String>,
 }
 
-/// A change of what is known of them.
+/// A change of the stored state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScheduleChange {
     /// It is made: the mark of its period and the notices, or nothing where the mark is there.
     Made(Box<MadeReport>),
-    /// The definition of this name could not be made, and why; with a number, what somebody asked for is
-    /// not wanted any more.
+    /// The report of this definition failed, with the reason; a number cancels the request with it.
     Failed(String, String, Option<i64>),
     /// So many periods are passed over, to the end of this one.
     PassedOver(String, i64, SpanRow),
-    /// A definition is done up to an instant: somebody had its period made already.
+    /// A definition is done up to an instant: the report of its period exists by request.
     Done(String, Timestamp),
-    /// Somebody asks for a period of a definition.
+    /// A person requests a period of a definition.
     Wanted(Box<WantedReport>),
 }
 
-/// What somebody asks for, and what they are answered: both are kept, or neither.
+/// A request and its answer: both are stored, or neither.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WantedReport {
     /// The name of the definition.
     pub schedule: String,
     /// The period.
     pub period: SpanRow,
-    /// Who asks.
+    /// The requesting person.
     pub asked_by: String,
-    /// The client whose key it is.
+    /// The client that owns the key.
     pub client: String,
     /// Their key: it is for nothing else, and a repeat gets the answer.
     pub key: String,
@@ -146,8 +145,8 @@ pub struct WantedReport {
 }
 
 impl SqliteStore {
-    /// Takes over the definitions of the settings. A new one, one that was away, and one whose periods
-    /// are others begins with the period that is under way.
+    /// Takes over the definitions of the settings. A new or re-added definition, and one with other
+    /// periods, begins with the current period.
     pub fn meet_schedules(&mut self, all: &[ScheduleRow]) -> Result<(), Error> {
         let tx = self.connection.transaction()?;
         let mut changed: Vec<String> = {
@@ -171,7 +170,7 @@ impl SqliteStore {
                 changed.push(row.name.clone());
             }
         }
-        // Others keep the seals that they have: what was done to them is still found.
+        // Unchanged rows keep their seals, so that earlier tampering is still detected.
         for name in &changed {
             seal::renew(&tx, "schedule", &[name])?;
         }
@@ -179,7 +178,7 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Changes what is known of them; says how many rows it was about.
+    /// Changes the stored state; returns the number of affected rows.
     pub fn change_schedule(
         &mut self,
         change: &ScheduleChange,
@@ -222,8 +221,8 @@ impl SqliteStore {
         Ok(1)
     }
 
-    /// A row for who asks, unless one is on its way, and the answer with its key. Nothing where the key was
-    /// used before: the same call came twice.
+    /// Adds a row for a request, unless one is pending, and the answer with its key. Does nothing
+    /// if the key was used before: the call was repeated.
     fn report_wanted(&mut self, wanted: &WantedReport, now: Timestamp) -> Result<u64, Error> {
         let WantedReport {
             schedule,
@@ -405,7 +404,7 @@ pub struct ScheduleCount {
     pub name: String,
     /// Up to when its periods are made or passed over.
     pub done_to: Timestamp,
-    /// What was made of it, ever.
+    /// Total number of its reports.
     pub made: i64,
     /// When the last of it was made.
     pub made_at: Option<Timestamp>,
@@ -444,7 +443,7 @@ pub fn schedule_counts(connection: &Connection) -> Result<Vec<ScheduleCount>, Er
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// What was made, with its text.
+/// A report with its text.
 pub fn report_run(connection: &Connection, id: i64) -> Result<Option<ReportRun>, Error> {
     let sql = format!("SELECT {RUN}, r.body FROM report_run r WHERE r.id = ?1");
     let mut statement = connection.prepare_cached(&sql)?;
@@ -457,7 +456,7 @@ pub fn report_run(connection: &Connection, id: i64) -> Result<Option<ReportRun>,
     Ok(found.optional()?)
 }
 
-/// What there is of a period, made or asked for; without texts.
+/// Reports of a period, made or requested; without texts.
 pub fn runs_of(
     connection: &Connection,
     schedule: &str,
@@ -471,7 +470,7 @@ pub fn runs_of(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// What was asked for first of what is not made yet.
+/// The oldest request without a report.
 pub fn wanted_run(connection: &Connection) -> Result<Option<ReportRun>, Error> {
     let sql =
         format!("SELECT {RUN} FROM report_run r WHERE r.state = 'wanted' ORDER BY r.id LIMIT 1");

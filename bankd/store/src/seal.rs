@@ -1,18 +1,18 @@
-//! Seals: a checksum in each row that the journal does not prove, over all its columns. It finds what
-//! was changed behind the daemon's back by accident or by hand; who knows how seals are made can make
-//! them, so that they find no more malice than the journal's hash does: that is what signed
-//! checkpoints are for.
+//! Seals: a checksum in each row that the journal does not prove, over all its columns. Seals
+//! detect changes that bypass the daemon, by accident or by hand. An attacker with the algorithm
+//! can create valid seals, so they protect against malice no better than the journal's hash; use
+//! signed checkpoints for that.
 //!
-//! Rows that are written for every charge are sealed as they are written, out of what is written. All
-//! others are sealed by [`renew`], which reads the row again. [`TABLES`] says which tables have seals;
-//! `verify` computes them from the stored columns, and [`fill`] makes them when a migration has run.
+//! Rows that every charge writes get their seal from the written values. All others are sealed by
+//! [`renew`], which reads the row again. [`TABLES`] lists the tables with seals; `verify` computes
+//! them from the stored columns, and [`fill`] creates them after a migration.
 
 use super::Error;
 use super::instance::INSTANCE;
 use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Row, Statement, params_from_iter};
 
-/// A table whose rows are sealed.
+/// A table with seals.
 pub(super) struct Sealed {
     pub(super) name: &'static str,
     /// Columns that find a row, in the order of the primary key.
@@ -29,8 +29,8 @@ const fn whole(name: &'static str, key: &'static [&'static str]) -> Sealed {
     }
 }
 
-/// Every table with seals. What no transaction's hash covers, and nothing is made of anew, belongs in
-/// here; reference data has versions instead.
+/// Every table with seals: all tables that no transaction's hash covers and that cannot be rebuilt.
+/// Reference data has versions instead.
 pub(super) const TABLES: [Sealed; 36] = [
     whole("bank", &["id"]),
     whole("clock", &["id"]),
@@ -103,8 +103,8 @@ const USE_COLUMNS: &str = "source, object_id, start_at, end_at, submit_at, machi
 /// Seals are below this: sums of two of them fit an integer of SQL.
 pub(super) const BOUND: i64 = 1 << 61;
 
-/// A seal on its way: values in their order, 64 bits at a time. Each step can be taken back, so that
-/// different values come to different states until the end, where three bits are cut.
+/// A seal under construction: values in order, 64 bits at a time. Each step is invertible, so
+/// different values lead to different states until the end, where three bits are cut.
 pub(super) struct Seal(u64);
 
 impl Seal {
@@ -190,7 +190,7 @@ impl Reading {
         Ok(Reading { columns, own })
     }
 
-    /// The seal that a row has, and the one that its columns come to.
+    /// The stored seal of a row, and the seal of its columns.
     pub(super) fn seals(&self, row: &Row<'_>) -> Result<(i64, i64), Error> {
         let mut seal = Seal::new();
         for column in (0..self.columns).filter(|column| *column != self.own) {
@@ -201,7 +201,7 @@ impl Reading {
 }
 
 impl Sealed {
-    /// Reads rows with all that a seal is over, and the seal; `rest` is what follows the table.
+    /// Reads rows with all sealed columns and the seal; `rest` follows the table name.
     pub(super) fn query(&self, rest: &str) -> String {
         let (name, columns) = (self.name, self.columns);
         if columns == "*" {
@@ -211,7 +211,7 @@ impl Sealed {
         format!("SELECT {columns}, seal, {key} FROM {name} {rest}")
     }
 
-    /// Where the columns of the key stand in what [`Sealed::query`] reads.
+    /// Positions of the key columns in the result of [`Sealed::query`].
     pub(super) fn places(&self, statement: &Statement<'_>) -> Result<Vec<usize>, Error> {
         let places = self.key.iter().map(|column| statement.column_index(column));
         Ok(places.collect::<Result<_, _>>()?)
@@ -225,7 +225,7 @@ impl Sealed {
     }
 }
 
-/// Seals a row anew that was written by other means.
+/// Renews the seal of a row that was written by other means.
 pub(super) fn renew(connection: &Connection, table: &str, key: &[&dyn ToSql]) -> Result<(), Error> {
     let Some(sealed) = TABLES.iter().find(|t| t.name == table) else {
         return Ok(());
@@ -247,8 +247,8 @@ pub(super) fn renew(connection: &Connection, table: &str, key: &[&dyn ToSql]) ->
     Ok(())
 }
 
-/// Seals every row of every table: once after a migration, for its columns are others then. In the
-/// transaction of the migration: what keeps tables append-only stands aside meanwhile.
+/// Seals every row of every table, once after a migration, because its columns changed. Runs in the
+/// migration's transaction; the append-only triggers are disabled meanwhile.
 pub(super) fn fill(connection: &Connection) -> Result<(), Error> {
     let sql = "SELECT name, sql FROM main.sqlite_master WHERE type = 'trigger'";
     let mut statement = connection.prepare(sql)?;

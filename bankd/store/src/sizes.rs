@@ -3,7 +3,7 @@
 use bank_core::command::UsageReport;
 use bank_core::decimal::Decimal;
 
-/// Cut to whole units; none where nothing is said, or what a column cannot hold.
+/// Truncated to whole units; none if missing or beyond the range of the column.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
     /// Thousandths of processors.
@@ -15,7 +15,7 @@ pub(super) struct Sizes {
     pub(super) memory: Option<i64>,
     /// Bytes.
     pub(super) disk: Option<i64>,
-    /// Wall time, microseconds: what was used, else from start to end.
+    /// Wall time, microseconds: the reported time, else from start to end.
     pub(super) wall: Option<i64>,
     /// How long its processors were busy, microseconds.
     pub(super) cpu: Option<i64>,
@@ -42,7 +42,7 @@ impl Sizes {
     }
 }
 
-/// A quantity in a smaller unit, cut; none where it is beyond what a column holds.
+/// A quantity in a smaller unit, truncated; none if it exceeds the range of the column.
 fn in_units(number: Decimal, unit: i64) -> Option<i64> {
     let billionths = number.billionths();
     // Where it is short, 64 bits do, and are many times faster.

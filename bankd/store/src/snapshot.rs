@@ -1,11 +1,11 @@
-//! A copy of a bank's database as of one moment, without touching the bank, and what is in one.
+//! A consistent copy of a bank's database without changing the bank, and the facts of such a file.
 
 use super::{Error, bank, migrate, numbers, open_reader};
 use rusqlite::{Connection, OptionalExtension};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// What a database file holds, of whatever version of the schema.
+/// Facts of a database file of any schema version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holding {
     /// UUID of the bank.
@@ -24,7 +24,7 @@ pub struct Holding {
     pub head: String,
 }
 
-/// Reads what a database file holds.
+/// Reads the facts of a database file.
 ///
 /// # Errors
 /// If it is no bank's database, or cannot be read.
@@ -67,8 +67,8 @@ fn schema(connection: &Connection) -> Result<i64, Error> {
     Ok(connection.query_row("PRAGMA user_version", [], |r| r.get(0))?)
 }
 
-/// What is wrong with the structure of a database file: its pages and indexes, and rows that name
-/// rows which are not there. None where nothing is.
+/// Structural errors of a database file: pages, indexes, and references to missing rows. None if
+/// there are none.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -92,7 +92,7 @@ pub fn broken_pages(path: &Path) -> Result<Option<String>, Error> {
 /// If `from` cannot be read, or `to` cannot be made.
 pub fn snapshot(from: &Path, to: &Path) -> Result<(), Error> {
     let connection = open_reader(from)?;
-    // The copy is another database: what must not change is the bank.
+    // The copy is another database: the original must not change.
     connection.pragma_update(None, "query_only", false)?;
     connection.execute("VACUUM INTO ?1", [to.to_string_lossy()])?;
     Ok(())

@@ -1,5 +1,5 @@
-//! Collectors as the bank knows them: their figures, what could not be read of them, the lines as
-//! they came, and how far followed files are. Written in the transaction of what they are about.
+//! Collectors: their figures, their unreadable records, raw lines, and the positions of followed
+//! files. Written in the transaction of the data.
 
 use super::sqlite::SqliteStore;
 use super::{Error, seal};
@@ -13,12 +13,12 @@ pub(super) const QUARANTINE_ROWS: u64 = 100_000;
 /// Default of the bytes that the quarantine holds.
 pub(super) const QUARANTINE_BYTES: u64 = 256 << 20;
 
-/// What was seen of a collector since it was told last; counts are added.
+/// Activity of a collector since its last report; counts are added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceSeen {
     /// Its name.
     pub name: String,
-    /// The format of what it sends; empty for the API.
+    /// The format of its records; empty for the API.
     pub format: String,
     /// The machine of records that name none; empty for none.
     pub machine: String,
@@ -34,17 +34,17 @@ pub struct SourceSeen {
     pub rejected: u64,
 }
 
-/// A change of what is expected of a collector.
+/// A change of the expectations for a collector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceChange {
     /// How long it may be silent.
     SilentAfter {
         /// Its name.
         name: String,
-        /// So long, 0 for ever; none: as the settings say.
+        /// Silence limit, 0 for ever; none: the value of the settings.
         after: Option<Seconds>,
     },
-    /// It is off the list until it is heard again.
+    /// Hides it until its next contact.
     Remove {
         /// Its name.
         name: String,
@@ -56,7 +56,7 @@ pub enum SourceChange {
 pub struct QuarantineRow {
     /// The collector.
     pub source: String,
-    /// Who sent it.
+    /// The client that sent it.
     pub peer: String,
     /// File or route.
     pub place: String,
@@ -64,7 +64,7 @@ pub struct QuarantineRow {
     pub line: u64,
     /// Why, in words for whoever mends it.
     pub reason: String,
-    /// It, as it came.
+    /// The record, unchanged.
     pub body: Vec<u8>,
 }
 
@@ -87,7 +87,7 @@ pub struct FollowMark {
     pub offset: u64,
     /// Lines taken in.
     pub line: u64,
-    /// What else its follower must know.
+    /// Further state of its follower.
     pub state: String,
     /// The files beside it; none where they are as they were kept before.
     pub files: Option<Vec<FollowFile>>,
@@ -118,7 +118,7 @@ pub struct FollowFile {
     pub is_raw: bool,
 }
 
-/// Lines as they came, compressed.
+/// Raw lines, compressed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RawBlock {
     /// How many.
@@ -130,7 +130,7 @@ pub struct RawBlock {
 }
 
 impl SqliteStore {
-    /// Adds what was seen of a collector, and makes it known where it is not.
+    /// Adds the activity of a collector; creates the collector if needed.
     pub fn saw(&self, seen: &SourceSeen, now: Timestamp) -> Result<(), Error> {
         let mut statement = self.connection.prepare_cached(
             "INSERT INTO source (name, format, machine, first_contact, last_contact, last_event,
@@ -159,7 +159,7 @@ impl SqliteStore {
         seal_source(&self.connection, &seen.name)
     }
 
-    /// Changes what is expected of a collector; false if there is none of that name.
+    /// Changes the expectations for a collector; false if no collector has that name.
     pub fn change_source(&self, change: &SourceChange) -> Result<bool, Error> {
         let changed = match change {
             SourceChange::SilentAfter { name, after } => {
@@ -177,8 +177,8 @@ impl SqliteStore {
         Ok(changed > 0)
     }
 
-    /// Puts something into the quarantine, a line of a file once; what no longer fits falls out at
-    /// its other end and is counted.
+    /// Adds rows to the quarantine, a line of a file once. Beyond the limits the oldest rows are
+    /// removed and counted.
     pub fn quarantine(&self, rows: &[QuarantineRow], now: Timestamp) -> Result<(), Error> {
         for row in rows {
             let bytes = count(u64::try_from(row.body.len()).unwrap_or(u64::MAX));
@@ -216,7 +216,8 @@ impl SqliteStore {
         self.bound_quarantine(QUARANTINE_ROWS, self.quarantine_bytes)
     }
 
-    /// Lets the oldest rows of the quarantine go until it is within its bounds; the newest one stays.
+    /// Removes the oldest rows of the quarantine until it is within its limits; the newest one
+    /// remains.
     pub(super) fn bound_quarantine(&self, rows: u64, bytes: u64) -> Result<(), Error> {
         let sql = "SELECT held > ?1 OR bytes > ?2 FROM quarantine_total";
         let bounds = (count(rows), count(bytes));
@@ -273,7 +274,7 @@ impl SqliteStore {
         seal::renew(&self.connection, "follow", &[&mark.source, &mark.path])
     }
 
-    /// The number that the next block of lines gets: what is written from now on is from there.
+    /// The number of the next block of lines: following writes belong to it.
     pub fn begin_block(&mut self) -> Result<i64, Error> {
         let sql = "SELECT coalesce(max(id), 0) + 1 FROM raw_block";
         let block = self
@@ -284,14 +285,14 @@ impl SqliteStore {
         Ok(block)
     }
 
-    /// What is written from now on is from no block, or from one that is there already; `place` is the
-    /// line of what is written by a command of its own.
+    /// Following writes belong to no block, or to an existing one; `place` is the line of a record
+    /// with a command of its own.
     pub fn of_block(&mut self, block: Option<i64>, place: Option<u32>) {
         (self.block, self.place) = (block, place);
     }
 
-    /// Keeps lines as they came, under the number of [`begin_block`](SqliteStore::begin_block); `tx` is
-    /// the transaction of their chunk.
+    /// Stores raw lines under the number of [`begin_block`](SqliteStore::begin_block); `tx` is the
+    /// transaction of their chunk.
     pub fn keep_raw(
         &self,
         id: i64,
@@ -309,7 +310,7 @@ impl SqliteStore {
     }
 }
 
-/// The number of a collector; one that is not known yet becomes so.
+/// The number of a collector; creates the collector if needed.
 pub(super) fn id_of(connection: &Connection, name: &str) -> Result<i64, Error> {
     let sql = "SELECT id FROM source WHERE name = ?1";
     let known = connection

@@ -1,4 +1,4 @@
-//! The one read-write connection with what it remembers, and its database transactions.
+//! The one read-write connection with its caches, and its database transactions.
 
 use super::Error;
 use super::extent::{self, Extent};
@@ -25,21 +25,21 @@ pub struct SqliteStore {
     pub(super) next: Next,
     pub(super) last_hash: Vec<u8>,
     pub(super) last_recorded: Timestamp,
-    /// No boundary lies before this instant; none where nothing will ever be due.
+    /// Lower bound of the next boundary; none if nothing will ever be due.
     pub(super) next_due: Option<Timestamp>,
     pub(super) stamp: Stamp,
     pub(super) recent: Recent,
     pub(super) greatest: Greatest,
-    /// What the database transaction adds to rollups.
+    /// Rollup changes of the database transaction.
     pub(super) rollups: Rollups,
-    /// How far the tables reach, and what of that is written down.
+    /// Extent of the tables, and its stored part.
     pub(super) extent: Extent,
     pub(super) written: Extent,
     /// The block of lines that the uses written now are from, and the line of one that is written
     /// by a command of its own.
     pub(super) block: Option<i64>,
     pub(super) place: Option<u32>,
-    /// What the state was when the database transaction began.
+    /// The state at the beginning of the database transaction.
     pub(super) saved: Option<Saved>,
     /// Rows in the database transaction that is held open, where it is the only one that has the
     /// database, for many rows.
@@ -51,7 +51,7 @@ pub struct SqliteStore {
 /// Rows of an import that has the database alone in one database transaction, at most one chunk more.
 const HELD_MAX: usize = 64_000;
 
-/// What is put back where a database transaction is undone.
+/// State that a rollback restores.
 pub(super) struct Saved {
     directory: Arc<Directory>,
     next: Next,
@@ -87,13 +87,13 @@ impl SqliteStore {
         self.quarantine_bytes = bytes;
     }
 
-    /// Makes ready for many rows while nobody else is served (decision 0079): room for their
-    /// indexes, though new rows go to where the ones before them went, so that more room would hold
-    /// pages that are not looked at again; each page written once, in place, with a journal of what was
-    /// there before; and no look for the rows that new ones refer to, for their numbers were just read.
+    /// Prepares for bulk writes while no other client is served (decision 0079). Indexes get more
+    /// cache; table pages do not, because new rows are next to the previous ones and old pages are
+    /// not read again. Each page is written once, in place, with a rollback journal. Foreign keys
+    /// are not checked, because the referenced numbers were just read.
     ///
     /// # Errors
-    /// If somebody else has the database open.
+    /// If another process has the database open.
     pub fn prepare_for_bulk(&mut self) -> Result<(), Error> {
         let exclusively = "PRAGMA cache_size = -32768; PRAGMA foreign_keys = OFF;
              PRAGMA locking_mode = EXCLUSIVE;";
@@ -121,7 +121,8 @@ impl SqliteStore {
         Arc::clone(&self.directory)
     }
 
-    /// The ledger clock: what the clock shows, never before what was recorded (decisions.md 9).
+    /// The ledger clock: the clock's time, but never before the last recorded time (decisions.md
+    /// 9).
     pub fn ledger_now(&self, clock: Timestamp) -> Timestamp {
         clock.max(self.last_recorded)
     }
@@ -176,10 +177,10 @@ impl SqliteStore {
         self.bulk.is_some_and(|held| held > 0)
     }
 
-    /// Leaves it open for what comes next, where an import has the database alone and it has few rows
-    /// yet: what many rows add to the same days is then written once. False where it has to be
-    /// committed now. Whoever holds it open commits it in the end, and if that or anything before it
-    /// fails, nothing since the last commit is there.
+    /// Keeps the transaction open if an import has exclusive access and the transaction has few
+    /// rows: many rows for the same days are then written once. False if it must be committed now.
+    /// The caller must commit it in the end. If that or an earlier step fails, everything since the
+    /// last commit is lost.
     pub fn hold(&mut self, rows: usize) -> bool {
         let Some(held) = self.bulk else { return false };
         let held = held.saturating_add(rows);
@@ -239,13 +240,13 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Says who does what follows.
+    /// Sets the actor of the following writes.
     pub fn stamp(&mut self, stamp: Stamp) {
         self.stamp = stamp;
     }
 
-    /// Writes back what the log has grown by, as far as nobody reads it, so that the commit which finds it
-    /// long has little left to write. Nothing is lost where that fails: it is told, and tried again.
+    /// Checkpoints the write-ahead log as far as no reader blocks it, so that the commit that finds
+    /// it long has little left to write. A failure loses no data: it is logged, and tried again.
     pub fn write_back(&self) {
         let sql = "PRAGMA wal_checkpoint(PASSIVE)";
         let done = self.connection.query_row(sql, [], |_| Ok(()));

@@ -1,8 +1,8 @@
-//! Who did something, and when it was recorded.
+//! The actor of a change, and its recording time.
 
 use bank_core::time::Timestamp;
 
-/// Who did something, for the journal.
+/// The actor of a change, for the journal.
 #[derive(Clone, Debug, Default)]
 pub struct Stamp {
     /// When it is recorded.

@@ -6,7 +6,7 @@ use super::hash;
 use rusqlite::{Connection, OptionalExtension};
 use sha2::{Digest as _, Sha256};
 
-/// The last transaction whose hash covers no usage, and the digest of what was there by then.
+/// The last transaction whose hash covers no usage, and the digest of the usage up to then.
 pub(super) struct Start {
     pub(super) tx: i64,
     pub(super) digest: Vec<u8>,

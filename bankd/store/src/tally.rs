@@ -1,16 +1,16 @@
-//! What is in tables that grow seldom, counted (`tally`): how many rows, and the sum of their seals. A
-//! row that was added or removed behind the daemon's back differs from it.
+//! Row counts and sums of seals of slow-growing tables (`tally`). Rows that were added or removed
+//! without the daemon lead to a difference.
 //!
-//! Triggers count, and they are the daemon's own: temporary ones, of its connection alone. Triggers of
-//! the schema would count for whoever opens the file, and hide what they did.
+//! Temporary triggers of the daemon's connection count. Triggers of the schema would also count
+//! changes by other programs, and hide them.
 
 use super::{Error, extent, seal};
 use rusqlite::Connection;
 
-/// Tables whose rows come and change by thousands: whoever writes them counts them, with [`Change`].
+/// Tables with thousands of changes: their writers count them, with [`Change`].
 const BY_THOUSANDS: [&str; 3] = ["unmapped", "rollup", "rollup_hour"];
 
-/// What becomes more and other in one of [`BY_THOUSANDS`].
+/// Change of the count and of the seal sum of one of [`BY_THOUSANDS`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Change {
     rows: i64,
@@ -19,7 +19,7 @@ pub(super) struct Change {
 }
 
 impl Change {
-    /// A row comes, with this seal.
+    /// Adds a row with this seal.
     pub(super) fn comes(&mut self, seal: i64) {
         self.rows = self.rows.saturating_add(1);
         self.add(extent::wrap(seal));
@@ -66,7 +66,7 @@ pub(super) fn counted() -> impl Iterator<Item = (&'static str, &'static str)> {
     sealed.chain([("unmapped", "identity")])
 }
 
-/// Counts what this connection writes from now on.
+/// Counts the following writes of this connection.
 pub(super) fn count_on(connection: &Connection) -> Result<(), Error> {
     let bound = seal::BOUND;
     for (table, column) in counted() {
@@ -94,7 +94,7 @@ pub(super) fn count_on(connection: &Connection) -> Result<(), Error> {
     Ok(())
 }
 
-/// Counts everything anew: once after a migration.
+/// Recounts everything: once after a migration.
 pub(super) fn renew(connection: &Connection) -> Result<(), Error> {
     for (table, column) in counted() {
         let (rows, seals) = sum(connection, table, column)?;

@@ -1,5 +1,5 @@
-//! What transactions changed beside money: windows and limits of allocations, which accounts there
-//! are, and what wants attention, out and in (decision note 0021).
+//! Changes of transactions other than money: windows and limits of allocations, existence of
+//! accounts, and alerts, reading and writing (decision note 0021).
 
 use super::{Error, attention, choice, period};
 use bank_core::amount::Amount;
@@ -9,7 +9,7 @@ use bank_core::time::{Timestamp, Window};
 use rusqlite::{Connection, Row};
 use std::collections::BTreeMap;
 
-/// Writes down what a transaction changed.
+/// Writes the changes of a transaction.
 pub(super) fn write(connection: &Connection, tx: TxId, traces: &Traces) -> Result<(), Error> {
     for shape in &traces.shapes {
         connection
@@ -37,8 +37,8 @@ pub(super) fn write(connection: &Connection, tx: TxId, traces: &Traces) -> Resul
     period::write(connection, tx, traces)
 }
 
-/// What the transactions from a number on changed, by their numbers. Their choices, of which there may
-/// be as many as charges, are read apart.
+/// The changes of transactions from a number on, by transaction number. Their choices are read
+/// separately, because there may be as many as charges.
 pub(super) fn since(connection: &Connection, tx: i64) -> Result<BTreeMap<i64, Traces>, Error> {
     let mut found: BTreeMap<i64, Traces> = BTreeMap::new();
     let sql = "SELECT allocation, start_at, end_at, credit_limit, tx FROM shape
@@ -99,8 +99,8 @@ pub(super) fn reshaped(
     Ok(changed)
 }
 
-/// The window and limit of an allocation as they were at an instant, as far as transactions up to a
-/// number tell of it; none where nothing tells.
+/// The window and limit of an allocation at an instant, according to transactions up to a number;
+/// none if unknown.
 pub(super) fn shape_at(
     connection: &Connection,
     allocation: AllocationId,
@@ -116,8 +116,8 @@ pub(super) fn shape_at(
     rows.next()?.map(shape).transpose()
 }
 
-/// Of the accounts whose coming or going is written down, whether they were there at an instant, as
-/// far as transactions up to a number tell of it.
+/// Whether accounts existed at an instant, according to transactions up to a number; only accounts
+/// with recorded creation or removal.
 pub(super) fn presences_at(
     connection: &Connection,
     at: Timestamp,
@@ -134,7 +134,7 @@ pub(super) fn presences_at(
         if passed {
             found.insert(account, there);
         } else {
-            // It came later.
+            // It was created later.
             found.entry(account).or_insert(false);
         }
     }

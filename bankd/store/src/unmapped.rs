@@ -1,4 +1,5 @@
-//! Usage whose names are no project's: which rows of `usage_identity` wait for one, in and out.
+//! Usage with unknown project names: the rows of `usage_identity` that wait for a project, reading
+//! and writing.
 
 use super::sqlite::SqliteStore;
 use super::tally::Change;
@@ -20,8 +21,8 @@ macro_rules! one {
     };
 }
 
-/// Which finished uses wait for a project: their names are no project's. What names a project costs
-/// nothing here.
+/// The finished uses that wait for a project because their names match none. A use with a project
+/// costs nothing here.
 pub(super) fn waiting(directory: &Directory, rows: &[UseRow]) -> Vec<bool> {
     let mut known: HashMap<&Whose, bool> = HashMap::default();
     let waits = rows.iter().map(|row| {
@@ -61,7 +62,7 @@ pub(super) fn note(
     new.write(connection)
 }
 
-/// Notes what an amended use is now.
+/// Records the new state of an amended use.
 fn amended(connection: &Connection, row: &UseRow, waits: bool) -> Result<(), Error> {
     let start = row.report.incarnation().0;
     let key = (&row.report.source, &row.report.request.object_id, start);
@@ -136,8 +137,7 @@ impl Run {
     }
 }
 
-/// Says whom a finished use is for: it does not wait any more, and its row is that of the transaction
-/// which says so.
+/// Assigns a finished use: it no longer waits, and its row belongs to the assigning transaction.
 pub(super) fn give(
     store: &mut SqliteStore,
     row: &AssignedUse,

@@ -1,5 +1,5 @@
-//! Finished uses into their table: millions of them, so that one statement is kept for all rows of a
-//! command, and a column is bound only where it says something else than in the row before.
+//! Writes finished uses by the million: one prepared statement serves all rows of a command, and a
+//! column is bound only if its value differs from the previous row.
 
 use super::rollup::Rollups;
 use super::sizes::Sizes;
@@ -16,7 +16,7 @@ use std::thread;
 /// Columns of a row but its digest, which is the last.
 const COLUMNS: usize = 39;
 
-/// What is bound for a row: the columns, the digest and the seal.
+/// Number of bound values of a row: the columns, the digest and the seal.
 const BOUND: usize = COLUMNS + 2;
 
 /// New rows of one statement. Each statement finds its places in three indexes from their roots, which
@@ -46,8 +46,8 @@ macro_rules! insert {
 /// A row of an identity that has none.
 const NEW: &str = insert!();
 
-/// A row in place of the one before it. The database keeps what it changes in a second journal for each of
-/// them, which costs as much again.
+/// Replaces a row. For each such row the database keeps changes in a second journal, which doubles
+/// the cost.
 const AMENDED: &str = concat!(
     insert!(),
     " ON CONFLICT (source, object_id, start_at) DO UPDATE SET end_at = ?4, submit_at = ?5,
@@ -73,7 +73,7 @@ pub(super) fn write_uses(
     let at = (store.block, store.place);
     let are_new = rows.iter().all(|row| row.revision == 0);
     let (numbers, waits) = if store.bulk.is_some() && are_new && rows.len() > TOGETHER {
-        // Nobody else needs the other processor: what they come to is found while they are written.
+        // The other processor is idle: rollup contributions are computed during the writes.
         let (written, counted) = thread::scope(|scope| {
             let counting = scope.spawn(|| {
                 background::give_way();
@@ -107,7 +107,7 @@ fn write_rows(
     let mut sources = Sources::default();
     let mut numbers = Vec::with_capacity(rows.len());
     let (mut many, mut one, mut amended) = (None, None, None);
-    // The rules have looked whether the identity is known: the first revision has no row yet.
+    // The rules have checked whether the identity exists: the first revision has no row yet.
     for alike in rows.chunk_by(|a, b| (a.revision == 0) == (b.revision == 0)) {
         let is_new = alike.first().is_some_and(|row| row.revision == 0);
         let (full, rest) = alike.as_chunks::<TOGETHER>();
@@ -151,7 +151,7 @@ fn write_rows(
 /// The block of lines that rows are of, and the line of it where all are of one.
 type Place = (Option<i64>, Option<u32>);
 
-/// What tells a use from others: source, id and start.
+/// The identity of a use: source, id and start.
 fn key_of(row: &UseRow) -> (&str, &str, i64) {
     let report = &row.report;
     let id = report.request.object_id.as_str();
@@ -174,8 +174,8 @@ impl<'r> Sources<'r> {
     }
 }
 
-/// The statement for [`TOGETHER`] new rows. If it fails, the transaction is undone as a whole: the
-/// database need not keep what was before each statement.
+/// The statement for [`TOGETHER`] new rows. If it fails, the whole transaction is rolled back: the
+/// database need not keep the state before each statement.
 fn several() -> String {
     let mut sql = columns!().replacen("INSERT", "INSERT OR FAIL", 1);
     for row in 0..TOGETHER {
@@ -198,7 +198,7 @@ fn ready<'w, 'c, 'r>(
     })
 }
 
-/// Seals a row that took the place of another, of which some may have stayed.
+/// Seals a replaced row; some of its columns may be unchanged.
 fn seal_amended(connection: &Connection, row: &UseRow, source: i64) -> Result<(), Error> {
     let sql =
         "SELECT id FROM usage_identity WHERE source = ?1 AND object_id = ?2 AND start_at = ?3";
@@ -211,7 +211,7 @@ fn seal_amended(connection: &Connection, row: &UseRow, source: i64) -> Result<()
     export::changed(connection, id)
 }
 
-/// A statement with what is bound to it.
+/// A statement with its bound values.
 struct Writing<'c, 'r> {
     statement: CachedStatement<'c>,
     bound: Vec<[ValueRef<'r>; COLUMNS]>,
@@ -219,7 +219,7 @@ struct Writing<'c, 'r> {
 
 impl<'c, 'r> Writing<'c, 'r> {
     fn new(connection: &'c Connection, sql: &str) -> Result<Self, Error> {
-        // Nothing is bound to a statement out of the cache, and what is not bound is NULL.
+        // A cached statement has no bound values, and unbound parameters are NULL.
         let statement = connection.prepare_cached(sql)?;
         let rows = statement.parameter_count().div_euclid(BOUND);
         Ok(Writing {

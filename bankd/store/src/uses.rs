@@ -1,4 +1,5 @@
-//! What is known of finished uses by their identity; reserves that money was short for, in and out.
+//! Stored state of finished uses by identity, and reserves with insufficient funds, reading and
+//! writing.
 
 use super::{Error, codec, instance, seal};
 use bank_core::amount::Amount;
@@ -15,7 +16,7 @@ use rusqlite::{Connection, Row, params};
 use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
 
-/// What tells equal records from amended ones: the first 16 bytes of SHA-256 over
+/// Distinguishes equal records from amended ones: the first 16 bytes of SHA-256 over
 /// [`UsageReport::canonical`](bank_core::command::UsageReport::canonical).
 pub fn digest(record: &str) -> [u8; 16] {
     let whole: [u8; 32] = Sha256::digest(record.as_bytes()).into();
@@ -54,7 +55,7 @@ const COLUMNS: &str = "s.name, u.object_id, u.machine, u.object_type, u.project,
     u.became, u.policy, u.counted, u.instance, u.digest, u.amount, u.allocation,
     u.refusal, u.user";
 
-/// What a command asks about finished uses.
+/// The rows of finished uses that a command needs.
 pub(super) fn add(connection: &Connection, need: &Need, view: &mut View) -> Result<(), Error> {
     if let Some(machine) = &need.charges_on {
         view.machine_charged = is_charged(connection, machine)?;
@@ -95,10 +96,10 @@ fn add_known(connection: &Connection, identity: &Identity, view: &mut View) -> R
     Ok(())
 }
 
-/// Reports whose identities are looked for together.
+/// Number of reports whose identities are read together.
 const TOGETHER: usize = 64;
 
-/// What is known of the reports of a chunk, in their order; nothing at all where none is known.
+/// The stored state of a chunk's reports, in order; empty if none is stored.
 pub(super) fn of_chunk(connection: &Connection, chunk: &Chunk) -> Result<Vec<Already>, Error> {
     let mut already = Vec::new();
     add_used(connection, chunk, &mut already)?;
@@ -168,7 +169,7 @@ fn add_used(
     Ok(())
 }
 
-/// What is known of one report; room for all of them is made for the first.
+/// The stored state of one report; the first call allocates space for all.
 fn at<'a>(already: &'a mut Vec<Already>, chunk: &Chunk, n: usize) -> Option<&'a mut Already> {
     if already.is_empty() {
         already.resize_with(chunk.reports.len(), Already::default);
@@ -187,9 +188,9 @@ fn maybe_known(connection: &Connection, chunk: &Chunk, source: i64) -> Result<Ve
     )
 }
 
-/// The reports of a chunk whose ids lie near those of rows. Sources number their jobs, so that new ones mostly
-/// lie where no row is: one look for many of them, in the order of their ids. It is given the bounds of
-/// these with the name of a server behind them and without: an id, and another one before a slash.
+/// The reports of a chunk whose ids are near existing rows. Sources number their jobs, so new ids
+/// are mostly beyond existing rows: one lookup covers many of them, in the order of their ids. Its
+/// bounds include the ids with and without a server's name, and another id before a slash.
 fn near<'c>(
     chunk: &'c Chunk,
     mut is_any: impl FnMut((&'c str, &'c str)) -> Result<bool, Error>,
@@ -210,8 +211,8 @@ fn near<'c>(
     Ok(found)
 }
 
-/// The finished uses of an object, whoever reported them. A scheduler's charge of a use that is open asks
-/// for none: what a collector has charged is closed.
+/// The finished uses of an object from any collector. A scheduler's charge of an open use needs
+/// none: a use charged by a collector is closed.
 fn add_others(
     connection: &Connection,
     key: &InstanceKey,
@@ -240,8 +241,8 @@ const ALIKE_MAX: i64 = 1_000;
 
 const EXACT: &str = "object_id = ?1";
 
-/// Where the other ids of an object are, as a condition and what it is given: an id with the name of a server is
-/// the same without it; behind one without there can be a name.
+/// The other ids of an object as an SQL condition with its parameters. An id with a server's name
+/// equals the same id without it.
 fn alike(id: &str) -> (&'static str, &str) {
     let short = short_id(id);
     if short == id {
@@ -381,7 +382,8 @@ pub(super) fn of_instance(
     rows.next()?.map(|row| read(row, None, "")).transpose()
 }
 
-/// A row as it is known to a record with a digest; rows of earlier versions have the text of theirs.
+/// A row in the form that a record with a digest needs; rows of earlier versions contain the text
+/// of their record.
 fn read(r: &Row<'_>, said: Option<&[u8; 16]>, record: &str) -> Result<KnownUse, Error> {
     let kind: String = r.get(3)?;
     let became: String = r.get(6)?;

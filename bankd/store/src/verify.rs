@@ -1,9 +1,9 @@
 //! Proof from the journal: every hash, every balance and every lien recomputed, and everything else
 //! that is stored held against it or against its seal (ledger.md 7).
 //!
-//! `CHECKS` is the one table of what is proven beside the journal: a new table of the schema gets its
-//! row there, which a test demands. Each step reads a snapshot of its own, so that a daemon may go on
-//! writing, and its log does not grow for longer than a step takes.
+//! `CHECKS` is the table of all checks beside the journal. A new table of the schema needs a row
+//! there; a test requires it. Each step reads its own snapshot, so that a daemon can keep writing,
+//! and its log grows for one step at most.
 
 mod access;
 mod attention;
@@ -39,7 +39,7 @@ pub(super) const STEP: i64 = 50_000;
 struct Check {
     /// In few words, for whoever waits.
     name: &'static str,
-    /// The tables of which it proves something.
+    /// The tables that it checks.
     tables: &'static [&'static str],
     run: fn(&Connection, &mut Report) -> Result<(), Error>,
 }
@@ -52,7 +52,7 @@ const fn check(
     Check { name, tables, run }
 }
 
-/// What is proven of the tables that the walk along the journal does not prove.
+/// Checks of the tables that the journal walk does not cover.
 const CHECKS: &[Check] = &[
     check("pages", &[], house::pages),
     check("schema", &["migration"], house::schema),
@@ -114,7 +114,7 @@ const WALKED: [&str; 9] = [
     "lien_allocation",
 ];
 
-/// What is proven, in its order, each with the tables of which something is.
+/// The checks in order, each with its tables.
 pub fn proven() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
     let walked: &'static [&'static str] = &WALKED;
     let checks = CHECKS.iter().map(|check| (check.name, check.tables));
@@ -124,7 +124,7 @@ pub fn proven() -> impl Iterator<Item = (&'static str, &'static [&'static str])>
 /// How far a verification is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// What it is about to do.
+    /// The current step.
     pub doing: &'static str,
     /// Transactions that were walked over.
     pub transactions: i64,
@@ -205,7 +205,7 @@ impl<'c> Verification<'c> {
                 let text = format!("corrupt: {error}");
                 self.report.find(Finding::new("", "", text));
             }
-            // A column holds what is never written there.
+            // A column contains a value that the daemon never writes.
             Err(error) if journal::is_unreadable(&error) => {
                 self.is_walked = true;
                 let text = format!("changed: {error}");
@@ -216,12 +216,12 @@ impl<'c> Verification<'c> {
         Ok(self.next < CHECKS.len())
     }
 
-    /// What it found.
+    /// The findings.
     pub fn report(self) -> Report {
         self.report
     }
 
-    /// Walks along the journal, and at its end compares what there is with it, in the same snapshot.
+    /// Walks along the journal, and compares the final state with the tables, in the same snapshot.
     fn walk(&mut self, snapshot: &Connection) -> Result<(), Error> {
         let mut walk = if let Some(walk) = self.walk.take() {
             walk

@@ -43,7 +43,7 @@ fn snapshot(at: i64, counts: &[Count]) -> Snapshot {
     }
 }
 
-/// What is stored: moment, user, running and queued.
+/// Stored rows: moment, user, running and queued.
 fn stored(store: &SqliteStore) -> Vec<(i64, String, u64, u64)> {
     let users = "SELECT id, user FROM snapshot_key";
     let mut users = store.connection.prepare(users).unwrap();
@@ -88,7 +88,7 @@ fn a_snapshot_that_comes_again_takes_the_place_of_the_one_before() {
     assert!(report.is_sound(), "{:?}", report.lines());
 }
 
-/// What is changed, added, removed or made up by hand is found.
+/// Manual changes, additions, removals and inventions are detected.
 #[test]
 fn verify_finds_what_was_changed() {
     for (sql, found) in [

@@ -1,4 +1,4 @@
-//! A charge by its usage row: when it counts, what it used, and what it was worth.
+//! A charge by its usage row: its time, its usage, and its value.
 
 use super::super::{Error, codec};
 use super::factors::Factors;
@@ -81,14 +81,14 @@ impl Charge {
         })
     }
 
-    /// The time that it counts; for what counts none, its instant.
+    /// The time of the charge; its instant if it has no duration.
     pub(crate) fn window(&self) -> (Timestamp, Timestamp) {
         let length = self.seconds.saturating_abs().saturating_mul(MICROS);
         (Timestamp(self.at.0.saturating_sub(length)), self.at)
     }
 
-    /// What was used, without what it cost. A row that takes time back has it below zero. Nobody says
-    /// its hosts; the factor is that of its machine when the job began.
+    /// The usage without its cost, negative for a row that reverses time. Hosts are unknown; the
+    /// factor is that of its machine at the job's start.
     pub(crate) fn used(&self, factors: &mut Factors, machine: &str, began: Timestamp) -> Use {
         let (start, end) = self.window();
         let seconds = i128::from(self.seconds);

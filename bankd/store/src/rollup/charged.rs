@@ -1,10 +1,11 @@
-//! What instances give: the use of their charges, unless a finished use says it better, and what each
-//! charge took of each account.
+//! Rollup contributions of instances: the usage of their charges, unless a finished use defines it,
+//! and the amounts of each charge by account.
 //!
-//! The use of an instance counts for whom the instance is now: usage that gets its project later moves
-//! to it. Charges count for whom their journal entries name, for ever, and when they were. If a finished use
-//! states the usage of an instance, all its charges count in the time of that use: an amended record
-//! replaces the one before (collectors.md 0.1), and the journal moves the difference only.
+//! The use of an instance counts for its current owner: usage that gets its project later moves to
+//! it. Charges always count for the owner in their journal entries, at their own time. If a
+//! finished use states the usage of an instance, all its charges count in the time of that use. An
+//! amended record replaces the previous one (collectors.md 0.1), and the journal contains only the
+//! difference.
 
 use super::super::{Error, codec};
 use super::charge::{Charge, Class};
@@ -64,7 +65,7 @@ impl Subject {
         job(first, self.used_until.map(Timestamp), self.is_closed)
     }
 
-    /// Whose its use is.
+    /// Rollup key of its use.
     pub(crate) fn key<'a>(&'a self, account: i64, class: &'a Class) -> Key<'a> {
         Key {
             project: &self.project,
@@ -84,7 +85,7 @@ pub(crate) fn job(first: &Charge, used_until: Option<Timestamp>, is_closed: bool
     Presence::new(start, until.max(start), is_closed)
 }
 
-/// What belongs to the first charge of an instance.
+/// Properties of the first charge of an instance.
 #[derive(Clone, Debug)]
 pub(crate) struct First {
     pub(crate) charge: Charge,
@@ -101,8 +102,7 @@ pub(crate) fn first(connection: &Connection, subject: &Subject) -> Result<Option
     Ok(Some(First { charge, class }))
 }
 
-/// The account whose the use is: that of the instance; where it has none, the one that its first charge
-/// stands on.
+/// The account of the use: that of the instance, else the one of its first charge.
 pub(crate) fn account_of(
     connection: &Connection,
     subject: &Subject,
@@ -115,23 +115,23 @@ pub(crate) fn account_of(
     Ok(parts.first().map_or(0, |part| part.account))
 }
 
-/// What an instance gives apart from amounts.
+/// A contribution of an instance other than amounts.
 #[expect(
     clippy::large_enum_variant,
     reason = "given to a visitor at once and never kept: a box for each use would cost more"
 )]
 pub(crate) enum Part {
-    /// What was used; turned where it is taken back.
+    /// Usage; negated for a reversal.
     Used(Use, Sign),
     /// The job.
     Job(Presence),
 }
 
-/// Takes what an instance gives.
+/// Receives the contributions of an instance.
 pub(crate) type TakePart<'v> =
     dyn FnMut(&Key<'_>, &Subject, &First, Part) -> Result<(), Error> + 'v;
 
-/// Whether finished uses say what an instance used.
+/// Whether finished uses define the usage of an instance.
 pub(crate) fn is_finished(connection: &Connection, id: i64) -> Result<bool, Error> {
     let sql = "SELECT 1 FROM usage_identity WHERE instance = ?1
                    AND became IN ('charged', 'adjusted', 'free') LIMIT 1";
@@ -144,8 +144,8 @@ pub(crate) fn last_named(connection: &Connection) -> Result<i64, Error> {
     Ok(connection.query_row(sql, [], |r| r.get(0))?)
 }
 
-/// Gives everything that an instance gives now: with what it came to where a finished use says what it
-/// used, else apart from amounts.
+/// Visits all current contributions of an instance: with its amount if a finished use defines its
+/// usage, else without amounts.
 pub(crate) fn each_part(
     connection: &Connection,
     factors: &mut Factors,
@@ -216,8 +216,8 @@ fn come_to(
     Ok(sums)
 }
 
-/// Gives what each charge of an instance took that is not among the named ones, as it counts where no
-/// finished use says what the instance used.
+/// Visits the amounts of each charge of an instance except the given ones, as they count if no
+/// finished use defines its usage.
 pub(crate) fn each_taken(
     connection: &Connection,
     id: i64,
@@ -256,8 +256,8 @@ fn chain(connection: &Connection, last: Option<i64>) -> Result<BTreeMap<i64, Vec
     Ok(found)
 }
 
-/// The rows whose use counts, and how: those of a transaction that takes another one back are the
-/// opposite of that one's, where and when it counted.
+/// The rows whose use counts, with their signs. Rows of a reversal have the opposite sign of the
+/// reversed transaction's rows, at the same owner and time.
 fn standing(chain: &BTreeMap<i64, Vec<Charge>>) -> Vec<(&Charge, Sign)> {
     let mut found = Vec::new();
     for rows in chain.values() {

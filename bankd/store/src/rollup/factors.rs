@@ -7,7 +7,7 @@ use bank_core::rollup::{Measure, Sums};
 use bank_core::time::Timestamp;
 use rusqlite::Connection;
 
-/// The factors of uses, and what they weigh.
+/// Hardware factors of uses, and the measure that they weigh.
 #[derive(Clone)]
 pub(crate) struct Factors {
     of: hardware::Factors,
@@ -15,14 +15,14 @@ pub(crate) struct Factors {
 }
 
 impl Factors {
-    /// By the hardware that stands. They weigh the time of processors, as rollups do, or something else
-    /// for a report.
+    /// From the current hardware declarations. They weigh processor time, as in rollups, or another
+    /// measure for a report.
     pub(crate) fn read(connection: &Connection, weighed: Measure) -> Result<Factors, Error> {
         let of = hardware::Factors::new(kind::of(connection, "hardware")?.nodes());
         Ok(Factors { of, weighed })
     }
 
-    /// The totals of a use with what they come to by the factor of where it began.
+    /// Totals of a use weighted with the factor at its start.
     pub(crate) fn weigh(
         &mut self,
         totals: Sums,

@@ -1,4 +1,4 @@
-//! What a finished use gives, by its row.
+//! Rollup contributions of a finished use, from its row.
 
 use super::super::sizes::Sizes;
 use super::super::{Error, codec};
@@ -19,7 +19,7 @@ pub(crate) const COLUMNS: &str = "source, object_id, start_at, end_at, submit_at
     millis, nodes, gpus, memory_bytes, wall_us, cpu_us, requested_s, revision, became, policy,
     counted, instance, amount, allocation, NULL, NULL, NULL, NULL, NULL, host, disk_bytes, more";
 
-/// How many these are: the host stands behind five that nobody looks at.
+/// Number of columns: the host is after five unused ones.
 const COUNT: usize = 39;
 
 /// A row of `usage_identity`, as far as rollups look at it.
@@ -52,7 +52,7 @@ pub(crate) struct Finished<'a> {
     /// The instance that was charged for it.
     pub(crate) instance: Option<i64>,
     amount: Option<i64>,
-    /// Where the amount lies, of one without an instance.
+    /// The allocation of the amount, for a use without an instance.
     pub(crate) allocation: Option<i64>,
     /// The first of its hosts.
     host: Option<&'a str>,
@@ -102,7 +102,7 @@ impl<'a> Finished<'a> {
         })
     }
 
-    /// Out of what is written: the same as when it is read again.
+    /// From a row about to be written; equal to reading it back.
     pub(crate) fn written(row: &'a UseRow) -> Finished<'a> {
         let report = &row.report;
         let facts = &report.request.facts;
@@ -144,13 +144,13 @@ impl<'a> Finished<'a> {
         Finished::read(&cells)
     }
 
-    /// Whether what it used counts: not where it used nothing, or is kept beside what another source
-    /// charges.
+    /// Whether its usage counts: false if it used nothing, or if another source charges the
+    /// machine.
     pub(crate) fn counts(&self) -> bool {
         self.became.counts()
     }
 
-    /// When it began and ended. Where the source does not say when it began, the wall time tells.
+    /// Start and end. If the source reports no start, the wall time defines it.
     pub(crate) fn window(&self) -> (Timestamp, Timestamp) {
         let wall = self.wall.unwrap_or(0).max(0);
         let (start, end) = match (self.start, self.end) {
@@ -169,7 +169,7 @@ impl<'a> Finished<'a> {
         self.wall.unwrap_or(lasted).max(0)
     }
 
-    /// What it used, without what it was charged.
+    /// Its usage without amounts.
     pub(crate) fn used(&self, factors: &mut Factors) -> Use {
         let (start, end) = self.window();
         let wall = i128::from(self.wall());
@@ -205,8 +205,8 @@ impl<'a> Finished<'a> {
         }
     }
 
-    /// What it gives where it has no instance: what it used, if that counts, and what it was charged in
-    /// the shadow totals. None where that is nothing.
+    /// Contribution of a use without an instance: its usage, if that counts, and its shadow charge.
+    /// None if both are empty.
     pub(crate) fn all(&self, counts: bool, factors: &mut Factors) -> Option<Use> {
         let amount = self.amount.filter(|_| self.instance.is_none());
         let charge = i128::from(amount.unwrap_or(0));
@@ -220,7 +220,7 @@ impl<'a> Finished<'a> {
         (charge != 0).then(|| Use::new(start, end, totals))
     }
 
-    /// What it gives to rollups, and the job that it is if that counts.
+    /// Its contribution to rollups, and its job if that counts.
     pub(super) fn gives(&self, factors: &mut Factors) -> (Option<Use>, Option<Presence>) {
         let counts = self.counts();
         let all = self.all(counts, factors);
@@ -234,7 +234,7 @@ impl<'a> Finished<'a> {
         Presence::new(start, end, true)
     }
 
-    /// Whose it is, paid by an account.
+    /// Rollup key of the use, paid by an account.
     pub(crate) fn key(&self, account: i64) -> Key<'a> {
         Key {
             project: self.project,
@@ -247,7 +247,7 @@ impl<'a> Finished<'a> {
     }
 }
 
-/// Whose a use is that is written, paid by an account.
+/// Rollup key of a use about to be written, paid by an account.
 pub(super) fn key_of(row: &UseRow, account: i64) -> Key<'_> {
     let request = &row.report.request;
     let usage = &request.facts.usage;
@@ -276,7 +276,7 @@ impl Owners {
             return Ok(account);
         }
         let sql = "SELECT account FROM allocation WHERE id = ?1";
-        // One that is not there belongs to nobody; that it is missing is told by who verifies it.
+        // A missing account has no owner; `verify` reports it.
         let account = connection
             .prepare_cached(sql)?
             .query_row([allocation], |r| r.get(0))

@@ -1,8 +1,8 @@
 //! The factored sums of existing uses when hardware changes (decision 0083).
 //!
-//! A use counts with the factor that the hardware declared today had when its job began. Who declares
-//! other hardware changes that for existing uses: they are taken away with the factor of before and
-//! added with that of today, in the transaction of the change. Nothing else of them is touched.
+//! A use counts with the factor that today's hardware declarations have at the job's start. A new
+//! declaration changes this for existing uses: they are subtracted with the old factor and added
+//! with the new one, in the transaction of the change. Other figures do not change.
 
 use super::super::uses::machines;
 use super::super::{Error, kind};
@@ -29,7 +29,7 @@ pub(crate) struct Changing {
 }
 
 impl Changing {
-    /// Looks at what a command changes before it is written; none where that is no hardware.
+    /// Reads the affected uses before a command is written; none if it does not change hardware.
     pub(crate) fn look(
         connection: &Connection,
         rows: &[DirectoryRow],
@@ -76,7 +76,7 @@ impl Changing {
             }
             self.finished(connection, pending, &mut today, &machine)?;
         }
-        // What has uses of its own is looked at whenever those began.
+        // Instances with usage rows of their own are checked whenever they began.
         let sql = "SELECT i.id, i.machine FROM instance i WHERE i.record IS NOT NULL
                    AND (i.used_until IS NULL OR i.used_until >= ?1 OR EXISTS
                        (SELECT 1 FROM usage_identity u WHERE u.instance = i.id))";
@@ -146,7 +146,7 @@ impl Changing {
                 is.push((used, sign));
                 Ok(())
             }
-            // The job comes last, once or behind each use of its own: all of it is known then.
+            // The job comes last, once or after each of its uses: then all of it is available.
             Part::Job(_) => {
                 let upto = is.len();
                 let before: Vec<_> = was.drain(..upto.min(was.len())).collect();

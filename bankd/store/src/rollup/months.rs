@@ -1,9 +1,10 @@
 //! Rollups of whole months (decision 0089): the totals of a month's days, for each key, so
 //! that a report of a year reads a row for a month instead of thirty.
 //!
-//! A month stands for all of its days, or it has no rows and its days are read. Rows are made of what was
-//! committed, behind the commits: [`add_up`] reads, [`Standing::place`] writes, if the days are
-//! still those. The transaction that changes a day takes the rows of its month away: [`Standing::touch`].
+//! A month row replaces all of its days; without rows, the days are read. Rows are built from
+//! committed data, outside the command transactions: [`add_up`] reads, and [`Standing::place`]
+//! writes if the days are unchanged. A transaction that changes a day deletes the rows of its
+//! month: [`Standing::touch`].
 
 use super::super::Error;
 use super::super::extent;
@@ -18,7 +19,7 @@ const DAYS: &str = "SELECT day, key, core, gpu, node, wall, cpu, memory, disk, f
          shadow, measured, started, ended, running, seal
      FROM rollup WHERE day >= ?1 AND day < ?2";
 
-/// What a month comes to.
+/// Totals of a month.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MonthSums {
     month: i64,
@@ -63,7 +64,7 @@ fn plus(seals: i64, seal: i64) -> i64 {
 }
 
 impl MonthSums {
-    /// Whether every figure can be written: else its days go on standing for it.
+    /// Whether every figure fits its column: else the days are used.
     fn fits(&self) -> bool {
         let figures = self.rows.values().flat_map(|sums| sums.0);
         figures
@@ -72,7 +73,7 @@ impl MonthSums {
     }
 }
 
-/// Months that are over at an instant, have days and do not stand, in their order, from one on.
+/// Months that are over at an instant, have days and no rows, in order, from one on.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -103,7 +104,7 @@ fn first_from(connection: &Connection, day: i64) -> Result<Option<i64>, Error> {
     Ok(statement.query_row([day], |r| r.get(0))?)
 }
 
-/// Whether a month stands for its days.
+/// Whether a month has rows.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -132,16 +133,16 @@ pub(crate) fn each_row(
     Ok(())
 }
 
-/// How far months stand, for whoever writes days.
+/// The range of existing month rows, for writers of days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Standing {
-    /// No later month stands; none until it is asked for. One that was undone stays noted: no more
-    /// comes of that than a search.
+    /// Upper bound of existing months; none until it is read. After a rollback a month remains
+    /// noted, which only costs a lookup.
     last: Option<i64>,
 }
 
 impl Standing {
-    /// Takes away the months of days that are about to be written; days come in their order.
+    /// Deletes the months of days that are about to be written; days are in order.
     pub(super) fn touch(
         &mut self,
         connection: &Connection,

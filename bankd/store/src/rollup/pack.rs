@@ -10,7 +10,7 @@ pub(super) struct Hours(Vec<(u8, Sums)>);
 impl Hours {
     /// The figures of an hour, 0 to 23.
     pub(super) fn at(&mut self, hour: u8) -> Option<&mut Sums> {
-        // Mostly it is the last one, or comes behind it.
+        // Usually the hour is the last one, or after it.
         let known = self.0.iter().rposition(|(own, _)| *own <= hour);
         let place = match known {
             Some(place) if self.0.get(place).is_some_and(|(own, _)| *own == hour) => place,
@@ -28,7 +28,7 @@ impl Hours {
         self.0.len()
     }
 
-    /// What they come to.
+    /// Their sum.
     pub(super) fn sum(&self) -> Sums {
         let mut sum = Sums::default();
         for (_, own) in &self.0 {

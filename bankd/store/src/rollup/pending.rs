@@ -1,5 +1,5 @@
-//! What a database transaction adds to rollups: kept in memory, and written once for each day and key
-//! at its end, so that a chunk of many thousand uses writes few rows.
+//! Rollup changes of a database transaction: kept in memory, and written once for each day and key
+//! at its end. A chunk of many thousand uses writes few rows.
 
 use super::super::tally::Change;
 use super::super::{Error, codec, seal};
@@ -14,7 +14,7 @@ const FULL: usize = 1 << 16;
 /// Keys that are remembered at once.
 const KEYS: usize = 20_000;
 
-/// Whose usage it is.
+/// Owner of usage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key<'a> {
     /// As named; empty where none was.
@@ -51,7 +51,7 @@ struct Day {
     running: i128,
 }
 
-/// What is to be written.
+/// Changes to write.
 #[derive(Default)]
 pub(crate) struct Pending {
     /// Each day of a key.
@@ -63,7 +63,7 @@ pub(crate) struct Pending {
     hours: usize,
     keys: HashMap<Vec<u8>, i64>,
     scratch: Vec<u8>,
-    /// What was written and is not counted yet, of days and of their hours.
+    /// Written but uncounted changes of days and of their hours.
     written: [Change; 2],
     months: Standing,
 }
@@ -108,7 +108,7 @@ impl Pending {
         self.begins(key, job, sign);
     }
 
-    /// Adds a finished use without an instance, or takes it away: what it gives, and its job if that
+    /// Adds or subtracts a finished use without an instance: its contribution, and its job if that
     /// counts.
     pub(crate) fn finished(
         &mut self,
@@ -224,7 +224,7 @@ impl Pending {
         self.hours = self.hours.saturating_add(more);
     }
 
-    /// The number of a key, which is made where nobody had it before.
+    /// The number of a key; creates a new one if needed.
     fn number(&mut self, connection: &Connection, key: &Key<'_>) -> Result<i64, Error> {
         if let Some(number) = self.known(key) {
             return Ok(number);
@@ -243,12 +243,12 @@ impl Pending {
         self.keys.get(&self.scratch).copied()
     }
 
-    /// Whether it is to be written before more comes.
+    /// Whether it must be written before more is added.
     pub(crate) fn is_full(&self) -> bool {
         self.hours >= FULL
     }
 
-    /// Writes what is pending where that is much.
+    /// Writes pending changes if there are many.
     pub(crate) fn relieve(&mut self, connection: &Connection) -> Result<(), Error> {
         if self.is_full() {
             self.write(connection)?;
@@ -262,7 +262,7 @@ impl Pending {
             return Ok(());
         }
         let mut days = self.take();
-        // In the order of the table, so that rows of a day lie together.
+        // In the order of the table, so that rows of a day are adjacent.
         days.sort_unstable_by_key(|(place, _)| *place);
         let touched = days.iter().map(|((day, _), _)| *day);
         self.months.touch(connection, touched)?;
@@ -272,7 +272,8 @@ impl Pending {
         Ok(())
     }
 
-    /// Counts what was written ([`tally`](super::super::tally)): before the database transaction ends.
+    /// Counts the written rows ([`tally`](super::super::tally)): before the database transaction
+    /// ends.
     pub(crate) fn count_written(&mut self, connection: &Connection) -> Result<(), Error> {
         let [days, hours] = std::mem::take(&mut self.written);
         days.write(connection, "rollup")?;
@@ -285,12 +286,12 @@ impl Pending {
         std::mem::take(&mut self.days)
     }
 
-    /// The months that stand.
+    /// The existing month rows.
     pub(crate) fn standing(&mut self) -> &mut Standing {
         &mut self.months
     }
 
-    /// Forgets what was not written: the database transaction was undone, and keys with it.
+    /// Discards unwritten changes: the database transaction was rolled back, with its keys.
     pub(crate) fn forget(&mut self) {
         self.take();
         self.keys.clear();
@@ -382,7 +383,7 @@ fn write_day(
     Ok(())
 }
 
-/// Adds what a day has so far. Gives the seals of its rows; none where it has none.
+/// Adds the existing sums of a day. Returns the seals of its rows; none if it has none.
 fn read_day(
     connection: &Connection,
     place: Place,

@@ -1,4 +1,4 @@
-//! Rollups out of the rows that they are made of: made anew, and compared with what stands.
+//! Rebuilds rollups from their source rows, and compares them with the stored ones.
 
 use super::super::Error;
 use super::super::numbers::{first_entry_of, first_recorded_from, first_usage_of, last_entry};
@@ -14,9 +14,9 @@ use bank_core::time::{MICROS, Timestamp};
 use rusqlite::{Connection, Rows};
 use std::collections::BTreeSet;
 
-/// Where a figure comes from.
+/// Source of a figure.
 pub(crate) enum Source<'a> {
-    /// A finished use; with an instance where it stands for that.
+    /// A finished use; with an instance if it replaces that instance's usage.
     Finished(&'a Finished<'a>),
     /// An instance, with its first charge.
     Instance(&'a Subject, &'a Charge),
@@ -24,7 +24,7 @@ pub(crate) enum Source<'a> {
     Unknown,
 }
 
-/// What counts.
+/// A contribution.
 #[expect(
     clippy::large_enum_variant,
     reason = "given to a visitor at once and never kept: a box for each use would cost more"
@@ -36,10 +36,10 @@ pub(crate) enum Counted {
     Job(Presence),
 }
 
-/// Takes what counts.
+/// Receives contributions.
 pub(crate) type Visit<'v> = dyn FnMut(&Key<'_>, &Source<'_>, Counted) -> Result<(), Error> + 'v;
 
-/// What may touch a stretch of time, and little that does not.
+/// A superset of the rows that touch a period, with few extra ones.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Within {
     /// Its first instant.
@@ -51,7 +51,7 @@ pub(crate) struct Within {
 /// How far the time that a charge counts may reach behind its record: the rules take 300 seconds.
 const AHEAD: i64 = DAY;
 
-/// Finished uses by the time of their end, and the ones whose end nobody says.
+/// Finished uses by end time, and those without a reported end.
 const ENDED: &str = "machine = ?1 AND end_at >= ?2 AND start_at < ?3";
 const ENDLESS: &str = "machine = ?1 AND end_at IS NULL AND start_at < ?3 AND ?2 IS NOT NULL";
 
@@ -76,7 +76,7 @@ pub(crate) fn each_within(
     let last = last_entry(connection)?;
     let before = Timestamp(since.saturating_sub(AHEAD));
     let first = first_recorded_from(connection, before)?;
-    // What takes a charge back counts where that did: with a row of its own, or before all of this.
+    // A reversal of a charge counts where the charge did: with a row of its own, or earlier.
     let sql = "SELECT u.instance FROM usage u JOIN instance i ON i.id = u.instance
                LEFT JOIN usage f ON f.id = i.record
                WHERE u.id >= ?1 AND (u.at - abs(u.charged_s) * 1000000 < ?2
@@ -122,7 +122,7 @@ fn finished_uses(
     Ok(())
 }
 
-/// Gives finished uses that stand for themselves, and keeps the instances of the others.
+/// Visits finished uses without an instance, and collects the instances of the others.
 fn uses_of(
     connection: &Connection,
     factors: &mut Factors,
@@ -180,14 +180,14 @@ fn instance(
     })
 }
 
-/// What an entry took of which usage row, and whether that touches the time that is asked for.
+/// The amount of an entry for a usage row, and whether it touches the requested time.
 struct Entry {
     usage: i64,
     touches: bool,
     taken: Taken,
 }
 
-/// What charges took: entries in their order from one on, those of a transaction together.
+/// Amounts of charges: entries in order from one on, those of a transaction together.
 fn charges(
     connection: &Connection,
     from: i64,
@@ -229,8 +229,8 @@ fn charges(
     charges_of(connection, named, &mut own, visit)
 }
 
-/// What the charges of one transaction took; no finished use names an instance with a greater number than
-/// `named`. What an instance came to that one does speak for counts with that.
+/// Amounts of the charges of one transaction; no finished use names an instance with a number above
+/// `named`. If a finished use defines an instance's usage, its amount counts with that use.
 fn charges_of(
     connection: &Connection,
     named: i64,
@@ -243,7 +243,7 @@ fn charges_of(
         let Some(Entry { usage, .. }) = touching.next() else {
             continue;
         };
-        // An entry whose usage is gone is for `verify` to tell.
+        // `verify` reports entries with a missing usage row.
         let Some(charge) = Charge::find(connection, *usage)? else {
             continue;
         };
@@ -276,7 +276,7 @@ fn charges_of(
     Ok(())
 }
 
-/// Makes all rollups anew, in the database transaction that the connection is in.
+/// Rebuilds all rollups, in the connection's current database transaction.
 ///
 /// # Errors
 /// If the store cannot be read or written.
@@ -288,7 +288,8 @@ pub fn rebuild(connection: &Connection) -> Result<(), Error> {
     fill(connection, connection)?.count_written(connection)
 }
 
-/// Adds up what one bank has into the tables of another connection. What was written is not counted yet.
+/// Adds the rollups of one bank to the tables of another connection. The written rows are not
+/// counted yet.
 fn fill(from: &Connection, into: &Connection) -> Result<Pending, Error> {
     let mut pending = Pending::default();
     each(from, &mut |key, _, counted| match counted {
@@ -299,12 +300,12 @@ fn fill(from: &Connection, into: &Connection) -> Result<Pending, Error> {
     Ok(pending)
 }
 
-/// What a comparison found.
+/// Result of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Compared {
-    /// Rows that stand, one for each day and key.
+    /// Existing rows, one for each day and key.
     pub rows: u64,
-    /// Days and keys whose rows are not what usage comes to, or are missing, or too many.
+    /// Days and keys whose rows differ from the usage, are missing, or have no usage.
     pub differing: u64,
     /// The first of them, in words.
     pub examples: Vec<String>,
@@ -313,13 +314,13 @@ pub struct Compared {
 /// Differences that are named.
 const EXAMPLES: usize = 20;
 
-/// Compares every row that stands with what usage comes to. Adds up into a database of its own, in
-/// memory and beyond that in a temporary file.
+/// Compares every stored row with the usage. Sums are built in a temporary database, in memory and
+/// beyond a limit in a temporary file.
 ///
 /// # Errors
 /// If the store cannot be read.
 pub fn compare(connection: &Connection) -> Result<Compared, Error> {
-    // All of it is of one state, even while somebody writes.
+    // One snapshot, even during concurrent writes.
     let snapshot = connection.unchecked_transaction()?;
     let connection: &Connection = &snapshot;
     let anew = Connection::open("")?;
@@ -413,7 +414,7 @@ mod tests {
     use super::super::super::migrate;
     use super::*;
 
-    /// What touches an edge of a report is found by its end.
+    /// Usage at an edge of a report is found by its end.
     #[test]
     fn pieces_of_hours_read_the_index_of_ends() {
         let mut connection = Connection::open_in_memory().unwrap();

@@ -1,4 +1,4 @@
-//! What each charge took of each account, by its journal entries.
+//! Amounts of each charge by account, from its journal entries.
 
 use super::super::Error;
 use super::super::numbers::{first_entry_of, last_entry};
@@ -8,7 +8,7 @@ use super::worth::Worth;
 use bank_core::rollup::Use;
 use rusqlite::{Connection, OptionalExtension, Row};
 
-/// What a journal entry of a charge took: of which account, in whose name.
+/// Amount of a journal entry of a charge: account and owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Taken {
     pub(crate) account: i64,
@@ -37,8 +37,8 @@ impl Taken {
         })
     }
 
-    /// What it took, over the time of its charge. What gives a charge back, or does that again, counts
-    /// when the charge did: usage is shown net of refunds (ledger.md, defect D9).
+    /// Its amount, over the time of its charge. A reversal of a charge, or of that reversal, counts
+    /// at the charge's time: usage is shown net of refunds (ledger.md, defect D9).
     pub(crate) fn worth(&self, connection: &Connection, charge: &Charge) -> Result<Use, Error> {
         let Some(of) = self.of else {
             return Ok(charge.worth(self.amount));
@@ -49,7 +49,7 @@ impl Taken {
         let mut next = of;
         loop {
             let found = statement.query_row([next], |r| Ok((r.get(0)?, r.get(1)?)));
-            // An entry that is gone, or a correction of none, is for `verify` to tell.
+            // `verify` reports a missing entry, or a correction without one.
             let (usage, deeper): (Option<i64>, Option<i64>) = found.optional()?.unwrap_or_default();
             match (usage, deeper.filter(|deeper| *deeper < next)) {
                 (_, Some(deeper)) => next = deeper,
@@ -69,7 +69,7 @@ impl Taken {
             && self.machine == other.machine
     }
 
-    /// Whose it is.
+    /// Its rollup key.
     pub(crate) fn key<'a>(&'a self, class: &'a Class) -> Key<'a> {
         Key {
             project: &self.project,
@@ -82,13 +82,14 @@ impl Taken {
     }
 }
 
-/// What an entry took, given what it moved.
+/// The charged amount from the moved amounts.
 pub(crate) fn taken(amount: i64, shadow: i64) -> Worth {
     let moved = Worth::of(amount, false).plus(Worth::of(shadow, true));
     Worth::default().minus(moved)
 }
 
-/// What the entries of a usage row took. Shadow amounts that lie on no allocation stand on its first.
+/// Amounts of the entries of a usage row. Shadow amounts without an allocation count on its first
+/// one.
 pub(crate) fn parts_of(connection: &Connection, charge: &Charge) -> Result<Vec<Taken>, Error> {
     let first = first_entry_of(connection, charge.tx, last_entry(connection)?)?;
     let sql = "SELECT e.tx, e.usage, e.account, e.project, e.user, e.machine, e.delta_amount,

@@ -1,4 +1,4 @@
-//! What something was worth: money that moved, and amounts of the shadow totals, apart.
+//! Value of usage: real money and shadow amounts, separately.
 
 use bank_core::rollup::{Measure, Sums};
 

@@ -10,7 +10,7 @@ use bank_core::effects::{Effects, UsageRow};
 use bank_core::rollup::{Sign, Sums};
 use rusqlite::Connection;
 
-/// Counts what a command wrote of an instance whose use it only adds to, without reading it again.
+/// Counts a command that only adds to an instance's usage, without reading the instance again.
 pub(super) fn written(
     connection: &Connection,
     rollups: &mut Rollups,
@@ -111,7 +111,7 @@ pub(super) fn class_of(
     Ok(first.map(|first| first.class).unwrap_or_default())
 }
 
-/// Counts what a charge took.
+/// Counts the amount of a charge.
 pub(super) fn charge(
     connection: &Connection,
     pending: &mut Pending,

@@ -1,17 +1,18 @@
-//! Proof of proposals: each is what its transaction says, and was decided as its row says.
+//! Checks proposals: each matches its transaction, and its decision matches its row.
 
 use super::super::Error;
 use super::{Finding, Report};
 use rusqlite::Connection;
 
-/// Adds what is wrong to the report.
+/// Adds findings to the report.
 pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     proposed(connection, report)?;
     decided(connection, report)?;
     undecided(connection, report)
 }
 
-/// The row of a proposal is what the transaction of its number says, and each such transaction has one.
+/// The row of a proposal matches the transaction with its number, and each such transaction has a
+/// row.
 fn proposed(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let mut statement = connection.prepare(
         "SELECT p.id FROM proposal p LEFT JOIN tx t ON t.id = p.id
@@ -30,8 +31,8 @@ fn proposed(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     Ok(())
 }
 
-/// An approved one names the transaction that did it, by who decided, with its number in the reason; a
-/// rejected one has its transaction too.
+/// An approved proposal names its transaction, which has the decider as actor and the number in its
+/// reason. A rejected one has its transaction too.
 fn decided(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let mut statement = connection.prepare(
         "SELECT p.id, p.state FROM proposal p LEFT JOIN tx t ON t.id = p.done
@@ -53,7 +54,7 @@ fn decided(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     Ok(())
 }
 
-/// An open one was decided by nobody.
+/// An open proposal has no decision.
 fn undecided(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let mut statement = connection.prepare(
         "SELECT p.id FROM proposal p WHERE p.state = 'open' AND (p.decider <> ''

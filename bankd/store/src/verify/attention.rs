@@ -1,5 +1,5 @@
-//! Proof of attention: what is raised is what the events come to, and every notice of the outbox has
-//! its events and is counted.
+//! Checks alerts: the open alerts follow from the events, and every notice of the outbox has its
+//! events and is counted.
 
 use super::super::{Error, attention};
 use super::{Finding, Report};
@@ -8,7 +8,7 @@ use bank_core::ids::TxId;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
-/// Adds what is wrong to the report.
+/// Adds findings to the report.
 pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let open = follow(connection, report)?;
     raised(connection, &open, report)?;
@@ -16,7 +16,7 @@ pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), 
     targets(connection, report)
 }
 
-/// What is raised: by topic the transaction that raised it, and the last one that has seen it.
+/// Open alerts: by topic the transaction that raised it, and the last acknowledgement.
 type Raised = BTreeMap<Topic, (TxId, Option<TxId>)>;
 
 /// Follows the events in their order: each topic is raised once, and cleared or seen while it is.
@@ -56,7 +56,7 @@ fn follow(connection: &Connection, report: &mut Report) -> Result<Raised, Error>
     Ok(open)
 }
 
-/// The table of what is raised says the same.
+/// The table of open alerts matches.
 fn raised(connection: &Connection, open: &Raised, report: &mut Report) -> Result<(), Error> {
     let sql = "SELECT kind, subject, threshold, tx, acked FROM attention
                ORDER BY kind, subject, threshold";
@@ -100,8 +100,8 @@ fn raised(connection: &Connection, open: &Raised, report: &mut Report) -> Result
     Ok(())
 }
 
-/// Every notice tells of events that there are, or brings what was made; a notice of one event tells of
-/// one that is told.
+/// Every notice has existing events, or an existing report; a notice of one event has an event that
+/// is sent.
 fn notices(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let mut statement = connection.prepare(
         "SELECT n.id, n.event, n.recipient, n.events, n.state, n.attempts, n.tried_at, e.told,
@@ -140,7 +140,7 @@ fn notices(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     Ok(())
 }
 
-/// What was made for each target is there or was removed after it was sent.
+/// The notices of each target exist or were removed after delivery.
 fn targets(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let mut statement = connection.prepare(
         "SELECT t.name, t.made, t.removed, (SELECT count(*) FROM notice n WHERE n.target = t.name),

@@ -1,5 +1,5 @@
-//! Proof of chunks of finished uses: what their transactions say under the hash is what their entries
-//! moved, what their rows hold, and what their lines hash to, where those are kept.
+//! Checks chunks of finished uses: the counts in the transaction (covered by the hash) match the
+//! moved amounts of its entries, the rows, and the hash of the raw lines, if those are kept.
 
 use super::super::Error;
 use super::{Finding, Report};
@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
 use std::io::Read as _;
 
-/// Adds what is wrong to the report.
+/// Adds findings to the report.
 pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     sums(connection, report)?;
     figures(connection, report)?;
@@ -18,8 +18,8 @@ pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), 
 /// The counts that each have a row, by their words in the reason.
 const ROWS: [&str; 5] = ["charged", "adjusted", "free", "unused", "kept"];
 
-/// Entries and rows come to what the transaction says. A row that was amended since is another
-/// transaction's, so that fewer may be left.
+/// Entries and rows match the counts of the transaction. A row that was amended later belongs to
+/// another transaction, so there may be fewer.
 fn sums(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let mut statement = connection.prepare(
         "SELECT t.id, t.reason, coalesce(e.moved, 0), coalesce(u.held, 0), coalesce(u.revision, 0),
@@ -59,7 +59,7 @@ fn sums(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     Ok(())
 }
 
-/// What uses without an instance hold of each allocation is what entries without a charge put there.
+/// The amounts of uses without an instance on each allocation match the entries without a charge.
 fn figures(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let mut statement = connection.prepare(
         "SELECT allocation, sum(moved), sum(held) FROM (
@@ -84,7 +84,7 @@ fn figures(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     Ok(())
 }
 
-/// Lines that are kept hash to what their transaction says.
+/// The hash of stored lines matches their transaction.
 fn lines(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let mut statement = connection.prepare(
         "SELECT b.id, b.bytes, b.body, b.lines, t.id, t.reason FROM raw_block b
@@ -116,7 +116,7 @@ fn lines(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     Ok(())
 }
 
-/// SHA-256 of lines as they were, in hex; none where they cannot be read or are more than they say.
+/// SHA-256 of the uncompressed lines, in hex; none if they are unreadable or longer than stated.
 fn digest(body: &[u8], bytes: u64) -> Option<String> {
     let mut plain = zstd::Decoder::with_buffer(body)
         .ok()?
@@ -139,7 +139,8 @@ fn digest(body: &[u8], bytes: u64) -> Option<String> {
     (length == bytes).then_some(text)
 }
 
-/// What stands behind `NAME=` in a reason; the first, for the source behind it comes from outside.
+/// The value after `NAME=` in a reason; the first one, because the source at the end is external
+/// text.
 fn word<'a>(reason: &'a str, name: &str) -> Option<&'a str> {
     let mut words = reason.split(' ');
     words.find_map(|word| word.strip_prefix(name)?.strip_prefix('='))

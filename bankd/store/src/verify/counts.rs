@@ -1,11 +1,11 @@
-//! Proof of snapshots: what each has can be read, and is of somebody whom its collector named.
+//! Checks snapshots: the counts are readable, and their keys belong to the collector.
 
 use super::super::{Error, counts};
 use super::{Finding, Report};
 use rusqlite::Connection;
 use std::collections::HashMap;
 
-/// Adds what is wrong to the report.
+/// Adds findings to the report.
 pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let mut statement = connection.prepare("SELECT id, source FROM snapshot_key")?;
     let keys = statement.query_map([], |r| Ok((r.get(0)?, r.get(1)?)))?;

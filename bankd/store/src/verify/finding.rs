@@ -1,11 +1,11 @@
-//! What a verification found: which row, what stands there, what should, and what is to be done.
+//! Findings of a verification: the row, the found and the expected value, and the remedy.
 
 use std::fmt;
 
 /// Findings that are listed; the rest is only counted.
 const FINDINGS_MAX: usize = 100;
 
-/// What a verification saw.
+/// Result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Transactions read.
@@ -14,13 +14,13 @@ pub struct Report {
     pub entries: i64,
     /// Allocations compared.
     pub allocations: i64,
-    /// Rows whose seals were computed.
+    /// Number of rows whose seals were computed.
     pub sealed: i64,
-    /// What is wrong, the first bad transaction first; empty when everything is right.
+    /// Findings, the first bad transaction first; empty if the bank is valid.
     pub findings: Vec<Finding>,
     /// Findings beyond those that are listed.
     pub more: u64,
-    /// What is right and still worth a look: liens that hold more than is there.
+    /// Valid but unusual facts: liens that hold more than the available money.
     pub notes: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ impl Report {
         self.findings.iter().map(ToString::to_string).collect()
     }
 
-    /// What is to be done about the findings, each thing once.
+    /// Remedies of the findings, each once.
     pub fn advice(&self) -> Vec<&'static str> {
         let mut all: Vec<&'static str> = Vec::new();
         for finding in &self.findings {
@@ -85,11 +85,11 @@ pub struct Finding {
     pub table: &'static str,
     /// The row by its key.
     pub row: String,
-    /// What is wrong, in words.
+    /// The finding as text.
     pub text: String,
-    /// What should stand there, where that is known.
+    /// The expected value, if known.
     pub expected: Option<String>,
-    /// What stands there instead.
+    /// The found value.
     pub found: Option<String>,
 }
 
@@ -104,7 +104,7 @@ impl Finding {
         }
     }
 
-    /// The same with what should be there and what is.
+    /// Adds the expected and the found value.
     pub(crate) fn differs(self, expected: impl fmt::Display, found: impl fmt::Display) -> Finding {
         Finding {
             expected: Some(expected.to_string()),
@@ -118,7 +118,7 @@ impl Finding {
         DERIVED.contains(&self.table)
     }
 
-    /// What is to be done about it.
+    /// The remedy.
     pub fn advice(&self) -> &'static str {
         match self.table {
             "" | "migration" | "schema" => {

@@ -6,7 +6,7 @@ use super::{Finding, Report};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
-/// Every page is one, and every index has what its table has.
+/// Every page is valid, and every index matches its table.
 pub(super) fn pages(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let check: String = connection.query_row("PRAGMA integrity_check(1)", [], |r| r.get(0))?;
     if check != "ok" {
@@ -44,7 +44,7 @@ pub(super) fn schema(connection: &Connection, report: &mut Report) -> Result<(),
 
 /// Everything in the schema with the words that made it.
 fn objects(connection: &Connection) -> Result<BTreeMap<String, String>, Error> {
-    // What is made at the start of service to warm up may just be there.
+    // The warm-up table of the service start may exist.
     let mut statement = connection.prepare(
         "SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_schema
          WHERE name NOT IN ('warm_up', 'sqlite_stat1', 'sqlite_stat4')",

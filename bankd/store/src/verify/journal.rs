@@ -17,22 +17,22 @@ use std::collections::BTreeMap;
 /// Transactions that are proven when the daemon starts.
 const RECENT: i64 = 1000;
 
-/// What the journal says, as far as it was walked.
+/// Totals of the journal up to the current transaction.
 #[derive(Default)]
 pub(crate) struct Books {
     /// Sums of entries, windows and limits, and which accounts there are.
     pub(crate) proof: Proof,
-    /// The last entry of each allocation, with what it left.
+    /// The last entry of each allocation, with its resulting amounts.
     pub(crate) last: BTreeMap<AllocationId, (EntryId, Amount, Amount)>,
     /// The account that the entries of each allocation name.
     pub(crate) owners: BTreeMap<AllocationId, AccountId>,
-    /// The walk began behind the first transaction: what lies before is taken as it is.
+    /// The walk started after the first transaction: earlier ones are accepted unchecked.
     is_part: bool,
-    /// What is written beside the transactions, by their numbers.
+    /// Traces of the transactions, by transaction number.
     traces: BTreeMap<i64, Traces>,
     /// Reference data as transactions left it, by their numbers.
     versions: BTreeMap<i64, Vec<Version>>,
-    /// What each lien holds of each allocation, while that is anything.
+    /// Holds of each lien on each allocation, if not zero.
     pub(crate) holds: BTreeMap<(LienId, AllocationId), i128>,
     /// Entries and sums of each kind.
     pub(crate) kinds: BTreeMap<&'static str, KindSums>,
@@ -40,7 +40,7 @@ pub(crate) struct Books {
     pub(crate) head: Vec<u8>,
 }
 
-/// What all entries of a kind come to.
+/// Totals of all entries of a kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KindSums {
     /// How many there are.
@@ -49,8 +49,8 @@ pub struct KindSums {
     pub sums: [i128; 5],
 }
 
-/// Proves the newest transactions: their hashes, and that each entry follows from the one before.
-/// Gives what is wrong.
+/// Checks the newest transactions: their hashes, and that each entry follows from the previous one.
+/// Returns the findings.
 pub(crate) fn recent(connection: &Connection, bank: &Bank) -> Result<Vec<Finding>, Error> {
     let newest = "SELECT COALESCE(MAX(id), 0) FROM tx";
     let newest: i64 = connection.query_row(newest, [], |r| r.get(0))?;
@@ -65,13 +65,13 @@ pub(crate) fn recent(connection: &Connection, bank: &Bank) -> Result<Vec<Finding
 /// A walk along the journal, in steps: transactions with their entries and usage, in the order of
 /// their numbers. The journal only grows, so that each step may see a later state of it.
 pub(crate) struct Walk {
-    /// What it has found so far.
+    /// Totals so far.
     pub(crate) books: Books,
-    /// The transaction that comes next.
+    /// The next transaction.
     tx: i64,
     entry: i64,
     usage: i64,
-    /// What is beside the transactions is known up to this one.
+    /// Traces are read up to this transaction.
     traced: i64,
     /// The hashes cover usage behind this transaction.
     start: i64,
@@ -104,7 +104,7 @@ impl Walk {
         })
     }
 
-    /// How many transactions lie behind it.
+    /// Number of processed transactions.
     pub(crate) fn done(&self) -> i64 {
         self.tx.saturating_sub(1)
     }
@@ -169,7 +169,7 @@ impl Walk {
         Ok(has_more)
     }
 
-    /// Says what is beside transactions that are not there: at the end.
+    /// Reports traces of missing transactions: at the end.
     pub(crate) fn end(&self, report: &mut Report) {
         if let Some(tx) = self.books.traces.keys().next() {
             let text = format!(
@@ -183,14 +183,14 @@ impl Walk {
         }
     }
 
-    /// Reads what is beside the transactions that came since it was read last.
+    /// Reads the traces of transactions since the last read.
     fn trace(&mut self, connection: &Connection) -> Result<(), Error> {
         if self.tx <= self.traced {
             return Ok(());
         }
         let newest = "SELECT COALESCE(MAX(id), 0) FROM tx";
         let newest = connection.query_row(newest, [], |r| r.get(0))?;
-        // What there was before the tables of traces is said to be of transaction 0.
+        // Traces from before the trace tables belong to transaction 0.
         let is_first = self.tx == 1;
         let from = if is_first { 0 } else { self.tx };
         let mut found = traces::since(connection, from)?;
@@ -313,14 +313,14 @@ impl Walk {
     }
 }
 
-/// Adds an entry to the sums, and checks that it says what its predecessor leads to.
+/// Adds an entry to the sums, and checks that it follows from its predecessor.
 fn follow(entry: &Entry, tx: i64, books: &mut Books, report: &mut Report) {
     books.proof.entry(entry);
     books.count(entry);
     let Some(id) = entry.allocation else { return };
     let before = match books.last.get(&id) {
         Some((last, amount, held)) => Some((Some(*last), amount.0, held.0)),
-        // What lies before the part that is walked is taken as it is.
+        // Entries before the walked part are accepted unchecked.
         None if books.is_part => None,
         None => Some((None, 0, 0)),
     };
@@ -348,7 +348,7 @@ fn follow(entry: &Entry, tx: i64, books: &mut Books, report: &mut Report) {
 }
 
 impl Books {
-    /// Adds an entry to what its kind and its lien come to.
+    /// Adds an entry to the totals of its kind and its lien.
     fn count(&mut self, entry: &Entry) {
         let delta = entry.delta;
         let kind = self.kinds.entry(entry.kind.word()).or_default();
@@ -370,7 +370,7 @@ impl Books {
         let key = (lien, allocation);
         let holds = self.holds.entry(key).or_default();
         *holds = holds.saturating_add(held);
-        // Liens that hold nothing any more are forgotten, so that this is as large as what is open.
+        // Liens without holds are dropped, so that memory is bounded by the open liens.
         if *holds == 0 {
             self.holds.remove(&key);
         }
@@ -384,7 +384,7 @@ struct Beside<'a> {
     entry: Option<(i64, Option<Placed>)>,
     usages: Rows<'a>,
     usage: Option<StoredUsage>,
-    /// What choices were asked with, by their transactions; their references are checked apart.
+    /// Inputs of choices by transaction; their references are checked separately.
     choices: BTreeMap<i64, choice::Stored>,
 }
 

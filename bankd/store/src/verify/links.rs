@@ -1,5 +1,5 @@
-//! Proof of what refers to what: foreign keys, answers of charges, record files, the quarantine,
-//! AUDITOR's values, billed windows, and where the proof begins.
+//! Checks references: foreign keys, answers of charges, record files, the quarantine, AUDITOR's
+//! values, billed windows, and the start of the proof.
 
 use super::super::auditor::pair;
 use super::super::{Error, start};
@@ -14,7 +14,7 @@ pub(super) const EXPORTS: &[&str] = &["use_change", "swf_id"];
 /// Tables of AUDITOR's API.
 pub(super) const AUDITOR: &[&str] = &["auditor_record", "auditor_value"];
 
-/// Runs a query whose rows are findings: the row, and the words behind it.
+/// Runs a query whose rows are findings: the row id, and values for the text.
 fn each(
     connection: &Connection,
     report: &mut Report,
@@ -45,7 +45,7 @@ pub(super) fn references(connection: &Connection, report: &mut Report) -> Result
     Ok(())
 }
 
-/// What waits for a project is a finished use.
+/// Each row that waits for a project is a finished use.
 pub(super) fn unmapped(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let sql = "SELECT CAST(w.identity AS TEXT) FROM unmapped w
                WHERE NOT EXISTS (SELECT 1 FROM usage_identity u WHERE u.id = w.identity)";
@@ -96,7 +96,7 @@ pub(super) fn exports(connection: &Connection, report: &mut Report) -> Result<()
     })
 }
 
-/// The transaction that is said to have removed an account is one that did.
+/// The transaction recorded for the removal of an account is a removal.
 pub(super) fn removals(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let sql = "SELECT CAST(r.account AS TEXT) FROM removal r LEFT JOIN tx t ON t.id = r.tx
         WHERE t.id IS NULL OR EXISTS (SELECT 1 FROM presence p
@@ -108,7 +108,7 @@ pub(super) fn removals(connection: &Connection, report: &mut Report) -> Result<(
     })
 }
 
-/// The quarantine holds what its totals say.
+/// The quarantine matches its totals.
 pub(super) fn quarantine(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let sql = "SELECT t.held, t.bytes, (SELECT count(*) FROM quarantine),
                    (SELECT coalesce(sum(length(body)), 0) FROM quarantine),
@@ -187,7 +187,7 @@ pub(super) fn windows(connection: &Connection, report: &mut Report) -> Result<()
     })
 }
 
-/// What there was before hashes covered usage is as it was then.
+/// Usage from before hashes covered it is unchanged.
 pub(super) fn start(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let Some(start) = start::read(connection)? else {
         let text = "start of proof: it is missing".to_owned();

@@ -1,5 +1,5 @@
-//! Proof of what statements and balance sheets rely on: at any time the movements of an allocation lead
-//! to its balance, which is its amount inside of its window and nothing outside of it.
+//! Checks the basis of statements and balance sheets: at any time the movements of an allocation
+//! lead to its balance. The balance is its amount inside its window and zero outside it.
 
 use super::super::{Error, start};
 use super::{Finding, Report};
