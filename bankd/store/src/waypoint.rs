@@ -1,9 +1,9 @@
-//! Waypoints: places in the journal at which it is written down how allocations stood, so that the past
-//! is found without walking to it (decision note 0057).
+//! Waypoints: positions in the journal with the sums of allocations, so that past balances need no
+//! walk through the journal (decision note 0057).
 //!
-//! A [`Surveyor`] reads what was committed and says what the next waypoint is; the writer only writes
-//! it down. Everything here follows from the journal: [`check`] proves it, and nothing is lost with
-//! it.
+//! A [`Surveyor`] reads committed data and computes the next waypoint; the writer only stores it.
+//! All of it follows from the journal: [`check`] proves it, and waypoints can be deleted without
+//! loss.
 
 mod verify;
 
@@ -15,10 +15,10 @@ use bank_core::ids::AllocationId;
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::BTreeMap;
 
-/// How far waypoints lie apart.
+/// Distance of waypoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spacing {
-    /// Entries from one to the next, at least; one lies at the end of a transaction.
+    /// Minimum number of entries between two waypoints; a waypoint is at the end of a transaction.
     pub stretch: usize,
     /// An allocation with so many entries since its last sum gets one.
     pub sum: usize,
@@ -58,7 +58,7 @@ pub struct Waypoint {
     late: Vec<(i64, i64, i64)>,
 }
 
-/// What happened to an allocation since its last sum.
+/// Changes of an allocation since its last sum.
 #[derive(Clone, Copy, Debug, Default)]
 struct Since {
     sums: Sums,
@@ -93,7 +93,7 @@ impl Surveyor {
             last: last.optional()?.unwrap_or_default(),
             changed: BTreeMap::new(),
         };
-        // What has no sum since its last change is known again.
+        // Allocations without a sum since their last change are read again.
         let upto = surveyor.last.2;
         surveyor.read(connection, floor.unwrap_or(0), Some(upto), |_, _| true)?;
         surveyor.changed.retain(|_, since| since.entries > 0);
@@ -149,7 +149,7 @@ impl Surveyor {
         }))
     }
 
-    /// Reads entries behind one, up to one, or as long as `goes_on` says so, and counts them.
+    /// Reads entries after one, up to one, or while `goes_on` returns true, and counts them.
     fn read(
         &mut self,
         connection: &Connection,
@@ -196,7 +196,7 @@ impl Surveyor {
     }
 }
 
-/// Where an entry stands.
+/// Position of an entry.
 struct Place {
     entry: i64,
     tx: i64,
@@ -207,7 +207,7 @@ const ENTRIES: &str = "SELECT e.id, e.allocation, e.kind, e.delta_amount, e.delt
     e.delta_active, e.delta_shadow, e.delta_shadow_held, e.usage IS NOT NULL, e.tx, t.at_effective
     FROM entry e JOIN tx t ON t.id = e.tx WHERE e.id > ?1 AND e.id <= ?2 ORDER BY e.id";
 
-/// Removes all waypoints, to be made anew. What was wrong with them may be in their tally too.
+/// Removes all waypoints before a rebuild. Their tally may be wrong too.
 ///
 /// # Errors
 /// If the store fails.
@@ -275,8 +275,8 @@ impl SqliteStore {
         Ok(true)
     }
 
-    /// Writes all waypoints down that the journal is long enough for, in a database transaction of
-    /// their own: for whoever has the bank for themselves. Says how many.
+    /// Writes all waypoints for which the journal is long enough, in one database transaction. For
+    /// callers with exclusive access to the bank. Returns their number.
     ///
     /// # Errors
     /// If the store fails; then none is written.

@@ -1,4 +1,4 @@
-//! What wants attention, what is raised, and the outbox.
+//! Alert events, open alerts, and the outbox.
 
 use super::super::Error;
 use super::super::allocation::{self, ALLOCATION};
@@ -20,11 +20,11 @@ pub struct EventRow {
     pub tx: TxId,
     /// When it was journalled.
     pub at: Timestamp,
-    /// What.
+    /// The event.
     pub event: Event,
     /// Whether it is raised and not cleared.
     pub stands: bool,
-    /// Who has seen it, where it stands.
+    /// The person who acknowledged it, if it is open.
     pub acked_by: Option<String>,
 }
 
@@ -33,13 +33,13 @@ pub struct EventRow {
 pub struct NoticeRow {
     /// Its number.
     pub id: i64,
-    /// For whom, by the name in the settings.
+    /// Target, by its name in the settings.
     pub target: String,
     /// When it was made.
     pub made_at: Timestamp,
     /// Its events.
     pub events: Vec<i64>,
-    /// Whom a digest is for; empty for a notice of one event.
+    /// Recipient of a digest; empty for a notice of one event.
     pub recipient: String,
     /// The report that it brings: the name of its definition, and its period.
     pub report: Option<(String, String)>,
@@ -53,7 +53,7 @@ pub struct NoticeRow {
     pub error: String,
 }
 
-/// How a target stands.
+/// State of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetStanding {
     /// Its name.
@@ -79,7 +79,7 @@ pub struct DigestState {
     pub kinds: String,
 }
 
-/// What is raised and not cleared.
+/// Open alerts.
 pub fn open(connection: &Connection) -> Result<Vec<Open>, Error> {
     let sql = concat!(
         "SELECT ",
@@ -103,8 +103,8 @@ pub fn open(connection: &Connection) -> Result<Vec<Open>, Error> {
     Ok(found)
 }
 
-/// Events before a transaction, the newest first, that `keep` accepts; with `all` those too that do
-/// not stand, and what cleared or has seen them.
+/// Events before a transaction, the newest first, that `keep` accepts; with `all` also those no
+/// longer open, clearings and acknowledgements.
 pub fn events(
     connection: &Connection,
     below: i64,
@@ -158,8 +158,8 @@ pub fn event_of(connection: &Connection, tx: i64) -> Result<Option<EventRow>, Er
     Ok(found.rows.into_iter().find(|row| row.tx.0 == tx))
 }
 
-/// Events for the digests of a target: raised after the last that they took account of, not told at
-/// once, and still so. And the last event that there is.
+/// Events for the digests of a target: raised after the last digested one, not sent immediately,
+/// and still open. Also returns the last existing event.
 pub fn undigested(
     connection: &Connection,
     target: &str,
@@ -233,7 +233,7 @@ pub fn notices(
     Ok(Page { rows, next })
 }
 
-/// How many are raised, and how each target stands, by name.
+/// Number of open alerts, and the state of each target, by name.
 pub fn standing(connection: &Connection) -> Result<(i64, Vec<TargetStanding>), Error> {
     let open: i64 = connection.query_row("SELECT count(*) FROM attention", [], |r| r.get(0))?;
     let sql = "SELECT name, active,
@@ -275,9 +275,9 @@ pub fn living(connection: &Connection, since: Timestamp) -> Result<Vec<Allocatio
 pub struct StuckLien {
     /// The lien.
     pub lien: LienId,
-    /// The account that it lies on; of several the first.
+    /// The account on which it holds money; of several the first.
     pub account: AccountId,
-    /// What it still holds, minor units.
+    /// Its remaining hold, minor units.
     pub held: i128,
     /// When the time that was asked for was over.
     pub over_at: Timestamp,

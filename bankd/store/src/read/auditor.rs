@@ -1,8 +1,8 @@
-//! Records of AUDITOR's API by what a query asks for, one after the other.
+//! Records of AUDITOR's API that match a query, one after the other.
 //!
-//! Not bounded, for an answer may be all of them: the caller takes them as they come, in constant
-//! memory, and says when it has enough. What is sorted by something without an index is sorted by
-//! its key and place only; the records themselves are looked up as they are taken.
+//! Unbounded, because an answer may contain all records. The caller takes them one at a time in
+//! constant memory, and stops the iteration. A sort without an index sorts only keys and positions;
+//! the records are read when they are taken.
 
 use std::ops::ControlFlow;
 
@@ -40,14 +40,14 @@ impl Range {
         self.at_most(i64::MIN);
     }
 
-    /// Whether nothing lies in it.
+    /// Whether it contains no value.
     pub fn is_empty(&self) -> bool {
         self.least
             .zip(self.most)
             .is_some_and(|(least, most)| least > most)
     }
 
-    /// Whether a value lies in it.
+    /// Whether it contains a value.
     pub fn holds(&self, value: i64) -> bool {
         self.least.is_none_or(|least| value >= least) && self.most.is_none_or(|most| value <= most)
     }
@@ -57,12 +57,12 @@ impl Range {
     }
 }
 
-/// What records are sorted by; then by their place.
+/// Sort key of records; then by position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// When they began.
     Start,
-    /// When they ended; those that go on come last upwards, first downwards.
+    /// End time; open records are last ascending, first descending.
     Stop,
     /// How long they took; likewise.
     Runtime,
@@ -77,15 +77,15 @@ pub struct Select {
     pub record_id: Option<String>,
     /// When they began, µs.
     pub start: Range,
-    /// When they ended, µs; what goes on has no end.
+    /// End time, µs; an open record has none.
     pub stop: Range,
-    /// Seconds; what goes on has none.
+    /// Seconds; an open record has none.
     pub runtime: Range,
-    /// They may have these keys with these values: what is found is compared by the caller.
+    /// Numbers of keys with values. Candidates only: the caller compares the values.
     pub pairs: Vec<i64>,
-    /// Only the first of them are wanted.
+    /// Only the first matches are needed.
     pub limited: bool,
-    /// By their ends, where it is not said.
+    /// By end time if not set.
     pub order: Option<Order>,
     /// Downwards.
     pub descending: bool,
@@ -192,7 +192,7 @@ fn narrowest(connection: &Connection, select: &Select) -> Result<Option<i64>, Er
     Ok((count < COMMON || !may_walk).then_some(pair))
 }
 
-/// What is asked of the database.
+/// The SQL statement and its parameters.
 struct Statement {
     sql: String,
     bound: Vec<Box<dyn ToSql>>,
@@ -230,7 +230,7 @@ impl Statement {
             Order::Stop => end,
             Order::Start => "r.start_at",
             Order::RecordId => "r.record_id",
-            // What goes on is above everything.
+            // Open records are above all others.
             Order::Runtime => "coalesce(r.runtime, 9223372036854775807)",
         };
         let place = if by_pair { "v.record" } else { "r.id" };

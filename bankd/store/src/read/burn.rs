@@ -1,4 +1,4 @@
-//! How fast accounts are spent: what the end of the journal charged to each.
+//! Spending rates: recent charges of each account, from the end of the journal.
 
 use super::super::Error;
 use super::SCAN_MAX;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 const DAYS: i64 = 30;
 const DAY_US: i64 = 86_400_000_000;
 
-/// What was charged of late, less what was refunded.
+/// Recent charges, less refunds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Burn {
     /// How long the time is that was looked at, µs.
@@ -31,8 +31,8 @@ impl Burn {
         }
     }
 
-    /// What an account is charged a day, minor units, rounded down; none where nothing was charged
-    /// or less than a day is known.
+    /// Daily charges of an account, minor units, rounded down; none without charges or with less
+    /// than a day of data.
     pub fn per_day(&self, account: AccountId) -> Option<i128> {
         let charged = self.charged.get(&account).copied()?;
         if self.span_us < DAY_US || charged <= 0 {
@@ -55,8 +55,7 @@ pub fn burn(connection: &Connection, now: Timestamp) -> Result<Burn, Error> {
     of(connection, now, last_entry(connection)?)
 }
 
-/// The same for the 30 days before an instant, as it was recorded then: what comes later changes
-/// nothing of it.
+/// The same for the 30 days before an instant, as recorded then: later entries do not change it.
 pub fn before(connection: &Connection, end: Timestamp) -> Result<Burn, Error> {
     let last = last_entry(connection)?;
     let tx = first_recorded_from(connection, end)?;
@@ -71,7 +70,7 @@ fn of(connection: &Connection, now: Timestamp, last: i64) -> Result<Burn, Error>
     let first = first_entry_of(connection, first_tx, last)?;
     let bounded = last.saturating_sub(i64::try_from(SCAN_MAX).unwrap_or(i64::MAX));
     let is_whole = first > bounded;
-    // By when it was used, as statements count it: what comes late is not of late, but of its time.
+    // By time of use, as in statements: late charges count at their own time.
     let sql = "SELECT t.at_effective, e.kind, e.account, e.delta_amount, e.instance IS NOT NULL
                FROM entry e JOIN tx t ON t.id = e.tx
                WHERE e.id >= ?1 AND e.id <= ?2 AND e.account IS NOT NULL";
@@ -87,14 +86,14 @@ fn of(connection: &Connection, now: Timestamp, last: i64) -> Result<Burn, Error>
     while let Some(row) = rows.next()? {
         let at = Timestamp(row.get(0)?);
         if is_whole {
-            // What was told afterwards is known of the time before the journal began.
+            // Entries recorded later show that data from before the start of the journal exists.
             known = known.min(at);
         }
         if at < from {
             continue;
         }
         let kind = row.get_ref(1)?.as_str().unwrap_or_default();
-        // What takes back a charge or a refund is of use too, what takes back a deposit is not.
+        // Reversals of a charge or a refund are usage too; a reversal of a deposit is not.
         if counts(kind) || (kind == "reverse" && row.get(4)?) {
             let change: i64 = row.get(3)?;
             let sum = charged.entry(AccountId(row.get(2)?)).or_default();

@@ -1,4 +1,4 @@
-//! Charges of a job, each with what the journal says of it beside its entries.
+//! Charges of a job, each with its journal data other than entries.
 
 use super::super::{Error, codec};
 use bank_core::amount::Amount;
@@ -24,11 +24,11 @@ pub struct Charge {
     pub at: Timestamp,
     /// Seconds that it bills.
     pub seconds: Seconds,
-    /// What it bills.
+    /// The billed amount.
     pub amount: Amount,
-    /// What became of it.
+    /// Its state.
     pub billing: Billing,
-    /// It came after the close.
+    /// It arrived after the close.
     pub late: bool,
     /// A part was covered by nothing.
     pub debt: bool,
@@ -36,14 +36,14 @@ pub struct Charge {
     pub fallback: bool,
     /// It is no charge, but takes one back or moves it: `refund`, `reverse` or `settle`.
     pub correction: Option<&'static str>,
-    /// What was priced.
+    /// The priced usage.
     pub usage: Usage,
-    /// The instant whose rates counted, where a quote was bound.
+    /// The instant of the rates, if a quote was bound.
     pub rates_at: Option<Timestamp>,
-    /// It billed an amount as given: what was said of it, which may be nothing.
+    /// It billed a fixed amount: the given reason, which may be empty.
     pub given: Option<String>,
-    /// It reported a total, as an amended record does: all seconds that were billed with it, of which
-    /// its price is, less what was billed before.
+    /// It reported a total, as an amended record does: all seconds billed with it. Its price is for
+    /// the total, less the amount billed before.
     pub total: Option<Seconds>,
 }
 
@@ -86,7 +86,7 @@ pub fn of_job(connection: &Connection, latest: Option<i64>) -> Result<Vec<Charge
     Ok(found)
 }
 
-/// One charge by number, with what was said of it where its amount was given.
+/// One charge by number, with the reason if its amount was given.
 ///
 /// # Errors
 /// If the store fails.
@@ -153,17 +153,17 @@ fn note_taken_back(charges: &mut [Charge]) {
     }
 }
 
-/// What the journal says of a charge beside its entries.
+/// Journal data of a charge other than its entries.
 #[derive(Default)]
 struct Said {
-    /// Of an amount as given, what was said of it.
+    /// The reason of a fixed amount.
     given: Option<String>,
     /// It reported a total.
     is_of_total: bool,
 }
 
 fn said(connection: &Connection, tx: i64) -> Result<Said, Error> {
-    // The reasons of others are notes, which may say anything.
+    // Other reasons are notes with free text.
     let sql = "SELECT op, reason FROM tx
                WHERE id = ?1 AND (op = 'charge' OR op = 'adjust' AND instance IS NOT NULL)";
     let mut statement = connection.prepare_cached(sql)?;

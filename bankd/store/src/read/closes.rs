@@ -1,5 +1,5 @@
-//! Closed periods: which stand, all of them in their order, and what accounts had at their ends
-//! (decision note 0054).
+//! Closed periods: the valid ones, all of them in order, and the balances at their ends (decision
+//! note 0054).
 
 use super::super::{Error, period};
 use bank_core::ids::TxId;
@@ -7,14 +7,14 @@ use bank_core::period::{ClosedPeriod, Closes, PeriodTotal};
 use bank_core::time::Timestamp;
 use rusqlite::{Connection, Row};
 
-/// A close, whether it stands or not.
+/// A close, valid or reopened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CloseRow {
     /// The close.
     pub close: ClosedPeriod,
     /// When it was made.
     pub at: Timestamp,
-    /// Who made it.
+    /// The actor.
     pub actor: String,
     /// Why, as the journal has it.
     pub reason: String,
@@ -22,12 +22,12 @@ pub struct CloseRow {
     pub reopened_by: Option<i64>,
 }
 
-/// The closes that stand.
+/// The valid closes.
 pub fn standing(connection: &Connection) -> Result<Closes, Error> {
     standing_by(connection, TxId(i64::MAX))
 }
 
-/// The closes that stood when a transaction had been written.
+/// The valid closes after a transaction.
 pub fn standing_by(connection: &Connection, known: TxId) -> Result<Closes, Error> {
     let sql = "SELECT c.tx, c.start_at, c.end_at FROM period_close c
                LEFT JOIN period_reopen r ON r.closed_by = c.tx AND r.tx <= ?1
@@ -61,7 +61,7 @@ pub fn all(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// What all accounts had at the end of a close, and whose they were.
+/// Balances of all accounts at the end of a close, with their owners.
 pub fn totals(connection: &Connection, close: TxId) -> Result<Vec<PeriodTotal>, Error> {
     let sql = "SELECT account, amount, held, credit_limit, liens, projects FROM period_total
                WHERE tx = ?1 ORDER BY account";

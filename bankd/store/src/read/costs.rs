@@ -1,5 +1,5 @@
-//! What moved the money of accounts: charges, what went back of them, and deposits; transaction by
-//! transaction, in the order of the journal.
+//! Movements of accounts: charges, their reversals, and deposits; transaction by transaction, in
+//! the order of the journal.
 
 use super::super::{Error, codec, numbers};
 use super::charges::{self, Charge};
@@ -10,7 +10,7 @@ use bank_core::period::Closes;
 use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 
-/// What a row of costs is about.
+/// Subject of a cost row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
     /// An instance was charged.
@@ -21,14 +21,14 @@ pub enum What {
     Deposit,
 }
 
-/// A charge and whose it was.
+/// A charge and its owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Used {
     /// The charge.
     pub charge: Charge,
     /// Its instance.
     pub job: JobRow,
-    /// What the scheduler said of it that has no column.
+    /// Scheduler properties that have no column.
     pub other: Vec<(String, String)>,
 }
 
@@ -41,7 +41,7 @@ pub struct Cost {
     pub entry: i64,
     /// When it counts.
     pub at: Timestamp,
-    /// What it is about.
+    /// Its subject.
     pub what: What,
     /// Minor units that were charged, or put in; below 0 where they went back, or were taken out.
     pub amount: i128,
@@ -64,14 +64,15 @@ pub struct Costs {
     pub last: i64,
     /// Whether there was more to look at.
     pub more: bool,
-    /// The closed periods, for what came late.
+    /// The closed periods, to recognise late entries.
     pub closes: Closes,
 }
 
 /// The entries that charge.
 const CHARGES: [&str; 4] = ["charge", "charge_debt", "charge_fallback", "late_charge"];
 
-/// What follows a transaction, looking at a bounded number of rows. The connection must be in a snapshot.
+/// The rows after a transaction; reads a bounded number of rows. The connection must be in a
+/// snapshot.
 pub fn page(connection: &Connection, after: i64, limit: usize) -> Result<Costs, Error> {
     let span = Span {
         after,
@@ -111,7 +112,7 @@ fn add(connection: &Connection, costs: &mut Vec<Cost>, row: &JournalRow) -> Resu
     let is_charged = CHARGES.contains(&entry.kind.as_str());
     let change = i128::from(entry.delta_amount);
     let (usage, amount) = match root.kind.as_str() {
-        // A charge takes money, and is told as what it takes.
+        // A charge is shown as a negative amount.
         kind if CHARGES.contains(&kind) || kind == "refund" => match root.usage {
             Some(usage) => (Some(usage), change.saturating_neg()),
             None => return Ok(()),

@@ -1,5 +1,5 @@
-//! What a simulation of enforcement goes by: uses that took shadow money since an instant, and the
-//! money that there was.
+//! Input of an enforcement simulation: uses that took shadow money since an instant, and the
+//! available money.
 
 use super::super::{Error, allocation};
 use super::past::walk;
@@ -24,20 +24,20 @@ pub struct Use {
     pub start: Timestamp,
     /// When it ended, or was charged last.
     pub end: Timestamp,
-    /// What it cost, minor units.
+    /// Its cost, minor units.
     pub cost: i64,
     /// Its place in [`Uses::people`].
     pub who: usize,
-    /// Where its id stands.
+    /// The row of its id.
     pub row: Row,
 }
 
-/// Where a use stands.
+/// The row of a use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Row {
     /// An instance.
     Instance(i64),
-    /// What a source reported.
+    /// A use reported by a source.
     Identity(i64),
 }
 
@@ -50,7 +50,7 @@ impl fmt::Display for Row {
     }
 }
 
-/// Whose uses those are.
+/// Owner of uses.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Who {
     /// Project as named.
@@ -68,7 +68,7 @@ pub struct Who {
 }
 
 impl Who {
-    /// Whom a scheduler would have asked for.
+    /// The owner in a scheduler's request.
     pub fn whose(&self) -> Whose {
         let named = |name: &String| Some(name.clone()).filter(|name| !name.is_empty());
         Whose {
@@ -79,7 +79,7 @@ impl Who {
         }
     }
 
-    /// What accounts may ask for besides.
+    /// Further properties that account lists use.
     pub fn usage(&self) -> Usage {
         let named = |name: &String| Some(name.clone()).filter(|name| !name.is_empty());
         Usage {
@@ -95,7 +95,7 @@ impl Who {
 pub struct Uses {
     /// The uses.
     pub uses: Vec<Use>,
-    /// Whose they are.
+    /// Their owners.
     pub people: Vec<Who>,
     /// Whether these are all.
     pub complete: bool,
@@ -127,7 +127,7 @@ struct Finding {
 }
 
 impl Finding {
-    /// What was charged in the shadow totals, one use for each instance.
+    /// Charges in the shadow totals, one use for each instance.
     fn charged(
         &mut self,
         connection: &Connection,
@@ -185,7 +185,7 @@ impl Finding {
         Ok(Some(self.uses.len().saturating_sub(1)))
     }
 
-    /// What imports took in without money: one row for each identity.
+    /// Imported uses without money: one row for each identity.
     fn reported(
         &mut self,
         connection: &Connection,
@@ -242,7 +242,7 @@ impl Finding {
     }
 }
 
-/// When an instance began to run, where anybody said so.
+/// The start of an instance, if reported.
 fn began(connection: &Connection, instance: i64) -> Result<Option<Timestamp>, Error> {
     let sql = "SELECT coalesce(began_at, start_at) FROM instance WHERE id = ?1";
     let mut statement = connection.prepare_cached(sql)?;
@@ -263,8 +263,8 @@ pub fn id_of(connection: &Connection, row: Row) -> Result<String, Error> {
     Ok(id.unwrap_or_default())
 }
 
-/// Every allocation as its money stood at an instant, with nothing held, and what changed since, in
-/// the order of time.
+/// Every allocation with its money at an instant, without holds, and the later changes, in the
+/// order of time.
 pub fn money(
     connection: &Connection,
     from: Timestamp,

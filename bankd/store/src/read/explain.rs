@@ -1,11 +1,11 @@
 //! Why a transaction is as it is: the bank as it was before it, and which accounts were looked at in
 //! which order.
 //!
-//! What was known when a transaction was decided is what the journal says up to the one before it
-//! ([`past`]), and the rules that chose are asked again, over lists, windows, settings and money of
-//! then; what was taken is what the entries say (decision note 0062). What was asked and the entries
-//! do not say is written down beside them (decision note 0082). Of transactions from before that an
-//! amended class or quality of service is as last said, and which account a job had is inferred.
+//! The state at the decision of a transaction is the journal up to the previous one ([`past`]). The
+//! choosing rules run again over the lists, windows, settings and money of then, and the entries
+//! show the amounts taken (decision note 0062). Inputs that the entries lack are recorded beside
+//! them (decision note 0082). For older transactions, an amended class or quality of service has
+//! its latest value, and the account of a job is inferred.
 
 mod asked;
 mod chosen;
@@ -25,11 +25,12 @@ use bank_core::select::Candidate;
 use rusqlite::{Connection, OptionalExtension as _};
 use std::collections::BTreeMap;
 
-/// Transactions of one job that are told.
+/// Maximum number of transactions shown for one job.
 pub const JOB_MAX: usize = 200;
 /// Rows of the journal that are looked at for them.
 const JOB_SCAN: i64 = 1_000_000;
-/// The reason of what only takes back, before the use is charged to the project that it got.
+/// The reason of a transaction that only reverses, before the use is charged to its assigned
+/// project.
 pub const ASSIGNED: &str = "assigned";
 /// A part of the reason of that charge.
 const ASSIGNED_FROM: &str = "assigned source=";
@@ -55,7 +56,7 @@ pub struct Explained {
     pub jobs: BTreeMap<i64, JobRow>,
     /// Which accounts were looked at, where it chose among them; lien by lien where it moved some.
     pub choice: Vec<Step>,
-    /// Liens that it moved beyond those that are told.
+    /// Number of moved liens that are not shown.
     pub more_liens: usize,
     /// Reference data as it was before it.
     pub then: Directory,
@@ -72,11 +73,11 @@ pub struct Step {
     pub allocation: Option<AllocationId>,
     /// Priority and distance, where the account's lists fit.
     pub candidate: Option<Candidate>,
-    /// What could be taken of it, minor units.
+    /// The available amount, minor units.
     pub free: i128,
-    /// What was taken of it, minor units; for a lien what it holds.
+    /// The amount taken, minor units; for a lien the amount held.
     pub taken: i128,
-    /// What of that the job's own lien held.
+    /// The part that the job's own lien held.
     pub from_lien: i128,
     /// Why so much, or nothing.
     pub why: Why,
@@ -85,7 +86,7 @@ pub struct Step {
 /// Why an account paid, or did not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// The job's lien lay there.
+    /// Covered by the job's lien.
     Lien,
     /// It was its turn.
     Turn,
@@ -93,15 +94,15 @@ pub enum Why {
     Fallback,
     /// Nothing was left anywhere, and it is the first.
     Debt,
-    /// Nothing was left anywhere, and what has no place lies there.
+    /// No funds left; the amount is on the suspense account.
     Suspense,
-    /// It goes, and what lay on it looks for another place.
+    /// It is removed, and its liens move to other allocations.
     Removed,
     /// Those before it covered all.
     NotNeeded,
     /// There was nothing free on it.
     NoMoney,
-    /// What was free on it came after the usage.
+    /// Its free money arrived after the usage.
     CameAfter,
     /// A charge blocked it.
     Blocked,
@@ -111,13 +112,13 @@ pub enum Why {
     Indivisible,
     /// It ends before the lien does.
     EndsBefore,
-    /// It has no allocation whose window holds the instant.
+    /// No allocation of it has a window with the instant.
     NoWindow,
     /// This list of its does not let the request spend.
     List(Dimension),
     /// The request named another account.
     NotNamed,
-    /// Nothing tells.
+    /// Unknown.
     Untold,
 }
 
@@ -182,7 +183,7 @@ pub fn transaction(
     Ok(Some(explained))
 }
 
-/// Finds out what a transaction looked at; of each lien where it moved some.
+/// Finds the allocations that a transaction considered, for each lien if it moved several.
 fn choose(connection: &Connection, of: &mut Explained, before: AsOf) -> Result<(), Error> {
     if !moved::OPS.contains(&of.tx.op.as_str()) {
         if let Some(asked) = Asked::of(of, connection)? {
@@ -215,7 +216,7 @@ fn choose(connection: &Connection, of: &mut Explained, before: AsOf) -> Result<(
 pub fn of_job(connection: &Connection, job: &JobRow) -> Result<(Vec<i64>, bool), Error> {
     let first = numbers::first_recorded_from(connection, job.opened)?;
     let end = first.saturating_add(JOB_SCAN);
-    // What moves liens is about no single job.
+    // A transaction that moves liens has no single job.
     let sql = "SELECT id, instance IS NULL FROM tx WHERE id >= ?1 AND id < ?2 AND (instance = ?3
         OR instance IS NULL AND op IN ('account_rm', 'allocation_rm', 'undo')) ORDER BY id";
     let mut statement = connection.prepare_cached(sql)?;
@@ -232,7 +233,7 @@ pub fn of_job(connection: &Connection, job: &JobRow) -> Result<(Vec<i64>, bool),
             found.push(id);
         }
     }
-    // Charges lead back from the latest, wherever in the journal they are.
+    // Charges are linked from the latest backwards, at any distance in the journal.
     let mut next = job.last_usage;
     let mut steps = 0;
     while let Some(charge) = match next.filter(|_| steps < JOB_MAX) {

@@ -1,5 +1,5 @@
-//! Reserves that money was short for, and the uses that came of them; charges that money was short for, and
-//! that a fallback account covered.
+//! Reserves with insufficient funds, and their uses; charges with insufficient funds that a
+//! fallback account covered.
 
 use super::super::{Error, numbers};
 use bank_core::amount::Amount;
@@ -24,9 +24,9 @@ pub struct ShortJob {
     pub user: String,
     /// When money was short.
     pub at: Timestamp,
-    /// What the lien would have held, or the charges came to.
+    /// The needed hold of the lien, or the total of the charges.
     pub needed: Amount,
-    /// What there was.
+    /// The available amount.
     pub available: Amount,
     /// The account that pays.
     pub account: Option<AccountId>,
@@ -34,10 +34,10 @@ pub struct ShortJob {
     pub fallback_from: Option<AccountId>,
     /// The project of the use, as its documents name it last.
     pub ran_as: String,
-    /// What its lien held when it was placed.
+    /// The amount held by its lien at placement.
     pub held: Amount,
-    /// What it was charged so far, real and shadow together; of charges that were covered what
-    /// the fallback account paid.
+    /// Charges so far, real and shadow together; for covered charges the part that the fallback
+    /// account paid.
     pub charged: i128,
     /// Money was short at a charge, and the policy `fallback` covered it.
     pub covered: bool,
@@ -69,7 +69,7 @@ pub fn short(
     Ok((found, all_reserves && all_charges))
 }
 
-/// Those whose reserve found too little money.
+/// Jobs with insufficient funds at the reserve.
 fn at_reserves(
     connection: &Connection,
     (from, until): (Timestamp, Timestamp),
@@ -116,8 +116,8 @@ fn at_reserves(
     Ok((found, true))
 }
 
-/// Those of whose charges a fallback account covered what money was short for (ledger.md 2.8 step 3): one
-/// for each job and account that covered, at the first such charge of the period.
+/// Jobs with charges that a fallback account covered (ledger.md 2.8 step 3): one for each job and
+/// covering account, at the first such charge of the period.
 fn at_charges(
     connection: &Connection,
     (from, until): (Timestamp, Timestamp),
@@ -167,7 +167,7 @@ fn at_charges(
     Ok((jobs, whole))
 }
 
-/// What a fallback account covered of a job's charges.
+/// The part of a job's charges that a fallback account covered.
 struct Covered {
     at: Timestamp,
     project: String,
@@ -186,7 +186,7 @@ impl Covered {
         instance: i64,
         account: Option<i64>,
     ) -> Result<Option<ShortJob>, Error> {
-        // What a person refunded is in no sum of the instance: its charges and refunds say what is left.
+        // Manual refunds are in no sum of the instance: its charges and refunds define the rest.
         let sql = "WITH RECURSIVE own (prev, amount) AS (
                 SELECT u.prev, u.amount FROM instance i JOIN usage u ON u.id = i.last_usage
                     WHERE i.id = ?1
@@ -238,7 +238,7 @@ fn following(connection: &Connection, job: &ShortJob, kind: &str) -> Result<Opti
     Ok(found.optional()?.filter(same))
 }
 
-/// What the first lien at or after an instant held; nothing where there was none.
+/// The hold of the first lien at or after an instant; zero if there was none.
 fn held(connection: &Connection, instance: i64, at: Timestamp) -> Result<Amount, Error> {
     let sql = "SELECT placed FROM lien WHERE instance = ?1 AND start_at >= ?2 ORDER BY id LIMIT 1";
     let mut statement = connection.prepare_cached(sql)?;

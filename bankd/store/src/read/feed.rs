@@ -1,11 +1,10 @@
-//! Everything that exports are made of, in one order that never changes: the usage records of what was
-//! charged, and the finished uses of collectors that moved no money, each once, and once more when it
-//! became another one.
+//! The source of all exports, in one order that never changes: the usage records of charges, and
+//! the finished uses of collectors that moved no money, each once, and again after an amendment.
 //!
-//! A cursor has three places: in the records, in the changes of uses, and in the uses. A page is read in
-//! one snapshot, changes before uses: a change of a use that lies behind the cursor is told, one of a use
-//! that is still to come is not, for the use comes as it is by then. So nothing is told twice, and
-//! nothing is left out.
+//! A cursor has three positions: in the records, in the changes of uses, and in the uses. A page is
+//! read in one snapshot, changes before uses. A change of a use before the cursor is exported. A
+//! change of a later use is not, because the use itself is exported in its new state. So every use
+//! is exported exactly once in each state.
 
 use super::super::{Error, KeptRecord, records_after};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -21,13 +20,13 @@ pub struct Place {
     pub change: i64,
 }
 
-/// How what was charged is told.
+/// Export form of charges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told {
     /// As it was recorded: a job as it was when it closed, and each change by itself.
     AsRecorded,
-    /// A job as it stands, for formats that have no changes: one that was amended is told where its latest
-    /// amendment was recorded, and not before.
+    /// A job in its current state, for formats without changes: an amended job is exported at the
+    /// position of its latest amendment only.
     AsItStands,
 }
 
@@ -36,9 +35,9 @@ pub enum Told {
 pub enum Item {
     /// A usage record.
     Kept(KeptRecord),
-    /// A usage record of a job whose finished use was amended later on: that tells it.
+    /// A usage record of a job whose finished use was amended later: the amendment replaces it.
     Amended(KeptRecord),
-    /// The record of the latest amendment of a job, with what it came to.
+    /// The record of the latest amendment of a job, with the job's totals.
     Amending(KeptRecord, Box<Amendment>),
     /// A finished use.
     Used(Box<Used>),
@@ -57,7 +56,7 @@ pub struct Used {
     pub object_id: String,
     /// `job` or `reservation`.
     pub object_type: String,
-    /// When it began; 0 where nobody knows.
+    /// Start; 0 if unknown.
     pub start: i64,
     /// When it ended.
     pub end: i64,
@@ -95,18 +94,18 @@ pub struct Used {
     pub cpu: Option<i64>,
     /// Seconds that it asked for.
     pub requested_s: Option<i64>,
-    /// What it would have cost, in minor units.
+    /// Its shadow cost, in minor units.
     pub amount: i64,
-    /// What else its source states, and what is kept of its attributes: see [`bank_core::usage::kept`].
+    /// Further data of its source, and the stored attributes: see [`bank_core::usage::kept`].
     pub more: Option<String>,
 }
 
-/// What an amended job came to.
+/// Totals of an amended job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Amendment {
-    /// The finished use as it stands.
+    /// The finished use in its current state.
     pub used: Used,
-    /// What it was charged in all, minor units.
+    /// Its total charges, minor units.
     pub billed: i64,
     /// The same in the shadow totals.
     pub shadow: i64,
@@ -149,8 +148,8 @@ pub fn newest(connection: &Connection) -> Result<Place, Error> {
     })
 }
 
-/// What follows a place, looking at a bounded number of rows. The connection must be in a snapshot, as
-/// every question has one: else the changes would be of another moment than the uses.
+/// The rows after a cursor; reads a bounded number of rows. The connection must be in a snapshot,
+/// as for every question: otherwise changes and uses would be of different moments.
 pub fn page(
     connection: &Connection,
     after: Place,
@@ -188,7 +187,7 @@ fn changes(connection: &Connection, portion: &mut Portion, limit: i64) -> Result
         portion.place.change = row.get(0)?;
         left = left.saturating_sub(1);
         let identity: i64 = row.get(1)?;
-        // Of several changes the last one tells it.
+        // Of several changes only the last one is exported.
         let later = "SELECT 1 FROM use_change WHERE identity = ?1 AND id > ?2";
         let is_later = connection
             .prepare_cached(later)?
@@ -205,7 +204,7 @@ fn changes(connection: &Connection, portion: &mut Portion, limit: i64) -> Result
     Ok(left)
 }
 
-/// Uses that the cursor has not come to.
+/// Uses after the cursor.
 fn uses(connection: &Connection, portion: &mut Portion, limit: i64) -> Result<i64, Error> {
     let sql = concat!(columns!(), " WHERE u.id > ?1 ORDER BY u.id LIMIT ?2");
     let mut statement = connection.prepare_cached(sql)?;
@@ -219,7 +218,7 @@ fn uses(connection: &Connection, portion: &mut Portion, limit: i64) -> Result<i6
     Ok(left)
 }
 
-/// A record beside what became of its job.
+/// A record with the current state of its job.
 fn as_it_stands(connection: &Connection, kept: KeptRecord) -> Result<Item, Error> {
     let sql =
         "SELECT u.id, u.instance FROM record r JOIN usage u ON u.id = r.number WHERE r.id = ?1";
@@ -272,8 +271,8 @@ fn latest_amendment(connection: &Connection, instance: i64) -> Result<Option<i64
     Ok(statement.query_row([instance], |r| r.get(0))?)
 }
 
-/// Everything whose uses ended in a time, half open, as it stands: records of which the taker has to judge
-/// by itself, then finished uses. It ends where the taker has enough.
+/// All uses that ended in a half-open period, in their current state: records that the visitor must
+/// filter, then finished uses. Stops when the visitor is done.
 pub fn whole(
     connection: &Connection,
     (from, to): (i64, i64),

@@ -1,4 +1,4 @@
-//! Instances with what they were charged: lists, and one job with its charges, payers and lien.
+//! Instances with their charges: lists, and one job with its charges, payers and lien.
 
 use super::super::{Error, codec, numbers, uses};
 use super::charges::{self, Charge};
@@ -32,7 +32,7 @@ pub struct JobRow {
     pub number: i64,
     /// First document.
     pub opened: Timestamp,
-    /// When and by what it was closed.
+    /// Time and kind of the close.
     pub closed: Option<(Timestamp, Closing)>,
     /// The account that pays.
     pub account: Option<AccountId>,
@@ -44,11 +44,11 @@ pub struct JobRow {
     pub shadow_billed: Amount,
     /// Seconds billed so far.
     pub charged: Seconds,
-    /// Seconds beyond what can have been used.
+    /// Seconds beyond the possible usage.
     pub disputed: Seconds,
     /// The latest usage row.
     pub last_usage: Option<i64>,
-    /// The instant whose rates hold, where a quote is bound.
+    /// The instant of the rates, if a quote is bound.
     pub rates_at: Option<Timestamp>,
     /// Its live lien.
     pub lien: Option<i64>,
@@ -58,11 +58,11 @@ pub struct JobRow {
     pub user: String,
     /// Group as named.
     pub group: String,
-    /// What the scheduler said of its size last.
+    /// The latest size from the scheduler.
     pub usage: Usage,
     /// Wall duration asked for.
     pub wall: Option<Seconds>,
-    /// When it started, as the scheduler says.
+    /// Start time from the scheduler.
     pub start: Option<Timestamp>,
     /// When it ended, likewise.
     pub end: Option<Timestamp>,
@@ -81,18 +81,18 @@ pub struct Share {
     pub until: Option<Timestamp>,
 }
 
-/// What belongs to one job beside its row.
+/// Data of one job beside its row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Detail {
-    /// Its charges, oldest first, with what took some of them back.
+    /// Its charges, oldest first, with their reversals.
     pub charges: Vec<Charge>,
-    /// What went back to who paid, minor units.
+    /// Refunds to the payers, minor units.
     pub refunded: i128,
-    /// Who paid, in the order of the first payment.
+    /// The payers, in the order of the first payment.
     pub shares: Vec<Share>,
     /// Its latest lien, as far as the journal beside its charges and its close names it.
     pub lien: Option<liens::LienRow>,
-    /// What its charges took from that lien, minor units.
+    /// The part of its charges taken from that lien, minor units.
     pub taken_from_lien: i128,
     /// The finished use that it was charged for, where no scheduler charged it.
     pub finished: Option<KnownUse>,
@@ -168,8 +168,8 @@ pub fn uses(connection: &Connection, object_id: &str) -> Result<Vec<JobRow>, Err
     Ok(found)
 }
 
-/// Whose work came last, the latest first: at most so many users, out of the newest instances that a
-/// question may look at.
+/// Users with the latest work, the latest first: a limited number of users, from a limited number
+/// of the newest instances.
 pub fn latest_users(connection: &Connection, most: usize) -> Result<Vec<String>, Error> {
     let mut statement =
         connection.prepare_cached("SELECT user FROM instance ORDER BY id DESC LIMIT ?1")?;

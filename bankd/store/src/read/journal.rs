@@ -21,13 +21,13 @@ pub struct Transaction {
     pub at_effective: Timestamp,
     /// When it was written; never falls from one to the next.
     pub at_recorded: Timestamp,
-    /// Who.
+    /// The actor.
     pub actor: String,
     /// Through which client.
     pub client: String,
     /// `cli`, `nami`, `gold` or `system`.
     pub origin: String,
-    /// What was asked for.
+    /// The command.
     pub op: String,
     /// The instance it is about.
     pub instance: Option<i64>,
@@ -56,7 +56,7 @@ pub struct Entry {
     pub usage: Option<i64>,
     /// Change of the allocation's amount.
     pub delta_amount: i64,
-    /// Change of what is held on it.
+    /// Change of the held amount.
     pub delta_held: i64,
     /// Change of the account's active money.
     pub delta_active: i64,
@@ -94,13 +94,14 @@ pub struct JournalRow {
 pub struct Span {
     /// Only transactions after this number.
     pub after: i64,
-    /// Only what counts from this instant on.
+    /// Only entries effective from this instant on.
     pub since: Option<Timestamp>,
-    /// Only what counts before this instant.
+    /// Only entries effective before this instant.
     pub until: Option<Timestamp>,
     /// Nothing of it was recorded before this instant.
     pub recorded_from: Option<Timestamp>,
-    /// Rows wanted; a transaction is never divided, so that one with more entries is whole.
+    /// Requested number of rows; a transaction is never divided, so that one with more entries is
+    /// whole.
     pub limit: usize,
 }
 
@@ -111,7 +112,8 @@ pub fn page(
     span: &Span,
     keep: impl Fn(&JournalRow) -> bool,
 ) -> Result<Page<JournalRow>, Error> {
-    // Nothing is recorded before it counts: what counts from an instant on was recorded from then.
+    // No entry is recorded before it takes effect: entries effective from an instant on were
+    // recorded from then on.
     let first = match span.since.max(span.recorded_from) {
         Some(from) => first_recorded_from(connection, from)?,
         None => 1,

@@ -11,9 +11,9 @@ use rusqlite::{Connection, OptionalExtension};
 /// A lien, and the instance that it is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LienRow {
-    /// The lien with what it still holds.
+    /// The lien with its remaining hold.
     pub lien: Lien,
-    /// The accounts whose allocations hold a part.
+    /// The accounts of the allocations that hold a part.
     pub accounts: Vec<AccountId>,
     /// The scheduler's object id.
     pub object_id: String,
@@ -27,7 +27,7 @@ pub struct LienRow {
     pub user: String,
 }
 
-/// Which liens are wanted.
+/// Filter of liens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// Those that hold.

@@ -21,7 +21,7 @@ struct Own {
     first: Option<(i64, Timestamp)>,
 }
 
-/// Adds what is wrong to the report.
+/// Adds findings to the report.
 pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let booked_after = start::read(connection)?.map_or(0, |start| start.booked_after);
     let mut all = windows(connection)?;
@@ -68,7 +68,7 @@ fn read(
 ) -> Result<(), Error> {
     let sql = "SELECT coalesce(max(at_recorded), 0) FROM tx WHERE id <= ?1";
     let before: i64 = connection.query_row(sql, [booked_after], |r| r.get(0))?;
-    // What corrects an expiry for a charge that counts later belongs to the charge.
+    // A correction of an expiry for a later charge belongs to the charge.
     let sql =
         "SELECT e.allocation, e.tx, max(t.at_effective, coalesce(c.at_effective, t.at_effective)),
                    e.delta_amount, e.delta_active
@@ -121,7 +121,7 @@ impl Own {
         let changes = self.windows.iter().skip(1);
         let changes = changes.map(|(at, next)| (*at, Some(*next)));
         for (at, next) in changes.chain([(now, None)]) {
-            // First what time did by then.
+            // First the changes that time alone caused by then.
             if let (Phase::Future, Some(start)) = (phase, window.start.filter(|s| *s <= at)) {
                 (phase, since) = (Phase::Active, start);
             }

@@ -1,5 +1,5 @@
-//! Proof of what was given back and undone (ledger.md 7): transfers move nothing in or out, refunds
-//! stay within their charges, and a transaction has one opposite at most.
+//! Checks reversals (ledger.md 7): transfers add up to zero, refunds stay within their charges, and
+//! a transaction has at most one reversal.
 
 use super::super::Error;
 use super::{Finding, Report};
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// Tables that it proves something of.
 pub(super) const TABLES: &[&str] = &["entry", "correction", "reversal", "instance"];
 
-/// Adds what is wrong to the report.
+/// Adds findings to the report.
 pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     transfers(connection, report)?;
     reversals(connection, report)?;
@@ -58,7 +58,8 @@ fn reversals(connection: &Connection, report: &mut Report) -> Result<(), Error> 
     Ok(())
 }
 
-/// What takes an entry back takes no more than it was, in the same allocation or for the same use.
+/// A reversal of an entry is at most as large as the entry, in the same allocation or for the same
+/// use.
 fn corrections(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let mut statement = connection.prepare(
         "SELECT c.entry, c.of, e.kind, e.delta_amount, o.delta_amount, o.id IS NULL
@@ -69,12 +70,12 @@ fn corrections(connection: &Connection, report: &mut Report) -> Result<(), Error
     let mut undone: BTreeSet<i64> = BTreeSet::new();
     let mut taken: std::collections::BTreeMap<i64, (i128, i128)> =
         std::collections::BTreeMap::new();
-    // The newest first: what was undone later counts no more.
+    // The newest first: a reversed reversal does not count.
     while let Some(row) = rows.next()? {
         let (entry, of): (i64, i64) = (row.get(0)?, row.get(1)?);
         let kind: Option<String> = row.get(2)?;
         let missing: bool = row.get(5)?;
-        // Nothing else takes back, and the hash covers what these do.
+        // No other kinds reverse entries, and the hash covers these.
         let takes_back = |kind: &String| kind == "refund" || kind == "reverse";
         let Some(kind) = kind.filter(|kind| !missing && of < entry && takes_back(kind)) else {
             report.find(Finding::new(
@@ -111,8 +112,8 @@ fn corrections(connection: &Connection, report: &mut Report) -> Result<(), Error
     Ok(())
 }
 
-/// `instance.billed` is what the entries bill: charges less what was taken back of them, and less
-/// falling totals. Refunds of charges leave it.
+/// `instance.billed` is the billed total of the entries: charges less reversals, and less falling
+/// totals. Refunds of charges do not change it.
 fn billed(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let refunds = refunds(connection)?;
     let mut statement = connection.prepare(
@@ -138,7 +139,7 @@ fn billed(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     Ok(())
 }
 
-/// What refunds of charges, and what undid them, moved for each instance.
+/// Amounts of refunds of charges, and of their reversals, for each instance.
 fn refunds(connection: &Connection) -> Result<std::collections::BTreeMap<i64, i128>, Error> {
     let mut statement = connection.prepare(
         "SELECT c.entry, c.of, e.kind, e.instance, e.delta_amount

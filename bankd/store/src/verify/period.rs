@@ -1,5 +1,5 @@
-//! Proof of closed periods: they follow one after the other, and what each says that accounts had is
-//! what the journal says (decision note 0054).
+//! Checks closed periods: they are contiguous, and the stored balances match the journal (decision
+//! note 0054).
 
 use super::super::Error;
 use super::super::numbers::{first_entry_of, first_recorded_from, last_entry};
@@ -10,7 +10,7 @@ use bank_core::time::Timestamp;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
-/// Adds what is wrong to the report.
+/// Adds findings to the report.
 pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let standing = order(connection, report)?;
     let mut sums: BTreeMap<AccountId, i128> = BTreeMap::new();
@@ -23,8 +23,8 @@ pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), 
     Ok(())
 }
 
-/// Each close begins where the one before ends, after what it closes; each that was taken back was
-/// the last. Gives those that stand.
+/// Each close begins at the end of the previous one, and was recorded after its own end; each
+/// reopened one was the last. Returns the valid closes.
 fn order(connection: &Connection, report: &mut Report) -> Result<Vec<ClosedPeriod>, Error> {
     let sql = "SELECT c.tx, c.start_at, c.end_at, t.at_recorded, NULL, t.op
                FROM period_close c LEFT JOIN tx t ON t.id = c.tx
@@ -70,7 +70,7 @@ fn order(connection: &Connection, report: &mut Report) -> Result<Vec<ClosedPerio
     Ok(standing)
 }
 
-/// Adds what moved active money and is in the books between the close before and this one.
+/// Adds movements of active money booked between the previous close and this one.
 fn add(
     connection: &Connection,
     before: &[ClosedPeriod],

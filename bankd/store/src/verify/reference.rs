@@ -4,7 +4,7 @@ use super::super::{Error, version, waypoint};
 use super::{Finding, Report};
 use rusqlite::Connection;
 
-/// Tables of reference data, and what is kept of its past.
+/// Tables of reference data, and of its history.
 pub(super) const TABLES: &[&str] = &[
     "project",
     "project_machine",
@@ -52,7 +52,7 @@ pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), 
     Ok(())
 }
 
-/// Places in the journal are where it says.
+/// Waypoints match the journal.
 pub(super) fn places(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     for text in waypoint::check(connection)? {
         report.find(Finding::new("waypoint", "", text));

@@ -1,6 +1,6 @@
-//! Proof of rollups: each day is what its hours come to, each month that stands what its days come to,
-//! and each key in all what usage comes to. That
-//! the days are the right ones, their seals say; `bankd rollup verify` adds all of it up anew.
+//! Checks rollups: each day is the sum of its hours, each month the sum of its days, and the total
+//! of each key matches the usage. Seals protect single days; `bankd rollup verify` recomputes
+//! everything.
 
 use super::super::Error;
 use super::super::rollup::{Counted, Key, add_up, each, each_hour, each_month, stored};
@@ -9,20 +9,20 @@ use bank_core::rollup::{MEASURES, Measure, Sign, Sums, day_of};
 use rusqlite::{Connection, Row};
 use std::collections::BTreeMap;
 
-/// What is proven here.
+/// The tables that this module checks.
 pub(super) const TABLES: &[&str] = &["rollup_key", "rollup", "rollup_hour", "rollup_month"];
 
 /// Project, user, machine, queue, quality of service and account.
 type Name = ([String; 5], i64);
 
-/// What a key comes to: running jobs by hours, and by days.
+/// Totals of a key: running jobs by hours, and by days.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Total {
     sums: Sums,
     days: i128,
 }
 
-/// Adds what is wrong to the report.
+/// Adds findings to the report.
 pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     months(connection, report)?;
     let mut stands = standing(connection, report)?;
@@ -48,7 +48,7 @@ pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), 
     Ok(())
 }
 
-/// Compares the months that stand with their days, one after the other.
+/// Compares the stored months with their days, one after the other.
 fn months(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let sql = "SELECT min(month) FROM rollup_month WHERE month > ?1";
     let mut statement = connection.prepare(sql)?;

@@ -1,11 +1,11 @@
-//! Proof of scheduled reports: what the timer made lies before what its definition is done up to, and a
-//! text that is kept is as long as it was.
+//! Checks scheduled reports: reports of the timer are within the finished time of their definition,
+//! and a stored text has its recorded length.
 
 use super::super::Error;
 use super::{Finding, Report};
 use rusqlite::Connection;
 
-/// Adds what is wrong to the report.
+/// Adds findings to the report.
 pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let mut statement = connection.prepare(
         "SELECT r.id, r.schedule, r.period,

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use std::fmt::Write as _;
 
-/// Tables whose rows are numbered from 1 without gaps.
+/// Tables with row numbers from 1 without gaps.
 pub(super) const NUMBERED: &[&str] = &[
     "tx",
     "entry",
@@ -61,7 +61,7 @@ pub(super) const SEALED: &[&str] = &{
     names
 };
 
-/// What is numbered has no gap.
+/// Numbered tables have no gaps.
 pub(super) fn numbers(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     for table in NUMBERED {
         let sql =
@@ -84,7 +84,7 @@ pub(super) fn numbers(connection: &Connection, report: &mut Report) -> Result<()
     Ok(())
 }
 
-/// Each sealed row has the seal that its columns come to.
+/// The seal of each row matches its columns.
 pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     for sealed in &seal::TABLES {
         let mut statement = connection.prepare(&sealed.query(""))?;

@@ -1,5 +1,5 @@
-//! Proof of values: each row holds what the constraints of its table allow. `SQLite` looks at a constraint
-//! when a row is written only, and its own check of a file passes over them: a truth that is 2 would count
+//! Checks values: each row satisfies the constraints of its table. `SQLite` checks a constraint
+//! only when a row is written, and its file check ignores constraints. A boolean of 2 would count
 //! as true everywhere, and under every hash.
 
 use super::super::{Error, migrate};

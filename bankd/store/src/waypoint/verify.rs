@@ -1,5 +1,4 @@
-//! Proof of the waypoints: the journal is read once more, and each sum and each late entry is compared
-//! with what it says.
+//! Checks the waypoints: the journal is read again, and each sum and each late entry is compared.
 
 use super::ENTRIES;
 use crate::Error;
@@ -7,7 +6,7 @@ use crate::read::past::{Sums, counted};
 use rusqlite::{Connection, Rows};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Findings at most: the rest says the same.
+/// Maximum number of findings; more would be repetitions.
 const FINDINGS_MAX: usize = 20;
 
 #[derive(Clone, Copy, Default)]
@@ -35,7 +34,7 @@ struct Walk<'a> {
     findings: Vec<String>,
 }
 
-/// What of the waypoints does not follow from the journal.
+/// Differences between the waypoints and the journal.
 pub(crate) fn check(connection: &Connection) -> Result<Vec<String>, Error> {
     let places = places(connection)?;
     let mut walk = Walk {
@@ -152,7 +151,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether a waypoint stands at the end of a transaction, and begins where it says.
+    /// Whether a waypoint is at the end of a transaction, and its start matches.
     fn place(&mut self, place: &Place, before: i64, last: (i64, i64)) -> Result<(), Error> {
         let sql = "SELECT at_recorded FROM tx WHERE id = ?1";
         let mut statement = self.connection.prepare_cached(sql)?;

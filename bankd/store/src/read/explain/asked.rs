@@ -1,4 +1,4 @@
-//! What a choice among accounts was asked with, and what its entries took: the question that is asked
+//! Inputs of a choice among accounts, and the amounts that its entries took: the choice is run
 //! again.
 
 use super::super::super::{Error, choice, version};
@@ -26,51 +26,51 @@ pub(super) struct Asked<'a> {
     /// The transaction that chose.
     pub(super) tx: i64,
     pub(super) entries: Vec<&'a Entry>,
-    /// What the transaction did before it chose, such as to give back the lien that is replaced.
+    /// The transaction's entries before the choice, such as the release of the replaced lien.
     pub(super) earlier: Vec<&'a Entry>,
     pub(super) payer: select::Payer,
-    /// The account that pays first, whatever the lists say.
+    /// The account that pays first, regardless of the lists.
     pub(super) own: Option<Candidate>,
     /// Whether that is a guess: it was not written down.
     pub(super) is_guessed: bool,
-    /// Whether those are asked who are billed, not those who may spend.
+    /// Whether the billed accounts are candidates, not those with permission to spend.
     pub(super) billed: bool,
     pub(super) shadow: bool,
-    /// Whether a person gave the usage to a project then, so that what came later pays too.
+    /// Whether a person assigned the usage to a project then, so that later money pays too.
     pub(super) assigned: bool,
     pub(super) at: Timestamp,
     /// Until when it must last.
     pub(super) until: Option<Timestamp>,
-    /// What goes, where a lien is moved.
+    /// The removed objects, if a lien is moved.
     pub(super) leaving: Option<Leaving>,
 }
 
-/// What goes with the transaction, and what a lien keeps where it lay.
+/// Removals of the transaction, and the parts of a lien that stay.
 #[derive(Debug, Default)]
 pub(super) struct Leaving {
     /// Allocations that go, each with its account.
     pub(super) going: Vec<(AllocationId, AccountId)>,
     /// Whether all of their account goes.
     pub(super) whole: bool,
-    /// What the lien held on allocations that stay, minor units.
+    /// The lien's holds on allocations that stay, minor units.
     pub(super) kept: BTreeMap<AllocationId, i128>,
 }
 
 impl Leaving {
-    /// Whether nobody looks at an allocation, for it goes.
+    /// Whether an allocation is not considered because it is being removed.
     pub(super) fn takes(&self, id: AllocationId, account: AccountId) -> bool {
         let goes =
             |(own, of): &(AllocationId, AccountId)| *own == id || (self.whole && *of == account);
         self.going.iter().any(goes)
     }
 
-    /// Whether nobody looks at an account at all.
+    /// Whether an account is not considered at all.
     pub(super) fn takes_all_of(&self, account: AccountId) -> bool {
         self.whole && self.going.iter().any(|(_, of)| *of == account)
     }
 }
 
-/// What entries took from one allocation.
+/// The amount that entries took from one allocation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Taken {
     pub(super) allocation: AllocationId,
@@ -118,7 +118,7 @@ impl<'a> Chose<'a> {
         if !ops.contains(&tx.op.as_str()) || (tx.op == "adjust" && tx.reason == ASSIGNED) {
             return None;
         }
-        // What an earlier record of the use came to goes back first, as another use.
+        // Amounts of an earlier record of the use are reversed first, as another use.
         let usage = billing(&explained.entries);
         let is = |e: &&Entry| {
             let kind = EntryKind::parse(&e.kind).and_then(chooses);
@@ -126,7 +126,7 @@ impl<'a> Chose<'a> {
         };
         let all = || explained.entries.iter();
         let entries: Vec<&Entry> = all().filter(|e| is(e).is_some()).collect();
-        // A shadow total that falls goes back to where it lay.
+        // A decreasing shadow total returns to its allocation.
         let shadow = entries.iter().map(|e| i128::from(e.delta_shadow));
         if shadow.sum::<i128>() > 0 {
             return None;
@@ -141,7 +141,7 @@ impl<'a> Chose<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// What a transaction asked; none where it chose nothing, or several times.
+    /// The inputs of a transaction's choice; none if it made no choice, or several.
     pub(super) fn of(
         explained: &'a Explained,
         connection: &Connection,
@@ -187,8 +187,8 @@ impl<'a> Asked<'a> {
             Some(lien) => lien_then(connection, lien, explained.tx.id)?,
             None => None,
         };
-        // A lien lies on what can be spent at its start, which may be still to come.
-        // A charge is paid by what was there when it counts, whenever it is booked.
+        // A lien uses money available at its start, which may be in the future. A charge uses the
+        // money at its effective time, whenever it is booked.
         let charge = explained.charge.as_ref().filter(|_| billed);
         let counts = charge.map_or(explained.tx.at_effective, |charge| charge.at);
         let at = lien.as_ref().map_or(counts, |l| l.start);
@@ -213,18 +213,18 @@ impl<'a> Asked<'a> {
         }))
     }
 
-    /// Whether what is taken is held, not paid.
+    /// Whether the amount is held, not paid.
     pub(super) fn holds(&self) -> bool {
         !self.billed || self.leaving.is_some()
     }
 
-    /// Whether only what was there when the usage was pays for it.
+    /// Whether only money from before the usage pays for it.
     pub(super) fn is_in_time(&self) -> bool {
         let may_pay_later = self.assigned || self.then.policy.later_credits_pay;
         self.billed && !self.holds() && !self.shadow && !may_pay_later
     }
 
-    /// What was taken, in the order of the entries.
+    /// The amounts taken, in the order of the entries.
     pub(super) fn taken(&self) -> Vec<Taken> {
         let mut taken: Vec<Taken> = Vec::new();
         for entry in &self.entries {

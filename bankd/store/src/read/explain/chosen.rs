@@ -1,4 +1,5 @@
-//! What was taken, laid beside the order in which it was looked for: why each paid, or did not.
+//! Compares the amounts taken with the payment order: the reason why each allocation paid, or did
+//! not.
 
 use bank_core::effects::EntryKind;
 use bank_core::ids::{AccountId, AllocationId};
@@ -15,7 +16,7 @@ use super::asked::{Asked, Taken};
 use super::{Step, Why};
 
 impl Asked<'_> {
-    /// What was looked at, and why each paid or did not.
+    /// The considered allocations, and the reason why each paid or did not.
     pub(super) fn steps(&self, connection: &Connection, before: AsOf) -> Result<Vec<Step>, Error> {
         let mut candidates: Vec<Candidate> = if self.billed {
             select::billable(self.then, &self.payer)
@@ -61,7 +62,8 @@ impl Asked<'_> {
         Ok(told.min_by_key(untold).unwrap_or_default())
     }
 
-    /// What came after the usage into those that have no start: it does not pay for it.
+    /// Money that allocations without a start received after the usage: it does not pay for the
+    /// usage.
     fn came_after(
         &self,
         connection: &Connection,
@@ -75,7 +77,7 @@ impl Asked<'_> {
         open.map(came).collect()
     }
 
-    /// What was looked at, where an account of the job's own pays before all others.
+    /// The considered allocations, with an account of the job's own that pays before all others.
     fn steps_with(
         &self,
         own: Option<Candidate>,
@@ -116,13 +118,14 @@ struct Chosen<'a> {
     asked: &'a Asked<'a>,
     candidates: Vec<Candidate>,
     standing: Vec<Allocation>,
-    /// The money that came after the usage.
+    /// Money that arrived after the usage.
     came: Vec<(AllocationId, i64)>,
     taken: Vec<Taken>,
 }
 
 impl Chosen<'_> {
-    /// What was looked at: in paying order, then what paid out of turn, then what did not fit.
+    /// The considered allocations: in payment order, then those that paid out of order, then those
+    /// that did not match.
     fn steps(&self, order: &[AllocationId]) -> Vec<Step> {
         let mut steps: Vec<Step> = Vec::new();
         // Which of them have a step: two of one allocation may be of one amount.
@@ -164,7 +167,7 @@ impl Chosen<'_> {
                 EntryKind::ChargeDebt => Why::Debt,
                 EntryKind::ChargeFallback => Why::Fallback,
                 _ if order.contains(&taken.allocation) => Why::Turn,
-                // A lien that is used up, or lies where nothing can be spent now, still says where.
+                // A used-up lien, or one on allocations that cannot pay now, still has a position.
                 _ if taken.by_lien => Why::Lien,
                 _ if self.asked.holds() && self.is_suspense(taken.account) => Why::Suspense,
                 _ if self.steps_in(taken.account) => Why::Fallback,
@@ -172,7 +175,7 @@ impl Chosen<'_> {
             };
             let mut step = self.step(taken.allocation, taken, why);
             if step.why == Why::Debt {
-                // What it had has been taken by then.
+                // Its money is taken by then.
                 let own = steps.iter().filter(|s| s.allocation == step.allocation);
                 let given: i128 = own.map(|s| s.taken - s.from_lien).sum();
                 step.free = (step.free - given).max(0);
@@ -221,8 +224,8 @@ impl Chosen<'_> {
         candidates.find(|c| c.account == account).copied()
     }
 
-    /// The amount that an allocation could pay: nothing if it was created after the usage, and no money that
-    /// came after the usage.
+    /// The amount that an allocation could pay: zero if it was created after the usage, and without
+    /// money that arrived after the usage.
     fn free(&self, id: AllocationId) -> i128 {
         if self.is_later(id) {
             return 0;
@@ -238,7 +241,7 @@ impl Chosen<'_> {
         self.asked.is_in_time() && found.is_some_and(|a| a.is_later_than(self.asked.at))
     }
 
-    /// The free amount of an allocation, whenever it came.
+    /// The free amount of an allocation, regardless of arrival time.
     fn free_at_all(&self, id: AllocationId) -> i128 {
         let shadow = self.asked.shadow;
         let found = self.standing.iter().find(|a| a.id == id);
@@ -266,7 +269,7 @@ impl Chosen<'_> {
         }
     }
 
-    /// Why nothing was taken of an allocation whose turn came when so much was left to take.
+    /// The reason why an allocation paid nothing, with its turn at a remaining amount.
     fn passed(&self, id: AllocationId, left: i128) -> Option<Step> {
         let allocation = self.standing.iter().find(|a| a.id == id)?;
         let account = self.asked.then.account(allocation.account);

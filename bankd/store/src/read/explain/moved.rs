@@ -1,8 +1,8 @@
-//! Liens that hold elsewhere because what they lay on goes: each looked for other money of its project,
+//! Liens that move because their allocations are removed: each chooses other money of its project,
 //! one after the other in one transaction (ledger.md 2.11).
 //!
-//! What a job said of itself is taken as last said: a transaction keeps what one choice was asked with,
-//! and here there are as many as liens.
+//! The properties of a job have their latest values: a transaction records the inputs of one
+//! choice, and here every lien makes a choice.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,13 +18,13 @@ use super::super::journal::Entry;
 use super::asked::{Asked, Leaving};
 use super::{Error, Explained};
 
-/// Liens of one transaction that are told.
+/// Maximum number of liens shown for one transaction.
 pub const MOVED_MAX: usize = 100;
 
 /// The operations that move liens away.
 pub(super) const OPS: [&str; 2] = ["account_rm", "allocation_rm"];
 
-/// The jobs of the liens that entries name, by lien: those of the first that are told.
+/// The jobs of the liens that entries name, by lien: only the shown ones.
 pub(super) fn jobs(
     connection: &Connection,
     entries: &[Entry],
@@ -85,7 +85,7 @@ pub(super) fn liens(of: &Explained) -> Vec<i64> {
     placed.filter(|lien| known.insert(*lien)).collect()
 }
 
-/// What the job of such a lien asked for, when it looked for other money.
+/// The inputs of a moved lien's choice, from its job.
 pub(super) fn asked(of: &Explained, lien: i64) -> Option<Asked<'_>> {
     let own = |e: &&Entry| is(e, EntryKind::Lien) && e.lien == Some(lien);
     let first = of.entries.iter().position(|e| own(&e))?;
@@ -121,8 +121,8 @@ pub(super) fn asked(of: &Explained, lien: i64) -> Option<Asked<'_>> {
     })
 }
 
-/// What the lien before it held is given back right before: what of that is held again stays, the rest
-/// goes.
+/// The previous lien's holds are released right before. A part that is held again stays; the rest
+/// moves.
 fn leaving(of: &Explained, job: &JobRow, earlier: &[Entry], entries: &[&Entry]) -> Leaving {
     let own = |e: &&Entry| {
         let known = e.lien.and_then(|lien| of.jobs.get(&lien));

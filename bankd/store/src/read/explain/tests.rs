@@ -1,4 +1,4 @@
-//! What is told of a choice, against what was chosen: over random histories of accounts with lists,
+//! Compares explanations with the choices made: over random histories of accounts with lists,
 //! priorities, windows and limits.
 
 mod amended;
@@ -119,7 +119,7 @@ fn account(random: &mut Random, name: &str) -> SetAccount {
 
 fn request(random: &mut Random) -> Request {
     let (project, user) = (random.one(&PROJECTS), random.one(&USERS));
-    // What a lien was asked for with is known as last said: a job keeps its class.
+    // The inputs of a lien have their latest values: a job keeps its class.
     let job = random.below(40);
     let class = if job.is_multiple_of(2) {
         "batch"
@@ -191,10 +191,10 @@ fn command(random: &mut Random, now: i64) -> Command {
     }
 }
 
-/// What entries took from each allocation, without what is told here.
+/// Amounts that entries took from each allocation, without the explanation.
 fn moved(told: &Explained) -> BTreeMap<i64, i128> {
     let mut sums = BTreeMap::new();
-    // What an earlier record came to is another use.
+    // Amounts of an earlier record are another use.
     let usage = billing(&told.entries);
     for entry in told.entries.iter().filter(|e| e.usage == usage) {
         let kind = EntryKind::parse(&entry.kind).and_then(chooses);
@@ -212,13 +212,13 @@ fn moved(told: &Explained) -> BTreeMap<i64, i128> {
     sums
 }
 
-/// Each in its turn gave what it had, until nothing was left to take: nobody later gives, once one kept
-/// something back.
+/// Allocations pay fully in order until nothing remains: after one that kept money, no later one
+/// pays.
 fn check_turns(told: &Explained, seed: u64) {
     let tx = told.tx.id;
     let is_shadow = |e: &Entry| e.delta_shadow != 0 || e.delta_shadow_held != 0;
     if told.entries.iter().any(is_shadow) {
-        // What is only counted lies on one allocation, whatever that has.
+        // A shadow amount is on one allocation, regardless of its money.
         return;
     }
     let in_turn = |s: &&Step| {
@@ -246,8 +246,8 @@ fn check_turns(told: &Explained, seed: u64) {
     }
 }
 
-/// Looks at every choice of a bank: what is told of it is what was taken, in turns, and nothing is
-/// untold. Gives how many choices there were and the verdicts with how often each came.
+/// Checks every choice of a bank: the explanation matches the amounts taken, in order, with no
+/// unknown reasons. Returns the number of choices and the count of each verdict.
 fn check_all(bank: &Bank, seed: u64) -> (usize, BTreeMap<String, usize>) {
     let reader = bank.reader();
     let last = numbers::last_transaction(&reader).unwrap();

@@ -1,5 +1,5 @@
-//! The same of finished uses that come again with other figures and for other projects, of uses that
-//! nobody could be billed for, and of settlements of these.
+//! The same for finished uses that are amended with other figures and other projects, for uses that
+//! nobody could be billed for, and for their settlements.
 
 use bank_core::command::{After, SetProject, Settle, UsageReport};
 use bank_core::model::Mode;
@@ -7,7 +7,7 @@ use bank_core::policy::{Ended, Figures};
 
 use super::*;
 
-/// A use of one of thirty, which came before for whom and as long as chance said.
+/// One of thirty uses, with a random owner and duration at each arrival.
 fn finished(random: &mut Random) -> Command {
     let mut request = request(random);
     let project = random.one(&["chem", "chem", "bio", "bio", "nobody"]);

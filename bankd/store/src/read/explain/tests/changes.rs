@@ -1,5 +1,5 @@
-//! The same where everything that a choice hangs on changes meanwhile: settings, lists, members,
-//! machines, windows, limits, modes, what a job says of itself, and who pays for it.
+//! The same while all inputs of a choice change: settings, lists, members, machines, windows,
+//! limits, modes, properties of a job, and its payer.
 
 use bank_core::command::{AddProject, ExtendLien, SetAllocation, SetMember, SetProject};
 use bank_core::directory::{FallbackMode, SelectionOrder};
@@ -31,7 +31,7 @@ fn policy(random: &mut Random) -> Policy {
     }
 }
 
-/// A request that says another class each time, and names a project, an account, or nobody.
+/// A request with another class each time, and with a project, an account, or neither.
 fn asked(random: &mut Random) -> Request {
     let mut request = request(random);
     request.facts.usage.class = Some(random.one(&["batch", "debug", "night"]).to_owned());

@@ -45,7 +45,7 @@ fn liens_that_are_moved_leave_nothing_untold() {
         for n in 0..900 {
             now += random.up_to(4);
             let command = step(&mut random, now, 1 + n / 6);
-            // Some are refused, such as a removal of what is gone.
+            // Some are rejected, such as the removal of a removed object.
             let _ = bank.decide(now, &command);
         }
         let (_, verdicts) = check_all(&bank, seed);
@@ -69,7 +69,7 @@ fn liens_that_are_moved_leave_nothing_untold() {
                 let held: i128 = held.map(|s| s.taken).sum();
                 let said = format!("seed {seed}, transaction {id}: {:?}", told.choice);
                 assert_eq!(held, i128::from(entry.delta_held), "{said}");
-                // The job tells of it as well.
+                // The job's explanation includes it as well.
                 let job = &told.jobs[&entry.lien.unwrap()];
                 assert!(of_job(&reader, job).unwrap().0.contains(&id), "{said}");
             }
