@@ -1,16 +1,15 @@
 //! Reading the ledger: bounded questions over read-only connections.
 //!
-//! [`Pool`] lends connections for the time of one question; `money` answers for accounts and
-//! allocations, `past` for the same as it was, `burn` for how fast they are spent, `statement` for what
-//! moved them, `liens`, `jobs` and `charges` for the work,
-//! `monitor` for what strict would have refused, `enforced` for a simulation of it,
-//! `fallback` for what ran on another account, `report` for usage added up and snapshots counted,
-//! `explain` for how a transaction came about, `query` for
-//! the query language, `journal` (with `newest`, its end first) for the history, `records` for exports,
-//! `sources` for collectors, `reconcile` for what was recorded beside what was charged, `unmapped` for
-//! usage that waits for a project, `uses` for every use once, `attention` for what wants some and who is told, `status` for the daemon's own figures. Every function takes a
-//! connection and gives rows; none may write, decide
-//! a rule, or walk a growing table without a bound.
+//! [`Pool`] lends connections for the time of one question. The modules answer these questions:
+//! `money`: accounts and allocations; `past`: the same at an earlier time; `burn`: spending rates;
+//! `statement`: movements; `liens`, `jobs` and `charges`: work; `monitor`: requests that strict
+//! mode would have rejected; `enforced`: a simulation of strict mode; `fallback`: jobs on another
+//! account; `report`: usage totals and counted snapshots; `explain`: the reasons of a transaction;
+//! `query`: the query language; `journal` (with `newest`, latest first): history; `records`:
+//! exports; `sources`: collectors; `reconcile`: recorded usage compared with charges; `unmapped`:
+//! usage that waits for a project; `uses`: every use once; `attention`: alerts and targets;
+//! `status`: the daemon's own figures. Every function takes a connection and returns rows. None may
+//! write, decide a rule, or read a growing table without a bound.
 
 pub mod attention;
 pub mod auditor;
@@ -117,8 +116,8 @@ impl Pool {
         })
     }
 
-    /// Asks a question on a thread of its own. All its statements see the same committed state. It
-    /// is interrupted when its time is over, and when nobody waits for the answer any more.
+    /// Runs a question on a thread of its own. All its statements see the same committed state. It
+    /// is interrupted at its time limit, and when the caller stops waiting.
     pub async fn run<T, F>(&self, question: F) -> Result<T, ReadError>
     where
         T: Send + 'static,
@@ -132,8 +131,8 @@ impl Pool {
             .map_err(|_| ReadError::Busy)?;
         let lease = Lease::take(&self.shared, permit).ok_or(ReadError::Busy)?;
         let interrupt = lease.interrupt().ok_or(ReadError::Busy)?;
-        // The lease comes back with the answer: a connection is idle again only when no
-        // interruption can reach it any more.
+        // The lease returns with the answer: a connection is idle only after no interruption can
+        // reach it any more.
         let mut task = tokio::task::spawn_blocking(move || {
             let answer = lease.ask(question);
             (lease, answer)
@@ -203,7 +202,7 @@ impl Drop for Lease {
     }
 }
 
-/// Interrupts a question that nobody waits for any more.
+/// Interrupts a question whose caller stopped waiting.
 struct Alarm(Option<InterruptHandle>);
 
 impl Alarm {

@@ -7,25 +7,25 @@ use bank_core::model::{self, Allocation, Phase};
 use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 
-/// The figures of one account, in minor units: sums over the allocations active at an instant, but
-/// for what is said to be of others.
+/// The figures of one account, in minor units: sums over the allocations active at an instant,
+/// unless a field states others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
     /// Deposits.
     pub deposited: i128,
-    /// Charges less what was given back.
+    /// Charges less refunds.
     pub used: i128,
-    /// What is left.
+    /// The remaining amount.
     pub amount: i128,
     /// Open liens.
     pub held: i128,
     /// How far below zero liens may take them.
     pub credit_limit: i128,
-    /// Open liens on allocations whose window has not begun.
+    /// Open liens on allocations with a future window.
     pub held_future: i128,
-    /// Open liens on allocations whose window is over.
+    /// Open liens on allocations with a past window.
     pub held_expired: i128,
-    /// What the allocations hold whose window has not begun.
+    /// The amounts of allocations with a future window.
     pub future: i128,
     /// Charged in the shadow totals, zero or above.
     pub shadow_used: i128,
@@ -45,7 +45,7 @@ impl Figures {
         sums
     }
 
-    /// The sums over allocations of which it is known how they stood.
+    /// The sums over allocations with known phases.
     pub fn standing(allocations: &[(Allocation, Phase)]) -> Figures {
         let mut sums = Figures::default();
         for (allocation, phase) in allocations {
@@ -73,13 +73,13 @@ impl Figures {
         self.active().available()
     }
 
-    /// Amount + used: what came in, less what went out otherwise than by charges.
+    /// Amount + used: deposits less withdrawals other than charges.
     pub fn allocated(&self) -> i128 {
         self.amount.saturating_add(self.used)
     }
 
-    /// What of it is used, in hundredths of a percent, half up; none where nothing was allocated. The
-    /// one place where shares are rounded: screens, answers and thresholds go by it.
+    /// The used share, in hundredths of a percent, half up; none if nothing was allocated. Shares
+    /// are rounded only here: screens, answers and thresholds use this value.
     pub fn used_hundredths(&self) -> Option<i128> {
         let allocated = self.allocated();
         if allocated <= 0 {

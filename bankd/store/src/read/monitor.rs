@@ -1,5 +1,5 @@
-//! What strict would have refused, in the order of the journal: the requests of schedulers, and of
-//! imports each use that they took in.
+//! Requests that strict mode would have rejected, in the order of the journal: requests of
+//! schedulers, and each use of an import.
 
 use super::super::Error;
 use super::journal::{self, JournalRow, Span};
@@ -12,7 +12,7 @@ use rusqlite::{Connection, params};
 pub struct Place {
     /// The transaction.
     pub tx: i64,
-    /// The last row seen of what an import took in; `i64::MAX` where all of it was.
+    /// The last seen row of an import; `i64::MAX` if all were seen.
     pub row: i64,
 }
 
@@ -40,15 +40,15 @@ pub struct Watched {
     pub user: String,
     /// The refusal's code.
     pub code: String,
-    /// What was needed, and what was available, as the journal says it.
+    /// The needed and the available amount, in the journal's text.
     pub figures: Option<(String, String)>,
-    /// What was available to a use that was reported, in minor units.
+    /// The amount available to a reported use, in minor units.
     pub available: Option<i64>,
-    /// The instance; none for what never became one.
+    /// The instance; none if none was created.
     pub instance: Option<i64>,
-    /// Who reported the use; none where a scheduler asked.
+    /// The source of the use; none for a scheduler's request.
     pub source: Option<String>,
-    /// Its seconds and what it cost, where it was reported.
+    /// Its seconds and cost, if it was reported.
     pub reported: Option<(i64, i128)>,
 }
 
@@ -63,7 +63,8 @@ pub struct Watch {
     pub more: bool,
 }
 
-/// The next `limit` refusals that `keep` accepts, or what a bounded look at the journal finds.
+/// The next `limit` rejections that `keep` accepts, or those found in a bounded part of the
+/// journal.
 pub fn page(
     connection: &Connection,
     (since, until): (Option<Timestamp>, Option<Timestamp>),
@@ -78,7 +79,7 @@ pub fn page(
         } else {
             after.tx
         },
-        // An import tells of uses that began long before: their own start counts.
+        // An import contains uses that began long before: their own start counts.
         since: None,
         until: None,
         recorded_from: since,
@@ -99,7 +100,7 @@ pub fn page(
         if row.tx.op != "import" {
             rows.extend(Some(asked(row)).filter(&keep));
         } else if row.tx.id > seen.tx || (row.tx.id == seen.tx && seen.row != i64::MAX) {
-            // One entry for each project; all of them are told together.
+            // One entry for each project; all of them are returned together.
             let from = if row.tx.id == seen.tx { seen.row } else { 0 };
             let room = limit.saturating_sub(rows.len());
             let last = taken_in(connection, row.tx.id, from, room, &mut rows, &keep)?;
@@ -131,7 +132,7 @@ pub fn page(
     Ok(Watch { rows, next, more })
 }
 
-/// What a request was refused for.
+/// The rejected request.
 fn asked(row: &JournalRow) -> Watched {
     let refusal = said(row);
     let entry = row.entry.as_ref().map(|(_, entry)| entry);

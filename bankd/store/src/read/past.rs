@@ -1,12 +1,12 @@
 //! The bank as it was: allocations, figures, accounts, liens and reference data at an instant
 //! (ledger.md 7, "as of T"; decision notes 0056 and 0057).
 //!
-//! Start at [`AsOf`]. Money counts from when it took effect: what was recorded later and counts
-//! earlier is in it, unless only what was known then is wanted. Reference data counts from when it
-//! was recorded. Nothing takes effect after it was recorded, so what was recorded by an instant
-//! counts whole, and of what came later only the few entries that were late: `one` follows an
-//! allocation's chain between two waypoints, `whole` reads the journal between two of them once for
-//! all allocations, and both add what was late. Without waypoints both are right, and slow.
+//! Start at [`AsOf`]. Money counts from its effective time: entries recorded later with an earlier
+//! effective time are included, unless the caller asks for the state known then. Reference data
+//! counts from its recording. No entry takes effect after its recording. So everything recorded by
+//! an instant counts, and of later entries only the few late ones. `one` follows an allocation's
+//! chain between two waypoints. `whole` reads the journal between two of them once for all
+//! allocations. Both add late entries. Without waypoints both are correct, and slow.
 
 mod cut;
 mod liens;
@@ -41,7 +41,7 @@ use std::collections::BTreeMap;
 /// More accounts than this are answered by one reading of the journal for all of them.
 const ONE_BY_ONE_MAX: usize = 8;
 
-/// The allocations of an account that there were, as they stood, by number.
+/// The allocations of an account in their past state, by number.
 ///
 /// # Errors
 /// If the store fails.
@@ -57,7 +57,7 @@ pub fn allocations(
     Ok(then.into_iter().flatten().collect())
 }
 
-/// One allocation as it stood; none where it was not there.
+/// One allocation in its past state; none if it did not exist.
 ///
 /// # Errors
 /// If the store fails.
@@ -73,7 +73,7 @@ pub fn allocation(
     standing(connection, &today, &cut)
 }
 
-/// The figures of each account as they were, in the order given: sums over what was active then.
+/// The past figures of each account, in the given order: sums over the allocations active then.
 ///
 /// # Errors
 /// If the store fails.

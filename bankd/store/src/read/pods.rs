@@ -18,12 +18,12 @@ pub struct PodRow {
     pub start: i64,
     /// When it ended.
     pub end: i64,
-    /// What is kept of its attributes: see [`bank_core::usage::kept`].
+    /// The stored attributes: see [`bank_core::usage::kept`].
     pub more: String,
 }
 
-/// Gives the uses of pods that ran in a time, half open, in the order in which they came; what counts only.
-/// It ends where the taker has enough.
+/// Visits the uses of pods that ran in a half-open period, in the order of arrival; only those that
+/// count. Stops when the visitor is done.
 pub fn pods(
     connection: &Connection,
     (from, to): (i64, i64),

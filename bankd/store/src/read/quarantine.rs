@@ -1,4 +1,4 @@
-//! What could not be read, and how it would be read again.
+//! Unreadable records, and the options for reading them again.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -14,7 +14,7 @@ pub struct Aside {
     pub at: i64,
     /// The collector.
     pub source: String,
-    /// Who sent it.
+    /// The client that sent it.
     pub peer: String,
     /// File or route.
     pub place: String,
@@ -31,11 +31,11 @@ pub struct Aside {
 /// How the files of a collector were read last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// The format; empty where its records came through the API.
+    /// The format; empty for records through the API.
     pub format: String,
     /// The machine of records that name none; empty for none.
     pub machine: String,
-    /// The options, as JSON; empty where nobody said.
+    /// The options, as JSON; empty if none were given.
     pub options: String,
 }
 
@@ -61,7 +61,7 @@ pub fn list(
     Ok(Page { rows, next })
 }
 
-/// A single one, with what it is.
+/// One row with its contents.
 pub fn one(connection: &Connection, id: i64) -> Result<Option<Aside>, Error> {
     let sql = "SELECT id, at, source, peer, place, line, substr(reason, 1, 300), bytes, body FROM quarantine
                WHERE id = ?1";
@@ -101,7 +101,7 @@ pub fn count(connection: &Connection, source: &str) -> Result<u64, Error> {
     Ok(u64::try_from(many).unwrap_or(0))
 }
 
-/// What is known of how a collector's files are read.
+/// The read options of a collector's files.
 pub fn reading(connection: &Connection, source: &str) -> Result<Reading, Error> {
     let sql = "SELECT s.format, s.machine, coalesce(r.options, '') FROM source s
                LEFT JOIN source_reading r ON r.source = s.id WHERE s.name = ?1";

@@ -1,8 +1,8 @@
-//! What collectors recorded on a machine beside what it was charged, pair by pair.
+//! Recorded usage of collectors on a machine compared with its charges, pair by pair.
 //!
-//! Two walks, one after the other: through the records of a time by their end, each with the charge
-//! that it may belong to, and through the instances, for charges that no record speaks of. Each page
-//! looks at a bounded number of rows.
+//! Two walks, one after the other: through the records of a period by their end, each with its
+//! possible charge, and through the instances, for charges without a record. Each page reads a
+//! bounded number of rows.
 
 use super::super::{Error, codec};
 use super::SCAN_MAX;
@@ -11,14 +11,14 @@ use bank_core::reconcile::{Side, nearest, short_id};
 use bank_core::time::{MICROS, Seconds, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row};
 
-/// Charges whose first document came longer than this before the time in question are looked at only
-/// where a record speaks of them.
+/// Charges whose first document arrived longer than this before the period are only read if a
+/// record refers to them.
 const OPENED_BEFORE: Seconds = Seconds(92 * 86_400);
 
 /// Charges of one id that are looked at.
 const CHARGES_MAX: i64 = 1_000;
 
-/// What is asked.
+/// The request.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The machine.
@@ -47,9 +47,9 @@ pub struct Pair {
     pub job: String,
     /// The collector of the record.
     pub source: Option<String>,
-    /// What was recorded.
+    /// The recorded usage.
     pub record: Option<Side>,
-    /// What was charged, and for how much: minor units, real and shadow together.
+    /// The charge and its amount: minor units, real and shadow together.
     pub charge: Option<(Side, i128)>,
     /// Both are charges of one use, by two sources.
     pub is_twice: bool,
@@ -78,7 +78,8 @@ pub fn page(
     Ok((pairs, next))
 }
 
-/// The collectors whose records are held against the charges: those that have kept ones in this time.
+/// The collectors whose records are compared with the charges: those with stored records in this
+/// period.
 fn compared(connection: &Connection, question: &Question) -> Result<Vec<i64>, Error> {
     let (from, until) = question.time;
     let mut statement = connection.prepare_cached(
@@ -142,7 +143,7 @@ const CHARGE: &str = "id, object_id, coalesce(start_at, began_at),
     shadow_billed";
 
 impl Walk<'_> {
-    /// Records by their end; behind the last one come the charges.
+    /// Records by their end; after the last one the charges follow.
     fn records(
         &self,
         (end, id): (i64, i64),
@@ -171,7 +172,7 @@ impl Walk<'_> {
         Ok(last)
     }
 
-    /// What a record is to the charges, if anything.
+    /// The relation of a record to the charges, if any.
     fn judged(&self, record: Recorded) -> Result<Option<Pair>, Error> {
         let wanted = self.question.source.as_ref();
         let is_wanted = wanted.is_none_or(|name| *name == record.source);
@@ -383,8 +384,8 @@ impl Walk<'_> {
         if self.compared.is_empty() && self.charging.is_none() {
             return Ok(None);
         }
-        // What a record was charged by was seen with the record. All rows are looked at, so that a
-        // page ends however few of them are meant.
+        // Instances with a record were seen with that record. All rows are read, so that a page
+        // ends even with few matches.
         let sql = format!(
             "SELECT {CHARGE}, CASE WHEN machine = ?2 AND object_type = 'job'
                      AND closed_at IS NOT NULL AND (last_usage IS NOT NULL AND ?3 OR kept_s > 0)
@@ -431,7 +432,7 @@ impl Walk<'_> {
     }
 }
 
-/// An id, and what it is without a server's name.
+/// An id, and the same without a server's name.
 fn ids(job: &str) -> impl Iterator<Item = &str> {
     let short = short_id(job);
     std::iter::once(job).chain((short != job).then_some(short))

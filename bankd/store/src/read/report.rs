@@ -1,8 +1,8 @@
-//! Usage added up: by whose it is and by buckets of time (reports.md 3 and 7).
+//! Usage totals by owner and by time bucket (reports.md 3 and 7).
 //!
-//! Where rollups know all that is asked for, they have the answer for the full UTC hours, and the records
-//! of the time before and behind these for the rest: [`from_rollups`]. Else [`from_records`] goes through
-//! everything that was used. Both come to the same, to the last unit. Nothing here rounds.
+//! If rollups cover all requested values, they give the answer for the full UTC hours, and the
+//! records of the remaining time give the rest: [`from_rollups`]. Else [`from_records`] reads all
+//! usage. Both have the same result, to the last unit. Nothing is rounded here.
 
 mod bins;
 mod cover;
@@ -23,7 +23,7 @@ use bank_core::rollup::{Measure, Sums, grid::Grid};
 use rusqlite::Connection;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What usage is told apart by.
+/// Dimensions of usage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
     /// Project as named.
@@ -38,7 +38,7 @@ pub enum Dimension {
     Queue,
     /// Quality of service.
     Qos,
-    /// Who leads the project today.
+    /// The project's current PI.
     Pi,
     /// Group as its source names it.
     Group,
@@ -78,7 +78,7 @@ impl Dimension {
         found.map(|(dimension, _)| *dimension)
     }
 
-    /// Whether rollups know it.
+    /// Whether rollups contain it.
     pub fn is_rolled_up(self) -> bool {
         !matches!(
             self,
@@ -87,7 +87,7 @@ impl Dimension {
     }
 }
 
-/// Whose a figure is, as rows have it.
+/// The owner of a figure, as in the rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Owner<'a> {
     /// As named; empty where none was.
@@ -104,7 +104,7 @@ pub struct Owner<'a> {
     pub qos: &'a str,
 }
 
-/// What rows say of a job beside whose it is.
+/// Row values of a job other than its owner.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct About<'a> {
     /// Group as named.
@@ -117,12 +117,12 @@ pub struct About<'a> {
     pub wall: i64,
 }
 
-/// Says under which values a figure counts, one for each dimension that is asked for; none where it is
-/// not shown. Without a job only rollups are asked.
+/// Returns the values under which a figure counts, one for each requested dimension; none if it is
+/// hidden. Without a job only rollups are read.
 pub type Place<'p> =
     dyn Fn(&Owner<'_>, Option<&About<'_>>) -> Option<(Vec<String>, String)> + Send + 'p;
 
-/// What is asked for.
+/// The request.
 pub struct Asked<'p> {
     /// The period and its buckets.
     pub grid: Grid,
@@ -132,8 +132,8 @@ pub struct Asked<'p> {
     pub at_end: bool,
     /// Whether users are counted.
     pub users: bool,
-    /// What the factor of hardware weighs: the time of processors, or for a report from records
-    /// something else.
+    /// The measure that hardware factors weigh: processor time, or another one for a report from
+    /// records.
     pub weighed: Measure,
 }
 
@@ -155,14 +155,14 @@ impl Asked<'_> {
 pub struct Figures {
     /// Sums; those of time in microseconds.
     pub sums: Sums,
-    /// Who used anything, where that is asked for.
+    /// Active users, if requested.
     pub users: BTreeSet<String>,
     /// Of jobs that were looked at one by one.
     pub waits: Waits,
     /// Speed of processors × wall time, in thousandths of MHz × microseconds; of records that were looked
     /// at one by one.
     pub mhz: i128,
-    /// Jobs of these that say nothing of what the factor weighs, each in the first bucket that it is in.
+    /// Jobs without the weighed measure, each in its first bucket.
     pub unsaid: u64,
 }
 
@@ -171,7 +171,7 @@ pub struct Figures {
 pub struct Waits {
     /// Jobs that were submitted in the time.
     pub submitted: i128,
-    /// Jobs that began in it and say when they were submitted.
+    /// Jobs that began in it and have a submit time.
     pub jobs: i128,
     /// Their waiting time in microseconds.
     pub wait: i128,
@@ -211,7 +211,7 @@ impl Figures {
 pub struct Answer {
     /// The place of the bucket in the grid, and one value for each dimension.
     pub rows: BTreeMap<(usize, Vec<String>), Figures>,
-    /// Whether rollups said it, but for what lies beside full hours.
+    /// Whether it is from rollups, apart from partial hours.
     pub from_rollups: bool,
 }
 
@@ -229,7 +229,7 @@ impl Answer {
     }
 }
 
-/// Whether something ran: who did counts as an active user.
+/// Whether jobs ran: their owner counts as an active user.
 fn ran(sums: &Sums) -> bool {
     sums.get(Measure::Running) != 0 || sums.get(Measure::Wall) != 0
 }

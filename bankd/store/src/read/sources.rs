@@ -12,21 +12,21 @@ pub const SOURCES_MAX: i64 = 10_000;
 pub struct SourceRow {
     /// Its name.
     pub name: String,
-    /// The format of what it sends; empty for the API.
+    /// The format of its data; empty for the API.
     pub format: String,
     /// The machine of records that name none; empty for none.
     pub machine: String,
-    /// First and last contact; none where nobody knows.
+    /// First and last contact; none if unknown.
     pub contacts: [Option<Timestamp>; 2],
     /// The latest end of a use.
     pub last_event: Option<Timestamp>,
     /// Records, jobs, skipped and rejected ones.
     pub counts: [i64; 4],
-    /// What is in the quarantine.
+    /// Number of records in the quarantine.
     pub quarantined: i64,
-    /// How long it may be silent, 0 for ever; none: as the settings say.
+    /// Silence limit, 0 for ever; none: the value of the settings.
     pub silent_after: Option<Seconds>,
-    /// It is off the list until it is heard again.
+    /// It is hidden until its next contact.
     pub removed: bool,
 }
 

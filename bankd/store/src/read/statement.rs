@@ -1,13 +1,13 @@
-//! Statements: what active money was at the start of a period, what came and went in it, and what it
-//! was at the end (ledger.md 7, decision note 0055).
+//! Statements: the active money at the start of a period, its movements, and the money at the end
+//! (ledger.md 7, decision note 0055).
 //!
-//! The two ends are read from balances, the movements between them from the journal; that they agree
-//! is checked for each account at every run. A statement is of the journal up to one transaction,
-//! so that its parts can be read in several questions: the journal only grows. For a closed period
-//! that transaction is its close, so that nothing written later changes what is said.
+//! The two ends are read from balances, the movements between them from the journal; every run
+//! compares them for each account. A statement covers the journal up to one transaction, so that
+//! its parts can be read in several questions: the journal only grows. For a closed period that
+//! transaction is its close, so that later entries do not change it.
 //!
-//! [`frame`] is the first question; [`scan`] goes through the movements, a bounded number at a time;
-//! [`Sums`] adds them up; [`offender`] looks for what does not add up.
+//! [`frame`] is the first question; [`scan`] reads the movements, a bounded number at a time;
+//! [`Sums`] adds them up; [`offender`] finds the transaction with a difference.
 
 mod differs;
 mod scan;
@@ -27,13 +27,13 @@ use bank_core::time::{Timestamp, Window};
 use rusqlite::Connection;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What one account had at one end of a period, in minor units: over the allocations that were
-/// active then.
+/// The money of one account at one end of a period, in minor units: over the allocations active
+/// then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// What was left.
+    /// The remaining amount.
     pub amount: i128,
-    /// What liens held.
+    /// Held by liens.
     pub held: i128,
     /// How far below zero it could go.
     pub credit_limit: i128,
@@ -46,16 +46,16 @@ pub struct Reading {
 pub struct Readings {
     /// By account.
     pub of: BTreeMap<AccountId, Reading>,
-    /// They stand in a close: nothing that came later is in them.
+    /// They are from a close: without later entries.
     pub is_kept: bool,
 }
 
-/// What a statement is of: fixed by its first question.
+/// The scope of a statement: fixed by its first question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// What counts: start inclusive, end exclusive and never after now.
+    /// The period: start inclusive, end exclusive and never after now.
     pub period: Window,
-    /// The closes that stand.
+    /// The valid closes.
     pub closes: Closes,
     /// The close that covers the period, where one does.
     pub closed: Option<ClosedPeriod>,
@@ -65,15 +65,15 @@ pub struct Frame {
     pub first: i64,
     /// The last entry to look at.
     pub last: i64,
-    /// What the accounts had when the period began.
+    /// Readings at the start of the period.
     pub opening: Readings,
-    /// What they had when it ended.
+    /// Readings at its end.
     pub closing: Readings,
 }
 
-/// Reads both ends of a statement of these accounts; none for a statement of uses alone.
-/// `now` is the ledger's clock: nothing after it is told. With `known` only what was recorded up to
-/// then counts, closes too.
+/// Reads both ends of a statement of these accounts; none for a statement of uses only. `now` is
+/// the ledger's clock: later entries are left out. With `known` only entries and closes recorded up
+/// to then count.
 pub fn frame(
     connection: &Connection,
     accounts: &BTreeSet<AccountId>,
@@ -98,7 +98,7 @@ pub fn frame(
     };
     let by = known.map_or(TxId(i64::MAX), |_| TxId(newest));
     let by = covering.map_or(by, |close| close.tx);
-    // A period that is still to come has nothing yet.
+    // A future period is empty.
     let start = period.start.map(|start| start.min(end));
     let opening = match start {
         None => Readings {
@@ -133,8 +133,8 @@ pub fn frame(
     })
 }
 
-/// The frame for lines alone: without balances. `upto` is the last transaction that counts, where a
-/// statement that was read before says so.
+/// The frame for lines only: without balances. `upto` is the last transaction that counts, if an
+/// earlier statement fixed it.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -155,8 +155,8 @@ pub fn frame_of_lines(
     Ok(frame)
 }
 
-/// What accounts had just before an instant: as a close kept it, or as balances were by what was
-/// known when a transaction had been written.
+/// The money of accounts just before an instant: from a close, or from balances as known after a
+/// transaction.
 fn readings(
     connection: &Connection,
     accounts: &BTreeSet<AccountId>,

@@ -1,8 +1,8 @@
-//! What a statement's ends need beside the figures of accounts at an instant: how many liens held
-//! them, and what was taken back of an expiry for charges that came after the instant.
+//! Further data of a statement's ends, beside the figures of accounts at an instant: the number of
+//! liens, and corrections of an expiry for charges after the instant.
 //!
-//! A charge to an allocation that has expired corrects the expiry where it was (ledger.md 2.8): from
-//! then until the charge the entries of the account say more than its active allocations had.
+//! A charge to an expired allocation corrects the expiry at its original time (ledger.md 2.8). From
+//! then until the charge the entries of the account show more than its active allocations had.
 
 use super::super::Error;
 use super::past::{self, AsOf, Step};
@@ -18,12 +18,12 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Beside {
     /// Liens that held money on those of its allocations that were active.
     pub liens: i64,
-    /// Corrections of expiries until the instant, for what is charged after it; minor units.
+    /// Corrections of expiries until the instant, for later charges; minor units.
     pub ahead: i128,
 }
 
-/// Looks at the allocations of an account, as far as they were known by a transaction. `booked` says when an entry is in the books: never before
-/// it counts, never after it was recorded.
+/// Reads the allocations of an account, as known after a transaction. `booked` returns the booking
+/// time of an entry: never before its effective time, never after its recording.
 ///
 /// An allocation's chain is walked back to the instant; beside the liens that are open now it keeps
 /// those in mind that ended later, until their beginning is met.
@@ -68,7 +68,7 @@ pub fn at(
     })
 }
 
-/// What each open lien holds on an allocation.
+/// The hold of each open lien on an allocation.
 fn held_now(connection: &Connection, id: AllocationId) -> Result<BTreeMap<LienId, i128>, Error> {
     let sql = "SELECT p.lien, SUM(p.amount) FROM lien_allocation p JOIN lien l ON l.id = p.lien
                WHERE p.allocation = ?1 AND l.shadow = 0 GROUP BY p.lien";

@@ -11,7 +11,7 @@ const CONTACT_ROWS: i64 = 2_000;
 /// Entries of the suspense account that are followed at most.
 const SUSPENSE_ROWS: usize = 10_000;
 
-/// What the ledger says about itself.
+/// Status figures of the ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LedgerStatus {
     /// Transactions in the journal.
@@ -35,7 +35,7 @@ pub struct WholeStatus {
     pub open_liens: i64,
     /// Instances with usage on the suspense account, counted up to the newest 10,000 entries.
     pub unbilled_instances: i64,
-    /// What stands on the suspense account, minor units, zero or above.
+    /// Amount on the suspense account, minor units, zero or above.
     pub unbilled: i128,
     /// Instances for which more time was reported than can have been used.
     pub disputed: i64,
@@ -96,7 +96,7 @@ fn follow(
         "SELECT e.prev, e.instance, e.kind, c.of
          FROM entry e LEFT JOIN correction c ON c.entry = e.id WHERE e.id = ?1",
     )?;
-    // What stands only: newest first, so that what was taken back is known when it comes.
+    // Valid ones only: newest first, so that a reversal is seen before the reversed row.
     let mut undone: HashSet<i64> = HashSet::new();
     for _ in 0..SUSPENSE_ROWS {
         let Some(id) = next else {

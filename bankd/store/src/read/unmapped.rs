@@ -1,4 +1,4 @@
-//! Usage that waits for a project: what its source said, and where its money is.
+//! Usage that waits for a project: the names from its source, and the allocation of its money.
 
 use super::super::Error;
 use bank_core::amount::Amount;
@@ -7,14 +7,14 @@ use bank_core::ids::AccountId;
 use bank_core::time::Timestamp;
 use rusqlite::{Connection, Row};
 
-/// A finished use whose names were no project's when it came.
+/// A finished use whose names matched no project on arrival.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// The number of its row: pages go on behind it.
     pub number: i64,
     /// Which use it is.
     pub identity: Identity,
-    /// The format that its collector sends; empty where nobody said.
+    /// The format of its collector; empty if unknown.
     pub format: String,
     /// When it ended.
     pub end: Option<Timestamp>,
@@ -34,16 +34,15 @@ pub struct Waiting {
     pub millis: i64,
     /// Microseconds that it ran; where the source states none, from its start to its end.
     pub wall_us: i64,
-    /// What it came to.
+    /// Its amount.
     pub amount: Amount,
-    /// What `#unbilled` carries of it.
+    /// The part of it on `#unbilled`.
     pub is_unbilled: bool,
     /// The account that paid after all, such as one that is open to everybody.
     pub paid_by: Option<AccountId>,
 }
 
-/// The uses behind a row, in the order in which they came, a bounded number of them; none after the
-/// last.
+/// The uses after a row in the order of arrival, a bounded number of them; none after the last.
 pub fn page(connection: &Connection, behind: i64, most: usize) -> Result<Vec<Waiting>, Error> {
     let sql = "SELECT u.id, s.name, u.object_id, u.start_at, s.format, u.end_at, u.machine,
             u.account, u.login, u.group_name, u.queue, u.qos, u.millis, u.wall_us, u.amount,

@@ -1,4 +1,4 @@
-//! Charges as usage, oldest first: what a replay of rates goes through.
+//! Charges as usage, oldest first: the input of a replay of rates.
 
 use super::super::{Error, codec, numbers};
 use super::SCAN_MAX;
@@ -8,7 +8,7 @@ use bank_core::time::{Seconds, Timestamp};
 use bank_core::usage::{Usage, text};
 use rusqlite::{Connection, Row};
 
-/// One charge with what was priced and whose it was.
+/// One charge with its priced usage and owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsedRow {
     /// Row id.
@@ -21,11 +21,11 @@ pub struct UsedRow {
     pub at: Timestamp,
     /// Seconds charged.
     pub seconds: Seconds,
-    /// What it came to; in the shadow totals where it moved no money.
+    /// Its amount; in the shadow totals if it moved no money.
     pub amount: Amount,
     /// Whether only the shadow totals moved.
     pub shadow: bool,
-    /// What was priced.
+    /// The priced usage.
     pub usage: Usage,
     /// When the instance began.
     pub opened: Timestamp,
@@ -65,7 +65,7 @@ pub fn page(connection: &Connection, from: i64) -> Result<Vec<UsedRow>, Error> {
     Ok(found)
 }
 
-/// What was priced by a charge.
+/// The usage that a charge priced.
 pub(super) fn priced(processors: &str, facts: &str) -> Result<Usage, Error> {
     let processors = codec::word("usage.processors", processors, Decimal::read)?;
     codec::word("usage.facts", facts, |facts| {

@@ -1,13 +1,13 @@
-//! Every use, once: what collectors reported, and what schedulers had charged. For what sums of usage do
-//! not know: priorities by components and windows of starts, and time asked for beside time used.
-//! Shares come from `report`.
+//! Every use, once: reports of collectors, and charges of schedulers. For data that usage sums
+//! lack: priorities by components and windows of starts, and requested compared with used time.
+//! `report` gives the shares.
 
 use super::super::{Error, codec, uses};
 use bank_core::decimal::Decimal;
 use bank_core::time::{MICROS, Timestamp};
 use rusqlite::{Connection, Row};
 
-/// A use as reports count it. What nobody says is none, or empty.
+/// A use as counted in reports. Unknown values are none, or empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Used {
     /// Machine as named.
@@ -24,7 +24,7 @@ pub struct Used {
     pub host: Option<String>,
     /// When it began.
     pub start: Timestamp,
-    /// When it ended; of one that goes on, until when it is known.
+    /// End; for a running use, the time until which it is known.
     pub end: Timestamp,
     /// Whether it is over.
     pub ended: bool,
@@ -36,17 +36,17 @@ pub struct Used {
     pub gpus: Option<u64>,
     /// Bytes of memory.
     pub memory: Option<u64>,
-    /// How long it ran, without what it was stopped for: µs.
+    /// Run time without suspensions: µs.
     pub wall_us: u64,
     /// How long it was to run at most, as it was asked for: µs.
     pub asked_us: Option<u64>,
     /// How long its processors were busy: µs.
     pub cpu_us: Option<u64>,
-    /// What it came to, real or shadow: minor units, zero or above.
+    /// Its amount, real or shadow: minor units, zero or above.
     pub amount: u64,
 }
 
-/// What is asked for: what ended at or after the first instant, or goes on, and began before the
+/// The request: uses that ended at or after the first instant or still run, and began before the
 /// second.
 #[derive(Clone, Debug)]
 pub struct Asked {
@@ -58,8 +58,8 @@ pub struct Asked {
     pub machine: Option<String>,
 }
 
-/// Goes through all uses that are asked for. A use that came from a collector beside the one that
-/// charges its machine is left out, so that none is there twice.
+/// Visits all requested uses. A use from a collector is left out if another source charges its
+/// machine, so that none is counted twice.
 pub fn each(
     connection: &Connection,
     asked: &Asked,
@@ -154,8 +154,8 @@ fn read_charged(r: &Row<'_>) -> Result<Used, Error> {
     let gres = codec::read_quantities("instance.gres", &gres)?;
     let gpus = gres.iter().find(|(name, _)| name == "gpu");
     let wall = seconds.saturating_mul(MICROS);
-    // Who says no start has charged what lies before the end; whatever is left without a length gets its
-    // own.
+    // Without a reported start, the charged time is before the end; a use that still has no length
+    // gets its own.
     let end = end.max(start);
     let end = if end == start {
         start.saturating_add(wall)

@@ -1,5 +1,5 @@
-//! What strict enforcement would have refused: the `would_refuse` entries of a time, with what
-//! their jobs used since.
+//! Requests that strict enforcement would have rejected: the `would_refuse` entries of a period,
+//! with the later usage of their jobs.
 
 use super::super::Error;
 use super::monitor::Watched;
@@ -13,7 +13,7 @@ pub struct Refused {
     pub tx: i64,
     /// When.
     pub at: Timestamp,
-    /// The instance; none for what never became one.
+    /// The instance; none if none was created.
     pub instance: Option<i64>,
     /// A source reported it when it was over.
     pub is_reported: bool,
@@ -25,15 +25,15 @@ pub struct Refused {
     pub user: String,
     /// The refusal's code.
     pub code: String,
-    /// What was needed, and what was available, as the journal says it.
+    /// The needed and the available amount, in the journal's text.
     pub figures: Option<(String, String)>,
     /// Seconds that the instance was charged for.
     pub used: Seconds,
-    /// What it was charged, real and shadow together.
+    /// Its charges, real and shadow together.
     pub billed: i128,
 }
 
-/// With what their jobs used since: a page of refusals as the monitor finds them.
+/// Adds the later usage of their jobs to a page of rejections from the monitor.
 pub fn refused(connection: &Connection, watched: Vec<Watched>) -> Result<Vec<Refused>, Error> {
     let read = |row: Watched| {
         let (used, billed) = match (row.instance, row.reported) {
@@ -57,7 +57,7 @@ pub fn refused(connection: &Connection, watched: Vec<Watched>) -> Result<Vec<Ref
     watched.into_iter().map(read).collect()
 }
 
-/// What an instance was charged: seconds and minor units.
+/// Charges of an instance: seconds and minor units.
 fn used(connection: &Connection, instance: i64) -> Result<(i64, i128), Error> {
     let sql = "SELECT charged_s, billed, shadow_billed FROM instance WHERE id = ?1";
     let mut statement = connection.prepare_cached(sql)?;

@@ -113,7 +113,7 @@ fn add(total: &mut Total, counted: &Counted) {
     }
 }
 
-/// What stands, by key; a day that is not what its hours come to is told at once.
+/// Existing totals by key; a day that differs from its hours is reported immediately.
 fn standing(connection: &Connection, report: &mut Report) -> Result<BTreeMap<Name, Total>, Error> {
     let mut keys: BTreeMap<i64, (Name, Total)> = BTreeMap::new();
     let sql = "SELECT id, project, user, machine, queue, qos, account FROM rollup_key";

@@ -1,36 +1,36 @@
-//! An instant of the past, and what of the journal counts at it.
+//! An instant of the past, and the journal entries that count at it.
 
 use super::super::super::{Error, numbers};
 use bank_core::ids::TxId;
 use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 
-/// How the bank is looked at: an instant, and what of the journal is taken as known.
+/// A view of the bank: an instant, and the known part of the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AsOf(Asked);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asked {
-    /// What counts at an instant as it is known today, or was known after a transaction.
+    /// Entries effective at an instant as known today, or as known after a transaction.
     At(Timestamp, Option<TxId>),
-    /// What was recorded by an instant.
+    /// Entries recorded by an instant.
     Recorded(Timestamp),
-    /// What was recorded up to a transaction.
+    /// Entries recorded up to a transaction.
     After(TxId),
 }
 
 impl AsOf {
-    /// What counted at an instant, whenever it was recorded: what `--at` shows.
+    /// Entries effective at an instant, whenever recorded: the view of `--at`.
     pub fn effective(at: Timestamp) -> AsOf {
         AsOf(Asked::At(at, None))
     }
 
-    /// The same, as far as it was known when a transaction had been written.
+    /// The same, as known after a transaction.
     pub fn known_by(at: Timestamp, tx: TxId) -> AsOf {
         AsOf(Asked::At(at, Some(tx)))
     }
 
-    /// What was known at an instant: nothing that was recorded later is in it.
+    /// The state known at an instant: without later recordings.
     pub fn recorded(at: Timestamp) -> AsOf {
         AsOf(Asked::Recorded(at))
     }
@@ -47,14 +47,14 @@ impl From<Timestamp> for AsOf {
     }
 }
 
-/// What of the journal counts.
+/// The part of the journal that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
     /// The instant.
     pub(super) at: Timestamp,
     /// All transactions up to this number count.
     pub(super) whole: i64,
-    /// Of those behind it up to this number, what takes effect by the instant.
+    /// Of later transactions up to this number, the entries effective by the instant.
     pub(super) known: i64,
 }
 

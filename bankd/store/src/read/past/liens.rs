@@ -1,7 +1,7 @@
-//! Liens as they were: found on the chains of the allocations that they lay on.
+//! Past liens: found on the chains of the allocations that they used.
 //!
-//! An allocation's sums say how much was held on it. Its chain is walked back from the instant until
-//! the liens that were found hold as much: as far as the oldest lien that held something then.
+//! An allocation's sums contain the amount held on it. Its chain is walked back from the instant
+//! until the found liens hold as much: as far as the oldest lien with a hold at that time.
 
 use super::super::super::{Error, numbers, version};
 use super::super::journal;
@@ -19,7 +19,7 @@ use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a lien held on one allocation, and its last entry there.
+/// The hold of a lien on one allocation, and its last entry there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Part {
     /// In real money.
@@ -53,8 +53,9 @@ impl Part {
     }
 }
 
-/// The liens that held something on allocations of these accounts, or on any; by number, the newest
-/// first. Their project, user and end of use are as last said; their end and what they hold as then.
+/// The liens with holds on allocations of these accounts, or on any; by number, the newest first.
+/// Their project, user and end of use have their latest values; their end and holds have the past
+/// values.
 ///
 /// # Errors
 /// If the store fails.
@@ -144,21 +145,21 @@ pub fn lien(
         Some(EntryKind::LienExpire) => LienState::Expired,
         Some(EntryKind::LienReplace) => LienState::Replaced,
         Some(EntryKind::LienRelease) => LienState::Released,
-        // The charge that takes the last of it settles it, unless more charges are to come.
+        // The charge that takes the last of it settles it, unless more charges follow.
         _ if today == LienState::Settled => LienState::Settled,
         _ => LienState::Open,
     };
     Ok(Some(row))
 }
 
-/// What each lien held on an allocation that stood so.
+/// The hold of each lien on an allocation with these sums.
 fn holding(
     connection: &Connection,
     then: &Allocation,
     cut: &Cut,
 ) -> Result<BTreeMap<i64, Part>, Error> {
     let mut parts: BTreeMap<i64, Part> = BTreeMap::new();
-    // What is known to be held by liens whose placement was seen; it never exceeds what is held.
+    // The known total of liens whose placement was seen; it never exceeds the held amount.
     let (wanted, mut known) = ((then.held.0, then.shadow_held.0), (0_i64, 0_i64));
     let Some(today) = money::allocation(connection, then.id)? else {
         return Ok(parts);
@@ -182,8 +183,8 @@ fn holding(
     Ok(parts)
 }
 
-/// Visits what counts of an allocation's chain: first all behind the waypoint before the instant, then
-/// one after the other back as long as `visit` says so.
+/// Visits the entries of an allocation's chain that count: first all after the waypoint before the
+/// instant, then backwards while `visit` returns true.
 fn back(
     connection: &Connection,
     today: &Allocation,
@@ -205,8 +206,8 @@ fn back(
     Ok(())
 }
 
-/// The allocations that a lien was placed on, each with its first entry there: by its reserve, and by
-/// extensions after it expired, which hold it again on what is free then.
+/// The allocations that a lien was placed on, each with its first entry there. A lien is placed by
+/// its reserve, and by extensions after it expired, which hold money that is free then.
 fn placed(connection: &Connection, row: &LienRow) -> Result<Vec<(AllocationId, i64)>, Error> {
     let last = numbers::last_entry(connection)?;
     let mut transactions = version::lien_changes(connection, row.lien.id.0)?;
@@ -259,7 +260,7 @@ fn placed_by(
     Ok(on.filter(|(id, _)| seen.insert(*id)).collect())
 }
 
-/// A lien with what it held, in the order in which it pays, and its end of then.
+/// A lien with its holds in payment order, and its end at that time.
 fn with_parts(
     connection: &Connection,
     mut row: LienRow,

@@ -1,4 +1,4 @@
-//! One allocation: from the waypoint before the instant along its chain, and what was late.
+//! One allocation: from the waypoint before the instant along its chain, with late entries.
 
 use super::super::super::Error;
 use super::cut::Cut;
@@ -10,7 +10,7 @@ use bank_core::model::Allocation;
 use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row};
 
-/// What an allocation's entries add up to, as far as they count; none where it was not there.
+/// The sums of an allocation's entries that count; none if it did not exist.
 pub(super) fn stood(
     connection: &Connection,
     today: &Allocation,
@@ -34,13 +34,13 @@ pub(super) fn stood(
     Ok(there.then_some(sums))
 }
 
-/// Whether an allocation was made with the bank, and no entry tells of it.
+/// Whether an allocation was created with the bank, without an entry.
 pub(super) fn is_older_than_the_journal(today: &Allocation) -> bool {
     today.last_entry.is_none() || today.id == suspense_allocation().id
 }
 
-/// The chain of an allocation behind a waypoint: whole up to its next sum, and from there on only what
-/// was late and what no waypoint has come to yet.
+/// The chain of an allocation after a waypoint: completely up to its next sum; from there on only
+/// late entries and those after the last waypoint.
 pub(super) struct Stretch {
     allocation: AllocationId,
     /// The newest entry of the allocation.
@@ -88,7 +88,7 @@ impl Stretch {
         let Some(next) = self.next.filter(|_| !cut.is_clean()) else {
             return Ok(());
         };
-        // Behind the last waypoint nobody has looked for what was late.
+        // Late entries after the last waypoint are not indexed yet.
         let sql = "SELECT coalesce(max(entry), 0) FROM waypoint";
         let last: i64 = connection
             .prepare_cached(sql)?
@@ -118,8 +118,8 @@ impl Stretch {
     }
 }
 
-/// The number of the last waypoint of which everything is among the transactions up to a number; 0 if
-/// there is none.
+/// The number of the last waypoint whose entries are all among the transactions up to a number; 0
+/// if there is none.
 pub(super) fn place(connection: &Connection, tx: i64) -> Result<i64, Error> {
     let sql = "SELECT n FROM waypoint WHERE tx <= ?1 ORDER BY tx DESC LIMIT 1";
     let mut statement = connection.prepare_cached(sql)?;
@@ -127,7 +127,7 @@ pub(super) fn place(connection: &Connection, tx: i64) -> Result<i64, Error> {
     Ok(found.unwrap_or(0))
 }
 
-/// How an allocation stood at a waypoint: its last entry up to there, and its sums.
+/// An allocation at a waypoint: its last entry up to there, and its sums.
 pub(crate) fn before(
     connection: &Connection,
     allocation: AllocationId,

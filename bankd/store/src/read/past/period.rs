@@ -1,4 +1,4 @@
-//! What took effect on an allocation in a period.
+//! Entries that took effect on an allocation in a period.
 
 use super::super::super::Error;
 use super::super::money;
@@ -9,9 +9,9 @@ use bank_core::ids::{AllocationId, TxId};
 use bank_core::time::{Timestamp, Window};
 use rusqlite::Connection;
 
-/// Visits the entries of an allocation that take effect in a period `[start, end)`, as far as they
-/// were known when a transaction had been written; all of them without one. In no order. It costs
-/// about what the period holds, wherever in the past it is.
+/// Visits the entries of an allocation that take effect in a period `[start, end)`, as known after
+/// a transaction; all of them without one. The order is undefined. The cost depends on the entries
+/// of the period, not on its age.
 ///
 /// # Errors
 /// If the store fails.
@@ -30,7 +30,7 @@ pub fn movements(
         .map_or(Timestamp::MAX, |end| Timestamp(end.0.saturating_sub(1)));
     let as_of = known_by.map_or(AsOf::effective(last), |tx| AsOf::known_by(last, tx));
     let cut = Cut::new(connection, as_of)?;
-    // Whatever was recorded before the period took effect before it.
+    // Entries recorded before the period took effect before it.
     let floor = match period.start {
         None => 0,
         Some(start) => {

@@ -1,4 +1,4 @@
-//! Reference data as it was: who and what there was, and whether an account was there.
+//! Past reference data: users, projects and machines, and the existence of accounts.
 
 use super::super::super::{Error, bank, choice, traces, version};
 use super::cut::{AsOf, Cut};
@@ -7,11 +7,11 @@ use bank_core::ids::AccountId;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
-/// The reference data as it was, with the settings that decide who pays as they were; others, and those of before
-/// they were written down, are of today.
+/// The past reference data, with the past settings that decide the payer. Other settings, and those
+/// from before they were recorded, have today's values.
 ///
-/// It counts from when it was recorded. What there was before the journal told of it is as it was
-/// found then; of accounts it is known from the first day whether they were there.
+/// It counts from its recording. Data from before the journal recorded changes has its first known
+/// state. The existence of accounts is known from the first day.
 ///
 /// # Errors
 /// If the store fails.
@@ -33,8 +33,8 @@ pub fn directory(
     Ok(directory)
 }
 
-/// Of the accounts that came or went since the journal tells of that, whether they were there; those
-/// that are not named always were.
+/// Whether accounts existed, for those with a recorded creation or removal; accounts that are not
+/// listed always existed.
 ///
 /// # Errors
 /// If the store fails.

@@ -15,22 +15,22 @@ pub struct Step {
     pub tx: i64,
     /// The entry before.
     pub prev: Option<EntryId>,
-    /// What happened.
+    /// The kind of change.
     pub kind: EntryKind,
     /// When it counts.
     pub effective: Timestamp,
     /// When it was written.
     pub recorded: Timestamp,
-    /// What it changed.
+    /// The changed amounts.
     pub delta: Delta,
-    /// Whether it belongs to a usage row: it is a charge, or gives back what one took.
+    /// Whether it belongs to a usage row: a charge, or its reversal.
     pub is_use: bool,
     /// The lien that it is about.
     pub lien: Option<i64>,
 }
 
-/// Walks a chain from its newest entry back as long as `visit` says so. Says whether it was walked
-/// to its end.
+/// Walks a chain from its newest entry back while `visit` returns true. Returns whether it reached
+/// the end.
 pub(in crate::read) fn walk(
     connection: &Connection,
     newest: Option<EntryId>,

@@ -1,24 +1,24 @@
-//! What an allocation's entries add up to.
+//! Sums of an allocation's entries.
 
 use super::super::super::Error;
 use super::steps::{self, Step};
 use bank_core::effects::{Delta, EntryKind};
 use rusqlite::Connection;
 
-/// What an allocation's entries add up to, in minor units.
+/// Sums of an allocation's entries, in minor units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
-    /// What is left.
+    /// The remaining amount.
     pub amount: i64,
-    /// What liens hold.
+    /// Held by liens.
     pub held: i64,
     /// Deposits, less those that were taken back.
     pub deposited: i64,
-    /// Charges less what was given back.
+    /// Charges less refunds.
     pub used: i64,
-    /// What shadow charges took; zero or below.
+    /// Taken by shadow charges; zero or below.
     pub shadow: i64,
-    /// What shadow liens hold.
+    /// Held by shadow liens.
     pub shadow_held: i64,
 }
 

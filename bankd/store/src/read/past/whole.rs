@@ -10,7 +10,7 @@ use bank_core::model::{Allocation, Phase};
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 use std::collections::HashMap;
 
-/// Every allocation that there was, as it stood, by number.
+/// Every existing allocation in its past state, by number.
 ///
 /// # Errors
 /// If the store fails.
@@ -33,7 +33,7 @@ pub fn whole(
     Ok(found)
 }
 
-/// What is known of an allocation.
+/// The state of an allocation.
 struct Known {
     /// Its last entry that is in the sums.
     upto: i64,
@@ -49,7 +49,7 @@ struct Reading {
 }
 
 impl Reading {
-    /// Begins with what stands at waypoints.
+    /// Begins with the sums at waypoints.
     fn new(connection: &Connection, cut: &Cut) -> Result<Reading, Error> {
         let place = one::place(connection, cut.whole)?;
         let sql = "SELECT entry FROM waypoint WHERE n <= ?1 AND whole = 1 ORDER BY n DESC LIMIT 1";
@@ -92,7 +92,7 @@ impl Reading {
         )
     }
 
-    /// Adds what was recorded later and took effect in time.
+    /// Adds entries that were recorded later and took effect in time.
     fn late(&mut self, connection: &Connection, cut: &Cut) -> Result<(), Error> {
         if cut.is_clean() {
             return Ok(());
@@ -153,7 +153,7 @@ const ENTRIES: &str = "SELECT e.id, e.allocation, e.kind, e.delta_amount,
     e.delta_held, e.delta_active, e.delta_shadow, e.delta_shadow_held, e.usage IS NOT NULL
     FROM entry e";
 
-/// What an entry changes.
+/// The change of an entry.
 pub(crate) fn counted(row: &Row<'_>) -> Result<(EntryKind, Delta, bool), Error> {
     // Millions of words are read: none is copied.
     let word = row.get_ref(2)?.as_str().unwrap_or_default();

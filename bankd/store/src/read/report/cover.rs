@@ -1,6 +1,7 @@
-//! Which rows a stretch of hours is read from: months where they stand, days, and hours where it begins
-//! or ends within a day. Where it begins soon after a month does, or ends soon before, the whole month
-//! is taken and what lies outside is taken away again: zones are a few hours beside UTC.
+//! The rows that cover a range of hours: months if they exist, days, and hours if the range begins
+//! or ends within a day. If it begins shortly after a month's start or ends shortly before its end,
+//! the whole month is added and the outside part is subtracted: time zones are a few hours from
+//! UTC.
 
 use bank_core::rollup::{HOURS, Sign, day_of, month};
 use std::ops::Range;
@@ -14,20 +15,20 @@ pub(super) enum Rows {
     Hours(i64, Range<i64>),
 }
 
-/// What a stretch is put together from, in the order of time but for what is taken away.
+/// The parts of a range, in the order of time except for subtracted ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cover {
     /// Rows that are added, or taken away.
     pub(super) parts: Vec<(Sign, Rows)>,
-    /// Whether what is added begins where the stretch does; else jobs that run when it begins are those
-    /// that ran in its first hour and did not begin in it.
+    /// Whether the added part begins where the range does. Otherwise, jobs that run at the start
+    /// are those that ran in its first hour and did not begin in it.
     pub(super) begins: bool,
 }
 
 /// Covers the hours from one until another, exclusive.
 ///
 /// # Errors
-/// If it cannot be told whether a month stands.
+/// If the existence of a month cannot be read.
 pub(super) fn cover<E>(
     (from, until): (i64, i64),
     mut stands: impl FnMut(i64) -> Result<bool, E>,
@@ -154,7 +155,7 @@ mod tests {
         cover((from, until), stands).unwrap()
     }
 
-    /// Every stretch is read once, whichever months stand.
+    /// Every range is read once, with any set of months.
     #[test]
     fn every_hour_counts_once() {
         let base = hour_of_month(649);
@@ -191,7 +192,7 @@ mod tests {
             (Sign::Minus, Rows::Hours(end - 1, 23..24)),
         ];
         assert_eq!((cover.parts, cover.begins), (want, true));
-        // An hour west, it begins with what is taken away.
+        // An hour west, it begins with a subtracted part.
         let cover = covered(from + 2, until + 2, &[649]);
         let want = vec![
             (Sign::Minus, Rows::Hours(begin, 0..1)),

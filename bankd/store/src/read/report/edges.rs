@@ -1,4 +1,4 @@
-//! What lies of buckets beside full hours: from the records of these pieces alone.
+//! Parts of buckets outside full hours: read from the records of these pieces only.
 
 use super::super::super::Error;
 use super::super::super::rollup::{Counted, Within, each_within};
@@ -8,7 +8,7 @@ use bank_core::rollup::{DAY, Measure, Sign, Sums};
 use bank_core::time::Timestamp;
 use rusqlite::Connection;
 
-/// A piece of a bucket that lies within an hour, or is less than one full hour long.
+/// A piece of a bucket within an hour, or shorter than a full hour.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     bucket: usize,
@@ -29,8 +29,7 @@ impl Piece {
     }
 }
 
-/// Adds what the records of pieces come to. Pieces come in their order; those that lie near each other
-/// are read together.
+/// Adds the usage of pieces. Pieces are in order; adjacent ones are read together.
 pub(super) fn add(
     connection: &Connection,
     asked: &Asked<'_>,
@@ -47,7 +46,7 @@ pub(super) fn add(
             until: last.until,
         };
         each_within(connection, within, &mut |key, source, counted| {
-            // Most of what is read touches no piece.
+            // Most rows touch no piece.
             let (start, end) = match &counted {
                 Counted::Sums(whole, _) => (whole.start(), whole.end()),
                 Counted::Job(job) => (job.start, Timestamp(job.end.0.saturating_add(1))),

@@ -1,5 +1,5 @@
-//! Reports from the records themselves, one by one: what rollups do not know, buckets that do not begin
-//! on full hours, and the proof that rollups say the same.
+//! Reports from single records: for dimensions that rollups lack, buckets that do not begin on full
+//! hours, and the check that rollups have the same totals.
 
 use super::super::super::Error;
 use super::super::super::rollup::{Counted, Key, Source, each_weighed};
@@ -16,7 +16,7 @@ use rusqlite::Connection;
 /// If the store cannot be read.
 pub fn from_records(connection: &Connection, asked: &Asked<'_>) -> Result<Answer, Error> {
     let mut answer = Answer::default();
-    // Whether the use before a job says how busy its processors were.
+    // Whether the use before a job has a processor load.
     let mut is_measured = false;
     each_weighed(connection, asked.weighed, &mut |key, source, counted| {
         let job = Job::of(source);
@@ -53,8 +53,8 @@ pub fn from_records(connection: &Connection, asked: &Asked<'_>) -> Result<Answer
     Ok(answer.trimmed())
 }
 
-/// Whether a record says something of a measure at all. Charges never say how busy processors were; the
-/// finished use that stands behind an instance may.
+/// Whether a record contains a measure at all. Charges never contain the processor load; the
+/// finished use of an instance may.
 fn says(source: &Source<'_>, measure: Measure, is_busy: bool) -> bool {
     match (source, measure) {
         (Source::Finished(own), Measure::Core) => own.millis.is_some(),
@@ -81,7 +81,7 @@ pub(super) fn owner<'a>(key: &Key<'a>) -> Owner<'a> {
     }
 }
 
-/// What a record says of its job.
+/// Job properties of a record.
 pub(super) struct Job<'a> {
     group: &'a str,
     state: &'a str,
@@ -93,7 +93,7 @@ pub(super) struct Job<'a> {
     mhz: i128,
 }
 
-/// The speed that a job says, in thousandths; 0 where it says none.
+/// The speed of a job, in thousandths; 0 if unknown.
 fn speed(said: Option<Decimal>) -> i128 {
     said.map_or(0, |mhz| mhz.billionths().max(0) / 1_000_000)
 }
@@ -200,7 +200,7 @@ impl Adding<'_, '_> {
 
     fn count(&mut self, job: &Presence, says: bool) {
         if self.asked.at_end {
-            // What it used counts where it ended; that it began is true where it did.
+            // Usage counts at its end; the start of a job counts at the start.
             if let Some(bucket) = self.asked.grid.find(job.start) {
                 self.put(
                     bucket,

@@ -1,5 +1,5 @@
-//! Reports from rollups: whole UTC months and days from their sums, the rest of a bucket from hours, and
-//! what lies beside full hours from the records of that time.
+//! Reports from rollups: whole UTC months and days from their sums, the rest of a bucket from
+//! hours, and partial hours from the records of that time.
 //!
 //! A job that runs over several days is one job in each of them. In a bucket it is counted once: those
 //! that ran in its first hour, day or month, and those that began later.
@@ -43,8 +43,8 @@ struct Asking {
     user: usize,
 }
 
-/// Answers from rollups; where a bucket begins or ends within an hour, with the records of that piece. Asks
-/// for several things: of one snapshot, if somebody writes meanwhile.
+/// Answers from rollups, and from records for buckets that begin or end within an hour. It runs
+/// several queries: use one snapshot if another connection may write.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -87,7 +87,7 @@ pub fn from_rollups(connection: &Connection, asked: &Asked<'_>) -> Result<Answer
     Ok(answer.trimmed())
 }
 
-/// Gives whose usage there is, each once, until the visitor has enough.
+/// Visits the owners of usage, each once, until the visitor is done.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -151,7 +151,7 @@ fn keys(connection: &Connection, asked: &Asked<'_>) -> Result<Keys, Error> {
     Ok(keys)
 }
 
-/// What tells that something ran.
+/// Indicators that jobs ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Ran {
     running: i128,
@@ -193,7 +193,7 @@ fn each_hour_of(
 struct Summing<'k> {
     keys: &'k Keys,
     of: Vec<Option<Figures>>,
-    /// What ran, for each key; empty where no users are asked for.
+    /// Activity for each key; empty if no users are requested.
     ran: Vec<Ran>,
     /// Nothing of the bucket was read yet: jobs that run count, not only those that begin.
     is_first: bool,
@@ -216,7 +216,7 @@ impl Summing<'_> {
         Ok(())
     }
 
-    /// Whole months. Jobs that ran count in the first of them, where nothing of the bucket lies before.
+    /// Whole months. Running jobs count in the first one, if no part of the bucket is before it.
     fn months(&mut self, connection: &Connection, months: Range<i64>) -> Result<(), Error> {
         let counts = std::mem::take(&mut self.is_first).then_some(months.start);
         each_month(
@@ -301,7 +301,7 @@ impl Summing<'_> {
         }
     }
 
-    /// What it came to, by values; with those who ran anything, where they are asked for.
+    /// Totals by values; with the active users, if requested.
     fn end(mut self) -> Vec<Option<Figures>> {
         let ran = self.keys.all.iter().zip(&self.ran);
         for (asking, _) in ran.filter(|(_, ran)| **ran != Ran::default()) {

@@ -1,8 +1,8 @@
-//! How many jobs ran and how many waited, as snapshots show it: by whose they are and by buckets of time.
+//! Running and waiting jobs from snapshots: by owner and by time bucket.
 //!
-//! A snapshot says all there was at its moment, so that whoever is not in it had nothing; between two of them
-//! nothing is known. Each collector looks at moments of its own: what each saw stays apart until it is shown.
-//! Nothing here rounds.
+//! A snapshot is complete: an owner who is not in it had no jobs. Between two snapshots the state
+//! is unknown. Each collector has its own sampling times: their values are separate until they are
+//! shown. Nothing is rounded here.
 
 use super::super::super::Error;
 use super::super::super::counts::each;
@@ -12,18 +12,18 @@ use foldhash::{HashMap, HashMapExt as _};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
-/// Whose jobs a snapshot counts.
+/// Owner of jobs in a snapshot.
 #[derive(Clone, Copy, Debug)]
 pub struct Whose<'a> {
     /// The collector that looked.
     pub source: &'a str,
-    /// The format of what it sends.
+    /// The format of its data.
     pub format: &'a str,
     /// The machine.
     pub machine: &'a str,
-    /// What names the project, as the source has it.
+    /// The name of the project in the source.
     pub account: &'a str,
-    /// Whose jobs they are, as the source has it.
+    /// The name of the user in the source.
     pub login: &'a str,
     /// The project, as the mappings of that day have it.
     pub project: &'a str,
@@ -33,10 +33,11 @@ pub struct Whose<'a> {
     pub queue: &'a str,
 }
 
-/// Says under which values jobs count, one for each word that is asked for; none where they are not shown.
+/// Returns the values under which jobs count, one for each requested dimension; none if they are
+/// hidden.
 pub type Placed<'p> = dyn Fn(&Whose<'_>) -> Option<Vec<String>> + Send + 'p;
 
-/// What is asked for.
+/// The request.
 pub struct Sampling<'p> {
     /// The period and its buckets.
     pub grid: Grid,
@@ -64,14 +65,14 @@ impl Held {
     }
 }
 
-/// What one collector saw.
+/// Samples of one collector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Part {
     /// How often it looked.
     pub snapshots: u64,
-    /// What ran.
+    /// Running jobs.
     pub running: Held,
-    /// What waited.
+    /// Waiting jobs.
     pub queued: Held,
 }
 
@@ -147,7 +148,7 @@ pub fn first_snapshot(connection: &Connection) -> Result<Option<Timestamp>, Erro
     Ok(first.map(Timestamp))
 }
 
-/// Gives whose jobs snapshots count, each once, until the visitor has enough.
+/// Visits the owners of jobs in snapshots, each once, until the visitor is done.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -200,7 +201,7 @@ struct Keys {
     values: Vec<Vec<String>>,
 }
 
-/// The collectors whose snapshots count, by name, with their keys.
+/// The collectors with counted snapshots, by name, with their keys.
 fn keys(connection: &Connection, asked: &Sampling<'_>) -> Result<Vec<(Source, Keys)>, Error> {
     let mut found: HashMap<String, Keys> = HashMap::new();
     let mut places: HashMap<(String, Vec<String>), usize> = HashMap::new();
@@ -241,7 +242,7 @@ fn keys(connection: &Connection, asked: &Sampling<'_>) -> Result<Vec<(Source, Ke
 struct Seeing<'k> {
     keys: &'k Keys,
     looks: Looks,
-    /// What was seen by bucket and place among the values.
+    /// Samples by bucket and position among the values.
     rows: BTreeMap<(usize, usize), [Held; 2]>,
     buckets: BTreeMap<usize, Part>,
     total: Part,
@@ -319,7 +320,7 @@ impl<'k> Seeing<'k> {
         Ok(())
     }
 
-    /// Adds what it came to.
+    /// Adds the result.
     fn end(self, answer: &mut Sampled) {
         for ((bucket, place), [running, queued]) in self.rows {
             let Some(values) = self.keys.values.get(place) else {

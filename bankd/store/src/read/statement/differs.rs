@@ -1,4 +1,4 @@
-//! Why a statement does not add up: the first transaction whose entries do not say what they did.
+//! Finds the cause of a difference in a statement: the first transaction with inconsistent entries.
 
 use super::super::super::Error;
 use super::super::{money, past};
@@ -12,16 +12,16 @@ use rusqlite::{Connection, OptionalExtension};
 /// Steps of one allocation that are looked through, the newest.
 const STEPS_MAX: usize = 1_000_000;
 
-/// What does not add up.
+/// A difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Differs {
     /// On which allocation.
     pub allocation: Option<AllocationId>,
-    /// The transaction that does not say what it did.
+    /// The transaction with inconsistent entries.
     pub tx: i64,
     /// When it counts.
     pub at: Option<Timestamp>,
-    /// What is wrong, without names: `moved 5 of active money, and 7 of its amount`.
+    /// The error, without names: `moved 5 of active money, and 7 of its amount`.
     pub what: String,
 }
 
@@ -34,8 +34,8 @@ struct Step {
     active: i64,
 }
 
-/// Looks for the transaction by which an account's balances and movements differ; none where every
-/// entry says what it did, so that what a close kept is wrong.
+/// Finds the transaction by which an account's balances and movements differ; none if every entry
+/// is consistent, so that the stored close is wrong.
 ///
 /// # Errors
 /// If the store cannot be read.

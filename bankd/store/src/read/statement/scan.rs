@@ -1,4 +1,4 @@
-//! The journal's entries about somebody, forwards, a bounded number at a time.
+//! The journal's entries of an owner, forwards, a bounded number at a time.
 
 use super::super::super::{Error, codec};
 use super::super::{SCAN_MAX, journal};
@@ -9,7 +9,7 @@ use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 use std::collections::BTreeSet;
 
-/// Whose entries.
+/// Owner of the entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Whose {
     /// Everything on these accounts.
@@ -27,10 +27,10 @@ pub struct Movement {
     pub entry: i64,
     /// Its transaction.
     pub tx: i64,
-    /// What it is.
+    /// Its kind.
     pub kind: EntryKind,
-    /// What the first entry of its chain is: an opposite, and an opposite of that, belong to what was taken
-    /// back first.
+    /// The kind of the first entry of its chain: reversals, and reversals of reversals, belong to
+    /// the entry reversed first.
     pub root: EntryKind,
     /// On which account.
     pub account: AccountId,
@@ -40,13 +40,13 @@ pub struct Movement {
     pub at: Timestamp,
     /// When it is in the books: later than it counts where that was closed already.
     pub booked: Timestamp,
-    /// What it moved of active money.
+    /// The moved active money.
     pub active: i64,
-    /// What it moved on its allocation.
+    /// The change of its allocation's amount.
     pub amount: i64,
-    /// What it held, or gave back.
+    /// The change of its holds.
     pub held: i64,
-    /// It belongs to a usage row: a charge, or what gives one back.
+    /// It belongs to a usage row: a charge, or its reversal.
     pub is_use: bool,
     /// The instance that it is about.
     pub instance: Option<InstanceId>,
@@ -71,8 +71,8 @@ const COLUMNS: &str = "SELECT e.id, e.tx, e.account, e.kind, e.allocation, e.del
     FROM entry e JOIN tx t ON t.id = e.tx
     WHERE e.id >= ?1 AND e.id <= ?2 AND e.account IS NOT NULL ORDER BY e.id LIMIT ?3";
 
-/// Gives `visit` the entries from a number on, until it has enough or a bounded number was looked at.
-/// Says where the next question goes on; none at the end.
+/// Visits the entries from a number on, until the visitor is done or a bounded number was read.
+/// Returns the start of the next question; none at the end.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -101,7 +101,7 @@ pub fn scan(
     Ok(next.filter(|next| looked == most && *next <= frame.last))
 }
 
-/// Whether a row is about whom the statement is: before its texts are copied.
+/// Whether a row is in the scope of the statement: before its texts are copied.
 fn is_about(row: &Row<'_>, whose: &Whose) -> Result<bool, Error> {
     let account = AccountId(row.get(2)?);
     let names = |column: usize, name: &str| -> Result<bool, Error> {
@@ -115,7 +115,7 @@ fn is_about(row: &Row<'_>, whose: &Whose) -> Result<bool, Error> {
     })
 }
 
-/// What the first entry of a chain of opposites is.
+/// The kind of the first entry of a chain of reversals.
 fn root(connection: &Connection, entry: i64, kind: EntryKind) -> Result<EntryKind, Error> {
     let sql =
         "SELECT c.of, e.kind FROM correction c JOIN entry e ON e.id = c.of WHERE c.entry = ?1";
@@ -157,7 +157,7 @@ fn movement(connection: &Connection, row: &Row<'_>, frame: &Frame) -> Result<Mov
     })
 }
 
-/// What the scheduler calls what a movement is about.
+/// The scheduler's name of a movement's object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     /// Its id.
@@ -166,7 +166,7 @@ pub struct Object {
     pub kind: String,
 }
 
-/// The scheduler's object of a movement; none for what is about no work.
+/// The scheduler's object of a movement; none if it has no job.
 ///
 /// # Errors
 /// If the store cannot be read.

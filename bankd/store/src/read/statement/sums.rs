@@ -1,5 +1,5 @@
-//! Movements added up: under headings, by whom, and by account for the proof. What it keeps grows
-//! with accounts, people and a bit for each job, never with entries.
+//! Totals of movements: by heading, by person, and by account for the check. Memory grows with
+//! accounts, people and a bit for each job, never with entries.
 
 use super::{Frame, Movement, Reading, Readings};
 use bank_core::effects::EntryKind;
@@ -7,17 +7,17 @@ use bank_core::history::is_charge;
 use bank_core::ids::{AccountId, InstanceId};
 use std::collections::BTreeMap;
 
-/// People or projects that are told apart; the rest are one.
+/// Maximum number of listed people or projects; the rest are combined.
 const PARTS_MAX: usize = 10_000;
 /// Their name.
 const OTHERS: &str = "(others)";
 
-/// Which side of the statement a heading stands on.
+/// The side of the statement of a heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
-    /// What came in.
+    /// Increases.
     Credit,
-    /// What went out.
+    /// Decreases.
     Debit,
 }
 
@@ -32,7 +32,7 @@ pub enum Heading {
     Refunds,
     /// Windows that began.
     Activations,
-    /// Windows of allocations below zero that ended: what was owed on them is owed no more.
+    /// Windows of negative allocations that ended: their debt is cancelled.
     DebtsEnded,
     /// Billed.
     Charges,
@@ -40,7 +40,7 @@ pub enum Heading {
     Withdrawals,
     /// To other accounts.
     TransfersOut,
-    /// Windows that ended, less what was charged to them or given back afterwards.
+    /// Windows that ended, less later charges or refunds to them.
     Expiries,
     /// Gone with an allocation.
     Deletions,
@@ -72,8 +72,8 @@ impl Heading {
         }
     }
 
-    /// That of an entry; the kinds that move no active money are with what cannot differ. What puts
-    /// an expiry right after a late charge is about a job, and stands with the expiry.
+    /// The heading of an entry; kinds without active money use the one that cannot differ. A
+    /// correction of an expiry for a late charge has a job, and belongs to the expiry.
     fn of(kind: EntryKind, amount: i64, is_about_job: bool) -> Heading {
         match kind {
             EntryKind::Expire if amount > 0 && !is_about_job => Heading::DebtsEnded,
@@ -95,7 +95,7 @@ impl Heading {
         }
     }
 
-    /// The side that it stands on: its own, or that of the amount where it can be either.
+    /// Its side: fixed, or by the sign of the amount if both are possible.
     fn side(self, amount: i64) -> Side {
         match self {
             Heading::Deposits
@@ -111,7 +111,7 @@ impl Heading {
     }
 }
 
-/// What stands under one heading.
+/// Totals of one heading.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Group {
     /// The sum, signed.
@@ -123,27 +123,28 @@ pub struct Group {
     seen: Bits,
 }
 
-/// What one person, or one project, was charged.
+/// Charges of one person, or of one project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
     /// Jobs and reservations that were charged, each counted where it was met first.
     pub jobs: i64,
     /// Charged, less charges that were undone: below zero where one of an earlier period was.
     pub charged: i128,
-    /// Given back by refunds and amended records, less what of that was undone.
+    /// Refunds and reductions by amended records, less their reversals.
     pub refunded: i128,
 }
 
-/// What moved one account, for the proof.
+/// Movements of one account, for the check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
     /// Active money in the period.
     pub active: i128,
-    /// What counts before the start and was booked after it: it is in the balances of then.
+    /// Entries effective before the start and booked after it: the balances of the start contain
+    /// them.
     pub late_opening: i128,
     /// Likewise for the end.
     pub late_closing: i128,
-    /// Likewise of what was held at the end.
+    /// The same for the amount held at the end.
     pub late_held: i128,
 }
 
@@ -162,7 +163,7 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// Takes a movement of accounts in; says whether it lies in the period.
+    /// Adds a movement of accounts; returns whether it is in the period.
     pub fn take(&mut self, frame: &Frame, movement: &Movement, is_seen: bool) -> bool {
         let own = self.accounts.entry(movement.account).or_default();
         let active = i128::from(movement.active);
@@ -186,7 +187,7 @@ impl Sums {
         true
     }
 
-    /// Takes a use in, for a statement of a user or a machine; says whether it lies in the period and
+    /// Adds a use, for a statement of a user or a machine; returns whether it is in the period and
     /// moved money.
     pub fn take_use(&mut self, frame: &Frame, movement: &Movement) -> bool {
         if !frame.period.contains(movement.booked) || movement.amount == 0 {
@@ -237,13 +238,13 @@ impl Sums {
         own.map(|(_, group)| group.amount).sum()
     }
 
-    /// An account's reading at the start, without what came later.
+    /// An account's reading at the start, without later entries.
     pub fn opening(&self, frame: &Frame, account: AccountId) -> i128 {
         let late = self.moved(account).late_opening;
         reading(&frame.opening, account).amount - if frame.opening.is_kept { 0 } else { late }
     }
 
-    /// An account's reading at the end, without what came later.
+    /// An account's reading at the end, without later entries.
     pub fn closing(&self, frame: &Frame, account: AccountId) -> Reading {
         let mut reading = reading(&frame.closing, account);
         if !frame.closing.is_kept {
@@ -254,8 +255,8 @@ impl Sums {
         reading
     }
 
-    /// The accounts whose movements do not lead from one end to the other, with what the movements
-    /// lead to.
+    /// The accounts whose movements do not lead from one end to the other, with the result of the
+    /// movements.
     pub fn differing<'a>(
         &'a self,
         frame: &'a Frame,
@@ -268,7 +269,7 @@ impl Sums {
         accounts.into_iter().filter_map(led)
     }
 
-    /// What moved an account.
+    /// Movements of an account.
     pub fn moved(&self, account: AccountId) -> Moved {
         self.accounts.get(&account).copied().unwrap_or_default()
     }
@@ -286,7 +287,7 @@ struct Bits {
 }
 
 impl Bits {
-    /// Adds a number; says whether it is new.
+    /// Adds a number; returns whether it is new.
     fn add(&mut self, id: InstanceId) -> bool {
         let number = usize::try_from(id.0).unwrap_or_default();
         let (word, bit) = (number / 64, 1_u64 << (number % 64));
