@@ -1,4 +1,4 @@
-//! `[approval]`: above which amounts somebody else has to approve.
+//! `[approval]`: amounts above which a second person must approve.
 
 use bank_core::amount::{Amount, Precision};
 use bank_core::directory;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Approval {
-    /// Of deposits, and of what a cycle gives each time; a decimal, empty for never.
+    /// For deposits, and for the credit of each cycle; a decimal, empty for never.
     pub deposit: String,
     /// Of withdrawals.
     pub withdraw: String,
@@ -19,7 +19,7 @@ pub struct Approval {
     pub refund: String,
     /// Of adjustments, up or down.
     pub adjust: String,
-    /// Of new credit limits, and of what one grows by.
+    /// For new credit limits, and for increases of one.
     pub credit_limit: String,
     /// Seconds in which a proposal can be approved, 60 to 31,536,000.
     pub keep_s: i64,
@@ -58,7 +58,7 @@ impl Approval {
         }
     }
 
-    /// Refuses what is no amount.
+    /// Rejects invalid amounts.
     pub(super) fn check(&self) -> Result<(), String> {
         for (key, text) in [
             ("deposit", &self.deposit),

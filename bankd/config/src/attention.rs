@@ -1,4 +1,4 @@
-//! What is watched for attention, `[attention]`; who is told of it stands in `deliver`.
+//! `[attention]`: thresholds of alerts. The targets are in `deliver`.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub struct Attention {
     pub on: bool,
     /// Seconds from one look to the next, 1 to 86,400.
     pub every_s: i64,
-    /// Percent used of what an account was given: 1 to 1,000, at most 16 of them.
+    /// Percent used of the allocated amount: 1 to 1,000, at most 16 values.
     pub used: Vec<i64>,
     /// Percent points below a threshold at which it clears, 0 to 100.
     pub used_clear: i64,
@@ -36,7 +36,7 @@ pub struct Attention {
     pub lien_stuck_s: i64,
     /// Collectors that are silent.
     pub collector_silent: bool,
-    /// What is told at once also to those who get a digest: a kind, or `used:95`, `expiring:0`.
+    /// Events sent immediately also to targets with a digest: a kind, or `used:95`, `expiring:0`.
     pub urgent: Vec<String>,
     /// When digests are made each day, `HH:MM` in UTC.
     pub digest_at: String,
@@ -118,7 +118,7 @@ impl Attention {
         Some(number(hour, 24)? * 60 + number(minute, 60)?)
     }
 
-    /// What is watched, as the rules know it.
+    /// The thresholds in the form of the rules.
     pub fn rules(&self) -> Rules {
         let mut rules = Rules::new();
         if !self.on {

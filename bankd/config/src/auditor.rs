@@ -11,10 +11,10 @@ use super::{AuditorAccess, AuditorMetrics, AuditorTls};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Auditor {
-    /// Address and port without TLS; empty for none; port 0 picks a free one. Off loopback no money
-    /// moves for what comes here (decisions.md 30).
+    /// Address and port without TLS; empty for none; port 0 picks a free one. Requests that do not
+    /// arrive on loopback move no money (decisions.md 30).
     pub listen: String,
-    /// The collector as which its records are known, 1 to 256 bytes.
+    /// The collector name of its records, 1 to 256 bytes.
     pub source: String,
     /// The machine of all records; empty: as each record's site names it, else the only one.
     pub machine: String,
@@ -34,9 +34,9 @@ pub struct Auditor {
     pub user_keys: Vec<String>,
     /// The listener for callers with a certificate.
     pub tls: AuditorTls,
-    /// What they may do.
+    /// Permissions of clients.
     pub access: AuditorAccess,
-    /// Whose figures the metrics have.
+    /// Labels with separate metrics.
     pub metrics: AuditorMetrics,
 }
 

@@ -1,18 +1,18 @@
-//! `[auditor.tls]` and `[auditor.access]`: AUDITOR's routes with certificates, and who may do what
-//! there (`auditor-api.md` 8).
+//! `[auditor.tls]` and `[auditor.access]`: AUDITOR's routes with certificates, and the permissions
+//! of each certificate (`auditor-api.md` 8).
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 
-/// The word in a list that stands for every certificate of the CA.
+/// List entry that matches every certificate of the CA.
 pub const EVERYBODY: &str = "*";
 /// Most names in a list, and most values of a key.
 const NAMES_MAX: usize = 1000;
-/// Most readers who do not see everything: each has its own figures in the metrics.
+/// Maximum number of restricted readers: each has its own figures in the metrics.
 const READERS_MAX: usize = 64;
-/// Most keys that say what a reader sees.
+/// Maximum number of keys that restrict a reader.
 const KEYS_MAX: usize = 16;
 /// Longest name, key or value in bytes.
 const WORD_MAX: usize = 1024;
@@ -77,18 +77,19 @@ impl AuditorTls {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AuditorAccess {
-    /// Who may look at records.
+    /// Certificates with read access to records.
     pub read: Vec<String>,
-    /// Who may add and close them.
+    /// Certificates that may add and close records.
     pub write: Vec<String>,
-    /// Who may look at the metrics.
+    /// Certificates with access to the metrics.
     pub metrics: Vec<String>,
-    /// What a reader sees, where it is not everything: meta keys with their values, by reader.
+    /// Records visible to a restricted reader: meta keys with their values, by reader.
     pub data: BTreeMap<String, BTreeMap<String, Vec<String>>>,
 }
 
 impl AuditorAccess {
-    /// Names that can be names, readers who may read, and at least one caller for a listener.
+    /// Checks that names are valid, that restricted readers have read access, and that a listener
+    /// has a caller.
     pub(super) fn check(&self, tls: &AuditorTls) -> Result<(), String> {
         for (key, names) in [
             ("read", &self.read),
@@ -141,7 +142,7 @@ impl AuditorAccess {
     }
 }
 
-/// `[auditor.metrics]`: the meta keys whose values have figures of their own; empty for none.
+/// `[auditor.metrics]`: the meta keys with separate figures per value; empty for none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AuditorMetrics {

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 pub struct Backup {
     /// Hours between backups that the daemon makes, 0 to 8,760; 0 for none.
     pub every_h: i64,
-    /// The folder of backups; a relative one lies in the data directory.
+    /// The folder of backups; a relative path starts at the data directory.
     pub folder: String,
     /// The newest backups that are kept, 0 to 10,000; 0 for all.
     pub keep: usize,
-    /// Days after which a backup goes, 0 to 36,500; 0 for never. The newest always stays.
+    /// Days after which a backup is removed, 0 to 36,500; 0 for never. The newest one remains.
     pub keep_days: i64,
     /// Copy the secrets too.
     pub with_keys: bool,

@@ -41,7 +41,7 @@ impl DataDir {
         self.0.join("bankd.sock")
     }
 
-    /// What is known of the backup made last.
+    /// File with the data of the last backup.
     pub fn last_backup(&self) -> PathBuf {
         self.0.join("backup.json")
     }
@@ -60,7 +60,7 @@ impl DataDir {
 /// The lock of a directory: one daemon, or one `init`, at a time.
 ///
 /// # Errors
-/// If somebody else holds it.
+/// If another process holds it.
 pub fn lock(data: &DataDir) -> Result<File> {
     let path = data.lock();
     let mut options = OpenOptions::new();

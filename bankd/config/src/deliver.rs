@@ -1,4 +1,4 @@
-//! Who is told what wants attention: `[[deliver]]`, any number of them up to a limit.
+//! `[[deliver]]`: targets of notifications, any number up to a limit.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -17,38 +17,38 @@ const STAFF_MAX: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Deliver {
-    /// Its name, `[a-z0-9_-]{1,32}`: what the outbox remembers it by.
+    /// Its name, `[a-z0-9_-]{1,32}`: its key in the outbox.
     pub name: String,
     /// How.
     pub by: DeliverWord,
-    /// The kinds that are told; empty for all.
+    /// The kinds of events to send; empty for all.
     pub kinds: Vec<String>,
     /// `command`: program and arguments; `sendmail`: the program alone.
     pub command: Vec<String>,
     /// `webhook`: `https://HOST[:PORT]/PATH`, or `http://` to a loopback address.
     pub url: String,
-    /// `webhook`: the file of the secret that signs, 16 to 4,096 bytes; relative paths lie in the
+    /// `webhook`: the file of the signing secret, 16 to 4,096 bytes; a relative path starts at the
     /// data directory.
     pub secret: String,
     /// `webhook`: the CAs that may have signed the certificate of an `https` address, PEM.
     pub ca: String,
     /// `sendmail`: the sender.
     pub from: String,
-    /// `sendmail`: who gets a copy of everything.
+    /// `sendmail`: addresses that receive a copy of everything.
     pub staff: Vec<String>,
-    /// Whether only what is urgent is told at once, and the rest once a day; without it mail is, and
-    /// nobody else.
+    /// Whether only urgent events are sent immediately, and the rest once a day. The default is
+    /// true for mail, and false for others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<bool>,
-    /// Whether what wants attention is told here; else only reports that name it (`folder`: never).
+    /// Whether alerts are sent here; else only reports that name it (`folder`: never).
     pub attention: bool,
-    /// `folder`: where reports lie; a relative one lies in the data directory.
+    /// `folder`: the folder of reports; a relative path starts at the data directory.
     pub folder: String,
     /// `folder`: the mode of their files, such as `0640`.
     pub mode: String,
     /// `folder`: the newest files of each report that stay, 0 to 100,000; 0 for all.
     pub keep: usize,
-    /// `sendmail`: whether members of a project are told by the addresses of their users.
+    /// `sendmail`: whether members of a project receive mail, at the addresses of their users.
     pub members: bool,
     /// Seconds that one attempt may take, 1 to 300.
     pub timeout_s: u64,
@@ -62,7 +62,7 @@ pub struct Deliver {
     pub give_up_days: i64,
 }
 
-/// How somebody is told.
+/// Kind of delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeliverWord {
@@ -121,7 +121,7 @@ impl WebAddress {
     /// Reads an address.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The reason why it is invalid.
     pub fn read(text: &str) -> Result<Self, String> {
         let (tls, rest) = if let Some(rest) = text.strip_prefix("https://") {
             (true, rest)
@@ -169,7 +169,7 @@ impl WebAddress {
 }
 
 impl Deliver {
-    /// The kinds that are told; empty for all.
+    /// The kinds of events to send; empty for all.
     pub fn kinds(&self) -> Vec<AttentionKind> {
         let words = self.kinds.iter();
         words
@@ -238,12 +238,12 @@ impl Deliver {
         }
     }
 
-    /// Whether it is told what wants attention.
+    /// Whether it receives alerts.
     pub fn is_told_events(&self) -> bool {
         self.attention && self.by != DeliverWord::Folder
     }
 
-    /// Whether it gets a digest each day, and at once only what is urgent.
+    /// Whether it receives a daily digest, and only urgent events immediately.
     pub fn gets_digest(&self) -> bool {
         let by_mail = self.by == DeliverWord::Sendmail;
         self.is_told_events() && self.digest.unwrap_or(by_mail)
@@ -253,7 +253,7 @@ impl Deliver {
     pub fn file_mode(&self) -> Option<u32> {
         let digits = self.mode.len() <= 5 && self.mode.bytes().all(|b| b.is_ascii_digit());
         let mode = u32::from_str_radix(&self.mode, 8).ok().filter(|_| digits)?;
-        // The owner writes it, and nobody runs it.
+        // Writable by the owner, and executable by no user.
         (mode & 0o600 == 0o600 && mode & !0o666 == 0).then_some(mode)
     }
 
@@ -296,8 +296,8 @@ impl Deliver {
     }
 }
 
-/// Whether a text may stand as an address in the head of a mail: nothing in it could begin another
-/// address, another header or an option.
+/// Whether a text is safe as an address in a mail header: it cannot start another address, another
+/// header or an option.
 pub fn is_address(text: &str) -> bool {
     let Some((local, domain)) = text.split_once('@') else {
         return false;

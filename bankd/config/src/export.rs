@@ -1,4 +1,4 @@
-//! `[export]`: what exports say of the site, where their formats want it.
+//! `[export]`: data of the site for export formats.
 
 use std::collections::BTreeMap;
 
@@ -20,23 +20,24 @@ pub struct Export {
     /// The benchmark by which processors are worth something: `HEPscore23`, `hepspec` or `si2k`; empty
     /// for none.
     pub benchmark: String,
-    /// What one processor is worth by it, a decimal above 0.
+    /// The benchmark score of one processor, a decimal above 0.
     pub benchmark_value: String,
-    /// Whether processor time that nobody stated is wall time × processors where a format demands it.
+    /// Whether unknown processor time is wall time × processors if a format requires it.
     pub assume_full_cpu: bool,
-    /// The virtual organisation of a project; `*` stands for its name.
+    /// The virtual organisation of a project; `*` is replaced by its name.
     pub vo: String,
     /// Those of single projects: `project=vo`.
     pub vos: Vec<String>,
     /// The national currency of costs, ISO 4217, such as `EUR`; empty for none.
     pub billing_currency: String,
-    /// What a credit costs in it, a decimal not below 0; empty for nothing said.
+    /// The price of a credit in this currency, a decimal not below 0; empty for none.
     pub credit_price: String,
-    /// Whether costs tell users and names of jobs.
+    /// Whether costs contain users and names of jobs.
     pub focus_names: bool,
-    /// What an hour of a service unit of pods costs: `kind=rate`, or `month kind=rate` from a month on.
+    /// The price of an hour of a pod service unit: `kind=rate`, or `month kind=rate` from a month
+    /// on.
     pub su_rates: Vec<String>,
-    /// What GPU a node has, where its labels do not say: `node=type`.
+    /// The GPU type of a node, if its labels do not contain it: `node=type`.
     pub gpu_nodes: Vec<String>,
 }
 
@@ -142,12 +143,12 @@ impl Export {
         Ok(())
     }
 
-    /// What a credit costs; none where nothing is set.
+    /// The price of a credit; none if not set.
     pub fn price(&self) -> Option<Decimal> {
         Decimal::parse(&self.credit_price).filter(|price| !price.is_negative())
     }
 
-    /// What service units of pods cost.
+    /// The prices of pod service units.
     pub fn su_rates(&self) -> Rates {
         // They were read when the settings were.
         Rates::read(&self.su_rates).unwrap_or_default()
@@ -163,7 +164,7 @@ impl Export {
         pairs.map(named).collect()
     }
 
-    /// What one processor is worth; none where nothing is set.
+    /// The benchmark score of one processor; none if not set.
     pub fn benchmark(&self) -> Option<Benchmark> {
         let value = Decimal::parse(&self.benchmark_value)?.billionths();
         (value > 0).then(|| Benchmark {
@@ -172,7 +173,7 @@ impl Export {
         })
     }
 
-    /// What projects are called as virtual organisations.
+    /// The virtual organisations of projects.
     pub fn vo(&self) -> Vo {
         let pairs = self.vos.iter().filter_map(|pair| pair.split_once('='));
         let named = |(project, vo): (&str, &str)| (project.trim().to_owned(), vo.trim().to_owned());

@@ -27,15 +27,15 @@ pub struct Follow {
     pub source: String,
     /// The file, absolute; its name may hold `%Y`, `%m`, `%d` and their like.
     pub path: String,
-    /// What the file is: a format of `bank import` whose records are lines.
+    /// The format of the file: a line-based format of `bank import`.
     pub format: String,
-    /// The machine of the records; empty: as they say, else the only one.
+    /// The machine of the records; empty: the one in the records, else the only one.
     pub machine: String,
     /// The columns of a file without a header line, by name.
     pub layout: String,
     /// The columns, one by one.
     pub columns: Vec<String>,
-    /// What stands between two columns; empty for the format's own.
+    /// The column separator; empty for the format's own.
     pub delimiter: String,
     /// The zone of times that name none.
     pub tz: String,
@@ -43,13 +43,13 @@ pub struct Follow {
     pub mapping: String,
     /// Grid Engine's complex of GPUs counts for each slot.
     pub gpus_per_slot: bool,
-    /// Leave out what ended before this time; empty: nothing.
+    /// Skip jobs that ended before this time; empty: none.
     pub since: String,
     /// Seconds between two looks at the file, 1 to 3,600.
     pub poll_s: u64,
     /// Seconds without a new line after which the last record counts as whole, 1 to 86,400.
     pub settle_s: i64,
-    /// Keep the lines as they came.
+    /// Keep the raw lines.
     pub raw: bool,
 }
 
@@ -75,7 +75,7 @@ impl Default for Follow {
 }
 
 impl Follow {
-    /// What errors call it.
+    /// Its name in error messages.
     fn called(&self) -> String {
         format!("follow {}", self.source)
     }
@@ -122,7 +122,7 @@ impl Follow {
                 return Err(told(key, format!("{value} is not in 1 to {most}")));
             }
         }
-        // The mapping file is read when the daemon starts; everything else can be told now.
+        // The mapping file is read when the daemon starts; everything else is checked now.
         let options = self.options(None).map_err(|why| format!("{name}: {why}"))?;
         match formats::named(&self.format).filter(|_| self.format != "csv") {
             Some(format) => (format.reader)(&options).map_err(|why| format!("{name}: {why}"))?,
@@ -186,18 +186,18 @@ impl Follow {
     }
 }
 
-/// What a format's files are like, for whoever reads them while they are written.
+/// Structure of a format's files, for reading them while they are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Records of one line or several; each part of the file can be read by itself.
     Lines,
     /// The same behind a beginning that a reader must have seen.
     Headed,
-    /// One document, or a folder of them: nothing is known before its end.
+    /// One document, or a folder of them: not readable before its end.
     Document,
 }
 
-/// The shape of a format. One that is not known here cannot be followed.
+/// The structure of a format. A format not listed here cannot be followed.
 pub fn shape(format: &str) -> Shape {
     match format {
         "sacct" | "csv" | "swf" => Shape::Headed,

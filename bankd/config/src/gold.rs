@@ -8,7 +8,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Most peers of the gateway: each whose address fits is tried when a message comes.
+/// Maximum number of peers of the gateway: each peer with a matching address is tried for a
+/// message.
 const MOST_PEERS: usize = 64;
 /// Connections of the gateway.
 const MOST_CONNECTIONS: usize = 1024;
@@ -21,8 +22,8 @@ const IDLE_S: (i64, i64) = (60, 31_536_000);
 pub struct Gold {
     /// Address and port of the gateway; empty for none; port 0 picks a free one.
     pub listen: String,
-    /// Connections of one address, 1 to 1,024; the gateway has 1,024, of which 256 have all the time of
-    /// the protocol, and of these one address has its share too.
+    /// Connections of one address, 1 to 1,024. The gateway has 1,024, of which 256 have the full
+    /// time limits of the protocol; one address has its share of these too.
     pub max_connections_each: usize,
     /// Seconds without a charge after which a reservation's instance closes, 60 to 31,536,000.
     pub reservation_idle: i64,
@@ -56,7 +57,7 @@ pub struct GoldPeer {
     /// Whether answers to it are signed.
     #[serde(default = "yes")]
     pub sign_answers: bool,
-    /// How a refusal for want of credits is told.
+    /// Form of a refusal for insufficient credits.
     #[serde(default)]
     pub no_funds: NoFundsWord,
 }
@@ -65,14 +66,14 @@ fn yes() -> bool {
     true
 }
 
-/// How a refusal for want of credits is told (`gold-wire.md` 4).
+/// Form of a refusal for insufficient credits (`gold-wire.md` 4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NoFundsWord {
     /// As the envelope's name asks for: `maui`, or anybody else.
     #[default]
     Auto,
-    /// So that every JFACTION of Maui takes it for what it is.
+    /// Every JFACTION of Maui recognises it correctly.
     Maui,
     /// In Gold's words.
     Gold,
@@ -84,7 +85,7 @@ impl Gold {
         if peer.key.is_empty() { name } else { &peer.key }
     }
 
-    /// Ranges, addresses, and no two peers that could not be told apart.
+    /// Checks ranges and addresses, and that peers are distinguishable.
     pub(super) fn check(&self) -> Result<(), String> {
         if !self.listen.is_empty() && self.listen.parse::<SocketAddr>().is_err() {
             return Err(format!(
@@ -143,8 +144,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// Whether an address lies in it. One of version 4 that arrived on a listener of version 6 is
-    /// what it is.
+    /// Whether it contains an address. An IPv4 address that arrived on an IPv6 listener is compared
+    /// as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
         let (own, own_width) = number(self.address);
         let (other, width) = number(address.to_canonical());

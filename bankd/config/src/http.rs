@@ -1,4 +1,4 @@
-//! `[http]`: where requests come in, and how many at once.
+//! `[http]`: listeners for requests, and the number of concurrent requests.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub struct Http {
     pub socket: bool,
     /// Largest body in bytes: 1 KiB to 1 MiB (decisions.md 26).
     pub body_limit: usize,
-    /// Requests under way at once, 1 to 65,536; more are told to come back.
+    /// Concurrent requests, 1 to 65,536; further ones are rejected with a retry time.
     pub concurrency: usize,
     /// Connections of each listener at once, 16 to 65,536; more wait.
     pub max_connections: usize,

@@ -1,4 +1,4 @@
-//! `[import]`: what usage files that are sent to the daemon may cost.
+//! `[import]`: limits of usage files sent to the daemon.
 
 use std::time::Duration;
 
@@ -65,14 +65,14 @@ impl Import {
     }
 }
 
-/// What imports may use.
+/// Limits of imports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImportLimits {
     /// Running imports.
     pub sessions: usize,
     /// Running imports of one client.
     pub per_client: usize,
-    /// Seconds that one may stand still, and that an ended one is kept for whoever asks again.
+    /// Seconds until an idle import is abandoned, and that the result of an ended one is kept.
     pub idle_s: i64,
     /// The longest file, in bytes without its compression.
     pub file_bytes: u64,
@@ -83,7 +83,7 @@ pub struct ImportLimits {
 }
 
 impl Config {
-    /// What imports may use.
+    /// Limits of imports.
     pub fn uploads(&self) -> ImportLimits {
         // A request that waits for a reader is answered before its own time is over.
         let third = Duration::from_secs(self.http.timeout_s) / 3;

@@ -1,8 +1,8 @@
 //! The settings: `bankd.toml`, then the environment `BANKD_SECTION_KEY`, then the ranges.
 //!
-//! Every setting has a default and every limit a range; what is misspelled is an error that names
-//! line and key, never silently a default. This and the rooms below it are the only ones that read
-//! the environment. Secrets are not settings: they are files in `keys/`.
+//! Every setting has a default and every limit a range. A misspelled key is an error with line and
+//! key, never silently a default. Only this module and its submodules read the environment. Secrets
+//! are not settings: they are files in `keys/`.
 
 pub mod data_dir;
 pub mod zones;
@@ -67,17 +67,17 @@ pub use words::{
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Where requests come in, and how many.
+    /// Listeners and limits of requests.
     pub http: Http,
-    /// What people on the socket may do.
+    /// Permissions of people on the socket.
     pub access: Access,
     /// The rules.
     pub ledger: Ledger,
     /// The scheduler's documents.
     pub nami: Nami,
-    /// Who steps in for an account that is short.
+    /// Fallback accounts for insufficient funds.
     pub fallback: Fallback,
-    /// What a charge does where money or time is not as it should be.
+    /// Charges with missing money or unusual time.
     pub charge: Charge,
     /// FILE records.
     pub file: File,
@@ -89,25 +89,25 @@ pub struct Config {
     /// Live files that are followed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub follow: Vec<Follow>,
-    /// What is watched for attention.
+    /// Thresholds of alerts.
     pub attention: Attention,
-    /// Who is told of it.
+    /// Targets of notifications.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deliver: Vec<Deliver>,
     /// Reports that the daemon makes.
     pub report: Report,
-    /// Which, when, and who gets them.
+    /// Reports with schedule and recipients.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scheduled_report: Vec<ScheduledReport>,
-    /// What is expected of collectors.
+    /// Expectations for collectors.
     pub sources: Sources,
     /// Usage files.
     pub import: Import,
     /// Signed checkpoints.
     pub checkpoint: Checkpoint,
-    /// What one client may ask.
+    /// Limits per client.
     pub limits: Limits,
-    /// What exports say of the site.
+    /// Data of the site for exports.
     pub export: Export,
     /// Copies of the bank.
     pub backup: Backup,
@@ -115,7 +115,7 @@ pub struct Config {
     pub log: Log,
     /// Signatures.
     pub auth: Auth,
-    /// What needs a second pair of eyes.
+    /// Amounts that need a second person's approval.
     pub approval: Approval,
     /// The Gold gateway.
     pub gold: Gold,
@@ -129,9 +129,9 @@ pub struct Config {
 pub struct Access {
     /// The system group whose members are admin on the socket; empty for none.
     pub admin_group: String,
-    /// Users of the socket who may speak as the scheduler.
+    /// Users of the socket with the scheduler role.
     pub scheduler_users: Vec<String>,
-    /// Users of the socket who may read everything.
+    /// Users of the socket with read access to everything.
     pub auditor_users: Vec<String>,
 }
 
@@ -155,7 +155,7 @@ pub struct Ledger {
     pub batch_max: usize,
     /// Whether the end of an allocation or the distance of its account decides first which pays.
     pub selection_order: OrderWord,
-    /// Liens lie only on allocations that last as long as they do.
+    /// Liens only use allocations that last as long as the lien.
     pub lien_require_cover: bool,
     /// No two allocations of an account may be usable at the same time.
     pub discrete_allocations: bool,
@@ -195,9 +195,9 @@ pub struct Nami {
     pub latin1_fallback: bool,
     /// The machine where neither document, query nor key names one.
     pub machine: String,
-    /// What `ChargeDuration` counts, for machines without a meaning of their own.
+    /// The meaning of `ChargeDuration`, for machines without a setting of their own.
     pub charge_duration: ChargeDurationWord,
-    /// What becomes of time that is reported beyond what can have been used (`nami.md` 1.4).
+    /// Treatment of reported time beyond the possible usage (`nami.md` 1.4).
     pub excess: ExcessWord,
     /// Bill the amount that a document asserts, where it does (`nami.md` 4.2).
     pub trust_asserted_amount: bool,
@@ -221,7 +221,7 @@ impl Default for Nami {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Fallback {
-    /// Who looks for money elsewhere (`nami.md` 5).
+    /// Who chooses the fallback account (`nami.md` 5).
     pub mode: FallbackWord,
 }
 
@@ -229,11 +229,11 @@ pub struct Fallback {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Charge {
-    /// Who covers what lien and free money do not (`ledger.md` 2.8).
+    /// Who pays the part that lien and free money do not cover (`ledger.md` 2.8).
     pub shortfall: ShortfallWord,
     /// Whether credits without a start date pay for usage from before their deposit.
     pub later_credits_pay: bool,
-    /// What becomes of a window that was billed before (decisions.md 8).
+    /// Treatment of a window that was already billed (decisions.md 8).
     pub overlap: OverlapWord,
 }
 
@@ -241,7 +241,7 @@ pub struct Charge {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct File {
-    /// The file; relative paths lie in the data directory; empty for off.
+    /// The file; a relative path starts at the data directory; empty for off.
     pub path: String,
     /// The form of the lines.
     pub dialect: DialectWord,
@@ -249,7 +249,7 @@ pub struct File {
     pub interim: bool,
     /// Add `QOS=`, `NODES=` and `AMOUNT=`.
     pub extended: bool,
-    /// What becomes of bytes that would break a reader (`usage-records.md` 4.3).
+    /// Treatment of bytes that would break a reader (`usage-records.md` 4.3).
     pub escape: EscapeWord,
     /// Written where there is no account.
     pub blank_account: String,
@@ -278,9 +278,9 @@ impl Default for File {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ggf {
-    /// The file; relative paths lie in the data directory; empty for off.
+    /// The file; a relative path starts at the data directory; empty for off.
     pub path: String,
-    /// Write a record for what changes after the close (`usage-records.md` 1.8).
+    /// Write a record for changes after the close (`usage-records.md` 1.8).
     pub adjustments: bool,
     /// When a line counts as written.
     pub fsync: FsyncWord,
@@ -310,7 +310,7 @@ impl Config {
     /// Reads the file, where there is one, and the environment.
     ///
     /// # Errors
-    /// One line: file and line, or the variable, then the key and what is wrong.
+    /// One line: file and line, or the variable, then the key and the error.
     pub fn load(path: &Path) -> Result<Self, String> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
@@ -324,7 +324,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Reads a text and an environment; `name` is what errors call the text.
+    /// Reads a text and an environment; `name` is the name of the text in errors.
     fn read(
         text: &str,
         name: &str,
@@ -342,7 +342,7 @@ impl Config {
         toml::to_string(self).unwrap_or_default()
     }
 
-    /// The limits' ranges, and what must not be empty.
+    /// Checks the limits' ranges, and required values.
     fn check(&self) -> Result<(), String> {
         let count = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
         for (key, value, least, most) in [
@@ -403,7 +403,7 @@ impl Config {
         })
     }
 
-    /// What the rules are told.
+    /// The policy for the rules.
     pub fn policy(&self) -> Policy {
         Policy {
             mode: self.ledger.mode.into(),
@@ -434,7 +434,7 @@ fn in_range(key: &str, value: i64, least: i64, most: i64) -> Result<(), String> 
     Err(format!("{key}: {value} is not in {least} to {most}"))
 }
 
-/// A word that stands in a line: never empty, never a line of its own.
+/// A label inside a line: never empty, and without line breaks.
 fn check_label(key: &str, value: &str) -> Result<(), String> {
     if (1..=64).contains(&value.len()) && !value.contains(char::is_control) {
         return Ok(());
@@ -478,7 +478,7 @@ pub fn scripts_file() -> PathBuf {
         .into()
 }
 
-/// A path of the settings: a relative one lies in the data directory; none for off.
+/// A path of the settings: a relative one starts at the data directory; none for off.
 pub fn path_in(data: &Path, setting: &str) -> Option<PathBuf> {
     (!setting.is_empty()).then(|| data.join(setting))
 }

@@ -1,4 +1,4 @@
-//! `[limits]`: what one client may ask of the daemon (decision 0065).
+//! `[limits]`: limits of one client's requests (decision 0065).
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub struct Limits {
     pub client: BTreeMap<String, ClientLimits>,
 }
 
-/// `[limits.client.NAME]`: what is absent is as for everybody.
+/// `[limits.client.NAME]`: an absent value is the general one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ClientLimits {
@@ -55,7 +55,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// What holds for a client: by the id of its key, else by its name, else as for everybody.
+    /// Limits of a client: by the id of its key, else by its name, else the general ones.
     pub fn of(&self, key: &str, client: &str) -> Bounds {
         let own = self.client.get(key).or_else(|| self.client.get(client));
         let own = own.copied().unwrap_or_default();

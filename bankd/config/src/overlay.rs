@@ -1,10 +1,10 @@
-//! The environment over the file, and errors that say where they are.
+//! Environment variables override the file; errors contain their position.
 
 use toml::{Table, Value};
 
 use super::Config;
 
-/// Puts `BANKD_SECTION_KEY` over what the file says. A list is written with commas.
+/// Applies `BANKD_SECTION_KEY` over the values of the file. List items are separated by commas.
 pub(super) fn apply(
     config: Config,
     environment: impl Fn(&str) -> Option<String>,
@@ -81,13 +81,13 @@ fn same_kind(default: &Value, text: &str) -> Option<Value> {
                 .filter(|item| !item.is_empty());
             Value::Array(items.map(|item| Value::String(item.to_owned())).collect())
         }
-        // A table has more than one value: it comes from the file.
+        // A table has more than one value: it can only be set in the file.
         Value::Table(_) => return None,
         _ => Value::String(text.to_owned()),
     })
 }
 
-/// What the parser says of a key or a table that is given again.
+/// The parser's message for a repeated key or table.
 const DUPLICATE: &str = "duplicate key";
 
 /// `bankd.toml line 3: concurency: unknown field …`
@@ -99,7 +99,7 @@ pub(super) fn located(name: &str, text: &str, error: &toml::de::Error) -> String
     let line = before.matches('\n').count() + 1;
     let source = text.lines().nth(line - 1).unwrap_or_default();
     if message == DUPLICATE {
-        // The file as it comes has every table already: a second one is the likeliest slip.
+        // The shipped file has every table already: a second one is the most likely mistake.
         let what = source.split('=').next().unwrap_or_default().trim();
         return format!("{name} line {line}: {what} appears above already: put all keys there");
     }

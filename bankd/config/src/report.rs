@@ -1,4 +1,4 @@
-//! `[report]`: the program that makes reports, and what power comes to.
+//! `[report]`: the report program, and power factors.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 pub struct Report {
     /// The program `bank`, by its absolute path; empty: that beside `bankd`, else in `/usr/bin`.
     pub program: String,
-    /// Watts of one processor, an exact decimal from 0 on; empty: not known.
+    /// Watts of one processor, an exact decimal from 0 on; empty: unknown.
     pub watts: String,
-    /// Grams of CO2 of a kilowatt-hour, an exact decimal from 0 on; empty: not known.
+    /// Grams of CO2 per kilowatt-hour, an exact decimal from 0 on; empty: unknown.
     pub co2_g_per_kwh: String,
     /// Those of machines that differ, by their names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -32,7 +32,7 @@ pub struct MachinePower {
 }
 
 impl Report {
-    /// What a processor of a machine takes, and what its power comes to.
+    /// Power of a processor of a machine, and its CO2 factor.
     pub fn factors(&self, machine: &str) -> Factors {
         let own = self.machine.get(machine);
         let known = |own: Option<&str>, usual: &str| {

@@ -17,9 +17,9 @@ const OPTION_MAX: usize = 1024;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ScheduledReport {
-    /// Its name, `[a-z0-9_-]{1,32}`: what its marks and its files are known by.
+    /// Its name, `[a-z0-9_-]{1,32}`: used for its marks and files.
     pub name: String,
-    /// What is made, a word of [`KINDS`].
+    /// The kind of report, a word of [`KINDS`].
     pub report: String,
     /// Options of that command of `bank`.
     pub options: Vec<String>,
@@ -27,9 +27,9 @@ pub struct ScheduledReport {
     pub every: PeriodWord,
     /// The zone of the periods, and of times shown.
     pub tz: String,
-    /// What kind of text is made.
+    /// The text format.
     pub form: FormWord,
-    /// Who gets it: names of `[[deliver]]`.
+    /// Recipients: names of `[[deliver]]`.
     pub deliver: Vec<String>,
     /// Mail addresses, where it goes to a `sendmail` target; empty: the target's staff.
     pub to: Vec<String>,
@@ -81,7 +81,7 @@ pub enum PeriodWord {
     Annually,
 }
 
-/// What is made of a report.
+/// Text format of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FormWord {
@@ -96,7 +96,7 @@ pub enum FormWord {
     Text,
 }
 
-/// What can be made.
+/// A kind of report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -113,7 +113,7 @@ pub struct Kind {
     pub zoned: bool,
     /// Whether it can be a page.
     pub page: bool,
-    /// Whether it does something, so that there need be nobody who gets its text.
+    /// Whether it performs an action, so that recipients are optional.
     pub acts: bool,
 }
 
@@ -128,7 +128,7 @@ const fn kind(word: &'static str, words: &'static [&'static str]) -> Kind {
     }
 }
 
-/// Every kind of report, and what else is done by the calendar.
+/// Every kind of report, and other scheduled actions.
 pub const KINDS: &[Kind] = &[
     Kind {
         zoned: true,
@@ -230,7 +230,7 @@ impl FormWord {
         }
     }
 
-    /// What a file of it ends in.
+    /// The extension of its files.
     pub fn ending(self) -> &'static str {
         match self {
             FormWord::Text => "txt",
@@ -240,7 +240,7 @@ impl FormWord {
 }
 
 impl ScheduledReport {
-    /// What it is; none where the settings name nothing that there is.
+    /// Its kind; none if the settings name an unknown one.
     pub fn kind(&self) -> Option<&'static Kind> {
         KINDS.iter().find(|kind| kind.word == self.report)
     }
@@ -283,7 +283,7 @@ impl ScheduledReport {
         self.check_targets(config, kind)
     }
 
-    /// What the daemon says itself is no option.
+    /// Options that the daemon sets itself are rejected.
     fn check_options(&self) -> Result<(), String> {
         const OURS: [&str; 16] = [
             "--from",
@@ -406,7 +406,7 @@ impl Config {
     }
 }
 
-/// What is wrong with a definition, so that [`located`] finds its place.
+/// An error of a definition, in the form that [`located`] finds.
 pub fn of_number(number: usize, name: &str, why: &str) -> String {
     let name = if name.is_empty() {
         ""

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::words::{DialectWord, EscapeWord, FormatWord, FsyncWord};
 use super::{Config, File, Ggf};
 
-/// What the bank itself keeps in its directory (decisions.md 4), beside `keys`.
+/// The bank's own files in its directory (decisions.md 4), beside `keys`.
 const OWN: [&str; 6] = [
     "bank.db",
     "bank.db-shm",
@@ -26,11 +26,11 @@ pub const SINKS_MAX: usize = 16;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Sink {
-    /// Its name, `[a-z0-9_-]{1,32}`; what the bank remembers of a file it remembers by this name.
+    /// Its name, `[a-z0-9_-]{1,32}`; the key of the stored state of its file.
     pub name: String,
-    /// What its lines are.
+    /// The format of its lines.
     pub format: FormatWord,
-    /// The file; relative paths lie in the data directory.
+    /// The file; a relative path starts at the data directory.
     pub path: String,
     /// The form of FILE lines.
     pub dialect: DialectWord,
@@ -38,13 +38,13 @@ pub struct Sink {
     pub interim: bool,
     /// FILE: add `QOS=`, `NODES=` and `AMOUNT=`.
     pub extended: bool,
-    /// FILE: what becomes of bytes that would break a reader.
+    /// FILE: treatment of bytes that would break a reader.
     pub escape: EscapeWord,
     /// FILE: written where there is no account.
     pub blank_account: String,
     /// FILE: written where there is no user.
     pub blank_user: String,
-    /// GGF: a record for what changes after the close.
+    /// GGF: a record for changes after the close.
     pub adjustments: bool,
     /// When a line counts as written.
     pub fsync: FsyncWord,
@@ -89,7 +89,7 @@ impl Sink {
         toml::to_string(self).unwrap_or_default()
     }
 
-    /// The settings of a text; none where this version does not know it, or it names no sink.
+    /// The settings of a text; none if this version does not recognise it, or it names no sink.
     pub fn read(text: &str) -> Option<Self> {
         let sink: Option<Self> = toml::from_str(text).ok();
         sink.filter(|sink| !sink.name.is_empty())
@@ -199,7 +199,7 @@ impl Config {
     }
 }
 
-/// Whether a path is that of something the bank lives on (decisions.md 4), wherever the bank is.
+/// Whether a path belongs to the bank itself (decisions.md 4), for any data directory.
 fn is_own(path: &Path) -> bool {
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     path.starts_with("keys") || OWN.contains(&name)

@@ -1,4 +1,4 @@
-//! What is expected of collectors: `[sources]`.
+//! `[sources]`: expectations for collectors.
 
 use bank_core::time::TEN_YEARS_S;
 use serde::{Deserialize, Serialize};

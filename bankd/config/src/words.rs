@@ -1,4 +1,4 @@
-//! Settings that are one of a few words, and what they mean to the rooms that act on them.
+//! Settings with a fixed set of words, and the types that they select.
 
 use bank_core::directory::{FallbackMode, SelectionOrder};
 use bank_core::exact::Rounding;
@@ -44,7 +44,7 @@ pub enum OrderWord {
     HierarchyFirst,
 }
 
-/// The word of what a document's `ChargeDuration` counts.
+/// Meaning of a document's `ChargeDuration`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the words of bank_core::model::ChargeDuration")]
@@ -54,7 +54,7 @@ pub enum ChargeDurationWord {
     Cumulative,
 }
 
-/// The word of a policy about what cannot have been used.
+/// Policy for impossible usage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the words of bank_core::terms::Excess")]
@@ -130,7 +130,7 @@ pub enum EscapeWord {
     Reject,
 }
 
-/// What the lines of a record file are.
+/// Line format of a record file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FormatWord {
@@ -145,14 +145,14 @@ pub enum FormatWord {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// What someone must act on.
+    /// Conditions that a person must act on.
     Error,
-    /// And what will be tried again.
+    /// Also failures that are retried.
     Warn,
     /// And one line per command.
     #[default]
     Info,
-    /// And what helps to find a fault.
+    /// Also details for finding a fault.
     Debug,
     /// And everything else.
     Trace,

@@ -1,7 +1,7 @@
 //! Time zones as lists of changes, for rates with hours: the core has no zones (decisions.md 2).
 //!
-//! The only user of the zone tables. They are asked once, when a rate is set; what they said is kept
-//! with the rate, so that a later table changes no price of the past (decision 0015).
+//! The only user of the zone tables. A zone is resolved once, when a rate is set; the result is
+//! kept with the rate, so that a later table changes no past price (decision 0015).
 
 use bank_core::calendar::Zone;
 use bank_core::time::Timestamp;

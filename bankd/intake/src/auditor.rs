@@ -1,5 +1,5 @@
-//! Records of AUDITOR's clients as usage (`auditor-api.md` 2 and 9): what a body means, what a record
-//! does to the ledger, and bodies that were kept aside, taken in again.
+//! Records of AUDITOR's clients as usage (`auditor-api.md` 2 and 9): parsing of bodies, ledger
+//! commands of records, and retries of quarantined bodies.
 //!
 //! Nothing here serves a route: that is the business of the module `auditor`.
 
@@ -18,7 +18,7 @@ use super::Feed;
 use money::Known;
 use record::{Added, Refused, Updated};
 
-/// What a route does.
+/// Action of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     One,
@@ -27,7 +27,7 @@ pub enum Act {
 }
 
 impl Act {
-    /// What the route of this name does.
+    /// The action of the route with this name.
     pub(crate) fn of(place: &str) -> Option<Self> {
         let all = [Self::One, Self::Many, Self::End];
         all.into_iter().find(|act| act.place() == place)
@@ -58,7 +58,7 @@ pub fn understood(act: Act, bytes: &[u8]) -> Result<Understood, Refused> {
     }
 }
 
-/// What the ledger is asked about a record.
+/// A record as input for the ledger.
 pub fn known(record: &Added) -> Known<'_> {
     Known {
         record_id: &record.record_id,
@@ -70,7 +70,7 @@ pub fn known(record: &Added) -> Known<'_> {
     }
 }
 
-/// A record of somebody as it is stored, with what it does.
+/// A record in stored form, with its command.
 pub fn gathered(record: Added, creator: &str, work: Work, renew_at: Option<i64>) -> Gathered {
     Gathered {
         row: RecordRow {
@@ -122,7 +122,7 @@ pub fn close(head: &str, stop: Option<i64>, runtime: Option<i64>, said: &mut Vec
     said.push(b'}');
 }
 
-/// As what records come in that somebody sends.
+/// Import settings for the records of a client.
 pub fn feed(settings: &config::Auditor, caller: Caller, request_id: &str) -> Feed {
     Feed {
         source: settings.source.clone(),
@@ -135,7 +135,7 @@ pub fn feed(settings: &config::Auditor, caller: Caller, request_id: &str) -> Fee
     }
 }
 
-/// What conditions look at in a stored head.
+/// Fields of a stored head that conditions use.
 pub fn looked(head: &str) -> serde_json::Result<Looked> {
     let mut text = String::with_capacity(head.len() + 1);
     text.push_str(head);

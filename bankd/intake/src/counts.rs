@@ -1,4 +1,4 @@
-//! What a snapshot showed as the store keeps it.
+//! Snapshots in the store's form.
 
 use bank_core::directory::Directory;
 use bank_core::mapping::Naming;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use super::Feed;
 use super::report::{machine, namespace, text};
 
-/// The counts of a snapshot for whom they are: as the source names them, and as the mappings of today do.
+/// The counts of a snapshot by owner: with the source's names, and with the current mappings.
 pub(super) fn snapshot(counts: Counts, feed: &Feed, directory: &Directory) -> Snapshot {
     let machine = machine(None, feed, directory);
     let nothing = BTreeMap::new();

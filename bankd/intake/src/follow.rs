@@ -1,10 +1,10 @@
 //! Live accounting files, read as they are written (`collectors.md` 0.3).
 //!
-//! Each `[[follow]]` of the settings is a thread with a tracker: it finds its file, takes what was
-//! written since, and keeps how far it is in the transaction of the records, so that neither a restart
-//! nor a crash loses or doubles one. A file is followed through rotation, compression, copies and
-//! truncation by what was read of it, not by its name: every file that rotation leaves after the first start
-//! is read, and what is left out is listed. One that cannot be read holds up no other.
+//! Each `[[follow]]` section is a thread with a tracker. It finds its file, reads new data, and
+//! stores its position in the transaction of the records, so that neither a restart nor a crash
+//! loses or doubles a record. A file is recognised by its contents, not its name, through rotation,
+//! compression, copies and truncation. Every rotated file after the first start is read, and
+//! skipped files are listed. An unreadable file does not block others.
 
 mod board;
 mod input;

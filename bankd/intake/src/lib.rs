@@ -1,8 +1,7 @@
-//! Takes what readers found into the bank: a portion of records after the other, each in one database
-//! transaction.
+//! Imports the records of readers: one portion after the other, each in one database transaction.
 //!
-//! Blocking: it runs in a thread of its own. It never reads a file and never decides about money; what
-//! it cannot give to the ledger goes into the quarantine.
+//! Blocking: it runs in a thread of its own. It never reads a file and never decides about money;
+//! records that the ledger cannot take go into the quarantine.
 
 pub mod follow;
 pub mod uploads;
@@ -34,8 +33,8 @@ use bankd_store::{FollowMark, QuarantineRow, digest};
 /// Jobs in one transaction while others have commands: so few that they hardly wait for it.
 const BESIDE: usize = 100;
 
-/// How many chunks stay so short after the last command of others: who asks every few milliseconds has
-/// none under way most of the time.
+/// Number of short chunks after the last command of another client: a client with a request every
+/// few milliseconds has none in progress most of the time.
 const CALM: u32 = 64;
 
 /// Portions under way at once where the bank is an intake's alone: a commit holds the writer for some
@@ -45,33 +44,33 @@ const AHEAD: usize = 3;
 /// Uses that are commands of their own and go into one database transaction together.
 const ALONE: usize = 64;
 
-/// What is taken in, and for whom.
+/// Options of an import.
 #[derive(Clone, Debug)]
 pub struct Feed {
     /// The collector, such as `slurm:colony`: part of a record's identity.
     pub source: String,
     /// The format of its input; empty for none.
     pub format: String,
-    /// The machine that the records are of; none where each says it, else the only one is meant.
+    /// The machine of the records; none if each record names it, or there is only one.
     pub machine: Option<String>,
-    /// Who gives them.
+    /// The caller.
     pub caller: Caller,
     /// The request's id.
     pub request_id: String,
     /// Decide, and write nothing.
     pub dry_run: bool,
-    /// Keep the lines as they came.
+    /// Keep the raw lines.
     pub keep_raw: bool,
 }
 
-/// What an intake came to.
+/// Result of an import.
 #[derive(Clone, Debug)]
 pub struct Taken {
-    /// What was read.
+    /// Summary of the input.
     pub summary: ImportSummary,
-    /// What became of the jobs: `charged`, `kept`, `duplicate`, `refused`, …
+    /// Outcomes of the jobs: `charged`, `kept`, `duplicate`, `refused`, …
     pub outcomes: BTreeMap<String, u64>,
-    /// What went into the quarantine.
+    /// Number of records in the quarantine.
     pub quarantined: u64,
 }
 
@@ -128,8 +127,8 @@ impl Intake {
         }
     }
 
-    /// The bank is this intake's alone: nobody waits for the writer between two portions. Before the
-    /// first record.
+    /// This import has exclusive access to the bank: no client waits between two portions. Call it
+    /// before the first record.
     pub fn has_bank_alone(&mut self) {
         self.ahead = AHEAD;
     }
@@ -139,16 +138,16 @@ impl Intake {
         self.summary = Summary::by_day();
     }
 
-    /// Whose records come next.
+    /// The file of the following records.
     pub fn place(&mut self, file: &str) {
         self.file = Arc::from(file);
         self.summary.begin(file);
     }
 
-    /// Takes a record in; gives what waits to the ledger once it is a chunk.
+    /// Adds a record; sends the pending ones to the ledger once they are a chunk.
     ///
     /// # Errors
-    /// If the store fails or the daemon is going down: what waited is not in the bank.
+    /// If the store fails or the daemon is stopping: pending records are not in the bank.
     pub fn take(&mut self, record: Record) -> io::Result<()> {
         self.summary.take(&record)?;
         let counts = record.counts;
@@ -202,14 +201,14 @@ impl Intake {
         Ok(())
     }
 
-    /// Says how far a followed file is: kept in the transaction of what was taken so far.
+    /// Sets the position of a followed file: stored in the transaction of the records so far.
     pub fn mark(&mut self, mark: FollowMark) {
         let marks = &mut self.waiting.marks;
         marks.retain(|known| known.path != mark.path);
         marks.push(mark);
     }
 
-    /// Gives to the ledger what waits, and waits until it is durable.
+    /// Sends pending records to the ledger, and waits until they are durable.
     ///
     /// # Errors
     /// If the store fails or the daemon is going down: nothing of it is in the bank, and it is gone
@@ -223,8 +222,8 @@ impl Intake {
         Ok(())
     }
 
-    /// Gives to the ledger what waits, once there is room: where others have commands, the portion
-    /// before it has landed.
+    /// Sends pending records to the ledger, once there is room: while other clients have commands,
+    /// the previous portion must be complete.
     fn send(&mut self, goes_on: bool) -> io::Result<()> {
         if self.waiting.is_empty() {
             return Ok(());
@@ -271,8 +270,8 @@ impl Intake {
         }
     }
 
-    /// How long the next chunk is: short at once where others had commands meanwhile, for a command
-    /// waits for the chunk before it; longer again step by step where nobody has had one for a while.
+    /// Size of the next chunk: short immediately if other clients had commands, because a command
+    /// waits for the current chunk. It grows step by step while no other client has one.
     fn pace(&mut self) {
         let commands = self.writer.counters().commands;
         let is_alone = commands == std::mem::replace(&mut self.commands, commands);
@@ -289,8 +288,9 @@ impl Intake {
         self.next = most.min(self.chunk);
     }
 
-    /// Waits for the first portion that is under way. What it left alone goes in by itself, a few at a time,
-    /// so that nobody else waits for long; marks go with the last of them. Gives what has landed.
+    /// Waits for the first pending portion. Its skipped records are sent one by one, a few at a
+    /// time, so that other clients do not wait long; marks are sent with the last of them. Returns
+    /// the finished portion.
     fn land(&mut self) -> io::Result<Option<Box<Portion>>> {
         let Some(under_way) = self.under_way.pop_front() else {
             return Ok(None);
@@ -355,8 +355,8 @@ impl Intake {
         self.summary.records()
     }
 
-    /// Gives the rest to the ledger, and says what it all came to. `extra` is what the reader's
-    /// [`finish`](bankd_ingest::Reader::finish) said.
+    /// Sends the rest to the ledger, and returns the total result. `extra` is the result of the
+    /// reader's [`finish`](bankd_ingest::Reader::finish).
     ///
     /// # Errors
     /// As [`flush`](Intake::flush), and if the temporary file of identities cannot be read.

@@ -16,14 +16,14 @@ use std::collections::BTreeMap;
 
 use super::Feed;
 
-/// Formats whose accounts are namespaces (collectors.md g, h, j).
+/// Formats with namespaces as accounts (collectors.md g, h, j).
 const NAMESPACED: [&str; 4] = ["kubernetes", "nomad", "openshift", "prometheus"];
 
 /// Bytes of a megabyte, as the rates have it.
 const MB: i128 = 1 << 20;
 
-/// A reader's job as the command of the ledger. Texts lose their control characters; quantities are
-/// cut to nine places; attributes that are beyond what a command holds are left out.
+/// Converts a reader's job to a ledger command. Texts lose their control characters, quantities are
+/// truncated to nine places, and attributes beyond the limits of a command are left out.
 pub fn report(mut job: Job, feed: &Feed, directory: &Directory) -> UsageReport {
     let machine = machine(job.cluster.as_deref(), feed, directory);
     let account = text(job.account.take());
@@ -81,8 +81,8 @@ pub fn report(mut job: Job, feed: &Feed, directory: &Directory) -> UsageReport {
     }
 }
 
-/// The namespace of a use: what an attribute of that name says, else the account of those formats that
-/// have namespaces for accounts.
+/// The namespace of a use: the attribute of that name, else the account for formats with namespaces
+/// as accounts.
 pub fn namespace<'a>(
     format: &str,
     account: &'a str,
@@ -93,8 +93,8 @@ pub fn namespace<'a>(
     said.unwrap_or(if has { account } else { "" })
 }
 
-/// The machine that was asked for, the cluster as the record names it, the caller's only one, the only
-/// one there is; where there are several, what stands behind the colon of the source.
+/// The requested machine, the cluster in the record, the caller's only machine, or the only one;
+/// with several machines, the text after the colon of the source.
 pub(super) fn machine(cluster: Option<&str>, feed: &Feed, directory: &Directory) -> String {
     if let Some(machine) = &feed.machine {
         return machine.clone();
@@ -113,7 +113,7 @@ pub(super) fn machine(cluster: Option<&str>, feed: &Feed, directory: &Directory)
     behind.unwrap_or(&feed.source).to_owned()
 }
 
-/// What the source says of the job in fields of its own, beyond what the ledger asks for.
+/// Fields of the source that the ledger does not need.
 fn stated(job: &Job) -> impl Iterator<Item = (&str, &str)> {
     let own = [
         (JOB_NAME, job.name.as_deref()),
@@ -157,7 +157,7 @@ fn figures(job: &Job) -> Figures {
     }
 }
 
-/// What goes on was seen so far: a later record of it takes its place.
+/// A running job as seen so far: a later record replaces it.
 fn ended(state: State) -> Ended {
     match state {
         State::Completed => Ended::Completed,

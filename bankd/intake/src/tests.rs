@@ -80,7 +80,7 @@ impl Site {
         take(text, Intake::new(self.writer.clone(), feed(), chunk))
     }
 
-    /// The same where nobody else uses the bank.
+    /// The same with exclusive access to the bank.
     fn import_alone(&self, text: &str, chunk: usize) -> Taken {
         let mut intake = Intake::new(self.writer.clone(), feed(), chunk);
         intake.has_bank_alone();
@@ -117,8 +117,8 @@ fn line(id: usize, account: &str, start: &str, end: &str) -> String {
     )
 }
 
-/// Records that come again with other figures, within a chunk and in later ones, where some are
-/// commands of their own: whoever has the bank alone comes to the same.
+/// Amended records, within a chunk and in later ones, some as separate commands: exclusive access
+/// has the same result.
 #[test]
 fn whoever_has_the_bank_alone_comes_to_the_same() {
     for mode in [Mode::Strict, Mode::Track] {
@@ -152,8 +152,8 @@ fn whoever_has_the_bank_alone_comes_to_the_same() {
     }
 }
 
-/// Where a portion fails, others of the import are queued behind it already: none of them is taken in,
-/// and a second run takes in what is missing.
+/// If a portion fails, later portions of the import are already queued: none of them is imported,
+/// and a second run imports the missing ones.
 #[test]
 fn behind_a_portion_that_failed_nothing_is_taken_in() {
     for (mode, failing) in [(Mode::Strict, 12), (Mode::Track, 12), (Mode::Track, 3)] {
@@ -172,7 +172,7 @@ fn behind_a_portion_that_failed_nothing_is_taken_in() {
         intake.has_bank_alone();
         assert!(try_take(&text, intake).is_err());
         bank.execute_batch("DROP TRIGGER full").unwrap();
-        // Whatever was queued is through when this one is.
+        // All earlier queue entries are done when this one is.
         site.writer.settled().unwrap();
         let there = site.number("SELECT count(*) FROM usage_identity");
         assert_eq!(there, i64::from(failing / 10 * 10), "{mode:?}");
@@ -223,7 +223,7 @@ fn what_came_once_changes_nothing_when_it_comes_again() {
     }
 }
 
-/// What could not be read is as large as what could: it does not wait for a chunk of lines.
+/// Unreadable records are as large as others: they do not wait for a chunk of lines.
 #[test]
 fn lines_for_the_quarantine_do_not_pile_up() {
     let site = site(Mode::Track);
@@ -239,7 +239,7 @@ fn lines_for_the_quarantine_do_not_pile_up() {
     assert_eq!(intake.end(Vec::new()).unwrap().quarantined, 600);
 }
 
-/// The row of a use says where its figure lies: the entries of that allocation say the same.
+/// The row of a use names the allocation of its amount: the entries of that allocation match.
 #[test]
 fn verify_finds_a_figure_that_lies_elsewhere_than_its_row_says() {
     let site = site(Mode::Track);
@@ -253,7 +253,7 @@ fn verify_finds_a_figure_that_lies_elsewhere_than_its_row_says() {
     let path = folder.path().join("bank.db");
     assert_eq!(verify::run(&path).unwrap().lines(), [""; 0]);
     let bank = rusqlite::Connection::open(&path).unwrap();
-    // Another transaction's, so that only the allocation tells.
+    // The row belongs to another transaction, so only the allocation differs.
     let change = "UPDATE usage_identity SET amount = 5, allocation = 7, tx = NULL";
     assert_eq!(bank.execute(change, []).unwrap(), 1);
     drop(bank);
@@ -266,8 +266,8 @@ fn verify_finds_a_figure_that_lies_elsewhere_than_its_row_says() {
     }
 }
 
-/// Rows that differ in every way from the one before: others, none, longer and shorter ones; every
-/// fifth id comes again, the same or amended.
+/// Rows that differ in every way from the previous one: other, missing, longer and shorter values;
+/// every fifth id is repeated, unchanged or amended.
 fn mixed() -> String {
     let mut text = HEAD.to_owned();
     let mut seed = 7_usize;
@@ -292,7 +292,7 @@ fn mixed() -> String {
     text
 }
 
-/// Everything but where a row came from, and which of them wait for a project.
+/// All columns except the origin of a row, and the rows that wait for a project.
 fn rows(site: &Site) -> Vec<String> {
     let bank = rusqlite::Connection::open(site.folder.path().join("bank.db")).unwrap();
     let sql = "SELECT concat_ws('|', object_id, start_at, quote(end_at), quote(submit_at), machine,
@@ -323,8 +323,7 @@ fn chunks_of_any_size_make_the_same_rows() {
     }
 }
 
-/// Many identities are looked for at once: what is there already is found among what is new,
-/// whatever the order of the ids.
+/// Many identities are read at once: existing ones are found among new ones, in any order of ids.
 #[test]
 fn what_is_known_is_found_among_what_is_new() {
     let site = site(Mode::Track);

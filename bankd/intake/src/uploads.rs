@@ -1,7 +1,8 @@
-//! Imports over HTTP: files that come in pieces, each import with a reader in a thread of its own.
+//! Imports over HTTP: files arrive in pieces, each import with a reader in a thread of its own.
 //!
-//! A piece is acknowledged when it is in the bounded channel to its reader; that nothing is lost is
-//! the business of who sends, and of identity: the same import again changes nothing (`collectors.md`
+//! A piece is acknowledged when it is in the bounded channel to its reader. The sender is
+//! responsible for completeness, and identity makes repeats safe: the same import again changes
+//! nothing (`collectors.md`
 //! 0.3). So an import lives in memory only, and ends with the daemon. What is bounded: how many there
 //! are, how long one may stand still, what waits, and what compressed bytes may stand for.
 
@@ -55,25 +56,25 @@ pub enum Trouble {
     },
     /// It was ended already.
     Ended,
-    /// It came to nothing.
+    /// It failed.
     Failed(Failed),
 }
 
 /// An import to be opened.
 pub struct Opening {
-    /// Who sends it.
+    /// The sender.
     pub client: String,
     /// The key of the request.
     pub key: Option<IdempotencyKey>,
     /// Source, machine, and the rest that the intake needs.
     pub feed: Feed,
-    /// What the files are.
+    /// The format of the files.
     pub format: &'static Format,
     /// How they are read.
     pub options: Options,
     /// The same as it is kept.
     pub reading: String,
-    /// What ended before is left out, µs since 1970.
+    /// Jobs that ended before are skipped, µs since 1970.
     pub since_us: Option<i64>,
     /// Sum up by UTC day too.
     pub days: bool,
@@ -126,7 +127,7 @@ impl Uploads {
         Ok(standing)
     }
 
-    /// Room for one more, at the cost of ended ones that nobody asked for again.
+    /// Makes room for one more by removing ended imports that were not queried again.
     fn make_room(&self, sessions: &mut Sessions, client: &str) -> Result<(), Trouble> {
         let running = |session: &&Arc<Session>| session.outcome().is_none();
         let all = sessions.all.values().filter(running).count();
@@ -167,7 +168,7 @@ impl Uploads {
         let thread = background::spawn("import", move || {
             let done = worker::run(work, receiver, &seen);
             if let Err(Failed { code, .. }) = &done {
-                // The detail may hold a piece of what was sent: it is for the sender alone.
+                // The detail may quote input: only the sender sees it.
                 tracing::warn!(code, "import ended early");
             }
             tell.send_replace(Some(Arc::new(done)));
@@ -196,8 +197,7 @@ impl Uploads {
     /// Takes a part in; one that was taken before has no effect.
     ///
     /// # Errors
-    /// If it does not go on where the import is, the reader is behind, or the import has come to
-    /// nothing.
+    /// If the piece does not continue the import, the reader is behind, or the import failed.
     pub async fn take(
         &self,
         who: Option<&str>,
@@ -239,10 +239,10 @@ impl Uploads {
         Ok(session.standing(now))
     }
 
-    /// Ends an import, and waits for what it came to; asked again it says the same.
+    /// Ends an import, and waits for its result; repeated calls return the same.
     ///
     /// # Errors
-    /// If the reader is still at work, or the import has come to nothing.
+    /// If the reader is still at work, or the import failed.
     pub async fn end(
         &self,
         who: Option<&str>,
@@ -254,7 +254,7 @@ impl Uploads {
         let ended = async {
             let mut turn = session.pieces.lock().await;
             if let Some(sender) = turn.as_ref() {
-                // A reader that has failed takes nothing more; it says why.
+                // A failed reader accepts no more data; its result has the reason.
                 let _ = sender.send(Piece::End).await;
                 *turn = None;
             }
@@ -273,7 +273,7 @@ impl Uploads {
         Ok((session.standing(writer.steady()), outcome))
     }
 
-    /// Gives an import up: what was committed stays, what was not is forgotten.
+    /// Abandons an import: committed data remains, the rest is discarded.
     ///
     /// # Errors
     /// If there is none.
@@ -289,7 +289,7 @@ impl Uploads {
         Ok(session.standing(writer.steady()))
     }
 
-    /// How imports stand, the oldest first.
+    /// State of imports, the oldest first.
     pub fn list(&self, who: Option<&str>, writer: &Writer) -> Vec<Standing> {
         let now = writer.steady();
         let sessions = self.sessions();
@@ -297,7 +297,7 @@ impl Uploads {
         own.map(|session| session.standing(now)).collect()
     }
 
-    /// Gives up what stands still for too long.
+    /// Abandons imports that are idle for too long.
     pub fn expire(&self, writer: &Writer) {
         let now = writer.steady();
         let limit = self.limits.idle_s;
@@ -341,7 +341,7 @@ impl Uploads {
         }
     }
 
-    /// The import, which has just been heard of.
+    /// The import; updates its last activity.
     fn find(&self, who: Option<&str>, id: &str, writer: &Writer) -> Result<Arc<Session>, Trouble> {
         let sessions = self.sessions();
         let session = sessions.all.get(id).filter(|s| s.is_of(who));

@@ -1,4 +1,4 @@
-//! What an intake has read and not yet given to the writer.
+//! Records of an import that are not yet sent to the writer.
 
 use std::fmt::Write as _;
 use std::io;
@@ -13,10 +13,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::Feed;
 
-/// Bytes of lines in one transaction, read or not; one record more may lie beyond.
+/// Maximum bytes of lines in one transaction, readable or not; one more record may exceed it.
 pub(super) const LINES_MAX: usize = 32 << 20;
 
-/// What waits for its transaction.
+/// Records that wait for their transaction.
 #[derive(Default)]
 pub(super) struct Waiting {
     pub(super) items: Vec<Item>,
@@ -26,7 +26,7 @@ pub(super) struct Waiting {
     pub(super) marks: Vec<FollowMark>,
     /// The lines of the items, each behind its length.
     pub(super) lines: Vec<u8>,
-    /// Bytes of what goes into the quarantine.
+    /// Bytes for the quarantine.
     pub(super) aside: usize,
     pub(super) count: u32,
 }
@@ -57,7 +57,7 @@ impl Waiting {
         self.seen.last_event = Some(self.seen.last_event.map_or(end, |at| at.max(end)));
     }
 
-    /// Keeps a line behind its length; says where it lies.
+    /// Appends a line with its length; returns its range.
     pub(super) fn keep(&mut self, line: &[u8]) -> (usize, usize) {
         let length = u32::try_from(line.len()).unwrap_or(u32::MAX);
         self.lines.extend_from_slice(&length.to_le_bytes());
@@ -76,7 +76,7 @@ impl Waiting {
         } else {
             None
         };
-        // Of lines that nobody keeps, what was read in them can be proven.
+        // For lines that are not kept, the digest still proves their contents.
         let digest = if feed.keep_raw {
             Sha256::digest(&self.lines)
         } else {

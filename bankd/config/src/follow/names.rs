@@ -1,5 +1,5 @@
-//! What the followed file is called: one name that is written all the time, or one for each day; and
-//! what a file may be called once it was rotated away.
+//! Names of the followed file: one constant name, or one for each day; and possible names of a
+//! rotated file.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -17,7 +17,7 @@ const UNSUPPORTED: [&str; 9] = [
     ".bz2", ".xz", ".lzma", ".lz", ".lz4", ".lzo", ".Z", ".zip", ".br",
 ];
 
-/// What the file is called.
+/// The name of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Names {
     /// This; rotated files get another name.
@@ -35,7 +35,7 @@ impl Names {
     /// Reads the setting `path`, which is absolute.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The reason why it is invalid.
     pub fn read(path: &str) -> Result<Self, String> {
         let whole = Path::new(path);
         let (Some(folder), Some(name)) = (whole.parent(), whole.file_name()) else {
@@ -96,7 +96,7 @@ impl Names {
             .filter_map(|path| Some((self.day(&path)?, path)))
             .filter(|(other, _)| day.is_none_or(|day| *other > day))
             .collect();
-        // Of a file and its compressed copy the plain one comes first, and counts.
+        // Of a file and its compressed copy the plain one comes first, and is used.
         found.sort_by_key(|(day, path)| (*day, path.file_name().and_then(packing).is_some()));
         found.dedup_by_key(|(day, _)| *day);
         Ok(found.into_iter().map(|(_, path)| path).collect())
@@ -133,7 +133,7 @@ impl Names {
     }
 }
 
-/// What rotation adds to a name: `.1`, `-20261122`, `.2026-11-22T00:00`, `.old`, `_3`.
+/// Suffixes of rotation: `.1`, `-20261122`, `.2026-11-22T00:00`, `.old`, `_3`.
 fn is_turn(text: &str) -> bool {
     if [".old", ".bak", ".last"].contains(&text) {
         return true;
@@ -166,7 +166,7 @@ fn written(day: NaiveDate, pattern: &str) -> Option<String> {
     is_whole.then_some(text)
 }
 
-/// The day that a name tells by a pattern, to the letter.
+/// The day in a name that matches a pattern exactly.
 fn dated(pattern: &str, name: &str) -> Option<NaiveDate> {
     let day = NaiveDate::parse_from_str(name, pattern).ok()?;
     (written(day, pattern)? == name).then_some(day)

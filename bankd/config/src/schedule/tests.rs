@@ -1,4 +1,4 @@
-//! What the settings of scheduled reports refuse.
+//! Rejected settings of scheduled reports.
 
 use super::*;
 use crate::Deliver;

@@ -20,17 +20,17 @@ use super::{Act, Understood, feed, gathered, known, looked, pairs, understood};
 /// Something to be taken in again.
 #[derive(Clone, Debug)]
 pub struct Again {
-    /// The route by which it came.
+    /// The route of the original request.
     pub place: String,
     /// Why it was kept aside.
     pub reason: String,
-    /// Who sent it.
+    /// The client that sent it.
     pub peer: String,
-    /// It, or what stands in its place.
+    /// The body, or its replacement.
     pub body: Vec<u8>,
-    /// The machine of its records, where it is not as they and the settings say.
+    /// The machine of its records, to override the records and the settings.
     pub machine: Option<String>,
-    /// Who asks.
+    /// The requesting caller.
     pub caller: Caller,
     /// The request's id.
     pub request_id: String,
@@ -69,12 +69,12 @@ pub fn came_here(place: &str) -> bool {
 }
 
 impl Again {
-    /// Takes it in. Says what became of how many records: `stored`, `closed`, `known` where it was
-    /// there already and is charged as it is stored, and how many of them the rules `refused`.
+    /// Imports it again. Returns the number of records by outcome: `stored`, `closed`, `known` for
+    /// an existing one that is charged as stored, and `refused` by the rules.
     ///
     /// # Errors
-    /// If it still is none, says another thing than what is stored, or cannot be written; a part of a
-    /// list may be written then, and is `known` the next time.
+    /// If it is still invalid, conflicts with a stored record, or cannot be written. Part of a list
+    /// may be written then, and is `known` the next time.
     pub async fn run(self, bank: Bank<'_>) -> Result<BTreeMap<String, u64>, Kept> {
         let (act, is_record) = self.act();
         let read = understood(act, &self.body).map_err(|refused| Kept::Refused(refused.why))?;
@@ -156,7 +156,7 @@ impl Again {
             .await
     }
 
-    /// Gives a record the end that it has here, and what follows from it.
+    /// Sets the end of a record, with its consequences.
     async fn end(
         &self,
         bank: Bank<'_>,
@@ -237,13 +237,13 @@ impl Again {
         }
     }
 
-    /// The name of the certificate with which it came.
+    /// The name of the certificate of the original request.
     fn creator(&self) -> Option<&str> {
         // An address has no blank in it.
         self.peer.rsplit_once(" at ").map(|(name, _)| name)
     }
 
-    /// Whether it came from where nobody is known: then no money moves for it later either.
+    /// Whether it arrived without authentication: then no money moves for it later either.
     fn track(&self, listen: &str) -> bool {
         let off_loopback = |text: &str| {
             let address = text.parse::<SocketAddr>();

@@ -1,4 +1,4 @@
-//! What a record does to the ledger (`auditor-api.md` 9.1, `collectors.md` i): a finished one is
+//! The ledger command of a record (`auditor-api.md` 9.1, `collectors.md` i): a finished one is
 //! usage, an open one may hold a lien. Pure: a record and the reference data in, a command out.
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ const ID_MAX: usize = 256;
 /// A record's meta values.
 pub(crate) type Meta = BTreeMap<String, Vec<String>>;
 
-/// A record as far as it is known.
+/// A record, possibly without an end.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
     /// Its name.
@@ -45,16 +45,16 @@ pub struct Terms<'a> {
     pub feed: &'a Feed,
     /// The reference data.
     pub directory: &'a Directory,
-    /// Whatever the mode is, no money moves (decisions.md 30).
+    /// No money moves, in any mode (decisions.md 30).
     pub track: bool,
 }
 
 impl Terms<'_> {
-    /// What a record does to the ledger as it is; none for nothing. Beside it, when its lien is to
-    /// be placed again.
+    /// The ledger command of a record in its current state, if any; and the time when its lien is
+    /// renewed.
     ///
     /// # Errors
-    /// What the record says that cannot be usage.
+    /// The reason why the record cannot be usage.
     pub fn work(&self, record: &Known<'_>, now: Timestamp) -> Result<(Work, Option<i64>), String> {
         let mut said = Vec::with_capacity(record.head.len() + 80);
         super::close(record.head, record.stop, record.runtime, &mut said);
@@ -126,14 +126,14 @@ impl Terms<'_> {
     }
 }
 
-/// The first value of a key that says something.
+/// The first nonempty value of a key.
 fn value(meta: Option<&Meta>, key: &str) -> Option<String> {
     let values = meta?.get(key)?;
     values.first().and_then(|value| ingest::known(value))
 }
 
-/// A record's name as the id of an object of the ledger: itself where it can be one. Else as much of
-/// it as can, and what tells it from others that begin so.
+/// The ledger's object id for a record's name: the name itself if it is valid. Else a valid prefix
+/// with a unique suffix.
 pub(crate) fn object_id(record_id: &str) -> String {
     let fits = record_id.len() <= ID_MAX
         && !record_id.contains(char::is_control)

@@ -1,6 +1,6 @@
-//! A record on its way in: what `POST` and `PUT` bring, judged by the rules of `auditor-api.md` 2.
+//! Incoming records: bodies of `POST` and `PUT`, checked by the rules of `auditor-api.md` 2.
 //!
-//! Pure: text in, [`Added`] or [`Updated`] out, or one sentence that says what is wrong and where.
+//! Pure: text in, [`Added`] or [`Updated`] out, or one sentence with the error and its position.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ const NAME_BYTES_MAX: usize = 16 << 10;
 pub struct Added {
     /// Its name.
     pub record_id: String,
-    /// The JSON text of what never changes, without the closing brace.
+    /// The JSON text of the constant part, without the closing brace.
     pub head: String,
     /// Values by key.
     pub(crate) meta: Option<BTreeMap<String, Vec<String>>>,
@@ -54,12 +54,12 @@ pub struct Refused {
 }
 
 impl Refused {
-    /// A refusal of a body of which no record can be named.
+    /// A refusal of a body without a record name.
     pub fn of(why: impl Into<String>) -> Self {
         Self::record(None, why)
     }
 
-    /// A refusal of a record. The reason may repeat what was sent: it is cut here.
+    /// A refusal of a record. The reason may quote the input: it is truncated here.
     fn record(record_id: Option<String>, why: impl Into<String>) -> Self {
         Self {
             record_id,
@@ -74,7 +74,7 @@ pub(crate) fn add(body: &[u8]) -> Result<Added, Refused> {
     judge(read)
 }
 
-/// A list of records; the first that is wrong is told with its place.
+/// A list of records; the first invalid one is reported with its position.
 pub(crate) fn add_many(body: &[u8]) -> Result<Vec<Added>, Refused> {
     let read: Vec<RecordAdd> = read(body)?;
     let mut all = Vec::with_capacity(read.len());
@@ -103,7 +103,7 @@ pub(crate) fn update(body: &[u8]) -> Result<Updated, Refused> {
 fn read<'a, T: serde::Deserialize<'a>>(body: &'a [u8]) -> Result<T, Refused> {
     let text = std::str::from_utf8(body).map_err(|error| Refused::of(error.to_string()))?;
     serde_json::from_str(text).map_err(|error| {
-        // The sender forgets it: the log names what it can.
+        // The client drops it: the log contains its name if possible.
         let named = serde_json::from_str::<Named>(text).ok();
         Refused::record(named.map(|named| named.record_id), error.to_string())
     })
@@ -204,7 +204,7 @@ fn check_name(field: &str, text: &str) -> Result<(), String> {
     fault(text).map_or(Ok(()), |why| Err(format!("{field}: {why}")))
 }
 
-/// What keeps a text from being a name: not blank, at most 256 characters in 16 KiB, no U+0000.
+/// The reason why a text is no valid name: not blank, at most 256 characters in 16 KiB, no U+0000.
 pub fn fault(text: &str) -> Option<&'static str> {
     if text.trim().is_empty() {
         return Some("empty");
@@ -227,7 +227,7 @@ fn at(field: &str, text: &str) -> Result<Time, String> {
     Time::parse(text).ok_or_else(no_time)
 }
 
-/// What of a text goes into a sentence.
+/// The quoted part of a text.
 fn short(text: &str) -> &str {
     match text.char_indices().nth(64) {
         Some((end, _)) => text.get(..end).unwrap_or(text),

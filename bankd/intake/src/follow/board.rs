@@ -1,11 +1,11 @@
-//! How each followed file stands, and the bell that wakes its thread.
+//! State of each followed file, and the bell that wakes its thread.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::shelf::Why;
 
-/// How a followed file stands since the start.
+/// State of a followed file since the start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
     /// The file that is read; none while there is none.
@@ -67,7 +67,7 @@ impl Post {
         self.inner().is_over
     }
 
-    /// Waits for so long, or until somebody rings.
+    /// Waits for this time, or until the bell rings.
     pub(super) fn wait(&self, time: Duration) {
         let quiet = |inner: &mut Inner| !inner.is_rung && !inner.is_over;
         let waited = self.bell.wait_timeout_while(self.inner(), time, quiet);
@@ -98,7 +98,7 @@ impl Board {
         }
     }
 
-    /// Collector, path and standing of each file, in the order of the settings.
+    /// Collector, path and state of each file, in the order of the settings.
     pub fn standings(&self) -> impl Iterator<Item = (&str, &str, Standing)> {
         self.posts.iter().map(|post| {
             let standing = post.inner().standing.clone();

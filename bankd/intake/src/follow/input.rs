@@ -30,7 +30,7 @@ impl Node {
     }
 }
 
-/// How a plain file looks from outside: it changes with whatever is written.
+/// Metadata of a plain file: any write changes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Look {
     pub(super) size: u64,
@@ -62,7 +62,7 @@ pub(super) struct Input {
     packed: Option<Packed>,
 }
 
-/// What was unpacked and is not dealt with yet.
+/// Uncompressed data that was not processed yet.
 struct Packed {
     stream: Box<dyn Read + Send>,
     held: Vec<u8>,
@@ -70,7 +70,7 @@ struct Packed {
     at: u64,
 }
 
-/// What a name leads to; `None` where there is nothing.
+/// The file with a name; `None` if it does not exist.
 ///
 /// # Errors
 /// If it cannot be looked at.
@@ -82,7 +82,7 @@ pub(super) fn look_at(path: &Path) -> io::Result<Option<(Node, Look)>> {
     }
 }
 
-/// An error that says which file.
+/// An error with the file's name.
 pub(super) fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

@@ -15,8 +15,8 @@ use super::open::{Mark, Open};
 /// Copies that are looked into for one that begins as the file did.
 const COPIES_MAX: usize = 64;
 
-/// The file of a mark, at its place; `None` if it is nowhere, and where nothing was read of it: of
-/// nothing nothing can be told, and its inode may be that of another file by now.
+/// The file of a mark, at its position; `None` if it is missing, or if no byte of it was read.
+/// Without read bytes it cannot be recognised, and its inode may belong to another file by now.
 ///
 /// # Errors
 /// If a folder or a file cannot be read.
@@ -73,7 +73,7 @@ pub(super) fn copy(names: &Names, mark: &Mark, now_us: i64) -> io::Result<Option
     Ok(None)
 }
 
-/// What is to be read after a file with a day in its name: that of the next day, else the same.
+/// The next file after one with a day in its name: that of the next day, else the same.
 ///
 /// # Errors
 /// If a folder cannot be read.
@@ -82,8 +82,8 @@ pub(super) fn next_day(names: &Names, done: &Path) -> io::Result<PathBuf> {
     Ok(later.into_iter().next().unwrap_or_else(|| done.to_owned()))
 }
 
-/// What is to be read where a file with a day in its name is nowhere: the same day, if there is one in
-/// any shape, else the next one.
+/// The next file if one with a day in its name is missing: the same day in any form, else the next
+/// day.
 ///
 /// # Errors
 /// If a folder cannot be read.
@@ -107,7 +107,7 @@ fn opened(path: &Path, mark: &Mark, now_us: i64) -> io::Result<Option<Open>> {
     };
     let trace = match input.trace(mark.offset) {
         Ok(trace) => trace,
-        // Half a compressed file: it is being written, or broken; it cannot be told to be this one.
+        // An incomplete compressed file, still being written or broken: it cannot be recognised.
         Err(_) if input.is_packed() => None,
         Err(e) => return Err(named(path, &e)),
     };

@@ -1,4 +1,4 @@
-//! The file that is read now, what was read of it, and how far it is taken in.
+//! The open file, its read part, and the imported position.
 
 use std::io;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ pub(super) struct Mark {
     /// Bytes that are dealt with, and lines in them.
     pub(super) offset: u64,
     pub(super) line: u64,
-    /// What these bytes are known by.
+    /// The fingerprint of these bytes.
     pub(super) print: Fingerprint,
     /// When the file had been written last, in nanoseconds since 1970.
     pub(super) written: i64,
@@ -90,7 +90,7 @@ impl Open {
         Ok(true)
     }
 
-    /// Whether it still begins with what was read of it.
+    /// Whether the file still begins with the bytes read.
     ///
     /// # Errors
     /// If it cannot be read.

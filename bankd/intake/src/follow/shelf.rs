@@ -16,7 +16,7 @@ use super::locate::rotated;
 use super::open::{Mark, Open};
 use super::trace::{Fingerprint, Trace};
 
-/// Files that are gone and are still recognised, should they come back compressed.
+/// Maximum number of removed files that are recognised if they return compressed.
 const GONE_MAX: usize = 64;
 /// Reports of lost input that are kept, the newest.
 const NOTES_MAX: usize = 100;
@@ -255,7 +255,7 @@ impl Shelf {
         Ok(None)
     }
 
-    /// A file at the place up to which its content is known to be read.
+    /// A file at the position up to which its content was read.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -377,8 +377,8 @@ impl Shelf {
         Ok(())
     }
 
-    /// Forgets files that are gone, but for the last ones, which may come back compressed, and those that
-    /// were there before the first start, which are never to be read.
+    /// Drops removed files, except the last ones, which may return compressed, and those from
+    /// before the first start, which are never read.
     fn tidy(&mut self, there: &[Node]) {
         let before = self.rows.clone();
         for row in &mut self.rows {

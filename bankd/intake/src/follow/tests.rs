@@ -22,7 +22,7 @@ use super::tracker::{Finding, Plan, Step, Taker, Tracker};
 /// How long the files of these tests must be quiet.
 const SETTLE_US: i64 = 30_000_000;
 
-/// What was taken, and how far that was.
+/// Imported records, and their position.
 #[derive(Default)]
 struct Taken {
     records: Vec<Record>,
@@ -52,7 +52,7 @@ struct Follower {
     taken: Taken,
     now_us: i64,
     findings: Vec<Finding>,
-    /// Seconds that files are dated with: they are written faster than times are told apart.
+    /// Seconds for file times: writes are faster than the resolution of file times.
     ticks: Cell<u64>,
 }
 
@@ -141,7 +141,7 @@ impl Follower {
         panic!("it never comes to rest");
     }
 
-    /// Looks, lets nobody write for long enough, and looks again.
+    /// Looks, waits long enough without writes, and looks again.
     fn settle(&mut self) {
         self.look().unwrap();
         self.now_us += SETTLE_US;
@@ -151,13 +151,13 @@ impl Follower {
         self.look().unwrap();
     }
 
-    /// The daemon ends and starts again: only what was kept is known.
+    /// The daemon ends and restarts: only stored state remains.
     fn restart(&mut self) {
         let Taken { mark, shelf, .. } = &self.taken;
         self.tracker = Tracker::new(self.plan.clone(), mark.clone(), shelf.clone());
     }
 
-    /// The reasons of what is listed as left out.
+    /// The reasons of skipped files.
     fn left_out(&self) -> Vec<(String, Why)> {
         let files = self.tracker.shelf().unwrap();
         let left = files.left_out();

@@ -27,13 +27,13 @@ use crate::{Feed, Intake};
 
 /// Records taken at once, about: one transaction (limits.md 6.8).
 const TAKEN_AT_ONCE: usize = 4000;
-/// Bytes of a file's beginning that its mark speaks of.
+/// Bytes of a file's beginning that its mark covers.
 const HEAD: u64 = 4096;
 /// The longest wait after a failure.
 const RETRY_MAX: Duration = Duration::from_mins(1);
-/// How long the start of the daemon waits until what is there at the first start is noted.
+/// Maximum time that the daemon's start waits until existing files are noted at the first start.
 const PREPARED_MAX: Duration = Duration::from_secs(10);
-/// What the state of a mark begins with where the files beside it are kept.
+/// Prefix of a mark's state that contains the files beside it.
 const WITH_FILES: &str = "2 ";
 
 /// The running threads.
@@ -44,7 +44,7 @@ pub struct Followers {
 }
 
 impl Followers {
-    /// Ends the threads: each finishes what it gives to the ledger now. The writer must still run.
+    /// Stops the threads: each finishes its current transaction. The writer must still run.
     pub fn stop(self) {
         self.board.end();
         for thread in self.threads {
@@ -124,7 +124,7 @@ fn plan(follow: &Follow, data: &Path) -> Result<Plan, String> {
     })
 }
 
-/// How a file is read, as whoever reads a line of it again is told.
+/// The read options of a file, for reading a line of it again.
 fn reading(options: &Options) -> anyhow::Result<String> {
     Ok(serde_json::to_string(&ReadOptions {
         layout: options.layout.clone(),
@@ -147,7 +147,7 @@ struct Worker {
 }
 
 impl Worker {
-    /// Notes what is there at the first start. What fails is tried again by the first look.
+    /// Notes existing files at the first start. After a failure the first look tries again.
     fn prepare(&mut self) {
         if let Err(error) = self.tracker.prepare(&mut self.taker) {
             let Post { source, path, .. } = &*self.post;
@@ -156,7 +156,7 @@ impl Worker {
         self.tell();
     }
 
-    /// Reports what was found.
+    /// Logs the findings.
     fn tell(&mut self) {
         for finding in self.tracker.findings() {
             self.report(&finding);
@@ -189,7 +189,7 @@ impl Worker {
     /// Takes everything that is there.
     fn round(&mut self) -> io::Result<()> {
         while !self.post.is_over() {
-            // What passes while nobody writes is no matter of the time of day.
+            // Quiet time is measured on the steady clock, not by the time of day.
             let now_us = self.clock.reading().steady.0;
             let step = self.tracker.look(now_us, &mut self.taker);
             self.tell();
@@ -265,7 +265,7 @@ fn left_out(known: &Known) -> LeftOut {
     }
 }
 
-/// The bank, as who takes records.
+/// Gives records to the bank.
 struct Teller {
     writer: Writer,
     follow: Follow,
@@ -305,7 +305,7 @@ impl Taker for Teller {
             dry_run: false,
             keep_raw: self.follow.raw,
         };
-        // One chunk, however many jobs its arrays stand for: the mark goes with all of them.
+        // One chunk, for any number of array jobs: the mark belongs to all of them.
         let mut intake = Intake::new(self.writer.clone(), feed, usize::MAX);
         intake.place(&mark.file.display().to_string());
         for record in records {
@@ -319,7 +319,7 @@ impl Taker for Teller {
         if let Some(reading) = self.reading.take()
             && let Err(error) = self.writer.keep_reading(source.clone(), reading)
         {
-            // Whoever reads a line again says how: nothing else depends on it.
+            // Only a repeated read of a line uses it.
             tracing::warn!(%source, %error, "cannot store the read options of a followed file");
         }
         Ok(())

@@ -1,8 +1,8 @@
-//! What tells a file from every other one: the beginning of what was read of it, and the end of that.
+//! Fingerprint of a file: the beginning and the end of its read part.
 //!
-//! Inodes are used again, and files are copied, compressed, emptied and written anew; bytes that were
-//! read once stay what they were. The beginning alone would not do: many formats begin every file with
-//! the same lines.
+//! Inodes are reused, and files are copied, compressed, emptied and rewritten; bytes that were read
+//! do not change. The beginning alone is not enough: in many formats every file begins with the
+//! same lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -27,7 +27,7 @@ pub(super) struct Trace {
 pub(super) type Fingerprint = [u8; 32];
 
 impl Trace {
-    /// Takes what comes next in the file.
+    /// Adds the next bytes of the file.
     pub(super) fn pass(&mut self, bytes: &[u8]) {
         let free = SIDE.saturating_sub(self.head.len());
         self.head.extend(bytes.iter().take(free));
@@ -45,7 +45,7 @@ impl Trace {
         self.passed
     }
 
-    /// The fingerprint of what went through.
+    /// The fingerprint of all bytes so far.
     pub(super) fn fingerprint(&self) -> Fingerprint {
         let mut hash = Sha256::new();
         hash.update(&self.head);
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    /// However the bytes come, and from wherever, the trace is the same.
+    /// The trace does not depend on the chunks or on the source of the bytes.
     #[test]
     fn a_trace_is_of_the_bytes_only() {
         let bytes: Vec<u8> = (0..20_000_u32).map(|n| (n * 7 % 251) as u8).collect();

@@ -1,9 +1,9 @@
-//! Where the follower of one file is, and what it does next.
+//! Position and next step of the follower of one file.
 //!
-//! [`Tracker::look`] does one thing at a time and is told the time: it finds the file, takes one window
-//! of it, waits, or goes on to the next file. What it takes and how far it is then are given away
-//! together, so that both are kept or neither. In doubt it reads again: what came before has an
-//! identity and changes nothing, what is never read is lost.
+//! [`Tracker::look`] performs one step at the given time: it finds the file, reads one window of
+//! it, waits, or moves to the next file. Records and position are passed together, so that both are
+//! stored or neither. In doubt it reads again: a repeated record has an identity and changes
+//! nothing, an unread one is lost.
 
 mod siblings;
 
@@ -26,15 +26,15 @@ const HEAD_MAX: usize = 256 << 10;
 
 /// Whoever takes records in.
 pub(super) trait Taker {
-    /// Takes records of a file and keeps how far it is now, both or neither, with what is known of the
-    /// files beside it. Lines count from the beginning of the file.
+    /// Stores records of a file with the new position, both or neither, and the state of the files
+    /// beside it. Lines count from the beginning of the file.
     ///
     /// # Errors
     /// If they could not be taken.
     fn take(&mut self, records: Vec<Record>, mark: &Mark, files: &Shelf) -> io::Result<()>;
 }
 
-/// What a look came to.
+/// Result of a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// Something was done, and there may be more to do.
@@ -45,7 +45,7 @@ pub(super) enum Step {
     Waiting,
 }
 
-/// Something that an operator should hear of.
+/// An event for the operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Finding {
     /// The file was rotated; the next one is read.
@@ -55,14 +55,14 @@ pub(super) enum Finding {
         /// The next one.
         to: PathBuf,
     },
-    /// The file was emptied or written anew in place, and no copy of it lies beside it.
+    /// The file was emptied or rewritten in place, and no copy of it is beside it.
     Rewritten {
         /// The file.
         file: PathBuf,
         /// Bytes of the old one that had been read.
         read: u64,
     },
-    /// The file that was read last is nowhere: what was written to it since is not taken.
+    /// The last file is missing: its later data is not imported.
     Lost {
         /// The file.
         file: PathBuf,
@@ -78,7 +78,7 @@ pub(super) enum Finding {
     },
 }
 
-/// What is followed, and how.
+/// The followed file and its options.
 #[derive(Clone)]
 pub(super) struct Plan {
     pub(super) names: Names,
@@ -86,11 +86,11 @@ pub(super) struct Plan {
     pub(super) options: Options,
     /// Readers need the beginning of the file each time.
     pub(super) needs_context: bool,
-    /// How long nobody writes before what may go on counts as it is, in microseconds.
+    /// Quiet time, in microseconds, after which incomplete records count as complete.
     pub(super) settle_us: i64,
     /// Records taken at once, about.
     pub(super) limit: usize,
-    /// Of names that tell a day: earlier ones are left out.
+    /// For names with a day: earlier ones are skipped.
     pub(super) since: Option<NaiveDate>,
 }
 
@@ -118,7 +118,7 @@ impl Tracker {
         }
     }
 
-    /// What happened that somebody should hear of.
+    /// Events for the operator.
     pub(super) fn findings(&mut self) -> Vec<Finding> {
         std::mem::take(&mut self.findings)
     }
@@ -135,11 +135,11 @@ impl Tracker {
         behind.unwrap_or_default()
     }
 
-    /// Does what is next.
+    /// Performs the next step.
     ///
     /// # Errors
-    /// If the file cannot be read, is not of the format, or its records are not taken. The next look
-    /// begins at what is known to be taken.
+    /// If the file cannot be read, is not of the format, or its records are not stored. The next
+    /// look begins at the last stored position.
     pub(super) fn look(&mut self, now_us: i64, taker: &mut dyn Taker) -> io::Result<Step> {
         let step = self.step(now_us, taker);
         if step.is_err() {
@@ -233,7 +233,7 @@ impl Tracker {
         self.go_to(Open::new(input, Trace::default(), 0, now_us), taker)
     }
 
-    /// How the window that comes next ends.
+    /// The end of the next window.
     fn ending(&self, open: &Open, now_us: i64) -> io::Result<Ending> {
         let settle_us = self.plan.settle_us;
         let is_fresh = now_us.saturating_sub(open.changed_us) < settle_us;
@@ -254,7 +254,7 @@ impl Tracker {
         Ok(if is_left { Ending::Over } else { Ending::Quiet })
     }
 
-    /// The next window with what comes of it; `None` if nothing does.
+    /// The next window with its records; `None` if there are none.
     fn cut(&self, open: &mut Open, ending: Ending) -> io::Result<Option<(Vec<u8>, Cut)>> {
         let mut bytes = open.input.window(open.offset(), BYTES_MAX)?;
         let is_end = bytes.len() < BYTES_MAX;
@@ -285,7 +285,7 @@ impl Tracker {
         Ok((cut.bytes > 0).then_some((bytes, cut)))
     }
 
-    /// What a reader must have seen before the window. It grows with the file at first.
+    /// Data that a reader needs before the window. It grows with the file at first.
     fn context<'a>(&self, open: &'a mut Open, how: &How<'_>) -> io::Result<&'a Context> {
         let length = usize::try_from(open.offset()).unwrap_or(HEAD_MAX);
         if open.context.is_none() && self.plan.needs_context && length > 0 {
@@ -332,7 +332,7 @@ impl Tracker {
             next.map(|input| Open::new(input, Trace::default(), 0, now_us))
         };
         let Some(next) = next else {
-            // It went away just now: what was read waits for it.
+            // The file disappeared just now: keep the read position for it.
             self.open = Some(open);
             return Ok(Step::Waiting);
         };
@@ -342,8 +342,8 @@ impl Tracker {
         Ok(step)
     }
 
-    /// What was read of a file does not stand there any more: the rest of it is in a copy beside it,
-    /// or nowhere, and the file begins anew.
+    /// The read part of a file is no longer in it. The rest is in a copy beside it, or lost, and
+    /// the file is read from its beginning.
     fn rewritten(&mut self, open: &Open, now_us: i64, taker: &mut dyn Taker) -> io::Result<Step> {
         let mark = open.mark();
         if let Some(copy) = locate::copy(&self.plan.names, &mark, now_us)? {

@@ -1,10 +1,10 @@
 //! One window of a live file through a reader: which records are final, and where the next window
 //! begins.
 //!
-//! A reader gives a record as soon as nothing that follows could change it. What it gives only when
-//! it finds the end of its input could go on in the next line that is written: the steps of a job, the
-//! rest of a quoted cell, the second half of a block. Such records are left where they are, and the
-//! next window begins at the first of them. So no format needs to be known here.
+//! A reader returns a record as soon as no later input can change it. Records that it returns only
+//! at the end of its input may continue in the next line: the steps of a job, the rest of a quoted
+//! cell, the second half of a block. Such records are left, and the next window begins at the first
+//! of them. So this module depends on no format.
 
 use std::cell::Cell;
 use std::io::{self, BufRead, Read};
@@ -20,15 +20,15 @@ const CONTEXT_RECORDS: usize = 100;
 /// How a window ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// More will be written: what may go on waits.
+    /// More data will follow: incomplete records wait.
     Open,
-    /// Nobody has written for a while: what may go on is taken as it is, but for half a line.
+    /// No writes for some time: incomplete records are taken, except half a line.
     Quiet,
-    /// Nobody will write any more: all of it, with a last line that lacks its end.
+    /// No more data will follow: all of it, including a last line without its end.
     Over,
 }
 
-/// What a window came to.
+/// Result of a window.
 #[derive(Debug, Default)]
 pub(super) struct Cut {
     /// Records that nothing can change any more, in the order of the reader. Their lines count from 1
@@ -42,8 +42,8 @@ pub(super) struct Cut {
     pub(super) is_full: bool,
 }
 
-/// The beginning of a file, read again before each window by readers that need it: a header line, and
-/// as many records as a reader looks at to know its layout.
+/// The beginning of a file, read again before each window for readers that need it: a header line,
+/// and as many records as a reader needs to detect the layout.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Context {
     bytes: Vec<u8>,
@@ -51,7 +51,7 @@ pub(super) struct Context {
 }
 
 impl Context {
-    /// The context out of the first bytes of a file, of which so many were dealt with before.
+    /// The context from the first bytes of a file, of which this many were processed before.
     ///
     /// # Errors
     /// If the file is not of the format.
@@ -75,7 +75,7 @@ pub(super) struct How<'a> {
     pub(super) format: &'static Format,
     /// Its options.
     pub(super) options: &'a Options,
-    /// What readers call the file.
+    /// Name of the file for readers.
     pub(super) name: &'a str,
     /// Records of a window at most, as far as they end at a line.
     pub(super) limit: usize,
@@ -114,7 +114,7 @@ impl How<'_> {
             is_over: &is_over,
         };
         let mut records: Vec<Record> = Vec::new();
-        // The first line of what could go on.
+        // The first line of an incomplete record.
         let mut open: Option<u64> = None;
         let mut sink = |mut record: Record| {
             let Some(line) = record.line.checked_sub(context.lines).filter(|l| *l > 0) else {
@@ -141,7 +141,7 @@ impl How<'_> {
         // A last line without its end is one all the same.
         let torn = u64::from(done.last().is_some_and(|byte| *byte != b'\n'));
         let lines = feeds(done).saturating_add(torn);
-        // What stands behind the first open line is read again with it.
+        // Records after the first incomplete line are read again with it.
         records.retain(|record| record.line <= lines);
         Ok(Cut {
             records,
@@ -180,7 +180,7 @@ fn start_of(window: &[u8], line: u64) -> usize {
 struct Feed<'a> {
     parts: [&'a [u8]; 2],
     is_full: &'a Cell<bool>,
-    /// The reader was told that nothing more comes.
+    /// The reader has seen the end of the input.
     is_over: &'a Cell<bool>,
 }
 

@@ -1,8 +1,8 @@
 //! Pieces on their way from requests to the reader: a bounded channel on one side, files to read from
 //! on the other.
 //!
-//! A file ends where the next one begins. That the sender has gone away is an error, never the end of
-//! a file: a line of which only a part came must not be taken for a whole one.
+//! A file ends where the next one begins. A disconnected sender is an error, never the end of a
+//! file: a partial line must not count as a whole one.
 
 use std::cell::RefCell;
 use std::io::{self, BufRead, BufReader, Read};
@@ -18,7 +18,7 @@ pub(super) const WAITING: usize = 4;
 /// Bytes read at once.
 const BUFFER: usize = 256 << 10;
 
-/// What is sent to a reader.
+/// A message to a reader.
 #[derive(Debug)]
 pub(super) enum Piece {
     /// A file begins; the one before it is over.
@@ -29,7 +29,7 @@ pub(super) enum Piece {
     End,
 }
 
-/// What comes next.
+/// The next item.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// This file.
@@ -42,7 +42,7 @@ pub(super) enum Next {
 #[derive(Debug)]
 pub(super) struct Inbox {
     pieces: Receiver<Piece>,
-    /// What is left of the piece at hand.
+    /// The rest of the current piece.
     bytes: Bytes,
     /// The beginning of the next file, or the end, that ended the file at hand.
     next: Option<Next>,
@@ -60,7 +60,7 @@ impl Inbox {
         }))
     }
 
-    /// Waits for the next file, past what its reader left of the one before.
+    /// Waits for the next file, and skips the unread rest of the previous one.
     ///
     /// # Errors
     /// `ConnectionAborted`, if the sender has gone away.
@@ -107,7 +107,7 @@ impl Read for Arriving {
     }
 }
 
-/// Copies what fits, and says how much that is.
+/// Copies as much as fits, and returns the length.
 fn copy(from: &[u8], to: &mut [u8]) -> usize {
     let many = from.len().min(to.len());
     if let (Some(from), Some(to)) = (from.get(..many), to.get_mut(..many)) {
@@ -129,7 +129,7 @@ pub(super) fn file(inbox: &Shared, limit: u64) -> io::Result<impl BufRead + use<
     })
 }
 
-/// An input that is an error behind so many bytes: what is compressed may stand for anything.
+/// An input that fails after a number of bytes: the uncompressed size of data is unknown.
 struct Bounded {
     inner: Box<dyn BufRead>,
     left: u64,

@@ -17,7 +17,7 @@ pub struct Part {
     pub bytes: Bytes,
 }
 
-/// What of an import is taken.
+/// The received part of an import.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Place {
     pub(super) file: String,
@@ -26,7 +26,7 @@ pub(super) struct Place {
     pub(super) bytes: u64,
 }
 
-/// What becomes of a part.
+/// Treatment of a part.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fit {
     /// It was taken before: this is where its file goes on.

@@ -13,12 +13,12 @@ use super::inbox::Piece;
 use super::position::Place;
 use super::worker::{Done, Failed, Progress};
 
-/// How an import stands, or stood.
+/// State of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
     /// Its id.
     pub id: String,
-    /// Who sends it.
+    /// The sender.
     pub client: String,
     /// The collector.
     pub source: String,
@@ -40,11 +40,11 @@ pub struct Standing {
     pub dry_run: bool,
     /// Whether it is well only where all could be read.
     pub strict: bool,
-    /// Seconds since something came.
+    /// Seconds since the last data.
     pub idle_s: i64,
 }
 
-/// What an import came to, for everybody who asks.
+/// Result of an import, shared by all callers.
 pub(super) type Outcome = Arc<Result<Done, Failed>>;
 
 /// An import on its way.
@@ -61,7 +61,7 @@ pub(super) struct Session {
     pub(super) place: Mutex<Place>,
     pub(super) progress: Arc<Progress>,
     pub(super) outcome: watch::Receiver<Option<Outcome>>,
-    /// When something came last, on the steady clock in µs.
+    /// Time of the last data, on the steady clock in µs.
     pub(super) seen: AtomicI64,
     pub(super) thread: Mutex<Option<JoinHandle<()>>>,
 }

@@ -1,4 +1,4 @@
-//! What the thread of an import does: files out of the inbox, through a reader, into the intake.
+//! The thread of an import: reads files from the inbox with a reader into the intake.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,13 +12,13 @@ use tokio::sync::mpsc::Receiver;
 use super::inbox::{self, Inbox, Next, Piece};
 use crate::{Feed, Intake};
 
-/// What is to be read, and how.
+/// Input and options of a thread.
 pub(super) struct Work {
     pub(super) writer: Writer,
     pub(super) feed: Feed,
     pub(super) format: &'static Format,
     pub(super) options: Options,
-    /// What ended before is left out, µs since 1970.
+    /// Jobs that ended before are skipped, µs since 1970.
     pub(super) since_us: Option<i64>,
     /// Sum up by UTC day too.
     pub(super) days: bool,
@@ -30,7 +30,7 @@ pub(super) struct Work {
     pub(super) reading: String,
 }
 
-/// How far the reading is, for those who look.
+/// Progress, for other threads.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     records: AtomicU64,
@@ -47,23 +47,23 @@ impl Progress {
     }
 }
 
-/// Why an import came to nothing more: a row of the table of refusals, and one sentence.
+/// Reason of a failed import: a row of the table of refusals, and one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed {
     /// The code.
     pub code: &'static str,
-    /// What, where and why.
+    /// Object, position and reason.
     pub detail: String,
 }
 
-/// What an import came to.
+/// Result of an import.
 #[derive(Clone, Debug)]
 pub struct Done {
-    /// What was read.
+    /// Summary of the input.
     pub summary: ImportSummary,
-    /// What became of the jobs.
+    /// Outcomes of the jobs.
     pub outcomes: BTreeMap<String, u64>,
-    /// What went into the quarantine.
+    /// Number of records in the quarantine.
     pub quarantined: u64,
     /// All of it in words.
     pub said: String,
@@ -72,8 +72,8 @@ pub struct Done {
 /// Reads to the end of the last file, and keeps how it was read.
 ///
 /// # Errors
-/// A file that is not of the format, is too large or breaks off; or the ledger cannot take more. What
-/// was taken before stays.
+/// If a file is not of the format, is too large or truncated; or the ledger accepts no more.
+/// Earlier records remain.
 pub(super) fn run(
     work: Work,
     pieces: Receiver<Piece>,
@@ -87,7 +87,7 @@ pub(super) fn run(
     if let Some((writer, source, reading)) = kept.filter(|_| progress.records() > 0)
         && let Err(error) = writer.keep_reading(source, reading)
     {
-        // Whoever reads a line again says how: nothing else depends on it.
+        // Only a repeated read of a line uses it.
         tracing::warn!(%error, "cannot store the read options of an import");
     }
     done
@@ -142,7 +142,7 @@ fn read(work: Work, pieces: Receiver<Piece>, progress: &Progress) -> Result<Done
     })
 }
 
-/// Where records go, and whether it was the ledger that said no.
+/// Destination of records; records whether the ledger rejected one.
 struct Sink<'a> {
     intake: &'a mut Intake,
     since_us: Option<i64>,
@@ -167,7 +167,7 @@ impl<'a> Sink<'a> {
         taken.inspect_err(|error| self.failed = Some(not_taken(error)))
     }
 
-    /// What a reader came to: an error of the ledger's is not one of the file.
+    /// Classifies a reader's result: an error of the ledger is not one of the file.
     fn judge<T>(self, place: &str, read: io::Result<T>) -> Result<T, Failed> {
         read.map_err(|error| self.failed.unwrap_or_else(|| unreadable(place, &error)))
     }
@@ -189,7 +189,7 @@ fn unreadable(place: &str, error: &io::Error) -> Failed {
     Failed { code, detail }
 }
 
-/// What the ledger did not take.
+/// Failure of the ledger.
 fn not_taken(error: &io::Error) -> Failed {
     let code = match error.kind() {
         io::ErrorKind::ResourceBusy | io::ErrorKind::Interrupted => "busy",

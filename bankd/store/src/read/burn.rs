@@ -86,7 +86,7 @@ fn of(connection: &Connection, now: Timestamp, last: i64) -> Result<Burn, Error>
     while let Some(row) = rows.next()? {
         let at = Timestamp(row.get(0)?);
         if is_whole {
-            // Entries recorded later show that data from before the start of the journal exists.
+            // A late entry extends the known time to before the start of the journal.
             known = known.min(at);
         }
         if at < from {

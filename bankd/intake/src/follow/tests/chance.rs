@@ -33,7 +33,7 @@ fn life(seed: u64, can_restart: bool) {
     let mut chance = Chance(seed);
     let mut f = Follower::new("acct", "pbs", Options::default());
     let (mut written, mut waiting) = (1, String::new());
-    // What was rotated away before anybody followed the file is nobody's.
+    // Files rotated before the first start are not read.
     f.append("acct", &job(0));
     f.look().unwrap();
     let mut story = Vec::new();

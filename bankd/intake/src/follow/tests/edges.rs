@@ -106,7 +106,7 @@ fn a_block_waits_for_its_end() {
     assert_eq!(f.ids(), ["1", "2"]);
 }
 
-/// Cut anywhere, a file gives what it gives in one go.
+/// A file split at any point gives the same records as in one read.
 #[test]
 fn windows_give_what_the_whole_file_gives() {
     let history: Vec<String> = (0..6)

@@ -118,7 +118,7 @@ fn half_a_compressed_file_is_tried_again() {
     assert_eq!(f.ids(), expected(0..4001));
 }
 
-/// `copytruncate`: the copy has what was written before it, the file goes on from nothing.
+/// `copytruncate`: the copy has the earlier data, and the file continues from zero.
 #[test]
 fn a_file_that_was_copied_and_emptied_goes_on() {
     for (restarts, regrown) in [(false, 1), (true, 1), (false, 300), (true, 300)] {
@@ -169,8 +169,7 @@ fn the_same_bytes_in_another_file_are_the_same_file() {
     assert_eq!(f.findings, []);
 }
 
-/// A file with the same beginning, as long as or longer than what was read, is another file all the
-/// same.
+/// A file with the same beginning, and with at least the read length, is another file anyway.
 #[test]
 fn an_equal_beginning_does_not_make_the_same_file() {
     let head: Vec<String> = (0..100)

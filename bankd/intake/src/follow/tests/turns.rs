@@ -1,5 +1,5 @@
-//! Rotation that meets a daemon that is killed: what was there at the first start is left out and listed,
-//! everything that came later is read, however short its life was.
+//! Rotation around a killed daemon: files from before the first start are skipped and listed; all
+//! later ones are read, even if they exist only briefly.
 
 use super::*;
 
@@ -141,7 +141,7 @@ fn what_was_there_at_the_first_start_is_listed_and_never_read() {
     settle_all(&mut f);
     assert_eq!(f.ids(), expected(0..4));
     assert_eq!(f.left_out().len(), 2, "{:?}", f.left_out());
-    // What is written to such a file from now on is read.
+    // Later writes to such a file are read.
     let mut g = pbs();
     g.append("acct.1", &jobs(100..103));
     g.append("acct", &jobs(0..1));
@@ -193,7 +193,7 @@ fn files_of_before_the_first_start_stay_known_while_they_are_away() {
     }
 }
 
-/// Old files are moved to an archive while the followed one stays, and are brought back.
+/// Old files are moved to an archive while the followed one remains, and are moved back.
 #[test]
 fn files_of_before_the_first_start_that_come_back_are_not_read() {
     let mut f = pbs();

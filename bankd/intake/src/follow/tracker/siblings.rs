@@ -1,5 +1,4 @@
-//! The files that rotation leaves beside the followed one: which of them is read next, and what cannot
-//! be read of them.
+//! Rotated files beside the followed one: the next one to read, and unreadable ones.
 
 use std::io;
 
@@ -27,8 +26,8 @@ pub(super) struct Surveyed {
 }
 
 impl Tracker {
-    /// Notes what is there at the first start, before anything is read: what rotation leaves from now on
-    /// is read, whenever the daemon ends. Nothing where that was done before.
+    /// Notes existing files at the first start, before anything is read. Files of later rotations
+    /// are read, even after a daemon restart. Does nothing if it was done before.
     ///
     /// # Errors
     /// If the folder cannot be read, or the note is not kept.
@@ -59,7 +58,7 @@ impl Tracker {
         self.shelf.as_ref()
     }
 
-    /// Notes that the rest of a file is lost. Of a file of which nothing was read nothing is missed.
+    /// Notes that the rest of a file is lost. A file without read bytes is not missed.
     pub(super) fn lost(&mut self, why: Why, mark: &Mark) {
         let files = self.shelf.get_or_insert_default();
         if mark.offset == 0 || !files.note(why, mark) {
@@ -105,7 +104,7 @@ impl Tracker {
             let (file, why) = (known.file.clone(), known.why);
             self.findings.push(Finding::LeftOut { file, why });
         }
-        // What is left over is found by the next survey.
+        // The next survey finds the remaining files.
         self.surveyed = Surveyed {
             at_us: now_us,
             folder: folder.filter(|_| unread.is_none()),
