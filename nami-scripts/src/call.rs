@@ -1,4 +1,4 @@
-//! One call from start to end: drain what waits, send this document, keep it if the bank did not
+//! One call from start to end: drain the spool, send this document, store it if the bank did not
 //! accept it, and end with an exit code (`nami.md` 2.2).
 
 use std::fs::OpenOptions;
@@ -159,7 +159,7 @@ fn deliver(settings: &Settings, entry: &Entry, deadline: Deadline) -> Outcome {
             drained = Some(report);
         }
         Ok(_) => {}
-        // What cannot be kept is sent all the more: better out of order than lost.
+        // A document that cannot be stored is sent anyway: out of order is better than lost.
         Err(error) => complaint = Some(unusable_spool(&error).text),
     }
     let document = Document {
@@ -187,7 +187,7 @@ fn deliver(settings: &Settings, entry: &Entry, deadline: Deadline) -> Outcome {
     outcome
 }
 
-/// Drains for a call of its own, if there is a spool: what was done, and whether a document of this
+/// Drains before the call, if there is a spool. Returns the result, and whether a document of this
 /// one's objects still waits.
 fn before(
     client: &Client<'_>,
@@ -239,7 +239,7 @@ fn drain_only(settings: &Settings, deadline: Deadline) -> Ending {
     }
 }
 
-/// Keeps or sets aside what the bank has not taken, and ends.
+/// Stores or quarantines a document that the bank has not accepted, and ends.
 fn conclude(settings: &Settings, entry: &Entry, outcome: Outcome) -> Ending {
     let kept = is_kept(settings, entry.event, &outcome);
     let is_document = outcome.condition == Condition::Document;
@@ -278,7 +278,7 @@ fn unusable_spool(error: &std::io::Error) -> Outcome {
     Outcome::new(Condition::Other, format!("unusable spool: {error}"))
 }
 
-/// A copy of the document for the one who sets up the site. Its failure is nobody's failure.
+/// A copy of the document for the site's administrator. Its failure is ignored.
 fn capture(folder: &Path, event: Event, body: &[u8]) {
     let name = format!("{}-{}-{}.xml", event.name(), now_us(), std::process::id());
     let file = OpenOptions::new()

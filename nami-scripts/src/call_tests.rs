@@ -43,8 +43,8 @@ impl Site {
         conclude(&self.settings, &entry, outcome)
     }
 
-    /// Runs `work` beside a bank that gives these answers, one for each connection; returns the
-    /// request heads that came.
+    /// Runs `work` beside a bank with these answers, one for each connection; returns the received
+    /// request heads.
     fn beside<T>(&self, answers: &[&str], work: impl FnOnce() -> T) -> (T, Vec<String>) {
         let path = self.home.path().join("bankd.sock");
         let listener = UnixListener::bind(&path).unwrap();

@@ -1,9 +1,8 @@
 //! One document to the bank and its outcome: the request, signed over TCP, and the judgement
 //! whether the answer may be believed (`http-auth.md` 5).
 //!
-//! Over TCP nothing unsigned is believed, with one exception that claims nothing: a 401. Whatever
-//! fails here counts as "bank unreachable", so no foreign process on the port can make a
-//! scheduler believe in a charge or a lien.
+//! Over TCP no unsigned answer is trusted, except a 401, which confirms nothing. Any failure here
+//! counts as "bank unreachable", so no foreign process on the port can fake a charge or a lien.
 
 use std::fmt::Write as _;
 use std::io::Read as _;
@@ -34,14 +33,14 @@ pub(crate) struct Document<'a> {
     pub(crate) event: Event,
     /// The `Idempotency-Key`: one per document, the same at every attempt.
     pub(crate) key: &'a str,
-    /// RFC 3339; sent only with a document that comes later than its event.
+    /// RFC 3339; sent only with a document that arrives later than its event.
     pub(crate) event_time: Option<&'a str>,
     /// The query of the target, without `?`; empty for none.
     pub(crate) query: &'a str,
     pub(crate) body: &'a [u8],
 }
 
-/// Talks to the bank as the settings say.
+/// Connects to the bank of the settings.
 #[derive(Debug)]
 pub(crate) struct Client<'a> {
     settings: &'a Settings,
@@ -139,7 +138,7 @@ impl<'a> Client<'a> {
         Some((head, sent_signature))
     }
 
-    /// Whether the answer may be believed, and what it says.
+    /// Whether the answer is trusted, and its meaning.
     fn judge(&self, event: Event, answer: &Answer, sent_signature: &str) -> Outcome {
         let understood = || Outcome::of_answer(event, answer.status, &answer.body);
         let Some((keyid, key)) = &self.signer else {

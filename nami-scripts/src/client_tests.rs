@@ -49,7 +49,7 @@ fn header<'a>(request: &'a str, name: &str) -> &'a str {
         .unwrap()
 }
 
-/// What a daemon that holds `secret` answers, for the request that it says it answers.
+/// Answer of a daemon with `secret` to a request with this signature.
 fn signed(secret: &str, request_signature: &str, status: u16, body: &str) -> String {
     let key = SigningKey::new(&Secret::parse(secret).unwrap());
     let created = now_us() / 1_000_000;
@@ -87,7 +87,7 @@ fn tcp_settings(folder: &Path, port: u16) -> Settings {
     }
 }
 
-/// One call against a process that answers as told.
+/// One call against a process with a given answer.
 fn call_tcp(answer: impl FnOnce(&str) -> String + Send) -> Outcome {
     let folder = tempfile::tempdir().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

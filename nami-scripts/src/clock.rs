@@ -1,8 +1,8 @@
 //! The one place that reads clocks, and the time budget of a call.
 //!
-//! Two clocks (decisions.md 9): the real one dates signatures; the event time of a document comes from
-//! the real one too, except in builds with feature `test-hooks`, where the file named by
-//! `BANKD_TEST_CLOCK` gives it, as it does for the daemon.
+//! Two clocks (decisions.md 9). The real one dates signatures. The event time of a document comes
+//! from the real one too, except in builds with feature `test-hooks`: there the file named by
+//! `BANKD_TEST_CLOCK` contains it, as for the daemon.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -30,8 +30,8 @@ pub(crate) fn event_time_us() -> i64 {
         .unwrap_or_else(now_us)
 }
 
-/// The content of a test clock: RFC 3339, or whole seconds, or µs since 1970 (told apart by size:
-/// in seconds, 10^11 would be the year 5138).
+/// The content of a test clock: RFC 3339, or whole seconds, or µs since 1970. The size decides: in
+/// seconds, 10^11 would be the year 5138.
 #[cfg(any(feature = "test-hooks", test))]
 fn parse_test_clock(text: &str) -> Option<i64> {
     let text = text.trim();
@@ -52,13 +52,13 @@ impl Deadline {
         Self(Instant::now() + time)
     }
 
-    /// What is left; `None` if nothing is.
+    /// The remaining time; `None` if it is over.
     pub(crate) fn remaining(self) -> Option<Duration> {
         let left = self.0.saturating_duration_since(Instant::now());
         (!left.is_zero()).then_some(left)
     }
 
-    /// The moment at which half of what is left is over.
+    /// The moment at which half of the remaining time is over.
     pub(crate) fn half(self) -> Self {
         Self::after(self.remaining().unwrap_or_default() / 2)
     }

@@ -15,13 +15,13 @@ pub(crate) enum Event {
     End,
     Delete,
     Modify,
-    /// Sends what waits in the spool, and nothing else.
+    /// Sends the documents in the spool, and nothing else.
     Drain,
     /// Moab's question about balances: its answer is written down nowhere, so that it has none.
     Query,
 }
 
-/// Every name, with what it means.
+/// Every name with its event.
 const NAMES: [(&str, Event); 14] = [
     ("quote", Event::Quote),
     ("create", Event::Create),
@@ -49,8 +49,8 @@ impl Event {
             .map(|(_, event)| *event)
     }
 
-    /// The event of a program name: the last part of the path, `bank.` in front, a `.pl` or `.sh`
-    /// at the end ignored, so that a manual's sample configuration works as it stands.
+    /// The event of a program name: the last part of the path. A leading `bank.` and a trailing
+    /// `.pl` or `.sh` are ignored, so that a manual's sample configuration works unchanged.
     pub(crate) fn of_program(path: &str) -> Option<Self> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let name = name

@@ -1,7 +1,7 @@
-//! Where the document comes from: standard input, the last argument, or the file that it names
-//! (`nami.md` 2). Which of them a scheduler uses is documented nowhere, so all three work.
+//! Source of the document: standard input, the last argument, or the file that it names (`nami.md`
+//! 2). It is not documented which one a scheduler uses, so all three work.
 //!
-//! Nothing is interpreted here beyond "is there a document": what it means is the daemon's to say.
+//! Only the presence of a document is checked; the daemon interprets it.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -22,18 +22,18 @@ const INPUT_TIME: Duration = Duration::from_secs(5);
 /// Bytes read at a time.
 const CHUNK: usize = 64 * 1024;
 
-/// What was found.
+/// Result of the search.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Input {
     Document(Vec<u8>),
-    /// Nothing, or nothing that could be sent; `body` is what there is of it, at most 1 MiB.
+    /// No document, or an unusable one; `body` is the data so far, at most 1 MiB.
     Unusable {
         why: &'static str,
         body: Vec<u8>,
     },
 }
 
-/// What standard input gave.
+/// Data from standard input.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Standard {
     /// At most one byte more than a document may have.
@@ -104,8 +104,8 @@ fn is_blank(bytes: &[u8]) -> bool {
     bytes.trim_ascii().is_empty()
 }
 
-/// Standard input to its end, unless it is a terminal. A pipe is read by a second thread, for only
-/// that can be given up when nobody closes it.
+/// Standard input to its end, unless it is a terminal. A second thread reads a pipe, because only a
+/// thread can be abandoned if the pipe is never closed.
 fn read_standard() -> Standard {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
@@ -140,17 +140,17 @@ fn read_standard() -> Standard {
     gather(&arrived, Deadline::after(INPUT_TIME))
 }
 
-/// Everything up to one byte above the limit; what cannot be read counts as the end.
+/// All data up to one byte above the limit; a read error counts as the end.
 fn read_limited(file: File) -> Vec<u8> {
     // Room for an ordinary document, so that one read takes it whole.
     let mut bytes = Vec::with_capacity(8 * 1024);
     let limit = u64::try_from(MAX_DOCUMENT + 1).unwrap_or(u64::MAX);
-    // A read error leaves what came before it, which the daemon will find incomplete.
+    // After a read error the data so far remains; the daemon will find it incomplete.
     let _ = file.take(limit).read_to_end(&mut bytes);
     bytes
 }
 
-/// Sends what arrives, piece by piece, until the end or the limit.
+/// Sends the data, piece by piece, until the end or the limit.
 fn forward(mut from: impl Read, chunks: &SyncSender<Vec<u8>>) {
     let mut room = MAX_DOCUMENT + 1;
     while room > 0 {

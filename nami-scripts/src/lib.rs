@@ -1,9 +1,9 @@
-//! What `moab.cfg` calls: one small binary that acts by the name it is called by, takes a document
-//! of the scheduler to the bank and answers with an exit code (decisions.md 26 and 27, `nami.md` 2).
+//! The program that `moab.cfg` calls: its name selects the event. It sends a scheduler's document
+//! to the bank and ends with an exit code (decisions.md 26 and 27, `nami.md` 2).
 //!
-//! Read `call` first: one call from start to end. `event` says which event it is, `input` finds
-//! the document, `client` sends it over `wire`, `outcome` says what the answer means, `spool` keeps
-//! what the bank did not accept. [`shelf`] is the spool as people see it, for `bank nami`; the
+//! Read `call` first: one call from start to end. `event` determines the event, `input` finds the
+//! document, `client` sends it over `wire`, `outcome` interprets the answer, and `spool` stores
+//! documents that the bank did not accept. [`shelf`] is the spool for people, in `bank nami`; the
 //! program itself is [`main`].
 //!
 //! It must never print anything but a quote's cost on standard output, never more than one line on
@@ -35,7 +35,7 @@ use crate::settings::Settings;
 const USAGE: &str = "call it as bank.EVENT, or with --event EVENT; EVENT is quote, create, reserve, \
                      start, charge, update, continue, pause, resume, end, delete, modify or drain";
 
-/// One call of a script: the program's name and arguments say the event, the rest happens.
+/// One call of a script: the program's name and arguments determine the event.
 pub fn main() -> ExitCode {
     let mut arguments = std::env::args_os().map(OsStringExt::into_vec);
     let program = arguments.next().unwrap_or_default();
@@ -70,7 +70,7 @@ fn arguments_of(
     (event, document)
 }
 
-/// Says what there is to say and gives the exit code.
+/// Prints the output and returns the exit code.
 fn end(program: &str, ending: &Ending) -> ExitCode {
     let mut code = ending.exit;
     if !ending.stdout.is_empty() {
@@ -83,7 +83,7 @@ fn end(program: &str, ending: &Ending) -> ExitCode {
         }
     }
     if !ending.stderr.is_empty() {
-        // Nobody may be listening; the exit code says the same.
+        // Standard error may be closed; the exit code has the same meaning.
         let _ = std::io::stderr().write_all(stderr_line(program, &ending.stderr).as_bytes());
     }
     ExitCode::from(code)

@@ -1,5 +1,5 @@
-//! What became of a document, and how it is told: exit condition, standard output, one line on
-//! standard error (`nami.md` 2.2).
+//! Result of a document, and its output: exit condition, standard output, one line on standard
+//! error (`nami.md` 2.2).
 
 use bank_api::error::{Problem, nami_exit_of_status, row, row_or_internal};
 use bank_api::exit::nami as exit;
@@ -76,18 +76,18 @@ impl Condition {
     }
 }
 
-/// What became of a document.
+/// Result of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Outcome {
     pub(crate) condition: Condition,
     /// The refusal code, where the bank gave one.
     pub(crate) code: String,
-    /// What goes to standard error, without the program's name; empty for nothing.
+    /// Text for standard error, without the program's name; empty for none.
     pub(crate) text: String,
-    /// What goes to standard output: the cost of a quote, the TID of a create where the site wants
-    /// one, else nothing, ever.
+    /// Text for standard output: the cost of a quote, or the TID of a create if the site enables
+    /// it; otherwise always empty.
     pub(crate) stdout: String,
-    /// Whether one of several objects may be taken later, whatever became of the others.
+    /// Whether one of several objects may be accepted later, regardless of the others.
     pub(crate) again: bool,
 }
 
@@ -127,7 +127,7 @@ impl Outcome {
         is_final(self.condition, &self.code) && !self.again
     }
 
-    /// What an answer means. It has been verified, where that is demanded.
+    /// Meaning of an answer. It has been verified, if that is required.
     pub(crate) fn of_answer(event: Event, status: u16, body: &[u8]) -> Self {
         if status == 401 {
             let text = "not authenticated: the key, the time or the signature is wrong";
@@ -161,7 +161,7 @@ impl Outcome {
     fn of_lines(event: Event, status: u16, lines: &[Line]) -> Self {
         let worst = Line::worst(lines);
         if let Some(Line::Refused { code, text } | Line::Error { code, text }) = worst {
-            // Sent again, what is done stays done: each object has a key of its own.
+            // A repeat does not undo finished objects: each object has a key of its own.
             return Self {
                 again: lines.iter().any(may_be_taken),
                 ..Self::of_refusal(code, text)

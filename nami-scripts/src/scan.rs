@@ -191,7 +191,7 @@ fn is_root(name: &str) -> bool {
     matches!(plain(name).as_str(), "job" | "reservation" | "rsv")
 }
 
-/// The inside of a tag and what follows it; a `>` between quotes does not end it.
+/// The inside of a tag and the text after it; a `>` between quotes does not end it.
 fn split_tag(tag: &str) -> (&str, &str) {
     let mut quote = None;
     for (at, letter) in tag.char_indices() {

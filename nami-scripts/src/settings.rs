@@ -1,9 +1,9 @@
 //! `nami.conf` and its environment variables (decisions.md 27, `nami.md` 2.2).
 //!
-//! One `key=value` per line, `#` begins a comment line. Every key may be given as the environment
-//! variable `NAMI_<KEY>` (capitals, `_` for `.`), which wins, and may be written that way in the
-//! file too. A mistake never loses a charge: reading goes on behind the first mistake, so that the
-//! spool is known, and the mistake is reported.
+//! One `key=value` per line; `#` begins a comment line. The environment variable `NAMI_<KEY>`
+//! (capitals, `_` for `.`) overrides a key, and the file accepts this spelling too. A mistake never
+//! loses a charge: reading continues after the first mistake, so that the spool is found, and the
+//! mistake is reported.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::outcome::Condition;
 
-/// Where the settings are if `$NAMI_CONF` does not say otherwise.
+/// Default path of the settings if `$NAMI_CONF` is not set.
 const DEFAULT_FILE: &str = "/etc/bank/nami.conf";
 /// Largest settings file that is read, in bytes.
 const MAX_FILE: u64 = 64 * 1024;
@@ -104,7 +104,7 @@ pub(crate) struct Settings {
     pub(crate) timeout_s: u64,
     pub(crate) print_tid: bool,
     pub(crate) latin1_fallback: bool,
-    /// What the site maps conditions to; the others keep their own code.
+    /// The site's exit codes of conditions; the others keep their own code.
     pub(crate) exits: Vec<(Condition, u8)>,
 }
 
@@ -134,7 +134,7 @@ pub(crate) struct Loaded {
     pub(crate) mistake: Option<String>,
 }
 
-/// What others may know of the scripts' settings (`bank moab check`).
+/// Public part of the scripts' settings (`bank moab check`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
     /// The whole call, in seconds, 1 to 60.
@@ -308,8 +308,8 @@ impl Settings {
         mapped.map_or_else(|| condition.exit(), |(_, code)| *code)
     }
 
-    /// How long the bank may be talked to: the whole budget without what is needed to write a
-    /// document to the spool and leave.
+    /// Time limit for communication with the bank: the whole budget less the time for writing a
+    /// document to the spool.
     pub(crate) fn talk_time(&self) -> Duration {
         Duration::from_secs(self.timeout_s) * 15 / 16
     }

@@ -1,8 +1,7 @@
 //! One HTTP/1.1 request over a Unix or TCP socket, by hand: one connection, one request, one
 //! answer, all within a deadline. No redirects, no reuse, no compression.
 //!
-//! What comes back is only bytes with a frame around them; whether they may be believed is judged
-//! in [`crate::client`].
+//! Answers are only framed bytes; [`crate::client`] decides whether to trust them.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs as _};
@@ -36,9 +35,9 @@ pub(crate) struct Answer {
 pub(crate) enum WireError {
     /// No connection; the document was not sent.
     Connect(String),
-    /// The deadline came first.
+    /// The deadline passed first.
     TimedOut,
-    /// The connection ended, or what came is not HTTP: the document may have been taken.
+    /// The connection ended, or the answer is not HTTP: the document may have been accepted.
     Broken(&'static str),
 }
 
@@ -128,8 +127,8 @@ fn broken(error: &std::io::Error) -> WireError {
     }
 }
 
-/// Connects within the deadline. Only a numeric address can be given one directly; looking up a
-/// name, and a Unix socket whose queue is full, can hang and so run on a thread that is left behind.
+/// Connects within the deadline. Only a numeric address can be given one directly. A name lookup,
+/// and a Unix socket with a full queue, can hang, so they run on a detached thread.
 fn connect(server: &Server, deadline: Deadline) -> Result<Stream, WireError> {
     let left = deadline.remaining().ok_or(WireError::TimedOut)?;
     if let Server::Tcp { host, port } = server
@@ -146,7 +145,7 @@ fn connect(server: &Server, deadline: Deadline) -> Result<Stream, WireError> {
                 .to_socket_addrs()
                 .and_then(|found| connect_tcp(&found.collect::<Vec<_>>(), deadline)),
         };
-        // Nobody listens any more if the time was over; then the connection is dropped here.
+        // After the deadline no receiver is left; then the connection is dropped here.
         let _ = done.send(stream);
     };
     std::thread::Builder::new()
@@ -238,7 +237,7 @@ fn read_answer(from: &mut impl Read) -> Result<Answer, WireError> {
     })
 }
 
-/// Appends what arrives next; false at the end.
+/// Appends the next data; false at the end.
 fn read_more(from: &mut impl Read, into: &mut Vec<u8>) -> Result<bool, WireError> {
     let mut buffer = [0; 8192];
     loop {
@@ -296,7 +295,7 @@ fn parse_head(head: &[u8]) -> Option<(u16, Headers)> {
     Some((status, headers))
 }
 
-/// The content of a chunked body, whose last chunk must have come.
+/// The content of a chunked body, whose last chunk must be present.
 fn unchunk(mut bytes: &[u8]) -> Option<Vec<u8>> {
     let mut body = Vec::with_capacity(bytes.len());
     loop {

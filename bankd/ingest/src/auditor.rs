@@ -12,8 +12,8 @@ use super::options::Options;
 use super::text::{known, rfc3339};
 use super::{Reader, Sink, not_of_the_format};
 
-/// What the unit of the component `Memory` may be called, and its bytes: Slurm's collector writes
-/// megabytes, and any site may write something else.
+/// Units of the component `Memory` with their bytes: Slurm's collector writes megabytes, and a site
+/// may write another unit.
 const UNITS: [(&str, i64); 4] = [
     ("bytes", 1),
     ("KiB", 1 << 10),
@@ -24,7 +24,7 @@ const UNITS: [(&str, i64); 4] = [
 /// Places to which processors are cut that are a mean.
 const PLACES: u8 = 9;
 
-/// The unit of `Memory` where nobody says another.
+/// The default unit of `Memory`.
 fn mebibyte() -> Number {
     Number::whole(1 << 20)
 }
@@ -36,7 +36,7 @@ pub(super) struct Auditor {
 }
 
 impl Auditor {
-    /// A reader to which `Memory` is mebibytes, or what the options say: `Memory=GiB`.
+    /// A reader with `Memory` in mebibytes, or in the unit of an option such as `Memory=GiB`.
     ///
     /// # Errors
     /// If there is no such component or unit.
@@ -97,7 +97,7 @@ fn judged(record: &Object<'_>, memory_unit: Number) -> Result<Result<Job, Label>
     filled(record, start_us, end_us, memory_unit).map(Ok)
 }
 
-/// A record whose times are known, in microseconds, as the job that it is; `Memory` is mebibytes.
+/// A record with parsed times, in microseconds, as a job; `Memory` is in mebibytes.
 pub fn job(record: &str, start_us: i64, end_us: i64) -> Result<Job, String> {
     let record = Object::parse(record).ok_or("a record that is no object")?;
     filled(&record, start_us, end_us, mebibyte())
@@ -157,7 +157,7 @@ fn state(status: Option<&str>) -> State {
     }
 }
 
-/// What the components come to. Several of one name are added.
+/// Totals of the components. Several of one name are added.
 #[derive(Default)]
 struct Sums {
     procs: Option<Number>,

@@ -13,7 +13,7 @@ use super::{Reader, Sink};
 /// Attributes of one ad that are kept; an ad of a real job has some 200.
 const ATTRIBUTES_MAX: usize = 5_000;
 
-/// Where the account stands, the first that says something.
+/// Attributes of the account; the first nonempty one is used.
 const ACCOUNTS: [&str; 4] = [
     "accountinggroup",
     "acctgroup",
@@ -40,13 +40,13 @@ impl Reader for History {
     }
 }
 
-/// One ad. Names count without case; of one that comes twice the last.
+/// One ad. Names are case-insensitive; of a repeated one the last is used.
 #[derive(Debug, Default)]
 struct Ad {
     line: u64,
     raw: Vec<u8>,
     values: BTreeMap<String, String>,
-    /// Records inside of the ad that are open: what they say is not said of the job.
+    /// Depth of nested records: their attributes are not those of the job.
     depth: i64,
 }
 
@@ -123,7 +123,7 @@ impl Ad {
             0 => span(Some(start_us), None, Some(wall))?,
             _ => span(Some(start_us), Some(end_us.max(start_us)), None)?,
         };
-        // Nothing said is not the same as no time: a job may have been taken away at once.
+        // A missing value is not zero: a job may have been removed immediately.
         if !self.values.contains_key("remotewallclocktime") {
             wall = Number::seconds(times.end_us.saturating_sub(times.start_us));
             times.is_repaired = true;
@@ -167,14 +167,14 @@ impl Ad {
         Some(inner.map_or_else(|| value.clone(), |inner| inner.replace("\\\"", "\"")))
     }
 
-    /// Epoch seconds; 0 where nothing is said. Fractions are cut.
+    /// Epoch seconds; 0 if missing. Fractions are truncated.
     fn seconds(&self, name: &str) -> Result<i64, String> {
         let whole = self.decimal(name)?.cut(0).as_whole();
         let seconds = whole.and_then(|seconds| i64::try_from(seconds).ok());
         seconds.ok_or_else(|| format!("{name}: beyond what can be counted"))
     }
 
-    /// A number; 0 where nothing is said.
+    /// A number; 0 if missing.
     fn decimal(&self, name: &str) -> Result<Number, String> {
         let Some(text) = self.text(name) else {
             return Ok(Number::ZERO);

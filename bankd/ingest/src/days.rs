@@ -1,5 +1,5 @@
-//! Usage by UTC day: what a job used is dealt to the days that it touches, in parts that add up to
-//! the whole exactly.
+//! Usage by UTC day: the usage of a job is divided among its days, in parts that add up exactly to
+//! the total.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ const PLACES: u8 = 6;
 /// Days that one job may touch; a longer one is no job but a wrong time, and is left out.
 const DAYS_MAX: i64 = 36_525;
 
-/// Days of a source; what would begin one more is left out.
+/// Maximum number of days of a source; further days are left out.
 const ALL_MAX: usize = 100_000;
 
 /// Sums by day.
@@ -55,9 +55,9 @@ impl Days {
         }
     }
 
-    /// Deals the quantities of a job: up to the end of each day what the time until then is of all
-    /// its time, cut; the last day has the rest. `None` beyond the range of exact numbers, and then
-    /// nothing is dealt.
+    /// Divides the quantities of a job: up to the end of each day in proportion to the elapsed
+    /// time, truncated; the last day gets the rest. `None` beyond the range of exact numbers, and
+    /// then no day changes.
     fn deal(&mut self, job: &Job, first: i64, last: i64) -> Option<()> {
         let whole = i128::from(job.end_us.checked_sub(job.start_us)?).max(1);
         let mut parts = Vec::new();

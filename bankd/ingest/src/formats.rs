@@ -21,9 +21,9 @@ use super::swf::Swf;
 
 /// A format: one line here, one file beside this one.
 pub struct Format {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Description, in one line.
     pub about: &'static str,
     /// Makes a reader of it.
     pub reader: fn(&Options) -> Result<Box<dyn Reader>, String>,

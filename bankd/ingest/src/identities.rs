@@ -1,8 +1,8 @@
-//! Which jobs of a source came again, for any number of jobs in constant memory.
+//! Finds repeated jobs of a source, for any number of jobs in constant memory.
 //!
-//! Jobs are dealt by their identity into parts; what does not fit into the small buffer of its part
-//! goes into a temporary file that has no name. In the end one part after the other is read back, in
-//! the order in which its jobs came.
+//! Jobs are distributed by their identity into parts. Each part has a small buffer; the rest goes
+//! into an unnamed temporary file. In the end one part after the other is read back, in the order
+//! of its jobs.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -17,7 +17,7 @@ use super::text::object_id;
 /// Parts; one of them is in memory at a time, so that 160 million jobs need some 60 MiB.
 const PARTS: usize = 256;
 
-/// What a part keeps in memory before it goes to the file, in bytes.
+/// Memory buffer of a part, in bytes.
 const BUFFER: usize = 16 << 10;
 
 /// Bytes of an identity.
@@ -26,8 +26,8 @@ const ID: usize = 16;
 /// The jobs of a source, by identity: id and start (`collectors.md` 0.1).
 #[derive(Debug, Default)]
 pub(super) struct Identities {
-    /// Two keyed hashes of 64 bits. Their keys are drawn by chance for each run, so that nobody can
-    /// make two ids that fall together; among 160 million jobs two do by accident once in 10^22 runs.
+    /// Two keyed hashes of 64 bits. Their keys are random for each run, so that no input can force
+    /// collisions; among 160 million jobs two collide by accident once in 10^22 runs.
     hashes: [RandomState; 2],
     body: Vec<u8>,
     parts: Vec<Part>,
@@ -42,21 +42,21 @@ struct Part {
     extents: Vec<(u64, usize)>,
 }
 
-/// What is left when each identity counts once, as it came last.
+/// Result with each identity counted once, in its last version.
 #[derive(Debug, Default)]
 pub(super) struct Distinct {
     /// How many there are.
     pub(super) identities: u64,
-    /// Jobs that came again with equal numbers.
+    /// Repeated jobs with equal numbers.
     pub(super) duplicates: u64,
-    /// The sums of what came again, and does not stand.
+    /// Sums of the replaced versions.
     pub(super) replaced: Tally,
     /// A sum left the range of exact numbers.
     pub(super) has_overflown: bool,
 }
 
 impl Identities {
-    /// Takes a job in, the names of whose quantities have these numbers.
+    /// Adds a job; these are the numbers of its quantity names.
     ///
     /// # Errors
     /// If the temporary file cannot be written.
@@ -110,7 +110,7 @@ impl Identities {
         id
     }
 
-    /// What stands in the end.
+    /// The final result.
     ///
     /// # Errors
     /// If the temporary file cannot be read.
@@ -155,7 +155,7 @@ impl Distinct {
         Some(())
     }
 
-    /// Takes in what does not stand.
+    /// Adds a replaced version.
     fn replace(&mut self, mut body: &[u8]) -> Option<()> {
         get(&mut body)?;
         let mut at = 0_usize;
@@ -170,7 +170,7 @@ impl Distinct {
     }
 }
 
-/// Takes what is a hash already as the hash.
+/// A hasher for keys that are hashes already.
 #[derive(Default)]
 struct AsItIs(u64);
 
@@ -210,7 +210,7 @@ fn put(bytes: &mut Vec<u8>, number: i128) {
     bytes.push(u8::try_from(left).unwrap_or_default());
 }
 
-/// Reads what [`put`] wrote.
+/// Reads the format of [`put`].
 fn get(bytes: &mut &[u8]) -> Option<i128> {
     let mut number: u128 = 0;
     for shift in (0..128).step_by(7) {
@@ -262,8 +262,8 @@ mod tests {
         assert_eq!((found.identities, found.duplicates), (3, 3));
     }
 
-    /// More jobs than the buffers hold, so that the file is used: 120,000, of which every third comes
-    /// again with other numbers, and every sixth once more with the same.
+    /// More jobs than the buffers hold, so that the file is used: 120,000. Every third is repeated
+    /// with other numbers, and every sixth once more with the same.
     #[test]
     fn the_last_of_each_identity_stands() {
         let (mut identities, mut names) = (Identities::default(), Names::default());

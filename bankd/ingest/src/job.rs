@@ -1,11 +1,11 @@
-//! What a reader says of one record of its input (`collectors.md` 0.1, 0.2).
+//! Result of a reader for one record of its input (`collectors.md` 0.1, 0.2).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::number::Number;
 
-/// The label of what is not charged, such as `never_started` (`data/LAYOUT.md`).
+/// Label of records that are not charged, such as `never_started` (`data/LAYOUT.md`).
 pub type Label = Cow<'static, str>;
 
 /// The largest part of the input that is kept with a record, in bytes.
@@ -16,24 +16,24 @@ pub const RAW_MAX: usize = 64 << 10;
 pub struct Record {
     /// Its first line, or its number in an input without lines; counted from 1.
     pub line: u64,
-    /// What it looks like in the input, at most [`RAW_MAX`] bytes of it.
+    /// Its raw text, at most [`RAW_MAX`] bytes of it.
     pub raw: Vec<u8>,
-    /// How many records of the input it stands for: 1, but for samples that make one job.
+    /// Number of input records: 1, except for samples that make one job.
     pub counts: u64,
-    /// What it came to.
+    /// Its contents.
     pub found: Found,
 }
 
-/// What a record came to.
+/// Contents of a record.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Found {
-    /// Use that started and ended: one job, or several where the record stands for an array.
+    /// Finished usage: one job, or several if the record is an array.
     Jobs(Vec<Job>),
     /// Nothing to charge.
     Skipped(Label),
     /// It could not be read: why, in words for whoever mends it.
     Malformed(String),
-    /// What a snapshot showed beside the jobs that its sightings make: no record of the input.
+    /// Counts of a snapshot beside the jobs from its sightings: no record of the input.
     Counts(Counts),
 }
 
@@ -43,16 +43,16 @@ pub enum Found {
 pub struct Counts {
     /// When it was taken, microseconds since 1970 UTC.
     pub at_us: i64,
-    /// By whose they are, as the source names them.
+    /// Counts by owner, with the source's names.
     pub groups: Vec<Counted>,
 }
 
 /// Jobs of the same names in a snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// What selects the project.
+    /// The name that selects the project.
     pub account: Option<String>,
-    /// Whose jobs they are.
+    /// The user of the jobs.
     pub user: Option<String>,
     /// Class, queue, partition.
     pub queue: Option<String>,
@@ -73,8 +73,8 @@ impl Record {
         }
     }
 
-    /// The record without the jobs that ended before a time, in microseconds since 1970, and without what a
-    /// snapshot before it showed.
+    /// The record without the jobs that ended before a time, in microseconds since 1970, and
+    /// without the counts of an earlier snapshot.
     #[must_use]
     pub fn since(mut self, since_us: Option<i64>) -> Self {
         let is_before = |counts: &Counts| since_us.is_some_and(|since| counts.at_us < since);
@@ -91,8 +91,8 @@ impl Record {
     }
 }
 
-/// One finished use of something (`collectors.md` 0.1). What a format does not state is `None` or
-/// empty. Times are microseconds since 1970 UTC.
+/// One finished use (`collectors.md` 0.1). Values that the format lacks are `None` or empty. Times
+/// are microseconds since 1970 UTC.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Job {
     /// The id as the source prints it; never a number, since those wrap.
@@ -103,11 +103,11 @@ pub struct Job {
     pub end_us: i64,
     /// When it was submitted.
     pub submit_us: Option<i64>,
-    /// Seconds used, as far as they are charged: end − start, where nothing else is said.
+    /// Charged seconds: end − start by default.
     pub wall: Number,
-    /// Who ran it.
+    /// The user.
     pub user: Option<String>,
-    /// What selects the project that pays.
+    /// The name that selects the paying project.
     pub account: Option<String>,
     /// The group of the user.
     pub group: Option<String>,
@@ -119,7 +119,7 @@ pub struct Job {
     pub cluster: Option<String>,
     /// The source's own word for how it ended.
     pub state_word: Option<String>,
-    /// What that means.
+    /// Meaning of the state.
     pub state: State,
     /// The exit code, with a signal as the source prints it.
     pub exit: Option<String>,
@@ -145,10 +145,10 @@ pub struct Job {
     pub limit_s: Option<i64>,
     /// The quantities of `data/LAYOUT.md` that the format states: `wall_s`, `core_s`, …
     pub quantities: Vec<(Label, Number)>,
-    /// What else there is to say of it: `repaired`, `sampled`, `mem-decoded`, …
+    /// Flags: `repaired`, `sampled`, `mem-decoded`, …
     pub flags: Vec<&'static str>,
-    /// What else it states of the job, by the names of [`bank_core::usage::kept`]: numbers of user and group,
-    /// parts of the processor time, what was asked for.
+    /// Further values by the names of [`bank_core::usage::kept`]: numbers of user and group, parts
+    /// of the processor time, requested resources.
     pub stated: Vec<(&'static str, String)>,
     /// Attributes by the source's names: annotations, departments.
     pub attributes: BTreeMap<String, String>,
@@ -177,13 +177,13 @@ pub enum State {
     Failed,
     /// It was stopped at its limit.
     Timeout,
-    /// Somebody took it away.
+    /// Removed by a person.
     Aborted,
     /// Another job took its place.
     Preempted,
-    /// It goes on; this is what was seen of it.
+    /// Still running; this is the usage seen so far.
     Running,
-    /// Nobody says.
+    /// Unknown.
     #[default]
     Unknown,
 }

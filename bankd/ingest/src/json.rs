@@ -1,4 +1,4 @@
-//! JSON with its numbers as they stand: read level by level, exact decimals kept.
+//! JSON with exact numbers: read level by level, decimals unchanged.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::number::Number;
 
-/// An object of which only the first level is read. A name that comes twice counts as it came last.
+/// An object of which only the first level is read. Of a repeated name the last value is used.
 #[derive(Debug, Default)]
 pub(super) struct Object<'a>(BTreeMap<String, &'a RawValue>);
 
@@ -47,7 +47,7 @@ impl<'a> Object<'a> {
         Number::parse(&self.text(name)?)
     }
 
-    /// Adds what another object has and this one lacks.
+    /// Adds missing values from another object.
     pub(super) fn or(mut self, other: Object<'a>) -> Self {
         for (name, value) in other.0 {
             self.0.entry(name).or_insert(value);

@@ -187,7 +187,7 @@ fn accelerators(container: &Object<'_>) -> Result<Option<Number>, String> {
     Ok(sum)
 }
 
-/// The limit of a container, else what it requests.
+/// The limit of a container, else its request.
 fn asked(container: &Object<'_>, what: &str) -> Result<Option<Number>, String> {
     let resources = container.object("resources").unwrap_or_default();
     let text = ["limits", "requests"]

@@ -1,9 +1,9 @@
 //! Usage that others wrote down: accounting files, snapshots, samples, as one kind of record.
 //!
-//! One file for each format, all behind [`Reader`]; nothing here knows the ledger, the database or
-//! HTTP. A reader gets bytes and gives [`Record`]s, each of them one or more jobs, a skip with its
-//! label, or a line that it could not read; what it cannot read never stops it (`collectors.md` 0.3).
-//! [`formats::FORMATS`] is the list of them.
+//! One file for each format, all behind [`Reader`]. This crate is independent of the ledger, the
+//! database and HTTP. A reader gets bytes and returns [`Record`]s: one or more jobs, a skip with
+//! its label, or an unreadable line. An unreadable line never stops it (`collectors.md` 0.3).
+//! [`formats::FORMATS`] lists the readers.
 
 mod auditor;
 mod condor;
@@ -47,31 +47,32 @@ pub use text::{known, object_id};
 
 use std::io::{self, BufRead};
 
-/// Where a reader puts what it read, in the order of the input. An error of it stops the reading.
+/// Receives the records, in the order of the input. An error of it stops the reading.
 pub type Sink<'a> = dyn FnMut(Record) -> io::Result<()> + 'a;
 
 /// Reads one source: a file, or several that make one result.
 ///
-/// Readers stream: they keep one record, or what their format needs to know of earlier ones, never a
-/// file. Documents that are one JSON value are read whole, up to [`lines::DOCUMENT_MAX`].
+/// Readers stream: they keep one record, or the state that their format needs of earlier ones,
+/// never a file. Documents of one JSON value are read whole, up to [`lines::DOCUMENT_MAX`].
 pub trait Reader {
     /// Reads one file from its beginning to its end.
     ///
     /// # Errors
-    /// If the input cannot be read on, is not of this format at all (`InvalidData`, saying why), or
-    /// the sink says so.
+    /// If the input is unreadable, is not of this format at all (`InvalidData` with the reason), or
+    /// the sink fails.
     fn file(&mut self, name: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()>;
 
-    /// After the last file: gives what only shows in the end, and figures of the whole source.
+    /// After the last file: returns records that are complete only at the end, and figures of the
+    /// whole source.
     ///
     /// # Errors
-    /// If the sink says so.
+    /// If the sink fails.
     fn finish(&mut self, _sink: &mut Sink<'_>) -> io::Result<Vec<Extra>> {
         Ok(Vec::new())
     }
 }
 
-/// Whatever is not of the format at all.
+/// An error for input of another format.
 pub(crate) fn not_of_the_format(why: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why.into())
 }

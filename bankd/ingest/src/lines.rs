@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
 
-/// The longest line that is read, in bytes; what is longer counts as a line that cannot be read.
+/// Maximum length of a line, in bytes; longer lines count as unreadable.
 pub const LINE_MAX: usize = 1 << 20;
 
 /// The largest document that is read whole, in bytes: formats that are one JSON value.
@@ -29,9 +29,9 @@ pub struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// The line as text: what is not UTF-8 becomes U+FFFD (`collectors.md` 0.3).
+    /// The line as text: invalid UTF-8 becomes U+FFFD (`collectors.md` 0.3).
     pub fn text(&self) -> Cow<'_, str> {
-        // What has nothing to replace is told much faster by the strict test.
+        // The strict check is much faster for valid text.
         match std::str::from_utf8(self.bytes) {
             Ok(text) => Cow::Borrowed(text),
             Err(_) => String::from_utf8_lossy(self.bytes),

@@ -93,7 +93,7 @@ fn judged(text: &str) -> Result<Result<Job, Label>, String> {
     if index != 0 {
         job.id = format!("{}[{index}]", job.id);
     }
-    // What comes behind the index differs from version to version; maxRMem is the next field.
+    // Fields after the index depend on the version; maxRMem is the next field.
     job.memory_bytes = fields
         .number::<i128>(at(30), "maxRMem")
         .ok()
@@ -143,10 +143,10 @@ fn finish(
     Ok(job)
 }
 
-/// The words of a line, and which of them stood in quotes.
+/// The words of a line, with a flag for quoted ones.
 struct Fields(Vec<Field>);
 
-/// A word, and whether it stood in quotes.
+/// A word, and whether it was quoted.
 type Field = (String, bool);
 
 impl Fields {

@@ -1,5 +1,5 @@
-//! Snapshots of Nomad's deployments (`collectors.md` g): a use is the union of its sightings, and each
-//! snapshot by itself says how many ran and how many waited.
+//! Snapshots of Nomad's deployments (`collectors.md` g): a use is the union of its sightings. Each
+//! snapshot by itself has the numbers of running and waiting deployments.
 
 mod census;
 
@@ -21,7 +21,7 @@ use census::Census;
 /// More shares than these are a speed, not cores that an old snapshot kept there.
 const CORES_AS_SHARES_MAX: i64 = 64;
 
-/// What a deployment has, and the quantity that its seconds make.
+/// Resources of a deployment, with the quantity of their seconds.
 const RESOURCES: [(&str, &str); 5] = [
     ("cpu_num", "core_s"),
     ("cpu_MHz", "cpu_mhz_s"),
@@ -37,14 +37,14 @@ pub(super) struct Nomad {
     first_us: Option<i64>,
     last_us: i64,
     lives: BTreeMap<Key, Life>,
-    /// What the rule of intervals gives: by namespace, as it should be and as its program has it.
+    /// Result of the interval rule by namespace: the correct value, and the value of its program.
     intervals: BTreeMap<String, [[Number; 2]; 5]>,
 }
 
 /// Namespace, job, allocation and start.
 type Key = (String, String, String, i64);
 
-/// What was seen of an allocation.
+/// Sightings of an allocation.
 #[derive(Debug)]
 struct Life {
     end_us: i64,
@@ -175,7 +175,7 @@ impl Nomad {
         Ok(None)
     }
 
-    /// The rule of `usage_stats`: what was there at the end of an interval counts for all of it.
+    /// The rule of `usage_stats`: the state at the end of an interval counts for all of it.
     fn interval(
         &mut self,
         namespace: &str,
@@ -231,7 +231,7 @@ impl Nomad {
     }
 }
 
-/// Sums over what was seen, clipped to the time from the first to the last snapshot.
+/// Sums over the sightings, clipped to the time from the first to the last snapshot.
 #[derive(Default)]
 struct Seen {
     window: BTreeMap<String, BTreeMap<String, Number>>,
@@ -256,8 +256,8 @@ impl Seen {
     }
 }
 
-/// What a deployment has, the same as it stands there, and whether shares were too many to be cores:
-/// old snapshots kept cores in `cpu_MHz` and 0 in `cpu_num`.
+/// Resources of a deployment, their stored form, and whether shares were too many to be cores: old
+/// snapshots kept cores in `cpu_MHz` and 0 in `cpu_num`.
 fn resources(seen: &Object<'_>) -> Result<([Number; 5], [Number; 5], bool), String> {
     let said = seen.object("resources").unwrap_or_default();
     let mut literal = [Number::ZERO; 5];

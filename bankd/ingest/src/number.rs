@@ -1,11 +1,11 @@
-//! Exact decimals of any number of places: what accounting files state, added without loss.
+//! Exact decimals of any number of places: values of accounting files, added without loss.
 
 use std::fmt;
 
 /// An exact decimal number: `units` / 10^`places`, kept without trailing zeros.
 ///
-/// Places go up to [`PLACES_MAX`]; operations that would leave the range give `None`, and the caller
-/// says so of its record. Sums of what 19 places state stay far inside it (`collectors.md` h.4).
+/// Places go up to [`PLACES_MAX`]; operations beyond the range return `None`, and the caller
+/// rejects the record. Sums of values with 19 places stay far inside it (`collectors.md` h.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Number {
     units: i128,
@@ -15,7 +15,7 @@ pub struct Number {
 /// The most places that a number has.
 pub const PLACES_MAX: u8 = 30;
 
-/// Digits that fit into 64 bits whatever they are. Figures of accounting files nearly always do, and
+/// Number of digits that always fits into 64 bits. Values of accounting files nearly always do, and
 /// 64 bits are many times faster than 128.
 const DIGITS: usize = 18;
 
@@ -90,7 +90,7 @@ impl Number {
         has_digits.then(|| Self::scaled(units.into(), places))
     }
 
-    /// Whatever may be a number.
+    /// The general case.
     fn long(text: &str) -> Option<Self> {
         let (mantissa, exponent) = match text.split_once(['e', 'E']) {
             Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
@@ -247,7 +247,7 @@ impl Number {
     }
 }
 
-/// The product of two; what fits into 64 bits cannot leave 128.
+/// The product of two; factors within 64 bits cannot exceed 128 bits.
 fn product(one: i128, other: i128) -> Option<i128> {
     match (i64::try_from(one), i64::try_from(other)) {
         (Ok(one), Ok(other)) => Some(i128::from(one) * i128::from(other)),

@@ -37,8 +37,8 @@ pub fn plain<R: Read + 'static>(mut input: BufReader<R>) -> io::Result<Box<dyn B
     Ok(Box::new(input))
 }
 
-/// The files that a path stands for: itself, or of a folder everything below it, by the names of the
-/// files: those of snapshots are their times, in whichever folder they lie.
+/// The files of a path: the file itself, or all files below a folder, sorted by file name. Names of
+/// snapshots are their times, in any folder.
 ///
 /// # Errors
 /// If a folder cannot be read.

@@ -14,7 +14,7 @@ use super::number::Number;
 use super::samples::{Series, stated_step};
 use super::{Reader, Sink, not_of_the_format};
 
-/// Seconds that a sample stands for, where a file does not say.
+/// Default duration of a sample in seconds, if a file has none.
 const STEP_S: i64 = 900;
 
 /// Reads a folder of `metrics-*.json`; other documents in it are left alone.
@@ -24,15 +24,15 @@ pub(super) struct OpenShift {
     samples: u64,
 }
 
-/// The samples of a pod by their times, and which pod of the input it is: they are told in the order in
-/// which they appear.
+/// The samples of a pod by time, and the pod's position in the input: pods are returned in the
+/// order of appearance.
 #[derive(Debug, Default)]
 struct Pod {
     place: usize,
     line: BTreeMap<i64, Sample>,
 }
 
-/// What a pod asked for at one time. Later files, and later series of a file, overwrite.
+/// Requests of a pod at one time. Later files, and later series of a file, overwrite.
 #[derive(Clone, Debug, Default)]
 struct Sample {
     cpu: Number,
@@ -48,7 +48,7 @@ struct Sample {
     class: Option<String>,
     user: Option<String>,
     group: Option<String>,
-    /// Seconds that it stands for.
+    /// Its duration in seconds.
     step: i64,
     /// Samples of the input that it is made of.
     counts: u64,
@@ -64,7 +64,7 @@ impl Sample {
         self.gpu.unwrap_or_default()
     }
 
-    /// What is kept of it beside the figures of a job, exact as it came.
+    /// Stored attributes beside the figures of a job, unchanged.
     fn attributes(&self, pod: &str) -> BTreeMap<String, String> {
         let all = [
             (kept::POD, Some(pod.to_owned())),
@@ -141,7 +141,7 @@ impl Reader for OpenShift {
     }
 }
 
-/// What a series is about.
+/// Subject of a series.
 #[derive(Clone, Copy)]
 enum What {
     Cpu,

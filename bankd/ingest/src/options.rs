@@ -2,7 +2,7 @@
 
 use chrono_tz::Tz;
 
-/// How a source is to be read. What a format has no use for it ignores.
+/// Read options of a source. A format ignores options that it does not use.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The columns of a file without a header line, by name: `xdmod26`.

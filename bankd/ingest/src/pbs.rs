@@ -141,7 +141,7 @@ impl<'a> Said<'a> {
         let mut words = BTreeMap::new();
         let mut rest = message.trim_start();
         while let Some((key, after)) = rest.split_once('=') {
-            // What stands before the last blank of a key is a word without a value.
+            // Text before the last blank of a key is a word without a value.
             let key = key.rsplit(char::is_whitespace).next().unwrap_or(key);
             let quoted = after
                 .strip_prefix('"')
@@ -168,7 +168,7 @@ impl<'a> Said<'a> {
         self.text(key)?.parse().ok().filter(|count| *count > 0)
     }
 
-    /// Epoch seconds; 0 where nothing is said.
+    /// Epoch seconds; 0 if missing.
     fn seconds(&self, key: &str) -> Result<i64, String> {
         let Some(text) = self.text(key) else {
             return Ok(0);
@@ -178,7 +178,7 @@ impl<'a> Said<'a> {
     }
 }
 
-/// Processors: the first that is said, in the order of `collectors.md` c.
+/// Processors: the first available value, in the order of `collectors.md` c.
 fn procs(said: &Said<'_>) -> Number {
     let hosts = said.text("exec_host").map(host_processors);
     let asked = said.text("Resource_List.nodes").and_then(node_processors);
@@ -210,7 +210,7 @@ fn host_processors(hosts: &str) -> i128 {
     hosts.split('+').map(host).fold(0, i128::saturating_add)
 }
 
-/// `4:ppn=8`, `node1:ppn=2+node2:ppn=2`; `None` where no part says how many.
+/// `4:ppn=8`, `node1:ppn=2+node2:ppn=2`; `None` if no part has a count.
 fn node_processors(nodes: &str) -> Option<i128> {
     let part = |part: &str| {
         let (count, rest) = part.split_once(':')?;
@@ -238,7 +238,7 @@ fn nodes(said: &Said<'_>) -> Option<Number> {
     count.map(Number::whole)
 }
 
-/// GPUs, the first that is said.
+/// GPUs, the first available value.
 fn gpus(said: &Said<'_>) -> Option<Number> {
     let found = said
         .text("Resource_List.nodes")

@@ -52,15 +52,14 @@ pub(super) fn span_of(
     })
 }
 
-/// The flag of a job whose times were repaired.
+/// Flag of a job with repaired times.
 pub(super) const REPAIRED: &str = "repaired";
 
-/// The flag of a job whose local times have more than one reading.
+/// Flag of a job with ambiguous local times.
 pub(super) const AMBIGUOUS: &str = "ambiguous-time";
 
-/// From start, end and the run time in seconds that the source states: one that is missing is computed
-/// from the others, and where the end comes before the start the end is right. A run time of 0 says
-/// nothing.
+/// From start, end and the source's run time in seconds. A missing value is computed from the
+/// others, and if the end is before the start the end is used. A run time of 0 counts as missing.
 ///
 /// # Errors
 /// If two are missing, or the run time that it takes.

@@ -22,7 +22,7 @@ pub(super) struct Series<'a> {
     labels: Object<'a>,
     /// Time in seconds, and the value.
     pub(super) samples: Vec<(Number, Number)>,
-    /// Samples whose value is no amount of anything: `NaN`, `+Inf`, what is below zero.
+    /// Samples with an invalid value: `NaN`, `+Inf`, or below zero.
     pub(super) without_value: u64,
 }
 
@@ -51,8 +51,8 @@ impl<'a> Series<'a> {
         })
     }
 
-    /// The labels that Kubernetes' own state metrics make of labels and annotations, each with its
-    /// name as it stands: `label_app`, `annotation_cf_pi`.
+    /// Labels that Kubernetes' state metrics make of labels and annotations, with their names
+    /// unchanged: `label_app`, `annotation_cf_pi`.
     pub(super) fn notes(&self) -> Notes {
         let names = self.labels.names();
         let names = names.filter(|name| PREFIXES.iter().any(|prefix| name.starts_with(prefix)));
@@ -62,7 +62,7 @@ impl<'a> Series<'a> {
             .collect()
     }
 
-    /// Who a namespace belongs to, by the annotation or label `cf_pi` that a collector added.
+    /// The owner of a namespace, from the annotation or label `cf_pi` that a collector added.
     pub(super) fn user(&self) -> Option<String> {
         self.noted("cf_pi")
     }
@@ -84,8 +84,8 @@ impl<'a> Series<'a> {
     }
 }
 
-/// Seconds that each sample of a document stands for, where it says so (`step_s`, as `bank collect`
-/// writes it): the distance of samples alone does not tell, for some may be missing.
+/// Duration of each sample of a document in seconds, if stated (`step_s`, as `bank collect` writes
+/// it). The distance of samples is not enough, because some may be missing.
 pub(super) fn stated_step(document: &Object<'_>) -> Option<Number> {
     let step = document.number("step_s")?;
     step.is_above_zero().then_some(step)

@@ -68,7 +68,7 @@ pub fn people(summary: &Summary, files: u64, is_tried: bool) -> String {
     out
 }
 
-/// What became of the jobs in the bank, or would. `is_tried`: nothing was written.
+/// Outcomes of the jobs in the bank. `is_tried`: a dry run without writes.
 pub fn taken(
     source: &str,
     outcomes: &BTreeMap<String, u64>,
@@ -92,7 +92,7 @@ pub fn taken(
     text
 }
 
-/// What is charged when it is imported: each identity once.
+/// Charges of the import: each identity once.
 fn adds(out: &mut String, summary: &Summary, shown: &ImportSummary, verb: &str) {
     let Some((from, to)) = summary.period() else {
         let _ = writeln!(out, "{verb} nothing");
@@ -135,7 +135,7 @@ fn adds(out: &mut String, summary: &Summary, shown: &ImportSummary, verb: &str) 
     );
 }
 
-/// The reasons, the most frequent first, each with where it came first.
+/// The reasons, the most frequent first, each with its first position.
 fn reasons(summary: &Summary, rejected: u64) -> String {
     let mut groups: Vec<(&str, u64, String)> = Vec::new();
     for complaint in summary.complaints() {

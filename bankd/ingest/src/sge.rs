@@ -100,7 +100,7 @@ impl Sge {
     }
 }
 
-/// What both dialects say of a job.
+/// Job values of both dialects.
 struct Usage<'a> {
     id: String,
     start_us: i64,
@@ -259,7 +259,7 @@ fn bytes(text: &str) -> Option<Number> {
     Some(bytes.cut(0))
 }
 
-/// Submission, start and end in microseconds. The largest of them tells the unit of all.
+/// Submission, start and end in microseconds. The largest of them determines the unit of all.
 fn times(texts: [&str; 3]) -> Result<(i64, i64, i64), String> {
     let [submit, start, end] = texts;
     let read = |text: &str, what: &str| {

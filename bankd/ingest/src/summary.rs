@@ -1,4 +1,4 @@
-//! What a run of a reader found, in the layout of `data/LAYOUT.md`.
+//! Result of a reader's run, in the layout of `data/LAYOUT.md`.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -36,13 +36,13 @@ pub struct Summary {
 /// Complaints that are kept for the reader of the summary; all of them are counted.
 const COMPLAINTS_MAX: usize = 100;
 
-/// Labels that are told apart: `event_X` and `object_X` come from the input.
+/// Maximum number of distinct labels: `event_X` and `object_X` come from the input.
 const LABELS_MAX: usize = 1_000;
 
 /// The longest of them, in bytes.
 const LABEL_MAX: usize = 64;
 
-/// What has no label of its own.
+/// Label of the rest.
 const OTHER: &str = "other";
 
 /// A line that could not be read.
@@ -65,7 +65,7 @@ impl Summary {
         }
     }
 
-    /// Says whose records come next.
+    /// Sets the file of the following records.
     pub fn begin(&mut self, file: &str) {
         file.clone_into(&mut self.file);
     }
@@ -98,14 +98,14 @@ impl Summary {
         Ok(())
     }
 
-    /// Takes in what a reader says in the end, and finds out which jobs came again.
+    /// Adds the final figures of a reader, and finds repeated jobs.
     ///
     /// # Errors
     /// If the temporary file of identities cannot be read.
     pub fn close(&mut self, extra: Vec<Extra>) -> io::Result<()> {
         self.extra.extend(extra);
         if let Some(days) = &self.days {
-            // OpenShift says of its samples more than their jobs do.
+            // OpenShift's sample figures are more precise than those of its jobs.
             self.extra.retain(|extra| extra.key != "by_day");
             let value = days.figure();
             self.extra.push(Extra {
@@ -121,7 +121,7 @@ impl Summary {
         Ok(())
     }
 
-    /// Jobs that came again with equal numbers: among the replaced ones those that change nothing.
+    /// Repeated jobs with equal numbers: replaced ones without a change.
     pub fn duplicates(&self) -> u64 {
         self.after.duplicates
     }

@@ -68,7 +68,7 @@ impl Swf {
         Record::new(line.number, line.bytes, found)
     }
 
-    /// `None` where there was no run, or nobody says on how much.
+    /// `None` if the job did not run, or its resources are unknown.
     fn job(&self, columns: &[&str]) -> Result<Option<Job>, String> {
         if columns.len() < COLUMNS {
             let there = columns.len();

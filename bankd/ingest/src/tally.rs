@@ -1,5 +1,5 @@
-//! Sums by name and by value, for millions of jobs: names are looked up once for a job, and of each
-//! dimension the value that came last is tried first, for jobs come in runs.
+//! Sums by name and by value, for millions of jobs: names are looked up once for a job. Of each
+//! dimension the last value is tried first, because similar jobs are adjacent.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,10 +9,10 @@ use super::number::Number;
 /// Sums by name.
 pub(super) type Sums = BTreeMap<Label, Number>;
 
-/// Names of quantities that are told apart; some come from the input.
+/// Maximum number of distinct quantity names; some come from the input.
 const NAMES_MAX: usize = 1_000;
 
-/// What has no place of its own.
+/// Name of the rest.
 const OTHER: &str = "other";
 
 /// The names of quantities, by number.
@@ -66,7 +66,7 @@ struct Sum {
     value: Number,
 }
 
-/// Sums by the numbers of their names, in the order in which these came up.
+/// Sums by the numbers of their names, in the order of their first use.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally(Vec<Sum>);
 
@@ -92,7 +92,7 @@ impl Tally {
         grown.is_some()
     }
 
-    /// Adds all quantities of a job, whose names have these numbers.
+    /// Adds all quantities of a job; these are the numbers of their names.
     pub(super) fn add_all(&mut self, places: &[usize], job: &Job) -> bool {
         let quantities = places.iter().zip(&job.quantities).enumerate();
         let mut fits = true;
@@ -102,8 +102,8 @@ impl Tally {
         fits
     }
 
-    /// What is left of it without another one, all of which is part of it. A name of which nothing is
-    /// left is gone. `None` beyond the range of exact numbers.
+    /// The difference from another tally that is part of it. Names with nothing left are dropped.
+    /// `None` beyond the range of exact numbers.
     pub(super) fn without(&self, other: &Tally) -> Option<Tally> {
         let mut left = Vec::with_capacity(self.0.len());
         for sum in &self.0 {

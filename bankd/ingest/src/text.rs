@@ -1,4 +1,4 @@
-//! What all formats' texts have in common: null words, times, durations.
+//! Text parsing for all formats: null words, times, durations.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use super::number::Number;
 /// Words for "nothing" (`data/LAYOUT.md`), exactly so written.
 const NULLS: [&str; 6] = ["", "NONE", "[NONE]", "(null)", "N/A", "Unknown"];
 
-/// A text that says something, without its control characters (`collectors.md` 0.3).
+/// A nonempty text without control characters (`collectors.md` 0.3).
 pub fn known(text: &str) -> Option<String> {
     if NULLS.contains(&text) {
         return None;
@@ -20,9 +20,9 @@ pub fn known(text: &str) -> Option<String> {
     (!clean.is_empty()).then_some(clean)
 }
 
-/// An id as an identity has it: without control characters, which are no part of what a record says
-/// (`collectors.md` 0.3), and without blanks around it. So ids that differ in nothing else are one, in
-/// the summary as in the bank.
+/// An id in the form used for identities: without control characters, which are not part of the
+/// value (`collectors.md` 0.3), and without surrounding blanks. Ids with no other difference are
+/// equal, in the summary as in the bank.
 pub fn object_id(id: &str) -> Cow<'_, str> {
     if id.contains(char::is_control) {
         return Cow::Owned(plain(id).trim().to_owned());
@@ -62,8 +62,8 @@ pub(super) fn digits(bytes: &[u8]) -> Option<i64> {
     Some(number)
 }
 
-/// Epoch time in microseconds, of a whole number whose size tells its unit: seconds, milliseconds
-/// from 10^11, microseconds from 10^14 (`collectors.md` b).
+/// Epoch time in microseconds, of a whole number whose size determines its unit: seconds,
+/// milliseconds from 10^11, microseconds from 10^14 (`collectors.md` b).
 pub(super) fn epoch_by_size(value: i64, largest: i64) -> Option<i64> {
     let factor = match largest {
         100_000_000_000_000.. => 1,
@@ -73,8 +73,8 @@ pub(super) fn epoch_by_size(value: i64, largest: i64) -> Option<i64> {
     value.checked_mul(factor)
 }
 
-/// `YYYY-MM-DDTHH:MM:SS` without an offset, in local time of `zone`. A time in the hour that clocks repeat
-/// has two readings; one in the hour that they skip is the moment at which that hour would have begun.
+/// `YYYY-MM-DDTHH:MM:SS` without an offset, in local time of `zone`. A time in a repeated hour has
+/// two readings. A time in a skipped hour is the moment at which that hour would have begun.
 pub(super) fn local(text: &str, zone: Tz) -> Option<Instant> {
     if zone == Tz::UTC
         && let Some(seconds) = plain_time(text.as_bytes())
@@ -85,8 +85,8 @@ pub(super) fn local(text: &str, zone: Tz) -> Option<Instant> {
     in_zone(naive, zone)
 }
 
-/// Exactly `YYYY-MM-DDTHH:MM:SS` of a day that there was, as seconds since 1970 in UTC. Whatever is
-/// written otherwise is none, which does not mean that it is no time.
+/// Exactly `YYYY-MM-DDTHH:MM:SS` of an existing day, as seconds since 1970 in UTC. Other formats
+/// return `None`, although they may be valid times.
 fn plain_time(text: &[u8]) -> Option<i64> {
     let [
         y1,

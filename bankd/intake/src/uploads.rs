@@ -2,9 +2,8 @@
 //!
 //! A piece is acknowledged when it is in the bounded channel to its reader. The sender is
 //! responsible for completeness, and identity makes repeats safe: the same import again changes
-//! nothing (`collectors.md`
-//! 0.3). So an import lives in memory only, and ends with the daemon. What is bounded: how many there
-//! are, how long one may stand still, what waits, and what compressed bytes may stand for.
+//! nothing (`collectors.md` 0.3). So an import is in memory only, and ends with the daemon. There are
+//! limits for the number of imports, their idle time, the queued data, and the uncompressed size.
 
 mod inbox;
 mod position;

@@ -1,10 +1,10 @@
-//! Sending what waits: in order per object, one process at a time, within a deadline.
+//! Sends waiting documents: in order per object, one process at a time, within a deadline.
 //!
 //! | answer | then |
 //! |---|---|
 //! | accepted | out of the spool |
 //! | 31, 74, 78, `key_reused` | into the quarantine; blocks nothing |
-//! | no connection, no answer, 401, busy | the drain ends; everything stays |
+//! | no connection, no answer, 401, busy | the drain ends; all documents stay |
 //! | 70, 99 | stays, and what follows of the same object waits behind it; after [`MAX_TRIES`] while the bank answers others, into the quarantine |
 //! | anything else (44) | stays, and what follows of the same object waits behind it |
 
@@ -26,7 +26,7 @@ pub(crate) const MAX_TRIES: u32 = 10;
 /// With less time than this nothing more is sent: it would only end as "no answer in time".
 const LEAST_TIME: Duration = Duration::from_millis(50);
 
-/// What a drain did.
+/// Result of a drain.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Report {
     pub(crate) delivered: usize,
@@ -35,7 +35,7 @@ pub(crate) struct Report {
     pub(crate) left: usize,
     /// Why the drain ended before its end.
     pub(crate) outage: Option<Outcome>,
-    /// The first answer for which a document stays though the bank answered.
+    /// The first answer that left a document in the spool.
     pub(crate) kept: Option<Outcome>,
     /// Documents that the bank answered with an internal error, each with the error. Their tries are
     /// not counted yet.
@@ -60,7 +60,8 @@ impl Report {
         counts
     }
 
-    /// What a call whose own document was taken says of the others; nothing if none stays.
+    /// Message about other documents after a call whose own document was accepted; none if none
+    /// stays.
     pub(crate) fn waiting(&self) -> Option<String> {
         if self.gave_up.is_some() {
             return self.gave_up.clone();
@@ -70,7 +71,8 @@ impl Report {
     }
 }
 
-/// Sends what waits with `send` until all is done, the deadline is near, or the bank is out.
+/// Sends waiting documents with `send` until all are done, the deadline is near, or the bank is
+/// unreachable.
 pub(crate) fn drain(
     spool: &Spool,
     deadline: Deadline,
@@ -171,7 +173,7 @@ pub(crate) fn count_tries(spool: &Spool, report: &mut Report) -> Result<()> {
 struct Blocked(HashSet<u64>);
 
 impl Blocked {
-    /// What the name alone tells, so that the file need not be read.
+    /// A check by name only, so that the file need not be read.
     fn holds_name(&self, name: &str) -> bool {
         matches!(parse_name(name), Some((_, Tag::One(tag))) if self.0.contains(&tag))
     }
@@ -194,7 +196,7 @@ fn read(spool: &Spool, name: &str, report: &mut Report) -> Result<Option<Entry>>
     }
 }
 
-/// Takes a document out whose answer is final; false if it stays.
+/// Removes a document with a final answer; false if it stays.
 fn settle(spool: &Spool, name: &str, outcome: &Outcome, report: &mut Report) -> Result<bool> {
     if outcome.is_done() {
         spool.remove(name)?;

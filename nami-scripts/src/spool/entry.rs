@@ -65,8 +65,8 @@ impl Entry {
         content
     }
 
-    /// Reads a file's content; `None` if it is not whole and not of this form. What goes into a
-    /// request line or a header is checked, for the file may have been edited.
+    /// Parses a file's content; `None` if it is incomplete or has another format. Values for a
+    /// request line or a header are checked, because the file may have been edited.
     pub(crate) fn decode(content: &[u8]) -> Option<Self> {
         let head_end = content
             .windows(2)

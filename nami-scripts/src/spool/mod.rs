@@ -1,10 +1,10 @@
 //! The durable spool: documents that the bank has not accepted, until it does (decisions.md 27).
 //!
-//! One folder of mode 0700 that belongs to us, one file per document, named
-//! `SEQUENCE-OBJECT-KEY.doc` so that the names alone give the order and tell objects apart. A file
-//! gets its name only when its content is on disk, so a half-written one is never seen. What can
-//! never be accepted is moved to the folder `quarantine` beside a `.reason`. The folder `recent` holds
-//! the keys of charges that were sent lately.
+//! One private folder of mode 0700, one file per document, named `SEQUENCE-OBJECT-KEY.doc`: the
+//! names alone determine the order and the object. A file gets its name only when its content is on
+//! disk, so a half-written one is never visible. Documents that can never be accepted are moved to
+//! the folder `quarantine` beside a `.reason`. The folder `recent` contains the keys of recently
+//! sent charges.
 //!
 //! A document leaves the spool only when the bank has answered it; it may be sent twice, which its
 //! key makes harmless, but it is never lost and never forgotten.
@@ -28,17 +28,17 @@ pub(crate) use recent::{Remembered, Sent};
 use crate::clock::Deadline;
 use crate::scan::{object_ids, tag_of};
 
-/// Ending of a document's name; whatever has another is not looked at.
+/// Extension of a document's name; other files are ignored.
 const ENDING: &str = ".doc";
-/// Folder of what can never be accepted.
+/// Folder of documents that can never be accepted.
 const QUARANTINE: &str = "quarantine";
 /// The file whose lock lets one process drain at a time.
 const LOCK: &str = ".lock";
 /// Between two looks at a lock that another process has.
 const LOOK: Duration = Duration::from_millis(20);
-/// What is wrong with a folder that is not ours.
+/// Error of a folder with another owner.
 const FOREIGN: &str = "belongs to another user";
-/// What is wrong with a folder that others may use.
+/// Error of a folder that others may use.
 const OPEN: &str = "open to others; its mode must be 0700";
 /// Longest count of tries that is read, in bytes.
 const MAX_COUNT: usize = 16;
@@ -62,11 +62,11 @@ const O_NOFOLLOW: i32 = 0o100_000;
 )))]
 const O_NOFOLLOW: i32 = 0o400_000;
 
-/// Which object a name says that its document is about.
+/// Object of a document, according to its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tag {
     One(u64),
-    /// Several: the content says which.
+    /// Several: the content lists them.
     Several,
     None,
 }
@@ -115,7 +115,8 @@ pub(crate) struct Spool {
 pub(crate) struct DrainLock(#[expect(dead_code, reason = "its lock is what counts")] File);
 
 impl Spool {
-    /// Opens the spool, if it is there: a folder, no link, ours, and nobody else's business.
+    /// Opens the spool, if it exists: a folder, no link, with the right owner, and closed to
+    /// others.
     pub(crate) fn open(folder: &Path) -> Result<Option<Self>> {
         match check_folder(folder) {
             Ok(()) => Ok(Some(Self {
@@ -222,8 +223,8 @@ impl Spool {
         Ok(Entry::decode(&content))
     }
 
-    /// Takes an answered document out. Not flushed by itself: should it come back after a crash,
-    /// its key makes the second sending harmless.
+    /// Removes an answered document. Not flushed by itself: if it returns after a crash, its key
+    /// makes the second sending harmless.
     fn remove(&self, name: &str) -> Result<()> {
         std::fs::remove_file(self.folder.join(name))?;
         self.forget_tries(name)
@@ -369,8 +370,8 @@ fn tags_of(entry: &Entry) -> Vec<u64> {
         .collect()
 }
 
-/// Writes under a name that nobody looks at, flushes, and only then gives the name; flushes the
-/// folder, so that name and content survive a loss of power.
+/// Writes under a temporary name, flushes, and only then renames; flushes the folder, so that name
+/// and content survive a loss of power.
 fn write_durably(folder: &Path, name: &str, content: &[u8]) -> Result<()> {
     let unfinished = folder.join(format!(".new-{name}"));
     let mut file = OpenOptions::new()
@@ -381,7 +382,7 @@ fn write_durably(folder: &Path, name: &str, content: &[u8]) -> Result<()> {
         .open(&unfinished)?;
     let written = file.write_all(content).and_then(|()| file.sync_all());
     if let Err(error) = written.and_then(|()| std::fs::rename(&unfinished, folder.join(name))) {
-        // The first error is the one to tell; what is left behind is never looked at.
+        // The first error is the one to report; leftovers are never read.
         let _ = std::fs::remove_file(&unfinished);
         return Err(error);
     }
@@ -416,8 +417,8 @@ fn flush_folder(folder: &Path) -> Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Makes a folder with what is missing above it, each on disk in the one that holds it: the first
-/// charge of an outage must not vanish with a folder that was never written.
+/// Creates a folder with its missing parents, each flushed in its parent: the first charge of an
+/// outage must not vanish with an unwritten folder.
 fn make_folder(folder: &Path) -> Result<()> {
     let missing = folder.ancestors().take_while(|level| !level.exists());
     let missing: Vec<&Path> = missing.collect();

@@ -1,11 +1,11 @@
 //! Keys of charges that were sent lately: the same document again gets the same key, so that the bank
 //! recognises the repeat.
 //!
-//! The folder `recent` of the spool has one folder for each stretch of time, and in it one symbolic link
-//! for each document: its name is the digest of event, query and body, its target `KEY@MICROSECONDS`.
-//! Nothing follows the target. A link is made in one atomic step and needs no data block, so that a call
-//! stays fast; it survives the end of the process, not a loss of power. Folders that are no longer needed
-//! are emptied by the next calls, a bounded number of links each.
+//! The folder `recent` of the spool has one folder for each stretch of time, and in it one symbolic
+//! link for each document: its name is the digest of event, query and body, its target
+//! `KEY@MICROSECONDS`. The target is never followed. A link is created in one atomic step and needs
+//! no data block, so that a call stays fast; it survives the end of the process, not a loss of
+//! power. Later calls empty old folders, a bounded number of links each.
 
 use std::fs::DirBuilder;
 use std::io::{ErrorKind, Result};
@@ -24,7 +24,7 @@ const SECOND: i64 = 1_000_000;
 /// A document as it is remembered.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sent<'a> {
-    /// What identifies it: event, query and body.
+    /// Its identity: event, query and body.
     pub(crate) identity: &'a [u8],
     /// The key that it gets if it is new.
     pub(crate) key: &'a str,
@@ -76,7 +76,7 @@ pub(super) fn remember(spool: &Path, sent: &Sent<'_>) -> Result<Remembered> {
                 builder.create(root.join(folder_name(stretch)))?;
             }
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                // Another call was faster, or the time of the known one is over.
+                // Another call was faster, or the existing key has expired.
                 if let Some(key) = key_in(&link, sent) {
                     return Ok(Remembered { key, link });
                 }
@@ -92,7 +92,7 @@ pub(super) fn remember(spool: &Path, sent: &Sent<'_>) -> Result<Remembered> {
             Err(error) => return Err(error),
         }
     }
-    // What is left behind is removed by the next call.
+    // The next call removes leftovers.
     let _ = prune(&root, stretch);
     let key = sent.key.to_owned();
     Ok(Remembered { key, link })

@@ -1,9 +1,8 @@
 //! The spool and its quarantine as people see them: listed, shown, sent again, dropped
 //! (`bank nami`).
 //!
-//! Whatever moves or removes a document holds the lock of draining, so a script that is at work
-//! never loses one under its hands; and nothing here sends a document in any other way than the
-//! scripts do.
+//! Every function that moves or removes a document holds the drain lock, so a running script never
+//! loses one. Documents are only sent in the way of the scripts.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -25,9 +24,9 @@ const MAX_REASON: usize = 4096;
 /// Which of the two folders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// What waits to be sent.
+    /// Documents to be sent.
     Spool,
-    /// What can never be accepted as it is.
+    /// Documents that can never be accepted unchanged.
     Quarantine,
 }
 
@@ -36,7 +35,7 @@ pub enum Place {
 pub enum Trouble {
     /// The settings are wrong: file, line and why.
     Settings(String),
-    /// The folder belongs to somebody else, or is open to others.
+    /// The folder belongs to another user, or is open to others.
     Denied(String),
     /// The folder cannot be used.
     Folder(String),
@@ -44,7 +43,7 @@ pub enum Trouble {
     Busy,
     /// No document has this number or key.
     NoSuch(String),
-    /// Several have this number: their keys tell them apart.
+    /// Several have this number: their keys distinguish them.
     Ambiguous(String, Vec<String>),
 }
 
@@ -112,8 +111,7 @@ impl Shelf {
             .ok_or_else(|| Trouble::NoSuch(id.to_owned()))
     }
 
-    /// Removes documents for good, and says what they were. All of them or, if one is not there,
-    /// none.
+    /// Removes documents for good, and returns them. All of them or, if one is missing, none.
     ///
     /// # Errors
     /// [`Trouble`].
@@ -132,8 +130,8 @@ impl Shelf {
     /// Puts documents of the quarantine back at their place in the spool, without sending them. All
     /// of them or, if one is not there, none.
     ///
-    /// A document of one object gets the next key: the bank keeps its refusal under the old one and
-    /// would only say it again. One of several objects keeps its key, for some of them may be done.
+    /// A document of one object gets the next key: the bank stores its refusal under the old one
+    /// and would repeat it. One of several objects keeps its key, because some of them may be done.
     ///
     /// # Errors
     /// [`Trouble`].
@@ -149,7 +147,7 @@ impl Shelf {
             if object_ids(&entry.body).len() <= 1 {
                 entry.key = next_key(&entry.key);
             }
-            // Should the machine stop between the two, the same key comes again and counts once.
+            // If the machine stops between the two, the same key is sent again and counts once.
             spool.put(&entry)?;
             std::fs::remove_file(from.join(name))?;
             remove_if_there(&from.join(reason_of(name)))?;
@@ -157,7 +155,7 @@ impl Shelf {
         })
     }
 
-    /// Sends what waits, as `bank.drain` does.
+    /// Sends waiting documents, as `bank.drain` does.
     ///
     /// # Errors
     /// [`Trouble`] if nothing could be tried.
@@ -235,7 +233,7 @@ impl Shelf {
         Ok(chosen.into_iter().map(|(_, waiting)| waiting).collect())
     }
 
-    /// A document as it lies there; `None` if it is gone.
+    /// A stored document; `None` if it is gone.
     fn read(&self, place: Place, name: &str) -> Result<Option<(Waiting, Vec<u8>)>, Trouble> {
         let Some(path) = self.place(place) else {
             return Ok(None);
@@ -293,7 +291,7 @@ fn find(names: &[String], id: &str) -> Result<String, Trouble> {
     }
 }
 
-/// What a message says of a folder.
+/// Error of a folder.
 fn folder(error: &std::io::Error) -> Trouble {
     if error.kind() == ErrorKind::PermissionDenied {
         return Trouble::Denied(error.to_string());

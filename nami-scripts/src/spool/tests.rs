@@ -62,7 +62,7 @@ fn names(folder: &Path) -> Vec<String> {
 #[test]
 fn delivered_once_in_the_order_of_the_events() {
     let Bench { spool, .. } = &bench();
-    // Those of one moment in the order of arrival; one whose call ended late at its own place.
+    // Documents of one moment in the order of arrival; one whose call ended late at its own place.
     for (key, time_us) in [
         ("k2", T0),
         ("k3", T0),
@@ -213,7 +213,7 @@ fn final_refusals_go_aside_with_their_reason() {
 fn half_written_files_are_never_seen() {
     let Bench { spool, .. } = &bench();
     let whole = entry("k1", "x");
-    // What a process that died leaves behind: the content, all or some of it, without its name.
+    // Leftovers of a dead process: all or part of the content, without its name.
     let name = name_of(&whole, 1);
     let content = whole.encode();
     std::fs::write(
@@ -223,7 +223,7 @@ fn half_written_files_are_never_seen() {
     .unwrap();
     std::fs::write(spool.folder.join("notes.txt"), "by hand").unwrap();
     assert_eq!(run(spool, |_| done()), (Report::default(), vec![]));
-    // And what a disk that lies leaves: a name with half its content.
+    // Leftover of a faulty disk: a name with half its content.
     std::fs::write(spool.folder.join(&name), &content[..content.len() / 2]).unwrap();
     spool.put(&entry("k2", "x")).unwrap();
     let (report, sent) = run(spool, |_| done());
@@ -304,8 +304,8 @@ fn folders_that_are_not_ours_alone_are_refused() {
     assert!(drain(&made, far(), |_| panic!("sent")).is_err());
 }
 
-/// The bank's own error for one document, again and again, while it takes others: after so many tries
-/// the document is set aside with its reason, and what waits behind it is sent.
+/// The bank's internal error for one document, repeatedly, while it accepts others: after the limit
+/// the document is quarantined with its reason, and later ones are sent.
 #[test]
 fn a_document_that_always_fails_is_set_aside() {
     let Bench { spool, .. } = &bench();

@@ -11,12 +11,12 @@ const DEPTH_MAX: usize = 20;
 /// Bytes that a compiled pattern may take.
 const PATTERN_MAX: usize = 1 << 20;
 
-/// What must hold of a state.
+/// A test of a state.
 #[derive(Debug)]
 pub(super) enum Condition {
     /// The state is one of these.
     In(Vec<String>),
-    /// The state contains what the pattern says.
+    /// The state matches the pattern.
     Like(Regex),
     /// It does not hold.
     Not(Box<Condition>),
@@ -30,7 +30,7 @@ impl Condition {
     /// Reads one.
     ///
     /// # Errors
-    /// If it is none: what stands in the way.
+    /// If it is not a condition: the offending part.
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let mut words = words(text)?;
         words.reverse();

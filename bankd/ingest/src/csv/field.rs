@@ -1,4 +1,4 @@
-//! One field of a mapping: from where its value comes, and how it is read.
+//! One field of a mapping: the source of its value, and its parsing.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ const SIZES: [(&str, i128); 17] = [
     ("Ei", 1 << 60),
 ];
 
-/// What kind of value a field has.
+/// Type of a field's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Any text.
@@ -68,10 +68,10 @@ pub(super) enum Kind {
     Count,
 }
 
-/// Where the value comes from.
+/// Source of the value.
 #[derive(Debug)]
 enum From {
-    /// The first of these columns that says something.
+    /// The first nonempty one of these columns.
     Columns(Vec<String>),
     Const(String),
     Template(Vec<Piece>),
@@ -90,11 +90,11 @@ enum Form {
     Epoch(u8),
     /// `YYYY-MM-DD`, `T` or a blank, the time, and perhaps a zone.
     Iso,
-    /// As the pattern says.
+    /// In the format of the pattern.
     Pattern(String),
 }
 
-/// In which unit a number stands.
+/// Unit of a number.
 #[derive(Debug)]
 enum Unit {
     /// Times this.
@@ -121,7 +121,7 @@ impl Field {
     /// Reads the table of a field, or the name of its column alone.
     ///
     /// # Errors
-    /// If it is none: the place and what is wrong.
+    /// If it is invalid: the position and the error.
     pub(super) fn read(place: &str, value: &Value, kind: Kind) -> Result<Self, String> {
         let short;
         let table = match value {
@@ -182,7 +182,7 @@ impl Field {
         }
     }
 
-    /// What stands in a record, before `map`; `None` where it is a word for nothing.
+    /// The value in a record, before `map`; `None` if it is a null word.
     pub(super) fn raw(&self, cell: &dyn Fn(&str) -> Option<String>) -> Option<String> {
         let known = |text: String| Some(text).filter(|text| !self.is_null(text));
         match &self.from {
@@ -201,13 +201,13 @@ impl Field {
         }
     }
 
-    /// Whether a record passes the filter of this field, by what stands in it.
+    /// Whether a record passes the filter of this field, by its raw value.
     pub(super) fn passes(&self, raw: Option<&str>) -> bool {
         let filter = self.only_if.as_ref();
         filter.is_none_or(|filter| filter.is_match(raw.unwrap_or_default()))
     }
 
-    /// What the value of a record means by `map`.
+    /// The value of a record after `map`.
     pub(super) fn mapped(&self, raw: Option<String>) -> Option<String> {
         let raw = raw?;
         let value = self.map.get(&raw).cloned().unwrap_or(raw);
@@ -262,7 +262,7 @@ impl Field {
     }
 }
 
-/// `1 day, 2:03:04.5`, and whatever [`clock`] reads; bare seconds too.
+/// `1 day, 2:03:04.5`, and every format of [`clock`]; also plain seconds.
 fn days_and_clock(text: &str) -> Option<Number> {
     let (days, rest) = match text.split_once(", ") {
         Some((days, rest)) => {

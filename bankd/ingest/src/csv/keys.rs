@@ -1,4 +1,4 @@
-//! Keys of a mapping file: which are known, and values of them by type.
+//! Keys of a mapping file: the valid ones, and their values by type.
 
 use std::ops::RangeInclusive;
 

@@ -1,5 +1,5 @@
-//! The mapping file: which column is what. Every key is known; an unknown one is refused with the
-//! nearest name that there is.
+//! The mapping file: the meaning of each column. An unknown key is rejected with the nearest valid
+//! name.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ const KEYS: [&str; 12] = [
     "timezone",
 ];
 
-/// What a record may say, and what kind of value that is.
+/// Fields of a record, with their types.
 const FIELDS: [(&str, Kind); 24] = [
     ("account", Kind::Text),
     ("cluster", Kind::Text),
@@ -61,7 +61,7 @@ const WALL: (&str, Kind) = ("wall", Kind::Duration);
 /// Attributes and quantities together that a mapping may name.
 const NAMES_MAX: usize = 200;
 
-/// What separates two cells.
+/// Separator of two cells.
 #[derive(Debug)]
 pub(super) enum Delimiter {
     /// One byte.
@@ -87,7 +87,7 @@ pub(super) struct Mapping {
     pub(super) delimiter: Delimiter,
     pub(super) quote: Option<u8>,
     pub(super) names: Names,
-    /// What begins a comment line; empty where nothing does.
+    /// Prefix of a comment line; empty for none.
     pub(super) comment: String,
     pub(super) skip_lines: u64,
     pub(super) zone: Tz,
@@ -104,7 +104,7 @@ impl Mapping {
     /// theirs.
     ///
     /// # Errors
-    /// If it is not one: the place, what is wrong, and what may stand there.
+    /// If it is invalid: the position, the error, and the valid values.
     pub(super) fn read(text: &str, options: &Options) -> Result<Self, String> {
         let table: Table = text.parse().map_err(|e: toml::de::Error| {
             let why = e.message().lines().next().unwrap_or_default().to_owned();
@@ -262,7 +262,7 @@ fn fields(table: &Table) -> Result<BTreeMap<String, Field>, String> {
     Ok(found)
 }
 
-/// A table whose names the site chooses.
+/// A table with names that the site chooses.
 fn free(table: &Table, key: &str, kind: Kind) -> Result<BTreeMap<String, Field>, String> {
     let mut found = BTreeMap::new();
     let Some(values) = table.get(key) else {

@@ -1,8 +1,8 @@
 //! Separated values by a mapping file (`collectors.md` k): a site's own columns as jobs.
 //!
-//! [`mapping`] reads the file that says what is what, [`keys`] checks its keys, [`field`] turns one
-//! cell into a value, [`row`] makes a job of the values. Here are the records: lines, or several of
-//! them where a quoted cell holds line breaks (RFC 4180).
+//! [`mapping`] reads the mapping file, [`keys`] checks its keys, [`field`] turns one cell into a
+//! value, and [`row`] makes a job of the values. This module splits records: lines, or several of
+//! them if a quoted cell contains line breaks (RFC 4180).
 
 mod condition;
 mod field;
@@ -21,14 +21,14 @@ use super::lines::Lines;
 use super::options::Options;
 use super::{Reader, Sink, not_of_the_format};
 
-/// Lines that one record may span, and bytes of them: a quote that nobody closes costs no more.
+/// Maximum lines and bytes of one record: an unclosed quote costs no more.
 const SPAN_MAX: usize = 1_000;
 
 /// Columns of a record; later ones are left alone.
 const COLUMNS_MAX: usize = 4_096;
 
-/// What stands for a separator of several bytes while the cells are cut. It is a control character,
-/// and those never reach a record.
+/// Replaces a separator of several bytes during splitting. It is a control character, and those
+/// never reach a record.
 const STAND_IN: u8 = 0x1f;
 
 /// Reads separated values.
@@ -88,7 +88,7 @@ impl Reader for Csv {
     }
 }
 
-/// Where each column stands; of two with one name the first.
+/// Position of each column; of two with one name the first.
 fn places<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<String, usize> {
     let mut places = HashMap::new();
     for (at, name) in names.enumerate() {
@@ -107,7 +107,7 @@ fn sorted(places: &HashMap<String, usize>) -> Vec<&str> {
 /// The cells of one record.
 #[derive(Debug, Default)]
 pub(super) struct Cells {
-    /// The lines as they came.
+    /// The raw lines.
     raw: Vec<u8>,
     text: String,
     /// Where each cell ends in the text.
@@ -203,7 +203,7 @@ impl<'a> Records<'a> {
         if is_whole {
             return Ok(Cut::Cells(number, cutter.cells(raw)));
         }
-        // What was taken for the rest of the record is read again, line by line.
+        // Lines read as the rest of the record are read again, one by one.
         for line in more.into_iter().rev() {
             self.again.push_front(line);
         }
@@ -272,13 +272,13 @@ impl<'a> Cutter<'a> {
                 ReadRecordResult::OutputEndsFull if self.ends.len() < COLUMNS_MAX => {
                     self.ends.resize(self.ends.len().saturating_mul(2), 0);
                 }
-                // What has more columns than these is cut.
+                // Columns beyond these are dropped.
                 ReadRecordResult::Record | ReadRecordResult::OutputEndsFull => return true,
             }
         }
     }
 
-    /// The cells, as text: what is not UTF-8 becomes U+FFFD.
+    /// The cells, as text: invalid UTF-8 becomes U+FFFD.
     fn cells(self, raw: Vec<u8>) -> Cells {
         let mut cells = Cells {
             raw,
@@ -305,7 +305,7 @@ impl<'a> Cutter<'a> {
     }
 }
 
-/// A line with a separator of several bytes as the one that stands in for it.
+/// A line with the one-byte replacement for a separator of several bytes.
 fn replaced(line: &[u8], text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(line.len());
     let mut rest = line;
@@ -314,7 +314,8 @@ fn replaced(line: &[u8], text: &[u8]) -> Vec<u8> {
             out.push(STAND_IN);
             rest = left;
         } else {
-            // The stand-in itself would be a separator: it is dropped as any control character.
+            // The replacement byte in the input would be a separator: it is dropped like any
+            // control character.
             out.extend(Some(*first).filter(|byte| *byte != STAND_IN));
             rest = left;
         }

@@ -188,7 +188,7 @@ impl Row<'_> {
         }
     }
 
-    /// What the mapping names itself stands; the products of counts and run time are added to it.
+    /// Quantities of the mapping, plus the products of counts and run time.
     fn quantities(&self, job: &mut Job) -> Result<(), String> {
         let named = &self.mapping.quantities;
         let beyond = || "a figure beyond what can be counted".to_owned();
@@ -217,7 +217,7 @@ impl Row<'_> {
     }
 }
 
-/// What the source's word for the end means; where it is no word that is known, the exit code says it.
+/// Meaning of the source's state; if the word is unknown, the exit code decides.
 fn meant(state: Option<&str>, exit: Option<&str>) -> State {
     let word = state.unwrap_or_default().to_ascii_lowercase();
     match (word.as_str(), exit) {

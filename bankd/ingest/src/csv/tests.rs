@@ -3,7 +3,7 @@
 use super::*;
 use crate::{Job, formats};
 
-/// The smallest mapping that says enough; what a test needs is put in front.
+/// The smallest sufficient mapping; a test prepends its own keys.
 const FIELDS: &str = r#"
 [fields]
 id = "id"
@@ -42,7 +42,7 @@ fn job(record: &Record) -> &Job {
     }
 }
 
-/// Line, and what became of it: id and seconds of a job, the label, or why not.
+/// Line with its result: id and seconds of a job, the label, or the error.
 fn told(records: &[Record]) -> Vec<String> {
     let one = |record: &Record| match &record.found {
         Found::Jobs(jobs) => format!("{} {} {}", record.line, jobs[0].id, jobs[0].wall),

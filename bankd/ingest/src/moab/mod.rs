@@ -16,7 +16,7 @@ use super::options::Options;
 use super::text::known;
 use super::{Reader, Sink};
 
-/// Which column, counted from 0, says what.
+/// Columns, counted from 0.
 #[derive(Clone, Copy, Debug)]
 struct Columns {
     id: usize,
@@ -135,8 +135,8 @@ pub(super) struct Moab {
 }
 
 impl Moab {
-    /// A reader with the columns as documented, or where the options say `account=29`, as they say:
-    /// counted from 1, as the manuals do.
+    /// A reader with the documented columns, or with those of options such as `account=29`: counted
+    /// from 1, as in the manuals.
     ///
     /// # Errors
     /// If there is no such column.
@@ -306,7 +306,7 @@ fn class(text: &str) -> Option<String> {
     known(inner.split(':').next().unwrap_or(inner)).filter(|class| class != "-")
 }
 
-/// `requested:delivered`: what it got.
+/// The delivered value of `requested:delivered`.
 fn delivered(text: &str) -> Option<String> {
     let word = text.rsplit(':').next().unwrap_or(text);
     known(word).filter(|qos| qos != "-")

@@ -1,6 +1,6 @@
-//! A job of Moab that is told by names, not by columns: as pairs or as XML (`collectors.md` f.2). The
-//! names are those of Moab's resource manager language, of its `--xml` answers, and of the job object
-//! of SSS; case does not count, and of a name that comes twice the first.
+//! A job of Moab with named values instead of columns: as pairs or as XML (`collectors.md` f.2).
+//! The names are those of Moab's resource manager language, of its `--xml` answers, and of the job
+//! object of SSS. They are case-insensitive, and of a repeated name the first value is used.
 
 use std::collections::BTreeMap;
 
@@ -13,16 +13,16 @@ use crate::text::known;
 /// Values by their names, in lower case.
 pub(super) type Values = BTreeMap<String, String>;
 
-/// What a line says.
+/// Contents of a line.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     /// The kind of the object: `job`, `node`, `rsv`, …
     pub(super) object: String,
-    /// What happened to it, in lower case, where the line says so.
+    /// The event, in lower case, if the line contains one.
     pub(super) event: Option<String>,
-    /// What is said of the whole job.
+    /// Values of the whole job.
     pub(super) values: Values,
-    /// What is said of each of its parts: tasks and what one of them has.
+    /// Values of each of its parts: tasks and their resources.
     pub(super) parts: Vec<Values>,
 }
 
@@ -46,14 +46,14 @@ const PROCS: &[&str] = &["reqprocs", "processors", "procs"];
 const TASKS: &[&str] = &["tasks", "taskcount", "tcreqmin"];
 const PER_TASK: &[&str] = &["dprocs", "reqprocpertask", "processors", "procs"];
 
-/// The first of these names that says something.
+/// The first nonempty value of these names.
 fn value<'a>(values: &'a Values, names: &[&str]) -> Option<&'a str> {
     let mut found = names.iter().filter_map(|name| values.get(*name));
     let found = found.find(|text| known(text).is_some_and(|text| text != "-"));
     found.map(String::as_str)
 }
 
-/// Adds what is said, unless it was said before.
+/// Adds a value, unless the name has one already.
 pub(super) fn say(values: &mut Values, name: &str, text: &str) {
     let value = values.entry(name.to_ascii_lowercase());
     value.or_insert_with(|| text.trim().to_owned());
@@ -141,7 +141,7 @@ impl Said {
             .ok_or_else(|| format!("{what}: {text:?} is no time"))
     }
 
-    /// Processors: of the whole job, else tasks times what one of them has, else of its parts.
+    /// Processors: of the whole job, else tasks times processors per task, else of its parts.
     fn procs(&self) -> Result<Option<Number>, String> {
         let beyond = || "processors: beyond what can be counted".to_owned();
         if let Some(procs) = self.number(PROCS, "processors")? {

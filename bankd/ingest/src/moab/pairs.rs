@@ -5,14 +5,13 @@ use super::named::{Said, say};
 /// The columns before the pairs of an event: time, epoch, object, id, event.
 const LEAD: usize = 5;
 
-/// Whether a line has pairs where columns would stand.
+/// Whether a line has pairs in place of columns.
 pub(super) fn are_in(words: &[&str]) -> bool {
     let has = |at: usize| words.get(at).is_some_and(|word| word.contains('='));
     has(0) || has(1) || (has(LEAD) && words.get(2) == Some(&"job"))
 }
 
-/// What a line with pairs says: they stand alone, or behind the id, or behind the first five columns
-/// of an event.
+/// Contents of a line with pairs: alone, after the id, or after the first five columns of an event.
 pub(super) fn said(text: &str, words: &[&str]) -> Said {
     let lead = words.iter().take_while(|word| !word.contains('=')).count();
     let word = |at: usize| words.get(at).copied().unwrap_or_default();

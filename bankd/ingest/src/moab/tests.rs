@@ -1,4 +1,4 @@
-//! Lines of events and traces, and what they come to.
+//! Lines of events and traces, with their results.
 
 use super::*;
 

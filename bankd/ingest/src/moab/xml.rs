@@ -13,16 +13,16 @@ const DEPTH_MAX: usize = 16;
 /// Elements and attributes of a line.
 const NAMES_MAX: usize = 4_096;
 
-/// Elements that tell of a part of the job: so many tasks, and what one of them has.
+/// Elements of a part of the job: the number of tasks, and the resources of one.
 const PARTS: [&str; 3] = ["req", "taskgroup", "task"];
 
-/// Names under which an element around the job says what happened.
+/// Names of the element around the job that contains the event.
 const EVENTS: [&str; 4] = ["event", "eventtype", "objectevent", "type"];
 
 /// Reads a line.
 ///
 /// # Errors
-/// If it is not one well-formed element, or tells of several jobs.
+/// If it is not one well-formed element, or contains several jobs.
 pub(super) fn said(text: &str) -> Result<Said, String> {
     let mut reader = Reader::from_str(text);
     reader.config_mut().expand_empty_elements = true;
@@ -42,7 +42,7 @@ pub(super) fn said(text: &str) -> Result<Said, String> {
     walk.end()
 }
 
-/// The elements that are open, and what was said so far.
+/// The open elements, and the values so far.
 #[derive(Default)]
 struct Walk {
     open: Vec<Element>,
@@ -61,7 +61,7 @@ struct Element {
     place: Place,
 }
 
-/// Of what an element tells.
+/// Subject of an element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Around,

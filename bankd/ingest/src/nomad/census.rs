@@ -17,8 +17,8 @@ pub(super) struct Census {
 type Whose = (String, Option<String>, Option<String>);
 
 impl Census {
-    /// Counts a deployment that runs or waits. What is said to run and never began waits; what failed, is
-    /// stopped, is dead or cannot be reached does neither.
+    /// Counts a running or waiting deployment. One in state running that never began counts as
+    /// waiting. Failed, stopped, dead or unreachable ones do not count.
     pub(super) fn count(&mut self, namespace: &str, seen: &Object<'_>) {
         let said = |name: &str| seen.text(name).unwrap_or_default();
         let has_begun = !said("alloc_start").is_empty();
@@ -38,7 +38,7 @@ impl Census {
         *waited = waited.saturating_add(queued);
     }
 
-    /// What it came to, in a snapshot of that moment: microseconds since 1970 UTC.
+    /// The counts as a snapshot of that moment: microseconds since 1970 UTC.
     pub(super) fn at(self, at_us: i64) -> Counts {
         let counted = |((account, user, queue), [running, queued]): (Whose, [u64; 2])| Counted {
             account: Some(account),
@@ -65,8 +65,8 @@ mod tests {
         )
     }
 
-    /// By hand: two run (one of them is said twice, and each allocation of a job is one), three wait; what is
-    /// dead, stopped, broken or out of reach is neither.
+    /// Expected by hand: two run (one of them appears twice, and each allocation of a job is one),
+    /// three wait; dead, stopped, broken or unreachable ones do not count.
     #[test]
     fn what_runs_and_what_waits_is_counted_once() {
         let begun = r#""2024-03-01T01:00:00Z""#;

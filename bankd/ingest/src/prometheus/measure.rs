@@ -1,8 +1,8 @@
-//! What a series of Prometheus measures: processors, memory or GPUs, asked for or used.
+//! Measure of a Prometheus series: processors, memory or GPUs, requested or used.
 
 use crate::samples::Series;
 
-/// Of what.
+/// The resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     /// Cores.
@@ -11,22 +11,22 @@ pub(super) enum Kind {
     Bytes,
     /// GPUs.
     Gpus,
-    /// Nobody says.
+    /// Unknown.
     Other,
 }
 
 /// In which sense: of one kind the first counts that a source has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Sense {
-    /// Asked for: what nobody else can have.
+    /// Requested: reserved for the pod.
     Request,
-    /// Used, or nobody says.
+    /// Used, or unknown.
     Usage,
     /// At most.
     Limit,
 }
 
-/// What a series measures.
+/// Measure of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Measure {
     pub(super) kind: Kind,
@@ -71,7 +71,7 @@ fn sense(text: &str) -> Option<Sense> {
     found.map(|(_, sense)| sense)
 }
 
-/// Whether a metric tells of labels and annotations, and its value means nothing.
+/// Whether a metric contains labels and annotations, and its value is meaningless.
 pub(super) fn is_about_labels(name: &str) -> bool {
     ["_labels", "_annotations", "_info", "_owner"]
         .iter()

@@ -1,5 +1,5 @@
-//! Answers of Prometheus: one sampled use for each namespace, pod and hour (`collectors.md` h.2, h.4).
-//! Several files are one source, whose metrics are put together: cores of one, memory of another,
+//! Answers of Prometheus: one sampled use for each namespace, pod and hour (`collectors.md` h.2,
+//! h.4). Several files are one source with combined metrics: cores of one, memory of another,
 //! annotations of a third.
 
 mod measure;
@@ -19,7 +19,7 @@ use super::number::Number;
 use super::samples::{Notes, Series, stated_step};
 use super::{Reader, Sink, not_of_the_format};
 
-/// Seconds that a sample stands for, where a series has only one.
+/// Duration of a sample in seconds, if a series has only one.
 const STEP_S: i64 = 60;
 
 /// Seconds of an hour.
@@ -28,7 +28,7 @@ const HOUR_S: i128 = 3_600;
 /// Places to which a mean is cut: as fine as a command of the ledger has it.
 const PLACES: u8 = 9;
 
-/// The annotations of a namespace that name who answers for it, and its project.
+/// The annotations of a namespace with its owner and its project.
 const WHO: [(&str, &str); 3] = [
     ("annotation_cf_pi", "annotation_cf_project_id"),
     ("label_cf_pi", "label_cf_project_id"),
@@ -49,7 +49,7 @@ pub(super) struct Prometheus {
     measures: BTreeSet<Measure>,
 }
 
-/// What was seen of a pod in an hour.
+/// Samples of a pod in an hour.
 #[derive(Debug)]
 struct Pod {
     start: Number,
@@ -128,8 +128,8 @@ impl Reader for Prometheus {
 }
 
 impl Prometheus {
-    /// Adds a series to its pod. Series of nodes have no pod, and are known by their node. Gives how
-    /// many of its samples only tell of labels.
+    /// Adds a series to its pod. Series of nodes have no pod, and are identified by their node.
+    /// Returns the number of samples that only contain labels.
     fn take(
         &mut self,
         series: &Series<'_>,
@@ -172,7 +172,7 @@ impl Prometheus {
     fn pod(&mut self, key: &Key, at: Number, step: Number) -> Result<&mut Pod, String> {
         let hour = at.cut(0).as_whole().ok_or_else(beyond)?.div_euclid(HOUR_S);
         let end = at.plus(step).ok_or_else(beyond)?;
-        // What cannot be told in microseconds is no time.
+        // A time beyond the range of microseconds is invalid.
         at.as_microseconds().ok_or_else(beyond)?;
         end.as_microseconds().ok_or_else(beyond)?;
         let pod = self.pods.entry((key.clone(), hour)).or_insert(Pod {
@@ -187,7 +187,7 @@ impl Prometheus {
         Ok(pod)
     }
 
-    /// What a pod used: of a source with one measure its value, of others cores, bytes and GPUs.
+    /// Quantities of a pod: the value of a source with one measure; else cores, bytes and GPUs.
     fn quantities(&self, seen: &Pod) -> Vec<(&'static str, Number)> {
         if self.measures.len() == 1 {
             let value = seen.used.values().next().map(|used| used.value);
@@ -252,7 +252,7 @@ impl Prometheus {
 }
 
 impl Pod {
-    /// What counts of a kind: what was asked for, else what was used, else the limit.
+    /// The value of a kind that counts: the request, else the usage, else the limit.
     fn of(&self, kind: Kind) -> Option<Used> {
         let mut used = self.used.iter();
         used.find(|(measure, _)| measure.kind == kind)
@@ -269,7 +269,7 @@ fn beyond() -> String {
     "a figure beyond what can be counted".to_owned()
 }
 
-/// The list of series, in the envelope or bare, and what the envelope says of its step.
+/// The list of series, in the envelope or bare, and the step of the envelope.
 fn result(text: &str) -> io::Result<(Vec<&RawValue>, Option<Number>)> {
     if text.trim_start().starts_with('[') {
         let bare = serde_json::from_str(text).map_err(|e| not_of_the_format(e.to_string()))?;

@@ -1,4 +1,4 @@
-//! Several metrics of one source, and what their labels say.
+//! Several metrics of one source, and their labels.
 
 use super::*;
 

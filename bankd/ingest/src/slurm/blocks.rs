@@ -87,8 +87,8 @@ const FREE: [&str; 7] = [
     "SubmitLine",
 ];
 
-/// What decides who pays how much. A text of the user's own that holds one of them must not pass for
-/// it, so a line that says one of them twice, and differently, is not believed.
+/// Keys that decide the payer and the amount. A free text of the user could contain one of them, so
+/// a line with two different values of one is rejected.
 const DECIDING: [&str; 14] = [
     "JobId",
     "ArrayJobId",
@@ -106,7 +106,7 @@ const DECIDING: [&str; 14] = [
     "ProcCnt",
 ];
 
-/// The words of a job. A key that comes twice counts as it came first.
+/// The words of a job. Of a repeated key the first value is used.
 struct Words<'a>(BTreeMap<&'a str, &'a str>);
 
 impl<'a> Words<'a> {

@@ -1,5 +1,5 @@
-//! The columns of `sacct`: its layouts, what each column must look like, and how fields that hold the
-//! separator find their way back (`collectors.md` a.1, a.5).
+//! The columns of `sacct`: its layouts, the format of each column, and the reconstruction of fields
+//! that contain the separator (`collectors.md` a.1, a.5).
 
 use crate::split::split;
 
@@ -25,13 +25,13 @@ const TEXTS: [&str; 11] = [
     "reservation",
 ];
 
-/// Says whether a way of giving is right, with the fields that it makes.
+/// Checks one assignment of fields to columns.
 type Check<'c, 'a> = dyn FnMut(&[(usize, usize)]) -> Option<Vec<&'a str>> + 'c;
 
 /// Ways of giving surplus fields back that are tried for one line.
 const WAYS_MAX: usize = 20_000;
 
-/// The columns that say something of a job.
+/// The columns that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
     JobId,
@@ -102,10 +102,11 @@ const NAMES: [&str; 31] = [
     "reqcpus",
 ];
 
-/// Whether a field looks like what its column holds.
+/// Whether a field has the format of its column.
 type Look = fn(&str) -> bool;
 
-/// The names of the columns, lower case, where those stand that are read, and how each must look.
+/// The names of the columns, lower case, the positions of those that are read, and the format of
+/// each.
 #[derive(Clone, Debug)]
 pub(super) struct Columns {
     names: Vec<String>,
@@ -164,12 +165,12 @@ impl Columns {
         self.names.len()
     }
 
-    /// Where a column stands; of several with one name the last.
+    /// Position of a column; of several with one name the last.
     pub(super) fn place(&self, column: Column) -> Option<usize> {
         self.places.get(column as usize).copied().flatten()
     }
 
-    /// Whether every field looks like what its column holds.
+    /// Whether every field has the format of its column.
     pub(super) fn fit(&self, fields: &[&str]) -> bool {
         let mut looks = self.looks.iter().zip(fields);
         looks.all(|(looks, field)| looks.is_none_or(|looks| looks(field)))

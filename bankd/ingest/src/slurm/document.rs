@@ -90,7 +90,7 @@ fn processor_time(time: &Object<'_>, part: &str) -> Option<Number> {
         .plus(micros.times(Number::scaled(1, 6))?)
 }
 
-/// A number, or since data parser 0.0.39 an object that says whether it is set.
+/// A number, or since data parser 0.0.39 an object with a flag for set values.
 fn number(object: &Object<'_>, name: &str) -> Option<Number> {
     if let Some(wrapped) = object.object(name) {
         let is_set = wrapped.text("set").is_none_or(|set| set == "true");
@@ -112,7 +112,7 @@ fn id(job: &Object<'_>) -> String {
     }
 }
 
-/// A word, or a list of them of which the first counts.
+/// A word, or a list of which the first item is used.
 fn state(job: &Object<'_>) -> String {
     let state = job.object("state").unwrap_or_default();
     let first = state.list("current").and_then(|list| {
@@ -127,7 +127,7 @@ fn exit(job: &Object<'_>) -> String {
     number(&code, "return_code").map_or_else(String::new, |code| code.to_string())
 }
 
-/// What the job had.
+/// Resources of the job.
 #[derive(Default)]
 struct Resources {
     nodes: Option<i64>,

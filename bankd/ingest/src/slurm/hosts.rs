@@ -1,10 +1,10 @@
 //! Slurm's lists of nodes: `cpn-f13-03-[01-02],node5`, `r[1-2]n[01-04]` (`collectors.md` a.4).
 
-/// Nodes that a list may stand for.
+/// Maximum number of nodes of a list.
 const NODES_MAX: u64 = 100_000;
 
-/// How many nodes a list stands for, without writing them out; `None` if it is no list, or of more
-/// than [`NODES_MAX`].
+/// Number of nodes of a list, without expanding it; `None` if it is no list, or has more than
+/// [`NODES_MAX`].
 pub(super) fn count(list: &str) -> Option<u64> {
     let (mut sum, mut product) = (0_u64, 1_u64);
     let mut rest = list;

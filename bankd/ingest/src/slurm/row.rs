@@ -1,4 +1,4 @@
-//! One job of Slurm, whatever it was written in, and what becomes of it.
+//! One job of Slurm, independent of the input format, and its result.
 
 use std::borrow::Cow;
 
@@ -12,10 +12,10 @@ use crate::number::Number;
 use crate::repair::{AMBIGUOUS, REPAIRED, Span, span_of};
 use crate::text::{clock, count, known, local};
 
-/// Tasks of an array that one line may stand for.
+/// Maximum number of array tasks of one line.
 const TASKS_MAX: usize = 100_000;
 
-/// States of which the use is over.
+/// States of finished jobs.
 const ENDED: [(&str, State); 10] = [
     ("BOOT_FAIL", State::Failed),
     ("CANCELLED", State::Aborted),
@@ -29,7 +29,7 @@ const ENDED: [(&str, State); 10] = [
     ("TIMEOUT", State::Timeout),
 ];
 
-/// States of which it is not.
+/// States of unfinished jobs.
 const LIVE: [&str; 13] = [
     "PENDING",
     "RUNNING",
@@ -49,7 +49,7 @@ const LIVE: [&str; 13] = [
 /// A time column: empty, a word for never, or a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Moment {
-    /// Nothing is said, or a word such as `Unknown`.
+    /// Missing, or a word such as `Unknown`.
     #[default]
     None,
     /// A time.
@@ -75,7 +75,7 @@ impl Moment {
     }
 }
 
-/// What a rendering says of a job. Missing texts are empty.
+/// Job values of an input format. Missing texts are empty.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row<'t> {
     pub(super) id: Cow<'t, str>,
@@ -106,7 +106,7 @@ pub(super) struct Row<'t> {
     pub(super) limit_s: Option<i64>,
     /// Whether the rendering has a column for it.
     pub(super) has_nodes: bool,
-    /// What else it says of the job.
+    /// Further values of the job.
     pub(super) stated: Stated<'t>,
 }
 
@@ -120,7 +120,7 @@ pub(super) enum Order {
 }
 
 impl Row<'_> {
-    /// The jobs that it stands for, or why nothing is charged.
+    /// Its jobs, or the reason why none is charged.
     pub(super) fn found(self, order: Order) -> Found {
         match self.judged(order) {
             Ok(Ok(jobs)) => Found::Jobs(jobs),
@@ -238,7 +238,7 @@ impl Row<'_> {
     }
 }
 
-/// The tasks that `123_[1-3,7,9-20:2%5]` stands for; any other id is itself.
+/// The tasks of `123_[1-3,7,9-20:2%5]`; any other id is itself.
 ///
 /// # Errors
 /// If the brackets hold no list, or more than [`TASKS_MAX`] tasks.
@@ -283,8 +283,8 @@ pub(super) fn integer(text: &str) -> Option<i64> {
     i64::try_from(count(text)?.as_whole()?).ok()
 }
 
-/// Memory: of the allocated resources, else of the requested ones, else what `ReqMem` says
-/// (`collectors.md` a.3); `true` where it had to be decoded.
+/// Memory: of the allocated resources, else of the requested ones, else from `ReqMem`
+/// (`collectors.md` a.3); `true` if it had to be decoded.
 pub(super) fn memory(
     allocated: &Resources,
     requested: &str,

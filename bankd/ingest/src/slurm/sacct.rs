@@ -96,7 +96,7 @@ struct Reading<'a> {
     zone: Tz,
     /// A record that goes on in the next line.
     begun: Option<Begun>,
-    /// The job whose steps may follow.
+    /// The job of the following steps.
     parent: Option<Parent>,
     checked: usize,
     misfits: usize,
@@ -293,7 +293,7 @@ impl<'a> Reading<'a> {
         sink(Record::new(line, raw, found))
     }
 
-    /// A step: not a job, but its processor time is the job's where the job says none.
+    /// A step: not a job, but its processor time is the job's if the job has none.
     fn step(
         &mut self,
         line: u64,

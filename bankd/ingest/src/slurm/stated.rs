@@ -1,4 +1,4 @@
-//! What Slurm says of a job that the ledger does not ask for, and reports and exports do.
+//! Slurm's job values that the ledger does not need, for reports and exports.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ pub(super) struct Stated<'t> {
 }
 
 impl Stated<'_> {
-    /// By the names of [`kept`]; what is not said, or is nothing, is left out.
+    /// By the names of [`kept`]; missing or empty values are left out.
     pub(super) fn pairs(&self) -> Vec<(&'static str, String)> {
         let mut pairs = Vec::new();
         let mut add = |name, value: Option<String>| pairs.extend(value.map(|value| (name, value)));
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(memory_per_node("1K", None, Some(0)), None);
     }
 
-    /// Zeros stand where the steps have the time; what is no number is none.
+    /// Zeros if only the steps have the time; a text that is not a number is left out.
     #[test]
     fn what_is_not_said_is_left_out() {
         let zero = Some(Number::ZERO);

@@ -10,7 +10,7 @@ fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.split(',').filter_map(|pair| pair.split_once('='))
 }
 
-/// What a string of resources says, read in one go.
+/// Values of a resource string, read in one pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Resources {
     cpus: Option<i64>,
@@ -22,7 +22,7 @@ pub(super) struct Resources {
 }
 
 impl Resources {
-    /// Reads them. Of a name that comes twice the first counts.
+    /// Parses them. Of a repeated name the first value is used.
     pub(super) fn read(text: &str) -> Self {
         let (mut found, mut typed, mut untyped) = (Self::default(), 0_i64, None);
         let (mut has_cpus, mut has_nodes, mut has_memory) = (false, false, false);
@@ -56,7 +56,7 @@ pub(super) fn old_gpus(text: &str) -> i64 {
     text.split(',')
         .filter(|part| part.split(':').next() == Some("gpu"))
         .map(|part| {
-            // `gpu:a100:2(S:0-1)` says on which sockets.
+            // `gpu:a100:2(S:0-1)` contains the sockets.
             let part = part.split('(').next().unwrap_or(part);
             let last = part.rsplit(':').next().unwrap_or(part);
             last.parse().unwrap_or(1).max(0)
@@ -70,8 +70,8 @@ fn bytes(size: &str) -> Option<Number> {
     Some(bytes.cut(0))
 }
 
-/// Memory in bytes of a `ReqMem`: `3000Mc` for each processor, `48000Mn` for each node, `4G` for the
-/// job; what has the flag of 2^31 counts for each processor.
+/// Memory in bytes of a `ReqMem`: `3000Mc` for each processor, `48000Mn` for each node, `4G` for
+/// the job; a value with the flag of 2^31 is for each processor.
 pub(super) fn requested_memory(
     text: &str,
     cpus: Option<i64>,
@@ -117,7 +117,7 @@ fn megabytes(text: &str) -> Option<Number> {
     }
 }
 
-/// A count, perhaps with a suffix of 1024s; what is none counts nothing, as what is below zero.
+/// A count, perhaps with a suffix of 1024s; an invalid or negative one is zero.
 fn number(text: &str) -> i64 {
     let count = text.parse().ok().or_else(|| suffixed(text));
     count.unwrap_or(0).max(0)
