@@ -159,7 +159,7 @@ fn connect(server: &Server, deadline: Deadline) -> Result<Stream, WireError> {
 fn connected(result: std::io::Result<Stream>) -> Result<Stream, WireError> {
     result.map_err(|error| match error.kind() {
         ErrorKind::TimedOut => WireError::TimedOut,
-        ErrorKind::NotFound => WireError::Connect("nobody listens there".to_owned()),
+        ErrorKind::NotFound => WireError::Connect("no process listens there".to_owned()),
         kind => WireError::Connect(kind.to_string()),
     })
 }

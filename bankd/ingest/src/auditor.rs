@@ -238,12 +238,12 @@ impl Sums {
     /// Adds bytes of memory.
     fn memory(&mut self, bytes: Option<Number>) -> Result<(), String> {
         let sum = bytes.and_then(|bytes| self.memory_bytes.unwrap_or_default().plus(bytes));
-        self.memory_bytes = Some(sum.ok_or("memory: beyond what can be counted")?);
+        self.memory_bytes = Some(sum.ok_or("memory: beyond the supported range")?);
         Ok(())
     }
 
     fn add(&mut self, name: Label, value: Option<Number>) -> Result<(), String> {
-        let beyond = || format!("{name}: beyond what can be counted");
+        let beyond = || format!("{name}: beyond the supported range");
         let value = value.ok_or_else(beyond)?;
         if let Some((_, sum)) = self.quantities.iter_mut().find(|(known, _)| *known == name) {
             *sum = sum.plus(value).ok_or_else(beyond)?;

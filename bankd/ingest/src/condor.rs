@@ -104,7 +104,7 @@ impl Ad {
     }
 
     fn job(&self, start: i64, end: i64, word: &str, state: State) -> Result<Job, String> {
-        let beyond = || "a figure beyond what can be counted".to_owned();
+        let beyond = || "a figure beyond the supported range".to_owned();
         let micros = |seconds: i64| seconds.checked_mul(1_000_000).ok_or_else(beyond);
         let mut wall = self.decimal("remotewallclocktime")?;
         let procs = self.count(["cpusprovisioned", "requestcpus"]);
@@ -171,7 +171,7 @@ impl Ad {
     fn seconds(&self, name: &str) -> Result<i64, String> {
         let whole = self.decimal(name)?.cut(0).as_whole();
         let seconds = whole.and_then(|seconds| i64::try_from(seconds).ok());
-        seconds.ok_or_else(|| format!("{name}: beyond what can be counted"))
+        seconds.ok_or_else(|| format!("{name}: beyond the supported range"))
     }
 
     /// A number; 0 if missing.
@@ -236,7 +236,7 @@ impl Reader for Apel {
 
 fn piped(text: &str) -> Result<Result<Job, Label>, String> {
     let columns: Vec<&str> = text.trim().split('|').collect();
-    let beyond = || "a figure beyond what can be counted".to_owned();
+    let beyond = || "a figure beyond the supported range".to_owned();
     let number = |at: usize, what: &str| {
         let text = columns.get(at).copied().unwrap_or_default();
         let number = Number::parse(text).filter(|number| !number.is_negative());

@@ -127,7 +127,7 @@ impl Identities {
             }
             bytes.extend_from_slice(&part.buffer);
             let whole = found.take(&bytes);
-            whole.ok_or_else(|| io::Error::other("the temporary file is not what was written"))?;
+            whole.ok_or_else(|| io::Error::other("the temporary file was changed"))?;
         }
         Ok(found)
     }

@@ -88,7 +88,7 @@ fn job(
     state: State,
     runs: &[Run],
 ) -> Result<Job, String> {
-    let beyond = || "a figure beyond what can be counted".to_owned();
+    let beyond = || "a figure beyond the supported range".to_owned();
     let meta = pod.object("metadata").unwrap_or_default();
     let said = |name: &str| meta.text(name).unwrap_or_default();
     let start_us = status.text("startTime").and_then(|at| rfc3339(&at));
@@ -181,7 +181,7 @@ fn accelerators(container: &Object<'_>) -> Result<Option<Number>, String> {
         if is_gpu {
             let count = asked(container, name)?.unwrap_or_default();
             let grown = sum.unwrap_or(Number::ZERO).plus(count);
-            sum = Some(grown.ok_or_else(|| format!("{name}: beyond what can be counted"))?);
+            sum = Some(grown.ok_or_else(|| format!("{name}: beyond the supported range"))?);
         }
     }
     Ok(sum)

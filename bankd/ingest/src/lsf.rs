@@ -114,7 +114,7 @@ fn finish(
     status: i64,
     times: [Number; 2],
 ) -> Result<Job, String> {
-    let beyond = || "a figure beyond what can be counted".to_owned();
+    let beyond = || "a figure beyond the supported range".to_owned();
     let micros = |seconds: i64| seconds.checked_mul(1_000_000).ok_or_else(beyond);
     let wall = Number::whole(end.checked_sub(start).ok_or_else(beyond)?.max(0));
     let known_cpu = |cpu: Number| if cpu.is_negative() { Number::ZERO } else { cpu };

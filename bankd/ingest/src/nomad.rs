@@ -104,7 +104,7 @@ impl Reader for Nomad {
         for ((key, life), number) in lives.iter().zip(1..) {
             let found = match job(key, life).zip(seen.add(key, life, window)) {
                 Some((job, ())) => Found::Jobs(vec![job]),
-                None => Found::Malformed("a figure beyond what can be counted".to_owned()),
+                None => Found::Malformed("a figure beyond the supported range".to_owned()),
             };
             let record = Record::new(number, b"", found);
             let counts = life.sightings;
@@ -190,7 +190,7 @@ impl Nomad {
             let values = [*values.0, *values.1];
             for (sum, value) in sum.iter_mut().zip(values) {
                 let grown = value.times(seconds).and_then(|used| sum.plus(used));
-                *sum = grown.ok_or("a figure beyond what can be counted")?;
+                *sum = grown.ok_or("a figure beyond the supported range")?;
             }
         }
         Ok(())

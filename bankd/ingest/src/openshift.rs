@@ -117,7 +117,7 @@ impl Reader for OpenShift {
                 number = number.saturating_add(1);
                 let found = match job(namespace, pod, &run) {
                     Some(job) => Found::Jobs(vec![job]),
-                    None => Found::Malformed("a figure beyond what can be counted".to_owned()),
+                    None => Found::Malformed("a figure beyond the supported range".to_owned()),
                 };
                 let record = Record::new(number, b"", found);
                 let counts = run.counts;
@@ -162,7 +162,7 @@ impl OpenShift {
         });
         for (at, value) in &series.samples {
             let at = at.cut(0).as_whole().and_then(|at| i64::try_from(at).ok());
-            let at = at.ok_or("a time beyond what can be counted")?;
+            let at = at.ok_or("a time beyond the supported range")?;
             let sample = pod.line.entry(at).or_default();
             sample.counts = sample.counts.saturating_add(1);
             sample.step = step;

@@ -77,7 +77,7 @@ fn job(
     used: Option<Number>,
     said: &Said<'_>,
 ) -> Result<Job, String> {
-    let beyond = || "a figure beyond what can be counted".to_owned();
+    let beyond = || "a figure beyond the supported range".to_owned();
     let micros = |seconds: i64| seconds.checked_mul(1_000_000).ok_or_else(beyond);
     let (start_us, end_us) = (micros(start)?, micros(end)?);
     let times = span(Some(start_us), Some(end_us).filter(|end| *end != 0), used);

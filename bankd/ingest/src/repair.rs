@@ -71,7 +71,7 @@ pub(super) fn span(
     let wall_us = wall
         .filter(|wall| wall.is_above_zero())
         .and_then(Number::as_microseconds);
-    let beyond = || "a time beyond what can be counted".to_owned();
+    let beyond = || "a time beyond the supported range".to_owned();
     let repaired = |start_us: i64, end_us: i64| Span {
         start_us,
         end_us,

@@ -86,7 +86,7 @@ impl Sge {
         }
         if known(&usage.pe_task).is_some() {
             let sum = self.slave_cpu.unwrap_or_default().plus(usage.cpu);
-            self.slave_cpu = Some(sum.ok_or("cpu: beyond what can be counted")?);
+            self.slave_cpu = Some(sum.ok_or("cpu: beyond the supported range")?);
             return Ok(Err("slave_task".into()));
         }
         let mut job = usage.job()?;
@@ -206,7 +206,7 @@ impl<'a> Usage<'a> {
     }
 
     fn job(&self) -> Result<Job, String> {
-        let beyond = || "a figure beyond what can be counted".to_owned();
+        let beyond = || "a figure beyond the supported range".to_owned();
         let us = self.end_us.checked_sub(self.start_us).ok_or_else(beyond)?;
         let (wall, slots) = (Number::seconds(us), Number::whole(self.slots.max(1)));
         let account = match self.account.as_ref() {
@@ -276,7 +276,7 @@ fn times(texts: [&str; 3]) -> Result<(i64, i64, i64), String> {
         read(end, "end_time")?,
     );
     let largest = submit.max(start).max(end);
-    let at = |value| epoch_by_size(value, largest).ok_or("a time beyond what can be counted");
+    let at = |value| epoch_by_size(value, largest).ok_or("a time beyond the supported range");
     Ok((at(submit)?, at(start)?, at(end)?))
 }
 

@@ -96,7 +96,7 @@ impl Swf {
         } else {
             wait
         };
-        let beyond = || "a time beyond what can be counted".to_owned();
+        let beyond = || "a time beyond the supported range".to_owned();
         let at = |value: Option<Number>| value.and_then(Number::as_microseconds).ok_or_else(beyond);
         let submitted = self.origin.plus(submit);
         let start = submitted.and_then(|at| at.plus(wait));

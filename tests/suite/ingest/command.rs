@@ -77,7 +77,7 @@ fn exit_codes_and_one_line_of_error() {
         (
             &["csv", "jobs.sacct", "--dry-run"],
             2,
-            "bankd: csv: no mapping; name a file that says which column is what with --mapping FILE\n",
+            "bankd: csv: no mapping; name the mapping file with --mapping FILE\n",
         ),
         (
             &["csv", "jobs.sacct", "--dry-run", "--mapping", "bad.toml"],

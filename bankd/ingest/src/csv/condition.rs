@@ -167,7 +167,7 @@ fn one(words: &mut Vec<Word>, depth: usize) -> Result<Condition, String> {
             return Ok(turned(Condition::Like(pattern(&text(words)?)?), turn));
         }
     }
-    Err("behind state comes in, not in, =, !=, =~ or !~".to_owned())
+    Err("after state, in, not in, =, !=, =~ or !~ is expected".to_owned())
 }
 
 fn turned(condition: Condition, turn: bool) -> Condition {
@@ -180,14 +180,14 @@ fn turned(condition: Condition, turn: bool) -> Condition {
 fn text(words: &mut Vec<Word>) -> Result<String, String> {
     match words.pop() {
         Some(Word::Text(text)) => Ok(text),
-        _ => Err("a state stands in quotes".to_owned()),
+        _ => Err("a state must be in quotes".to_owned()),
     }
 }
 
 fn list(words: &mut Vec<Word>) -> Result<Vec<String>, String> {
     let mut states = Vec::new();
     if !takes(words, "(") {
-        return Err("behind in comes a list: (\"DONE\", \"EXIT\")".to_owned());
+        return Err("after in, a list is expected: (\"DONE\", \"EXIT\")".to_owned());
     }
     loop {
         states.push(text(words)?);

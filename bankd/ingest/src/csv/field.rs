@@ -294,9 +294,14 @@ fn from(place: &str, table: &Table) -> Result<From, String> {
         },
         ("const", Some(Value::String(text))) => Ok(From::Const(text.clone())),
         ("const", Some(Value::Integer(number))) => Ok(From::Const(number.to_string())),
-        ("template", Some(Value::String(text))) => template(text)
-            .map(From::Template)
-            .ok_or_else(|| in_key(&place, "{COLUMN} stands for a column, {{ and }} for braces")),
+        ("template", Some(Value::String(text))) => {
+            template(text).map(From::Template).ok_or_else(|| {
+                in_key(
+                    &place,
+                    "{COLUMN} is replaced by a column; write {{ and }} for braces",
+                )
+            })
+        }
         _ => Err(in_key(&place, "no text in quotes")),
     }
 }

@@ -120,7 +120,9 @@ impl Mapping {
             Some(zone) => {
                 let name = string("timezone", zone)?;
                 let zone = name.parse();
-                zone.map_err(|_| format!("mapping: timezone: no zone {name:?}; say Area/City"))?
+                zone.map_err(|_| {
+                    format!("mapping: timezone: no zone {name:?}; the format is Area/City")
+                })?
             }
         };
         let delimiter = delimiter(&table, options)?;
@@ -148,7 +150,7 @@ impl Mapping {
     fn checked(self) -> Result<Self, String> {
         let has = |name: &str| self.fields.contains_key(name);
         if !has("id") {
-            return Err("mapping: fields.id: missing; what tells two jobs apart?".to_owned());
+            return Err("mapping: fields.id: missing; it must identify a job".to_owned());
         }
         let start = has("start") || (has("submit") && has("wait"));
         let times = [start, has("end"), has("wall")];

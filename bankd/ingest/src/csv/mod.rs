@@ -41,9 +41,10 @@ impl Csv {
     /// # Errors
     /// If there is no mapping, or it is not one; in one line, with the place.
     pub(super) fn new(options: &Options) -> Result<Self, String> {
-        let text = options.mapping.as_deref().ok_or(
-            "csv: no mapping; name a file that says which column is what with --mapping FILE",
-        )?;
+        let text = options
+            .mapping
+            .as_deref()
+            .ok_or("csv: no mapping; name the mapping file with --mapping FILE")?;
         Mapping::read(text, options).map(Self)
     }
 }

@@ -110,7 +110,7 @@ impl Row<'_> {
     }
 
     fn job(&self, state: Option<String>) -> Result<Result<Job, Label>, String> {
-        let beyond = || "a figure beyond what can be counted".to_owned();
+        let beyond = || "a figure beyond the supported range".to_owned();
         let submit = self.time("submit")?;
         let mut start = self.time("start")?;
         if start.is_none()
@@ -191,7 +191,7 @@ impl Row<'_> {
     /// Quantities of the mapping, plus the products of counts and run time.
     fn quantities(&self, job: &mut Job) -> Result<(), String> {
         let named = &self.mapping.quantities;
-        let beyond = || "a figure beyond what can be counted".to_owned();
+        let beyond = || "a figure beyond the supported range".to_owned();
         for (name, field) in named {
             if let Some(value) = self.number_of(name, field)? {
                 job.add(name.clone(), value);

@@ -94,7 +94,7 @@ fn unknown_keys_are_refused_with_the_nearest() {
         ),
         (
             "timezone = \"Mars\"",
-            "mapping: timezone: no zone \"Mars\"; say Area/City",
+            "mapping: timezone: no zone \"Mars\"; the format is Area/City",
         ),
         (
             "quote = \",\"",
@@ -110,7 +110,7 @@ fn unknown_keys_are_refused_with_the_nearest() {
         ),
         (
             "[fields]\nuser = \"u\"",
-            "mapping: fields.id: missing; what tells two jobs apart?",
+            "mapping: fields.id: missing; it must identify a job",
         ),
         (
             "[fields]\nid = \"u\"\nend = \"e\"",

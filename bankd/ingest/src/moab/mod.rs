@@ -231,7 +231,7 @@ fn event(words: &Words<'_>, columns: &Columns) -> Judged {
 }
 
 fn job(words: &Words<'_>, columns: &Columns) -> Judged {
-    let beyond = || "a figure beyond what can be counted".to_owned();
+    let beyond = || "a figure beyond the supported range".to_owned();
     let (start, end) = (
         words.seconds(columns.start, "start")?,
         words.seconds(columns.end, "completion")?,

@@ -84,7 +84,7 @@ impl Said {
     }
 
     fn job(&self, id: String, start: i64, end: i64) -> Result<Job, String> {
-        let beyond = || "a figure beyond what can be counted".to_owned();
+        let beyond = || "a figure beyond the supported range".to_owned();
         let stated = self.number(WALL, "run time")?;
         let times = span(Some(start), Some(end), stated).unwrap_or(Span::empty(start));
         let wall = times.end_us.checked_sub(times.start_us);
@@ -143,7 +143,7 @@ impl Said {
 
     /// Processors: of the whole job, else tasks times processors per task, else of its parts.
     fn procs(&self) -> Result<Option<Number>, String> {
-        let beyond = || "processors: beyond what can be counted".to_owned();
+        let beyond = || "processors: beyond the supported range".to_owned();
         if let Some(procs) = self.number(PROCS, "processors")? {
             return Ok(Some(procs));
         }

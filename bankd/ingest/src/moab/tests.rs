@@ -174,10 +174,7 @@ fn jobs_as_xml_are_charged_once_they_end() {
             "<!DOCTYPE a [<!ENTITY b 'c'>]><job/>".to_owned(),
             "!XML: a DOCTYPE is not taken",
         ),
-        (
-            "<job>&b;</job>".to_owned(),
-            "!XML: an entity that is not known",
-        ),
+        ("<job>&b;</job>".to_owned(), "!XML: an unknown entity"),
         (
             format!("{}{}", "<a>".repeat(40), "</a>".repeat(40)),
             "!XML: nested too deep",

@@ -137,7 +137,7 @@ impl Walk {
             "apos" => Some('\''),
             _ => reference.resolve_char_ref().ok().flatten(),
         };
-        let known = known.ok_or_else(|| bad("an entity that is not known"))?;
+        let known = known.ok_or_else(|| bad("an unknown entity"))?;
         self.text(known.encode_utf8(&mut [0; 4]))
     }
 

@@ -104,7 +104,7 @@ impl Reader for Prometheus {
                     }
                     Found::Jobs(vec![job])
                 }
-                None => Found::Malformed("a figure beyond what can be counted".to_owned()),
+                None => Found::Malformed("a figure beyond the supported range".to_owned()),
             };
             let record = Record::new(number, b"", found);
             let counts = seen.samples;
@@ -266,7 +266,7 @@ fn gpu_type(series: &Series<'_>) -> Option<String> {
 }
 
 fn beyond() -> String {
-    "a figure beyond what can be counted".to_owned()
+    "a figure beyond the supported range".to_owned()
 }
 
 /// The list of series, in the envelope or bare, and the step of the envelope.

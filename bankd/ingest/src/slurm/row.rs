@@ -174,7 +174,7 @@ impl Row<'_> {
         state: State,
     ) -> Result<Vec<Job>, String> {
         let mut ids = expand(&self.id)?;
-        let beyond = || "a figure beyond what can be counted".to_owned();
+        let beyond = || "a figure beyond the supported range".to_owned();
         // Without a run time to go by, an end before the start is no use.
         let times = span_of(Some(start), Some(end), self.elapsed).unwrap_or(Span::empty(start.us));
         let us = times.end_us.checked_sub(times.start_us);

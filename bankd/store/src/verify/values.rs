@@ -39,7 +39,7 @@ fn of_table(
         (0..all.len()).map(|column| row.get(column)).collect()
     })?;
     for (one, rows) in all.iter().zip(broken).filter(|(_, rows)| *rows > 0) {
-        let text = format!("{table}: {rows} rows hold what {one} does not allow");
+        let text = format!("{table}: {rows} rows violate {one}");
         report.find(Finding::new("schema", table, text).differs(0, rows));
     }
     Ok(())
