@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn rules_that_cannot_be_meant_are_refused() {
         for (text, told) in [
-            ("", "auditor.access: nobody may do anything"),
+            ("", "auditor.access: no certificate has access"),
             ("read = [\"\"]", "auditor.access.read: \"\" is not"),
             ("write = [\" \"]", "auditor.access.write: \" \" is not"),
             (

@@ -443,7 +443,7 @@ mod tests {
                     members: false,
                     ..named(DeliverWord::Sendmail)
                 },
-                "nobody",
+                "no recipient",
             ),
             (
                 Deliver {

@@ -81,7 +81,7 @@ fn errors_say_where() {
         (
             "[http]\nlisten = \"\"\nlisten = \"\"\n",
             None,
-            "bankd.toml line 3: listen stands above already",
+            "bankd.toml line 3: listen appears above already",
         ),
         (
             "[http]\n\ntimeout_s = \"x\"\n",

@@ -242,7 +242,7 @@ fn a_checkpoint_finds_a_journal_that_was_cut_off_and_one_written_anew() {
     let anew = against(&bank, &first);
     assert_eq!(anew.exit, 1);
     assert!(
-        anew.stdout.contains("history was written anew"),
+        anew.stdout.contains("the history was rewritten"),
         "{}",
         anew.stdout
     );
@@ -261,7 +261,7 @@ fn a_checkpoint_finds_a_journal_that_was_cut_off_and_one_written_anew() {
     let other = Bank::new();
     let ran = against(&other, &first);
     assert_eq!(ran.exit, 1);
-    assert!(ran.stdout.contains("it is of another bank") || ran.stdout.contains("cut off"));
+    assert!(ran.stdout.contains("it belongs to another bank") || ran.stdout.contains("cut off"));
     assert!(!std::fs::read_to_string(&first).unwrap().contains("secret") && secret.exists());
     bank.verify();
 }

@@ -80,7 +80,7 @@ fn a_file_that_fails_holds_up_no_other() {
     bank.start();
     append(&bank, &jobs(0..2));
     taken(&bank, 2);
-    let told = || bank.log().contains("no regular file").then_some(());
+    let told = || bank.log().contains("not a regular file").then_some(());
     until("the failure is in the log", told);
     fs::remove_dir(&broken).unwrap();
     fs::write(&broken, "too:few:fields\n").unwrap();

@@ -260,6 +260,6 @@ fn a_checkpoint_tells_every_older_day_and_every_other_history() {
         }
         assert_eq!(old.proof(), Vec::<String>::new());
         let found = checkpoint::against(old.reader().unwrap(), &facts).unwrap();
-        assert!(found[0].text.contains("written anew"), "{found:?}");
+        assert!(found[0].text.contains("was rewritten"), "{found:?}");
     }
 }

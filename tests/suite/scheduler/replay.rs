@@ -123,7 +123,7 @@ fn the_bank_itself_is_never_written() {
     );
     assert!(
         ran.stdout
-            .ends_with("2 documents, 0 not taken; nothing was written to the bank\n"),
+            .ends_with("2 documents, 0 rejected; nothing was written to the bank\n"),
         "{}",
         ran.stdout
     );

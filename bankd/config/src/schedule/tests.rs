@@ -81,7 +81,7 @@ fn what_could_never_be_made_is_refused() {
                 deliver: Vec::new(),
                 ..good()
             },
-            "nobody",
+            "no recipient",
         ),
         (
             ScheduledReport {

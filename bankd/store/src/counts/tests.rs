@@ -99,7 +99,7 @@ fn verify_finds_what_was_changed() {
         ("UPDATE snapshot SET counts = x'0206'", "cannot be read"),
         (
             "UPDATE snapshot SET counts = x'0e0600'",
-            "nobody whom its collector named",
+            "a user that its collector did not name",
         ),
     ] {
         let folder = tempfile::tempdir().unwrap();

@@ -269,7 +269,7 @@ fn only_regular_files_are_followed() {
     fs::create_dir(f.path("acct")).unwrap();
     let why = f.look().unwrap_err().to_string();
     assert!(
-        why.contains("no regular file") && why.contains("/acct"),
+        why.contains("not a regular file") && why.contains("/acct"),
         "{why}"
     );
     fs::remove_dir(f.path("acct")).unwrap();
