@@ -167,7 +167,7 @@ pub fn open_reader(path: &Path) -> Result<Connection, Error> {
     Ok(connection)
 }
 
-/// Puts back what an import that was killed had under way: who only reads cannot.
+/// Rolls back the transaction of a killed import; a read-only connection cannot do this.
 fn put_back(path: &Path) -> Result<(), Error> {
     let mut journal = path.as_os_str().to_owned();
     journal.push("-journal");
@@ -180,9 +180,9 @@ fn put_back(path: &Path) -> Result<(), Error> {
     Ok(connection.query_row(sql, [], |_| Ok(()))?)
 }
 
-/// Asks for plans that do not depend on what is bound. Without it `SQLite` compiles a statement
-/// anew each time a text is bound to an indexed column that it compares with: twice for every
-/// command, and more than half of the ledger's time.
+/// Requests query plans that do not depend on bound values. Otherwise `SQLite` recompiles a
+/// statement each time a text is bound that is compared with an indexed column. That happens twice
+/// for every command, and takes more than half of the ledger's time.
 fn keep_plans(connection: &Connection) -> Result<(), Error> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())

@@ -47,7 +47,7 @@ impl Folder {
         options.write(true).create(true).truncate(true).mode(0o600);
         let mut file = options.open(&partial)?;
         file.write_all(body)?;
-        // Whatever mask the daemon has.
+        // Independent of the daemon's umask.
         file.set_permissions(Permissions::from_mode(self.mode))?;
         file.sync_all()?;
         drop(file);
@@ -55,7 +55,7 @@ impl Folder {
         File::open(&self.path)?.sync_all()
     }
 
-    /// Removes the oldest periods of a report. What has another name is somebody else's.
+    /// Removes the oldest periods of a report. Files with other names are not touched.
     fn retire(&self, report: &str) -> io::Result<()> {
         if self.keep == 0 {
             return Ok(());
@@ -78,7 +78,7 @@ impl Folder {
     }
 }
 
-/// When the period began whose report a file is; none where it is no file of this report.
+/// Start of the period of a report file; none if the file does not belong to this report.
 fn began(file: &str, report: &str) -> Option<i64> {
     let rest = file.strip_prefix(report)?.strip_prefix('-')?;
     let (period, ending) = rest.rsplit_once('.')?;

@@ -21,7 +21,7 @@ const NEVER: [i32; 4] = [64, 65, 67, 68];
 /// Bytes of a subject that fit into one encoded word.
 const SUBJECT_MAX: usize = 45;
 
-/// A mail as bytes; none where nobody gets it.
+/// A mail as bytes; none if it has no recipient.
 pub(super) fn write(
     directory: &Directory,
     from: &str,
@@ -45,7 +45,7 @@ pub(super) fn write(
         [one] => {
             let _ = writeln!(text, "To: {one}");
         }
-        // Nobody is told who else is.
+        // Recipients do not see each other.
         several => {
             let _ = writeln!(text, "To: undisclosed-recipients:;");
             let _ = writeln!(text, "Bcc: {}", several.join(",\n "));

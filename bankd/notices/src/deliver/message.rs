@@ -1,4 +1,4 @@
-//! An event as those who are told get it: JSON for programs, sentences for people.
+//! Text of an event for recipients: JSON for programs, sentences for people.
 
 use bank_api::text::{format_amount, format_rfc3339};
 use bank_api::v1;

@@ -1,4 +1,5 @@
-//! A report as those who get it: JSON with its text for programs, a mail with it attached for people.
+//! A report for its recipients: JSON with its text for programs, a mail with an attachment for
+//! people.
 
 use std::fmt::Write as _;
 
@@ -46,7 +47,7 @@ fn media(form: &str) -> &'static str {
     }
 }
 
-/// A mail as bytes; none where nobody gets it.
+/// A mail as bytes; none if it has no recipient.
 pub(super) fn mail(
     directory: &Directory,
     target: &Deliver,
@@ -66,7 +67,7 @@ pub(super) fn mail(
     let _ = match to.as_slice() {
         [] => return None,
         [one] => writeln!(text, "To: {one}"),
-        // Nobody is told who else is.
+        // Recipients do not see each other.
         several => writeln!(
             text,
             "To: undisclosed-recipients:;\nBcc: {}",

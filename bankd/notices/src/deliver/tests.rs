@@ -164,7 +164,7 @@ fn a_mail_has_the_headers_that_it_should_and_no_others() {
         ]
     );
     assert!(head.contains("To: amy@uni.example\n"), "{head}");
-    // People read seconds, and of which zone.
+    // People see seconds and the time zone.
     assert!(
         text.contains("  expiring, as of 2025-11-20 21:41:05 UTC\n"),
         "{text}"
@@ -209,7 +209,7 @@ async fn a_program_has_its_time_and_no_more() {
         panic!("it failed");
     };
     assert!(why.contains('3'), "{why}");
-    // It neither reads nor ends, and what it is told fits into no pipe.
+    // The program neither reads nor ends, and the input exceeds a pipe buffer.
     let big = vec![b'x'; 1 << 20];
     let Attempt::Again(why) = run("exec sleep 600", 1, big).await.unwrap() else {
         panic!("it was stopped");

@@ -138,7 +138,8 @@ pub struct Asked<'p> {
 }
 
 impl Asked<'_> {
-    /// Answers from rollups where those know it all, but for what lies of an hour beside a bucket.
+    /// Answers from rollups if they contain all requested values; records give the partial hours of
+    /// a bucket.
     ///
     /// # Errors
     /// If the store cannot be read.

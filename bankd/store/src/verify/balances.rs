@@ -1,5 +1,5 @@
-//! Proof of what there is: balances, windows, phases and liens against the journal; instances against
-//! their usage.
+//! Checks the current state: balances, windows, phases and liens against the journal; instances
+//! against their usage.
 
 use super::super::{Error, allocation};
 use super::journal::Books;
@@ -12,7 +12,7 @@ use bank_core::time::Timestamp;
 use rusqlite::Connection;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Compares what there is with what the journal came to, in the snapshot in which it ended.
+/// Compares the current state with the totals of the journal, in the snapshot of the walk's end.
 pub(super) fn check(
     connection: &Connection,
     books: &Books,
@@ -35,7 +35,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// What open liens hold on each allocation; each portion is what the journal says of its lien.
+/// Holds of open liens on each allocation; each portion matches the journal of its lien.
 fn portions(
     connection: &Connection,
     books: &Books,
@@ -135,9 +135,9 @@ fn allocations(
     Ok(found)
 }
 
-/// Each allocation is in the phase that its window has at the present of the journal: what had come
-/// by then was journalled before. A cycle that was run ahead of its time makes money that counts from
-/// then on, and is there already.
+/// Each allocation is in the phase of its window at the journal's present, because due boundaries
+/// were journalled before. A cycle that was run early creates money that counts from then on, and
+/// exists already.
 fn phases(
     connection: &Connection,
     allocations: &[Allocation],
@@ -165,7 +165,7 @@ fn phases(
     Ok(())
 }
 
-/// Over the whole bank, all entries of all kinds come to what there is.
+/// Over the whole bank, the entries of all kinds add up to the current balances.
 fn whole(allocations: &[Allocation], books: &Books, report: &mut Report) {
     let mut says = [0_i128; 5];
     for kind in books.kinds.values() {
@@ -195,7 +195,7 @@ fn whole(allocations: &[Allocation], books: &Books, report: &mut Report) {
     }
 }
 
-/// Each instance's sums are those of its usage rows, whose chain ends with its last one.
+/// Each instance's sums match its usage rows, and their chain ends with its last one.
 pub(super) fn billed(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let mut statement = connection.prepare(
         "SELECT i.id, i.billed, i.shadow_billed, i.charged_s,

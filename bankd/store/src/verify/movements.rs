@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 struct Own {
     /// Since when each window held, in the order of their transactions.
     windows: Vec<(Timestamp, Window)>,
-    /// Where its balance may change with time alone, with what was moved from there on to the next:
+    /// Times at which its balance may change by time alone, with the movements until the next one:
     /// amount and active money.
     moved: BTreeMap<i64, (i128, i128)>,
     /// Its first entry: its transaction, and when it counts.

@@ -157,7 +157,7 @@ fn standing(connection: &Connection, report: &mut Report) -> Result<BTreeMap<Nam
     Ok(keys.into_values().collect())
 }
 
-/// What the hours of a row come to, and what its day says.
+/// Totals of a row's hours, and the stored values of its day.
 fn both(row: &Row<'_>) -> Result<(Sums, Sums), Error> {
     let mut of_hours = Sums::default();
     if let Some(hours) = row
