@@ -98,7 +98,7 @@ fn amended_records_show_whom_they_asked() {
     import(&bank, &[("7", "chemistry", 1800)]);
     let told = newest(&bank, "adjust");
     assert_eq!(looked_at(&told), rows(&[]), "{told}");
-    says(&told, "goes back to the allocations that paid");
+    says(&told, "the refund goes to the allocations that paid");
     // It was another project's: all goes back, and that project's accounts are asked.
     import(&bank, &[("7", "physics", 1800)]);
     let told = newest(&bank, "adjust");
@@ -334,7 +334,7 @@ fn price_of(bank: &Bank, op: &str) -> [String; 4] {
     let told = newest(bank, op);
     let charge = &told["charge"];
     let says = told["says"].as_array().unwrap().iter();
-    let of_total = says.filter_map(Value::as_str).find(|s| s.contains("anew"));
+    let of_total = says.filter_map(Value::as_str).find(|s| s.contains("total usage"));
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let line = &told["price"][0];
     [
@@ -346,7 +346,7 @@ fn price_of(bank: &Bank, op: &str) -> [String; 4] {
 }
 
 fn told_anew(line: &str, made_of: &str, amount: &str, says: &str) -> [String; 4] {
-    let says = format!("all of the use is told anew: {says}");
+    let says = format!("total usage was resent: {says}");
     [line.into(), made_of.into(), amount.into(), says]
 }
 
@@ -360,7 +360,7 @@ fn a_use_that_is_told_anew_is_priced_as_a_whole() {
     bank.set_clock(T0 + 86_400);
     import(&bank, &[("1", "chemistry", 100)]);
     import(&bank, &[("1", "chemistry", 150)]);
-    let less = "its price is billed, less what was billed before";
+    let less = "its price is billed, less earlier charges";
     let made_of = |seconds: i64| {
         format!(
             "( ( 1 [Processors] * 1 [ChargeRate{{VBR}}{{Processors}}] ) * {seconds} [WallDuration] ) = {seconds}"
@@ -372,7 +372,7 @@ fn a_use_that_is_told_anew_is_priced_as_a_whole() {
         told_anew(line, &made_of(150), "50", less)
     );
     import(&bank, &[("1", "physics", 60)]);
-    let afresh = "what was billed for it goes back, and its price is billed";
+    let afresh = "earlier charges are refunded, and its price is billed";
     let line = "1 procs × 00:01:00 = 60";
     assert_eq!(
         price_of(&bank, "adjust"),

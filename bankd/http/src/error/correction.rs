@@ -25,7 +25,7 @@ pub(super) fn detail(refusal: &Refusal, bank: &Bank) -> Option<String> {
             format!("refunds hang on it: transactions {}", all.join(", "))
         }
         Refusal::AlreadyReversed { transaction, by } => {
-            format!("transaction {transaction} was taken back by transaction {by}")
+            format!("transaction {transaction} was reversed by transaction {by}")
         }
         Refusal::NotReversible { transaction, why } => {
             format!("transaction {transaction} cannot be undone: {why}")

@@ -1,4 +1,4 @@
-//! Why a job was charged as it was or got no lien, and what a transaction did.
+//! Explanations of charges, refused reserves and other transactions.
 
 use std::collections::BTreeSet;
 
@@ -53,7 +53,7 @@ pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
         .filter_map(|one| shaped(&call.view, one, &[]))
         .collect();
     if items.is_empty() {
-        // Of others and of nobody are alike (decisions.md 23).
+        // A hidden transaction gives the same answer as a missing one (decisions.md 23).
         return Err(if call.view.is_unlimited() {
             unknown()
         } else {
@@ -69,7 +69,7 @@ pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
     })
 }
 
-/// The newest use of a job in view; none where there is no such job.
+/// The newest visible use of a job, or `None` if no such job exists.
 async fn find_job(
     call: &Call,
     name: &str,
@@ -96,7 +96,7 @@ async fn find_job(
     }
 }
 
-/// The latest refused reserve of an object's id in view.
+/// The latest visible refused reserve of an object id.
 async fn find_refused(
     call: &Call,
     name: &str,
@@ -160,7 +160,7 @@ async fn of_job(
     })
 }
 
-/// A transaction as the caller sees it; none where nothing of it is in view.
+/// A transaction with its visible entries, or `None` if the caller sees none of them.
 fn shaped(view: &View, one: &told::Explained, charges: &[Charge]) -> Option<Explained> {
     let object = |entry: &Entry| {
         let moved = entry.lien.and_then(|lien| one.jobs.get(&lien));
@@ -196,12 +196,12 @@ fn shaped(view: &View, one: &told::Explained, charges: &[Charge]) -> Option<Expl
         let alone = [charge.clone()];
         let all = if charges.is_empty() { &alone } else { charges };
         let mut rows = job::charges(then, job, all).into_iter();
-        // The last: what takes an earlier record of the use back stands before it.
+        // The last row: the reversal of an earlier record of the use precedes it.
         shape.charge = rows.rfind(|row| row.transaction == one.tx.id);
         if charge.given.is_none() && charge.correction.is_none() {
             shape.price = explain::lines(then, &priced(then, job, charge));
         }
-        // What only gives back has no usage of its own: its price was that of the charge.
+        // A refund or undo has no usage: the price belongs to the charge.
         let gives_back = matches!(one.tx.op.as_str(), "refund" | "undo");
         if let Some(row) = shape.charge.as_mut().filter(|_| gives_back) {
             row.itemisation = None;
@@ -230,17 +230,17 @@ fn priced<'a>(then: &Directory, job: &'a JobRow, charge: &'a Charge) -> Priced<'
     }
 }
 
-/// What a transaction did, in sentences.
+/// Sentences that describe the effects of a transaction.
 fn says(one: &told::Explained, view: &View) -> Vec<String> {
     let mut says = Vec::new();
     let mut say = |yes: Option<i64>, words: &str| {
         says.extend(yes.map(|number| format!("{words} transaction {number}")));
     };
-    say(one.reverses, "takes back");
+    say(one.reverses, "reverses");
     say(one.corrects, "corrects");
-    say(one.reversed_by, "was taken back by");
+    say(one.reversed_by, "reversed by");
     if one.tx.at_effective != one.tx.at_recorded {
-        says.push("counts from before it was written".to_owned());
+        says.push("effective time differs from recording time".to_owned());
     }
     says.extend(of_total(one).map(str::to_owned));
     for entry in &one.entries {
@@ -255,9 +255,9 @@ fn says(one: &told::Explained, view: &View) -> Vec<String> {
         if entry.kind == "deposit" {
             let is_new = entry.amount_after == entry.delta_amount;
             let what = if is_new {
-                "the first money of"
+                "first deposit into"
             } else {
-                "tops up"
+                "deposit into existing"
             };
             let name = &account.name;
             says.push(format!("{name}: {what} allocation {allocation}"));
@@ -267,13 +267,13 @@ fn says(one: &told::Explained, view: &View) -> Vec<String> {
     if one.more_liens > 0 {
         let (more, most) = (one.more_liens, told::MOVED_MAX);
         says.push(format!(
-            "{more} more liens hold elsewhere: what they looked at is told of the first {most} only"
+            "{more} more liens were moved; the search is shown for the first {most} only"
         ));
     }
     says
 }
 
-/// What is billed where all that was used is told anew.
+/// Describes the billed amount after the total usage was resent.
 fn of_total(one: &told::Explained) -> Option<&'static str> {
     let charge = one
         .charge
@@ -281,13 +281,13 @@ fn of_total(one: &told::Explained) -> Option<&'static str> {
         .filter(|charge| charge.total.is_some())?;
     let is_other = |e: &Entry| e.usage.is_some_and(|usage| usage != charge.id);
     Some(if one.entries.iter().any(is_other) {
-        "all of the use is told anew: what was billed for it goes back, and its price is billed"
+        "total usage was resent: earlier charges are refunded, and its price is billed"
     } else {
-        "all of the use is told anew: its price is billed, less what was billed before"
+        "total usage was resent: its price is billed, less earlier charges"
     })
 }
 
-/// Why no account stands among those that were looked at, where a use was billed or given back.
+/// Explains why a use was billed or refunded without a selection of accounts.
 fn unchosen(one: &told::Explained) -> Option<&'static str> {
     if !one.choice.is_empty() {
         return None;
@@ -297,28 +297,28 @@ fn unchosen(one: &told::Explained) -> Option<&'static str> {
     let back = has(EntryKind::Refund) || one.entries.iter().any(falls);
     Some(match one.tx.op.as_str() {
         "import" => {
-            "no account was chosen: a chunk of an import moves no money; each use counts in the shadow \
-             total of the allocation that would have been the first to pay at its end"
+            "no account was selected: a chunk of an import moves no money; each use counts in the shadow \
+             total of the allocation that was first in payment order when the use ended"
         }
-        "undo" => "no account was chosen: each entry is the opposite of one that it takes back",
+        "undo" => "no account was selected: an undo reverses the original entries",
         "adjust" if one.tx.reason == told::ASSIGNED => {
-            "no account was chosen: what waited for a project goes back, before the project is charged"
+            "no account was selected: unbilled usage is refunded before its project is charged"
         }
         "refund" | "charge" | "adjust" if back => {
-            "no account was chosen: it goes back to the allocations that paid"
+            "no account was selected: the refund goes to the allocations that paid"
         }
         "adjust" if has(EntryKind::Adjust) => {
-            "no account was chosen: whoever adjusted it named the account"
+            "no account was selected: the adjustment named the account"
         }
         "adjust" if has(EntryKind::ChargeNotional) => {
-            "no account was chosen: no money moves; the use counts in the shadow total of the allocation \
-             that would have been the first of its project to pay"
+            "no account was selected: no money moves; the use counts in the shadow total of the allocation \
+             that was first in payment order"
         }
         _ => return None,
     })
 }
 
-/// What was looked at, of what the caller sees; where liens were moved, of those whose entries they see.
+/// The accounts in the search that the caller sees. For moved liens, only liens with visible entries.
 fn considered(view: &View, one: &told::Explained, rows: &[JournalRow]) -> Vec<Considered> {
     let bank = &view.directory().bank;
     let lien = |row: &JournalRow| row.entry.as_ref().and_then(|(_, entry)| entry.lien);
@@ -328,7 +328,7 @@ fn considered(view: &View, one: &told::Explained, rows: &[JournalRow]) -> Vec<Co
         if step.lien.is_some_and(|lien| !seen.contains(&lien)) {
             return None;
         }
-        // Each lien has an order of its own.
+        // Each lien has a separate order.
         last = (step.lien, if last.0 == step.lien { last.1 + 1 } else { 1 });
         let place = last.1;
         let account = one.then.account(step.account)?;
@@ -356,31 +356,37 @@ fn considered(view: &View, one: &told::Explained, rows: &[JournalRow]) -> Vec<Co
 
 fn why(why: &Why) -> (&'static str, String) {
     let (verdict, words) = match why {
-        Why::Lien => ("lien", "the job's lien lay on it"),
-        Why::Turn => ("turn", "it was its turn"),
-        Why::Fallback => ("fallback", "it steps in where the others are short"),
-        Why::Debt => (
-            "debt",
-            "nothing was left anywhere: the first one owes the rest",
-        ),
+        Why::Lien => ("lien", "covered by the job's lien"),
+        Why::Turn => ("turn", "next in payment order"),
+        Why::Fallback => ("fallback", "the fallback account covered the shortfall"),
+        Why::Debt => ("debt", "no funds left; the first account goes into debt"),
         Why::Suspense => (
             "suspense",
-            "nothing was left anywhere: what had no place lies on it",
+            "no funds left; the suspense account carries the rest",
         ),
-        Why::Removed => ("removed", "it goes: what lay on it holds elsewhere"),
-        Why::NotNeeded => ("not_needed", "those before it covered all"),
-        Why::NoMoney => ("no_money", "nothing was free on it"),
-        Why::CameAfter => ("came_after", "what was free on it came after the usage"),
+        Why::Removed => (
+            "removed",
+            "its account or allocation was removed; its liens moved to other accounts",
+        ),
+        Why::NotNeeded => ("not_needed", "earlier accounts covered everything"),
+        Why::NoMoney => ("no_money", "no free funds"),
+        Why::CameAfter => (
+            "came_after",
+            "its free credits came after the usage and do not pay for it",
+        ),
         Why::TooLittle => (
             "too_little",
-            "it had less than was needed, and the account that steps in took the whole",
+            "its funds were insufficient, and the fallback account paid everything",
         ),
-        Why::Blocked => ("blocked", "a charge had blocked it"),
-        Why::Indivisible => ("indivisible", "one of its allocations pays whole, or none"),
-        Why::EndsBefore => ("ends_before", "it ends before the lien"),
-        Why::NoWindow => ("no_window", "none of its allocations was in its window"),
+        Why::Blocked => ("blocked", "a charge in mode fast had blocked it"),
+        Why::Indivisible => (
+            "indivisible",
+            "discrete account: one of its allocations must cover the whole amount, and none could",
+        ),
+        Why::EndsBefore => ("ends_before", "ends before the lien"),
+        Why::NoWindow => ("no_window", "no allocation was in its window"),
         Why::NotNamed => ("not_named", "the request named another account"),
-        Why::Untold => ("untold", "nothing that is kept tells why"),
+        Why::Untold => ("untold", "the stored data does not contain the reason"),
         Why::List(dimension) => {
             let list = match dimension {
                 Dimension::Project => "project",
@@ -388,7 +394,10 @@ fn why(why: &Why) -> (&'static str, String) {
                 Dimension::Machine => "machine",
                 other => other.word(),
             };
-            return ("list", format!("its {list} list does not allow it"));
+            return (
+                "list",
+                format!("its {list} list does not allow the request"),
+            );
         }
     };
     (verdict, words.to_owned())
