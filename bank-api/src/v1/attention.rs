@@ -1,4 +1,4 @@
-//! What wants attention, the outbox of those who are told, and forecasts.
+//! Alerts, notifications, and forecasts.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AttentionQuery {
-    /// Those too that cleared, and what cleared or has seen them.
+    /// Include cleared alerts, clear events and acknowledgements.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub all: bool,
     /// Only this project.
@@ -24,25 +24,25 @@ pub struct AttentionQuery {
     pub limit: Option<u32>,
 }
 
-/// A threshold that was reached, is so no more, or was seen by somebody.
+/// An alert event: a threshold was reached, cleared or acknowledged.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Attention {
     /// Its journal transaction: the number of the event.
     pub id: i64,
-    /// When it was journalled.
+    /// Recording time.
     pub at: String,
     /// `raised`, `cleared` or `acked`.
     pub turn: String,
     /// `used`, `expiring`, `negative`, `fallback_used`, `lien_stuck` or `collector_silent`.
     pub kind: String,
-    /// Of what: `account:3`, `allocation:7`, `lien:12`, `project:chem`, `source:sge`.
+    /// The affected object: `account:3`, `allocation:7`, `lien:12`, `project:chem`, `source:sge`.
     pub subject: String,
     /// Percent for `used`, days for `expiring`; `null` for the others.
     pub threshold: Option<i64>,
     /// One sentence with names and figures; of an acknowledgement its note.
     pub says: String,
-    /// What was seen: percent used, or days left.
+    /// Measured level: percent used, or days left.
     pub level: Option<i64>,
     /// Account name.
     pub account: Option<String>,
@@ -56,17 +56,17 @@ pub struct Attention {
     pub user: Option<String>,
     /// Machine.
     pub machine: Option<String>,
-    /// What it is about: what is available, would end, is missing, was paid or is held.
+    /// The amount of the event: available, expiring, missing, paid or held.
     pub amount: Option<String>,
     /// Unit label of the amount.
     pub unit: String,
-    /// Whether it is told at once.
+    /// Whether notifications are sent immediately.
     pub urgent: bool,
-    /// Whether it is raised and has not cleared.
+    /// Whether the alert is raised and has not cleared.
     pub open: bool,
-    /// The event that raised what this one clears or has seen.
+    /// The event that raised the alert which this event clears or acknowledges.
     pub raised_by: Option<i64>,
-    /// Who has seen it, while it is open.
+    /// The user who acknowledged it, while it is open.
     pub acked_by: Option<String>,
 }
 
@@ -85,15 +85,15 @@ pub struct AckAttention {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SwitchAttention {
-    /// Whether anything of the project is watched.
+    /// Whether alerts of the project are enabled.
     pub on: bool,
 }
 
-/// How many events or switches a change was about.
+/// Number of events or switches that a change affected.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AttentionDone {
-    /// How many.
+    /// Number of changes.
     pub changed: i64,
 }
 
@@ -113,39 +113,39 @@ pub struct OutboxQuery {
     pub limit: Option<u32>,
 }
 
-/// What somebody is told.
+/// A notification.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Notice {
     /// Its number.
     pub id: i64,
-    /// For whom: the name of a `[[deliver]]`.
+    /// The target: the name of a `[[deliver]]`.
     pub target: String,
-    /// When it was made.
+    /// Creation time.
     pub made_at: String,
     /// `waiting`, `sent` or `dead`: given up.
     pub state: String,
-    /// The events that it tells.
+    /// The events in the notification.
     pub events: Vec<i64>,
-    /// Whom a digest is for.
+    /// The recipient of a digest.
     pub recipient: Option<String>,
     /// The report that it brings, such as `month 2026-10`.
     #[serde(default)]
     pub report: Option<String>,
-    /// How often it was tried.
+    /// Number of attempts.
     pub attempts: i64,
-    /// When last.
+    /// Time of the last attempt.
     pub tried_at: Option<String>,
-    /// Why that failed.
+    /// Error of the last attempt.
     pub error: Option<String>,
 }
 
-/// What a program or a webhook is told: one event. A receiver may get one twice, and knows it by
-/// `notice`.
+/// Payload of a notification to a program or a webhook: one event. A receiver may get an event twice and
+/// can identify it by `notice`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Told {
-    /// Number of the notice; it stays the same for every attempt.
+    /// Number of the notification. It is the same in every attempt.
     pub notice: i64,
     /// The bank's UUID.
     pub bank: String,
@@ -153,48 +153,48 @@ pub struct Told {
     pub event: Attention,
 }
 
-/// What a program or a webhook is told once a day where its settings say so: events that were not told
-/// at once and still stand, the oldest first. A receiver may get one twice, and knows it by `notice`.
+/// Payload of a daily digest, if the settings enable it: open events without an immediate notification,
+/// oldest first. A receiver may get a digest twice and can identify it by `notice`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ToldDigest {
-    /// Number of the notice; it stays the same for every attempt.
+    /// Number of the notification. It is the same in every attempt.
     pub notice: i64,
     /// The bank's UUID.
     pub bank: String,
-    /// When it was made.
+    /// Creation time.
     pub made_at: String,
     /// The events, 1 to 500.
     pub events: Vec<Attention>,
-    /// How many more there were, 0 or above.
+    /// Number of further events, 0 or more.
     pub more: usize,
 }
 
-/// How somebody who is told stands, in [`AttentionStatus`].
+/// State of a notification target, in [`AttentionStatus`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TargetStatus {
     /// The name of its `[[deliver]]`.
     pub name: String,
-    /// Whether it is in the settings.
+    /// Whether the settings contain it.
     pub active: bool,
     /// Notices that wait.
     pub waiting: i64,
     /// Notices that were given up.
     pub dead: i64,
-    /// Why the first that waits failed last.
+    /// Last error of the oldest pending notification.
     pub error: Option<String>,
 }
 
-/// How attention stands, in [`super::Status`].
+/// State of alerts and notifications, in [`super::Status`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AttentionStatus {
-    /// Whether anything is watched.
+    /// Whether alerts are enabled.
     pub on: bool,
-    /// What is raised and has not cleared.
+    /// Number of open alerts.
     pub open: i64,
-    /// Who is told, by name.
+    /// Notification targets, by name.
     pub targets: Vec<TargetStatus>,
     /// Projects of which nothing is watched.
     pub off: Vec<String>,
@@ -220,7 +220,7 @@ pub struct ForecastQuery {
     pub after: Option<String>,
 }
 
-/// How long the money of an account lasts at the speed of late.
+/// Forecast of an account: time until its funds run out at the recent rate of charges.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ForecastRow {
@@ -228,25 +228,25 @@ pub struct ForecastRow {
     pub account: String,
     /// Its project, where it has one only.
     pub project: Option<String>,
-    /// What may still be spent.
+    /// Available amount.
     pub available: String,
-    /// Charged a day of late, rounded down; `null` where nothing was, or less than a day is known.
+    /// Average charges per day, rounded down; `null` without charges, or with less than a day of data.
     pub burn_per_day: Option<String>,
-    /// When nothing is left to spend for the first time: what had begun is spent or has ended; now, where
-    /// there is nothing now. `null` where that is not in sight.
+    /// First time without available funds, because they were spent or expired. The current time if no funds
+    /// are available now. `null` if the forecast does not reach it.
     pub empty_at: Option<String>,
-    /// When money that is known of begins after that; `null` where none does.
+    /// First start of a later allocation after that; `null` if none exists.
     #[serde(default)]
     pub again_at: Option<String>,
     /// Whole days until then.
     pub days_left: Option<i64>,
-    /// Whether it is spent then, not merely ended.
+    /// Whether the funds are spent, not only expired.
     pub spent: bool,
     /// The first end at which something is left over.
     pub unused_at: Option<String>,
-    /// What is left over then.
+    /// Remaining amount at that time.
     pub unused: Option<String>,
-    /// What is left over at all ends together.
+    /// Sum of the amounts that remain at all ends.
     pub unused_total: String,
     /// Unit label of the amounts.
     pub unit: String,
@@ -262,13 +262,13 @@ pub struct ExpiringRow {
     pub account: String,
     /// Its project, where it has one only.
     pub project: Option<String>,
-    /// When it ends.
+    /// End of the allocation.
     pub until: String,
     /// Days until then, begun ones whole.
     pub days_left: i64,
-    /// What is left of it now.
+    /// Remaining amount now.
     pub amount: String,
-    /// What of that will be left then, as spent of late.
+    /// Forecast of the amount that expires unused.
     pub unused: String,
     /// Unit label of the amounts.
     pub unit: String,
@@ -282,15 +282,15 @@ pub struct NegativeRow {
     pub account: String,
     /// Its project, where it has one only.
     pub project: Option<String>,
-    /// What is left: below zero.
+    /// Remaining amount, below zero.
     pub amount: String,
-    /// What liens hold beyond that.
+    /// Amount held by liens.
     pub held: String,
-    /// How far below zero liens and withdrawals may take it.
+    /// Lowest balance below zero that liens and withdrawals may cause.
     pub credit_limit: String,
-    /// What may still be spent.
+    /// Available amount.
     pub available: String,
-    /// Whether a deposit is needed before anything starts.
+    /// Whether new work needs a deposit first.
     pub blocked: bool,
     /// Unit label of the amounts.
     pub unit: String,

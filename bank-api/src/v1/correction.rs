@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewTransfer {
-    /// An account, else a project whose only account is meant.
+    /// An account, or a project with exactly one account.
     pub from: String,
-    /// An account, else a project whose only account is meant.
+    /// An account, or a project with exactly one account.
     pub to: String,
     /// Exact decimal above zero.
     #[cfg_attr(feature = "openapi", schema(pattern = r"^-?[0-9]+(\.[0-9]+)?$"))]
@@ -22,7 +22,7 @@ pub struct NewTransfer {
     pub note: Option<String>,
 }
 
-/// What a transfer did.
+/// The result of a transfer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Transfer {
@@ -38,14 +38,14 @@ pub struct Transfer {
     pub unit: String,
     /// From which allocation to which; each kept its window.
     pub parts: Vec<TransferPart>,
-    /// What the giving account has available afterwards.
+    /// Amount available on the source account afterwards.
     pub from_available: String,
-    /// What the getting account has available afterwards.
+    /// Amount available on the target account afterwards.
     pub to_available: String,
     /// True when decided only.
     #[serde(default)]
     pub dry_run: bool,
-    /// What the caller should know although it was accepted.
+    /// Warnings about an accepted request.
     #[serde(default)]
     pub warnings: Vec<String>,
 }
@@ -58,7 +58,7 @@ pub struct TransferPart {
     pub from: i64,
     /// Allocation that got.
     pub to: i64,
-    /// How much.
+    /// Amount.
     pub amount: String,
 }
 
@@ -69,7 +69,7 @@ pub struct TransferPart {
 pub struct NewRefund {
     /// The scheduler's object id.
     pub job: String,
-    /// Its machine; needed where several know the id.
+    /// The machine of the job. Required if several machines have this id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// `job` or `reservation`; needed where both have the id.
@@ -78,10 +78,10 @@ pub struct NewRefund {
     /// Exact decimal above zero; absent: everything that is left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<String>,
-    /// Only what this account paid.
+    /// Refund only the part that this account paid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
-    /// What expired allocations paid goes to a new allocation that ends then.
+    /// End of a new allocation that receives refunds of expired allocations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reissue_until: Option<String>,
     /// Reason, kept in the journal.
@@ -109,7 +109,7 @@ pub struct NewReversal {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewAdjustment {
-    /// An account, else a project whose only account is meant; absent where `allocation` says it.
+    /// An account, or a project with exactly one account. Absent with `allocation`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
     /// This allocation only; it may be inactive.
@@ -123,27 +123,27 @@ pub struct NewAdjustment {
     pub note: String,
 }
 
-/// `POST /api/v1/settlements`: a project pays for what `#unbilled` carries. Answer: `Correction`.
+/// `POST /api/v1/settlements`: charges a project for unbilled usage on `#unbilled`. Answer: `Correction`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewSettlement {
     /// The scheduler's object id.
     pub job: String,
-    /// Its machine; needed where several know the id.
+    /// The machine of the job. Required if several machines have this id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// `job` or `reservation`; needed where both have the id.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// Who pays.
+    /// The project to charge.
     pub project: String,
     /// Reason, kept in the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// What a refund, an adjustment, a reversal or a settlement did.
+/// The result of a refund, an adjustment, a reversal or a settlement.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Correction {
@@ -151,28 +151,28 @@ pub struct Correction {
     pub transaction: Option<i64>,
     /// `refund`, `adjust`, `reverse` or `settle`.
     pub kind: String,
-    /// What it is about: the job, the account, or what the reversed transaction had done.
+    /// The job, the account, or the effect of the reversed transaction.
     pub subject: String,
-    /// The amount: positive for refunds and settlements, signed for adjustments; for a reversal the
-    /// sum of what its allocations got.
+    /// The amount: positive for refunds and settlements, signed for adjustments. For a reversal, the sum
+    /// over its allocations.
     pub amount: String,
     /// Unit label of the amounts.
     pub unit: String,
-    /// By allocation, signed: what each got or gave.
+    /// Signed amount of each allocation.
     pub parts: Vec<CorrectionPart>,
     /// The transaction that a reversal is the opposite of.
     #[serde(default)]
     pub reverses: Option<i64>,
-    /// What can still be refunded, after a refund.
+    /// Amount that can still be refunded, after a refund.
     #[serde(default)]
     pub left: Option<String>,
-    /// What of a settlement nothing covered.
+    /// Part of a settlement that no funds covered.
     #[serde(default)]
     pub debt: Option<String>,
     /// True when decided only.
     #[serde(default)]
     pub dry_run: bool,
-    /// What the caller should know although it was accepted.
+    /// Warnings about an accepted request.
     #[serde(default)]
     pub warnings: Vec<String>,
 }
@@ -195,7 +195,7 @@ pub struct RemoveQuery {
     /// Decide and answer, write nothing.
     #[serde(default)]
     pub dry_run: bool,
-    /// With its money, and although liens lie on it.
+    /// Remove it even if it has funds or open liens.
     #[serde(default)]
     pub force: bool,
 }

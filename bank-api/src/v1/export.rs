@@ -1,4 +1,4 @@
-//! Exports: what is asked, a page of the answer, and the balances of Open `OnDemand`.
+//! Exports: query and pages, and balances for Open `OnDemand`.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub struct ExportQuery {
     /// Uses of this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
-    /// The `next` of a page before, or of an earlier export: only what came since.
+    /// The `next` of an earlier page or export: include only newer data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
     /// Records to look at for one page, 1 to 1000; 500 by default.
@@ -52,7 +52,7 @@ pub struct ExportQuery {
     /// RFC 3339, with commas between.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ignore: Option<String>,
-    /// Count what the format cannot carry.
+    /// Count the values that the format cannot represent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explain_loss: Option<Truth>,
 }
@@ -62,25 +62,25 @@ pub struct ExportQuery {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ExportPage {
-    /// What the whole begins with.
+    /// First part of the complete output.
     pub head: String,
     /// The records of this page.
     pub text: String,
-    /// What the whole ends with.
+    /// Last part of the complete output.
     pub tail: String,
     /// Records in the text.
     pub records: i64,
-    /// Where the next page, or a later export, goes on; `null` for a format that is made as a whole.
+    /// Cursor of the next page or of a later export; `null` for a format without pages.
     pub next: Option<String>,
-    /// Whether there is another page now.
+    /// Whether another page is available.
     pub more: bool,
     /// Records that the format cannot have, the first 100 of this page.
     pub skipped: Vec<Skipped>,
-    /// How many those are.
+    /// Number of skipped records.
     pub skipped_count: i64,
-    /// How many of them for which reason.
+    /// Number of skipped records, by reason.
     pub skipped_reasons: BTreeMap<String, i64>,
-    /// With `explain_loss`: what was said of records and has no place in the format.
+    /// With `explain_loss`: record fields that the format cannot represent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<Lost>,
 }
@@ -105,14 +105,14 @@ pub struct Lost {
     pub records: i64,
 }
 
-/// A use in JSON Lines and CSV (`usage-records.md` 5.3): what nobody said is missing. Seconds and
-/// amounts are decimal texts, times RFC 3339 in UTC.
+/// A use in JSON Lines and CSV (`usage-records.md` 5.3), without missing values. Seconds and amounts are
+/// decimal texts, times are RFC 3339 in UTC.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct UsedLine {
     /// Its name, the same for ever.
     pub record_id: String,
-    /// The name of the record whose place it takes: an amended use comes again as a whole.
+    /// The name of the record that it replaces: an amended use is sent again in full.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replaces: Option<String>,
     /// `Job`, `Reservation` or `Adjustment`.
@@ -128,10 +128,10 @@ pub struct UsedLine {
     pub source: Option<String>,
     /// `Billed`, `Unbilled` (the suspense account carries it), or `Shadow` (no money moved).
     pub outcome: String,
-    /// When the record was made.
+    /// Creation time of the record.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
-    /// Who used it.
+    /// The user of the job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// The user's number.
@@ -148,7 +148,7 @@ pub struct UsedLine {
     pub project: Option<String>,
     /// The machine.
     pub machine: String,
-    /// Where the job was submitted.
+    /// The submit host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub submit_host: Option<String>,
     /// Class, queue or partition.
@@ -183,7 +183,7 @@ pub struct UsedLine {
     /// Charged time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub charge_s: Option<String>,
-    /// Processors × seconds that the record adds to `bank usage`; negative where time is taken back.
+    /// Processors × seconds that the record adds to `bank usage`; negative for a reduction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub processor_s: Option<String>,
     /// Processor time.
@@ -222,19 +222,19 @@ pub struct UsedLine {
     /// GPUs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpus: Option<i64>,
-    /// How it ended.
+    /// Final state.
     pub state: String,
     /// Exit code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i64>,
-    /// What it was charged, or the difference.
+    /// Charged amount, or the difference.
     pub charge: String,
     /// The bank's unit.
     pub charge_unit: String,
-    /// What it would have cost where no money moved.
+    /// Cost if no funds moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shadow_charge: Option<String>,
-    /// How the charge came about.
+    /// The formula of the charge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
 }
@@ -297,7 +297,7 @@ impl UsedLine {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Its fields by name and text, in the order of the columns, without those that nobody said.
+    /// Field names and texts in column order, without missing values.
     pub fn cells(&self) -> Vec<(String, String)> {
         let value = serde_json::to_value(self).unwrap_or_default();
         let field = |name: &&str| {
@@ -320,8 +320,8 @@ impl UsedLine {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct OnDemandQuery {
-    /// `amount` (also without): what is available; `percent`: of what the allocations that can be
-    /// spent from now came with; `days`: how long it lasts at the pace of the last 30 days.
+    /// `amount` (also if absent): available amount. `percent`: share of the initial credits of the
+    /// allocations that can be spent now. `days`: days left at the average rate of the last 30 days.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
 }
@@ -332,15 +332,15 @@ pub struct OnDemandQuery {
 pub struct OnDemandBalances {
     /// 1.
     pub version: u32,
-    /// When this was so, in seconds since 1970.
+    /// Time of the values, in seconds since 1970.
     pub timestamp: i64,
-    /// What the numbers are.
+    /// Description of the values.
     pub config: OnDemandConfig,
     /// One for each member of each project.
     pub balances: Vec<OnDemandBalance>,
 }
 
-/// What the numbers of [`OnDemandBalances`] are.
+/// Description of the values of [`OnDemandBalances`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct OnDemandConfig {

@@ -65,11 +65,11 @@ pub struct NewQuote {
 pub struct Quote {
     /// Cost at the given duration.
     pub cost: String,
-    /// What could be spent on it now; `null` with `cost_only`.
+    /// Available amount now; `null` with `cost_only`.
     pub available: Option<String>,
-    /// What must be available; differs from `cost` where a mode charges nothing.
+    /// Required amount; differs from `cost` in modes that charge nothing.
     pub needed: Option<String>,
-    /// What would remain available; `null` with `cost_only`.
+    /// Amount available afterwards; `null` with `cost_only`.
     pub remaining: Option<String>,
     /// The project that pays.
     pub project: Option<String>,
@@ -83,14 +83,14 @@ pub struct Quote {
     pub valid_from: Option<String>,
     /// End of its validity, exclusive.
     pub valid_until: Option<String>,
-    /// How the cost came about, line by line; the last line is the cost.
+    /// The calculation of the cost, line by line. The last line is the cost.
     #[serde(default)]
     pub lines: Vec<QuoteLine>,
     /// Unit label of the amounts.
     pub unit: String,
     /// The journal transaction of a guaranteed quote.
     pub transaction: Option<i64>,
-    /// What the caller should know, `would_refuse` in the modes `notional` and `track` included.
+    /// Warnings, including `would_refuse` in the modes `notional` and `track`.
     #[serde(default)]
     pub warnings: Vec<String>,
 }
@@ -124,16 +124,16 @@ pub struct Lien {
     pub project: Option<String>,
     /// User.
     pub user: Option<String>,
-    /// Accounts whose allocations hold a part.
+    /// Accounts with allocations that hold a part.
     #[serde(default)]
     pub accounts: Vec<String>,
-    /// What is still held.
+    /// Amount still held.
     pub amount: String,
-    /// When it was placed; it holds from then.
+    /// Creation time. The lien holds from this time.
     pub placed: String,
     /// Planned start of the use.
     pub start: Option<String>,
-    /// When it expires (with its grace).
+    /// Expiry time, including the grace.
     pub end: Option<String>,
     /// `open`, `settled`, `released`, `replaced` or `expired`.
     pub state: String,
@@ -144,7 +144,7 @@ pub struct Lien {
     pub unit: String,
 }
 
-/// Query of `GET /api/v1/liens`. Answer: `List<Lien>`, open ones unless `state` says otherwise.
+/// Query of `GET /api/v1/liens`. Answer: `List<Lien>`. Without `state`: only open liens.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -175,12 +175,12 @@ pub struct LienQuery {
     /// Those that held something at this instant, open then whatever became of them; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// With `at`: as it was known then.
+    /// With `at`: use only data that was recorded by then.
     #[serde(default, skip_serializing_if = "super::past::is_no")]
     pub recorded: bool,
 }
 
-/// One instance with what it was charged (`GET /api/v1/jobs/{object_id}`).
+/// One instance of a job with its charges (`GET /api/v1/jobs/{object_id}`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Job {
@@ -191,7 +191,7 @@ pub struct Job {
     /// `job` or `reservation`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Which use of this id, from 1.
+    /// Number of the use of this id, from 1.
     pub number: i64,
     /// `open` or `closed`.
     pub state: String,
@@ -211,7 +211,7 @@ pub struct Job {
     pub requested_s: Option<i64>,
     /// Billed so far.
     pub charged: String,
-    /// What went back to who paid; absent in lists and where nothing did.
+    /// Amount refunded to the payers; absent in lists and without a refund.
     #[serde(default)]
     pub refunded: Option<String>,
     /// `charged - refunded`; absent in lists and where nothing went back.
@@ -219,28 +219,28 @@ pub struct Job {
     pub net: Option<String>,
     /// Seconds billed so far.
     pub charged_s: i64,
-    /// Seconds that its scheduler reported beyond what can have been used (nami.md 1.4).
+    /// Seconds that its scheduler reported above the possible maximum (nami.md 1.4).
     #[serde(default)]
     pub disputed_s: i64,
     /// Its latest lien, `null` if it never had one.
     pub lien: Option<JobLien>,
-    /// When the instance was made.
+    /// Creation time of the instance.
     pub opened: Option<String>,
-    /// When it was closed.
+    /// Closing time.
     pub closed: Option<String>,
     /// The account that could not pay, where the fallback account does.
     pub fallback_from: Option<String>,
-    /// True when a charge came after the close.
+    /// True if a charge arrived after the close.
     pub late: bool,
-    /// `charged`, `unbilled`, `notional`, `refunded`, `reversed`, `none`, …: what became of the usage.
+    /// State of the usage: `charged`, `unbilled`, `notional`, `refunded`, `reversed`, `none`, ….
     pub outcome: Option<String>,
     /// Its charges, oldest first; empty in lists.
     #[serde(default)]
     pub charges: Vec<ChargeRow>,
-    /// Who paid how much; empty in lists.
+    /// The payers with their amounts; empty in lists.
     #[serde(default)]
     pub paid_by: Vec<Payer>,
-    /// How the total came about, line by line; empty in lists.
+    /// The calculation of the total, line by line; empty in lists.
     #[serde(default)]
     pub explanation: Vec<String>,
     /// Unit label of the amounts.
@@ -252,13 +252,13 @@ pub struct Job {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct JobLien {
-    /// What was held when it was placed.
+    /// Amount held initially.
     pub placed_amount: String,
-    /// What is still held.
+    /// Amount still held.
     pub amount: String,
-    /// When it was placed.
+    /// Creation time.
     pub placed: String,
-    /// What was given back without being charged.
+    /// Amount released without a charge.
     pub released: String,
     /// A state of [`Lien::state`].
     pub state: String,
@@ -279,9 +279,9 @@ pub struct ChargeRow {
     /// Journal kind: `charge`, `charge_debt`, `charge_fallback`, `charge_notional`, `late_charge`,
     /// `refund`, `reverse`; `settle` where `#unbilled` gave it to a project.
     pub kind: String,
-    /// `interim`, and what else is to be said.
+    /// `interim`, and further remarks.
     pub explanation: Option<String>,
-    /// The exact arithmetic of what it added (ledger.md 3.1), by the rates that counted then.
+    /// The exact calculation of the added amount (ledger.md 3.1), by the rates that applied then.
     #[serde(default)]
     pub itemisation: Option<String>,
     /// The numbers of these rates.
@@ -289,7 +289,7 @@ pub struct ChargeRow {
     pub rates: Vec<i64>,
 }
 
-/// An allocation's share of what a job was charged.
+/// The share that an allocation paid of a job's charges.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Payer {
@@ -335,7 +335,7 @@ pub struct JobQuery {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct OneJobQuery {
-    /// The machine, where several know the id.
+    /// The machine. Required if several machines have this id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
 }

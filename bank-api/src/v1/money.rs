@@ -29,26 +29,26 @@ pub struct Account {
     pub name: String,
     /// Free text.
     pub description: Option<String>,
-    /// Which projects may spend.
+    /// Projects that may spend.
     #[serde(default)]
     pub projects: Vec<Constraint>,
-    /// Which users may spend.
+    /// Users who may spend.
     #[serde(default)]
     pub users: Vec<Constraint>,
     /// On which machines it may be spent.
     #[serde(default)]
     pub machines: Vec<Constraint>,
-    /// Further lists by what they look at: `class`, `qos`, `group`, `organization`, or the name of
-    /// a usage attribute.
+    /// Further lists by attribute: `class`, `qos`, `group`, `organization`, or the name of a usage
+    /// attribute.
     #[serde(default)]
     pub constraints: BTreeMap<String, Vec<Constraint>>,
     /// The account above it, `null` for none.
     #[serde(default)]
     pub parent: Option<String>,
-    /// Percent of every deposit into the parent that goes on to this account.
+    /// Percent of every deposit into the parent that this account receives.
     #[serde(default)]
     pub share: i64,
-    /// Whether the parent pays after it: `no`, `yes`, or `any` (whatever the parent's lists say).
+    /// Whether the parent pays after it: `no`, `yes`, or `any` (the lists of the parent are ignored).
     #[serde(default)]
     pub overflow: String,
     /// A lien or charge uses one of its allocations whole, never several.
@@ -60,7 +60,7 @@ pub struct Account {
     pub fallback: Option<String>,
     /// Set by a charge below zero in mode `fast`, cleared by a deposit.
     pub blocked: bool,
-    /// What the active allocations still hold.
+    /// Remaining amount of the active allocations.
     pub amount: String,
     /// Open liens on the active allocations.
     pub held: String,
@@ -70,7 +70,7 @@ pub struct Account {
     pub credit_limit: String,
     /// `balance + credit_limit`.
     pub available: String,
-    /// What came in, as in [`Balance::allocated`]; `null` in the answer to a change.
+    /// Credits, as in [`Balance::allocated`]; `null` in the answer to a change.
     #[serde(default)]
     pub allocated: Option<String>,
     /// As in [`Balance::capacity`].
@@ -98,10 +98,10 @@ pub struct NewAccount {
     /// Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Which projects may spend.
+    /// Projects that may spend.
     #[serde(default)]
     pub projects: Vec<Constraint>,
-    /// Which users may spend.
+    /// Users who may spend.
     #[serde(default)]
     pub users: Vec<Constraint>,
     /// On which machines it may be spent.
@@ -139,10 +139,10 @@ pub struct PatchAccount {
     /// Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Which projects may spend.
+    /// Projects that may spend.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub projects: Option<Vec<Constraint>>,
-    /// Which users may spend.
+    /// Users who may spend.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users: Option<Vec<Constraint>>,
     /// On which machines it may be spent.
@@ -185,11 +185,11 @@ pub struct Allocation {
     pub start: Option<String>,
     /// First moment it can no longer be spent; `null` without end.
     pub until: Option<String>,
-    /// What is left; negative after a debt.
+    /// Remaining amount; negative after a debt.
     pub amount: String,
     /// Open liens on it.
     pub held: String,
-    /// How far liens and quotes may take it below zero.
+    /// Lowest balance below zero that liens and quotes may cause.
     pub credit_limit: String,
     /// Sum of its deposits.
     pub deposited: String,
@@ -219,7 +219,7 @@ pub struct PatchAllocation {
     /// Refused with `not_settable`: deposits, withdrawals and `adjust` change it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<String>,
-    /// Refused with `not_settable`: the window says it.
+    /// Always refused with `not_settable`, because the window determines it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active: Option<bool>,
     /// Refused with `not_settable`: deposits raise it.
@@ -242,10 +242,10 @@ pub struct AllocationQuery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(pattern = "^(future|active|expired)$"))]
     pub state: Option<String>,
-    /// As it was at this instant; absent: now.
+    /// State at this instant; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// With `at`: as it was known then.
+    /// With `at`: use only data that was recorded by then.
     #[serde(default, skip_serializing_if = "super::past::is_no")]
     pub recorded: bool,
     /// Rows per page, 1 to 1000; default 1000.
@@ -262,7 +262,7 @@ pub struct AllocationQuery {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewDeposit {
-    /// An account, else a project whose only account is meant.
+    /// An account, or a project with exactly one account.
     #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub name: String,
     /// Exact decimal; more digits than the precision are refused.
@@ -283,7 +283,7 @@ pub struct NewDeposit {
     /// Always make a new allocation.
     #[serde(default)]
     pub new: bool,
-    /// Take a window that lies wholly in the past.
+    /// Accept a window that is entirely in the past.
     #[serde(default)]
     pub allow_past: bool,
     /// All of it to this account, nothing to those below it.
@@ -299,7 +299,7 @@ pub struct NewDeposit {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewWithdrawal {
-    /// An account, else a project whose only account is meant.
+    /// An account, or a project with exactly one account.
     #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub name: String,
     /// Exact decimal above zero.
@@ -316,7 +316,7 @@ pub struct NewWithdrawal {
     pub note: Option<String>,
 }
 
-/// What a deposit or a withdrawal did.
+/// The result of a deposit or a withdrawal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Receipt {
@@ -340,8 +340,8 @@ pub struct Receipt {
     /// True when the deposit made the allocation.
     #[serde(default)]
     pub created: bool,
-    /// Where a deposit went to accounts below too: every allocation that got money, in the order
-    /// of the journal; else empty.
+    /// For a deposit that also reached accounts below: every allocation that received funds, in journal
+    /// order. Otherwise empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<ReceiptPart>,
     /// The account's `amount` afterwards.
@@ -351,7 +351,7 @@ pub struct Receipt {
     /// True when decided only.
     #[serde(default)]
     pub dry_run: bool,
-    /// What the caller should know although it was accepted.
+    /// Warnings about an accepted request.
     #[serde(default)]
     pub warnings: Vec<String>,
 }
@@ -364,7 +364,7 @@ pub struct ReceiptPart {
     pub account: String,
     /// The allocation; `null` on a dry run that would make it.
     pub allocation: Option<i64>,
-    /// What it got.
+    /// Amount received.
     pub amount: String,
     /// True when the deposit made the allocation.
     pub created: bool,
@@ -379,17 +379,17 @@ pub struct Balance {
     pub account_id: i64,
     /// Account name.
     pub account: String,
-    /// The project that the row stands for; `null` for an account of several or of no project.
+    /// The project of the row; `null` for an account of several projects or none.
     pub project: Option<String>,
     /// Its parent project.
     pub parent: Option<String>,
-    /// How many of its ancestors are listed above it (0 at the top); the screen indents by it.
+    /// Number of its ancestors in the list above it (0 at the top). Terminal output indents by it.
     pub depth: u32,
     /// Sum of the deposits of the active allocations.
     pub deposited: String,
     /// Charges less refunds; withdrawals and transfers are none (ledger.md 2.5).
     pub used: String,
-    /// What the active allocations still hold.
+    /// Remaining amount of the active allocations.
     pub amount: String,
     /// Open liens on the active allocations.
     pub held: String,
@@ -425,20 +425,20 @@ pub struct Balance {
     /// `100 - used_percent`; `null` where nothing is allocated.
     #[serde(default)]
     pub remaining_percent: Option<String>,
-    /// What is charged a day, from the charges of at most the last 30 days; only where the query
-    /// asks for it, `null` where nothing was charged or the journal is younger than a day.
+    /// Average charges per day, over at most 30 days. Present only if the query requests it; `null` without
+    /// charges, or if the journal is younger than a day.
     #[serde(default)]
     pub burn_per_day: Option<String>,
-    /// When nothing is available any more at that rate.
+    /// Forecast of the time when no funds are available at that rate.
     #[serde(default)]
     pub empty_at: Option<String>,
     /// The first end at which money will be left over at that rate.
     #[serde(default)]
     pub unused_at: Option<String>,
-    /// How much of it.
+    /// Amount that expires unused.
     #[serde(default)]
     pub unused: Option<String>,
-    /// What one unit is, where one processor costs one for each unit of time: `core-hours`, ….
+    /// Label of the unit, if one processor costs one for each unit of time: `core-hours`, ….
     #[serde(default)]
     pub unit_means: Option<String>,
     /// Unit label of the amounts.
@@ -448,7 +448,7 @@ pub struct Balance {
     pub at: String,
 }
 
-/// Query of `GET /api/v1/balances`. Answer: `List<Balance>`. What is absent is a wildcard.
+/// Query of `GET /api/v1/balances`. Answer: `List<Balance>`. An absent parameter matches everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -465,14 +465,14 @@ pub struct BalanceQuery {
     /// Only this account, by name or id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
-    /// As it was at this instant; absent: now.
+    /// State at this instant; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub at: Option<String>,
-    /// With `at`: as it was known then.
+    /// With `at`: use only data that was recorded by then.
     #[serde(default, skip_serializing_if = "super::past::is_no")]
     pub recorded: bool,
-    /// With what is charged a day and when nothing is left at that rate.
+    /// Include charges per day and the forecast at that rate.
     #[serde(default)]
     pub burn: bool,
     /// Rows per page, 1 to 1000; default 1000.

@@ -94,7 +94,7 @@ pub struct PatchProject {
     /// Its organisation; the empty string clears it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub organization: Option<String>,
-    /// All its member machines anew.
+    /// Replaces the list of member machines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machines: Option<Vec<String>>,
 }
@@ -107,10 +107,10 @@ pub struct PatchProject {
 pub struct NewMember {
     /// User name; the user must be there.
     pub user: String,
-    /// Absent: yes; beside a `role` as it is.
+    /// Absent: yes. With a `role`: unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active: Option<bool>,
-    /// `member`, `pi` or `manager`; absent: as it is, and `member` for a new one.
+    /// `member`, `pi` or `manager`. Absent: unchanged, or `member` for a new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
 }
@@ -172,7 +172,7 @@ pub struct NewUser {
     /// Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// All their other names anew: what sources of usage call them.
+    /// Replaces the list of aliases: names in usage sources.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aliases: Option<Vec<String>>,
 }
@@ -203,7 +203,7 @@ pub struct PatchUser {
     /// Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// All their other names anew: what sources of usage call them.
+    /// Replaces the list of aliases: names in usage sources.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aliases: Option<Vec<String>>,
 }
@@ -224,32 +224,31 @@ pub struct Machine {
     pub fallback: Option<String>,
     /// Free text.
     pub description: Option<String>,
-    /// Of its processors, such as `x86_64`, `null` for none.
+    /// Processor architecture, such as `x86_64`, `null` for none.
     #[serde(default)]
     pub architecture: Option<String>,
-    /// What runs on it, `null` for none.
+    /// Operating system, `null` for none.
     #[serde(default)]
     pub operating_system: Option<String>,
-    /// Whose word its usage is charged by: `nami`, `gold` or an import source; `null` until the
-    /// first record claims it.
+    /// The source of its charges: `nami`, `gold` or an import source. `null` before the first record.
     #[serde(default)]
     pub source: Option<String>,
-    /// What of finished usage is charged (nami.md 4.3).
+    /// The charge policy for finished usage (nami.md 4.3).
     #[serde(default)]
     pub charge_policy: String,
-    /// Quality of service whose price counts on a fallback account, `null` for the job's own.
+    /// Quality of service that sets the price on a fallback account, `null` for that of the job.
     #[serde(default)]
     pub fallback_qos: Option<String>,
     /// Its domain name for usage records, `null` for none.
     #[serde(default)]
     pub fqdn: Option<String>,
-    /// Who pays for reservations that name nobody, `null` for none.
+    /// Account or project that pays for reservations without one, `null` for none.
     #[serde(default)]
     pub reservation_account: Option<String>,
     /// Its scheduler only tries the bank out: everything runs in mode `track`.
     #[serde(default)]
     pub test: bool,
-    /// What `ChargeDuration` counts: `incremental`, `cumulative` or `default`.
+    /// Meaning of `ChargeDuration`: `incremental`, `cumulative` or `default`.
     #[serde(default)]
     pub charge_duration: String,
 }
@@ -274,31 +273,31 @@ pub struct NewMachine {
     /// Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Of its processors, such as `x86_64`.
+    /// Processor architecture, such as `x86_64`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub architecture: Option<String>,
-    /// What runs on it.
+    /// Operating system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operating_system: Option<String>,
-    /// Whose word its usage is charged by.
+    /// The source of its charges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// What of finished usage is charged, such as `DEBITALLWC`; `default` for that.
+    /// The charge policy for finished usage, such as `DEBITALLWC`, or `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub charge_policy: Option<String>,
-    /// Quality of service whose price counts on a fallback account.
+    /// Quality of service that sets the price on a fallback account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback_qos: Option<String>,
     /// Its domain name for usage records, where its name is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fqdn: Option<String>,
-    /// Who pays for reservations that name nobody: a project or an account.
+    /// Project or account that pays for reservations without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reservation_account: Option<String>,
     /// Its scheduler only tries the bank out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<bool>,
-    /// What `ChargeDuration` counts: `incremental`, `cumulative` or `default`.
+    /// Meaning of `ChargeDuration`: `incremental`, `cumulative` or `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub charge_duration: Option<String>,
 }
@@ -323,31 +322,31 @@ pub struct PatchMachine {
     /// Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Of its processors, such as `x86_64`.
+    /// Processor architecture, such as `x86_64`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub architecture: Option<String>,
-    /// What runs on it.
+    /// Operating system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operating_system: Option<String>,
-    /// Whose word its usage is charged by.
+    /// The source of its charges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// What of finished usage is charged, such as `DEBITALLWC`; `default` for that.
+    /// The charge policy for finished usage, such as `DEBITALLWC`, or `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub charge_policy: Option<String>,
-    /// Quality of service whose price counts on a fallback account.
+    /// Quality of service that sets the price on a fallback account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback_qos: Option<String>,
     /// Its domain name for usage records, where its name is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fqdn: Option<String>,
-    /// Who pays for reservations that name nobody: a project or an account.
+    /// Project or account that pays for reservations without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reservation_account: Option<String>,
     /// Its scheduler only tries the bank out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<bool>,
-    /// What `ChargeDuration` counts: `incremental`, `cumulative` or `default`.
+    /// Meaning of `ChargeDuration`: `incremental`, `cumulative` or `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub charge_duration: Option<String>,
 }

@@ -1,5 +1,4 @@
-//! Who used the clusters beside who paid for them, what of the capacity was used, and priorities by
-//! that.
+//! Usage of the clusters compared with contributions, utilisation of capacity, and fair-share priorities.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,15 +20,15 @@ pub struct ContributionQuery {
     /// Its end, exclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to2: Option<String>,
-    /// What is counted: `slots` (processors × time), `cpu` (time that processors were busy), `gpu`, each
-    /// times the factor of the host; `su` what was charged. Absent: `slots`.
+    /// Measure of usage: `slots` (processors × time), `cpu` (busy processor time), `gpu`, each times the
+    /// factor of the host, or `su`, the charges. Absent: `slots`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basis: Option<String>,
-    /// Whom it is told of: `contributor`, `project`, `user`; absent: `contributor`.
+    /// Group rows by `contributor`, `project` or `user`; absent: `contributor`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// How utilisation is cut: `day`, `week`, `month` in the time zone, or into so many parts of the same
-    /// length, 1 to 1000; absent: the smaller of 50 and the days.
+    /// Buckets of utilisation: `day`, `week`, `month` in the time zone, or a number of equal parts, 1 to
+    /// 1000. Absent: the smaller of 50 and the number of days.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buckets: Option<String>,
     /// Time zone of buckets and dates, such as `Europe/Berlin`; absent: UTC.
@@ -39,7 +38,7 @@ pub struct ContributionQuery {
     /// it. Absent: `spread`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credit: Option<String>,
-    /// What time is told in: `hours` or `seconds`; what was charged (`su`) only as the bank counts. Absent:
+    /// Unit of time: `hours` or `seconds`. Charges (`su`) are always in the unit of the bank. Absent:
     /// `hours`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub units: Option<String>,
@@ -58,11 +57,11 @@ pub struct ContributionQuery {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ContributionReport {
-    /// What is counted.
+    /// Measure of usage.
     pub basis: String,
-    /// Whom it is told of.
+    /// Grouping of the rows.
     pub by: String,
-    /// Where usage counts.
+    /// The rule that credits usage to contributors.
     pub credit: String,
     /// The time zone of the buckets.
     pub zone: String,
@@ -85,32 +84,32 @@ pub struct ContributionPeriod {
     pub shown_from: String,
     /// Its end in the time zone, likewise.
     pub shown_to: String,
-    /// By name, then what belongs to nobody: `unassigned`.
+    /// By name, then unassigned usage and contributions: `unassigned`.
     pub rows: Vec<ContributionRow>,
-    /// Of all who are not exempt, without what belongs to nobody: what subscriptions go by.
+    /// Total of all rows that are not exempt, without `unassigned`: the base of subscriptions.
     pub counted: ContributionTotal,
-    /// Of all.
+    /// Total of all rows.
     pub all: ContributionTotal,
     /// By machine, then of all of them together.
     pub utilisation: Vec<Utilisation>,
-    /// How many uses lie in it.
+    /// Number of uses in the period.
     pub uses: u64,
-    /// How many of them say nothing of what is counted: they count as nothing. Nobody looked where that
-    /// is `null`.
+    /// Number of uses without a value for this measure. They count as zero. `null` if the report does not
+    /// count them.
     pub unmeasured: Option<u64>,
     /// `rollups`, or `records` where each use was looked at.
     pub from_what: String,
 }
 
-/// Somebody's share.
+/// The share of a contributor, project or user.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ContributionRow {
-    /// The contributor, project or user; `unassigned` for what belongs to nobody.
+    /// The contributor, project or user, or `unassigned`.
     pub group: String,
-    /// Whether subscriptions leave them out.
+    /// Whether subscriptions exclude this group.
     pub exempt: bool,
-    /// What was used, two decimals.
+    /// Usage, two decimals.
     pub usage: String,
     /// Percent of all usage, two decimals; empty where there is none at all.
     pub usage_share: String,
@@ -118,11 +117,10 @@ pub struct ContributionRow {
     pub contribution: String,
     /// Percent of all contributions, two decimals; empty where there is none at all.
     pub contribution_share: String,
-    /// Share of usage over share of contributions in whole percent, else `Over`, `Under`, `Exempt`, or
-    /// `—`; empty for `unassigned`, and where it is not told of contributors.
+    /// Share of usage divided by share of contributions in whole percent, or `Over`, `Under`, `Exempt`,
+    /// `—`. Empty for `unassigned`, and in reports by project or user.
     pub subscription: String,
-    /// Time that processors were busy, in percent of the time that they were held, two decimals;
-    /// `null` where nobody says.
+    /// Busy processor time in percent of held processor time, two decimals; `null` if not reported.
     pub cpu_efficiency: Option<String>,
 }
 
@@ -130,13 +128,13 @@ pub struct ContributionRow {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ContributionTotal {
-    /// What was used, two decimals.
+    /// Usage, two decimals.
     pub usage: String,
-    /// What was contributed, two decimals.
+    /// Contribution, two decimals.
     pub contribution: String,
 }
 
-/// What of a capacity was used over a time.
+/// Utilisation of a capacity over time.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Utilisation {
@@ -158,9 +156,9 @@ pub struct UtilisationBucket {
     pub shown_from: String,
     /// Its end in the time zone, likewise.
     pub shown_to: String,
-    /// What was used, two decimals.
+    /// Used capacity, two decimals.
     pub used: String,
-    /// What there was to use, two decimals.
+    /// Available capacity, two decimals.
     pub capacity: String,
     /// Percent with two decimals, by slots never above 100; `null` where there was nothing to use.
     pub percent: Option<String>,
@@ -187,8 +185,8 @@ pub struct PriorityQuery {
     /// included, the part within the window. Absent: `started`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<String>,
-    /// What counts, with commas: `NAME=SCORE` with `processors`, `gpus`, `nodes`, `memory_gb`; the
-    /// product of several. Absent: time alone.
+    /// Components of the score, separated by commas: `NAME=SCORE` with `processors`, `gpus`, `nodes`,
+    /// `memory_gb`. Several components are multiplied. Absent: time alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub components: Option<String>,
     /// `project`, `account`, `user`, `group` or `contributor`; absent: `project`. An account is as its
@@ -208,7 +206,7 @@ pub struct PriorityQuery {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PriorityReport {
-    /// How resources became priorities.
+    /// Calculation of priorities from resources.
     pub mode: String,
     /// The lowest.
     pub min: i64,
@@ -219,7 +217,7 @@ pub struct PriorityReport {
     /// `started` or `overlap`.
     #[serde(default)]
     pub count: String,
-    /// What the groups are.
+    /// Kind of the groups.
     pub by: String,
     /// By name.
     pub items: Vec<PriorityRow>,
@@ -231,11 +229,11 @@ pub struct PriorityReport {
 pub struct PriorityRow {
     /// Its name.
     pub group: String,
-    /// What it used: seconds × amounts × scores, an exact decimal cut to six places.
+    /// Used resources: seconds × amounts × scores, an exact decimal cut to six places.
     pub resource: String,
     /// Its priority.
     pub priority: i64,
-    /// How many uses counted.
+    /// Number of uses in the calculation.
     pub uses: u64,
 }
 
@@ -265,7 +263,7 @@ pub struct EfficiencyQuery {
     pub machine: Option<String>,
 }
 
-/// What was asked for beside what was used, and the energy that it took.
+/// Requested and used resources, and energy.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EfficiencyReport {
@@ -273,14 +271,13 @@ pub struct EfficiencyReport {
     pub from: String,
     /// Its end, exclusive.
     pub to: String,
-    /// What the groups are.
+    /// Kind of the groups.
     pub by: String,
     /// By name.
     pub items: Vec<EfficiencyRow>,
-    /// Of all.
+    /// Total of all groups.
     pub total: EfficiencyRow,
-    /// Uses on machines of which nobody says how many watts a processor takes: their energy counts as
-    /// nothing.
+    /// Uses on machines without a value for watts per processor. Their energy counts as zero.
     #[serde(default)]
     pub without_watts: u64,
 }
@@ -289,31 +286,31 @@ pub struct EfficiencyReport {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EfficiencyRow {
-    /// Its name; empty where nobody says.
+    /// Its name; empty if not reported.
     pub group: String,
-    /// How many uses lie in the period.
+    /// Number of uses in the period.
     pub uses: u64,
     /// Processor-hours that were held, two decimals.
     pub hours: String,
-    /// Processor-hours that were asked for, of uses that say it, two decimals.
+    /// Requested processor-hours of uses that report them, two decimals.
     pub requested_hours: String,
-    /// Hours that processors were busy, of uses that say it, two decimals.
+    /// Busy processor-hours of uses that report them, two decimals.
     pub cpu_hours: String,
-    /// What was held, in processor-seconds, six decimals.
+    /// Held processor-seconds, six decimals.
     #[serde(default)]
     pub seconds: String,
-    /// What was asked for, in processor-seconds, six decimals.
+    /// Requested processor-seconds, six decimals.
     #[serde(default)]
     pub requested_seconds: String,
-    /// How long processors were busy, in seconds, six decimals.
+    /// Busy processor-seconds, six decimals.
     #[serde(default)]
     pub cpu_seconds: String,
-    /// Percent of the asked time that ran, two decimals; `null` where nobody says.
+    /// Run time in percent of the requested time, two decimals; `null` if not reported.
     pub time_efficiency: Option<String>,
-    /// Percent of the held time that processors were busy, two decimals; `null` where nobody says.
+    /// Busy processor time in percent of the held time, two decimals; `null` if not reported.
     pub cpu_efficiency: Option<String>,
-    /// Kilowatt-hours, three decimals; `null` where no watts are known.
+    /// Kilowatt-hours, three decimals; `null` without a value for watts.
     pub energy_kwh: Option<String>,
-    /// Kilograms of CO2, three decimals; `null` where not both factors are known.
+    /// Kilograms of CO2, three decimals; `null` unless both factors are set.
     pub co2_kg: Option<String>,
 }

@@ -13,10 +13,10 @@ pub struct StatementQuery {
     /// This account, by name or number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
-    /// What this user was charged, by project.
+    /// Charges of this user, by project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// What was charged on this machine, by project.
+    /// Charges on this machine, by project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// With the projects below.
@@ -28,11 +28,11 @@ pub struct StatementQuery {
     /// The end, exclusive; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
-    /// As it stood at this moment: what counts later is left out.
+    /// State at this instant, without entries that take effect later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub at: Option<String>,
-    /// With `at`: as it was known then, without what was recorded later.
+    /// With `at`: use only data that was recorded by then.
     #[serde(default, skip_serializing_if = "super::past::is_no")]
     pub recorded: bool,
 }
@@ -70,8 +70,8 @@ pub struct StatementLineQuery {
     /// See [`StatementQuery::recorded`].
     #[serde(default, skip_serializing_if = "super::past::is_no")]
     pub recorded: bool,
-    /// Only what was written up to this transaction: [`Statement::transaction`], so that the lines
-    /// are those of the statement whatever came since.
+    /// Only entries up to this transaction: [`Statement::transaction`]. The lines then match the statement,
+    /// despite later entries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction: Option<i64>,
     /// `next` of the page before.
@@ -82,9 +82,9 @@ pub struct StatementLineQuery {
     pub limit: Option<u32>,
 }
 
-/// The answer of `GET /api/v1/statements`: opening + credits + debits = closing, in active money. A
-/// statement of a user or a machine has no balances: `opening`, `closing` and what follows from them
-/// are `null`.
+/// The answer of `GET /api/v1/statements`: opening + credits + debits = closing, of active funds. A
+/// statement of a user or a machine has no balances: `opening`, `closing` and values derived from them are
+/// `null`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Statement {
@@ -102,13 +102,13 @@ pub struct Statement {
     pub until: String,
     /// The last transaction that counts; of a closed period its close.
     pub transaction: i64,
-    /// Whether the period is closed: then nothing of this changes any more.
+    /// Whether the period is closed. Statements of closed periods do not change.
     pub closed: bool,
     /// Active money at the start.
     pub opening: Option<String>,
-    /// What came in, by heading.
+    /// Credits, by heading.
     pub credits: Vec<StatementGroup>,
-    /// What went out, by heading; amounts of zero and below, but for corrections.
+    /// Debits, by heading. Amounts are zero or below, except for corrections.
     pub debits: Vec<StatementGroup>,
     /// The sum of the credits.
     pub total_credits: String,
@@ -116,50 +116,50 @@ pub struct Statement {
     pub total_debits: String,
     /// Active money at the end.
     pub closing: Option<String>,
-    /// What open liens held at the end.
+    /// Amount held by open liens at the end.
     pub held: Option<String>,
-    /// How many open liens.
+    /// Number of open liens.
     pub liens: Option<i64>,
     /// Closing − held.
     pub balance: Option<String>,
-    /// How far below zero it could go at the end.
+    /// Credit limit at the end.
     pub credit_limit: Option<String>,
     /// Balance + credit limit.
     pub available: Option<String>,
-    /// What accounts were below zero by, zero or above.
+    /// Debt of the accounts, zero or above.
     pub debt: Option<String>,
-    /// What was charged a day before the end, over at most 30 days as recorded then; `null` where
-    /// less than a day is known.
+    /// Average charges per day before the end, over at most 30 days, as recorded then. `null` with less
+    /// than a day of data.
     pub burn_per_day: Option<String>,
-    /// When that uses up what is available.
+    /// Forecast of the time when no funds are available at that rate.
     pub empty_at: Option<String>,
     /// Charges by user; of a user or a machine by project.
     pub parts: Vec<StatementPart>,
-    /// How many lines it has.
+    /// Number of lines.
     pub entries: i64,
     /// Unit label of the amounts.
     pub unit: String,
 }
 
-/// What stands under one heading.
+/// The entries under one heading.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StatementGroup {
-    /// `deposits`, `transfers_in`, `refunds`, `activations`, `debts_ended` (what was owed on
-    /// allocations that ended below zero), `charges`, `withdrawals`, `transfers_out`, `expiries`, `deletions`; on either side `carried_over`, `put_right`,
-    /// `reversals`.
+    /// `deposits`, `transfers_in`, `refunds`, `activations`, `debts_ended` (debt of allocations that ended
+    /// below zero), `charges`, `withdrawals`, `transfers_out`, `expiries`, `deletions`; on either side
+    /// `carried_over`, `put_right`, `reversals`.
     pub heading: String,
     /// Corrections of a closed period, each with its own date.
     pub adjustment: bool,
     /// The sum, signed.
     pub amount: String,
-    /// How many entries.
+    /// Number of entries.
     pub entries: i64,
-    /// How many jobs and reservations they are about.
+    /// Number of jobs and reservations in these entries.
     pub jobs: i64,
 }
 
-/// What one user, or one project, was charged.
+/// Charges of one user or one project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StatementPart {
@@ -186,9 +186,9 @@ pub struct StatementSum {
     pub adjustment: bool,
     /// Signed.
     pub amount: String,
-    /// How many entries.
+    /// Number of entries.
     pub entries: Option<i64>,
-    /// How many jobs and reservations.
+    /// Number of jobs and reservations.
     pub jobs: Option<i64>,
 }
 
@@ -196,11 +196,12 @@ pub struct StatementSum {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StatementLine {
-    /// When it counts.
+    /// Effective time.
     pub at: String,
     /// The kind of the journal's entry.
     pub kind: String,
-    /// It corrects a closed period: `at` lies before the statement's start, or where it was closed.
+    /// Whether the entry corrects a closed period: `at` is before the start of the statement, or in a
+    /// closed period.
     pub adjustment: bool,
     /// Account.
     pub account: String,
@@ -216,7 +217,7 @@ pub struct StatementLine {
     pub job: Option<String>,
     /// `job` or `reservation`.
     pub job_type: Option<String>,
-    /// What it moved, signed.
+    /// Amount of the entry, signed.
     pub amount: String,
     /// The transaction.
     pub transaction: i64,
@@ -229,7 +230,7 @@ pub struct StatementLine {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewClose {
-    /// The start, inclusive: the end of what is closed already; absent: whatever is open.
+    /// Start, inclusive: the end of the last closed period. Absent: the start of the open period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// The end, exclusive.
@@ -272,17 +273,17 @@ pub struct Close {
     pub from: Option<String>,
     /// The end, exclusive.
     pub until: String,
-    /// When it was closed; `null` in the answer to the close itself.
+    /// Closing time; `null` in the answer to the close itself.
     pub at: Option<String>,
-    /// Who closed it; likewise.
+    /// The user who closed it; `null` in the answer to the close itself.
     pub actor: Option<String>,
     /// Why, as the journal has it; likewise.
     pub reason: Option<String>,
     /// The transaction that opened it again.
     pub reopened_by: Option<i64>,
-    /// What all accounts together had at the end; only in the answer to the close itself.
+    /// Total of all accounts at the end; only in the answer to the close itself.
     pub amount: Option<String>,
-    /// How many accounts had something; likewise.
+    /// Number of accounts with a balance; only in the answer to the close itself.
     pub accounts: Option<i64>,
     /// Unit label of the amount.
     pub unit: String,

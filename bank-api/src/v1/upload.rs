@@ -1,14 +1,14 @@
-//! Usage files that are sent to the daemon in pieces, and what it could not read of them.
+//! Upload of usage files in pieces, and records that the daemon could not read.
 //!
-//! An import is opened, gets the bytes of its files in order, and is ended; the daemon reads. What
-//! was sent is acknowledged with how far it came, so that a piece that is sent twice counts once.
+//! A client opens an import, sends the bytes of its files in order, and ends it. The daemon acknowledges
+//! each piece with its position. A piece that is sent twice therefore counts once.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// The formats of usage files: name, and what it is in one line (`data/LAYOUT.md`).
+/// The formats of usage files: name and one-line description (`data/LAYOUT.md`).
 pub const IMPORT_FORMATS: [(&str, &str); 20] = [
     (
         "sacct",
@@ -47,7 +47,7 @@ pub const IMPORT_FORMATS: [(&str, &str); 20] = [
     ("swf", "Standard Workload Format"),
 ];
 
-/// How something from the quarantine is read, as in [`NewImport`].
+/// Options to read a quarantined record, as in [`NewImport`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -58,7 +58,7 @@ pub struct ReadOptions {
     /// The columns of a file without a header line, one by one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<String>,
-    /// What stands between two columns.
+    /// Column delimiter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<String>,
     /// Zone of times that name none, such as `Europe/Berlin`; UTC without it.
@@ -72,8 +72,8 @@ pub struct ReadOptions {
     pub gpus_per_slot: bool,
 }
 
-/// `POST /api/v1/imports`: what will be sent, with the options of `bankd import`, of which a format
-/// ignores those that it has no use for. Answer: [`ImportOpened`], 201.
+/// `POST /api/v1/imports`: opens an import with the options of `bankd import`. A format ignores options
+/// that do not apply to it. Answer: [`ImportOpened`], 201.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -95,7 +95,7 @@ pub struct NewImport {
     /// The columns of a file without a header line, one by one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<String>,
-    /// What stands between two columns.
+    /// Column delimiter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<String>,
     /// Zone of times that name none, such as `Europe/Berlin`; UTC without it.
@@ -107,7 +107,7 @@ pub struct NewImport {
     /// Grid Engine's complex `gpu` counts for each slot, not for the job.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gpus_per_slot: bool,
-    /// Leave out what ended before this time, RFC 3339.
+    /// Skip usage that ended before this time, RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
     /// Sum up by UTC day too.
@@ -116,10 +116,10 @@ pub struct NewImport {
     /// Read and decide, write nothing.
     #[serde(default)]
     pub dry_run: bool,
-    /// Say in the end that it is not well where records could not be read.
+    /// Report failure at the end if any record could not be read.
     #[serde(default)]
     pub strict: bool,
-    /// Keep the raw lines, compressed; true unless said otherwise.
+    /// Keep the raw lines, compressed. Default: true.
     #[serde(default = "yes")]
     pub raw: bool,
 }
@@ -140,22 +140,21 @@ pub struct ImportOpened {
     pub piece: u64,
 }
 
-/// Query of `POST /api/v1/imports/{id}/data`, whose body is the piece. Answer: [`ImportTaken`].
+/// Query of `POST /api/v1/imports/{id}/data`. The request body is the piece. Answer: [`ImportTaken`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PieceQuery {
-    /// The file as it is called in messages; its last part is what the reader sees.
+    /// File name for messages. The reader uses only its last part.
     pub file: String,
-    /// Where in the file the piece begins, in bytes.
+    /// Offset of the piece in the file, in bytes.
     pub at: u64,
-    /// Which file of the import it is, counted from 1. Without it a file is new when its name
-    /// differs from the one before.
+    /// Number of the file in the import, from 1. Without it, a different name starts a new file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<u64>,
 }
 
-/// How far an import is.
+/// Progress of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportTaken {
@@ -165,7 +164,7 @@ pub struct ImportTaken {
     pub records: u64,
 }
 
-/// What an import came to.
+/// Result of an import.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportDone {
@@ -186,8 +185,7 @@ pub struct ImportDone {
     pub jobs: u64,
     /// Records that could not be read.
     pub rejected: u64,
-    /// What became of the jobs: how many came to each outcome of
-    /// [`UsageItem::outcome`](super::UsageItem).
+    /// Number of jobs by outcome, as in [`UsageItem::outcome`](super::UsageItem).
     pub outcomes: BTreeMap<String, u64>,
     /// Records put into the quarantine now.
     pub quarantined: u64,
@@ -205,7 +203,7 @@ pub struct ImportDone {
 pub struct Import {
     /// Its id.
     pub id: String,
-    /// Who sends it.
+    /// The client that sends it.
     pub client: String,
     /// The collector.
     pub source: String,
@@ -221,9 +219,9 @@ pub struct Import {
     pub bytes: u64,
     /// Records read.
     pub records: u64,
-    /// Whether it writes nothing.
+    /// Whether it is a dry run, which writes nothing.
     pub dry_run: bool,
-    /// Seconds since something came.
+    /// Seconds since the last piece arrived.
     pub idle_s: i64,
 }
 
@@ -250,21 +248,21 @@ pub struct QuarantineQuery {
 pub struct Quarantined {
     /// Its number.
     pub id: i64,
-    /// When it was put aside.
+    /// Time of the quarantine.
     pub at: String,
     /// The collector.
     pub source: String,
-    /// Who sent it.
+    /// The peer that sent it.
     pub peer: String,
     /// The file, or the route.
     pub place: String,
-    /// Which line of the file; `null` where it has none.
+    /// Line number in the file; `null` for none.
     pub line: Option<u64>,
-    /// Why it could not be read.
+    /// The read error.
     pub reason: String,
     /// Its length in bytes.
     pub bytes: u64,
-    /// What it is, of a single one only; bytes that are not UTF-8 as U+FFFD.
+    /// Content, only in the answer for a single record; bytes that are not UTF-8 appear as U+FFFD.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
 }
@@ -280,15 +278,15 @@ pub struct ReplayQuarantined {
     /// The machine that the records are of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
-    /// How it is read; without it as its collector was read last.
+    /// Read options. Absent: the last options of its collector.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<ReadOptions>,
-    /// Text in place of what is there: the line as it should have been.
+    /// Corrected content that replaces the stored line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
 }
 
-/// What became of something from the quarantine.
+/// Result of a replay from the quarantine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QuarantineReplayed {
@@ -296,9 +294,9 @@ pub struct QuarantineReplayed {
     pub id: i64,
     /// Jobs in it.
     pub jobs: u64,
-    /// What became of them, by [`UsageItem::outcome`](super::UsageItem).
+    /// Number of records by outcome, as in [`UsageItem::outcome`](super::UsageItem).
     pub outcomes: BTreeMap<String, u64>,
-    /// Why nothing was charged, where the reader skips it: `step`, `not_ended`, …
+    /// Reasons for records that the reader skipped without a charge: `step`, `not_ended`, …
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<String>,
     /// True when decided only: then it is still there.
@@ -313,12 +311,12 @@ pub struct QuarantineReplayed {
 pub struct QuarantineRemoval {
     /// The collector.
     pub source: String,
-    /// Say how many, remove nothing.
+    /// Report the number, remove nothing.
     #[serde(default)]
     pub dry_run: bool,
 }
 
-/// How many were removed from the quarantine.
+/// Number of records removed from the quarantine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QuarantineRemoved {

@@ -1,4 +1,4 @@
-//! Finished usage that comes without a scheduler's decision, and who ran on a fallback account.
+//! Finished usage without a scheduler's decision, and the report of fallback accounts.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub const USAGE_RECORDS_MAX: usize = 1000;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewUsage {
-    /// Who reports it, such as `slurm:colony`.
+    /// The source of the record, such as `slurm:colony`.
     pub source: String,
     /// The job's id as the source prints it.
     pub id: String,
@@ -39,13 +39,13 @@ pub struct NewUsage {
     /// Class (queue).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// When it was submitted.
+    /// Submit time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submit: Option<String>,
-    /// When it started; absent: it never did.
+    /// Start time. Absent: the job never started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
-    /// When it ended.
+    /// End time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<String>,
     /// Wall time that was asked for, in seconds.
@@ -63,13 +63,13 @@ pub struct NewUsage {
     /// Its hosts, the first of them first, such as `node[01-04]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// Configured processors of the nodes that nobody else could use meanwhile.
+    /// Configured processors of nodes that the job held exclusively.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_processors: Option<Number>,
     /// Its quality of service gave it its nodes alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dedicated: bool,
-    /// What processor equivalents are computed from.
+    /// Values for the calculation of processor equivalents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub equivalents: Option<NewEquivalents>,
     /// Memory in MB.
@@ -84,8 +84,8 @@ pub struct NewUsage {
     /// Further usage attributes that rates may name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub attributes: BTreeMap<String, String>,
-    /// How it ended: `completed`, `failed`, `timeout`, `removed`, `preempted`, `suspended`,
-    /// `rejected`, `queued`, or `unknown`; absent: the exit code tells.
+    /// Final state: `completed`, `failed`, `timeout`, `removed`, `preempted`, `suspended`, `rejected`,
+    /// `queued`, or `unknown`. Absent: derived from the exit code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// Exit code.
@@ -114,7 +114,7 @@ impl From<Written> for Number {
     }
 }
 
-/// What processor equivalents are computed from (nami.md 4.3).
+/// Values for the calculation of processor equivalents (nami.md 4.3).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -148,7 +148,7 @@ pub struct NewShare {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewTasks {
-    /// How many.
+    /// Number of tasks.
     pub tasks: Number,
     /// Processors of each.
     pub processors: Number,
@@ -192,7 +192,7 @@ fn records_schema() -> utoipa::openapi::schema::Array {
         .build()
 }
 
-/// What `POST /api/v1/usage` takes: one record, or several.
+/// Body of `POST /api/v1/usage`: one record, or several.
 #[cfg(feature = "openapi")]
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(untagged)]
@@ -203,7 +203,7 @@ pub enum UsageBody {
     One(Box<NewUsage>),
 }
 
-/// What became of the records of one request.
+/// Result of the records of one request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UsageTaken {
@@ -216,17 +216,17 @@ pub struct UsageTaken {
     pub dry_run: bool,
 }
 
-/// What became of one record.
+/// Result of one record.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UsageItem {
     /// The job's id.
     pub id: String,
-    /// `charged`; `adjusted`: its figures changed; `free`: the policy charges nothing; `unused`: it
-    /// never ran; `unbilled`: `#unbilled` carries it; `duplicate`: known already; `kept`: another source charges the machine;
-    /// `refused`.
+    /// `charged`; `adjusted`: its values changed; `free`: the policy charges nothing; `unused`: the job
+    /// never ran; `unbilled`: recorded on `#unbilled`; `duplicate`: recorded earlier; `kept`: another
+    /// source charges the machine; `refused`.
     pub outcome: String,
-    /// What was billed now; negative where money went back.
+    /// Billed amount; negative for a refund.
     pub amount: Option<String>,
     /// Unit label of the amount.
     #[serde(default)]
@@ -235,12 +235,12 @@ pub struct UsageItem {
     pub account: Option<String>,
     /// The charge policy.
     pub policy: Option<String>,
-    /// What the policy counted, such as `cpu 28800`, or why it counted nothing.
+    /// The values that the policy counted, such as `cpu 28800`, or the reason for none.
     pub counted: Option<String>,
     /// A refusal's code.
     #[serde(default)]
     pub code: Option<String>,
-    /// Why it was refused, or what else should be known.
+    /// Reason of the refusal, or a remark.
     #[serde(default)]
     pub detail: Option<String>,
     /// The journal transaction; `null` where nothing was journalled.
@@ -277,7 +277,7 @@ pub struct FallbackQuery {
     pub after: Option<String>,
 }
 
-/// Who ran on a fallback account, and why.
+/// Jobs that ran on a fallback account, with the reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FallbackReport {
@@ -290,9 +290,9 @@ pub struct FallbackReport {
     /// Cursor of the next page; sums are of all pages.
     #[serde(default)]
     pub next: Option<String>,
-    /// What their liens held, together.
+    /// Sum of the amounts that their liens held.
     pub held: String,
-    /// What they were charged, together.
+    /// Sum of their charges.
     pub charged: String,
     /// False where the time holds more than one answer takes; the oldest are there.
     pub complete: bool,
@@ -312,31 +312,31 @@ pub struct FallbackJob {
     pub user: String,
     /// The project that was short.
     pub project: String,
-    /// Who changed the account: `scheduler` or `bank`.
+    /// Cause of the change of account: `scheduler` or `bank`.
     pub by: String,
     /// The account that was short, else the project.
     pub from: String,
     /// The account that paid.
     pub to: String,
-    /// When money was short.
+    /// Time of the shortfall.
     pub at: String,
-    /// What was needed then.
+    /// Required amount at that time.
     pub needed: String,
-    /// What was available then.
+    /// Available amount at that time.
     pub available: String,
-    /// What the lien held when it was placed.
+    /// Amount that the lien held initially.
     pub held: String,
-    /// What was charged so far.
+    /// Charges so far.
     pub charged: String,
 }
 
-/// What `bank import` came to.
+/// Result of `bank import`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Imported {
     /// Lines that held something.
     pub records: u64,
-    /// How many records came to each outcome of [`UsageItem::outcome`].
+    /// Number of records by outcome, as in [`UsageItem::outcome`].
     pub outcomes: BTreeMap<String, u64>,
     /// Lines that were not taken in.
     pub bad: Vec<BadLine>,
@@ -353,6 +353,6 @@ pub struct BadLine {
     pub line: u64,
     /// A refusal's code, or `bad_line`.
     pub code: String,
-    /// What is wrong with it.
+    /// Description of the error.
     pub detail: String,
 }
