@@ -17,8 +17,8 @@
 //! - An amount is a string of an exact decimal at the bank's precision (`"1000.000"`), never a
 //!   JSON number, with `unit` beside it (decisions.md 23).
 //! - A time is RFC 3339 in UTC with `Z`; a window includes its start and excludes its end.
-//! - `null` in an answer means "none"; a field that a request leaves out is left as it is.
-//! - Requests refuse unknown fields; answers may gain fields, so readers ignore what they do not know.
+//! - `null` in an answer means "none". A field that a request omits is unchanged.
+//! - Requests refuse unknown fields. Answers may gain fields, so readers ignore unknown ones.
 //!
 //! This module must never compute: no arithmetic on amounts, no defaults that decide anything.
 
@@ -168,12 +168,12 @@ impl<T> List<T> {
     }
 }
 
-/// An answer whose rows come page by page, beside what holds for all pages.
+/// An answer with rows in pages, and values for all pages.
 pub trait Paged {
     /// Cursor of the next page, to be sent back as `after`; none on the last page.
     fn next(&self) -> Option<&str>;
 
-    /// Takes the rows of the next page, and where it goes on.
+    /// Appends the rows of the next page and takes its cursor.
     fn go_on(&mut self, page: Self);
 }
 
@@ -194,9 +194,9 @@ macro_rules! paged {
 
 paged!(Unmapped, WhatIf, Enforced, FallbackReport);
 
-/// The answer of `POST` and `PATCH` on a noun: the object as it is now, bare, and what was written.
+/// The answer of `POST` and `PATCH` on a noun: the changed object and the transaction.
 ///
-/// In JSON the fields of the object and those below stand side by side.
+/// In JSON the fields of the object and the fields below are members of one object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Written<T> {
     /// The object after the change.
@@ -207,7 +207,7 @@ pub struct Written<T> {
     /// True when the change was decided only (`?dry_run=true`).
     #[serde(default)]
     pub dry_run: bool,
-    /// What the caller should know although the change was accepted.
+    /// Warnings about an accepted change.
     #[serde(default)]
     pub warnings: Vec<String>,
 }
@@ -216,14 +216,14 @@ pub struct Written<T> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Removed {
-    /// Name or id of what was removed.
+    /// Name or id of the removed object.
     pub name: String,
     /// The journal transaction; `null` on a dry run.
     pub transaction: Option<i64>,
     /// True when the removal was decided only.
     #[serde(default)]
     pub dry_run: bool,
-    /// What the caller should know although the removal was accepted.
+    /// Warnings about an accepted removal.
     #[serde(default)]
     pub warnings: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Who may do what: API tokens, roles of people, limits, proposals.
+//! Access: API tokens, roles, transaction limits, proposals.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ pub struct Token {
     pub id: String,
     /// The client that it belongs to.
     pub client: String,
-    /// What it may do.
+    /// The roles of the token.
     #[serde(default)]
     pub roles: Vec<String>,
     /// Project scope; empty: all.
@@ -25,7 +25,7 @@ pub struct Token {
     pub valid_until: Option<String>,
     /// `active`, `expired` or `disabled`.
     pub state: String,
-    /// When it was used last, to the minute; `null` for never.
+    /// Time of the last use, to the minute; `null` for never.
     pub last_used: Option<String>,
 }
 
@@ -52,14 +52,14 @@ pub struct NewToken {
     pub valid_until: String,
 }
 
-/// The answer to [`NewToken`]. The token is told this once.
+/// The answer to [`NewToken`]. Only this answer contains the token.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NewTokenAnswer {
-    /// What is kept of it.
+    /// The stored data of the token.
     pub token: Token,
-    /// `bk_…`: what a request shows as `Authorization: Bearer bk_…`; `null` on a dry run and in the
-    /// answer to a repeat.
+    /// `bk_…`: requests send it as `Authorization: Bearer bk_…`. `null` on a dry run and in the answer to a
+    /// repeat.
     pub secret: Option<String>,
     /// The journal transaction; `null` on a dry run.
     #[serde(default)]
@@ -105,7 +105,7 @@ pub struct RotateKey {
     pub gold: bool,
 }
 
-/// A role that somebody has (`GET /api/v1/roles`).
+/// A role of a user (`GET /api/v1/roles`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RoleGrant {
@@ -117,7 +117,7 @@ pub struct RoleGrant {
     pub project: Option<String>,
     /// First moment at which it no longer counts; `null` for never.
     pub until: Option<String>,
-    /// `grant` for one that was given, `member` for what somebody is in a project.
+    /// `grant` for a granted role, `member` for a role from project membership.
     pub by: String,
 }
 
@@ -146,7 +146,7 @@ pub struct RoleQuery {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewRoleGrant {
-    /// Login name; nobody of that name need be registered.
+    /// Login name. The user need not be registered.
     pub name: String,
     /// `admin`, `operator`, `manager`, `pi`, `auditor`, `scheduler` or `collector`.
     pub role: String,
@@ -171,7 +171,7 @@ pub struct RevokeQuery {
     pub project: Option<String>,
 }
 
-/// How much somebody may move (`GET /api/v1/limits`). Exactly one of `role` and `name` is there.
+/// A transaction limit (`GET /api/v1/limits`). Exactly one of `role` and `name` is present.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Limit {
@@ -187,8 +187,8 @@ pub struct Limit {
     pub unit: String,
 }
 
-/// `POST /api/v1/limits`. Answer: `Written<Limit>`. Exactly one of `role` and `name`; what is absent
-/// stays as it is, and `none` takes a bound away.
+/// `POST /api/v1/limits`. Answer: `Written<Limit>`. Requires exactly one of `role` and `name`. Absent
+/// bounds are unchanged, and `none` removes a bound.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -207,7 +207,7 @@ pub struct NewLimit {
     pub per_day: Option<String>,
 }
 
-/// Query of routes whose operation may need a second pair of eyes.
+/// Query of routes with operations that may need two-person approval.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -215,7 +215,7 @@ pub struct ProposeQuery {
     /// Decide and answer, write nothing.
     #[serde(default)]
     pub dry_run: bool,
-    /// Write it down for somebody else to approve.
+    /// Store the operation as a proposal that another person approves.
     #[serde(default)]
     pub propose: bool,
 }
@@ -233,7 +233,7 @@ pub struct ProposedRequest {
     pub body: serde_json::Value,
 }
 
-/// What somebody proposed (`GET /api/v1/proposals/{id}`).
+/// A proposal (`GET /api/v1/proposals/{id}`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Proposal {
@@ -241,25 +241,25 @@ pub struct Proposal {
     pub id: i64,
     /// `deposit`, `withdraw`, `transfer`, `refund`, `adjust` or `credit_limit`.
     pub kind: String,
-    /// What it moves.
+    /// Amount of the operation.
     pub amount: String,
     /// The bank's unit.
     pub unit: String,
-    /// What is asked for.
+    /// The proposed request.
     pub request: ProposedRequest,
     /// The key, token or person that proposed it.
     pub proposed_by: String,
     /// When.
     pub at: String,
-    /// When it can no longer be approved.
+    /// Expiry time of the proposal.
     pub until: String,
     /// `open`, `approved`, `rejected` or `expired`.
     pub state: String,
-    /// Who decided; `null` while nobody has.
+    /// The user who approved or rejected it; `null` while it is pending.
     pub decided_by: Option<String>,
-    /// Why, where they said it.
+    /// Reason of the decision, if given.
     pub reason: Option<String>,
-    /// The first transaction of what was done.
+    /// The first transaction of the approved operation.
     pub done: Option<i64>,
 }
 
@@ -289,7 +289,7 @@ pub struct NewDecision {
     pub reason: Option<String>,
 }
 
-/// How often access was refused since the daemon started (`GET /api/v1/status`).
+/// Number of refused accesses since the daemon started (`GET /api/v1/status`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RefusedAccess {
@@ -297,7 +297,7 @@ pub struct RefusedAccess {
     pub roles: String,
     /// The refusal's code.
     pub code: String,
-    /// How often.
+    /// Number of refusals.
     pub count: i64,
 }
 

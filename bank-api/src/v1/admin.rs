@@ -53,10 +53,10 @@ pub struct Status {
     /// The ledger clock of the answer.
     #[serde(default)]
     pub at: String,
-    /// How the ledger's time stands.
+    /// State of the ledger's clock.
     #[serde(default)]
     pub clock: ClockStatus,
-    /// The next instant at which the journal has something to say by itself.
+    /// The next instant with an automatic journal entry.
     #[serde(default)]
     pub next_boundary: Option<String>,
     /// The next boundary of a cycle.
@@ -65,7 +65,7 @@ pub struct Status {
     /// Boundaries that no rule lets be journalled now.
     #[serde(default)]
     pub stuck: Vec<StuckBoundary>,
-    /// How many got stuck since the start.
+    /// Number of stuck boundaries since the start.
     #[serde(default)]
     pub stuck_total: i64,
     /// The record files; empty for restricted callers.
@@ -83,20 +83,20 @@ pub struct Status {
     /// Refusals of access since the start; empty for restricted callers.
     #[serde(default)]
     pub refused_access: Vec<RefusedAccess>,
-    /// Requests since the start whose sender could not be told, by cause; empty for whoever does not
-    /// see everything.
+    /// Requests since the start with a failed authentication, by cause. Empty for callers with a restricted
+    /// view.
     #[serde(default)]
     pub auth_failures: std::collections::BTreeMap<String, i64>,
-    /// Size of the write-ahead log in bytes: what the database itself does not hold yet.
+    /// Size of the write-ahead log in bytes: data that is not yet in the database file.
     #[serde(default)]
     pub wal_bytes: Option<i64>,
     /// The latest backup; `null` for restricted callers, and if there is none.
     #[serde(default)]
     pub last_backup: Option<LastBackup>,
-    /// Why the daemon's own last try to make a backup failed; `null` as above.
+    /// Error of the daemon's last automatic backup; `null` as above.
     #[serde(default)]
     pub backup_error: Option<String>,
-    /// Why the last checkpoint was not made; `null` where it was, or none was asked for.
+    /// Error of the last checkpoint; `null` if it succeeded, or if none was requested.
     #[serde(default)]
     pub checkpoint_error: Option<String>,
     /// Requests refused by the limits of clients.
@@ -110,7 +110,7 @@ pub struct Status {
 pub struct Unbilled {
     /// Instances with unbilled usage; 10,000 at most are looked at.
     pub count: i64,
-    /// What stands on the suspense account.
+    /// Balance of the suspense account.
     pub amount: String,
 }
 
@@ -137,7 +137,7 @@ pub struct Rate {
     pub id: i64,
     /// `VBR`, `VBM`, `VBF`, `VBU`, `NBR`, `NBM`, `NBF`, `NBU`, …
     pub kind: String,
-    /// What it prices: `Processors`, `QualityOfService`, …
+    /// The priced quantity: `Processors`, `QualityOfService`, …
     pub name: String,
     /// For name-based rates the value, `""` for all.
     pub instance: String,
@@ -216,9 +216,10 @@ pub struct Key {
     pub valid_until: Option<String>,
     /// `active`, `disabled`, or `expired`: its time is over.
     pub state: String,
-    /// Tells whether two sides hold the same secret: `911f 523a 28a7 b02e`.
+    /// Identifies the secret without revealing it: `911f 523a 28a7 b02e`. Equal secrets have equal
+    /// fingerprints.
     pub fingerprint: String,
-    /// When it signed last, to the minute; `null` for never.
+    /// Time of the last signature, to the minute; `null` for never.
     #[serde(default)]
     pub last_used: Option<String>,
 }
@@ -281,7 +282,7 @@ pub struct PatchKey {
     pub valid_until: Option<String>,
 }
 
-/// The answer to [`NewKey`]. The secret is told this once.
+/// The answer to [`NewKey`]. Only this answer contains the secret.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NewKeyAnswer {

@@ -1,5 +1,4 @@
-//! What a collector keeps beside its queue, and what `bank collect` says of it. No route answers with
-//! these.
+//! State files of a collector and its queue, and answers of `bank collect`. No route answers with these.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CollectBatch {
-    /// Which stream of the collector it belongs to, such as a cluster.
+    /// The stream of the collector, such as a cluster.
     pub stream: String,
     /// The source of its records, such as `slurm:colony`.
     pub source: String,
@@ -18,18 +17,18 @@ pub struct CollectBatch {
     /// The machine of records that name none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
-    /// What the reader knows the bytes as; of snapshots the name is their time.
+    /// Name of the data for the reader; for snapshots, their time.
     pub file: String,
-    /// What stands between two columns.
+    /// Column delimiter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<String>,
-    /// Start of what was asked for, RFC 3339 UTC.
+    /// Start of the requested period, RFC 3339 UTC.
     pub from: String,
-    /// Its end: what comes later is the next batch's.
+    /// End of the requested period. Later data belongs to the next batch.
     pub until: String,
 }
 
-/// What a collector remembers between two rounds (`state.json` beside its queue).
+/// State of a collector between two rounds (`state.json` beside its queue).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CollectState {
@@ -45,23 +44,23 @@ pub struct CollectState {
 pub struct CollectStream {
     /// All before this moment is with the bank, RFC 3339 UTC.
     pub until: Option<String>,
-    /// When the bank last took a batch, RFC 3339 UTC.
+    /// Time of the last batch that the bank accepted, RFC 3339 UTC.
     pub sent: Option<String>,
     /// Batches that the bank took.
     pub batches: u64,
     /// Records in them, as its reader counted.
     pub records: u64,
-    /// Batches that it refused; they lie in the folder `refused`.
+    /// Number of refused batches, which are in the folder `refused`.
     pub refused: u64,
 }
 
-/// One round: what was fetched and what was sent.
+/// Result of one round: fetched and sent data.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CollectRound {
     /// `slurm`, `prometheus`, `nomad` or `kubernetes`.
     pub collector: String,
-    /// When it began, RFC 3339 UTC.
+    /// Start of the round, RFC 3339 UTC.
     pub at: String,
     /// Batches fetched.
     pub fetched: u64,
@@ -71,7 +70,7 @@ pub struct CollectRound {
     pub sent: u64,
     /// Records in them.
     pub records: u64,
-    /// What became of these, by the bank's words.
+    /// Number of records by outcome, as the bank reported it.
     pub outcomes: BTreeMap<String, u64>,
     /// Batches that the bank refused for good.
     pub refused: u64,
@@ -79,7 +78,7 @@ pub struct CollectRound {
     pub waiting: u64,
     /// Their bytes.
     pub waiting_bytes: u64,
-    /// What went wrong, one sentence each.
+    /// Errors of the round, one sentence each.
     pub trouble: Vec<String>,
 }
 
@@ -97,7 +96,7 @@ pub struct CollectStatus {
     pub until: Option<String>,
     /// Seconds from there to now.
     pub lag_s: Option<i64>,
-    /// When the bank last took a batch, RFC 3339 UTC.
+    /// Time of the last batch that the bank accepted, RFC 3339 UTC.
     pub sent: Option<String>,
     /// Batches in the queue.
     pub waiting: u64,
@@ -109,8 +108,8 @@ pub struct CollectStatus {
     pub records: u64,
     /// Batches that the bank refused.
     pub refused: u64,
-    /// When the last round began, RFC 3339 UTC.
+    /// Start of the last round, RFC 3339 UTC.
     pub round: Option<String>,
-    /// What went wrong in it.
+    /// Errors of the last round.
     pub trouble: Vec<String>,
 }

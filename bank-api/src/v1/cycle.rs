@@ -1,4 +1,4 @@
-//! Cycles: money that comes again each month, quarter or year.
+//! Cycles: recurring deposits each month, quarter or year.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +12,9 @@ pub struct Cycle {
     pub account: String,
     /// `month`, `quarter` or `year`.
     pub every: String,
-    /// What each period's allocation gets.
+    /// Amount of each period's allocation.
     pub amount: String,
-    /// Per cent of what is free at the end of a period that go over into the next, 0 to 100.
+    /// Percent of the free amount at the end of a period that is carried over into the next, 0 to 100.
     pub rollover_percent: i64,
     /// The boundary that all others are counted from.
     pub start: String,
@@ -43,7 +43,7 @@ pub struct NewCycle {
     /// `month`, `quarter` or `year`.
     #[cfg_attr(feature = "openapi", schema(pattern = "^(month|quarter|year)$"))]
     pub every: String,
-    /// What each period gets, above zero.
+    /// Amount of each period's allocation, above zero.
     #[cfg_attr(feature = "openapi", schema(pattern = r"^-?[0-9]+(\.[0-9]+)?$"))]
     pub amount: String,
     /// 0 to 100; absent: 0.
@@ -62,14 +62,14 @@ pub struct NewCycle {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PatchCycle {
-    /// Switch on or off; what passes while it is off is left out.
+    /// Whether the cycle is active. Periods that begin while it is inactive are skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active: Option<bool>,
     /// `month`, `quarter` or `year`, counted from the next boundary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(pattern = "^(month|quarter|year)$"))]
     pub every: Option<String>,
-    /// What each period gets.
+    /// Amount of each period's allocation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<String>,
     /// 0 to 100.
@@ -80,8 +80,8 @@ pub struct PatchCycle {
     pub note: Option<String>,
 }
 
-/// The answer of `POST /api/v1/cycles/{name}/run`: what a boundary did, or with `?dry_run=true`
-/// what the next one would do with the money as it is now.
+/// The answer of `POST /api/v1/cycles/{name}/run`: the result of a boundary. With `?dry_run=true`, the
+/// result of the next boundary with the present balances.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CycleRun {
@@ -93,9 +93,9 @@ pub struct CycleRun {
     pub start: String,
     /// Its end, exclusive.
     pub until: String,
-    /// What comes new.
+    /// New credits.
     pub amount: String,
-    /// What goes over from the period before.
+    /// Amount carried over from the previous period.
     pub rollover: String,
     /// The period's allocation.
     pub allocation: Option<i64>,

@@ -1,14 +1,14 @@
-//! Why something is as it is.
+//! Explanations of charges and other transactions.
 
 use serde::{Deserialize, Serialize};
 
 use super::{ChargeRow, JournalEntry, QuoteLine, Rate};
 
-/// The transactions of a job, or one transaction, each with how it came about.
+/// The transactions of a job, or one transaction, each with its explanation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Explanation {
-    /// The scheduler's object id, where it is about a job.
+    /// The scheduler's object id, for a job.
     pub job: Option<String>,
     /// Its machine.
     pub machine: Option<String>,
@@ -18,7 +18,7 @@ pub struct Explanation {
     pub items: Vec<Explained>,
     /// Always `null`.
     pub next: Option<String>,
-    /// False where the job has more transactions than are told.
+    /// False if the job has more transactions than the answer contains.
     pub complete: bool,
     /// The unit of amounts.
     pub unit: String,
@@ -28,7 +28,7 @@ pub struct Explanation {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RefusedReserve {
-    /// When it was refused last.
+    /// Time of the last refusal.
     pub at: String,
     /// How often the bank refused a reserve of this job id.
     pub tries: i64,
@@ -48,60 +48,61 @@ pub struct RefusedReserve {
     pub user: String,
 }
 
-/// A transaction and how it came about.
+/// A transaction with its explanation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Explained {
     /// Its number.
     pub transaction: i64,
-    /// When it counts.
+    /// Effective time.
     pub at_effective: String,
-    /// When it was written.
+    /// Recording time.
     pub at_recorded: String,
-    /// What was asked for.
+    /// The requested operation.
     pub op: String,
-    /// Who.
+    /// The user or program that requested it.
     pub actor: String,
-    /// Note, or why the system acted.
+    /// Note, or the reason of an automatic operation.
     pub reason: Option<String>,
-    /// What it did, in sentences.
+    /// Its effects, in sentences.
     pub says: Vec<String>,
-    /// Its entries that are in view.
+    /// Its visible entries.
     pub entries: Vec<JournalEntry>,
-    /// Accounts that were looked at, in that order; only where it chose among them.
+    /// Accounts in the order of the search. Empty if the transaction selected no account.
     pub considered: Vec<Considered>,
     /// The charge that it made, with its arithmetic.
     pub charge: Option<ChargeRow>,
-    /// How the price of what it charges comes about, line by line.
+    /// The price calculation of the charge, line by line.
     pub price: Vec<QuoteLine>,
-    /// The rates that counted, as they were known then.
+    /// The rates that applied, as recorded at that time.
     pub rates: Vec<Rate>,
 }
 
-/// An account, or an allocation of it, that was looked at.
+/// An account, or one of its allocations, in the search.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Considered {
-    /// Its place in the order, from 1; of each lien anew where several were moved.
+    /// Position in the search, from 1. Each moved lien has a separate order.
     pub place: i64,
-    /// The lien that looked, where its money went and it holds elsewhere since; else `null`.
+    /// The moved lien that the search was for, else `null`.
     pub lien: Option<i64>,
     /// Account.
     pub account: String,
-    /// Allocation; none where the account was not entered.
+    /// Allocation, or `null` if the search skipped the whole account.
     pub allocation: Option<i64>,
-    /// Its priority, where its lists let the request spend.
+    /// Its priority, if its lists allow the request.
     pub priority: Option<i64>,
-    /// How far above the project it is, from 0.
+    /// Levels above the project, from 0.
     pub distance: Option<i64>,
-    /// What could be taken of it then.
+    /// Free amount at that time.
     pub free: String,
-    /// What was taken of it.
+    /// Amount taken from it.
     pub taken: String,
-    /// `lien`, `turn`, `fallback`, `debt`, `suspense`: it paid, or holds; `removed`: what lay on it
-    /// holds elsewhere since; `not_needed`, `no_money`, `came_after`, `too_little`, `blocked`, `indivisible`, `ends_before`, `no_window`, `list`, `not_named`, `untold`: it did not.
+    /// `lien`, `turn`, `fallback`, `debt`, `suspense`: it paid or holds. `removed`: its liens moved to
+    /// other accounts. `not_needed`, `no_money`, `came_after`, `too_little`, `blocked`, `indivisible`,
+    /// `ends_before`, `no_window`, `list`, `not_named`, `untold`: it did not pay.
     pub verdict: String,
-    /// The same in words.
+    /// Explanation of the verdict.
     pub why: String,
 }
 
@@ -113,7 +114,7 @@ pub struct ExplainQuery {
     /// Only the job of this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
-    /// `name` is the number of a transaction, also where a job has it.
+    /// `name` is a transaction number, even if a job has this id.
     #[serde(default)]
     pub transaction: bool,
 }

@@ -1,4 +1,4 @@
-//! What an import of usage found.
+//! Result of an import of usage.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub struct ImportSummary {
     pub jobs: u64,
     /// Distinct ids and starts among them.
     pub identities: u64,
-    /// Jobs that came again in place of an earlier one.
+    /// Jobs that replaced an earlier record.
     pub replaced: u64,
     /// Records not charged, by the reason.
     pub skipped: BTreeMap<String, u64>,
@@ -29,7 +29,7 @@ pub struct ImportSummary {
     pub totals_after_identity: BTreeMap<String, Quantity>,
     /// By user; none is `""`, here and below.
     pub by_user: BTreeMap<String, ImportTotals>,
-    /// By what selects the project.
+    /// Totals by the value that selects the project.
     pub by_account: BTreeMap<String, ImportTotals>,
     /// By group.
     pub by_group: BTreeMap<String, ImportTotals>,

@@ -10,9 +10,9 @@ pub struct JournalEntry {
     pub transaction: i64,
     /// Number of the entry in its transaction, from 1; 0 for a transaction without entries.
     pub entry: i64,
-    /// When it counts.
+    /// Effective time.
     pub at_effective: String,
-    /// When it was written; never decreases.
+    /// Recording time; never decreases.
     pub at_recorded: String,
     /// `deposit`, `lien`, `charge`, … (ledger.md 7).
     pub kind: String,
@@ -43,7 +43,7 @@ pub struct JournalEntry {
     pub machine: Option<String>,
     /// Change of the allocation's amount.
     pub amount: String,
-    /// Change of what is held on it.
+    /// Change of the held amount.
     pub held: String,
     /// Change of the account's active money.
     pub active: String,
@@ -68,14 +68,14 @@ pub struct JournalPage {
     pub items: Vec<JournalEntry>,
     /// Cursor of the next page; `null` on the last page.
     pub next: Option<String>,
-    /// The last transaction that was looked at, whether it is among the items or not: a reader who
-    /// follows the journal goes on behind it (`after`), also after a restart of either.
+    /// The last transaction that the search reached, even if it is not among the items. A reader that
+    /// follows the journal sends it as `after`, also after a restart of either program.
     #[serde(default)]
     pub upto: Option<String>,
 }
 
-/// Query of `GET /api/v1/journal`. Answer: [`JournalPage`], oldest first. After the last page `upto`
-/// goes back as `after`, which is how a reader follows the journal.
+/// Query of `GET /api/v1/journal`. Answer: [`JournalPage`], oldest first. To follow the journal, send the
+/// `upto` of the last page as `after`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -89,7 +89,7 @@ pub struct JournalQuery {
     /// User.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// Who wrote it.
+    /// The user or program that wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
     /// Machine.

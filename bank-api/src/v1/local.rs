@@ -1,5 +1,5 @@
-//! What `bank` says of files on the machine where it runs: documents in the scripts' spool, and what
-//! is amiss in a scheduler's configuration. No route answers with these.
+//! Output of `bank` about local files: documents in the spool of the scripts, and findings in a scheduler's
+//! configuration. No route answers with these.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,22 +13,22 @@ pub struct Waiting {
     pub event: Option<String>,
     /// The ids of its objects.
     pub objects: Vec<String>,
-    /// When the event happened, RFC 3339 UTC.
+    /// Time of the event, RFC 3339 UTC.
     pub time: Option<String>,
     /// The `Idempotency-Key` under which it is sent.
     pub key: Option<String>,
-    /// What the scripts' settings add to the request.
+    /// Query parameters that the settings of the scripts add to the request.
     pub query: Option<String>,
     /// Size of the document in bytes.
     pub bytes: u64,
-    /// Why it can never be accepted; `null` in the spool.
+    /// Reason of the permanent refusal; `null` in the spool.
     pub reason: Option<String>,
     /// The document itself, where one is shown; bytes that are not UTF-8 are replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document: Option<String>,
 }
 
-/// What came of sending everything that waits (`bank nami spool retry`).
+/// Result of sending all spooled documents (`bank nami spool retry`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Drained {
@@ -38,13 +38,14 @@ pub struct Drained {
     pub quarantined: usize,
     /// Documents that stay.
     pub left: usize,
-    /// Why they stay; `null` where none does, or where one run does not send so many.
+    /// Reason for the documents that remain; `null` if none remains, or if the limit of one run was
+    /// reached.
     pub why: Option<String>,
-    /// Whether the bank could not be asked, so that trying later helps.
+    /// Whether the bank was unreachable, so that a later retry may succeed.
     pub outage: bool,
 }
 
-/// What one document came to on the copy of a bank (`bankd replay`).
+/// Result of one document on the copy of a bank (`bankd replay`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Replayed {
@@ -52,11 +53,11 @@ pub struct Replayed {
     pub file: String,
     /// Its event, such as `charge`.
     pub event: String,
-    /// When it happened, RFC 3339 UTC.
+    /// Time of the event, RFC 3339 UTC.
     pub time: String,
     /// The script's exit code, before the site's map.
     pub exit: u8,
-    /// What became of each object.
+    /// Result for each object.
     pub objects: Vec<ReplayedObject>,
 }
 
@@ -68,17 +69,17 @@ pub struct ReplayedObject {
     pub object: Option<String>,
     /// The bank's answer line.
     pub answer: String,
-    /// What is still held for it.
+    /// Amount still held for it.
     pub lien: Option<String>,
-    /// What it was charged so far.
+    /// Charges so far.
     pub charged: Option<String>,
     /// `open` or `closed`.
     pub state: Option<String>,
     /// The account that pays.
     pub account: Option<String>,
-    /// What that holds.
+    /// Balance of the account.
     pub balance: Option<String>,
-    /// What of it is free.
+    /// Available amount of the account.
     pub available: Option<String>,
 }
 
@@ -86,15 +87,15 @@ pub struct ReplayedObject {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Finding {
-    /// Which rule, such as `no_failure_action`; stable.
+    /// The rule, such as `no_failure_action`; stable.
     pub code: String,
     /// The file as it was named; empty where the finding belongs to no line.
     pub file: String,
     /// The line, counted from 1; 0 where the finding belongs to no line.
     pub line: u64,
-    /// What is wrong, and what it does.
+    /// Description of the fault and its effect.
     pub what: String,
-    /// The line as it should be, or what to do.
+    /// The corrected line, or the action to take.
     pub change: String,
 }
 
@@ -104,6 +105,6 @@ pub struct Finding {
 pub struct Findings {
     /// In the order of files and lines.
     pub findings: Vec<Finding>,
-    /// What is worth knowing and no fault, and what could not be checked.
+    /// Remarks that are not faults, and checks that were not possible.
     pub notes: Vec<String>,
 }

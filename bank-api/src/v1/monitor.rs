@@ -1,5 +1,5 @@
-//! Watching without enforcing: what strict would refuse as it happens, and what enforcement from a
-//! day on would have come to.
+//! Observation without enforcement: live refusals in mode strict, and a simulation of enforcement from a
+//! given day.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MonitorQuery {
-    /// Only what counts from this instant on; absent: the whole journal.
+    /// Only entries with this effective time or later; absent: the whole journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub since: Option<String>,
-    /// Only what counts before this instant.
+    /// Only entries with an earlier effective time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub until: Option<String>,
@@ -28,24 +28,24 @@ pub struct MonitorQuery {
     /// Only refusals of this code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// Only what comes after it: `next` of the page before.
+    /// Only entries after this cursor: `next` of the previous page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// Rows wanted, 1 to 1000; absent: 100.
+    /// Rows per page, 1 to 1000; absent: 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
 }
 
-/// What strict would have refused, in the order of the journal.
+/// Requests that mode strict would have refused, in journal order.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Monitor {
     /// The refusals.
     pub items: Vec<Watched>,
-    /// Where the next page, or the next look at a live journal, goes on.
+    /// Cursor of the next page, or of the next request to a live journal.
     pub next: String,
-    /// Whether there is more already.
+    /// Whether more entries are available now.
     pub more: bool,
     /// Unit label of the amounts.
     pub unit: String,
@@ -67,9 +67,9 @@ pub struct Watched {
     pub user: String,
     /// The refusal's code.
     pub code: String,
-    /// What was needed; `null` where money was not the reason.
+    /// Required amount; `null` if funds were not the reason.
     pub needed: Option<String>,
-    /// What was available.
+    /// Available amount.
     pub available: Option<String>,
     /// The source that reported the use; `null` where a scheduler asked.
     pub source: Option<String>,
@@ -77,13 +77,13 @@ pub struct Watched {
     pub transaction: i64,
 }
 
-/// What `bank monitor --json` prints: the newest refusals and the sums of all.
+/// Output of `bank monitor --json`: the newest refusals and the sums of all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Monitored {
     /// The refusals, the oldest first.
     pub items: Vec<Watched>,
-    /// Their sums by project, and those of refusals that are not told.
+    /// Sums by project, including refusals that the list omits.
     pub projects: Vec<MonitorSum>,
     /// False where older refusals were only counted.
     pub complete: bool,
@@ -99,11 +99,11 @@ pub struct MonitorSum {
     pub project: String,
     /// Refusals.
     pub refused: i64,
-    /// How many of them for want of money.
+    /// Number of refusals because of insufficient funds.
     pub short: i64,
-    /// What those needed, together.
+    /// Sum of the amounts that these required.
     pub needed: String,
-    /// How many users they were of.
+    /// Number of their users.
     pub users: i64,
     /// The time of the first.
     pub first: String,
@@ -116,7 +116,7 @@ pub struct MonitorSum {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct EnforcedQuery {
-    /// When enforcement would have begun.
+    /// Start of the simulated enforcement.
     pub from: String,
     /// Uses that began before this instant; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -137,12 +137,12 @@ pub struct EnforcedQuery {
     pub after: Option<String>,
 }
 
-/// What strict enforcement from an instant on would have come to: uses that would have been refused
-/// do not run and leave their money to the next.
+/// Result of simulated strict enforcement from an instant on. Refused uses do not run, so their funds
+/// remain for later uses.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Enforced {
-    /// When enforcement would have begun.
+    /// Start of the simulated enforcement.
     pub from: String,
     /// Uses that began before this instant took part.
     pub until: String,
@@ -167,13 +167,13 @@ pub struct EnforcedSum {
     pub project: String,
     /// Uses that would have run.
     pub jobs: i64,
-    /// What they cost.
+    /// Cost of these uses.
     pub cost: String,
     /// Uses that would have been refused.
     pub refused: i64,
-    /// What those cost without enforcement.
+    /// Cost of the refused uses without enforcement.
     pub refused_cost: String,
-    /// When the first of them began.
+    /// Start of the first refused use.
     pub first_refused: Option<String>,
 }
 
@@ -181,7 +181,7 @@ pub struct EnforcedSum {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EnforcedUse {
-    /// When it began.
+    /// Start of the use.
     pub at: String,
     /// Its id.
     pub job: String,
@@ -191,10 +191,10 @@ pub struct EnforcedUse {
     pub project: String,
     /// User as named.
     pub user: String,
-    /// What it cost.
+    /// Cost of the use.
     pub cost: String,
     /// The refusal's code.
     pub code: String,
-    /// What would have been available; `null` where money was not the reason.
+    /// Amount that would have been available; `null` if funds were not the reason.
     pub available: Option<String>,
 }

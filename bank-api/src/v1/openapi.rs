@@ -1,5 +1,5 @@
-//! Schemas that nothing derives: those of lists and of what was written, which are of something else,
-//! and of exact numbers, which write themselves.
+//! Schemas that cannot be derived: generic lists and written objects, and exact numbers with their own
+//! serialisation.
 
 use std::borrow::Cow;
 
@@ -89,7 +89,25 @@ pub fn written(of: Ref) -> RefOr<AnySchema> {
 
 impl<T: ToSchema> PartialSchema for Written<T> {
     fn schema() -> RefOr<AnySchema> {
-        written(place::<T>())
+        let transaction = or_null(
+            Type::Integer,
+            "The journal transaction; `null` on a dry run and where nothing changed.",
+        );
+        let dry_run = ObjectBuilder::new()
+            .schema_type(Type::Boolean)
+            .description(Some("True when the change was decided only."));
+        let warnings = ArrayBuilder::new()
+            .items(ObjectBuilder::new().schema_type(Type::String))
+            .description(Some("Warnings about an accepted change."));
+        let written = ObjectBuilder::new()
+            .property("transaction", transaction)
+            .property("dry_run", dry_run)
+            .property("warnings", warnings)
+            .required("transaction")
+            .required("dry_run")
+            .required("warnings");
+        let schema = AllOfBuilder::new().item(place::<T>()).item(written);
+        RefOr::T(Schema::AllOf(schema.build()))
     }
 }
 
@@ -103,7 +121,7 @@ impl<T: ToSchema> ToSchema for Written<T> {
     }
 }
 
-/// A value of one of two types, with a sentence that says what it is.
+/// A value of one of two types, with its description.
 fn either(other: Type, says: &str) -> RefOr<AnySchema> {
     let of = |kind: Type| ObjectBuilder::new().schema_type(kind).build();
     let schema = OneOfBuilder::new()
@@ -117,7 +135,7 @@ impl PartialSchema for Number {
     fn schema() -> RefOr<AnySchema> {
         either(
             Type::Number,
-            "An exact decimal: a string, or a number as it is written.",
+            "An exact decimal: a string, or a JSON number with its exact text.",
         )
     }
 }

@@ -1,11 +1,11 @@
-//! What whoever runs the bank reads: backups, the daemon's health, and limits.
+//! Data for the operator of the bank: backups, health of the daemon, and limits.
 
 use serde::{Deserialize, Serialize};
 
-/// What a backup holds: `manifest.json` in its folder.
+/// Content of a backup: `manifest.json` in its folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Backup {
-    /// Of this file: 1.
+    /// Format of this file: 1.
     pub format: u8,
     /// UUID of the bank.
     pub bank: String,
@@ -73,7 +73,7 @@ pub struct Limited {
     pub body: i64,
 }
 
-/// What `bankd doctor --json` prints.
+/// Output of `bankd doctor --json`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkup {
     /// The worst state of a check: `ok`, `warn` or `fail`.
@@ -85,12 +85,12 @@ pub struct Checkup {
 /// One line of a [`Checkup`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// What was looked at: `settings`, `keys`, `disk`, …
+    /// Name of the check: `settings`, `keys`, `disk`, …
     pub name: String,
     /// `ok`, `warn` or `fail`.
     pub state: String,
-    /// What was found.
+    /// Result of the check.
     pub found: String,
-    /// What is to be done; empty where nothing is.
+    /// The action to take; empty for none.
     pub todo: String,
 }

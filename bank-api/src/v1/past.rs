@@ -2,32 +2,32 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Query of what can be seen as it was: projects, members, users, machines, accounts; one allocation,
-/// one lien. Without `at` it is as it is now.
+/// Query of objects with a history: projects, members, users, machines, accounts; one allocation, one lien.
+/// Without `at`, the answer is the present state.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PastQuery {
-    /// As it was at this instant: RFC 3339, not after now.
+    /// State at this instant: RFC 3339, not after now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub at: Option<String>,
-    /// With `at`: as it was known then. Without it everything counts that took effect by then, whenever
-    /// it was recorded.
+    /// With `at`: use only data that was recorded by then. Without it, the answer contains everything that
+    /// took effect by `at`, even if it was recorded later.
     #[serde(default, skip_serializing_if = "is_no")]
     pub recorded: bool,
 }
 
-/// Query of lists of what can be seen as it was.
+/// Query of lists of objects with a history.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PastPageQuery {
-    /// As it was at this instant: RFC 3339, not after now.
+    /// State at this instant: RFC 3339, not after now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub at: Option<String>,
-    /// With `at`: as it was known then.
+    /// With `at`: use only data that was recorded by then.
     #[serde(default, skip_serializing_if = "is_no")]
     pub recorded: bool,
     /// Rows per page, 1 to 1000; default 1000.
@@ -39,7 +39,7 @@ pub struct PastPageQuery {
     pub after: Option<String>,
 }
 
-/// Whether a switch is off: what is off is not sent.
+/// Whether a switch is off. A switch that is off is not sent.
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde passes a reference"

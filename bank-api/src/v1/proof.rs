@@ -1,4 +1,4 @@
-//! What a verification found, and how far one is.
+//! Results and progress of verifications.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,11 +11,11 @@ pub struct Verification {
     /// `running`, `done`, `failed` (it could not be ended), `stopped` (the daemon was, before it was
     /// done), or `none` since the daemon started.
     pub state: String,
-    /// When it began; `null` for none.
+    /// Start time; `null` if none has run.
     pub started: Option<String>,
-    /// When it ended; `null` while it runs.
+    /// End time; `null` while it runs.
     pub ended: Option<String>,
-    /// What is being proven.
+    /// The check in progress.
     pub doing: String,
     /// Transactions read so far.
     pub transactions: i64,
@@ -23,25 +23,25 @@ pub struct Verification {
     pub of_transactions: i64,
     /// Checks done, of those that follow the journal.
     pub checks: i64,
-    /// How many those are.
+    /// Number of checks.
     pub of_checks: i64,
-    /// Whether everything is right; `null` until it is done.
+    /// Whether all checks passed; `null` while it runs.
     pub sound: Option<bool>,
     /// Entries read.
     pub entries: i64,
     /// Allocations compared.
     pub allocations: i64,
-    /// Rows whose seals were computed.
+    /// Number of rows with a recomputed seal.
     pub sealed: i64,
-    /// What is wrong.
+    /// Errors that were found.
     pub findings: Vec<ProofFinding>,
     /// Findings beyond those that are listed.
     pub more: i64,
-    /// What is right and still worth a look.
+    /// Remarks that are not errors.
     pub notes: Vec<String>,
-    /// What is to be done about the findings.
+    /// Actions to take on the errors.
     pub advice: Vec<String>,
-    /// Why it failed; `null` where it did not.
+    /// Error that stopped the verification; `null` for none.
     pub error: Option<String>,
 }
 
@@ -53,11 +53,11 @@ pub struct ProofFinding {
     pub table: String,
     /// The row by its key.
     pub row: String,
-    /// What is wrong.
+    /// Description of the error.
     pub text: String,
-    /// What should stand there, where that is known.
+    /// Expected value, if it can be determined.
     pub expected: Option<String>,
-    /// What stands there.
+    /// Stored value.
     pub found: Option<String>,
 }
 

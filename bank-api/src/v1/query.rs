@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct QueryQuery {
-    /// What is asked, such as `Account Query Balance<0 Show:=Name,Balance`; 4,096 bytes at most.
+    /// The query, such as `Account Query Balance<0 Show:=Name,Balance`; 4,096 bytes at most.
     pub text: String,
 }
 
@@ -43,9 +43,9 @@ pub struct QueryColumn {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(untagged)]
 pub enum QueryValue {
-    /// Of a flag.
+    /// Value of a flag.
     Flag(bool),
-    /// Of everything else.
+    /// Value of any other option.
     Text(String),
     /// There is none: `null`.
     None,

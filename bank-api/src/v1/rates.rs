@@ -45,10 +45,10 @@ pub struct RateQuery {
     /// Only the rates in force at the instant asked for, without those that begin later.
     #[serde(default, skip_serializing_if = "super::past::is_no")]
     pub in_force: bool,
-    /// As it was at this instant; absent: now.
+    /// State at this instant; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// With `at`: as it was known then.
+    /// With `at`: use only data that was recorded by then.
     #[serde(default, skip_serializing_if = "super::past::is_no")]
     pub recorded: bool,
     /// Rows per page, 1 to 1000; default 1000.
@@ -76,7 +76,7 @@ pub struct GivenQuote {
     pub user: Option<String>,
     /// On this machine; `null` on all.
     pub machine: Option<String>,
-    /// What it said.
+    /// The previous rate.
     pub amount: String,
     /// For which duration, in seconds.
     pub duration_s: i64,
@@ -109,8 +109,8 @@ pub struct GivenQuoteQuery {
     pub after: Option<String>,
 }
 
-/// `POST /api/v1/rates/test`: what usage costs, or what past usage would have cost. It writes
-/// nothing. Answer: `RateTested`.
+/// `POST /api/v1/rates/test`: the cost of usage, or of past usage with other rates. It writes nothing.
+/// Answer: `RateTested`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -133,7 +133,7 @@ pub struct RateTest {
     /// Duration in seconds; needed without a replay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wall_s: Option<i64>,
-    /// When the use begins; absent: now.
+    /// Start of the use; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
     /// Rates that are not set but proposed; each replaces a stored one about the same subject.
@@ -142,7 +142,7 @@ pub struct RateTest {
     /// Only the proposed rates count.
     #[serde(default)]
     pub only: bool,
-    /// Replay what was charged from here on.
+    /// Replay charges from this time on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// Replay so many days up to now, 1 to 3660, in place of `from` and `to`.
@@ -154,7 +154,7 @@ pub struct RateTest {
     pub to: Option<String>,
 }
 
-/// What a test of rates came to.
+/// Result of a test of rates.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RateTested {
@@ -166,7 +166,7 @@ pub struct RateTested {
     pub replay: Option<Replay>,
     /// Unit label of the amounts.
     pub unit: String,
-    /// What the caller should know.
+    /// Warnings about the test.
     #[serde(default)]
     pub warnings: Vec<String>,
 }
@@ -177,11 +177,11 @@ pub struct RateTested {
 pub struct TestedPrice {
     /// The amount.
     pub amount: String,
-    /// How it came about (ledger.md 3.1).
+    /// The calculation (ledger.md 3.1).
     pub itemisation: String,
 }
 
-/// What a span of the past would have cost.
+/// Cost of past usage with other rates.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Replay {
@@ -189,7 +189,7 @@ pub struct Replay {
     pub from: String,
     /// Its end, exclusive.
     pub to: String,
-    /// Who would pay more or less, by project and user.
+    /// Differences in cost by project and user.
     #[serde(default)]
     pub rows: Vec<ReplayRow>,
     /// All together that moved money; without project and user.
@@ -197,7 +197,7 @@ pub struct Replay {
     /// All together that moved the shadow totals only; absent where nothing did.
     #[serde(default)]
     pub shadow_total: Option<ReplayRow>,
-    /// Jobs left out: their price lies beyond exact arithmetic.
+    /// Jobs left out, because their price exceeds exact arithmetic.
     #[serde(default)]
     pub left_out: i64,
 }
@@ -215,10 +215,10 @@ pub struct ReplayRow {
     pub shadow: bool,
     /// Charges looked at.
     pub charges: i64,
-    /// What they came to.
+    /// Sum of the billed amounts.
     pub billed: String,
-    /// What they would have come to.
+    /// Sum of the amounts with the tested rates.
     pub proposed: String,
-    /// How much more that is; less is negative.
+    /// Difference of the two sums; negative for a lower cost.
     pub difference: String,
 }

@@ -45,7 +45,7 @@ pub struct RecordQuery {
     /// FILE: written where there is no user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blank_user: Option<String>,
-    /// UR 1.0: records for what changed after the close too.
+    /// UR 1.0: include records for changes after the close.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adjustments: Option<Truth>,
     /// The `next` of the page before.
@@ -88,7 +88,7 @@ pub struct RecordLine {
     pub record: i64,
     /// The line without its line feed; `null` where `escape` is `reject` and it has none.
     pub line: Option<String>,
-    /// The key whose value would have to be escaped.
+    /// The key with the value that would need escapes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rejected: Option<String>,
     /// It corrects a charge, and the format has no line for that.
@@ -108,11 +108,11 @@ pub struct SinkStatus {
     pub path: String,
     /// Records that it has not got yet.
     pub behind: i64,
-    /// Why they wait; `null` where nothing is wrong.
+    /// Error that keeps the lines pending; `null` for none.
     pub error: Option<String>,
-    /// How often it could not be written since the start.
+    /// Number of failed writes since the start.
     pub failures: i64,
-    /// Lines since the start whose rate of 0.01 is smaller in truth.
+    /// Lines since the start with a rate that was raised to 0.01.
     pub raised: i64,
     /// Records without a line since the start (`escape = "reject"`).
     pub rejected: i64,

@@ -9,21 +9,21 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct UsageQuery {
-    /// Start of the period, inclusive: a time, or a date such as `2026-10-01`, which begins as it does in
-    /// the zone; absent: the first usage there is.
+    /// Start of the period, inclusive: a time, or a date such as `2026-10-01`, which begins at midnight in
+    /// the zone. Absent: the first usage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// Its end, exclusive; absent: the end of the hour that is now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
-    /// What rows are of, with commas between: `project`, `account`, `user`, `machine`, `queue`, `qos`,
-    /// `pi`, `group`, `state`, `size` (of jobs, in processors), `wall` (time of jobs). Absent: one row.
+    /// Row keys, separated by commas: `project`, `account`, `user`, `machine`, `queue`, `qos`, `pi`,
+    /// `group`, `state`, `size` (processors of jobs), `wall` (wall time of jobs). Absent: one row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// `hour`, `day`, `week`, `month`, `quarter`, `half-year` or `year`: a row for each; absent: `all` in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<String>,
-    /// The zone whose days and months these are, such as `Europe/Berlin`; absent: `UTC`.
+    /// Time zone of days and months, such as `Europe/Berlin`; absent: `UTC`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tz: Option<String>,
     /// Only this project.
@@ -32,7 +32,7 @@ pub struct UsageQuery {
     /// With the projects below it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tree: bool,
-    /// Only what this account paid.
+    /// Only usage that this account paid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
     /// Only this user.
@@ -61,13 +61,13 @@ pub struct UsageQuery {
     /// Also how many users were active.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub users: bool,
-    /// Out of the records one by one, even where rollups know it: also says how long jobs waited.
+    /// Read single records, even if rollups contain the values. The answer then includes waiting times.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub records: bool,
 }
 
-/// Usage in a period, in rows. A job that ran across an edge counts on both sides with what it ran there,
-/// cut to whole microseconds so that parts add up to the whole; hours are rounded once, after adding.
+/// Usage in a period, in rows. A job across an edge counts on both sides with its part, cut to whole
+/// microseconds so that the parts add up. Hours are rounded once, after the sum.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UsageTable {
@@ -85,9 +85,9 @@ pub struct UsageTable {
     pub tz: String,
     /// The length of its buckets.
     pub every: String,
-    /// What rows are of.
+    /// Row keys.
     pub by: Vec<String>,
-    /// The unit of what was charged.
+    /// The unit of charges.
     pub unit: String,
     /// `rollups`, or `records` where each was looked at.
     pub from_what: String,
@@ -102,29 +102,29 @@ pub struct UsageTable {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UsageLine {
-    /// The value of each word of `by`; empty where records say none, `null` in the row of all others.
+    /// The value of each word of `by`; empty if records have none, `null` in the row of all others.
     pub keys: BTreeMap<String, Option<String>>,
     /// The bucket: `2026-10-01T13:00+02:00`, `2026-10-01`, `2026-W40`, `2026-10`, `2026Q4`, `2026H2`, `2026`;
     /// `null` where the period is one.
     pub bucket: Option<String>,
-    /// When the bucket begins in this period.
+    /// Start of the bucket in this period.
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub bucket_from: String,
-    /// When it ends, exclusive.
+    /// End of the bucket, exclusive.
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub bucket_until: String,
     /// True in the row of all that are not among the largest.
     pub others: bool,
-    /// What the user of `keys` is called, where the bank has and the caller sees one of that name.
+    /// Full name of the user of `keys`, if the user is registered and visible to the caller.
     pub common_name: Option<String>,
     /// Their e-mail address, likewise.
     pub email: Option<String>,
-    /// What was used.
+    /// Usage figures.
     #[serde(flatten)]
     pub figures: UsageFigures,
 }
 
-/// What was used. Hours are decimals with six places, rounded once.
+/// Usage figures. Hours are decimals with six places, rounded once.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UsageFigures {
@@ -148,12 +148,12 @@ pub struct UsageFigures {
     pub memory_mib_hours: String,
     /// Disk in MiB × wall time.
     pub disk_mib_hours: String,
-    /// Speed of processors in MHz × wall time, where collectors say it; `null` out of rollups.
+    /// Processor speed in MHz × wall time, if collectors report it; `null` from rollups.
     pub cpu_mhz_hours: Option<String>,
     /// Processors × wall time × the factor of the hardware when the job began.
     pub factored_hours: String,
-    /// `core_hours` in seconds, exactly, as every figure below whose name ends so: those of rows that have
-    /// no use in common add up to that of all of them, to the last digit.
+    /// `core_hours` in seconds, exactly, as every figure below with this suffix. The figures of disjoint
+    /// rows add up to the total, to the last digit.
     pub core_seconds: String,
     /// `gpu_hours` in seconds.
     pub gpu_seconds: String,
@@ -173,18 +173,18 @@ pub struct UsageFigures {
     pub factored_seconds: String,
     /// Real charges, less the money that went back later.
     pub charged: String,
-    /// Shadow charges in the modes `track` and `notional`, less those that were taken back.
+    /// Shadow charges in the modes `track` and `notional`, less reversed ones.
     #[serde(default)]
     pub shadow_charged: String,
-    /// Percent of what was charged in the bucket, in the period where rows are buckets alone; of processor
-    /// time where nothing was charged. Two places; `null` where there is neither.
+    /// Percent of the charges in the bucket, or in the period if each row is a bucket. Without charges,
+    /// percent of processor time. Two places; `null` without both.
     pub share: Option<String>,
     /// Users who used anything; `null` unless that was asked for.
     pub users: Option<u64>,
     /// Jobs that were submitted; `null` out of rollups.
     pub submitted: Option<String>,
-    /// Seconds that jobs waited which began, on average, with three places; `null` out of rollups and
-    /// where none says it.
+    /// Mean waiting time of started jobs in seconds, with three places; `null` from rollups and if not
+    /// reported.
     pub wait_mean_s: Option<String>,
     /// The average of (wait + wall) ÷ wall, with three places; likewise.
     pub expansion: Option<String>,

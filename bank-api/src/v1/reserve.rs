@@ -1,4 +1,4 @@
-//! What is reserved and charged by hand, and changes of liens.
+//! Manual reserves and charges, and changes of liens.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub struct NewReserve {
     /// Project that pays; absent: the user's default project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// User; absent: the caller, if the bank knows them.
+    /// User; absent: the caller, if registered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// Machine; absent: the only one.
@@ -53,10 +53,10 @@ pub struct NewReserve {
     /// Wall duration in seconds.
     #[serde(alias = "wall")]
     pub wall_s: i64,
-    /// When the use begins; absent: now. Allocations usable then are held.
+    /// Start of the use; absent: now. The lien uses allocations that are usable then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
-    /// When the lien expires; absent: start + wall duration + grace.
+    /// Expiry time of the lien; absent: start + wall duration + grace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<String>,
     /// TID of a quote.
@@ -114,20 +114,20 @@ pub struct NewCharge {
     /// Seconds used: since the last charge, or in all with `total`.
     #[serde(default, alias = "duration", skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<i64>,
-    /// Start of the charged window. With `end`: what was billed before is not billed again.
+    /// Start of the charged window. With `end`: usage that is already billed is not billed again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
-    /// When the use ended, exclusive; absent: now.
+    /// End of the use, exclusive; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<String>,
-    /// The figures are totals of the job: billed is what is new, and a total that falls is
-    /// refunded.
+    /// The figures are totals of the job. The difference to earlier charges is billed, or refunded if it is
+    /// negative.
     #[serde(default)]
     pub total: bool,
-    /// Bill this amount, whatever the rates say.
+    /// Bill this amount instead of a price from the rates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<String>,
-    /// Why this amount; one line, kept in the journal.
+    /// Reason for this amount; one line, kept in the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub itemisation: Option<String>,
     /// Leave the job open, and keep the rest of its lien.
@@ -146,11 +146,11 @@ pub struct NewCharge {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PatchLien {
-    /// When it expires now. An expired lien holds again what it held at its end.
+    /// New expiry time. An expired lien holds the amount again that it held at its end.
     pub end: String,
 }
 
-/// What a reserve did.
+/// Result of a reserve.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Held {
@@ -163,30 +163,30 @@ pub struct Held {
     pub kind: String,
     /// The lien; `null` where nothing had to be held, and on a dry run.
     pub lien: Option<i64>,
-    /// What is held: 0 in the modes `notional` and `track`.
+    /// Held amount: 0 in the modes `notional` and `track`.
     pub held: String,
     /// Unit label of the amount.
     pub unit: String,
-    /// The accounts that it lies on, the first to pay first.
+    /// The accounts of the lien, in payment order.
     #[serde(default)]
     pub accounts: Vec<String>,
     /// The account that was short, where a fallback account holds the lien.
     pub fallback_from: Option<String>,
     /// Planned start of the use.
     pub start: Option<String>,
-    /// When the lien expires, with its grace.
+    /// Expiry time of the lien, including its grace.
     pub end: Option<String>,
     /// The journal transaction; `null` on a dry run.
     pub transaction: Option<i64>,
     /// True when decided only.
     #[serde(default)]
     pub dry_run: bool,
-    /// What the caller should know although it was accepted.
+    /// Warnings about an accepted request.
     #[serde(default)]
     pub warnings: Vec<String>,
 }
 
-/// What a charge did.
+/// Result of a charge.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Charged {
@@ -197,15 +197,15 @@ pub struct Charged {
     /// `job` or `reservation`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What was billed; negative where a total fell and money went back.
+    /// Billed amount; negative for a refund after a lower total.
     pub amount: String,
     /// The seconds that it counts.
     pub seconds: i64,
-    /// What nothing covered.
+    /// Amount that no funds covered.
     pub debt: String,
     /// The part of the debt that is held by other liens.
     pub debt_against_liens: String,
-    /// What the fallback account covered.
+    /// Amount that the fallback account covered.
     pub by_fallback: String,
     /// `charged`, `unbilled` or `notional`.
     pub outcome: String,
@@ -215,14 +215,14 @@ pub struct Charged {
     pub balance: String,
     /// Unit label of the amounts.
     pub unit: String,
-    /// It came after the close.
+    /// Whether it arrived after the close.
     pub late: bool,
     /// The journal transaction; `null` on a dry run.
     pub transaction: Option<i64>,
     /// True when decided only.
     #[serde(default)]
     pub dry_run: bool,
-    /// What the caller should know although it was accepted.
+    /// Warnings about an accepted request.
     #[serde(default)]
     pub warnings: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! How many jobs ran and waited, as snapshots show it.
+//! Numbers of running and waiting jobs in snapshots.
 
 use std::collections::BTreeMap;
 
@@ -9,21 +9,21 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SampledQuery {
-    /// Start of the period, inclusive: a time, or a date such as `2026-10-01`, which begins as it does in
-    /// the zone; absent: the first snapshot there is.
+    /// Start of the period, inclusive: a time, or a date such as `2026-10-01`, which begins at midnight in
+    /// the zone. Absent: the first snapshot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// Its end, exclusive; absent: the end of the hour that is now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
-    /// What rows are of, with commas between: `project`, `user`, `machine`, `queue`, `pi`, `source` (the
-    /// collector that took the snapshots). Absent: one row.
+    /// Row keys, separated by commas: `project`, `user`, `machine`, `queue`, `pi`, `source` (the collector
+    /// of the snapshots). Absent: one row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// `hour`, `day`, `week`, `month`, `quarter`, `half-year` or `year`: a row for each; absent: `all` in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<String>,
-    /// The zone whose days and months these are, such as `Europe/Berlin`; absent: `UTC`.
+    /// Time zone of days and months, such as `Europe/Berlin`; absent: `UTC`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tz: Option<String>,
     /// Only this project.
@@ -43,8 +43,7 @@ pub struct SampledQuery {
     pub queue: Option<String>,
 }
 
-/// How many jobs ran and how many waited when collectors looked. Between two snapshots nothing is known: a
-/// bucket without one has no figure.
+/// Numbers of running and waiting jobs in snapshots. A bucket without a snapshot has no figures.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SampledTable {
@@ -62,14 +61,15 @@ pub struct SampledTable {
     pub tz: String,
     /// The length of its buckets.
     pub every: String,
-    /// What rows are of.
+    /// Row keys.
     pub by: Vec<String>,
     /// `snapshots`.
     pub from_what: String,
-    /// The collectors that ever saw something of what is asked for, by name.
+    /// The collectors with any data for the query, by name.
     pub sources: Vec<SampledSource>,
-    /// By bucket, and in it the largest mean of what ran first. Without words in `by` each bucket has its row;
-    /// else those who had something in it, and a bucket that nobody looked at has a row whose keys are `null`.
+    /// By bucket, then by mean of running jobs, largest first. Without words in `by`, each bucket has one
+    /// row. Otherwise only keys with jobs have rows, and a bucket without a snapshot has a row with `null`
+    /// keys.
     pub rows: Vec<SampledLine>,
     /// All of them together, over the whole period.
     pub total: SampledFigures,
@@ -81,20 +81,20 @@ pub struct SampledTable {
 pub struct SampledSource {
     /// Its name.
     pub source: String,
-    /// How many.
+    /// Number of snapshots.
     pub snapshots: u64,
-    /// When the first was taken; `null` where there is none.
+    /// Time of the first snapshot; `null` for none.
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub first: Option<String>,
-    /// When the last was taken.
+    /// Time of the last snapshot.
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub last: Option<String>,
     /// The longest time between two of them, in whole seconds, cut; `null` where there are not two.
     pub gap_s: Option<i64>,
-    /// When it began.
+    /// Start of the gap.
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub gap_from: Option<String>,
-    /// When it ended.
+    /// End of the gap.
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub gap_until: Option<String>,
 }
@@ -103,35 +103,34 @@ pub struct SampledSource {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SampledLine {
-    /// The value of each word of `by`; empty where the source says none, `null` where it is not shown and in
-    /// the row of a bucket without a snapshot.
+    /// The value of each word of `by`; empty if the source reports none, `null` if it is hidden and in the
+    /// row of a bucket without a snapshot.
     pub keys: BTreeMap<String, Option<String>>,
     /// The bucket: `2026-10-01T13:00+02:00`, `2026-10-01`, `2026-W40`, `2026-10`, `2026Q4`, `2026H2`, `2026`;
     /// `null` where the period is one.
     pub bucket: Option<String>,
-    /// When the bucket begins in this period.
+    /// Start of the bucket in this period.
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub bucket_from: String,
-    /// When it ends, exclusive.
+    /// End of the bucket, exclusive.
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub bucket_until: String,
-    /// What was seen.
+    /// Figures from the snapshots.
     #[serde(flatten)]
     pub figures: SampledFigures,
 }
 
-/// What was seen in snapshots. A mean has three places, rounded once, half away from zero; of several
-/// collectors it is the sum of theirs.
+/// Figures from snapshots. A mean has three places, rounded once, half away from zero. With several
+/// collectors it is the sum of their means.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SampledFigures {
-    /// How many snapshots it was seen in, or could have been: those of the collectors that saw anything of it
-    /// in this time.
+    /// Number of snapshots of all collectors that reported any of these jobs in this time.
     pub snapshots: u64,
     /// Jobs that ran, on average over the snapshots; `null` where there is none.
     pub running_sampled_mean: Option<String>,
-    /// Jobs that ran in the snapshot with the most; `null` where several collectors looked, each at moments of
-    /// its own.
+    /// Running jobs in the snapshot with the most; `null` with several collectors, whose snapshots have
+    /// different times.
     pub running_sampled_max: Option<u64>,
     /// Jobs that waited, on average; `null` likewise.
     pub queued_sampled_mean: Option<String>,

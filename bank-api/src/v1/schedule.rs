@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How a definition of the settings stands. `GET /api/v1/report/scheduled` answers a list of them.
+/// State of a scheduled report. `GET /api/v1/report/scheduled` answers a list of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ScheduledReport {
@@ -10,7 +10,7 @@ pub struct ScheduledReport {
     pub name: String,
     /// False where it is in the settings no more.
     pub active: bool,
-    /// What is made; `null` where it is in the settings no more, as the next five.
+    /// Kind of the report; `null` if the settings no longer contain it, as the next five.
     pub report: Option<String>,
     /// `daily`, `weekly`, `monthly`, `quarterly`, `semi-annually` or `annually`.
     pub every: Option<String>,
@@ -18,19 +18,19 @@ pub struct ScheduledReport {
     pub tz: Option<String>,
     /// `html`, `csv`, `json` or `text`.
     pub form: Option<String>,
-    /// The period whose turn it is next.
+    /// The next period.
     pub next_period: Option<String>,
-    /// When it is made.
+    /// Time of the next report.
     pub next_due: Option<String>,
-    /// Who gets it: names of `[[deliver]]`.
+    /// Recipients: names of `[[deliver]]`.
     pub deliver: Vec<String>,
-    /// What was made or asked for last, the newest first, ten at most.
+    /// The last created or requested reports, newest first, ten at most.
     pub runs: Vec<ReportRun>,
     /// Failures since it went well.
     pub failures: i64,
-    /// When it was tried last.
+    /// Time of the last attempt.
     pub tried_at: Option<String>,
-    /// Why that failed.
+    /// Error of the last attempt.
     pub error: Option<String>,
     /// Periods that were passed over after long downtimes, ever.
     pub passed_over: i64,
@@ -44,27 +44,27 @@ pub struct ScheduledReport {
 pub struct ReportRun {
     /// The name of its period, such as `2026-10`.
     pub period: String,
-    /// When that begins.
+    /// Start of the period.
     pub from: String,
-    /// When it ends, exclusive.
+    /// End of the period, exclusive.
     pub until: String,
-    /// `wanted`: somebody asked for it; `made`.
+    /// `wanted`: requested by a user; `made`: created.
     pub state: String,
-    /// Who asked; `null` for the timer.
+    /// The user who requested it; `null` for the timer.
     pub asked_by: Option<String>,
-    /// When it was made.
+    /// Creation time.
     pub made_at: Option<String>,
     /// The name of its file.
     pub file: Option<String>,
     /// Bytes of its text.
     pub size: i64,
-    /// A line about it, of what delivers nothing.
+    /// A line about a report without a delivery.
     pub says: Option<String>,
-    /// What became of it, one for each target.
+    /// Delivery state, one row for each target.
     pub deliveries: Vec<ReportDelivery>,
 }
 
-/// A report on its way to somebody.
+/// Delivery of a report to one target.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReportDelivery {
@@ -72,7 +72,7 @@ pub struct ReportDelivery {
     pub target: String,
     /// `waiting`, `sent` or `dead`: given up.
     pub state: String,
-    /// Why the last attempt failed.
+    /// Error of the last attempt.
     pub error: Option<String>,
 }
 
@@ -89,7 +89,7 @@ pub struct RunReport {
     pub again: bool,
 }
 
-/// How scheduled reports stand as a whole.
+/// State of the scheduler of reports.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ScheduleStatus {
@@ -113,11 +113,12 @@ pub struct FailingReport {
     pub error: String,
 }
 
-/// What a program or a webhook gets of a report. A receiver may get one twice, and knows it by `notice`.
+/// Payload of a report for a program or a webhook. A receiver may get a report twice and can identify it by
+/// `notice`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ToldReport {
-    /// Number of the notice; it stays the same for every attempt.
+    /// Number of the notification. It is the same in every attempt.
     pub notice: i64,
     /// The bank's UUID.
     pub bank: String,
@@ -133,11 +134,11 @@ pub struct MadeReport {
     pub name: String,
     /// The name of its period.
     pub period: String,
-    /// When that begins.
+    /// Start of the period.
     pub from: String,
-    /// When it ends, exclusive.
+    /// End of the period, exclusive.
     pub until: String,
-    /// When it was made.
+    /// Creation time.
     pub made_at: String,
     /// `html`, `csv`, `json` or `text`.
     pub form: String,

@@ -1,4 +1,4 @@
-//! Collectors as the bank knows them, and what of them was charged.
+//! Collectors, and the charges for their records.
 
 use std::collections::BTreeMap;
 
@@ -27,15 +27,15 @@ pub struct SourceQuery {
 pub struct Source {
     /// Its name, such as `slurm:colony`.
     pub name: String,
-    /// The format of what it sends; `null` where it sends records through the API.
+    /// The format of its data; `null` for records through the API.
     pub format: Option<String>,
     /// The machine of its records where they name none.
     pub machine: Option<String>,
     /// Machines that its records charge; on all others they are kept.
     pub charges: Vec<String>,
-    /// When it was heard first; `null` where nobody knows.
+    /// Time of the first contact; `null` if it was not recorded.
     pub first_contact: Option<String>,
-    /// When it was heard last.
+    /// Time of the last contact.
     pub last_contact: Option<String>,
     /// The latest end of a use that it reported.
     pub last_event: Option<String>,
@@ -55,7 +55,7 @@ pub struct Source {
     pub rejected: i64,
     /// Those of them that are in the quarantine now.
     pub quarantined: i64,
-    /// It was removed from the list, and has not been heard since.
+    /// Whether it was removed from the list and has made no contact since.
     pub removed: bool,
     /// The files that the daemon follows for it.
     pub follow: Vec<Followed>,
@@ -75,7 +75,7 @@ pub struct Followed {
     pub offset: i64,
     /// Bytes of it that are not.
     pub behind: i64,
-    /// Why nothing is taken.
+    /// Error that prevents intake.
     pub error: Option<String>,
     /// Looks that failed since the daemon started.
     pub failures: i64,
@@ -90,8 +90,9 @@ pub struct Followed {
 pub struct LeftOut {
     /// The file, by the name that it had.
     pub file: String,
-    /// `before_first_start`; `unsupported_compression`; `unreadable`: it is tried again; `emptied`: the
-    /// file was emptied in place without a copy; `gone`: it was removed before it was read to its end.
+    /// `before_first_start`; `unsupported_compression`; `unreadable`: the daemon retries; `emptied`: the
+    /// file was truncated in place without a copy; `gone`: the file was removed before the daemon read it
+    /// completely.
     pub reason: String,
     /// Bytes of it that were read.
     pub read: i64,
@@ -136,35 +137,35 @@ pub struct ReconcileQuery {
     /// Rows looked at, 1 to 10,000; absent: 1,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// Where the page before ended.
+    /// End of the previous page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
-/// What a machine was charged beside what others recorded. One page: the sums are those of its own
-/// rows, and the sums of all pages are those of the whole time.
+/// Charges on a machine compared with records of other sources. Each page has the sums of its rows. Add the
+/// pages for the sums of the whole period.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Reconciled {
     /// The machine.
     pub machine: String,
-    /// Who charges it: the collector, or `scheduler`.
+    /// The source of the charges: the collector, or `scheduler`.
     pub charged_by: String,
     /// Start of the time looked at.
     pub from: String,
     /// Its end, exclusive.
     pub until: String,
-    /// What was found.
+    /// Differences.
     pub items: Vec<ReconcileRow>,
     /// Sums by kind.
     pub totals: BTreeMap<String, ReconcileSum>,
-    /// Where the next page goes on.
+    /// Cursor of the next page.
     pub next: Option<String>,
     /// Unit label of the amounts.
     pub unit: String,
 }
 
-/// One use, as recorded and as charged. What a side does not say is `null`.
+/// One use, as recorded and as charged. A value that one side does not have is `null`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReconcileRow {
@@ -179,7 +180,7 @@ pub struct ReconcileRow {
     pub start: Option<String>,
     /// End.
     pub end: Option<String>,
-    /// What differs, such as `wall +3600 s`: what was recorded against what was charged.
+    /// Differences, such as `wall +3600 s`: recorded minus charged.
     pub differences: Vec<String>,
     /// Wall seconds of the record, an exact decimal.
     pub wall_s: Option<String>,
@@ -197,7 +198,7 @@ pub struct ReconcileRow {
     pub user: Option<String>,
     /// User that was charged.
     pub charged_user: Option<String>,
-    /// What was charged, real and shadow together.
+    /// Charges, real and shadow together.
     pub amount: Option<String>,
 }
 
@@ -211,6 +212,6 @@ pub struct ReconcileSum {
     pub processor_s: String,
     /// Processor-seconds charged.
     pub charged_processor_s: String,
-    /// What was charged.
+    /// Charges.
     pub amount: String,
 }

@@ -1,5 +1,4 @@
-//! Watching before enforcing, and the clock: what strict would have refused, and how the ledger's
-//! time stands.
+//! Observation before enforcement, and the clock of the ledger.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct WhatIfQuery {
-    /// How many days to look back, 1 to 3660; absent: 30.
+    /// Number of days to include, 1 to 3660; absent: 30.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 3660))]
     pub days: Option<u32>,
@@ -27,7 +26,7 @@ pub struct WhatIfQuery {
     pub after: Option<String>,
 }
 
-/// Which jobs strict enforcement would have refused, from the journal's `would_refuse` entries.
+/// Jobs that strict enforcement would have refused, from the journal's `would_refuse` entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WhatIf {
@@ -60,19 +59,19 @@ pub struct WouldRefuse {
     pub project: String,
     /// User as named.
     pub user: String,
-    /// When it would have been refused first.
+    /// Time of the first such refusal.
     pub at: String,
     /// The refusal's code, of the latest time.
     pub code: String,
-    /// What was needed then; `null` where money was not the reason.
+    /// Required amount at that time; `null` if funds were not the reason.
     pub needed: Option<String>,
-    /// What was available then.
+    /// Available amount at that time.
     pub available: Option<String>,
-    /// How often it would have been refused.
+    /// Number of such refusals.
     pub times: i64,
     /// Seconds that it was charged for since, up to now.
     pub used_s: i64,
-    /// What that use would have cost.
+    /// Cost of that use.
     pub used: String,
     /// The first journal transaction.
     pub transaction: i64,
@@ -86,22 +85,22 @@ pub struct WouldRefuseSum {
     pub project: String,
     /// Jobs that would have been refused.
     pub jobs: i64,
-    /// What they needed, together.
+    /// Sum of the required amounts.
     pub needed: String,
-    /// What they used all the same, together.
+    /// Sum of the cost of their use.
     pub used: String,
 }
 
-/// How the ledger's time stands, in [`super::Status`] and as the answer of `POST /api/v1/clock`.
+/// State of the ledger's clock, in [`super::Status`] and as the answer of `POST /api/v1/clock`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ClockStatus {
-    /// `ok`; `behind`: the clock stepped back and the ledger waits for it; `held`: it jumped ahead
-    /// unseen, and nothing is journalled for that time before an operator confirms it.
+    /// `ok`; `behind`: the system clock went back, and the ledger waits for it; `held`: the system clock
+    /// jumped ahead, and the journal waits for the confirmation of an operator.
     pub state: String,
     /// The ledger's present.
     pub ledger: String,
-    /// What the machine's clock shows.
+    /// Time of the system clock.
     pub clock: String,
     /// Steps back since the start.
     pub steps_back: i64,
@@ -135,7 +134,7 @@ pub struct StuckBoundary {
     pub kind: String,
     /// Its number.
     pub id: i64,
-    /// When it was due.
+    /// Due time.
     pub at: String,
     /// The refusal's code.
     pub code: String,
