@@ -1,7 +1,7 @@
-//! The records of AUDITOR's REST API as they stand on the wire (`auditor-api.md` 2).
+//! JSON shapes of records in AUDITOR's REST API (`auditor-api.md` 2).
 //!
-//! Shapes only: what a name may be, and what a time, is judged where a record is taken in. Fields
-//! that are not known are ignored at every level, a known one that comes twice is a fault.
+//! Shapes only: the code that accepts a record checks its names and times. Unknown fields are ignored at
+//! every level. A known field that occurs twice is an error.
 
 use std::collections::BTreeMap;
 
@@ -19,16 +19,16 @@ pub struct RecordAdd {
     /// Values by key; null and absent are the same.
     #[serde(default)]
     pub meta: Option<BTreeMap<String, Vec<String>>>,
-    /// What was used, in order; one name may come several times.
+    /// Used components, in order. A name may occur several times.
     pub components: Vec<Component>,
-    /// When it began, RFC 3339.
+    /// Start time, RFC 3339.
     pub start_time: String,
-    /// When it ended; null or absent while it goes on.
+    /// End time; null or absent while it runs.
     #[serde(default)]
     pub stop_time: Option<String>,
 }
 
-/// As much of a body as says whose it is, whatever else is wrong with it.
+/// The part of a body that names the record, even if the rest is invalid.
 #[derive(Debug, Deserialize)]
 pub struct Named {
     /// The record's name.
@@ -38,25 +38,25 @@ pub struct Named {
 /// A change as `PUT` brings it: only the end of a record changes.
 #[derive(Debug, Deserialize)]
 pub struct RecordUpdate {
-    /// Whose end it is.
+    /// The record to change.
     pub record_id: String,
     /// Judged, and otherwise ignored.
     #[serde(default)]
     pub meta: Option<BTreeMap<String, Vec<String>>>,
     /// Judged, and otherwise ignored.
     pub components: Vec<Component>,
-    /// When it ended.
+    /// End time.
     pub stop_time: String,
 }
 
-/// A part of what was used.
+/// A used component.
 #[derive(Debug, Deserialize)]
 pub struct Component {
     /// Its name, such as `Cores`.
     pub name: String,
-    /// How many, 0 or above.
+    /// Amount, 0 or above.
     pub amount: Count,
-    /// How much each of them counts.
+    /// Weights of the component.
     pub scores: Vec<Score>,
 }
 
@@ -69,32 +69,31 @@ pub struct Score {
     pub value: Box<RawValue>,
 }
 
-/// The unchanging part of a record as it is answered, without its closing brace: what ends and how
-/// long it took come behind it.
+/// The constant part of a record in an answer, without its closing brace. The end and the run time follow.
 #[derive(Debug, Serialize)]
 pub struct Head<'a> {
     /// Its name.
     pub record_id: &'a str,
     /// Values by key, or null.
     pub meta: Option<&'a BTreeMap<String, Vec<String>>>,
-    /// What was used.
+    /// Used components.
     pub components: Vec<HeadComponent<'a>>,
-    /// When it began, UTC.
+    /// Start time, UTC.
     pub start_time: &'a str,
 }
 
-/// A component as it is answered.
+/// A component in an answer.
 #[derive(Debug, Serialize)]
 pub struct HeadComponent<'a> {
     /// Its name.
     pub name: &'a str,
-    /// How many.
+    /// Amount.
     pub amount: Count,
     /// Its weights.
     pub scores: Vec<HeadScore<'a>>,
 }
 
-/// A weight as it is answered.
+/// A weight in an answer.
 #[derive(Debug, Serialize)]
 pub struct HeadScore<'a> {
     /// Its name.
@@ -103,12 +102,12 @@ pub struct HeadScore<'a> {
     pub value: &'a RawValue,
 }
 
-/// What a condition of a query looks at in a stored head.
+/// The part of a stored head that query conditions use.
 #[derive(Debug, Deserialize)]
 pub struct Looked {
     /// Values by key.
     pub meta: Option<BTreeMap<String, Vec<String>>>,
-    /// What was used.
+    /// Used components.
     pub components: Vec<LookedComponent>,
 }
 
@@ -117,21 +116,21 @@ pub struct Looked {
 pub struct LookedComponent {
     /// Its name.
     pub name: String,
-    /// How many.
+    /// Amount.
     pub amount: Count,
 }
 
-/// `{"error": …}`: how the routes for reading say no.
+/// `{"error": …}`: the error body of the read routes.
 #[derive(Debug, Serialize)]
 pub struct Trouble<'a> {
-    /// What is wrong.
+    /// Description of the error.
     pub error: &'a str,
 }
 
-/// `{"warning": …}`: a record that was there already, where the settings make nothing of it.
+/// `{"warning": …}`: the record exists, and the settings ignore repeats.
 #[derive(Debug, Serialize)]
 pub struct Warning<'a> {
-    /// What was left out.
+    /// The skipped record.
     pub warning: &'a str,
 }
 
@@ -169,8 +168,8 @@ pub fn text<T: Serialize>(shape: &T) -> String {
     serde_json::to_string(shape).unwrap_or_default()
 }
 
-/// A weight's number as it is kept: of double precision, and always with a point or an exponent
-/// (`3` → `3.0`). `None` for what is no number of 0 or above in its range.
+/// A weight as a stored number: double precision, always with a point or an exponent (`3` → `3.0`). `None`
+/// for a negative number, a number out of range, or another value.
 pub fn score_value(raw: &RawValue) -> Option<Box<RawValue>> {
     let written = raw.get();
     let is_number = written
@@ -179,8 +178,7 @@ pub fn score_value(raw: &RawValue) -> Option<Box<RawValue>> {
     if !is_number {
         return None;
     }
-    // The type is what the standard library's shortest text of a double makes of it; the value
-    // touches no amount of money.
+    // The standard library's shortest text of a double is part of the format. The value affects no amount.
     let number = serde_json::Number::from_f64(written.parse().ok()?)?.to_string();
     let number = if number == "-0.0" { "0.0" } else { &number };
     if number.starts_with('-') {

@@ -1,5 +1,5 @@
-//! The one table from refusal code to HTTP status, exit codes and Gold's code (decisions.md 17, 23
-//! and 24; `nami.md` 2.2; `ledger.md` 2.6 and 11), and the problem document of RFC 9457.
+//! The table from refusal code to HTTP status, exit codes and Gold's code (decisions.md 17, 23 and 24;
+//! `nami.md` 2.2; `ledger.md` 2.6 and 11), and the problem document of RFC 9457.
 //!
 //! Nothing else in the workspace may map a refusal to a number. A code once published keeps its
 //! meaning.
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::exit::{bank, nami};
 
-/// What one refusal code becomes at each edge.
+/// A refusal code with its number at each interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     /// The code: stable, snake case.
@@ -45,10 +45,10 @@ const fn entry(
 
 /// All refusals, sorted by code.
 ///
-/// Three that the documents leave open: `bad_event_time` is a matter of clocks, so scripts treat
-/// it like 401 and keep the document; headers that only a faulty client sends
-/// (`duplicate_header`, `idempotency_key_required`) are "anything else" and not the document's
-/// fault; a blocked account is short of funds to everybody.
+/// The documents do not define three cases. `bad_event_time` is a clock error, so scripts treat it like 401
+/// and keep the document. Headers that only a faulty client sends (`duplicate_header`,
+/// `idempotency_key_required`) are "anything else", because the document is not faulty. A blocked account
+/// counts as insufficient funds.
 #[rustfmt::skip]
 pub static TABLE: &[Row] = &[
     entry("account_blocked", 402, bank::FUNDS, nami::FUNDS, "782", "account blocked until a deposit"),
@@ -58,7 +58,7 @@ pub static TABLE: &[Row] = &[
     entry("ambiguous", 409, bank::REFUSED, nami::REFUSED, "740", "ambiguous name"),
     entry("amount_overflow", 422, bank::REFUSED, nami::DOCUMENT, "740", "amount out of range"),
     entry("amount_too_large", 422, bank::REFUSED, nami::DOCUMENT, "740", "amount too large"),
-    entry("approval_needed", 403, bank::REFUSED, nami::OTHER, "740", "somebody else has to approve"),
+    entry("approval_needed", 403, bank::REFUSED, nami::OTHER, "740", "approval required"),
     entry("bad_amount", 422, bank::REFUSED, nami::DOCUMENT, "740", "amount not allowed"),
     entry("bad_amount_syntax", 400, bank::USAGE, nami::DOCUMENT, "314", "not an amount"),
     entry("bad_document", 400, bank::USAGE, nami::DOCUMENT, "313", "unusable document"),
@@ -80,7 +80,7 @@ pub static TABLE: &[Row] = &[
     entry("has_refunds", 409, bank::REFUSED, nami::OTHER, "740", "has refunds"),
     entry("idempotency_key_required", 400, bank::USAGE, nami::OTHER, "242", "key required"),
     entry("implausible_duration", 422, bank::REFUSED, nami::REFUSED, "740", "more time than has passed"),
-    entry("import_gone", 404, bank::UNAVAILABLE, nami::OTHER, "740", "import no longer known"),
+    entry("import_gone", 404, bank::UNAVAILABLE, nami::OTHER, "740", "import expired"),
     entry("in_use", 409, bank::REFUSED, nami::OTHER, "740", "still in use"),
     entry("insufficient_funds", 402, bank::FUNDS, nami::FUNDS, "782", "insufficient funds"),
     entry("internal", 500, bank::INTERNAL, nami::INTERNAL, "720", "internal error"),
@@ -105,7 +105,7 @@ pub static TABLE: &[Row] = &[
     entry("nothing_to_refund", 409, bank::REFUSED, nami::OTHER, "740", "nothing to refund"),
     entry("nothing_unbilled", 409, bank::REFUSED, nami::OTHER, "740", "nothing unbilled"),
     entry("over_limit", 403, bank::REFUSED, nami::OTHER, "740", "above the limit"),
-    entry("overlap", 409, bank::REFUSED, nami::OTHER, "740", "overlaps what was billed"),
+    entry("overlap", 409, bank::REFUSED, nami::OTHER, "740", "overlaps billed usage"),
     entry("own_proposal", 403, bank::DENIED, nami::DENIED, "444", "your own proposal"),
     entry("period_closed", 409, bank::REFUSED, nami::OTHER, "740", "period closed"),
     entry("period_gap", 409, bank::REFUSED, nami::OTHER, "740", "would leave a gap"),
@@ -131,7 +131,7 @@ pub static TABLE: &[Row] = &[
     entry("window_in_past", 422, bank::REFUSED, nami::OTHER, "740", "window is over"),
 ];
 
-/// What a code without a row becomes: our own bug, so an internal error.
+/// The row for a code without one. Such a code is a bug, so an internal error.
 static INTERNAL: Row = entry(
     "internal",
     500,
@@ -154,7 +154,7 @@ pub fn row_or_internal(code: &str) -> &'static Row {
     row(code).unwrap_or(&INTERNAL)
 }
 
-/// Exit code of `bank` if a response has no known code: by its status (decisions.md 24).
+/// Exit code of `bank` for a response without a known code, by its status (decisions.md 24).
 pub fn bank_exit_of_status(status: u16) -> u8 {
     match status {
         200..=299 => bank::DONE,
@@ -169,8 +169,8 @@ pub fn bank_exit_of_status(status: u16) -> u8 {
     }
 }
 
-/// Exit code of the NAMI scripts where an answer has no line that we know: by its status
-/// (`nami.md` 2.2). A bare 403 is a matter of rights, for rules always come with a line.
+/// Exit code of the NAMI scripts for an answer without a valid line, by its status (`nami.md` 2.2). A bare
+/// 403 means missing rights, because a rule always sends a line.
 pub fn nami_exit_of_status(status: u16) -> u8 {
     match status {
         400 | 413 | 422 => nami::DOCUMENT,
@@ -183,8 +183,8 @@ pub fn nami_exit_of_status(status: u16) -> u8 {
     }
 }
 
-/// The problem document of RFC 9457 with additional members; media type
-/// `application/problem+json`. What is absent is left out.
+/// The problem document of RFC 9457 with additional members; media type `application/problem+json`. Absent
+/// members are omitted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Problem {
@@ -197,17 +197,17 @@ pub struct Problem {
     pub status: u16,
     /// The refusal code, a row of [`TABLE`].
     pub code: String,
-    /// What happened in this case, one sentence.
+    /// Description of this case, one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// What would help; names only what the caller may see.
+    /// A remedy. It contains only names that the caller may see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// The parameter of the query, or the member of the body (names with slashes between), that cannot be
     /// read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// The id under which the log knows the request.
+    /// The id of the request in the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
     /// Amount needed, exact decimal, where money is short.

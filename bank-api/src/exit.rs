@@ -1,7 +1,7 @@
 //! Exit codes: those of `bank` (decisions.md 24) and those of the NAMI scripts (`nami.md` 2.2).
 //!
-//! All are below 126, so that none looks like a shell's or a signal's status. What refusal leads
-//! to which of them stands in the one table of [`crate::error`].
+//! All are below 126, to avoid the statuses of shells and signals. The table in [`crate::error`] maps
+//! refusals to exit codes.
 
 /// Exit codes of the command line `bank`.
 pub mod bank {
@@ -9,7 +9,7 @@ pub mod bank {
     pub const DONE: u8 = 0;
     /// Refused by a rule; also a strict import with bad lines.
     pub const REFUSED: u8 = 1;
-    /// Usage: what was typed cannot be a command.
+    /// Usage error: the command line is invalid.
     pub const USAGE: u8 = 2;
     /// Insufficient funds.
     pub const FUNDS: u8 = 3;
@@ -19,7 +19,7 @@ pub mod bank {
     pub const UNAVAILABLE: u8 = 5;
     /// Not authenticated or not allowed.
     pub const DENIED: u8 = 6;
-    /// Conflict with what is there.
+    /// Conflict with the present state.
     pub const CONFLICT: u8 = 7;
     /// An internal error.
     pub const INTERNAL: u8 = 70;

@@ -7,7 +7,7 @@
 /// Longest key that Maui reads whole. It cuts longer ones.
 pub const LONGEST_KEY: usize = 63;
 
-/// Why a text cannot be a key of the protocol.
+/// Reasons for an invalid key of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unfit {
     /// More than [`LONGEST_KEY`] bytes.
@@ -15,7 +15,7 @@ pub enum Unfit {
     TooLong,
     /// A character that a scheduler changes when it reads it.
     #[error(
-        "it has a character that schedulers do not read as it is: printable ASCII is taken, but no blank, # \\ \" or ', and no = at the beginning"
+        "it contains a character that schedulers change when they read it: use printable ASCII without blank, # \\ \" or ', and no = at the beginning"
     )]
     Character,
 }
@@ -23,7 +23,7 @@ pub enum Unfit {
 /// Whether Maui and Moab read a text from their files as this key.
 ///
 /// # Errors
-/// [`Unfit`], which holds nothing of the text.
+/// [`Unfit`], which contains no part of the text.
 pub fn check_key(key: &[u8]) -> Result<(), Unfit> {
     if key.len() > LONGEST_KEY {
         return Err(Unfit::TooLong);

@@ -1,6 +1,5 @@
-//! What the programs of the allocation bank say to each other: JSON shapes, signed HTTP, refusal
-//! codes with their exits, texts of amounts and times, the answer lines of the NAMI routes, and the
-//! reading of usage records.
+//! Shared interface of the programs: JSON shapes, signed HTTP, refusal codes with their exits, texts of
+//! amounts and times, the answer lines of the NAMI routes, and the reader of usage records.
 //!
 //! It must never read a clock, open a file or a socket, or decide anything about money: it is the
 //! vocabulary that `bankd`, `bank` and `nami-scripts` share, and nothing else.

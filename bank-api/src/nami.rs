@@ -1,5 +1,5 @@
-//! The answer lines of the NAMI routes: what the daemon writes for each object of a document and
-//! the scripts read back.
+//! The answer lines of the NAMI routes. The daemon writes one for each object of a document, and the
+//! scripts read them.
 //!
 //! One line per object, LF-terminated, `text/plain; charset=utf-8`:
 //!
@@ -21,13 +21,13 @@ use crate::error::row_or_internal;
 use crate::exit::nami as exit;
 use crate::reason::bounded;
 
-/// Longest text of a line in bytes; what is longer is cut at a character's start.
+/// Longest text of a line in bytes. A longer text is cut at a character boundary.
 const MAX_TEXT: usize = 160;
 
 /// The answer to one object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
-    /// What a quote costs.
+    /// Cost of a quote.
     Cost {
         /// Plain decimal in credits: at most 6 places, no exponent, no separators (`nami.md` 2).
         cost: String,
@@ -40,7 +40,7 @@ pub enum Line {
     Ok(String),
     /// Done, with something that the script shows on standard error.
     Warning {
-        /// What kind of warning, for instance `unbilled`.
+        /// Kind of the warning, such as `unbilled`.
         code: String,
         /// For people.
         text: String,
@@ -164,8 +164,8 @@ impl Line {
         }
     }
 
-    /// The line whose status is that of the answer: the numerically greatest, of equals the first;
-    /// a warning counts more than a plain success.
+    /// The line that determines the status of the answer: the highest number, and the first of equal ones.
+    /// A warning takes precedence over a plain success.
     pub fn worst(lines: &[Self]) -> Option<&Self> {
         let rank = |line: &Self| (line.http_status(), matches!(line, Self::Warning { .. }));
         lines.iter().reduce(|worst, line| {
@@ -211,7 +211,7 @@ struct OneLine<'a>(&'a str);
 
 impl fmt::Display for OneLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Nearly every line is of such letters, and goes as a whole.
+        // Fast path: nearly every line consists of these characters only.
         let is_plain = |byte: u8| (b' '..=b'~').contains(&byte);
         if self.0.len() <= MAX_TEXT && self.0.bytes().all(is_plain) {
             return f.write_str(self.0);

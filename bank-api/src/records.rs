@@ -1,8 +1,8 @@
 //! Usage records of other programs: FILE lines of Moab and Maui, and usage records 1.0
 //! (`usage-records.md` 1 and 4), with everything that is wrong with them.
 //!
-//! [`check`] goes through a file of either kind; [`mod@file`] reads one line, [`ur1`] one element. Nothing
-//! here opens a file or decides what a record costs.
+//! [`check`] reads a whole file of either kind, [`mod@file`] one line, [`ur1`] one element. This module
+//! opens no file and sets no price.
 
 mod check;
 pub mod file;
@@ -12,25 +12,25 @@ mod xml;
 
 pub use check::{Read, Summary, check};
 
-/// Something about a record that somebody should hear of.
+/// An error or a warning about a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The line of the file, from 1.
     pub line: u64,
-    /// Whether the record is not valid; a warning else.
+    /// True for an error, false for a warning.
     pub is_error: bool,
-    /// What is wrong, where in the record.
+    /// Description, with the position in the record.
     pub text: String,
 }
 
-/// What is found while a record is read.
+/// Findings while a record is read.
 #[derive(Debug)]
 struct Findings {
     line: u64,
     all: Vec<Finding>,
 }
 
-/// Findings of one record at most: one that is wrong all over need not say so for ever.
+/// Maximum number of findings of one record. Further ones are dropped.
 const FINDINGS_MAX: usize = 50;
 
 impl Findings {

@@ -1,17 +1,16 @@
 //! The JSON shapes of `/api/v1`, shared by the daemon and the command line.
 //!
-//! Start at the room of the noun: `registry` for projects, users and machines,
-//! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
-//! `statement` for statements and closed periods, `hold` for what is reserved and charged by hand,
-//! `past` for looking at what was, `journal` for journal rows, `query` for the query language,
-//! `explain` for why something is as it is, `cycle` for cycles, `report` for usage added up, `schedule` for reports that the daemon makes,
-//! `usage` for finished use and who ran on a fallback account, `import` for usage that others wrote
-//! down, `upload` for sending it and for what could not be read, `collect` for the queues of
-//! collectors, `records` for usage records and their files, `local` for what `bank` says of files on
-//! its own machine, `watch` for what-if and the clock, `source` for collectors and what of their
-//! records was charged, `attention` for what wants some, who is told and how long money lasts, `proof`
-//! for verifications, `operations` for backups and what `bankd doctor` finds, `mapping` for whom usage
-//! is for, `admin` for rates, keys and the state of the daemon, `access` for who may do what.
+//! Modules by noun: `registry` for projects, users and machines, `money` for accounts, allocations,
+//! deposits and balances, `work` for quotes, liens and jobs, `statement` for statements and closed periods,
+//! `hold` for manual reserves and charges, `past` for queries of earlier states, `journal` for journal
+//! rows, `query` for the query language, `explain` for explanations of transactions, `cycle` for cycles,
+//! `report` for usage reports, `schedule` for scheduled reports, `usage` for finished usage and the report
+//! of fallback accounts, `import` for imports of usage, `upload` for uploads and the quarantine, `collect`
+//! for the queues of collectors, `records` for usage records and their files, `local` for output of `bank`
+//! about local files, `watch` for what-if and the clock, `source` for collectors and their reconciliation,
+//! `attention` for alerts, notifications and forecasts, `proof` for verifications, `operations` for backups
+//! and `bankd doctor`, `mapping` for mappings of usage, `admin` for rates, keys and the state of the
+//! daemon, `access` for tokens, roles, limits and proposals.
 //!
 //! Conventions that hold for every shape:
 //! - An amount is a string of an exact decimal at the bank's precision (`"1000.000"`), never a

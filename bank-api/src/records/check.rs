@@ -1,5 +1,4 @@
-//! Goes through a file of records of either kind: hands every record on with what is wrong with it, and
-//! adds up.
+//! Reads a file of records of either kind: passes every record on with its findings, and computes totals.
 
 use std::io::{self, BufRead, Cursor, Read as _};
 
@@ -9,18 +8,18 @@ use super::{Finding, Findings, file, lexical, ur1};
 /// One record that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Read {
-    /// Of a FILE line.
+    /// A record of a FILE line.
     File(Box<file::Record>),
     /// A usage record 1.0.
     Ur1(Box<ur1::Record>),
 }
 
-/// What there was.
+/// Totals of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Usage records 1.0, and not FILE lines.
     pub is_ur1: bool,
-    /// Records that say what was used.
+    /// Records with usage.
     pub records: u64,
     /// Holds and their ends (Maui), lines of the scheduler's own, adjustments left out.
     pub others: u64,
@@ -36,7 +35,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Processor-seconds of all records that say so: processors × rate × duration, or × wall time.
+    /// Processor-seconds of all records that contain them: processors × rate × duration, or × wall time.
     pub fn processor_seconds(&self) -> String {
         lexical::text_of(self.work, 9)
     }
@@ -90,7 +89,7 @@ fn work(record: &ur1::Record) -> Option<i128> {
 /// `each` gets every record, if it could be read at all, with its findings.
 ///
 /// # Errors
-/// Of the source.
+/// Read errors of the source.
 pub fn check<R: BufRead>(
     mut source: R,
     mut each: impl FnMut(Option<&Read>, &[Finding]) -> io::Result<()>,
@@ -127,7 +126,7 @@ fn elements<R: BufRead>(source: R, each: Each<'_>) -> io::Result<Summary> {
             Ok(Some(root)) => root,
             Err(Broken { line, text }) => {
                 let mut findings = Findings::at(line);
-                findings.error(format!("{text}; what follows is not read"));
+                findings.error(format!("{text}; the rest is not read"));
                 summary.note(&findings.all);
                 each(None, &findings.all)?;
                 return Ok(summary);
@@ -163,7 +162,7 @@ fn lines<R: BufRead>(mut source: R, each: Each<'_>) -> io::Result<Summary> {
             break;
         }
         if !is_whole && buffer.len() <= file::LINE_MAX {
-            // It may be that somebody is writing it: it counts when it is complete.
+            // Another program may still write the line. It counts once it is complete.
             summary.is_torn = true;
             findings.warn("no line feed at the end: not complete, not counted");
             summary.note(&findings.all);

@@ -8,7 +8,7 @@ use super::{Findings, lexical, shown};
 /// Longest line, in bytes.
 pub const LINE_MAX: usize = 64 << 10;
 
-/// What a line is.
+/// Kind of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
     /// A record.
@@ -17,11 +17,11 @@ pub enum Line {
     Control(String),
     /// Nothing.
     Blank,
-    /// Nothing that can be read.
+    /// An unreadable line.
     Unreadable,
 }
 
-/// What a record says happened.
+/// The event of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verb {
     /// It was used.
@@ -32,10 +32,10 @@ pub enum Verb {
     Remove,
 }
 
-/// The values of a record, decoded; what Maui or Moab writes for nothing is `None`.
+/// The decoded values of a record. The placeholders of Maui and Moab for "none" are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Record {
-    /// What happened; none in a record that is being read only.
+    /// The event; `None` in a record that is only parsed.
     pub verb: Option<Verb>,
     /// `TYPE=res`.
     pub is_reservation: bool,
@@ -191,7 +191,7 @@ fn say(record: &mut Record, key: &str, name: &str, value: &str, findings: &mut F
     }
 }
 
-/// What the verb demands.
+/// Checks the fields that the verb requires.
 fn settle(record: &mut Record, verb: Verb, kind: Option<&str>, findings: &mut Findings) {
     match kind {
         Some("job") => {}
@@ -233,7 +233,7 @@ fn settle(record: &mut Record, verb: Verb, kind: Option<&str>, findings: &mut Fi
     }
 }
 
-/// `%XX` with upper-case digits becomes its byte (`usage-records.md` 4.3); anything else stays.
+/// Decodes `%XX` with upper-case digits to its byte (`usage-records.md` 4.3). Other text is unchanged.
 fn decoded(value: &str) -> Cow<'_, str> {
     if !value.contains('%') {
         return Cow::Borrowed(value);

@@ -2,7 +2,7 @@
 
 use crate::text::parse_rfc3339;
 
-/// A duration in microseconds, and whether it holds years or months, whose length is a convention:
+/// A duration in microseconds, and whether it contains years or months. These have a conventional length:
 /// 365 days, and 2,628,000 seconds.
 pub(super) fn duration(text: &str) -> Option<(i64, bool)> {
     let rest = text.strip_prefix('P')?;
@@ -71,7 +71,7 @@ pub(super) fn signed(text: &str, places: usize) -> Option<i128> {
     }
 }
 
-/// A time in microseconds since 1970, and whether it says its zone; without one it is UTC.
+/// A time in microseconds since 1970, and whether it has a zone. Without one it is UTC.
 pub(super) fn time(text: &str) -> Option<(i64, bool)> {
     let is_time = text.get(10..11) == Some("T");
     if let Some(at) = parse_rfc3339(text).filter(|_| is_time) {

@@ -1,5 +1,5 @@
-//! A usage record 1.0 (`usage-records.md` 1): what it carries, and every rule that it breaks, those
-//! that the published schema cannot say among them.
+//! A usage record 1.0 (`usage-records.md` 1): its content, and every violated rule, including rules that
+//! the published schema cannot express.
 
 use bank_core::domain::is_domain_name;
 
@@ -75,7 +75,7 @@ pub struct Record {
     pub resources: Vec<(String, String)>,
 }
 
-/// How often an element may be there, and where in the order.
+/// Allowed number and position of an element.
 struct Rule {
     name: &'static str,
     /// Elements of a lower place come before those of a higher one.
@@ -86,7 +86,7 @@ struct Rule {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Once {
-    /// By the schema, or by what it means.
+    /// By the schema, or by its meaning.
     Yes,
     /// Again with another metric, type or usage type only.
     ByKind,
@@ -203,7 +203,7 @@ pub(super) fn read(root: &Element, findings: &mut Findings) -> Option<Record> {
             continue;
         };
         if rule.place < place.0 {
-            findings.error(format!("{}: stands after {}", rule.name, place.1));
+            findings.error(format!("{}: must come before {}", rule.name, place.1));
         } else {
             place = (rule.place, rule.name);
         }
@@ -242,7 +242,7 @@ fn known(element: &Element) -> Option<&'static Rule> {
         .find(|rule| is_ours && rule.name == element.name)
 }
 
-/// What makes two elements of one name different.
+/// The attributes that distinguish two elements of one name.
 fn kind_of(element: &Element) -> String {
     let part = |name| attribute(element, name).unwrap_or_default();
     let metric = attribute(element, "metric").unwrap_or("total");
@@ -260,7 +260,7 @@ fn attributes(element: &Element, rule: &Rule, findings: &mut Findings) {
         if given.space == Space::None {
             findings.error(format!("{name}: needs the prefix of the namespace"));
         } else if !rule.attributes.contains(&given.name.as_str()) {
-            findings.error(format!("{name}: not known"));
+            findings.error(format!("{name}: unknown"));
             continue;
         }
         let value = given.value.trim();
@@ -442,7 +442,7 @@ fn deep(element: &Element, name: &str) -> Option<String> {
     own.or_else(|| element.children.iter().find_map(|child| deep(child, name)))
 }
 
-/// What the extension elements say more exactly (`usage-records.md` 1.6).
+/// Uses the more exact values of the extension elements (`usage-records.md` 1.6).
 fn prefer_exact(record: &mut Record) {
     let resource = |name: &str| {
         let found = record.resources.iter().find(|(what, _)| what == name);

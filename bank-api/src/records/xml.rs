@@ -1,5 +1,5 @@
-//! Elements of a file of usage records, one record after the other, whether they stand in a document
-//! or one on each line. Bounded in depth, number and bytes; no DOCTYPE, no entity but the predefined.
+//! Elements of a file of usage records, one record at a time, from a document or one per line. Depth,
+//! number and bytes are limited. A DOCTYPE is refused, and so is any entity that is not predefined.
 
 use std::io::{self, BufRead, Read};
 
@@ -10,7 +10,7 @@ use quick_xml::reader::NsReader;
 
 /// The namespace that is written.
 pub(super) const NAMESPACE: &str = "http://schema.ogf.org/urf/2003/09/urf";
-/// That of the draft of 2003, which some still write.
+/// The namespace of the draft of 2003, which some programs still write.
 pub(super) const DRAFT: &str = "http://www.gridforum.org/2003/ur-wg";
 
 /// Bytes of one tag or text at most.
@@ -20,14 +20,14 @@ const ELEMENTS_MAX: usize = 20_000;
 /// Elements in one another at most.
 const DEPTH_MAX: usize = 16;
 
-/// Whose vocabulary a name is of.
+/// The vocabulary of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Space {
     /// Usage records 1.0.
     Ours,
     /// Their draft.
     Draft,
-    /// None at all.
+    /// No namespace.
     None,
     /// Another one.
     Other,
@@ -52,7 +52,7 @@ pub(super) struct Element {
     pub(super) children: Vec<Element>,
 }
 
-/// Why a file cannot be read on.
+/// A fatal error in a file.
 #[derive(Debug)]
 pub(super) struct Broken {
     pub(super) line: u64,
@@ -66,7 +66,7 @@ pub(super) struct Elements<R: BufRead> {
     is_inside: bool,
 }
 
-/// What comes next.
+/// The next part of an element.
 enum Step {
     Open(Element),
     Text(String),
@@ -227,7 +227,7 @@ fn opened<R>(reader: &NsReader<R>, start: &BytesStart<'_>, line: u64) -> Result<
 }
 
 fn referred(reference: &BytesRef<'_>) -> Result<String, String> {
-    let unknown = || format!("entity &{}; is not known", &**reference);
+    let unknown = || format!("unknown entity &{};", &**reference);
     Ok(match &**reference {
         "lt" => "<".to_owned(),
         "gt" => ">".to_owned(),

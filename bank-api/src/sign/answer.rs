@@ -1,8 +1,8 @@
 //! Answers: signing them as the daemon, believing them as a client (`http-auth.md` 5).
 //!
-//! An answer is bound to its request: its signature covers the request's own `Signature`, so
-//! neither a foreign process on the port nor an old answer can pass for it. Headers other than the
-//! digest are not covered; a client must act on none of them except `Retry-After` as a hint.
+//! An answer is bound to its request: its signature covers the `Signature` of the request. A foreign
+//! process on the port or an old answer therefore fails the check. The signature covers no header except
+//! the digest. A client must not use other headers, except `Retry-After` as a hint.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -23,9 +23,8 @@ pub struct AnswerSignature {
     pub signature: String,
 }
 
-/// Signs an answer with the secret, key id and label of the request. `request_signature` is the
-/// request's `Signature` field as received, trimmed; `created` the authentication clock in
-/// seconds since 1970.
+/// Signs an answer with the secret, key id and label of the request. `request_signature` is the request's
+/// `Signature` field as received, trimmed. `created` is the authentication clock in seconds since 1970.
 pub fn sign_answer(
     key: &SigningKey,
     keyid: &str,
@@ -56,7 +55,7 @@ pub fn sign_answer(
     }
 }
 
-/// An answer as it arrived, beside what is known of the request.
+/// A received answer, with data of its request.
 #[derive(Debug, Clone)]
 pub struct ReceivedAnswer<'a, H> {
     /// The status received.
@@ -78,11 +77,11 @@ pub struct ReceivedAnswer<'a, H> {
 pub struct VerifiedAnswer {
     /// Seconds since 1970 at which the daemon signed.
     pub created: i64,
-    /// Whether that lies in the window; if not, warn: one of the two clocks is wrong.
+    /// Whether `created` is in the window. If not, warn: one of the two clocks is wrong.
     pub created_in_window: bool,
 }
 
-/// Why an answer is not believed; a client takes every one of them for "daemon unreachable".
+/// Reasons to reject an answer. A client treats all of them as "daemon unreachable".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AnswerError {
     /// No signature at all.
@@ -92,7 +91,7 @@ pub enum AnswerError {
     #[error("the answer's signature fields are not ours")]
     Malformed,
     /// Something that must be covered is not, or something covered cannot be resolved.
-    #[error("the answer's signature does not cover what it must")]
+    #[error("the answer's signature does not cover the required fields")]
     Component,
     /// The body is not the one that was signed.
     #[error("the answer's body does not match its digest")]

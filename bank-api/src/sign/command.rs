@@ -14,7 +14,7 @@ pub struct CommandHeaders<'a> {
     pub event_time_us: Option<i64>,
 }
 
-/// Faults that only a sender whose signature verified is told of; all of them are 400.
+/// Faults that are reported only to a sender with a verified signature. All are 400.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
     /// A header that may occur once occurs twice; its name.
@@ -23,7 +23,7 @@ pub enum Condition {
     IdempotencyKeyRequired,
     /// An `Idempotency-Key` that is empty, longer than 255, holds `#` or something not visible.
     BadIdempotencyKey,
-    /// `Bank-Event-Time` is no RFC 3339 time in UTC, or lies ahead by more than the window.
+    /// `Bank-Event-Time` is no RFC 3339 time in UTC, or is later than the window allows.
     BadEventTime,
 }
 
@@ -56,8 +56,8 @@ impl Condition {
     }
 }
 
-/// The headers of a command where no signature is demanded: on the Unix socket, whose kernel names
-/// the sender. The same rules as for signed requests.
+/// The headers of an unsigned command on the Unix socket, where the kernel identifies the sender. The rules
+/// are those of signed requests.
 pub fn command_headers<'a>(
     headers: impl Iterator<Item = (&'a str, &'a [u8])>,
     mutating: bool,
@@ -83,7 +83,7 @@ impl<'a> Once<'a> {
     }
 }
 
-/// The headers with a meaning of their own, found in one pass.
+/// The headers with a special meaning, found in one pass.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Fields<'a> {
     pub(super) input: Once<'a>,
@@ -97,7 +97,7 @@ impl<'a> Fields<'a> {
     pub(super) fn collect(headers: impl Iterator<Item = (&'a str, &'a [u8])>) -> Self {
         let mut fields = Self::default();
         for (name, value) in headers {
-            // The lengths tell nearly all others apart before any text is compared.
+            // The length excludes nearly all other headers before any text comparison.
             let slot = match name.len() {
                 9 if name.eq_ignore_ascii_case("signature") => &mut fields.signature,
                 14 if name.eq_ignore_ascii_case("content-digest") => &mut fields.digest,

@@ -15,8 +15,8 @@ pub fn content_digest(body: &[u8]) -> String {
     text
 }
 
-/// Whether the field holds a `sha-256` that matches the body (`http-auth.md` 1). A repeated
-/// `sha-256` counts as its last, as dictionaries of structured fields do.
+/// Whether the field contains a `sha-256` that matches the body (`http-auth.md` 1). Of repeated `sha-256`
+/// entries the last one counts, as in dictionaries of structured fields.
 pub(super) fn matches(field: &[u8], body: &[u8]) -> bool {
     let Ok(Some(expected)) = sha256_of(field) else {
         return false;

@@ -23,7 +23,7 @@ pub(super) struct Cursor<'a> {
 pub(super) struct Component<'a> {
     /// The name between the quotes.
     pub(super) name: &'a str,
-    /// What follows the name.
+    /// The parameter after the name.
     pub(super) parameter: ComponentParameter,
 }
 
@@ -58,7 +58,7 @@ enum Item<'a> {
     Integer(i64),
     /// A string without escapes.
     Text(&'a str),
-    /// Something well formed whose value is not used.
+    /// A well-formed value that is not used.
     Other,
 }
 
@@ -116,7 +116,7 @@ impl<'a> Cursor<'a> {
         std::str::from_utf8(key).map_err(|_| Malformed)
     }
 
-    /// `:base64:`; returns what is between the colons, not decoded.
+    /// `:base64:`; returns the text between the colons, not decoded.
     pub(super) fn byte_sequence(&mut self) -> Result<&'a str, Malformed> {
         self.expect(b':')?;
         let encoded = self.take_while(

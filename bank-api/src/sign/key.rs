@@ -1,8 +1,8 @@
 //! Secrets and the keyed state made from them (`http-auth.md` 4).
 //!
-//! A secret is wiped from memory when it is dropped and never printed: `Debug` shows nothing of
-//! it. It leaves this module only through [`Secret::bytes`] and [`Secret::to_text`], which the
-//! daemon needs to store a key and to show a new one once.
+//! A secret is wiped from memory when it is dropped. `Debug` never prints it. It leaves this module only
+//! through [`Secret::bytes`] and [`Secret::to_text`]. The daemon needs these to store a key and to show a
+//! new one once.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 
 /// Length of a block of SHA-256; a longer HMAC key is hashed first (RFC 2104).
 const BLOCK: usize = 64;
-/// What a fingerprint is the HMAC of (`http-auth.md` 4).
+/// The HMAC input of a fingerprint (`http-auth.md` 4).
 const FINGERPRINT_TEXT: &[u8] = b"bank key fingerprint";
 /// Longest secret accepted, in bytes.
 const MAX_SECRET: usize = 1024;
@@ -63,8 +63,8 @@ impl SigningKey {
         mac.verify_slice(signature).is_ok()
     }
 
-    /// The first 16 hex digits of HMAC-SHA256(secret, `bank key fingerprint`) in groups of four:
-    /// tells whether two sides hold the same secret, and nothing about it (`http-auth.md` 4).
+    /// The first 16 hex digits of HMAC-SHA256(secret, `bank key fingerprint`) in groups of four. Equal
+    /// secrets have equal fingerprints. A fingerprint does not reveal the secret (`http-auth.md` 4).
     pub fn fingerprint(&self) -> String {
         let mut text = String::with_capacity(19);
         for (index, byte) in self.mac(FINGERPRINT_TEXT).iter().take(8).enumerate() {
@@ -135,7 +135,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Why a written secret was not accepted. Never holds any of its text.
+/// Reasons to refuse a secret. They contain no part of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SecretError {
     /// Nothing was there.
@@ -144,7 +144,7 @@ pub enum SecretError {
     /// More than 1024 bytes.
     #[error("the secret is longer than 1024 bytes")]
     TooLong,
-    /// What follows `base64:` or `hex:` is not of that form.
+    /// The text after `base64:` or `hex:` has another form.
     #[error("the secret is not valid base64 or hex")]
     BadEncoding,
 }

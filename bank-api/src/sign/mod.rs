@@ -1,8 +1,8 @@
 //! Signed HTTP: the bank's profile of RFC 9421 and RFC 9530 (`http-auth.md`), in both directions.
 //!
-//! Pure: bytes in, bytes or a verdict out. The caller brings the key look-up and the
-//! authentication time. It must never remember anything (replays are the daemon's business), and
-//! never tell a caller more than "refused": the reasons are for the log.
+//! Pure: bytes in, bytes or a verdict out. The caller provides the key look-up and the authentication time.
+//! This module must keep no state (the daemon detects replays). It must report only "refused" to a caller:
+//! the reasons are for the log.
 //!
 //! | who | calls |
 //! |---|---|

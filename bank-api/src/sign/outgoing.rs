@@ -10,7 +10,7 @@ use super::request::split_target;
 pub struct OutgoingRequest<'a> {
     /// The method, in capitals.
     pub method: &'a str,
-    /// Path and query exactly as they will stand in the request line.
+    /// Path and query, exactly as in the request line.
     pub target: &'a str,
     /// The body; empty for none.
     pub body: &'a [u8],
@@ -31,8 +31,8 @@ pub struct RequestSignature {
     pub signature: String,
 }
 
-/// Signs a request under the label [`super::LABEL`]. `created` in seconds since 1970; the nonce
-/// has 8 to 128 characters and is new for every sending, a retry included.
+/// Signs a request under the label [`super::LABEL`]. `created` is in seconds since 1970. The nonce has 8 to
+/// 128 characters. Each attempt, including a retry, needs a new nonce.
 pub fn sign_request(
     key: &SigningKey,
     keyid: &str,

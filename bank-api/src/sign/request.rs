@@ -1,8 +1,8 @@
 //! Judging a request that arrives (`http-auth.md` 1).
 //!
-//! The judgement comes in this order, so that nobody without a secret learns anything or makes us
-//! work: form of the fields, coverage, HMAC, then time, digest, and last of all the headers of a
-//! command, whose faults are told only to a sender who is known.
+//! The order of checks: form of the fields, coverage, HMAC, time, digest, and the headers of a command. A
+//! sender without a secret therefore causes little work and learns nothing. Faults of command headers are
+//! reported only to a verified sender.
 
 use std::sync::OnceLock;
 
@@ -30,11 +30,11 @@ pub struct ReceivedRequest<'a, H> {
     pub headers: H,
     /// The whole body.
     pub body: &'a [u8],
-    /// Whether the command writes: then a nonce and an `Idempotency-Key` are demanded.
+    /// Whether the command writes. It then requires a nonce and an `Idempotency-Key`.
     pub mutating: bool,
 }
 
-/// What the caller's key look-up says of a key id.
+/// The result of the caller's look-up of a key id.
 #[derive(Debug, Clone)]
 pub enum KeyLookup<K> {
     /// A key in use.
@@ -45,10 +45,10 @@ pub enum KeyLookup<K> {
     Unknown,
 }
 
-/// A request whose signature holds.
+/// A request with a valid signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifiedRequest<'a> {
-    /// The label whose signature was verified; the answer is signed under it.
+    /// The label of the verified signature. The answer is signed under it.
     pub label: &'a str,
     /// The key that signed.
     pub keyid: &'a str,
@@ -63,7 +63,7 @@ pub struct VerifiedRequest<'a> {
     pub command: Result<CommandHeaders<'a>, Condition>,
 }
 
-/// Why a request is answered 401; for the log and the counters, never for the caller.
+/// Reasons for a 401 answer: for the log and the counters, never for the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[error("{}", self.reason())]
 pub enum Failure {
@@ -89,7 +89,7 @@ pub enum Failure {
     DisabledToken,
     /// The token's time is over.
     ExpiredToken,
-    /// A token came from where others could have read it.
+    /// A token arrived over an unencrypted connection.
     TokenInTheOpen,
 }
 
@@ -119,9 +119,9 @@ impl From<Malformed> for Failure {
     }
 }
 
-/// Judges a request. `now_s` is the authentication clock in seconds since 1970, `window_s` how far
-/// `created` may lie from it. `keys` is asked once per label at most, and only for ids of the
-/// right form; an unknown id costs as much as a known one.
+/// Verifies a request. `now_s` is the authentication clock in seconds since 1970. `window_s` is the allowed
+/// distance of `created`. `keys` is called at most once per label, and only for ids of the right form. An
+/// unknown id costs as much time as a known one.
 pub fn verify_request<'a, H, K>(
     request: &ReceivedRequest<'a, H>,
     now_s: i64,
@@ -179,7 +179,7 @@ where
     })
 }
 
-/// The first label whose key is known; if none is, the first label, as unknown.
+/// The first label with a known key, else the first label, as unknown.
 fn choose<'a, K>(
     field: &'a [u8],
     keys: &mut impl FnMut(&str) -> KeyLookup<K>,
@@ -224,8 +224,8 @@ fn covers(components: &[Component<'_>], name: &str) -> bool {
     components.iter().any(|component| component.name == name)
 }
 
-/// The second table of `http-auth.md` 1: what is there must be covered, so that nobody on the way
-/// can add to a request.
+/// The second table of `http-auth.md` 1: the signature must cover these fields if present, so that no
+/// intermediary can add them.
 fn demand_coverage<H>(
     request: &ReceivedRequest<'_, H>,
     fields: &Fields<'_>,
@@ -339,7 +339,7 @@ where
         .filter(|_| hosts.next().is_none())
 }
 
-/// All `Content-Digest` lines must hold; that there is more than one is told later.
+/// All `Content-Digest` lines must match. Duplicate lines are reported later.
 fn digest_holds<'a, H>(request: &ReceivedRequest<'a, H>) -> Result<(), Failure>
 where
     H: Iterator<Item = (&'a str, &'a [u8])> + Clone,
@@ -352,7 +352,7 @@ where
     if holds { Ok(()) } else { Err(Failure::Digest) }
 }
 
-/// What unknown key ids are verified against, so that timing tells nothing.
+/// The key for verification of unknown key ids, for constant timing.
 fn dummy_key() -> &'static SigningKey {
     static DUMMY: OnceLock<SigningKey> = OnceLock::new();
     DUMMY.get_or_init(|| SigningKey::from_bytes(b"no such key"))

@@ -301,8 +301,8 @@ proptest! {
         prop_assert_eq!(verified.nonce, Some(nonce.as_str()));
     }
 
-    /// Any byte of what is covered, changed in any way, is refused. Left out are the blanks in
-    /// `Signature`, which carry nothing.
+    /// A changed byte in any covered part causes a refusal. Blanks in `Signature` are excluded, because
+    /// they have no meaning.
     #[test]
     fn any_changed_byte_is_refused(place in 0_usize..6, at: prop::sample::Index, to in 33_u8..127) {
         let mut sample = Sample::vector();

@@ -1,4 +1,4 @@
-//! Answers: vectors 6.3 and 6.4 of `http-auth.md`, and what a client must not believe.
+//! Answers: vectors 6.3 and 6.4 of `http-auth.md`, and answers that a client must reject.
 
 use proptest::prelude::*;
 

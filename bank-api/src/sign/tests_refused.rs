@@ -1,4 +1,4 @@
-//! What must be refused (`http-auth.md` 6.5, as far as it needs no memory), with the log's word.
+//! Requests that must be refused (`http-auth.md` 6.5, those without state), with the word in the log.
 
 use super::tests::{DIGEST, INPUT, LIST, NOW, PARAMETERS, SIGNATURE, Sample};
 use super::*;
@@ -215,7 +215,7 @@ fn the_window_is_closed_on_both_sides() {
     }
 }
 
-/// Faults that are told, and only to a sender who is known.
+/// Faults that are reported only to a verified sender.
 #[test]
 fn conditions_count_once_the_signature_holds() {
     let mut joined = LIST;

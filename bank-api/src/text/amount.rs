@@ -3,7 +3,7 @@
 /// Most decimals that a bank may have (decisions.md 6).
 pub const MAX_PRECISION: u8 = 6;
 
-/// Why a text is no amount of this bank.
+/// Reasons for an invalid amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AmountError {
     /// No decimal number at all: a usage error on a command line.
@@ -12,7 +12,7 @@ pub enum AmountError {
     /// More decimals than the bank keeps.
     #[error("too many decimals")]
     TooManyDecimals,
-    /// Beyond what 64 bits of minor units hold.
+    /// Exceeds 64 bits of minor units.
     #[error("amount too large")]
     TooLarge,
 }
@@ -69,8 +69,8 @@ pub fn format_trimmed(minor: i64, precision: u8) -> String {
     format!("{sign}{whole}.{part}")
 }
 
-/// Minor units of a decimal such as `1000`, `-5` or `0.25`. Zeros beyond the precision are
-/// allowed, other digits there are not; no exponent, no plus sign, no separators.
+/// Minor units of a decimal such as `1000`, `-5` or `0.25`. Beyond the precision only zeros are allowed.
+/// Exponents, plus signs and separators are refused.
 pub fn parse_amount(text: &str, precision: u8) -> Result<i64, AmountError> {
     let places = usize::from(precision.min(MAX_PRECISION));
     let (negative, digits) = text

@@ -1,6 +1,6 @@
 //! Durations in whole seconds.
 
-/// `12:00:00` for 43200; hours grow beyond 24 (`96:00:00`), and a sign stands in front.
+/// `12:00:00` for 43200. Hours exceed 24 (`96:00:00`), and a sign precedes the text.
 pub fn format_clock(seconds: i64) -> String {
     let size = seconds.unsigned_abs();
     let sign = if seconds < 0 { "-" } else { "" };
@@ -12,9 +12,9 @@ pub fn format_clock(seconds: i64) -> String {
     )
 }
 
-/// Seconds of `[[[DD:]HH:]MM:]SS`, of a plain count, or of units as in `36h`, `30m`, `2d`, `90s`,
-/// `1w`. Every part is digits only; parts below the first may exceed their clock's range, as
-/// schedulers write them (`nami.md` 3.1). `None` for anything else and for what overflows.
+/// Seconds of `[[[DD:]HH:]MM:]SS`, of a plain count, or of units as in `36h`, `30m`, `2d`, `90s`, `1w`.
+/// Every part consists of digits. Parts after the first may exceed the range of a clock, as in schedulers'
+/// files (`nami.md` 3.1). `None` for other text and on overflow.
 pub fn parse_duration(text: &str) -> Option<i64> {
     if let Some(unit) = text.bytes().last().filter(u8::is_ascii_alphabetic) {
         let count = digits(text.get(..text.len() - 1)?)?;

@@ -17,8 +17,8 @@ pub enum Moment {
     Future,
 }
 
-/// RFC 3339 in UTC with `Z`, with no, three or six decimals as the time needs. What lies outside
-/// chrono's calendar is written `infinity` or `-infinity`.
+/// RFC 3339 in UTC with `Z`, with no, three or six decimals as needed. A time outside of chrono's calendar
+/// is `infinity` or `-infinity`.
 pub fn format_rfc3339(micros: i64) -> String {
     match DateTime::<Utc>::from_timestamp_micros(micros) {
         Some(time) => time.to_rfc3339_opts(SecondsFormat::AutoSi, true),
@@ -27,7 +27,7 @@ pub fn format_rfc3339(micros: i64) -> String {
     }
 }
 
-/// A time for people in whole seconds with its zone, `2026-11-20 21:41:05 UTC`; what is finer is cut.
+/// A readable time in whole seconds with its zone, `2026-11-20 21:41:05 UTC`. Fractions are cut.
 pub fn format_seconds(micros: i64) -> String {
     match DateTime::<Utc>::from_timestamp_micros(micros) {
         Some(time) => time.format("%Y-%m-%d %H:%M:%S UTC").to_string(),

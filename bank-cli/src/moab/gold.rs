@@ -123,7 +123,7 @@ fn key(secret: &Attribute<'_>, example: &str, report: &mut Report) {
         report.add(
             "key_characters",
             secret.at,
-            "the key has a character that schedulers do not read as it is: a blank, # \\ \" ', an = at \
+            "the key contains a character that schedulers change when they read it: a blank, # \\ \" ', an = at \
              the beginning, or one outside of ASCII",
             example,
         );

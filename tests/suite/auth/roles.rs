@@ -261,7 +261,7 @@ fn what_is_undone_needs_two_people_as_well() {
     refused(
         &bank.bank(&["undo", &charge]),
         1,
-        "somebody else has to approve",
+        "another person must approve",
     );
     bank.bank_ok(&["undo", &charge, "--propose"]);
     let list = json(&bank.bank_ok(&["proposal", "ls", "--json"]));
@@ -283,7 +283,7 @@ fn what_is_undone_needs_two_people_as_well() {
     refused(
         &bank.bank(&["undo", &undo]),
         1,
-        "somebody else has to approve",
+        "another person must approve",
     );
     bank.verify();
 }
@@ -308,7 +308,7 @@ fn two_people_move_a_large_amount() {
         "Q1",
     ];
     let ran = with(&bank, &one, &large);
-    refused(&ran, 1, "somebody else has to approve");
+    refused(&ran, 1, "another person must approve");
     assert!(ran.stderr.contains("--propose"), "{}", ran.stderr);
     refused(
         &with(&bank, &one, &["deposit", "chemistry", "0", "--limit", "11"]),
@@ -381,7 +381,7 @@ fn two_people_move_a_large_amount() {
         "--amount",
         "2000",
     ];
-    refused(&bank.bank(&cycle), 1, "somebody else has to approve");
+    refused(&bank.bank(&cycle), 1, "another person must approve");
     let said = bank.bank_ok(&[&cycle[..], &["--propose", "--json"]].concat());
     let id = json(&said)["id"].to_string();
     let admin = token(&bank, "second", &["--role", "admin"]);

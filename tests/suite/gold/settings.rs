@@ -24,7 +24,7 @@ fn keys_that_no_client_could_hold_are_refused_at_load() {
     let mut bank = Setup::new().toml(PEER).start();
     let long = "k".repeat(64);
     let longer = "longer than 63 characters, where Maui cuts it";
-    let letters = "it has a character that schedulers do not read as it is";
+    let letters = "it contains a character that schedulers change when they read it";
     let others = "others may read it (mode 0640); make it 0600";
     for (secret, mode, expected) in [
         (KEY, 0o600, None),
@@ -99,11 +99,11 @@ fn a_secret_that_the_protocol_cannot_take_is_refused_when_a_key_is_made() {
         ("k".repeat(64), "longer than 63 characters"),
         (
             "pass word".to_owned(),
-            "a character that schedulers do not read as it is",
+            "a character that schedulers change when they read it",
         ),
         (
             "pass#word".to_owned(),
-            "a character that schedulers do not read as it is",
+            "a character that schedulers change when they read it",
         ),
     ] {
         let file = private(&bank, "given.key", &secret);

@@ -1,6 +1,6 @@
 use super::*;
 
-/// What is said about a text, line by line, and the summary.
+/// The findings of a text, line by line, and the summary.
 fn checked(text: &str) -> (Vec<String>, Summary) {
     let mut said = Vec::new();
     let summary = check(text.as_bytes(), |_, findings| {
@@ -64,11 +64,11 @@ fn rules_of_usage_records() {
         ("", "Status: missing"),
         (
             "<Status>C</Status><Charge>1</Charge>",
-            "Charge: stands after Status",
+            "Charge: must come before Status",
         ),
         (
             "<Status>C</Status><WallDuration>PT1S</WallDuration><Memory>1</Memory>",
-            "Memory: stands after WallDuration",
+            "Memory: must come before WallDuration",
         ),
         (
             "<Status>C</Status><Memory>0</Memory>",
@@ -100,7 +100,7 @@ fn rules_of_usage_records() {
             "<Status description=\"x\">C</Status>",
             "Status@description: needs the prefix of the namespace",
         ),
-        ("<Status u:odd=\"x\">C</Status>", "Status@odd: not known"),
+        ("<Status u:odd=\"x\">C</Status>", "Status@odd: unknown"),
         (
             "<Status>C</Status><Memory u:storageUnit=\"TB\">1</Memory>",
             "Memory@storageUnit: \"TB\" is not valid",
@@ -153,11 +153,11 @@ fn what_is_no_record_is_said_with_its_line() {
         ),
         (
             format!("{good}<JobUsageRecord {SPACE}>"),
-            "2 error: cut off inside of a record; what follows is not read",
+            "2 error: cut off inside of a record; the rest is not read",
         ),
         (
             format!("<!DOCTYPE a [<!ENTITY b \"c\">]>\n{good}"),
-            "1 error: a DOCTYPE is not taken; what follows is not read",
+            "1 error: a DOCTYPE is not taken; the rest is not read",
         ),
     ] {
         let (said, _) = checked(&text);

@@ -19,7 +19,7 @@ pub(super) fn detail(refusal: &Refusal, bank: &Bank) -> Option<String> {
         Refusal::RefundExceedsCharge { left } => {
             format!("only {} {unit} are left to give back", amount(*left, bank))
         }
-        Refusal::NothingUnbilled => "nothing of it stands on #unbilled".to_owned(),
+        Refusal::NothingUnbilled => "#unbilled has no usage of this job".to_owned(),
         Refusal::HasRefunds { transactions } => {
             let all: Vec<String> = transactions.iter().map(i64::to_string).collect();
             format!("refunds hang on it: transactions {}", all.join(", "))
@@ -35,7 +35,9 @@ pub(super) fn detail(refusal: &Refusal, bank: &Bank) -> Option<String> {
             format!("allocation {allocation} would be left with {free} {unit} free")
         }
         Refusal::SharesOver100 { parent, sum } => {
-            format!("the shares of the accounts below {parent:?} would come to {sum} percent")
+            format!(
+                "the shares of the accounts below {parent:?} would add up to {sum} percent; the limit is 100"
+            )
         }
         Refusal::AllocationOverlap {
             account,
@@ -99,11 +101,11 @@ fn two_people(refusal: &Refusal, bank: &Bank) -> Option<String> {
             let (needed, threshold) = (amount(*needed, bank), amount(*threshold, bank));
             let kind = kind.replace('_', " ");
             format!(
-                "a {kind} of {needed} {unit} is above {threshold}: somebody else has to approve it"
+                "a {kind} of {needed} {unit} is above {threshold}: another person must approve it"
             )
         }
         Refusal::OwnProposal { proposal } => {
-            format!("proposal {proposal} is your own: somebody else has to approve it")
+            format!("proposal {proposal} is your own: another person must approve it")
         }
         Refusal::ProposalOver { proposal, state } => format!("proposal {proposal} is {state}"),
         _ => return None,
@@ -117,9 +119,9 @@ pub(super) fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::HasRefunds { .. } => "`bank undo` them first",
         Refusal::AlreadyReversed { .. } => "`bank undo` of that one does it again",
         Refusal::OverLimit { .. } => "`bank limit ls` shows the limits; they are kept by UTC days",
-        Refusal::ApprovalNeeded { .. } => "--propose writes it down for somebody else to approve",
+        Refusal::ApprovalNeeded { .. } => "--propose stores it for approval by another person",
         Refusal::OwnProposal { .. } => "`bank reject` takes it back",
-        Refusal::ProposalOver { .. } => "`bank proposal show` tells how it stands",
+        Refusal::ProposalOver { .. } => "`bank proposal show` shows its state",
         Refusal::WasRemoved { .. } => "`bank account undelete` brings it back",
         Refusal::Uncovered { .. } => "--allow-debt does it all the same",
         Refusal::NotSettable { .. } => {
