@@ -100,7 +100,7 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
         (Dimension::Machine, patch.machines),
     ];
     let overflow = lists::read_overflow(patch.overflow.as_deref()).map_err(|r| call.refused(&r))?;
-    // The lists that the request names, and no others: somebody else may be changing those.
+    // Only the lists in the request: another request may change the others at the same time.
     let lists = lists::given(given, patch.constraints);
     let command = Command::SetAccount(SetAccount {
         lists: lists.map_err(|r| call.refused(&r))?,
@@ -118,7 +118,7 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
 
 /// `DELETE /api/v1/accounts/{name}`, by name or number.
 pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
-    // One that is gone already is known to the ledger by its name only: a repeat is answered there.
+    // The ledger finds a removed account only by its name, and answers a repeat.
     let known = call.view.account(&name).map(|a| a.name.clone());
     let name = known.unwrap_or(name);
     let RemoveQuery { dry_run, force } = call.query()?;

@@ -107,7 +107,7 @@ pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
     Ok(done.into_response())
 }
 
-/// What a request wants to change that cannot be changed (ledger.md 2.10).
+/// The first field in the request that cannot be changed (ledger.md 2.10).
 fn fixed(patch: &PatchAllocation) -> Option<&'static str> {
     let asked = [
         ("amount", patch.amount.is_some()),

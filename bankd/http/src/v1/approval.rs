@@ -15,8 +15,8 @@ use super::call::{Call, Handled, new_state, rendered};
 use super::json;
 use crate::error::Failure;
 
-/// Submits a command that may need a second pair of eyes: as it is, or with `?propose=true` written
-/// down for somebody else to approve.
+/// Submits a command that may need two-person approval, either directly or, with `?propose=true`, as a
+/// proposal.
 pub(super) async fn write_or_propose(call: &Call, command: Command, render: Render) -> Handled {
     let ProposeQuery { dry_run, propose } = call.query()?;
     let done = if propose {
@@ -34,7 +34,7 @@ pub(super) async fn write_or_propose(call: &Call, command: Command, render: Rend
     Ok(done.into_response())
 }
 
-/// A request as it is written down with its proposal.
+/// The stored text of a proposed request.
 fn written_down(call: &Call) -> Result<String, Failure> {
     let body = serde_json::from_slice(call.body())
         .map_err(|error| Failure::new("bad_request", format!("body: {error}")))?;
@@ -70,7 +70,7 @@ pub(super) fn shaped(bank: &Bank, proposal: &Proposal, now: Option<Timestamp>) -
     }
 }
 
-/// What a proposal answers: it was written down, and nothing of it was done.
+/// The answer to a proposal: the operation is stored, but not executed.
 fn render_proposed(decided: &Decided<'_>) -> Answer {
     rendered(decided, 202, |outcome| match outcome {
         Outcome::Proposed(proposal) => {

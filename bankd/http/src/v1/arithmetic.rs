@@ -1,5 +1,5 @@
-//! The arithmetic of past charges (ledger.md 3.1), made again from what was priced and from the
-//! versions of the rates that counted: nothing of it is stored.
+//! The calculation of past charges (ledger.md 3.1), repeated from the priced usage and the versions of the
+//! rates. The result is not stored.
 
 use bank_api::v1::ChargeRow;
 use bank_core::directory::Directory;
@@ -7,7 +7,7 @@ use bank_core::price::{Named, Once, Priced, counted, itemise, price, priced_from
 use bankd_store::read::charges::Charge;
 use bankd_store::read::jobs::JobRow;
 
-/// Whose usage a job's charges are.
+/// The names in the usage of a job.
 pub(super) fn named(job: &JobRow) -> Named<'_> {
     Named {
         user: &job.user,
@@ -16,8 +16,8 @@ pub(super) fn named(job: &JobRow) -> Named<'_> {
     }
 }
 
-/// Adds to each charge, oldest first, what it was made of. Fees and per-use charges stand at the
-/// first charge, where they grew, and with each total.
+/// Adds the calculation to each charge, oldest first. Fees and per-use charges appear at the first charge,
+/// at each increase, and with each total.
 pub(super) fn add(directory: &Directory, job: &JobRow, charges: &[Charge], rows: &mut [ChargeRow]) {
     let machine = directory.machine_named(&job.machine).map(|m| m.id);
     let mut once_before = None;

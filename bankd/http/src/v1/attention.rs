@@ -1,5 +1,5 @@
-//! What wants attention, and the outbox of those who are told. Everybody sees what is of projects in
-//! view; the rest, the outbox and every change are for those who see or may do everything.
+//! Alerts and the outbox of notifications. Callers see the alerts of visible projects. Other alerts, the
+//! outbox and every change require an unlimited view or the matching right.
 
 use axum::response::IntoResponse;
 use bank_api::text::suggest;
@@ -71,7 +71,7 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
     ok(&deliver::shape(call.directory(), &row))
 }
 
-/// `POST /api/v1/attention/{id}/ack`: somebody has seen it. It stands until it clears.
+/// `POST /api/v1/attention/{id}/ack`: acknowledges an alert. It remains open until it clears.
 pub(super) async fn ack(Path(id): Path<String>, call: Call) -> Handled {
     let body: AckAttention = call.json()?;
     let command = Command::Attention(Asked::Ack(Ack {
@@ -134,7 +134,7 @@ pub(super) async fn retry(Path(id): Path<String>, call: Call) -> Handled {
     })
 }
 
-/// How attention stands, for the state of the daemon.
+/// The state of alerts, for the state of the daemon.
 pub(super) fn standing(
     call: &Call,
     (open, targets): (i64, Vec<TargetStanding>),
@@ -146,7 +146,8 @@ pub(super) fn standing(
         open,
         targets: targets
             .into_iter()
-            // One that is not in the settings any more is shown while it has something to say.
+            // A target that is no longer in the settings appears while it has pending or failed
+            // notifications.
             .filter(|target| target.active || target.waiting + target.dead > 0)
             .map(|target| TargetStatus {
                 name: target.name,
@@ -160,7 +161,7 @@ pub(super) fn standing(
     }
 }
 
-/// Whether an event is of something in view: one that is about somebody's work is of that work.
+/// Whether an event is visible. An event of a job is visible if the job is.
 fn sees(view: &View, row: &EventRow) -> bool {
     let of = &row.event.concern;
     if !of.user.is_empty() {

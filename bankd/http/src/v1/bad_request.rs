@@ -1,5 +1,5 @@
-//! What is wrong with a query or a body that no shape can be made of, in words of the bank's own: which
-//! parameter or member, and what is right. Never the words of a library.
+//! Errors of queries and bodies that have the wrong shape: the parameter or member, and the expected value.
+//! The text is the bank's, never a library's.
 
 use serde_json::error::{Category, Error};
 
@@ -10,7 +10,7 @@ const DEPTH_MAX: usize = 32;
 /// Names that a sentence lists.
 const NAMES_MAX: usize = 40;
 
-/// Of a query, by what was said while it was read: `PARAMETER: why`, or `why` alone.
+/// Error of a query, from the reader's text: `PARAMETER: why`, or `why` alone.
 pub(super) fn of_query(said: &str) -> Failure {
     let (field, why) = match said.split_once(": ") {
         Some((field, why)) if is_name(field) => (Some(field.to_owned()), why),
@@ -28,7 +28,7 @@ pub(super) fn of_query(said: &str) -> Failure {
     told("query", field, &what)
 }
 
-/// Of a body that should have been a JSON object.
+/// Error of a body that is no JSON object.
 pub(super) fn of_body(body: &[u8], media: Option<&str>, error: &Error) -> Failure {
     let said = error.to_string();
     let why = said.rsplit_once(" at line ").map_or(&*said, |(why, _)| why);
@@ -77,7 +77,7 @@ fn told(part: &str, field: Option<String>, what: &str) -> Failure {
     }
 }
 
-/// What is right, of a library's sentence on what is not.
+/// The expected value, from a library's error text.
 fn what(why: &str, kind: &str) -> String {
     if why.starts_with("unknown field") {
         let names: Vec<&str> = quoted(why).skip(1).take(NAMES_MAX).collect();
@@ -124,7 +124,7 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(is_part)
 }
 
-/// Where in the body an error was seen, in bytes.
+/// Position of an error in the body, in bytes.
 fn offset(body: &[u8], error: &Error) -> usize {
     let lines = body.split_inclusive(|byte| *byte == b'\n');
     let before = lines.take(error.line().saturating_sub(1));
@@ -140,8 +140,7 @@ enum Around {
     Item(usize),
 }
 
-/// The member that a place of a document belongs to: its name, behind those of what it lies in, with
-/// slashes between.
+/// The member at a position of a document: its name after the names of its parents, separated by slashes.
 fn place(body: &[u8], upto: usize) -> String {
     let mut around: Vec<Around> = Vec::new();
     let mut text: Option<String> = None;

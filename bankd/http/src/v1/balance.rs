@@ -26,7 +26,7 @@ pub(super) async fn list(call: Call) -> Handled {
     let then = historical::then(&call, query.at.as_deref(), query.recorded).await?;
     let view = historical::view(then.as_ref(), &call);
     let places = match chosen(view, &query) {
-        // What came later and is named had nothing then.
+        // A named object that was created later had no funds at that time.
         Err(_) if then.is_some() => chosen(&call.view, &query)?,
         places => places?,
     };
@@ -35,7 +35,7 @@ pub(super) async fn list(call: Call) -> Handled {
     let ids = places.iter().map(|place| place.account.id).collect();
     let figures = account::figures_then(&call, ids, then.as_ref()).await?;
     let at = then.as_ref().map_or(now, |then| then.at);
-    // How fast it is spent is said of today only.
+    // The rate of charges is computed for the present only.
     let (burn, futures) = if query.burn && then.is_none() {
         let ids: Vec<AccountId> = places.iter().map(|place| place.account.id).collect();
         call.ask(move |connection| lasting(connection, &ids, now))
@@ -50,7 +50,7 @@ pub(super) async fn list(call: Call) -> Handled {
         let (id, bank) = (place.account.id, &call.directory().bank);
         row.burn_per_day = burn.per_day(id).map(|rate| json::sum(rate, bank));
         let future = futures.get(&id);
-        // What ends before it is spent is told as unused.
+        // An amount that expires before it is spent is reported as unused.
         let spent = future.filter(|future| future.is_spent);
         row.empty_at = spent.and_then(|f| f.empty_at).map(json::time);
         if let Some(end) = future.and_then(Forecast::first_unused) {
@@ -66,7 +66,7 @@ pub(super) async fn list(call: Call) -> Handled {
     })
 }
 
-/// How fast accounts are spent, and what becomes of those that are: as the report says it.
+/// Rates of charges of accounts and their forecasts, as in the report.
 fn lasting(
     connection: &Connection,
     accounts: &[AccountId],
@@ -179,7 +179,7 @@ fn row(place: &Place<'_>, figures: &Figures, directory: &Directory, now: Timesta
     let (allocated, capacity) = (figures.allocated(), figures.capacity());
     let used = figures.used_hundredths();
     let parent = place.project.and_then(|p| p.parent);
-    // The parent's name is told where its own row is above.
+    // The name of the parent appears only if the parent has a row above.
     let parent = parent.filter(|_| place.depth > 0);
     Balance {
         account_id: place.account.id.0,
@@ -268,7 +268,7 @@ mod tests {
         );
     }
 
-    /// Who was a member once, and is none today, sees nothing of then.
+    /// A former member sees none of the earlier state.
     #[test]
     fn the_past_shows_what_the_caller_may_see_today() {
         let today = directory();

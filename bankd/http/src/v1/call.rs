@@ -1,4 +1,4 @@
-//! A request of the JSON API: who asks, what for, and how a command becomes an answer.
+//! A request of the JSON API: its caller, its input, and the answer of its command.
 
 use std::error::Error as _;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ use crate::route::Granted;
 /// Largest body, in bytes; the layers in front refuse larger ones already.
 const BODY_MAX: usize = 1024 * 1024;
 
-/// What a handler answers.
+/// The result of a handler.
 pub(super) type Handled = Result<Response, Failure>;
 
 /// One request.
@@ -63,7 +63,7 @@ impl FromRequest<Arc<Services>> for Call {
             .cloned()
             .ok_or_else(nobody)?;
         let too_large = |_| Failure::new("too_large", "the body is larger than 1 MiB");
-        // A route that stands in no table has asked nobody for a right.
+        // A route outside of the table has no right to check, so nobody may use it.
         if parts.extensions.get::<Granted>().is_none() {
             return Err(Failure::new("not_allowed", "nobody may use this route"));
         }
@@ -122,7 +122,7 @@ impl Call {
         Ok(query)
     }
 
-    /// The body as it came.
+    /// The body, unchanged.
     pub(super) fn body(&self) -> &Bytes {
         &self.body
     }
@@ -139,7 +139,7 @@ impl Call {
             .map_err(|error| bad_request::of_body(&self.body, media, &error))
     }
 
-    /// Whether `?dry_run=true` was given.
+    /// Whether the request has `?dry_run=true`.
     pub(super) fn dry_run(&self) -> Result<bool, Failure> {
         let WriteQuery { dry_run } = self.query()?;
         Ok(dry_run)
@@ -177,7 +177,7 @@ impl Call {
             .await
     }
 
-    /// The same for a command about a signing key, with the fingerprint that the answer tells.
+    /// The same for a command about a signing key. The answer contains the fingerprint.
     pub(super) async fn write_key(
         &self,
         command: Command,
@@ -200,8 +200,8 @@ impl Call {
             .await
     }
 
-    /// Submits several commands, each with its place in the request and under a key of its own:
-    /// `KEY#1`, `KEY#2`, …
+    /// Submits several commands, each with its position in the request and a separate key: `KEY#1`,
+    /// `KEY#2`, …
     pub(super) async fn write_all(
         &self,
         commands: Vec<(usize, Command)>,
@@ -238,8 +238,8 @@ impl Call {
         Ok((answers, Beside { replayed, denied }))
     }
 
-    /// That a call that writes carries an idempotency key, where the change is such that a repeat
-    /// does no harm and no answer is kept.
+    /// Checks that a call that writes has an idempotency key. For changes whose repeats are harmless, no
+    /// answer is stored.
     pub(super) fn check_key(&self, dry_run: bool) -> Result<(), Failure> {
         self.key(true, dry_run).map(drop)
     }
@@ -281,8 +281,8 @@ impl Call {
         }
     }
 
-    /// For a request that cannot be made a command of: a repeat gets its answer all the same, since
-    /// what it names may have changed after the first.
+    /// For a request that cannot become a command. A repeat still gets its stored answer, because the named
+    /// objects may have changed since.
     pub(super) async fn answered_or(&self, failure: Failure) -> Handled {
         let dry_run = self.dry_run().unwrap_or_default();
         self.answered(dry_run).await?.ok_or(failure)
@@ -305,8 +305,7 @@ impl Call {
         }
     }
 
-    /// What a request that is no command of the ledger has kept beside its change, with its key; none for
-    /// a dry run.
+    /// Key and data that a request stores outside of the ledger with its change; `None` for a dry run.
     pub(super) fn kept(
         &self,
         body: &impl Serialize,
@@ -369,8 +368,8 @@ pub(super) fn rendered<T: Serialize>(
     }
 }
 
-/// A refusal; where a name is not there, with the nearest one that the caller may see. What is hidden
-/// from them is not there.
+/// A refusal. If a name does not exist, it contains the nearest name that the caller may see. Hidden
+/// objects count as missing.
 fn refused(decided: &Decided<'_>, refusal: &Refusal) -> Answer {
     if let Refusal::OutOfScope { kind, name } = refusal {
         let view = View::of_caller(decided);

@@ -1,4 +1,4 @@
-//! Charges by hand, and by programs that know windows or totals.
+//! Manual charges, and charges by programs that report windows or totals.
 
 use axum::response::IntoResponse;
 use bank_api::v1::{Charged, NewCharge};
@@ -55,7 +55,7 @@ fn read(mut new: NewCharge, call: &Call) -> Result<Charge, Refusal> {
     })
 }
 
-/// When the use ended, as far as the caller says it.
+/// End of the use, if the caller gives it.
 fn ended(
     start: Option<Timestamp>,
     end: Option<Timestamp>,

@@ -1,4 +1,4 @@
-//! The clock: how the ledger's time stands, and the operator's word that a jump was right.
+//! The clock: state of the ledger's time, and confirmation of a jump by the operator.
 
 use axum::response::{IntoResponse, Response};
 use bank_api::v1::{ClockStatus, ConfirmClock};
@@ -14,7 +14,7 @@ use super::json;
 /// `POST /api/v1/clock`
 pub(super) async fn confirm(call: Call) -> Handled {
     let body: ConfirmClock = call.json()?;
-    // What the machine shows now, not at the last look.
+    // Reads the system clock now instead of the last reading.
     call.services.writer.look().await?;
     let shown = call.services.writer.standing().clock;
     let command = Command::ConfirmClock(shown, body.note.unwrap_or_default());
@@ -24,7 +24,7 @@ pub(super) async fn confirm(call: Call) -> Handled {
     Ok(answer)
 }
 
-/// How the ledger's time stands.
+/// State of the ledger's clock.
 pub(super) fn shaped(standing: &Standing) -> ClockStatus {
     let state = match (standing.is_held, standing.is_behind) {
         (true, _) => "held",

@@ -1,5 +1,5 @@
-//! Closed periods of the books (decision note 0054). Everybody may know what is closed; closing and
-//! opening again is for administrators.
+//! Closed periods of the books (decision note 0054). Every caller may read them. Only administrators may
+//! close and reopen periods.
 
 use axum::response::IntoResponse;
 use bank_api::v1::{self, CloseQuery, List, NewClose, UndoClose};

@@ -1,12 +1,12 @@
-//! Which rows about access and intake the scope of a caller covers. An unlimited caller sees all; others
-//! see those that concern only projects, users and machines in view.
+//! Visibility of rows about access and intake. An unlimited caller sees all. Others see rows that concern
+//! only projects, users and machines in view.
 
 use bank_core::mapping::{Condition, Field, Mapping, Template};
 use bank_core::model::{Grant, Key, Limit, LimitOf};
 
 use super::view::View;
 
-/// Whether a key or token is limited to projects and machines in view. One without limits is of the
+/// Whether a key or token is limited to projects and machines in view. A key without limits applies to the
 /// whole bank.
 pub(super) fn key(view: &View, key: &Key) -> bool {
     let [projects, machines] = view.limits();
@@ -19,13 +19,13 @@ pub(super) fn key(view: &View, key: &Key) -> bool {
             && is_within(machines, &key.machines, |name| view.sees_machine(name)))
 }
 
-/// Whether names are all seen, where the caller is limited at all.
+/// Whether all names are visible, for a limited caller.
 fn is_within(is_limited: bool, names: &[String], sees: impl Fn(&String) -> bool) -> bool {
     !is_limited || (!names.is_empty() && names.iter().all(sees))
 }
 
-/// Whether a role that was granted is held over a project in view. One over the whole bank is shown to
-/// those who see the person.
+/// Whether a granted role applies to a project in view. A role for the whole bank is visible to callers who
+/// see its user.
 pub(super) fn grant(view: &View, grant: &Grant) -> bool {
     let directory = view.directory();
     match grant.project {
@@ -35,7 +35,7 @@ pub(super) fn grant(view: &View, grant: &Grant) -> bool {
     }
 }
 
-/// Whether a limit is of a role, which names nobody, or of somebody in view.
+/// Whether a limit applies to a role, or to a visible user.
 pub(super) fn limit(view: &View, limit: &Limit) -> bool {
     match &limit.of {
         LimitOf::Role(_) => true,
@@ -44,7 +44,7 @@ pub(super) fn limit(view: &View, limit: &Limit) -> bool {
     }
 }
 
-/// Whether a name is that of a key in view, or of the client of one.
+/// Whether a name is that of a visible key, or of its client.
 fn of_key(view: &View, name: &str) -> bool {
     let keys = view.directory().keys();
     let mut own = keys.filter(|k| k.id == name || k.client == name).peekable();
@@ -56,8 +56,8 @@ fn user(view: &View, name: &str) -> bool {
     known.is_some_and(|user| view.sees_user(user))
 }
 
-/// Whether project, user and machines of a mapping are in view. A template with placeholders can give any
-/// project, so its mapping is not.
+/// Whether project, user and machines of a mapping are in view. A template with placeholders can produce
+/// any project, so its mapping is hidden.
 pub(super) fn mapping(view: &View, mapping: &Mapping) -> bool {
     if view.is_unlimited() {
         return true;

@@ -1,4 +1,4 @@
-//! What strict enforcement from an instant on would have come to.
+//! Simulation of strict enforcement from an instant on.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -83,10 +83,10 @@ fn party(ctx: &Context<'_>, who: &Who) -> Party {
     Party::new(ctx, &who.whose(), &who.usage(), &who.group)
 }
 
-/// What became of the uses that are shown.
+/// Results of the listed uses.
 struct Tale {
     sums: BTreeMap<String, Sum>,
-    /// With what would have been available, where money was short.
+    /// With the amount that would have been available, for insufficient funds.
     items: Vec<(Use, EnforcedUse, Option<Amount>)>,
     /// The page is behind this use, which did not come yet.
     passed: Option<String>,

@@ -1,4 +1,4 @@
-//! How a price comes about, line by line with the running amount (ux.md 2.3, third sample).
+//! The calculation of a price, line by line with the running amount (ux.md 2.3, third sample).
 //!
 //! It explains and never decides: the amounts are those of `bank_core::price` over the rates up to
 //! each line.
@@ -58,7 +58,7 @@ fn step(kind: RateKind) -> u8 {
     }
 }
 
-/// What processors are counted in where one of them costs one for each unit of time.
+/// Label of the unit, if one processor costs one for each unit of time.
 pub(super) fn time_unit(rate: &Rate) -> Option<&'static str> {
     let plain = rate.kind == RateKind::Vbr && rate.value == ONE;
     if !(plain && rate.name.eq_ignore_ascii_case("Processors")) {

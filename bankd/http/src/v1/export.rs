@@ -1,5 +1,5 @@
-//! Exports: what was used, in the formats of other programs, page by page along a cursor that a later
-//! export goes on from; and formats that are made as a whole.
+//! Exports of usage in the formats of other programs: in pages, with a cursor for later exports, or as a
+//! whole.
 
 mod focus;
 mod pods;
@@ -24,9 +24,9 @@ use super::pages;
 use super::path::Path;
 use crate::error::Failure;
 
-/// Records that one page looks at, unless the query says otherwise.
+/// Default number of records per page.
 const DEFAULT_LIMIT: u32 = 500;
-/// Records of a page whose reasons are told.
+/// Maximum number of listed reasons per page.
 const SKIPPED_MAX: usize = 100;
 /// Jobs of one workload at most: it is sorted, and so made as a whole.
 const JOBS_MAX: usize = 100_000;
@@ -90,7 +90,7 @@ fn bad(call: &Call, field: &'static str, expected: &'static str) -> Failure {
     call.refused(&Refusal::BadValue { field, expected })
 }
 
-/// APEL files what a site used under its name.
+/// APEL stores usage under the name of the site.
 fn named_site(site: &Site) -> Result<(), Failure> {
     if site.name.is_empty() {
         return Err(unset("export.site"));
@@ -103,7 +103,7 @@ fn unset(setting: &str) -> Failure {
         .hint("the format demands it: set it in bankd.toml")
 }
 
-/// Which uses are wanted.
+/// Selection of uses.
 struct Wanted {
     from: Option<Timestamp>,
     to: Option<Timestamp>,
@@ -137,7 +137,7 @@ impl Wanted {
         self.is_at(when) && self.work.holds(project, user, &record.machine)
     }
 
-    /// Whether an end lies in the time that is wanted.
+    /// Whether an end is in the requested period.
     fn is_at(&self, when: i64) -> bool {
         self.from.is_none_or(|from| when >= from.0) && self.to.is_none_or(|to| when < to.0)
     }
@@ -291,8 +291,7 @@ fn read_cursor(text: &str, bank: &str) -> Result<Place, Refusal> {
     }
 }
 
-/// Looks at everything that ended in the time that is wanted, in a snapshot; `take` says whether it wants
-/// more.
+/// Reads everything that ended in the requested period, in a snapshot. `take` returns whether to continue.
 async fn all<T: Send + 'static>(
     call: &Call,
     wanted: Wanted,
@@ -315,7 +314,7 @@ async fn all<T: Send + 'static>(
     found.await
 }
 
-/// Messages of sums, or of counts, of whole months: APEL puts each in place of what it had of the month.
+/// Messages with sums or counts of whole months. APEL replaces its data of the month with each.
 async fn sums(call: &Call, wanted: Wanted, site: Site, is_summary: bool) -> Handled {
     named_site(&site)?;
     if site.benchmark.is_none() {
@@ -418,7 +417,7 @@ fn names_of(job: &swf::Job) -> [(Numbering, Option<&String>); 3] {
     ]
 }
 
-/// Which name has which number: who has this knows whose the jobs of a workload were.
+/// Numbers of names. They identify the users of an exported workload.
 async fn numbers(call: &Call) -> Handled {
     let known: HashMap<Numbered, i64> = call.ask(store::swf_numbers).await?;
     let mut rows: Vec<(Numbering, i64, String)> = known

@@ -1,4 +1,4 @@
-//! Reports about what comes: how long money lasts, what of it ends, who is below zero.
+//! Forecasts: time until funds run out, expiring funds, and accounts below zero.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -23,7 +23,7 @@ use crate::error::Failure;
 const DAYS: u32 = 30;
 const DAYS_MAX: u32 = 3660;
 
-/// An account with everything that is said of it.
+/// An account with its forecast.
 pub(super) struct Outlook {
     pub(super) id: AccountId,
     allocations: Vec<Allocation>,
@@ -118,7 +118,7 @@ where
     ok(&List { items, next })
 }
 
-/// The accounts in view, by name, with what becomes of them.
+/// Visible accounts by name, with their forecasts.
 pub(super) async fn outlooks(
     call: &Call,
     query: &ForecastQuery,

@@ -8,7 +8,7 @@ use bank_core::rate::{Per, Rate, RateKind, RateValue};
 
 use super::explain;
 
-/// The line; none where the price has other parts, which only a list can tell.
+/// The line, or `None` if the price has other parts, which need a list.
 pub(super) fn line(rates: &[Rate], asked: &Priced<'_>) -> Option<String> {
     let mut rates: Vec<&Rate> = counted(asked, rates).collect();
     rates.sort_by_key(|rate| is_factor(rate));
@@ -36,7 +36,7 @@ pub(super) fn line(rates: &[Rate], asked: &Priced<'_>) -> Option<String> {
     Some(line)
 }
 
-/// Factors by name; one by value multiplies by a number that the line would have to tell too.
+/// Factors by name. A factor by value has a number that the line would need too.
 fn is_factor(rate: &Rate) -> bool {
     rate.kind == RateKind::Nbm
 }

@@ -1,7 +1,6 @@
-//! Questions about the past: `at`, and `recorded` for what was known then.
+//! Queries of earlier states: `at`, and `recorded` for the data that was recorded by then.
 //!
-//! Who may see what is a matter of today: a caller sees of the past what belongs to the projects that
-//! they see now.
+//! Rights are those of today: a caller sees the history of projects that are visible to them now.
 
 use std::sync::Arc;
 
@@ -18,7 +17,7 @@ use crate::error::Failure;
 
 /// The bank at an instant.
 pub(super) struct Then {
-    /// What of the journal counts.
+    /// The part of the journal that counts.
     pub(super) as_of: AsOf,
     /// The instant.
     pub(super) at: Timestamp,
@@ -32,7 +31,7 @@ pub(super) async fn asked(call: &Call) -> Result<Option<Then>, Failure> {
     then(call, at.as_deref(), recorded).await
 }
 
-/// The same of a list, with the page that is wanted.
+/// The same for a list, with the requested page.
 pub(super) async fn listed(call: &Call) -> Result<(Option<Then>, Turn), Failure> {
     let PastPageQuery {
         at,
@@ -44,7 +43,7 @@ pub(super) async fn listed(call: &Call) -> Result<(Option<Then>, Turn), Failure>
     Ok((then(call, at.as_deref(), recorded).await?, turn))
 }
 
-/// The instant that is asked about; none without one. What was known is known at an instant.
+/// The requested instant; `None` without one. `recorded` requires an instant.
 pub(super) fn moment(
     call: &Call,
     at: Option<&str>,
@@ -91,7 +90,7 @@ pub(super) fn view<'a>(then: Option<&'a Then>, call: &'a Call) -> &'a View {
     then.map_or(&call.view, |then| &then.view)
 }
 
-/// An instant that has passed: what the journal says of it is all there is to say.
+/// An instant in the past, for which the journal is complete.
 fn instant(text: &str, now: Timestamp) -> Result<Timestamp, Refusal> {
     let at = json::read_time(text, "at")?;
     if at <= now {

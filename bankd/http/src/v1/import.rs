@@ -146,7 +146,7 @@ pub(super) async fn give_up(Path(id): Path<String>, call: Call) -> Handled {
     })
 }
 
-/// Whose imports the caller may touch: their own, an administrator of the whole bank all.
+/// The clients whose imports the caller may use: their own, or all for an administrator of the whole bank.
 fn who(call: &Call) -> Option<&str> {
     let is_admin = call.auth.roles.allow(Role::Admin) && call.view.is_unlimited();
     (!is_admin).then_some(call.auth.caller.client.as_str())
@@ -177,7 +177,7 @@ pub(super) fn machine(call: &Call, named: Option<String>) -> Result<Option<Strin
     Ok(Some(name))
 }
 
-/// The options of a reader; what it cannot do with them is told before anything is sent.
+/// The options of a reader. Unsupported options are refused before any data is sent.
 pub(super) fn read_options(format: &Format, reading: ReadOptions) -> Result<Options, Failure> {
     let bad = |why: String| Failure::new("bad_request", why);
     if reading.mapping.is_some() && format.name != "csv" {
@@ -237,7 +237,7 @@ fn done(standing: &Standing, taken: &Done) -> Result<ImportDone, Failure> {
     })
 }
 
-/// What went wrong, by the one table.
+/// Converts an error of an import, by the one table.
 pub(super) fn failure(trouble: Trouble) -> Failure {
     let again = "the same import again goes on; nothing counts twice";
     match trouble {

@@ -1,4 +1,4 @@
-//! Jobs and reservations with what they were charged.
+//! Jobs and reservations with their charges.
 
 use bank_api::v1::{ChargeRow, Job, JobLien, JobQuery, List, OneJobQuery, Payer};
 use bank_core::amount::Amount;
@@ -57,7 +57,7 @@ pub(super) async fn list(call: Call) -> Handled {
     })
 }
 
-/// `GET /api/v1/jobs/{object_id}`: its newest use, on the one machine that knows it or is named.
+/// `GET /api/v1/jobs/{object_id}`: its newest use, on the only machine with this id or on the named one.
 pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
     let OneJobQuery { machine } = call.query()?;
     let view = call.view.clone();
@@ -104,7 +104,7 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
     ok(&job)
 }
 
-/// No machine knows the id, or several do: none of them is shown in silence.
+/// The answer if no machine has the id, or several do. The bank never selects one silently.
 pub(super) fn not_one(call: &Call, id: &str, rows: &[JobRow]) -> Failure {
     if rows.is_empty() {
         return call.refused(&Refusal::not_found("job", id));
@@ -115,7 +115,7 @@ pub(super) fn not_one(call: &Call, id: &str, rows: &[JobRow]) -> Failure {
         .hint("name the machine with -m")
 }
 
-/// Which work a list is about, of what the caller sees.
+/// Selection of visible work in a list.
 pub(super) struct Work {
     view: View,
     project: Option<String>,
@@ -143,12 +143,12 @@ impl Work {
         })
     }
 
-    /// The project that is wanted.
+    /// The requested project.
     pub(super) fn project(&self) -> Option<&str> {
         self.project.as_deref()
     }
 
-    /// Whether no user and no machine are wanted.
+    /// Whether the query names no user and no machine.
     pub(super) fn is_of_anybody(&self) -> bool {
         self.user.is_none() && self.machine.is_none()
     }
@@ -244,7 +244,7 @@ fn job_lien(directory: &Directory, row: &LienRow, detail: &Detail) -> JobLien {
     }
 }
 
-/// The charges of a job with what each was made of.
+/// The charges of a job with their calculations.
 pub(super) fn charges(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<ChargeRow> {
     let used = |charge: &Charge| !charge.late && charge.correction.is_none();
     let last = charges.iter().rposition(used);
@@ -302,7 +302,7 @@ fn remark(job: &JobRow, charge: &Charge, is_last: bool, alone: bool) -> String {
     format!("{word}{unbilled}{debt}{given}")
 }
 
-/// What is said of an amount that no rate made.
+/// The remark on an amount without a rate.
 fn as_given(text: &str) -> String {
     if text.is_empty() {
         "as given".to_owned()
@@ -322,8 +322,8 @@ fn policy(finished: &KnownUse) -> String {
     format!("policy {policy}: {counted}, from {source}")
 }
 
-/// The factors of the price of all that was charged, as the last charge was priced; where they do not
-/// make the sum, since the charges differ in size, quality of service or rates, where to look.
+/// The factors of the total price, as the last charge was priced. If they do not yield the sum, because the
+/// charges differ in size, quality of service or rates, a reference to the single charges.
 fn explanation(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<String> {
     let Some(first) = charges.first() else {
         return Vec::new();
@@ -332,8 +332,8 @@ fn explanation(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<S
         // No rate makes this sum.
         return vec!["amounts as given".to_owned()];
     }
-    // What was priced stands with the charge: a fallback account's quality of service, what a charge
-    // policy counts.
+    // The charge stores the priced values: quality of service of a fallback account, values of a charge
+    // policy.
     let by_policy = charges.iter().rev().find(|c| c.usage.counted.is_some());
     let last = || charges.iter().rev().find(|c| c.correction.is_none());
     let priced = by_policy.or_else(last).map(|charge| &charge.usage);
@@ -348,7 +348,7 @@ fn explanation(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<S
         at,
         from: first.at.minus(first.seconds),
     };
-    // What an amended record takes back leaves its own price as the sum.
+    // After the reversal of an amended record, the sum is the price of the new record.
     let corrects = |c: &Charge| c.correction.is_some() && !c.is_taken_back();
     let corrected = charges.iter().any(corrects);
     let mut lines: Vec<String> = match formula::line(&directory.rates, &asked) {
@@ -368,7 +368,7 @@ fn explanation(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<S
     lines
 }
 
-/// Whether one price makes all that was charged.
+/// Whether one price yields the total.
 fn is_sum(directory: &Directory, job: &JobRow, asked: &Priced<'_>) -> bool {
     let bank = &directory.bank;
     let total = price(asked, directory.rates_at(asked.at)).and_then(|exact| exact.total());

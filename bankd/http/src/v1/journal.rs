@@ -91,8 +91,8 @@ impl Named {
         }
     }
 
-    /// Where nothing was found: a name that is registered, or that any row in view has, was merely asked
-    /// with what it is not met with. To whom something is hidden it is as if it were not there.
+    /// Checks an empty result. A registered name, or one in any visible row, is valid without matching
+    /// rows. For a restricted caller, hidden names count as missing.
     ///
     /// # Errors
     /// 404 for the first other one; if the store cannot be read.
@@ -122,7 +122,7 @@ impl Named {
     }
 }
 
-/// Whether any row that the caller sees is as asked for.
+/// Whether any visible row matches.
 async fn is_in_journal(
     call: &Call,
     query: JournalQuery,
@@ -138,7 +138,7 @@ async fn is_in_journal(
             filter.of_job(connection, &mut span, &job)?;
         }
         let page = journal::page(connection, &span, |row| filter.holds(row))?;
-        // What was not looked through to the end may have it.
+        // A search that stopped early may have missed a match.
         Ok(page.next.is_some() || !page.rows.is_empty())
     });
     found.await
@@ -179,13 +179,13 @@ fn span(query: &JournalQuery) -> Result<Span, Refusal> {
     })
 }
 
-/// Which rows are wanted, of those that the caller sees.
+/// Selection of visible rows.
 struct Filter {
     view: View,
     query: JournalQuery,
     account: Option<AccountId>,
     instances: Option<HashSet<i64>>,
-    /// The project that is wanted, with those below it where they are.
+    /// The requested project, with its subprojects if requested.
     projects: Option<HashSet<String>>,
 }
 
@@ -225,7 +225,7 @@ impl Filter {
         job: &str,
     ) -> Result<(), store::Error> {
         let uses = jobs::uses(connection, job)?;
-        // How far is looked must not tell when a hidden one was.
+        // The position of the search must not reveal the time of a hidden use.
         let seen = uses
             .iter()
             .filter(|row| self.view.sees_work(&row.project, &row.user, &row.machine));
@@ -270,8 +270,8 @@ impl Filter {
     }
 }
 
-/// Rows of projects and accounts in view. Changes of the reference data name others: they are for
-/// those from whom nothing is hidden.
+/// Rows of visible projects and accounts. Changes of reference data name other objects, so only callers
+/// with an unlimited view see them.
 pub(super) fn sees(view: &View, row: &JournalRow) -> bool {
     if view.is_unlimited() {
         return true;
@@ -287,8 +287,8 @@ pub(super) fn sees(view: &View, row: &JournalRow) -> bool {
     account.is_some_and(|account| view.sees_account(account))
 }
 
-/// A row as it leaves. What is left on an account is told to those who see the account: work of a
-/// project may have been paid by another one's.
+/// A row in the answer. The balance of an account appears only if the caller sees the account, because
+/// another project's account may have paid.
 pub(super) fn shaped(view: &View, row: &JournalRow) -> JournalEntry {
     let directory = view.directory();
     let bank = &directory.bank;

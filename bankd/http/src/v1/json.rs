@@ -34,7 +34,7 @@ pub(super) fn some(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// A text that clears what it sets where it is empty.
+/// A text that clears the value if it is empty.
 pub(super) fn cleared(text: String) -> Option<String> {
     Some(text).filter(|t| !t.is_empty())
 }
@@ -85,7 +85,7 @@ pub(super) fn read_member_role(word: &str) -> Result<MemberRole, Refusal> {
     })
 }
 
-/// What `ChargeDuration` counts as a request gives it; `default` is the site's setting.
+/// The meaning of `ChargeDuration` in a request; `default` is the site's setting.
 pub(super) fn read_charge_duration(word: &str) -> Result<Option<ChargeDuration>, Refusal> {
     if word == "default" {
         return Ok(None);
@@ -209,7 +209,7 @@ pub(super) fn no_change(name: &str) -> SetAccount {
     }
 }
 
-/// An allocation as it stands at an instant.
+/// An allocation at an instant.
 pub(super) fn allocation(
     directory: &Directory,
     allocation: &Allocation,

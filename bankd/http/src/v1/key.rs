@@ -118,7 +118,7 @@ pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
 
 /// Longest time in which an old key and its new one are both accepted: a year.
 const OVERLAP_MAX_S: i64 = 366 * 86_400;
-/// How long both are where nobody says it: a week.
+/// Default overlap of two secrets: a week.
 const OVERLAP_S: i64 = 7 * 86_400;
 
 /// `POST /api/v1/keys/{id}/rotate`: a second key for the same client; the first ends by itself.
@@ -171,14 +171,14 @@ fn next_id(directory: &Directory, id: &str) -> String {
     free.next().unwrap_or_default()
 }
 
-/// Runs to its end even if the caller goes away: file, ledger and ring must agree.
+/// Completes even if the caller disconnects: file, ledger and key ring must agree.
 pub(super) async fn finish(work: impl Future<Output = Handled> + Send + 'static) -> Handled {
     let ended = tokio::spawn(work).await;
     ended.unwrap_or_else(|_| Err(Failure::new("internal", "the key could not be changed")))
 }
 
-/// Secret first, then the ledger: a key that the ledger knows always has its secret. One that was
-/// made here is told once, in this form.
+/// Stores the secret first, then the key in the ledger, so that each key in the ledger has its secret. A
+/// generated secret is returned once, in this form.
 async fn make(
     call: Call,
     id: &str,
@@ -215,7 +215,7 @@ async fn make(
     Ok(done.into_response())
 }
 
-/// False for an id that cannot be one: the ledger says so.
+/// False for an invalid id, which the ledger reports.
 async fn store(call: &Call, id: &str, secret: Secret) -> Result<bool, Failure> {
     let (folder, id) = (call.services.keys.folder().to_owned(), id.to_owned());
     let written = tokio::task::spawn_blocking(move || keys::write_secret(&folder, &id, &secret));
@@ -230,7 +230,7 @@ async fn store(call: &Call, id: &str, secret: Secret) -> Result<bool, Failure> {
     }
 }
 
-/// The secret, and how it is told where it was made here.
+/// The secret, and its text if it was generated.
 fn secret(new: &NewKey) -> Result<(Option<Zeroizing<String>>, Secret), Failure> {
     let bad = |why: &dyn std::fmt::Display| Failure::new("bad_value", format!("secret: {why}"));
     let no_chance = |_| Failure::new("internal", "no random numbers");
@@ -287,7 +287,7 @@ fn read_new(call: &Call, new: NewKey) -> Result<Key, Refusal> {
     })
 }
 
-/// What the request names, and nothing else: somebody else may be changing the rest.
+/// Only the fields in the request: another request may change the others at the same time.
 fn patched(id: &str, patch: PatchKey) -> Result<SetKey, Refusal> {
     let until = patch.valid_until.as_deref();
     let until = until.map(|text| read_bound(text, "valid_until", "infinity"));
@@ -339,7 +339,7 @@ fn with_fingerprint(call: &Call, key: &Key) -> v1::Key {
     }
 }
 
-/// How a key or a token stands by the clock that judges requests.
+/// State of a key or a token, by the clock that verifies requests.
 pub(super) fn state(key: &Key) -> &'static str {
     let now = Timestamp::from_seconds(clock::auth_now_s());
     match (key.disabled, key.window.is_over(now)) {

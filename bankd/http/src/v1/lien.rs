@@ -18,8 +18,7 @@ use super::historical::{self, Then};
 use super::path::Path;
 use super::{job, json, pages};
 
-/// `GET /api/v1/liens`: the open ones first, each part newest first; the open ones only unless
-/// `state` says otherwise.
+/// `GET /api/v1/liens`: open liens first, each part newest first. Without `state`: only open liens.
 pub(super) async fn list(call: Call) -> Handled {
     let query: LienQuery = call.query()?;
     let wanted = wanted(query.state.as_deref()).map_err(|r| call.refused(&r))?;
@@ -98,7 +97,7 @@ pub(super) async fn extend(Path(id): Path<i64>, call: Call) -> Handled {
     Ok(call.write(command, render).await?.into_response())
 }
 
-/// `DELETE /api/v1/liens/{id}`: gives back what it holds.
+/// `DELETE /api/v1/liens/{id}`: releases the held amount.
 pub(super) async fn release(Path(id): Path<i64>, call: Call) -> Handled {
     let command = Command::ReleaseLien(LienId(id));
     Ok(call.write(command, render).await?.into_response())
@@ -125,7 +124,7 @@ fn written(decided: &Decided<'_>, changed: &LienChanged) -> Written<Lien> {
     };
     let mut written = new_state(shaped(decided.directory, &row), decided);
     if changed.lien.state == LienState::Released {
-        // What it held, for its own figure is 0 now.
+        // The amount that it held. The lien itself has 0 now.
         written.object.amount = json::amount(changed.released, bank);
     }
     if changed.outlives_allocation {

@@ -1,4 +1,4 @@
-//! Limits of what somebody may move.
+//! Transaction limits.
 
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewLimit};
@@ -31,7 +31,7 @@ pub(super) async fn list(call: Call) -> Handled {
     ok(&List { items, next })
 }
 
-/// Where a limit stands in the list: those of roles, then those of names.
+/// Position of a limit in the list: those of roles, then those of names.
 fn place(limit: &v1::Limit) -> String {
     match (&limit.role, &limit.name) {
         (Some(role), _) => format!("1 {role}"),

@@ -11,8 +11,8 @@ use bank_core::refusal::Refusal;
 use super::json::{some, sum};
 use super::view::View;
 
-/// An account with its figures. `view` hides what the caller may not read; without one all is
-/// shown.
+/// An account with its figures. `view` hides data that the caller may not read; without it, everything is
+/// included.
 pub(super) fn account(
     directory: &Directory,
     account: &Account,
@@ -156,7 +156,7 @@ mod tests {
         assert!(read_overflow(Some("perhaps")).is_err());
     }
 
-    /// A parent whose own lists do not name a member is seen by them where it pays all the same.
+    /// A parent that pays by overflow is visible to a member, even if its lists do not contain the member.
     #[test]
     fn who_may_spend_by_overflow_sees_the_account() {
         for (overflow, seen) in [

@@ -17,10 +17,10 @@ use super::attention::unlimited;
 use super::call::{Call, Handled};
 use super::project::Empty;
 
-/// What a sample says of a definition; nothing where there is nothing to say.
+/// The sample of a definition; `None` for no sample.
 type Value = fn(&ScheduleCount, Option<&ScheduledReport>) -> Option<i64>;
 
-/// Every metric with its kind, what it is, and its value.
+/// Every metric with its kind, description, and value.
 const METRICS: [(&str, &str, &str, Value); 7] = [
     (
         "bankd_report_runs_total",

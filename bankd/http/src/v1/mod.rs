@@ -1,9 +1,8 @@
 //! The JSON API, `/api/v1`: one file for each noun, the table of routes in [`table`].
 //!
-//! A handler reads its request through `call::Call`, sees the bank through `view::View` (what
-//! is hidden from the caller does not exist for them), and either asks a question of the read
-//! pool or submits one command to the writer. None may change the ledger in another way, and none
-//! may decide a rule.
+//! A handler reads its request through `call::Call` and sees the bank through `view::View`, where hidden
+//! objects do not exist. It either sends a query to the read pool or submits one command to the writer. No
+//! handler may change the ledger in another way or decide a rule.
 
 mod account;
 mod allocation;

@@ -1,4 +1,4 @@
-//! Watching without enforcing: what strict would refuse, as the journal grows.
+//! Observation without enforcement: live refusals in mode strict.
 
 use bank_api::v1::{Monitor, MonitorQuery, Watched as Shown};
 use bank_core::directory::Bank;
@@ -73,7 +73,7 @@ fn place(text: &str) -> Result<Place, Refusal> {
 
 fn shaped(row: Watched, bank: &Bank) -> Shown {
     let (needed, available) = row.figures.unzip();
-    // A use that was reported needed what it cost.
+    // For a reported use, the required amount is its cost.
     let short = row.code == "insufficient_funds";
     let cost = row
         .reported

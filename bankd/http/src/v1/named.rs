@@ -1,8 +1,9 @@
-//! Names in questions about what was used. A slip of the fingers is told: an empty answer would hide it.
+//! Names in queries of usage. A misspelt name is an error, because an empty answer would hide it.
 //!
-//! A user or a machine need not be registered: usage may name them all the same, and so it may name a
-//! project that nobody made; queues and qualities of service nobody registers at all. So a name is known that is registered and in view, or that usage in view
-//! carries, or a job in view that a snapshot counts: it may still wait. To whom something is hidden both are the same: what is not there, and what is not theirs.
+//! Usage may name users, machines and projects that are not registered. Queues and qualities of service are
+//! never registered. A name is therefore valid if it is registered and in view, or if visible usage or a
+//! visible job in a snapshot contains it. For a restricted caller, hidden and missing names give the same
+//! error.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +19,7 @@ use crate::error::Failure;
 /// Most names among which the nearest is looked for.
 const NAMES_MAX: usize = 10_000;
 
-/// Whom a question names.
+/// The names in a query.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Names<'a> {
     pub(super) project: Option<&'a str>,
@@ -33,7 +34,7 @@ pub(super) struct Names<'a> {
 struct Sought {
     kind: Kind,
     name: String,
-    /// Others of its kind that usage in view has, where nobody registers them.
+    /// Names of this kind in visible usage, for unregistered kinds.
     others: BTreeSet<String>,
 }
 
@@ -57,7 +58,7 @@ impl Kind {
         }
     }
 
-    /// Whether the bank has one of the name that the caller sees.
+    /// Whether the name is registered and visible.
     fn is_registered(self, view: &View, name: &str) -> bool {
         match self {
             Kind::Project => view.project(name).is_ok(),
@@ -69,7 +70,7 @@ impl Kind {
 }
 
 impl Sought {
-    /// The name of its kind that usage of these has, as far as the caller sees whose it is.
+    /// The name of this kind in the usage of an owner, as far as the caller sees it.
     fn met<'o>(&self, view: &View, owner: &Owner<'o>) -> Option<&'o str> {
         match (self.kind, sees(view, owner)?) {
             (Kind::User, false) => None,
@@ -81,7 +82,7 @@ impl Sought {
         }
     }
 
-    /// Keeps a name that usage has, where nothing else knows those of its kind.
+    /// Stores a name from usage, if its kind is not registered.
     fn notice(&mut self, view: &View, owner: &Owner<'_>) {
         let is_unregistered = matches!(self.kind, Kind::Queue | Kind::Qos);
         let room = is_unregistered && self.others.len() < NAMES_MAX;
@@ -96,8 +97,7 @@ impl Sought {
 
 impl Names<'_> {
     /// # Errors
-    /// 404 for the first that the caller cannot know, with the nearest one in view; if the store cannot
-    /// be read.
+    /// 404 for the first invalid name, with the nearest visible one. Fails if the store cannot be read.
     pub(super) async fn check(self, call: &Call) -> Result<(), Failure> {
         match self.stranger(call).await? {
             Some(Sought { kind, name, others }) if matches!(kind, Kind::Queue | Kind::Qos) => {
@@ -164,7 +164,7 @@ fn nowhere(call: &Call, kind: &'static str, name: &str, others: &BTreeSet<String
     })
 }
 
-/// A project that is registered and in view, and below it only what is.
+/// A registered and visible project, with visible subprojects only.
 ///
 /// # Errors
 /// 404 for any other, and a refusal where no project is named for those below it.

@@ -14,7 +14,7 @@ use super::call::Call;
 use super::view::View;
 use crate::error::Failure;
 
-/// What a body says of its object.
+/// The object in a body.
 pub(super) struct Object {
     pub(super) job: String,
     pub(super) kind: Option<String>,
@@ -58,7 +58,7 @@ macro_rules! object_of {
 pub(super) use object_of;
 
 impl Object {
-    /// The request about it, with the machine that is meant where none is named.
+    /// The request for it, with the default machine if it names none.
     pub(super) fn request(self, call: &Call) -> Result<Request, Refusal> {
         let view = &call.view;
         let object_type = match self.kind.as_deref() {
@@ -118,8 +118,8 @@ impl Object {
     }
 }
 
-/// The machine that is meant where none is named: the only one. Of several none is guessed, for the
-/// job would be another one.
+/// The default machine: the only one. With several machines a name is required, because the job could be
+/// another one.
 pub(super) fn only_machine(view: &View) -> Result<String, Refusal> {
     let machines = view.directory().machines();
     let mut seen = machines.filter(|m| view.sees_machine(&m.name));
@@ -130,8 +130,8 @@ pub(super) fn only_machine(view: &View) -> Result<String, Refusal> {
     }
 }
 
-/// Usage must be somebody's: a charge by hand that names no project is about a job that the bank
-/// knows, or by a user who has a default project.
+/// Usage needs an owner. A manual charge without a project must name a recorded job, or a user with a
+/// default project.
 pub(super) async fn has_payer(call: &Call, request: &Request) -> Result<(), Failure> {
     let payer = select::find(call.directory(), &request.whose);
     // Whoever is for single projects is refused all the same, whether there is such a job or not.

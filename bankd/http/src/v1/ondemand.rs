@@ -12,7 +12,7 @@ use bank_core::time::MICROS;
 use super::call::{Call, Handled, ok};
 use super::forecast::{Outlook, days_down, outlooks};
 
-/// What a number says.
+/// Kind of a number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Value {
     Amount,
@@ -72,8 +72,8 @@ pub(super) async fn balances(call: Call) -> Handled {
     })
 }
 
-/// The number of a project, cut to a whole one; none where there is nothing to say, as of the days of what
-/// nobody spends.
+/// The number of a project, cut to a whole one; `None` without a value, such as the days of an account
+/// without charges.
 fn number(call: &Call, outlooks: &[&Outlook], value: Value) -> Option<i64> {
     let available: i128 = outlooks.iter().map(|o| o.figures.available()).sum();
     let number = match value {
@@ -98,7 +98,7 @@ fn number(call: &Call, outlooks: &[&Outlook], value: Value) -> Option<i64> {
     i64::try_from(number).ok()
 }
 
-/// A row for each active member whom the caller may see: a plain member only sees themselves.
+/// A row for each active and visible member. A plain member sees only themselves.
 fn each_member(call: &Call, project: &Project, value: i64) -> Vec<OnDemandBalance> {
     let directory = call.directory();
     let leads = call.view.is_unlimited() || call.view.leads(project);

@@ -1,4 +1,4 @@
-//! What a command came to, as it leaves: once for the request that ran it, and as it is stored for repeats.
+//! The result of a command: the answer to its request, and the stored answer for repeats.
 
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
@@ -14,16 +14,16 @@ use crate::log::Denied;
 /// Marks the answer to a repeat.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replay");
 
-/// What a command came to, before it leaves: the bytes that are stored for repeats.
+/// The result of a command before it is sent: the bytes that are stored for repeats.
 pub(super) struct Done {
     answer: Answer,
-    /// None for a repeat.
+    /// `None` for a repeat.
     summary: Option<Summary>,
     dry_run: bool,
 }
 
 impl Done {
-    /// Of a command that was decided now.
+    /// The result of a command that was executed now.
     pub(super) fn fresh(answer: Answer, summary: Summary, dry_run: bool) -> Done {
         Done {
             answer,
@@ -32,7 +32,7 @@ impl Done {
         }
     }
 
-    /// Of one that was answered before.
+    /// The stored result of an earlier command.
     pub(super) fn stored(answer: Answer) -> Done {
         Done {
             answer,
@@ -46,7 +46,7 @@ impl Done {
         self.answer.media == Media::Json
     }
 
-    /// Whether it was decided now, not before under the same key.
+    /// Whether it was executed now, not earlier under the same key.
     pub(super) fn is_fresh(&self) -> bool {
         self.summary.is_some()
     }
@@ -56,8 +56,8 @@ impl Done {
         self.dry_run
     }
 
-    /// Adds to this answer alone a secret, which is told once and never stored. Whatever the answer looks
-    /// like, the secret goes with it: nobody could tell it again.
+    /// Adds a secret to this answer. It is shown once and never stored, so every form of the answer must
+    /// contain it.
     pub(super) fn tell_secret<T: Serialize + DeserializeOwned>(
         &mut self,
         secret: &str,
@@ -72,8 +72,8 @@ impl Done {
         self.answer.body = Value::from(body).to_string().into_bytes();
     }
 
-    /// Adds to this answer alone what is never stored.
-    /// False where the answer is not of that shape, and stays as it is.
+    /// Adds data to this answer that is not stored. False if the answer has another shape; it is then
+    /// unchanged.
     pub(super) fn tell_once<T>(&mut self, add: impl FnOnce(&mut T)) -> bool
     where
         T: Serialize + DeserializeOwned,
@@ -87,7 +87,7 @@ impl Done {
     }
 }
 
-/// What goes beside the one answer that is made of several commands.
+/// Additional data of an answer to several commands.
 pub(super) struct Beside {
     /// All of them were answered before.
     pub(super) replayed: bool,

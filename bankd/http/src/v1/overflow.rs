@@ -1,4 +1,4 @@
-//! Why money of an account above stays out of reach, for who asked and was short.
+//! The reason why the funds of a parent account were not used, for a caller with insufficient funds.
 
 use bank_api::error::Problem;
 use bank_core::command::Whose;
@@ -8,8 +8,8 @@ use bank_core::usage::Usage;
 use super::call::Call;
 use super::outcome::Done;
 
-/// Puts a hint into the refusal of who was short, in place of the general one: what to do where an account
-/// overflows into its parent, and the parent's own lists keep the request out. It is made for this refusal only.
+/// Replaces the general hint of a refusal for insufficient funds. It applies if an account overflows into
+/// its parent, and the lists of the parent exclude the request. It is computed for this refusal only.
 pub(super) fn add(call: &Call, done: &mut Done, asked: &Asked) {
     if done.is_accepted() {
         return;
@@ -23,14 +23,14 @@ pub(super) fn add(call: &Call, done: &mut Done, asked: &Asked) {
     });
 }
 
-/// Who asks, and for what.
+/// The refused request.
 pub(super) struct Asked {
     pub(super) whose: Whose,
     pub(super) usage: Usage,
     pub(super) group: String,
 }
 
-/// None where the caller may not see both accounts.
+/// `None` unless the caller sees both accounts.
 fn hint(call: &Call, asked: &Asked) -> Option<String> {
     let Asked {
         whose,

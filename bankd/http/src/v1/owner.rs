@@ -1,4 +1,4 @@
-//! Owners of usage and of counted jobs: what a caller sees of them, and whether a question is about them.
+//! Owners of usage and of counted jobs: their visibility, and the filter of a query.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use super::view::View;
 /// In place of a name that the caller does not see: no name holds it.
 pub(super) const HIDDEN: &str = "\u{0}";
 
-/// Whether a figure is seen, and then whether it is seen whose it is.
+/// Whether a figure is visible, and whether its owner is.
 pub(super) fn sees(view: &View, owner: &Owner<'_>) -> Option<bool> {
     if view.sees_work(owner.project, owner.user, owner.machine) {
         return Some(true);
@@ -25,7 +25,7 @@ pub(super) fn sees(view: &View, owner: &Owner<'_>) -> Option<bool> {
     is_seen.then_some(false)
 }
 
-/// Whether a figure is of whom the question is.
+/// Whether a figure matches the query.
 pub(super) fn holds(view: &View, query: &UsageQuery, owner: &Owner<'_>, is_named: bool) -> bool {
     let same = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|name| name == is);
     let directory = view.directory();
@@ -55,8 +55,8 @@ pub(super) fn holds(view: &View, query: &UsageQuery, owner: &Owner<'_>, is_named
         && same(&query.qos, owner.qos)
 }
 
-/// Who leads a project today: its principal investigator, else that of the project above it; empty where
-/// nobody does. Of several the first by name.
+/// The leader of a project today: its principal investigator, else that of its parent project; empty for
+/// none. Of several the first by name.
 pub(super) fn leader(view: &View, project: &str) -> String {
     let directory = view.directory();
     let Some(project) = view.meant(project) else {
@@ -75,8 +75,8 @@ pub(super) fn leader(view: &View, project: &str) -> String {
     line.iter().find_map(of).unwrap_or_default()
 }
 
-/// For whom a count is today: as it was mapped when it was seen, and if that was nobody in the bank, by the
-/// mappings of today.
+/// The present owner of a count: as mapped when it was recorded. If that was unmapped, by the mappings of
+/// today.
 pub(super) struct CurrentNames<'w> {
     project: Cow<'w, str>,
     user: Cow<'w, str>,
@@ -110,7 +110,7 @@ impl<'w> CurrentNames<'w> {
         }
     }
 
-    /// As usage has it.
+    /// The owner in the form of usage.
     pub(super) fn owner<'o>(&'o self, whose: &Whose<'o>) -> Owner<'o> {
         Owner {
             project: &self.project,

@@ -15,7 +15,7 @@ const USUAL: u32 = 1000;
 /// Most rows of a page.
 const LIMIT_MAX: u32 = 1000;
 
-/// Which page is wanted.
+/// The requested page.
 pub(super) struct Turn {
     limit: usize,
     after: Option<String>,
@@ -25,7 +25,7 @@ pub(super) struct Turn {
 pub(super) type Page<T> = (Vec<T>, Option<String>);
 
 impl Turn {
-    /// As the query says.
+    /// The page in the query.
     pub(super) fn of(
         call: &Call,
         rows: Option<u32>,
@@ -35,7 +35,7 @@ impl Turn {
         Ok(Self { limit, after })
     }
 
-    /// As a query says that has nothing else in it.
+    /// The page in a query without other parameters.
     pub(super) fn read(call: &Call) -> Result<Self, Failure> {
         let PageQuery { limit, after } = call.query()?;
         Self::of(call, limit, after)
@@ -106,7 +106,7 @@ pub(super) fn cursor(text: &str) -> Result<i64, Refusal> {
     text.parse().map_err(|_| bad_cursor())
 }
 
-/// A cursor that no page gave, or whose row is gone.
+/// An invalid cursor, or one of a removed row.
 pub(super) fn bad_cursor() -> Refusal {
     Refusal::BadValue {
         field: "after",

@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 
 use crate::error::Failure;
 
-/// The parameters of a path, percent-decoded. What is no text, or no number where one is wanted, is a
-/// problem like every other.
+/// The parameters of a path, percent-decoded. A value that is no text, or no number, is a problem document
+/// like any other error.
 pub(super) struct Path<T>(pub(super) T);
 
 impl<T, S> FromRequestParts<S> for Path<T>

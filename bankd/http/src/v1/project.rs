@@ -13,7 +13,7 @@ use super::historical;
 use super::json::{self, cleared, read_mode};
 use super::path::Path;
 
-/// What is said of a name that Maui cannot be told (gold-wire.md 5.1).
+/// The warning about a name that Maui cannot read (gold-wire.md 5.1).
 const UNSENDABLE: &str = "unsendable: Maui reads no name with &, < or >, or longer than 63 bytes: \
     the gateway does not tell it this one as a default project";
 
@@ -103,7 +103,7 @@ pub(super) async fn set_member(Path(name): Path<String>, call: Call) -> Handled 
     let command = Command::SetMember(SetMember {
         project: name,
         user: new.user,
-        // Whoever is only given another place stays as active as they were.
+        // A change of the role alone does not change `active`.
         active: new.active.or(new.role.is_none().then_some(true)),
         role: role.map_err(|r| call.refused(&r))?,
     });

@@ -12,7 +12,7 @@ use super::call::{Call, Handled, ok};
 use super::project::Empty;
 use crate::error::Failure;
 
-/// For how long a proof of the whole bank counts: behind it only what came since is proven.
+/// Validity of a verification of the whole bank. Within this time only later rows are verified.
 const FRESH: Duration = Duration::from_mins(10);
 /// Seconds that a request may wait.
 const WAIT_MAX: u32 = 20;
@@ -67,7 +67,7 @@ pub(super) async fn checkpoint(call: Call) -> Handled {
 /// Up to which transaction the bank is proven.
 async fn proven(call: &Call) -> Result<i64, Failure> {
     let prover = &call.services.proof;
-    // What was found before may have been put right.
+    // An earlier finding may have been repaired.
     let fresh = prover.fresh(FRESH);
     let proof = if let Some(proof @ Proof::Sound(_)) = fresh {
         proof

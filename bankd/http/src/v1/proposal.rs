@@ -1,5 +1,5 @@
-//! Proposals, and their approval by a second person: the request that was stored with a proposal is read
-//! again by the reader of its own route.
+//! Proposals, and their approval by a second person. The reader of the original route reads the stored
+//! request again.
 
 use axum::response::IntoResponse;
 use bank_api::v1::{List, NewDecision, ProposalQuery, ProposedRequest};
@@ -120,9 +120,8 @@ pub(super) async fn approve(Path(id): Path<String>, call: Call) -> Handled {
     Ok(call.write(command, render_decided).await?.into_response())
 }
 
-/// With what rights whoever proposed something could come now: a person with what they are now; a key
-/// or a token that is still good with its own; and where its time is over, as after a rotation, any
-/// other one of its client.
+/// The rights of the proposer today: those of a person; those of a key or token that is still valid;
+/// otherwise, as after a rotation, those of another one of its client.
 async fn proposers(call: &Call, proposal: &Proposal) -> Result<Vec<Scope>, Failure> {
     if let Some(name) = proposal.client.strip_prefix("unix:") {
         let (services, name) = (Arc::clone(&call.services), name.to_owned());
@@ -164,8 +163,7 @@ pub(super) async fn reject(Path(id): Path<String>, call: Call) -> Handled {
     Ok(call.write(command, render_decided).await?.into_response())
 }
 
-/// A proposal in view. Its number tells others nothing: one that is there and one that is not are
-/// alike (decisions.md 23).
+/// A visible proposal. Hidden and missing numbers give the same error (decisions.md 23).
 async fn find(call: &Call, id: &str) -> Result<Proposal, Failure> {
     let number = id.parse::<i64>().ok().map(ProposalId);
     let found = match number {

@@ -1,5 +1,5 @@
-//! What collectors sent that could not be read: looked at, read again, removed. A line belongs to no
-//! project, so that only callers see it from whom nothing is hidden.
+//! The quarantine of unreadable records: list, replay, remove. A line belongs to no project, so only
+//! callers with an unlimited view see it.
 
 use std::io;
 
@@ -22,9 +22,9 @@ use super::path::Path;
 use super::share::whole;
 use crate::error::Failure;
 
-/// Rows of a page, unless the query says otherwise.
+/// Default number of rows per page.
 const DEFAULT_LIMIT: u32 = 100;
-/// Bytes of a body that are shown, so that the answer stays within what clients read.
+/// Maximum shown bytes of a body, so that clients can read the answer.
 const SHOWN_MAX: usize = 8 << 20;
 
 /// `GET /api/v1/quarantine`
@@ -105,7 +105,7 @@ pub(super) async fn replay(Path(id): Path<i64>, call: Call) -> Handled {
     let format = import::format(&format)?;
     let options = match given.options {
         Some(options) => options,
-        // Kept by us, so it reads; what an older version kept counts for nothing.
+        // The daemon wrote this, so it is valid. Options of an older version are ignored.
         None => serde_json::from_str::<ReadOptions>(&known.options).unwrap_or_default(),
     };
     let options = import::read_options(format, options)?;
@@ -147,7 +147,7 @@ pub(super) async fn replay(Path(id): Path<i64>, call: Call) -> Handled {
     })
 }
 
-/// What one of AUDITOR's routes kept aside goes the way of that route, so that its clients find it.
+/// A record from a route of AUDITOR is replayed through that route, so that its clients find it.
 async fn replay_collected(
     call: &Call,
     aside: Aside,
@@ -183,7 +183,7 @@ async fn replay_collected(
         Kept::Read(error) => error.into(),
     })?;
     if !dry_run {
-        // What the rules refuse was kept aside anew, with its reason.
+        // Records that the rules refused are quarantined again, with the reason.
         call.services.writer.discard(vec![aside.id]).await?;
     }
     let jobs = outcomes.iter().filter(|(word, _)| *word != "refused");
@@ -208,8 +208,8 @@ struct Again {
 }
 
 impl Again {
-    /// Reads all of it before anything is taken in: what still cannot be read changes nothing. Says
-    /// what was taken, and why the rest was not charged.
+    /// Reads everything before it accepts any record, so that an error changes nothing. Returns the
+    /// accepted records, and reasons for those that were not charged.
     fn run(self) -> Result<(Taken, Vec<String>), Failure> {
         let records = self.read().map_err(|why| unreadable(&why))?;
         let mut skipped = Vec::new();
@@ -244,7 +244,7 @@ impl Again {
         let mut records = Vec::new();
         let mut sink = |mut record: Record| {
             record.line = self.line;
-            // What is mended is a part of a snapshot: it does not say who had nothing.
+            // A repaired part of a snapshot does not show which users had no jobs.
             if !matches!(record.found, Found::Counts(_)) {
                 records.push(record);
             }

@@ -9,10 +9,10 @@ use bankd_store::read::query::{Cell, Column, Found, Kind, Mistake, Plan};
 use super::call::{Call, Handled, ok};
 use crate::error::Failure;
 
-/// Decimals that an average has beyond those of what it is the average of.
+/// Additional decimals of an average.
 const AVERAGE_MORE: u32 = 6;
 
-/// `GET /api/v1/query`: what the caller sees of the bank, and nothing else.
+/// `GET /api/v1/query`: a query of the visible part of the bank.
 pub(super) async fn ask(call: Call) -> Handled {
     let QueryQuery { text } = call.query()?;
     let bank = call.directory().bank.clone();

@@ -21,7 +21,7 @@ use super::call::{Call, Handled, rendered};
 use super::{explain, json, overflow};
 use crate::error::Failure;
 
-/// What is said of a price of 0 that no rate made.
+/// The warning about a price of 0 without a rate.
 pub(super) const UNPRICED: &str = "unpriced: no rate matches anything of this usage, so it is free";
 
 /// `POST /api/v1/quotes`
@@ -71,8 +71,7 @@ pub(super) async fn quote(call: Call) -> Handled {
     Ok(done.into_response())
 }
 
-/// Where the scheduler steps in for an account that is short: under which account it may try
-/// again, if the caller may see that one.
+/// A hint for schedulers with a fallback: the account for a second attempt, if the caller may see it.
 fn fallback_hint(call: &Call, request: &QuoteRequest) -> Option<String> {
     let directory = call.directory();
     if directory.policy.fallback != FallbackMode::Scheduler {
@@ -115,7 +114,7 @@ fn first_account<'a>(
 
 fn read(new: NewQuote, call: &Call) -> Result<QuoteRequest, Failure> {
     let directory = call.directory();
-    // A program has no user of its own; a person is the caller.
+    // A program has no user. A person is the caller.
     let own = || call.view.own_user().map(|u| u.name.clone());
     let user = new.user.clone().or_else(own);
     let user = user.or_else(|| {
@@ -176,7 +175,7 @@ fn usage(new: NewQuote) -> Result<Usage, Refusal> {
     })
 }
 
-/// A name that is hidden is answered like one that is unknown, before any rule can tell more.
+/// Hidden names give the same error as missing ones, before any rule reveals more.
 fn only_what_is_seen(call: &Call, whose: &Whose) -> Result<(), Failure> {
     let view = &call.view;
     if view.is_unlimited() {

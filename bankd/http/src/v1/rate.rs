@@ -1,4 +1,4 @@
-//! Rates. What a job costs is no secret: everybody may read them.
+//! Rates. Prices are public: every caller may read them.
 
 use axum::response::IntoResponse;
 use bank_api::text::suggest;

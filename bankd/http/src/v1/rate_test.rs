@@ -1,5 +1,4 @@
-//! What usage would cost by rates that are set or only proposed, and what the past would have cost.
-//! Nothing is written.
+//! The cost of usage, or of past usage, by stored or proposed rates. Nothing is written.
 
 use std::collections::BTreeMap;
 
@@ -28,8 +27,8 @@ const DAYS_MAX: i64 = 3660;
 /// Most charges of one replay.
 const CHARGES_MAX: usize = 500_000;
 
-/// `POST /api/v1/rates/test`. Prices are no secret; a replay tells what others were charged, so it
-/// is for administrators and auditors.
+/// `POST /api/v1/rates/test`. Prices are public. A replay reveals charges of others, so it requires an
+/// administrator or an auditor.
 pub(super) async fn test(call: Call) -> Handled {
     let asked: RateTest = call.json()?;
     let refused = |r: Refusal| call.refused(&r);
@@ -80,7 +79,7 @@ fn proposals(directory: &Directory, asked: &RateTest) -> Result<Vec<Rate>, Refus
     Ok(proposed)
 }
 
-/// The stored rates with the proposed ones in the place of those about the same subject.
+/// The stored rates. A proposed rate replaces the one of the same subject.
 fn merged(directory: &Directory, proposed: &[Rate], only: bool) -> Vec<Rate> {
     let stays = |rate: &&Rate| !only && !proposed.iter().any(|new| new.same_subject(rate));
     let mut rates: Vec<Rate> = directory.rates.iter().filter(stays).cloned().collect();
@@ -191,10 +190,10 @@ fn properties(given: &BTreeMap<String, String>) -> Result<Usage, Refusal> {
     })
 }
 
-/// Whose charges, and in which money: project, user, and whether only the shadow totals moved.
+/// Owner and kind of charges: project, user, and whether only shadow totals moved.
 type Whose = (String, String, bool);
 
-/// What one instance came to within the span.
+/// Sums of one instance in the period.
 #[derive(Default)]
 struct Tally {
     whose: (String, String),
@@ -204,12 +203,12 @@ struct Tally {
     billed: i128,
     metered: i128,
     once: i128,
-    /// Whether its first charge lies within the span, so that once-only parts and limits count.
+    /// Whether its first charge is in the period, so that per-use parts and limits count.
     whole: bool,
     last: Price,
 }
 
-/// The span of a replay; what ends at this instant is in it where no end is named.
+/// The period of a replay. Without a given end it includes the present instant.
 fn span(asked: &RateTest, now: Timestamp) -> Result<(Timestamp, Timestamp), Refusal> {
     let until_now = now.plus(Seconds(1));
     if let Some(days) = asked.last_days {
@@ -292,7 +291,7 @@ fn count(directory: &Directory, rates: &[Rate], row: &UsedRow, tally: &mut Tally
     Some(())
 }
 
-/// Charges, what they came to, and what they would come to.
+/// Number of charges, their sum, and their sum by the tested rates.
 type Sums = (i64, i128, i128);
 
 fn summed(
@@ -345,7 +344,7 @@ fn summed(
     })
 }
 
-/// What an instance would come to; none beyond exact arithmetic.
+/// The cost of an instance; `None` beyond exact arithmetic.
 fn come_to(directory: &Directory, tally: &Tally) -> Option<Amount> {
     if tally.beyond {
         return None;

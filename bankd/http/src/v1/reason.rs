@@ -1,7 +1,7 @@
-//! Why something was written, as people read it.
+//! Reasons of transactions, in readable form.
 //!
-//! The journal keeps the reasons that the bank makes as they are under its hash, with instants as it
-//! counts them and a proposed request as it came. Notes of callers are told as they were given.
+//! The journal stores the bank's reasons unchanged under its hash: instants as numbers, and a proposed
+//! request as received. Notes of callers are shown unchanged.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use bank_api::v1::ProposedRequest;
 use bankd_store::read::journal::Transaction;
 use serde_json::Value;
 
-/// The operations whose remarks have an instant, µs since 1970.
+/// The operations with an instant in their remark, µs since 1970.
 const OF_TIME: [&str; 2] = ["role_grant", "key_rotate"];
 
 /// The reason of a transaction; none where it has none.
@@ -34,7 +34,7 @@ fn until(reason: &str) -> Option<String> {
     Some(format!("{before}until={}", format_rfc3339(micros)))
 }
 
-/// A request that was written down: what it asks for, field by field.
+/// A stored request, field by field.
 fn request(reason: &str) -> Option<String> {
     let request: ProposedRequest = serde_json::from_str(reason).ok()?;
     let mut words = format!("{} {}", request.method, request.path);
@@ -88,7 +88,7 @@ mod tests {
                 request,
                 "POST /api/v1/deposits amount=5000 name=chem note=\"Q1 award\"",
             ),
-            // What is no such thing, or a caller's own, stays as it is.
+            // Other text, and notes of callers, are unchanged.
             ("propose", "{", "{"),
             ("role_grant", "name=until=x role=pi", "name=until=x role=pi"),
             (

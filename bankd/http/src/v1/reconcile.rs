@@ -1,4 +1,4 @@
-//! What a machine was charged beside what others recorded (decisions.md 19).
+//! Charges of a machine compared with records of other sources (decisions.md 19).
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ use bankd_store::read::reconcile::{self, Pair, Place, Question};
 use super::call::{Call, Handled, ok};
 use super::json::{self, read_time};
 
-/// How far back a question without a start looks.
+/// Default period of a query without a start.
 const USUAL: Seconds = Seconds(30 * 86_400);
 /// Rows that a page without a limit looks at, and the most that one may.
 const LIMIT: (u32, u32) = (1_000, 10_000);
-/// Seconds by which wall times may differ where nothing is said, and at most.
+/// Allowed difference of wall times in seconds: default and maximum.
 const TOLERANCE: (i64, i64) = (1, 86_400);
 
 /// `GET /api/v1/reconcile`: records by their end, then charges without one.
@@ -81,7 +81,7 @@ fn window(query: &ReconcileQuery, now: Timestamp) -> Result<(Timestamp, Timestam
     Ok((from, until))
 }
 
-/// The machine that is meant: the only one where none is named.
+/// The machine of the query: the only one if none is named.
 fn machine(
     call: &Call,
     name: Option<&str>,

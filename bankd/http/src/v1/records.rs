@@ -15,7 +15,7 @@ use super::call::{Call, Handled, ok};
 use super::{json, pages};
 use crate::error::Failure;
 
-/// Records that one page looks at, unless the query says otherwise.
+/// Default number of records per page.
 const DEFAULT_LIMIT: u32 = 500;
 
 /// `GET /api/v1/records`
@@ -71,14 +71,14 @@ fn line(made: Made, record: i64) -> Option<RecordLine> {
     }
 }
 
-/// Whether the record is of work in the caller's view.
+/// Whether the work of the record is visible.
 fn sees(call: &Call, record: &Record) -> bool {
     let project = record.project.as_deref().unwrap_or_default();
     let user = record.user.as_deref().unwrap_or_default();
     call.view.is_unlimited() || call.view.sees_work(project, user, &record.machine)
 }
 
-/// Which records are wanted.
+/// Selection of records.
 #[derive(Clone)]
 struct Span {
     from: Option<Timestamp>,
@@ -177,7 +177,7 @@ fn blank(given: Option<&String>, plain: &str) -> Option<String> {
     fits.then(|| word.to_owned())
 }
 
-/// The query without settings of its own.
+/// The query without other parameters.
 fn of_sink_alone(query: &RecordQuery) -> RecordQuery {
     RecordQuery {
         sink: query.sink.clone(),

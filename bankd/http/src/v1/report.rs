@@ -14,7 +14,7 @@ use super::named::Names;
 use super::pages::Turn;
 use super::report_usage::utc_moment;
 
-/// How far back a question without a start looks.
+/// Default period of a query without a start.
 const USUAL: Seconds = Seconds(30 * 86_400);
 
 /// `GET /api/v1/report/fallback`: the first that was short first.
@@ -31,7 +31,7 @@ pub(super) async fn on_fallback(call: Call) -> Handled {
     let found = call.ask(move |connection| fallback::short(connection, (from, until), keep));
     let (jobs, complete) = found.await?;
     if jobs.is_empty() {
-        // Whoever ran is known by that.
+        // The user of a job is valid because of the job.
         let names = Names {
             user: user.as_deref(),
             machine: machine.as_deref(),
@@ -57,7 +57,7 @@ pub(super) async fn on_fallback(call: Call) -> Handled {
     })
 }
 
-/// What tells a job from all others: there is one row of each.
+/// The identity of a job. Each job has one row.
 fn place(job: &ShortJob) -> String {
     let ShortJob {
         at,

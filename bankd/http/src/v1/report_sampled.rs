@@ -1,8 +1,8 @@
-//! How many jobs ran and how many waited, as snapshots show it (reports.md 2, decision note 0071): what is
-//! asked, and who sees what of it.
+//! Numbers of running and waiting jobs in snapshots (reports.md 2, decision note 0071): query and
+//! visibility.
 //!
-//! As with usage: whoever leads a project, or the bank, sees whose they are. Who only is a member sees their
-//! own, and those of others of the project in rows without a name.
+//! As with usage, leaders of a project or the bank see the owners. A plain member sees their own jobs, and
+//! those of other members in rows without a name.
 
 mod shaped;
 
@@ -20,7 +20,7 @@ use super::report_usage::{BUCKETS_MAX, ROWS_MAX, check_names, every, moment, too
 use super::view::View;
 use crate::error::Failure;
 
-/// What rows may be of.
+/// Row keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Word {
     Project,
@@ -77,7 +77,7 @@ pub(super) async fn show(call: Call) -> Handled {
     ok(&shaped::table(&query, &wanted, &grid, found))
 }
 
-/// The first instant of which anything is known.
+/// The time of the first snapshot.
 async fn earliest(call: &Call, until: Timestamp) -> Result<Timestamp, Failure> {
     let first = call.ask(report::first_snapshot).await?;
     let hour_before = Timestamp(until.0.saturating_sub(HOUR));
@@ -130,7 +130,7 @@ fn words(text: Option<&str>) -> Result<Vec<Word>, Refusal> {
     Ok(found)
 }
 
-/// Of whom the question is, as that about usage says it.
+/// The filter by owner, as a query of usage.
 fn of(query: &SampledQuery) -> UsageQuery {
     UsageQuery {
         project: query.project.clone(),

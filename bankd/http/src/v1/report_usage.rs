@@ -1,8 +1,7 @@
-//! Usage added up (reports.md 3 and 7): what is asked, who sees what of it, and where the answer comes
-//! from.
+//! Usage reports (reports.md 3 and 7): query, visibility, and the source of the figures.
 //!
-//! Whoever leads a project, or the bank, sees whose the usage is. Who only is a member sees their own, and
-//! that of others of the project in rows without a name.
+//! Leaders of a project or the bank see the owners of usage. A plain member sees their own usage, and that
+//! of other members in rows without a name.
 
 mod shaped;
 
@@ -29,7 +28,7 @@ use crate::error::Failure;
 pub(super) const BUCKETS_MAX: usize = 10_000;
 /// Rows of one answer.
 pub(super) const ROWS_MAX: usize = 100_000;
-/// The largest number of rows that may be told from the others.
+/// Maximum number of separate rows.
 const TOP_MAX: u32 = 10_000;
 /// `GET /api/v1/report/usage`
 pub(super) async fn show(call: Call) -> Handled {
@@ -176,8 +175,8 @@ pub(super) fn utc_moment(text: &str, field: &'static str) -> Result<Timestamp, R
     moment(text, field, &zone(None)?)
 }
 
-/// The first instant at which the clocks of a zone show a time, which is given as if it were UTC; none
-/// where they skip it.
+/// The first instant at which the clocks of a zone show a time, which is given as if it were UTC; `None` if
+/// they skip it.
 fn on_clock(local: Timestamp, zone: &bank_core::calendar::Zone) -> Option<Timestamp> {
     let second = local.seconds();
     let day = DAY.div_euclid(1_000_000);
@@ -190,7 +189,7 @@ fn on_clock(local: Timestamp, zone: &bank_core::calendar::Zone) -> Option<Timest
     offsets.into_iter().filter_map(shows).min()
 }
 
-/// Names that neither the bank nor usage knows, as far as the caller sees it.
+/// Checks for names that neither the registry nor visible usage contains.
 pub(super) async fn check_names(call: &Call, query: &UsageQuery) -> Result<(), Failure> {
     if query.tree {
         named::tree(call, query.project.as_deref())?;
@@ -206,7 +205,7 @@ pub(super) async fn check_names(call: &Call, query: &UsageQuery) -> Result<(), F
         qos: query.qos.as_deref().filter(|name| !name.is_empty()),
     };
     names.check(call).await?;
-    // Nothing would be counted, and that is not what they used.
+    // An empty answer would suggest that the user has no usage.
     let hidden = query.user.as_deref();
     match hidden.filter(|name| !call.view.may_see_work_of(name)) {
         Some(_) => Err(call.refused(&Refusal::NotAllowed {
@@ -248,7 +247,7 @@ fn dimensions(words: Option<&str>) -> Result<Vec<Dimension>, Refusal> {
 
 fn sort(word: Option<&str>) -> Result<Measure, Refusal> {
     let word = word.unwrap_or("core");
-    // What is measured is shown of no row: only shares of it are.
+    // Rows contain shares of the measured value, never the value.
     let mut shown = WORDS
         .iter()
         .filter(|(measure, _)| *measure != Measure::Measured);

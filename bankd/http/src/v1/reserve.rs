@@ -35,7 +35,7 @@ fn read(mut new: NewReserve, call: &Call) -> Result<Reserve, Refusal> {
     let time = |text: Option<&String>, field| text.map(|t| read_time(t, field)).transpose();
     let start = time(new.start.as_ref(), "start")?;
     let end = time(new.end.as_ref(), "end")?;
-    // A job that is billed is somebody's already; one that is held for is the caller's.
+    // A billed job already has an owner. The owner of a new lien is the caller.
     let own = || call.view.own_user().map(|u| u.name.clone());
     new.user = new.user.or_else(own);
     let mut request = object_of!(new).request(call)?;

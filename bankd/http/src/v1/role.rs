@@ -1,4 +1,4 @@
-//! Roles of people: those that were given, and what they are in projects.
+//! Roles of people: granted roles, and roles from project membership.
 
 use axum::response::IntoResponse;
 use bank_api::v1::{List, NewRoleGrant, RevokeQuery, RoleGrant, RoleQuery};
@@ -39,13 +39,13 @@ pub(super) async fn list(call: Call) -> Handled {
     ok(&List { items, next })
 }
 
-/// Where a row stands in the list: no name has a line break.
+/// Position of a row in the list. No name contains a line break.
 fn place(row: &RoleGrant) -> String {
     let project = row.project.as_deref().unwrap_or_default();
     format!("{}\n{}\n{project}\n{}", row.name, row.role, row.by)
 }
 
-/// What people are in projects beside members.
+/// Roles in projects other than member.
 fn in_projects(view: &View) -> impl Iterator<Item = RoleGrant> {
     let directory = view.directory();
     let members = |project| directory.members_of(project);

@@ -1,5 +1,5 @@
-//! Reports that the daemon makes by itself: how they stand, and one that is wanted now. Their texts are
-//! of everything, so that only who sees everything sees how they stand.
+//! Scheduled reports: their state, and reports on request. Their texts cover all projects, so only callers
+//! with an unlimited view see them.
 
 use bank_api::v1::{
     FailingReport, List, ReportDelivery, ReportRun, RunReport, ScheduleStatus, ScheduledReport,
@@ -57,7 +57,7 @@ pub(super) async fn run(Path(name): Path<String>, call: Call) -> Handled {
         .ask(move |connection| runs_of(connection, &of, &label))
         .await?;
     let who = call.auth.caller.actor.clone();
-    // What somebody else asked for is not made twice.
+    // A pending request is not repeated.
     let on_its_way = there.iter().any(|run| !run.made);
     if !there.is_empty() && !on_its_way && !body.again {
         let refusal = Refusal::AlreadyExists {
@@ -105,7 +105,7 @@ fn wanted(span: &SpanRow, who: &str) -> ReportRun {
     }
 }
 
-/// How they stand as a whole, for the state of the daemon.
+/// Overall state, for the state of the daemon.
 pub(super) fn standing(rows: &[Schedule]) -> ScheduleStatus {
     let active = rows.iter().filter(|row| row.active);
     let failing = active.clone().filter(|row| row.failures > 0);

@@ -1,4 +1,4 @@
-//! Who used the clusters beside who paid for them, and what of the capacity was used (reports.md 1.7).
+//! Usage of the clusters compared with contributions, and utilisation of capacity (reports.md 1.7).
 
 mod count;
 mod efficiency;
@@ -25,7 +25,7 @@ use super::named::Names;
 use super::report_usage::{moment, utc_moment};
 use crate::error::Failure;
 
-/// How far back a question without a start looks.
+/// Default period of a query without a start.
 const USUAL: Seconds = Seconds(30 * 86_400);
 /// Parts of a period that names none, where it has more days than that.
 const PARTS: u32 = 50;
@@ -34,7 +34,7 @@ const PARTS_MAX: u32 = 1_000;
 const DAY_US: u64 = 86_400_000_000;
 const ZONE: &str = "a time zone such as Europe/Berlin or UTC";
 
-/// What is counted.
+/// Measure of usage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Basis {
     Slots,
@@ -50,7 +50,7 @@ const BASES: [(Basis, &str); 4] = [
     (Basis::Su, "su"),
 ];
 
-/// Whom it is told of.
+/// Grouping of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     Contributor,
@@ -64,7 +64,7 @@ const BYS: [(By, &str); 3] = [
     (By::User, "user"),
 ];
 
-/// What time is told in.
+/// Unit of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Units {
     Hours,
@@ -85,7 +85,7 @@ const UNITS: [(Units, &str); 2] = [(Units::Hours, "hours"), (Units::Seconds, "se
 
 const CREDITS: [(Credit, &str); 2] = [(Credit::Spread, "spread"), (Credit::End, "end")];
 
-/// What a report is asked for.
+/// The query of a report.
 struct Question {
     directory: Arc<Directory>,
     basis: Basis,
@@ -262,7 +262,7 @@ fn period(from: Option<&str>, to: Option<&str>, now: Timestamp) -> Result<Span, 
     span(time(from, "from")?, time(to, "to")?, now)
 }
 
-/// What is meant where the ends are not said.
+/// The period, with defaults for missing ends.
 fn span(from: Option<Timestamp>, to: Option<Timestamp>, now: Timestamp) -> Result<Span, Refusal> {
     let to = to.unwrap_or(now);
     let from = from.unwrap_or(to.minus(USUAL));
@@ -300,8 +300,7 @@ fn edges(span: Span, buckets: Option<&str>, zone: &str) -> Result<Vec<Timestamp>
     Ok(edges)
 }
 
-/// Parts of the same length, but for what lies between their ends and the full hour before: rollups say
-/// what happened between full hours.
+/// Equal parts, with each end moved back to a full hour: rollups contain figures between full hours.
 fn equal(span: Span, parts: u32) -> Vec<Timestamp> {
     let mut edges = span.cut(parts);
     let each = span.micros().checked_div(parts.max(1).into()).unwrap_or(0);

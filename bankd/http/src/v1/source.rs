@@ -67,7 +67,8 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
     })
 }
 
-/// `DELETE /api/v1/sources/{name}`: off the list until it is heard again. What it brought stays.
+/// `DELETE /api/v1/sources/{name}`: removes the source from the list until its next contact. Its records
+/// remain.
 pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
     let dry_run = call.dry_run()?;
     call.check_key(dry_run)?;

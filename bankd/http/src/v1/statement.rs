@@ -1,5 +1,5 @@
-//! Statements: opening, credits, debits and closing of accounts, and what users and machines were
-//! charged (ledger.md 7, decision note 0055).
+//! Statements: opening, credits, debits and closing of accounts, and charges of users and machines
+//! (ledger.md 7, decision note 0055).
 //!
 //! A statement is read in several questions, each bounded: the journal only grows, so that they are
 //! of the same state. That balances and movements agree is checked for each account at every call.
@@ -68,7 +68,7 @@ struct Told {
     burn: Burn,
 }
 
-/// Goes through the movements, one bounded question after the other.
+/// Reads the movements in bounded queries.
 async fn added_up(
     call: &Call,
     asked: &Asked,
@@ -99,8 +99,8 @@ async fn added_up(
     Ok(sums)
 }
 
-/// That the movements of each account lead from its opening to its closing: else the statement is
-/// not told, and the transaction is named that does not say what it did.
+/// Checks that the movements of each account lead from its opening to its closing. If not, the answer is an
+/// error with the faulty transaction.
 async fn agree(
     call: &Call,
     frame: &Frame,
@@ -179,8 +179,8 @@ pub(super) async fn lines(call: Call) -> Handled {
     })
 }
 
-/// Whether it is seen for whom something moved: who is no more than a member sees of others that they
-/// moved something, and not who they are.
+/// Whether the owner of a movement is visible. A plain member sees the movements of others, but not their
+/// names.
 fn sees(view: &View, movement: &Movement) -> bool {
     view.sees_work(&movement.project, &movement.user, &movement.machine)
 }

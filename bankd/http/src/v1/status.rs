@@ -20,7 +20,7 @@ use super::{json, records, source};
 pub(super) async fn show(call: Call) -> Handled {
     call.query::<Empty>()?;
     let suspense = call.directory().suspense().map(|account| account.id);
-    // Not `ask`: the state is told even when the writer has stopped.
+    // Not `ask`: the state is available even after the writer has stopped.
     let _ = call.services.writer.look().await;
     let readers = &call.services.readers;
     let data = call.services.backups.data().clone();
@@ -58,7 +58,7 @@ pub(super) async fn show(call: Call) -> Handled {
     ok(&status)
 }
 
-/// What everybody may see.
+/// The part that every caller may see.
 fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
     let directory = call.directory();
     let bank = &directory.bank;
@@ -129,7 +129,7 @@ fn limited(call: &Call) -> Limited {
     }
 }
 
-/// Whom access was refused, and why.
+/// Number of refused accesses, by caller and reason.
 fn refused_access(call: &Call) -> Vec<RefusedAccess> {
     let refusals = call.services.counters.access_refusals().into_iter();
     let shaped = refusals.map(|(roles, code, count)| RefusedAccess {
@@ -140,7 +140,7 @@ fn refused_access(call: &Call) -> Vec<RefusedAccess> {
     shaped.collect()
 }
 
-/// Whom the bank did not know, and why.
+/// Number of failed authentications, by cause.
 fn auth_failures(call: &Call) -> BTreeMap<String, i64> {
     let failures = call.services.counters.auth_failures().into_iter();
     let shaped = failures.map(|(cause, count)| (cause.to_owned(), whole(count)));

@@ -90,7 +90,7 @@ fn known<'a>(call: &'a Call, id: &str) -> Result<&'a Key, Failure> {
     token.ok_or_else(|| call.refused(&Refusal::not_found("token", id)))
 }
 
-/// A token has roles of its own, whatever other keys and tokens its client has, and an end.
+/// A token has roles, independent of other keys and tokens of its client, and an expiry.
 fn read_new(new: NewToken, hash: tokens::Hash) -> Result<Key, Refusal> {
     let made = || format!("token-{}", short(&hash));
     let id = new.id.unwrap_or_else(made);
@@ -114,7 +114,7 @@ fn read_new(new: NewToken, hash: tokens::Hash) -> Result<Key, Refusal> {
     })
 }
 
-/// Enough of a hash to make a name of; it says nothing of the token.
+/// A prefix of the hash, long enough for a name. It does not reveal the token.
 fn short(hash: &tokens::Hash) -> String {
     let [a, b, c, d, ..] = *hash;
     format!("{:08x}", u32::from_be_bytes([a, b, c, d]))

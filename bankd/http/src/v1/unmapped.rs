@@ -28,14 +28,14 @@ use super::{json, mapping};
 use crate::error::{self, Failure};
 use crate::log::Denied;
 
-/// Groups that are told apart; a page holds fewer.
+/// Maximum number of distinct groups. A page contains fewer.
 const GROUPS_MAX: usize = 100_000;
 /// Records that one request gives away where it names no limit.
 const ASSIGN_USUAL: u32 = 500;
 /// Rows that one request to give away looks at.
 const LOOK_MAX: usize = 10_000;
 
-/// What the report can be summed up by.
+/// Columns for the sums.
 const COLUMNS: [&str; 6] = ["source", "machine", "account", "user", "group", "queue"];
 
 /// `GET /api/v1/unmapped`: the most processor time first.
@@ -82,7 +82,7 @@ pub(super) async fn list(call: Call) -> Handled {
     })
 }
 
-/// What is paid by somebody, as an account that is open to everybody, waits for nobody.
+/// Usage with a payer, such as an account that is open to all users, is not pending.
 fn waits(row: &Waiting) -> bool {
     row.paid_by.is_none()
 }
@@ -128,7 +128,7 @@ fn wanted(row: &Waiting, query: &UnmappedQuery) -> bool {
     asked.into_iter().all(fits)
 }
 
-/// What uses come to together.
+/// Sums of uses.
 #[derive(Default)]
 struct Sums {
     records: u64,
@@ -191,8 +191,8 @@ fn thousandths(millis_us: i128) -> String {
     )
 }
 
-/// `POST /api/v1/unmapped/assign`: a bounded number of records, each in a transaction of its own, so
-/// that whoever is interrupted goes on with the same request.
+/// `POST /api/v1/unmapped/assign`: a bounded number of records, each in a separate transaction. After an
+/// interruption, the same request continues.
 pub(super) async fn assign(call: Call) -> Handled {
     let new: NewAssign = call.json()?;
     let dry_run = call.dry_run()?;
@@ -229,7 +229,7 @@ pub(super) async fn assign(call: Call) -> Handled {
     Ok(beside.mark(ok(&done)?))
 }
 
-/// What is asked for, as a mapping alone.
+/// The request as a mapping.
 fn rule(new: &NewAssign) -> Result<Mappings, Refusal> {
     let conditions = mapping::conditions(&new.when)?;
     if conditions.is_empty() {
@@ -306,7 +306,7 @@ async fn submit(
     let submission = |command: &Command| Submission {
         command: command.clone(),
         caller: call.auth.caller.clone(),
-        // What has its project does not wait any more: a repeat is harmless, and its answer is not kept.
+        // A record with a project is no longer pending. A repeat is harmless, so its answer is not stored.
         key: None,
         request_id: call.auth.request_id.clone(),
         dry_run,
@@ -334,7 +334,7 @@ fn broken() -> Failure {
     Failure::new("internal", "a record has no answer")
 }
 
-/// What the records of a request came to.
+/// Results of the records of a request.
 #[derive(Default)]
 struct Tally {
     records: u64,

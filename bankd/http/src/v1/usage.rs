@@ -1,4 +1,4 @@
-//! Finished usage: each record is a command of its own, and is taken in or refused by itself.
+//! Finished usage: each record is a separate command, and is accepted or refused independently.
 
 use bank_api::error::Problem;
 use bank_api::v1::{
@@ -34,7 +34,7 @@ pub(super) async fn take(call: Call) -> Handled {
     let records = if body.get("records").is_some() {
         call.json::<NewUsages>()?.records
     } else {
-        // By itself, what is no record is no request.
+        // A single invalid record makes the request invalid.
         call.json::<NewUsage>()?;
         vec![body]
     };
@@ -140,7 +140,7 @@ fn shaped(decided: &Decided<'_>, report: &UsageReport, used: &Used) -> UsageItem
     }
 }
 
-/// A record as the command that it is, or what is wrong with it.
+/// The command of a record, or its error.
 fn read(record: Value, call: &Call) -> Result<UsageReport, Box<Problem>> {
     let new: NewUsage = serde_json::from_value(record)
         .map_err(|error| Box::new(Problem::new("bad_request", error.to_string())))?;
@@ -218,7 +218,7 @@ fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
     })
 }
 
-/// What is kept for reports and exports.
+/// Values that are stored for reports and exports.
 fn more(new: &NewUsage) -> Option<String> {
     let hosts = new.host.as_deref().map(|list| (HOSTS, list));
     kept(hosts, &new.attributes)
@@ -288,7 +288,7 @@ fn equivalents(new: &NewEquivalents) -> Result<Equivalents, Refusal> {
     })
 }
 
-/// Processors, memory, disk and swap; what is not said is none.
+/// Processors, memory, disk and swap. Missing values are zero.
 fn share([processors, memory, disk, swap]: [Option<&Number>; 4]) -> Result<Share, Refusal> {
     let number = |text, field| known(text, field).map(Option::unwrap_or_default);
     Ok(Share {

@@ -1,5 +1,5 @@
-//! What directories of people say of users, merged into what is known of them: entry by entry, each
-//! journalled or refused by itself.
+//! User data from directory services, merged into the stored users. Each entry is journalled or refused
+//! independently.
 
 use bank_api::error::Problem;
 use bank_api::v1::{MERGE_MAX, MergeEntry, MergeUsers, MergedUser, MergedUsers};

@@ -1,8 +1,8 @@
-//! The bank as one caller sees it. What is hidden from them does not exist: the same 404, and no
-//! hint names it.
+//! The bank as one caller sees it. A hidden object does not exist for the caller: the same 404, and no hint
+//! names it.
 //!
-//! Administrators, schedulers and auditors see everything within the scope of their key; a plain
-//! user sees the projects that they are a member of, and what belongs to those.
+//! Administrators, schedulers and auditors see everything within the scope of their key. A plain user sees
+//! the projects of which they are a member, and the objects of these.
 
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
@@ -23,7 +23,7 @@ use bankd_store::read::query::Sight;
 use crate::auth::Authenticated;
 use crate::error::Failure;
 
-/// A caller's view. A cheap handle: it goes into questions to the read pool.
+/// A caller's view. A cheap handle that read queries copy.
 #[derive(Clone)]
 pub(super) struct View {
     directory: Arc<Directory>,
@@ -34,17 +34,17 @@ pub(super) struct View {
     scope: Scope,
     /// Found on first use, and only where something is hidden.
     seen: Arc<OnceLock<Seen>>,
-    /// The same of today, where the directory is of the past: it says who may see what.
+    /// The view of today, if the directory is an earlier one. It determines the rights.
     today: Option<Arc<View>>,
 }
 
-/// What a caller sees from whom something is hidden.
+/// The visible objects of a restricted caller.
 struct Seen {
     projects: HashSet<ProjectId>,
     accounts: HashSet<AccountId>,
 }
 
-/// The roles that read all of what they are held over.
+/// The roles with full read access in their scope.
 const READERS: [Role; 6] = [
     Role::Admin,
     Role::Operator,
@@ -55,7 +55,7 @@ const READERS: [Role; 6] = [
 ];
 
 impl View {
-    /// As whoever asks sees it at an instant.
+    /// The view of a caller at an instant.
     pub(super) fn new(directory: &Arc<Directory>, auth: &Authenticated, now: Timestamp) -> View {
         View::of(directory, &auth.caller.scope, auth.user.clone(), now)
     }
@@ -116,7 +116,7 @@ impl View {
         }
     }
 
-    /// What the caller sees of the bank as it was: of what there was then what they may see today.
+    /// The view of an earlier state, limited to objects that the caller may see today.
     pub(super) fn then(&self, directory: Arc<Directory>) -> View {
         View {
             directory,
@@ -129,12 +129,12 @@ impl View {
         &self.directory
     }
 
-    /// Whether nothing but the key's scope hides anything.
+    /// Whether only the key's scope restricts the view.
     pub(super) fn sees_everything(&self) -> bool {
         self.everything
     }
 
-    /// Whether nothing at all is hidden.
+    /// Whether the view is unrestricted.
     pub(super) fn is_unlimited(&self) -> bool {
         self.everything && self.scope.projects.is_empty() && self.scope.machines.is_empty()
     }
@@ -145,12 +145,12 @@ impl View {
         [!every_project, !self.scope.machines.is_empty()]
     }
 
-    /// The user behind the caller, if the bank knows them.
+    /// The registered user of the caller.
     pub(super) fn own_user(&self) -> Option<&User> {
         self.directory.user_named(self.user.as_deref()?)
     }
 
-    /// Whether a project is seen.
+    /// Whether a project is visible.
     pub(super) fn sees_project(&self, project: &Project) -> bool {
         if let Some(today) = &self.today {
             return today.sees_project(project);
@@ -158,7 +158,7 @@ impl View {
         self.is_unlimited() || self.seen().projects.contains(&project.id)
     }
 
-    /// Whether an account is seen: one that a project in view may spend from.
+    /// Whether an account is visible: a visible project may spend from it.
     pub(super) fn sees_account(&self, account: &Account) -> bool {
         if let Some(today) = &self.today {
             // It may be gone since.
@@ -169,8 +169,7 @@ impl View {
         everything || self.seen().accounts.contains(&account.id)
     }
 
-    /// Whether an account is seen that may have been removed: one that a project in view could
-    /// spend from.
+    /// Whether an account, possibly a removed one, is visible: a visible project could spend from it.
     pub(super) fn saw_account(&self, account: &Account) -> bool {
         if !account.deleted || self.today.is_some() {
             return self.sees_account(account);
@@ -208,7 +207,7 @@ impl View {
         in_scope && (self.everything || self.leads(project) || own())
     }
 
-    /// Whether a project is seen whole, not only as its member sees it.
+    /// Whether all data of a project is visible, not only that for a member.
     pub(super) fn leads(&self, project: &Project) -> bool {
         let line = || self.directory.lineage(project.id);
         self.everything
@@ -225,7 +224,7 @@ impl View {
         account.name != UNBILLED && projects.iter().any(usable)
     }
 
-    /// Whether a user is seen: oneself, and the members of projects in view.
+    /// Whether a user is visible: the caller, and the members of visible projects.
     pub(super) fn sees_user(&self, user: &User) -> bool {
         if let Some(today) = &self.today {
             return today.sees_user(user);
@@ -238,14 +237,14 @@ impl View {
         projects.any(|p| self.directory.membership(p.id, user.id).is_some())
     }
 
-    /// Whether a machine is seen, by its name as a document gave it.
+    /// Whether a machine is visible, by its name in a document.
     pub(super) fn sees_machine(&self, name: &str) -> bool {
         let allowed = &self.scope.machines;
         allowed.is_empty() || allowed.iter().any(|m| m == name)
     }
 
-    /// Whether work is seen that names a project, or an account in place of one, a user and a machine:
-    /// who only is a member sees their own.
+    /// Whether work is visible, by its project (or account), user and machine. A plain member sees their
+    /// own work only.
     pub(super) fn sees_work(&self, project: &str, user: &str, machine: &str) -> bool {
         if self.is_unlimited() {
             return true;
@@ -259,12 +258,13 @@ impl View {
         seen && self.sees_machine(machine)
     }
 
-    /// Whether work of somebody may be seen: one's own, and that in projects that one leads.
+    /// Whether the work of a user may be visible: the caller's own, and that in projects that the caller
+    /// leads.
     pub(super) fn may_see_work_of(&self, user: &str) -> bool {
         self.everything || !self.led.is_empty() || self.is_own(user)
     }
 
-    /// Whether a user as work names them is the caller.
+    /// Whether a user in a document is the caller.
     fn is_own(&self, user: &str) -> bool {
         if user.is_empty() {
             return false;
@@ -283,7 +283,7 @@ impl View {
         self.directory.project_named(account.only_project()?)
     }
 
-    /// Whether these may spend from an account; what is absent is a wildcard.
+    /// Whether these may spend from an account. An absent name matches everything.
     pub(super) fn usable(
         &self,
         account: &Account,
@@ -323,8 +323,8 @@ impl View {
             .ok_or_else(|| self.unknown("machine", name))
     }
 
-    /// An account in view, by name, else by number. A number tells those from whom something is
-    /// hidden nothing: one that is there and one that is not are alike (decisions.md 23).
+    /// A visible account, by name, else by number. For a restricted caller, hidden and missing numbers give
+    /// the same error (decisions.md 23).
     pub(super) fn account(&self, name: &str) -> Result<&Account, Failure> {
         self.account_if(name, |a| !a.deleted)
     }
@@ -351,8 +351,8 @@ impl View {
         })
     }
 
-    /// Whether a name that is not the caller's to touch is hidden from them, as one that is not there
-    /// is. A number hides nothing: it is refused either way (decisions.md 23).
+    /// Whether a name that the caller may not use is reported as missing. A number is refused in both cases
+    /// (decisions.md 23).
     pub(super) fn hides(&self, kind: &str, name: &str) -> bool {
         if !["project", "account"].contains(&kind) {
             return true;
@@ -411,7 +411,7 @@ impl View {
         })
     }
 
-    /// What is seen, by names, for questions that the database filters.
+    /// The visible names, for filters in the database.
     pub(super) fn sight(&self, sources: bool) -> Sight {
         if self.is_unlimited() {
             return Sight {
@@ -443,7 +443,7 @@ impl View {
         }
     }
 
-    /// What work may name in place of certain projects: them, and accounts that mean one of them.
+    /// Names that select certain projects in work: the projects, and accounts with exactly one of them.
     fn payers(&self, wanted: impl Fn(&Project) -> bool) -> Vec<String> {
         let directory = &self.directory;
         let accounts = directory.accounts();

@@ -1,5 +1,5 @@
-//! What-if: which jobs strict enforcement would have refused. The way from watching to enforcing,
-//! project by project.
+//! What-if: jobs that strict enforcement would have refused. It prepares the change to enforcement, project
+//! by project.
 
 use std::collections::BTreeMap;
 
@@ -94,7 +94,7 @@ async fn collect(
 /// A job, and its sums in minor units.
 struct Job {
     shape: WouldRefuse,
-    /// What tells it from all others.
+    /// Its identity.
     place: String,
     /// It became an instance, or was reported.
     has_used: bool,
@@ -163,7 +163,7 @@ fn sums(jobs: &[Job], bank: &Bank) -> Vec<WouldRefuseSum> {
         let sum = sums.entry(&job.shape.project).or_default();
         sum.0 += 1;
         sum.1 = sum.1.saturating_add(job.needed);
-        // What never became an instance used nothing.
+        // A request without an instance has no usage.
         let used = if job.has_used { job.used } else { 0 };
         sum.2 = sum.2.saturating_add(used);
     }

@@ -78,7 +78,7 @@ fn money(call: &Call) -> Result<Money, Failure> {
     })
 }
 
-/// What was used is seen as jobs are; what was put into an account by those who see the account.
+/// Usage is visible as jobs are. Deposits are visible to callers who see the account.
 fn is_seen(call: &Call, wanted: &Wanted, cost: &Cost) -> bool {
     if cost.what != What::Deposit {
         return wanted.work.holds(&cost.project, &cost.user, &cost.machine);

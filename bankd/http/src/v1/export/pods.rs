@@ -23,8 +23,7 @@ const IGNORED_MAX: usize = 1000;
 /// The class of a pod that has none.
 const NO_CLASS: &str = "noclass";
 
-/// What was found: runs in the order in which they came, and of each namespace and pod what its last run
-/// says.
+/// The collected data: runs in order of arrival, and the last run of each namespace and pod.
 #[derive(Default)]
 struct Found {
     runs: Vec<Run>,
@@ -32,11 +31,11 @@ struct Found {
     projects: BTreeMap<String, String>,
     /// The class of a pod in a namespace.
     classes: BTreeMap<(String, String), String>,
-    /// Pods whose figures cannot be read.
+    /// Pods with unreadable figures.
     bad: Vec<String>,
 }
 
-/// Why a run is left out.
+/// Reason for a skipped run.
 const BEYOND: &str = "a figure of it cannot be read, or is beyond what can be counted";
 
 impl Found {
@@ -88,7 +87,7 @@ impl Found {
     }
 }
 
-/// Bytes without what is less than one.
+/// Whole bytes, rounded down.
 fn whole(bytes: Decimal) -> Option<i64> {
     i64::try_from(bytes.billionths().checked_div(1_000_000_000)?).ok()
 }
@@ -147,7 +146,7 @@ fn ignored(text: Option<&str>) -> Result<Vec<(i64, i64)>, Refusal> {
     Ok(apart(times?))
 }
 
-/// What could not be made of some.
+/// Reports the pods that were skipped.
 fn left_out(page: &mut Making, bad: Vec<String>) {
     for pod in bad {
         page.leave_out(pod, BEYOND);
@@ -238,7 +237,7 @@ fn month(wanted: &Wanted) -> Option<String> {
     Some(at.format("%Y-%m").to_string())
 }
 
-/// Who leads a project, by their mail address where there is one; the first by name. Empty for nobody.
+/// The leader of a project, by mail address if there is one; the first by name. Empty for none.
 fn leader(directory: &Directory, project: &Project) -> String {
     let members = directory.members_of(project.id).into_iter();
     let leading = members.filter(|m| m.active && m.role == MemberRole::Pi);

@@ -14,7 +14,7 @@ use super::super::call::Call;
 use super::super::records;
 use crate::error::Failure;
 
-/// Collectors that have samples of their own; the others, by name, have none.
+/// Number of collectors with samples. Further ones, by name, have none.
 const SOURCES_MAX: usize = 1_000;
 
 /// Data of one answer.

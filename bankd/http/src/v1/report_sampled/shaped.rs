@@ -1,4 +1,4 @@
-//! The answer as it leaves: sorted, with rows for what nobody looked at; means are rounded once.
+//! The answer: sorted, with rows for buckets without a snapshot. Means are rounded once.
 
 use std::cmp::Reverse;
 
@@ -47,7 +47,7 @@ pub(super) fn table(
         };
         (bucket, line)
     };
-    // Whoever is asked for nobody gets a row for each bucket, and every bucket that nobody looked at has one.
+    // Without row keys, each bucket has one row. Buckets without a snapshot always have one.
     for (bucket, parts) in buckets.iter().enumerate() {
         if wanted.by.is_empty() || parts.is_empty() {
             lines.push(line(bucket, None, parts));
@@ -158,8 +158,8 @@ mod tests {
         }
     }
 
-    /// By hand: 7 in 3 looks; an exact half, and a little less; 1/3 + 1/7 = 10/21 = 0.47619…; 1/6 + 1/6 =
-    /// 0.333…, where the sum of what is rounded would be 0.334.
+    /// By hand: 7 in 3 snapshots; an exact half, and a little less; 1/3 + 1/7 = 10/21 = 0.47619…; 1/6 + 1/6
+    /// = 0.333…, where the sum of rounded values would be 0.334.
     #[test]
     fn means_are_added_and_rounded_once() {
         for (parts, text) in [

@@ -17,7 +17,7 @@ use super::View;
 /// Decimal places of hours.
 const PLACES: u32 = 6;
 
-/// What was asked.
+/// The query.
 pub(super) struct Told<'a> {
     pub(super) query: &'a UsageQuery,
     pub(super) by: &'a [Dimension],
@@ -55,7 +55,7 @@ pub(super) fn table(call: &Call, told: &Told<'_>, answer: Answer) -> UsageTable 
     let figures = |figures: &Figures, whole: Option<&Figures>| {
         shaped(figures, whole, told.query.users, from_rollups, bank)
     };
-    // Where rows are buckets and nothing more, each is a part of the period.
+    // If rows are buckets only, each is a part of the period.
     let whole_of = |row: &Row| match told.by {
         [] => Some(&total),
         _ => wholes.get(&row.bucket),
@@ -134,8 +134,8 @@ fn known(
     )
 }
 
-/// Everything in one row. Buckets lie one behind the other: a job that runs in several is one job, which
-/// began in one of them or ran in the first.
+/// Everything in one row. Buckets are consecutive: a job in several of them counts once, in the bucket of
+/// its start or in the first.
 fn total(answer: &Answer, at_end: bool) -> Figures {
     let mut total = Figures::default();
     let first = answer.rows.keys().map(|(bucket, _)| *bucket).min();
@@ -238,7 +238,7 @@ fn mean(sum: i128, count: i128) -> Option<String> {
     (count != 0).then(|| decimal(sum, count, 3))
 }
 
-/// Percent of what was charged; where nothing was, of shadow charges, else of processor time.
+/// Percent of the charges. Without charges, of shadow charges; without these, of processor time.
 fn share(figures: &Figures, whole: &Figures) -> Option<String> {
     let of = |measure| (figures.sums.get(measure), whole.sums.get(measure));
     let (part, all) = [Measure::Charge, Measure::Shadow, Measure::Core]

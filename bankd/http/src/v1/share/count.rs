@@ -1,6 +1,6 @@
-//! Uses counted for one period: shares by name, processors that were busy, and buckets by machine.
-//! Rollups say them; records do where the factor of hardware weighs something else than the time of
-//! processors, or all of a job counts where it ended.
+//! Sums of uses in one period: shares by name, busy processor time, and buckets by machine. The figures are
+//! from rollups. They are from records if the hardware factor applies to a measure other than processor
+//! time, or if a whole job counts at its end.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -24,24 +24,24 @@ use rusqlite::Connection;
 use super::super::json;
 use super::{Basis, By, Question};
 
-/// What was counted so far.
+/// Sums so far.
 pub(super) struct Count<'q> {
     question: &'q Question,
     span: Span,
     edges: Vec<Timestamp>,
     kinds: Vec<Kind>,
     sums: Sums,
-    /// Time that processors were busy, and that they were held where it is known how busy they were.
+    /// Busy processor time, and held processor time of the uses that report busy time.
     busy: BTreeMap<Option<String>, (u128, u128)>,
     machines: BTreeMap<String, Buckets>,
     all: Buckets,
     uses: u64,
-    /// None where nobody looked at each of them.
+    /// `None` if the single uses were not read.
     unmeasured: Option<u64>,
     from_rollups: bool,
 }
 
-/// Before the name of a group, so that nobody's is told from one without a letter.
+/// Prefix of a group's name, to distinguish an empty name from no group.
 const NAMED: &str = "=";
 
 impl<'q> Count<'q> {
@@ -91,8 +91,8 @@ impl<'q> Count<'q> {
         Ok(fits.then_some(count))
     }
 
-    /// The figure that is shown, and what the factor of hardware weighs: what was charged has its rates
-    /// already.
+    /// The shown measure, and the measure to multiply by the hardware factor. Charges already contain their
+    /// rates.
     fn measures(&self) -> (Measure, Measure) {
         let weighed = match self.question.basis {
             Basis::Slots => return (Measure::Factored, Measure::Core),
@@ -133,7 +133,7 @@ impl<'q> Count<'q> {
         };
         let group = group.strip_prefix(NAMED).map(str::to_owned);
         let sums = &figures.sums;
-        // Who runs over several buckets began in one of them, or ran in the first.
+        // A use in several buckets counts once: in the bucket of its start, or in the first.
         let is_once = bucket == 0 || self.question.credit == Credit::End;
         let jobs = sums.get(if is_once {
             Measure::Running
@@ -151,8 +151,8 @@ impl<'q> Count<'q> {
             sum.0 = sum.0.checked_add(u128::try_from(busy).ok()?)?;
             sum.1 = sum.1.checked_add(u128::try_from(held).ok()?)?;
         }
-        // Cut to whole units, what was taken back may be one more than what was used in a bucket.
-        // A share of credits is one of use: it counts whether money moved or not.
+        // Because of the cut to whole units, a reversal may exceed the usage of a bucket by one. A share of
+        // credits is one of usage: it counts even if no funds moved.
         let figure = match measure {
             Measure::Charge => sums.get(measure).saturating_add(sums.get(Measure::Shadow)),
             _ => sums.get(measure),
@@ -169,14 +169,14 @@ impl<'q> Count<'q> {
         own.add(bucket, used)
     }
 
-    /// What was charged, in the units of usage.
+    /// Charges, in the units of usage.
     fn charged(&self, amount: i128) -> Option<u128> {
         let minor = self.question.directory.bank.precision.minor_per_credit();
         let each = USAGE_UNITS.checked_div(u128::try_from(minor).ok()?)?;
         u128::try_from(amount).ok()?.checked_mul(each)
     }
 
-    /// The period as it is told; none where a sum does not fit.
+    /// The period in the answer; `None` on overflow of a sum.
     pub(super) fn told(self) -> Option<ContributionPeriod> {
         let table = self.sums.table(self.span, self.question.units.each())?;
         let zone = &self.question.zone;
@@ -265,11 +265,11 @@ impl<'q> Count<'q> {
     }
 }
 
-/// Says of whose usage is asked, and of which group and machine it is.
+/// Returns the filter, the group and the machine of a use.
 fn place(
     question: &Question,
 ) -> impl Fn(&Owner<'_>, Option<&About<'_>>) -> Option<(Vec<String>, String)> + Send + '_ {
-    // Whose usage of a project is, and whether it is asked for: looked up once each.
+    // Cache of the owner and the filter result of each project.
     let known: RefCell<HashMap<String, (Option<String>, bool)>> = RefCell::default();
     move |owner, _| {
         let only = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|w| w == is);
@@ -305,7 +305,7 @@ fn total((usage, contribution): (String, String)) -> ContributionTotal {
     }
 }
 
-/// Whether a project is another, or lies below it.
+/// Whether a project is another one or its subproject.
 pub(super) fn is_under(directory: &Directory, project: &str, top: &str) -> bool {
     let mut name = project;
     let mut met = BTreeSet::new();

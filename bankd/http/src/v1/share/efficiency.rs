@@ -1,4 +1,4 @@
-//! What was asked for beside what was used, and the energy that it took.
+//! Requested and used resources, and energy.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub(in crate::v1) async fn show(call: Call) -> Handled {
     };
     let directory = Arc::clone(call.directory());
     let counted = call.ask(move |connection| {
-        // Of each group by machine: one machine's power is not that of another.
+        // Per group and machine, because machines differ in power.
         let mut groups: BTreeMap<String, BTreeMap<String, Efficiency>> = BTreeMap::new();
         let mut fits = Some(());
         uses::each(connection, &asked, |used| {
@@ -111,7 +111,7 @@ fn factor(text: Option<&str>, field: &'static str) -> Result<Option<Decimal>, Re
     text.map(read).transpose()
 }
 
-/// A use whose processors nobody says held nothing.
+/// A use without a number of processors counts as zero.
 fn work(used: &Used) -> Work {
     let millis = u128::from(used.millis.unwrap_or(0));
     let over = |time: u64| millis.saturating_mul(u128::from(time));

@@ -1,4 +1,4 @@
-//! What makes a group of uses.
+//! Groups of uses.
 
 use bank_core::directory::Directory;
 use bank_core::kind::{Objects as _, Record};
@@ -7,7 +7,7 @@ use bankd_store::read::uses::Used;
 
 use super::super::call::Call;
 
-/// By what uses are put together.
+/// The key of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
     Project,
@@ -25,7 +25,7 @@ const BYS: [(By, &str); 5] = [
     (By::Contributor, "contributor"),
 ];
 
-/// As a question says it.
+/// The key in a query.
 pub(super) fn read(text: Option<&str>) -> Result<By, Refusal> {
     let expected = "project, account, user, group or contributor";
     super::read(&BYS, text, By::Project, "by", expected)
@@ -35,13 +35,13 @@ pub(super) fn word(by: By) -> String {
     super::word(&BYS, by)
 }
 
-/// What such a group is called.
+/// The name of this kind of group.
 pub(super) fn kind(by: By) -> &'static str {
     let found = BYS.iter().find(|(own, _)| *own == by);
     found.map_or("group", |(_, word)| word)
 }
 
-/// Whether the bank has such a group itself; groups of systems nobody registers.
+/// Whether the bank has this group. Groups of systems are not registered.
 pub(super) fn is_registered(by: By, name: &str, call: &Call) -> bool {
     match by {
         By::Project => call.view.project(name).is_ok(),
@@ -52,7 +52,7 @@ pub(super) fn is_registered(by: By, name: &str, call: &Call) -> bool {
     }
 }
 
-/// The group of a use; empty where nobody says.
+/// The group of a use; empty if not reported.
 pub(super) fn of<'u>(by: By, used: &'u Used, directory: &'u Directory) -> &'u str {
     match by {
         By::Project => &used.project,

@@ -1,4 +1,4 @@
-//! Priorities of groups from what they used (reports.md 6): computed here, and set by whoever asks.
+//! Fair-share priorities of groups (reports.md 6). The bank computes them, and the client sets them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ pub(in crate::v1) async fn show(call: Call) -> Handled {
     })
 }
 
-/// Which uses count.
+/// The basis: selection of uses.
 fn basis(word: Option<&str>) -> Result<Basis, Refusal> {
     let basis = word.map_or(Some(Basis::default()), Basis::parse);
     basis.ok_or(Refusal::BadValue {
@@ -139,7 +139,7 @@ async fn known_groups(call: &Call, by: group::By, groups: &[String]) -> Result<(
     }
 }
 
-/// What a use has of each component.
+/// The amount of each component in a use.
 fn amounts(used: &Used) -> Vec<(&'static str, Decimal)> {
     let [processors, gpus, nodes, memory] = COMPONENTS;
     let whole =

@@ -1,4 +1,4 @@
-//! Whose statement is asked for, and which accounts that means.
+//! The subject of a statement, and its accounts.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use super::super::historical;
 use super::super::view::View;
 use crate::error::Failure;
 
-/// Whose.
+/// The subject.
 #[derive(Clone, Debug)]
 pub(super) enum Subject {
     /// A project's own accounts.
@@ -29,9 +29,9 @@ pub(super) enum Subject {
     },
     /// One account.
     Account(AccountId, String),
-    /// What a user was charged; whether the bank knows them.
+    /// Charges of a user, and whether the user is registered.
     User(String, bool),
-    /// What was charged on a machine; whether the bank knows it.
+    /// Charges on a machine, and whether it is registered.
     Machine(String, bool),
 }
 
@@ -59,17 +59,17 @@ impl Subject {
         matches!(self, Subject::Project { tree: true, .. })
     }
 
-    /// Whether it has accounts of its own.
+    /// Whether it has accounts.
     pub(super) fn has_balances(&self) -> bool {
         matches!(self, Subject::Project { .. } | Subject::Account(..))
     }
 
-    /// A name that only documents may know: it must be met in the journal.
+    /// An unregistered name, which the journal must contain.
     pub(super) fn is_unknown(&self) -> bool {
         matches!(self, Subject::User(_, false) | Subject::Machine(_, false))
     }
 
-    /// Whose entries its statement adds up.
+    /// The owner of the entries in the statement.
     pub(super) fn whose(&self, accounts: &BTreeSet<AccountId>) -> Whose {
         match self {
             Subject::User(name, _) => Whose::User(name.clone()),
@@ -78,8 +78,8 @@ impl Subject {
         }
     }
 
-    /// The accounts that it means: a project's are those that only it could spend. For a closed period
-    /// it is what the close kept that tells, since lists of accounts change.
+    /// The accounts of the subject. For a project, the accounts that only it may use. For a closed period,
+    /// the accounts stored at the close, because lists of accounts change.
     pub(super) fn accounts(
         &self,
         connection: &Connection,
@@ -128,7 +128,7 @@ impl Subject {
 pub(super) struct Asked {
     pub(super) subject: Subject,
     pub(super) period: Window,
-    /// Only what was recorded up to this moment counts.
+    /// Only entries that were recorded up to this moment count.
     pub(super) known: Option<Timestamp>,
 }
 
@@ -156,7 +156,7 @@ impl Asked {
         Ok(asked)
     }
 
-    /// A project without an account of its own has no statement.
+    /// A project without an account has no statement.
     pub(super) fn check(&self, accounts: &BTreeSet<AccountId>) -> Result<(), Failure> {
         if !accounts.is_empty() || !self.subject.has_balances() {
             return Ok(());
@@ -199,7 +199,7 @@ fn subject(call: &Call, query: &StatementQuery) -> Result<Subject, Failure> {
         return Ok(Subject::Account(account.id, account.name.clone()));
     }
     if let Some(name) = &query.user {
-        // A hidden one is as unknown as one that is not there: both must be met in what is in view.
+        // A hidden user counts as unregistered: visible entries must contain the name.
         let known = view.user(name).is_ok();
         if !known && !view.sees_everything() {
             return Err(view.unknown("user", name));

@@ -47,7 +47,7 @@ pub(super) fn statement(call: &Call, asked: &Asked, told: &Told) -> Statement {
     shape
 }
 
-/// Opening and closing, and what follows from them.
+/// Opening and closing, and values derived from them.
 fn ends(shape: &mut Statement, told: &Told, bank: &bank_core::directory::Bank) {
     let Told {
         accounts,
@@ -110,8 +110,8 @@ fn parts(told: &Told, bank: &bank_core::directory::Bank) -> Vec<StatementPart> {
     shaped.collect()
 }
 
-/// One line. A statement of uses shows what moved on the allocation, one of accounts what moved of
-/// active money.
+/// One line. A statement of usage shows the movement of the allocation, one of accounts the movement of
+/// active funds.
 pub(super) fn line(
     call: &Call,
     movement: &Movement,

@@ -1,4 +1,4 @@
-//! A daemon of its own for a test, and the two ways to speak to it.
+//! A separate daemon for a test, and two kinds of requests.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::watch;
 
-/// A daemon of its own in a directory of its own.
+/// A daemon in its own directory.
 pub(super) struct Daemon {
     _folder: tempfile::TempDir,
     socket: std::path::PathBuf,
@@ -28,7 +28,7 @@ pub(super) struct Reply {
     pub(super) status: u16,
     pub(super) head: String,
     pub(super) body: Value,
-    /// The body as it came.
+    /// The body, unchanged.
     pub(super) text: String,
 }
 
@@ -75,7 +75,7 @@ impl Daemon {
         self.ended.take().unwrap().await.unwrap().unwrap();
     }
 
-    /// As the administrator who ran `init`.
+    /// Sends a request as the administrator who ran `init`.
     pub(super) async fn call(&self, method: &str, target: &str, body: &Value, key: &str) -> Reply {
         self.send(method, target, &bytes(body), key).await
     }
@@ -92,7 +92,7 @@ impl Daemon {
         exchange(stream, "GET", target, b"", "").await
     }
 
-    /// As the holder of a key.
+    /// Sends a request as the holder of a key.
     pub(super) async fn signed(&self, id: &str, secret: &str, call: (&str, &str, &Value)) -> Reply {
         let (method, target, body) = call;
         let body = bytes(body);

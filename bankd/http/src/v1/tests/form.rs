@@ -1,4 +1,4 @@
-//! What a request must look like, and how a list goes on.
+//! The form of requests, and the pages of lists.
 
 use super::daemon::Daemon;
 use super::fill;

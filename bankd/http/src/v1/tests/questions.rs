@@ -1,5 +1,4 @@
-//! Queries, explanations and the end of the journal, as an administrator and as somebody who sees a
-//! part.
+//! Queries, explanations and the end of the journal, as an administrator and as a restricted caller.
 
 use serde_json::{Value, json};
 

@@ -8,8 +8,8 @@ use super::fill;
 /// Method, target below `/api/v1/`, body, and another body.
 type Case = (&'static str, &'static str, Value, Value);
 
-/// Every route that writes, once each. Made, changed and removed in turn: when all are sent again,
-/// what most of them are about is gone.
+/// Every route that writes, once each: create, change, remove. When the test repeats them, most of the
+/// objects no longer exist.
 fn every_route() -> Vec<Case> {
     let secret = format!("hex:{}", "5a".repeat(32));
     let key =
@@ -198,7 +198,7 @@ async fn charge_two_jobs(daemon: &Daemon) {
     }
 }
 
-/// Refusals by a rule are stored like what was done, hints and all.
+/// Refusals by a rule are stored like other answers, including hints.
 fn refused() -> Vec<Case> {
     let bio = |amount: &str| json!({"name": "bio", "amount": amount});
     let email = |email: &str| json!({"email": email});
@@ -247,7 +247,7 @@ async fn every_write_is_told_again_byte_for_byte() {
         "POST proposals/{id}/reject",
     ]
     .len();
-    // What these answer is not kept: a repeat of them finds it done, and changes nothing.
+    // These answers are not stored. A repeat finds the work done, and changes nothing.
     let told_anew = [
         "POST imports",
         "DELETE imports/{id}",
@@ -284,7 +284,7 @@ async fn every_write_is_told_again_byte_for_byte() {
         );
         first.push(reply);
     }
-    // What the refusals were about is there now, and would be named otherwise.
+    // The object of the refusals exists now, and a new refusal would name it.
     let zoe = daemon
         .call("POST", "/api/v1/users", &json!({"name": "zo"}), "zo")
         .await;
@@ -310,8 +310,8 @@ async fn every_write_is_told_again_byte_for_byte() {
     daemon.stop().await;
 }
 
-/// A key of one request is not that of several records, and the other way round; and a record keeps
-/// its number whatever becomes of those before it.
+/// A key of one request differs from a key of several records. A record keeps its number regardless of the
+/// records before it.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_key_of_records_is_the_key_of_their_request() {
     let daemon = Daemon::start().await;
