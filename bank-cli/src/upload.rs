@@ -33,7 +33,7 @@ const LOST_TRIES: u32 = 10;
 /// The pause between two tries.
 const PAUSE: Duration = Duration::from_millis(500);
 
-const AGAIN: &str = "the same import again goes on; nothing counts twice";
+const AGAIN: &str = "repeat the import: it continues, and nothing counts twice";
 
 /// Whether the daemon no longer has an import that it had opened. Sending it again is safe.
 pub(crate) fn is_gone(failure: &Failure) -> bool {

@@ -244,10 +244,10 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
             format!("account {account:?} still holds {left} {unit}")
         }
         Refusal::FallbackChain { name } => {
-            format!("{name:?} has a fallback of its own: a chain has one step at most")
+            format!("{name:?} has a fallback too; the limit is one fallback step")
         }
         Refusal::CycleNotDue { name, next } => {
-            format!("cycle {name:?} runs by itself at {next}")
+            format!("cycle {name:?} runs automatically at {next}")
         }
         Refusal::TooManyDecimals { precision } => {
             format!("this bank keeps {precision} decimals")
@@ -263,7 +263,7 @@ fn plain_detail(refusal: &Refusal) -> &'static str {
         Refusal::BadAmountSyntax => "the amount is no decimal number",
         Refusal::AmountTooLarge => "the amount is larger than the bank can hold",
         Refusal::AmountOverflow => "the result is larger than the bank can hold",
-        Refusal::BadWindow => "the start must lie before the end",
+        Refusal::BadWindow => "the start must be before the end",
         Refusal::WindowInPast => "the window is over already",
         Refusal::NegativeCharge => "usage cannot be below zero",
         Refusal::BadDuration => "a duration is whole seconds from 0 to ten years",
@@ -277,7 +277,7 @@ fn plain_detail(refusal: &Refusal) -> &'static str {
 fn hint(refusal: &Refusal) -> Option<&'static str> {
     Some(match refusal {
         Refusal::InsufficientFunds { .. } => {
-            "a deposit, a shorter duration or fewer resources would help"
+            "make a deposit, or request a shorter duration or fewer resources"
         }
         Refusal::AccountBlocked { .. } => "a deposit that brings it to zero or above clears it",
         Refusal::NotAMember { .. } => "`bank project members add` makes a user a member",
@@ -286,14 +286,14 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::SharesOver100 { .. } => "`bank account ls` shows the shares",
         Refusal::AllocationOverlap { .. } => "choose a window that meets no other",
         Refusal::WindowInPast => {
-            "a deposit takes it with --allow-past; anything else needs a time to come"
+            "use --allow-past for a deposit; other commands need a future time"
         }
         Refusal::LiveLiens { .. } => "`bank lien ls` shows them",
         Refusal::BalanceNotZero { .. } => "`bank withdraw` takes the rest out",
         Refusal::Ambiguous { .. } => "name one of the accounts",
-        Refusal::CycleNotDue { .. } => "--dry-run shows what it would do",
+        Refusal::CycleNotDue { .. } => "--dry-run shows the next run",
         Refusal::LienEnded { .. } => "`bank reserve` places a new one",
-        Refusal::Overlap { .. } => "charge only what lies outside of it",
+        Refusal::Overlap { .. } => "charge only usage outside of it",
         Refusal::BadName { .. } => {
             "a name has 1 to 256 bytes, no control characters, no blank at an end, no # in front"
         }

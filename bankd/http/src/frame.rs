@@ -334,6 +334,6 @@ pub(super) async fn method_not_allowed() -> Response {
     problem(
         false,
         "method_not_allowed",
-        "the path knows other methods: Allow names them",
+        "the path does not accept this method; see the Allow header",
     )
 }

@@ -247,7 +247,11 @@ fn liens_of_an_account_that_goes_show_whom_they_asked() {
     );
     let number = told["transaction"].to_string();
     let screen = bank.bank_ok(&["explain", "-t", &number]);
-    for part in ["lien", "it goes", "what had no place lies on it"] {
+    for part in [
+        "lien",
+        "its account or allocation was removed",
+        "the suspense account carries the rest",
+    ] {
         assert!(screen.contains(part), "{part} in {screen}");
     }
     // It is among what happened to the job, with its own lien and no other's.
@@ -334,7 +338,9 @@ fn price_of(bank: &Bank, op: &str) -> [String; 4] {
     let told = newest(bank, op);
     let charge = &told["charge"];
     let says = told["says"].as_array().unwrap().iter();
-    let of_total = says.filter_map(Value::as_str).find(|s| s.contains("total usage"));
+    let of_total = says
+        .filter_map(Value::as_str)
+        .find(|s| s.contains("total usage"));
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let line = &told["price"][0];
     [

@@ -81,11 +81,10 @@ fn a_statement_of_a_project_without_an_account_names_the_way() {
     bank.bank_ok(&["project", "add", "science", "--no-account"]);
     let ran = bank.bank(&["statement", "science", "--month", "2026-01"]);
     assert_eq!(ran.exit, 1, "{}{}", ran.stdout, ran.stderr);
-    let said = "project \"science\" has no account of its own";
+    let said = "project \"science\" has no separate account";
     assert!(ran.stderr.contains(said), "{}", ran.stderr);
     assert!(
-        ran.stderr
-            .contains("`--tree` tells of the projects below it"),
+        ran.stderr.contains("`--tree` shows the projects below it"),
         "{}",
         ran.stderr
     );

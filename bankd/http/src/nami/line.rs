@@ -103,7 +103,7 @@ fn lien(directory: &Directory, reserved: &Reserved) -> Line {
         return Line::ok("nothing to hold");
     }
     if reserved.outlives_allocation {
-        return Line::ok(format!("lien {held}, longer than an allocation it lies on"));
+        return Line::ok(format!("lien {held}, an allocation ends before it"));
     }
     Line::ok(format!("lien {held}"))
 }

@@ -14,7 +14,7 @@ const LINES: &str = "A line for each object of the document.";
 /// Every route of the scheduler.
 pub fn rows() -> Vec<Route> {
     vec![
-        row(Route::post("/nami/v1/quote", quote), "What would it cost?"),
+        row(Route::post("/nami/v1/quote", quote), "Price of an object"),
         row(
             Route::post("/nami/v1/create", create),
             "An object was submitted",
@@ -22,22 +22,25 @@ pub fn rows() -> Vec<Route> {
         row(Route::post("/nami/v1/reserve", reserve), "An object starts"),
         row(
             Route::post("/nami/v1/charge", charge),
-            "An object was used: bill that",
+            "Charges the usage of an object",
         ),
         row(
             Route::post("/nami/v1/delete", delete),
-            "An object is gone: give back what is held",
+            "An object was removed: releases its lien",
         ),
         row(Route::post("/nami/v1/start", start), "As reserve"),
         row(Route::post("/nami/v1/update", update), "As charge"),
-        row(Route::post("/nami/v1/continue", go_on), "An object goes on"),
+        row(
+            Route::post("/nami/v1/continue", go_on),
+            "An object continues",
+        ),
         row(
             Route::post("/nami/v1/pause", pause),
             "An object was used, and suspended",
         ),
         row(
             Route::post("/nami/v1/resume", resume),
-            "A suspended object goes on",
+            "A suspended object continues",
         ),
         row(
             Route::post("/nami/v1/end", end),
@@ -49,7 +52,7 @@ pub fn rows() -> Vec<Route> {
         ),
         Route::post("/nami/v1/query", query)
             .right(Right::Nami)
-            .says("A question that has no answer: always 501"),
+            .says("Not supported: always 501"),
     ]
 }
 

@@ -55,7 +55,7 @@ pub(super) fn of_body(body: &[u8], media: Option<&str>, error: &Error) -> Failur
         Some(media) if !media.to_ascii_lowercase().contains("json") => {
             let media: String = media.chars().take(80).collect();
             failure.hint(format!(
-                "Content-Type says {media:?}; application/json is expected"
+                "Content-Type is {media:?}; application/json is expected"
             ))
         }
         _ => failure,
@@ -286,7 +286,7 @@ mod tests {
         let failure = of_body(b"job=1", Some("text/plain"), &error);
         assert_eq!(
             failure.problem().hint.as_deref(),
-            Some("Content-Type says \"text/plain\"; application/json is expected")
+            Some("Content-Type is \"text/plain\"; application/json is expected")
         );
         let failure = of_body(b"job=1", Some("application/json"), &error);
         assert_eq!(failure.problem().hint, None);

@@ -65,7 +65,7 @@ impl FromRequest<Arc<Services>> for Call {
         let too_large = |_| Failure::new("too_large", "the body is larger than 1 MiB");
         // A route outside of the table has no right to check, so nobody may use it.
         if parts.extensions.get::<Granted>().is_none() {
-            return Err(Failure::new("not_allowed", "nobody may use this route"));
+            return Err(Failure::new("not_allowed", "this route is disabled"));
         }
         let body = axum::body::to_bytes(body, BODY_MAX)
             .await

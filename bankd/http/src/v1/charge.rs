@@ -154,7 +154,7 @@ fn warnings(decided: &Decided<'_>, charged: &effects::Charged) -> Vec<String> {
         warnings.push(UNPRICED.to_owned());
     }
     if charged.quote_invalid {
-        warnings.push("quote_invalid: the quote does not hold here, today's price counts".into());
+        warnings.push("quote_invalid: the quote does not apply, the present price counts".into());
     }
     if charged.late {
         warnings.push("late_charge: the job was closed already".into());

@@ -193,7 +193,7 @@ async fn page(
 }
 
 fn ahead(call: &Call) -> Failure {
-    let expected = "a place that the bank has come to: this one is of a newer copy of it";
+    let expected = "a cursor within this journal: this one is from a newer copy of the bank";
     bad(call, "since", expected)
 }
 

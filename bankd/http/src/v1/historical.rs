@@ -51,7 +51,7 @@ pub(super) fn moment(
 ) -> Result<Option<Timestamp>, Failure> {
     let Some(text) = at else {
         if recorded {
-            let expected = "`at` beside it: what was known when";
+            let expected = "`at`: recorded needs an instant";
             let field = "recorded";
             return Err(call.refused(&Refusal::BadValue { field, expected }));
         }

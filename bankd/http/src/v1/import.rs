@@ -239,16 +239,19 @@ fn done(standing: &Standing, taken: &Done) -> Result<ImportDone, Failure> {
 
 /// Converts an error of an import, by the one table.
 pub(super) fn failure(trouble: Trouble) -> Failure {
-    let again = "the same import again goes on; nothing counts twice";
+    let again = "repeat the import: it continues, and nothing counts twice";
     match trouble {
         Trouble::Unknown => {
             let detail = "the daemon has no such import: it was restarted since, or the \
                           import was idle for import.idle_s";
             Failure::new("import_gone", detail).hint(again)
         }
-        Trouble::Crowded => Failure::new("busy", "as many imports run as may")
-            .hint("`import.sessions` and `import.sessions_per_client` say how many"),
-        Trouble::Busy => Failure::new("busy", "the import is still at work; send this again"),
+        Trouble::Crowded => Failure::new("busy", "the maximum number of imports is running")
+            .hint("retry later; `import.sessions` and `import.sessions_per_client` set the limits"),
+        Trouble::Busy => Failure::new(
+            "busy",
+            "the import is still processing data; send this request again",
+        ),
         Trouble::Stopping => Failure::new("busy", "the daemon is stopping"),
         Trouble::KeyReused => Failure::new(
             "key_reused",

@@ -128,7 +128,7 @@ fn written(decided: &Decided<'_>, changed: &LienChanged) -> Written<Lien> {
         written.object.amount = json::amount(changed.released, bank);
     }
     if changed.outlives_allocation {
-        let warning = "outlives_allocation: an allocation it lies on ends before it";
+        let warning = "outlives_allocation: one of its allocations ends before the lien";
         written.warnings.push(warning.to_owned());
     }
     written

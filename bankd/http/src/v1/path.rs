@@ -34,7 +34,7 @@ fn refused(rejection: &PathRejection) -> Failure {
         ErrorKind::InvalidUtf8InPathParam { key } => format!("path: {key} is no UTF-8"),
         ErrorKind::ParseErrorAtKey { key, .. } => format!("path: {key} is no whole number"),
         ErrorKind::ParseErrorAtIndex { .. } | ErrorKind::ParseError { .. } => {
-            "path: a whole number is wanted".to_owned()
+            "path: a whole number is expected".to_owned()
         }
         _ => return Failure::new("internal", "the path cannot be read"),
     };

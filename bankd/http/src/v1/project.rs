@@ -14,8 +14,8 @@ use super::json::{self, cleared, read_mode};
 use super::path::Path;
 
 /// The warning about a name that Maui cannot read (gold-wire.md 5.1).
-const UNSENDABLE: &str = "unsendable: Maui reads no name with &, < or >, or longer than 63 bytes: \
-    the gateway does not tell it this one as a default project";
+const UNSENDABLE: &str = "unsendable: Maui cannot read names with &, < or >, or with more than 63 bytes; \
+    the gateway does not report this one as a default project";
 
 /// `GET /api/v1/projects`: those in view, by name.
 pub(super) async fn list(call: Call) -> Handled {

@@ -95,5 +95,5 @@ fn unsound(call: &Call, finding: &str) -> Failure {
     let told = format!("the bank is not sound: {finding}");
     tracing::error!(finding, "no checkpoint was made: the bank is not sound");
     call.services.checkpoints.note(Some(told.clone()));
-    Failure::new("not_sound", told).hint("`bank verify` tells all of it")
+    Failure::new("not_sound", told).hint("`bank verify` shows all findings")
 }

@@ -31,8 +31,11 @@ const DEFAULT_LIMIT: u32 = 100;
 /// The command of a request that was written down.
 fn read(call: &Call, proposal: &Proposal) -> Result<Command, Failure> {
     let unreadable = || {
-        Failure::new("bad_value", "what was proposed cannot be read any more")
-            .hint("`bank reject` ends it; propose it anew")
+        Failure::new(
+            "bad_value",
+            "the stored request cannot be read by this version",
+        )
+        .hint("end it with `bank reject`, and propose it again")
     };
     let request: ProposedRequest =
         serde_json::from_str(&proposal.request).map_err(|_| unreadable())?;

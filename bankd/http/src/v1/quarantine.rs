@@ -99,7 +99,10 @@ pub(super) async fn replay(Path(id): Path<i64>, call: Call) -> Handled {
     let known = known.await?;
     let format = given.format.unwrap_or(known.format);
     if format.is_empty() {
-        let detail = format!("format: nobody said what {} sends", aside.source);
+        let detail = format!(
+            "format: the format of source {} is not recorded",
+            aside.source
+        );
         return Err(Failure::new("bad_request", detail).hint("name the format"));
     }
     let format = import::format(&format)?;
@@ -155,8 +158,8 @@ async fn replay_collected(
     dry_run: bool,
 ) -> Handled {
     if given.options.is_some() {
-        let detail = format!("options: what came by {} has none", aside.place);
-        return Err(Failure::new("bad_request", detail).hint("leave them out"));
+        let detail = format!("options: records from {} have no options", aside.place);
+        return Err(Failure::new("bad_request", detail).hint("omit options"));
     }
     let machine = given
         .machine
@@ -178,7 +181,7 @@ async fn replay_collected(
     };
     let outcomes = work.run(bank).await.map_err(|kept| match kept {
         Kept::Refused(why) => Failure::new("bad_value", format!("it cannot be taken in: {why}"))
-            .hint("give the text as it should be (--with)"),
+            .hint("give the corrected text (--with)"),
         Kept::Submit(error) => error.into(),
         Kept::Read(error) => error.into(),
     })?;
@@ -260,9 +263,8 @@ impl Again {
 }
 
 fn unreadable(why: &str) -> Failure {
-    Failure::new("bad_value", format!("it still cannot be read: {why}")).hint(
-        "say how it is read (--layout, --columns, …), or give the text as it should be (--with)",
-    )
+    Failure::new("bad_value", format!("it still cannot be read: {why}"))
+        .hint("set read options (--layout, --columns, …), or give the corrected text (--with)")
 }
 
 async fn find(call: &Call, id: i64) -> Result<Aside, Failure> {

@@ -110,7 +110,7 @@ fn cursor(text: &str) -> Result<Place, Refusal> {
         (Some("c"), Some([id])) => Ok(Place::Charge(*id)),
         _ => Err(Refusal::BadValue {
             field: "after",
-            expected: "what the page before said",
+            expected: "`next` of the previous page",
         }),
     }
 }

@@ -94,18 +94,20 @@ fn warnings(decided: &Decided<'_>, reserved: &Reserved) -> Vec<String> {
     if let Some(short) = &reserved.fallback_from {
         let (short, holds) = (name(Some(short)), name(reserved.accounts.first()));
         warnings.push(format!(
-            "fallback: {short} is short, the lien lies on {holds}"
+            "fallback: {short} has insufficient funds, the lien is on {holds}"
         ));
     }
     if reserved.quote_invalid {
-        warnings.push("quote_invalid: the quote does not hold here, today's price counts".into());
+        warnings.push("quote_invalid: the quote does not apply, the present price counts".into());
     }
     if reserved.outlives_allocation {
-        warnings.push("outlives_allocation: an allocation it lies on ends before it".into());
+        warnings.push("outlives_allocation: one of its allocations ends before the lien".into());
     }
     if let Some(refusal) = &reserved.would_refuse {
         let code = refusal.code();
-        warnings.push(format!("would_refuse: strict enforcement would say {code}"));
+        warnings.push(format!(
+            "would_refuse: strict enforcement would refuse with {code}"
+        ));
     }
     warnings
 }

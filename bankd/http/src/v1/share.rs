@@ -184,7 +184,7 @@ fn question(call: &Call, query: &ContributionQuery, zone: &str) -> Result<Questi
     if basis == Basis::Su && units == Units::Seconds {
         return Err(Refusal::BadValue {
             field: "units",
-            expected: "hours: what was charged is told as the bank counts",
+            expected: "hours: charges (basis su) have the unit of the bank",
         });
     }
     Ok(Question {

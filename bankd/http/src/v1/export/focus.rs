@@ -40,7 +40,7 @@ pub(super) async fn page(call: &Call, wanted: Wanted, query: &ExportQuery) -> Ha
         let Some(row) = row else { continue };
         let Some(line) = focus::line(&row, &money, is_safe) else {
             let record = format!("transaction {}", cost.tx);
-            making.leave_out(record, "a figure of it is beyond what can be counted");
+            making.leave_out(record, "a figure is out of range");
             continue;
         };
         making.text.push_str(&line);

@@ -36,7 +36,7 @@ struct Found {
 }
 
 /// Reason for a skipped run.
-const BEYOND: &str = "a figure of it cannot be read, or is beyond what can be counted";
+const BEYOND: &str = "a figure is invalid or out of range";
 
 impl Found {
     fn take(&mut self, row: &PodRow, nodes: &BTreeMap<String, String>) {
@@ -218,7 +218,7 @@ pub(super) async fn invoice(call: &Call, wanted: Wanted, query: &ExportQuery) ->
     let rows = sums.rows(&month, &rates, round_up, is_safe, about);
     let rows = rows.map_err(|kind| match kind {
         Some(kind) => no_rate(kind.word(), &month),
-        None => Failure::new("too_large", "a sum is beyond what can be counted"),
+        None => Failure::new("too_large", "a sum is out of range"),
     })?;
     page.records = i64::try_from(rows.len()).unwrap_or(i64::MAX);
     page.text = rows.concat();

@@ -112,7 +112,7 @@ fn commands(call: &Call, text: &mut Text) {
         refusals,
     );
     let name = "bankd_usage_records_total";
-    let help = "Finished uses of imports and collectors, by what became of them";
+    let help = "Finished uses of imports and collectors, by outcome";
     by(text, (name, "counter", help), "outcome", meter.uses());
     let name = "bankd_commit_duration_seconds";
     text.head(name, "histogram", "Time that commits waited for the disk");
@@ -220,7 +220,7 @@ fn set_aside(read: &Read, text: &mut Text) {
         text,
         "bankd_quarantine_bytes",
         "gauge",
-        "Size of what is in the quarantine",
+        "Size of the quarantine",
         totals.bytes,
     );
     let help = "Rows that fell out of a full quarantine";
@@ -260,7 +260,7 @@ fn collected(call: &Call, read: &Read, text: &mut Text) {
     let name = "bankd_source_last_contact_timestamp_seconds";
     by(
         text,
-        (name, "gauge", "When a collector was heard last"),
+        (name, "gauge", "Time of the last contact of a collector"),
         "source",
         contact,
     );
@@ -326,7 +326,7 @@ fn delivered(call: &Call, read: &Read, text: &mut Text) {
         }
     }
     let name = "bankd_delivery_attempts_total";
-    let help = "Attempts to deliver a notice, by what became of them";
+    let help = "Attempts to deliver a notice, by outcome";
     let attempts = call.services.writer.meter().deliveries();
     by(text, (name, "counter", help), "outcome", attempts);
 }

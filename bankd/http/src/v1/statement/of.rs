@@ -163,11 +163,11 @@ impl Asked {
         }
         let project = self.subject.name();
         let hint = if self.subject.tree() {
-            "neither has any project below it: name an account with -a"
+            "its subprojects have none either: name an account with -a"
         } else {
-            "`--tree` tells of the projects below it, `-a NAME` of an account that it shares"
+            "`--tree` shows the projects below it, `-a NAME` shows an account that it shares"
         };
-        let detail = format!("project {project:?} has no account of its own");
+        let detail = format!("project {project:?} has no separate account");
         Err(Failure::new("no_usable_account", detail).hint(hint))
     }
 }
