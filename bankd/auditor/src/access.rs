@@ -1,7 +1,7 @@
-//! Who may do what at AUDITOR's routes, and which records a reader sees (`auditor-api.md` 8).
+//! Rights at AUDITOR's routes, and the records that a reader sees (`auditor-api.md` 8).
 //!
-//! A caller is who the certificate of its connection says, never what a header says. Pure functions:
-//! names and settings in, a decision out.
+//! The certificate of the connection identifies a caller, never a header. Pure functions: names and
+//! settings in, a decision out.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,10 +9,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use bankd_config::{AuditorAccess, EVERYBODY};
 
-/// Who is behind a connection.
+/// The identity of a connection.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Identity {
-    /// Whoever can reach the listener without TLS: there is nothing to know them by.
+    /// A caller without TLS: no identity.
     Anyone,
     /// The common name of a certificate that the CA signed.
     Named(String),
@@ -21,7 +21,7 @@ pub enum Identity {
 }
 
 impl Identity {
-    /// The name that is kept with what this caller creates.
+    /// The name that is stored with records of this caller.
     pub fn name(&self) -> Option<&str> {
         match self {
             Self::Named(name) => Some(name),
@@ -40,7 +40,7 @@ impl fmt::Display for Identity {
     }
 }
 
-/// What a route asks of its caller.
+/// The right that a route requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Right {
     /// Look at records.
@@ -62,20 +62,20 @@ impl Right {
     }
 }
 
-/// What the settings allow, by common name.
+/// Rights in the settings, by common name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Access {
-    /// Who may look at records.
+    /// Names that may read records.
     pub read: Vec<String>,
-    /// Who may add and close them.
+    /// Names that may add and close them.
     pub write: Vec<String>,
-    /// Who may look at the metrics.
+    /// Names that may read the metrics.
     pub metrics: Vec<String>,
-    /// What a reader sees, where it is not everything.
+    /// The records that a reader sees, if not all.
     pub data: BTreeMap<String, Reach>,
 }
 
-/// The lists that hold now: others from the moment on at which the settings are read anew.
+/// The present lists. A reload of the settings replaces them.
 #[derive(Debug)]
 pub struct Lists(RwLock<Arc<Access>>);
 
@@ -101,7 +101,7 @@ impl Lists {
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reach(pub BTreeMap<String, Vec<String>>);
 
-/// Why a caller may not, as it is told.
+/// The reason of a refusal, as the caller gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Denied(String);
 
@@ -126,8 +126,8 @@ impl From<&AuditorAccess> for Access {
 }
 
 impl Access {
-    /// Whether a caller has a right. Without TLS nobody is known, and everybody who can reach the
-    /// listener has all of them.
+    /// Checks a right of a caller. Without TLS there is no identity, and everybody who can reach the
+    /// listener has all rights.
     ///
     /// # Errors
     /// The caller and the setting that would have to name it.
@@ -151,11 +151,11 @@ impl Access {
         )))
     }
 
-    /// Whether a caller may change a record that somebody created: only who created it. One without
-    /// a creator came without a certificate, and everybody who may write may change it.
+    /// Checks that a caller may change a record: only its creator may. A record without a creator arrived
+    /// without a certificate, and every writer may change it.
     ///
     /// # Errors
-    /// That it is another's.
+    /// If the record has another creator.
     pub fn may_change(caller: &Identity, creator: Option<&str>) -> Result<(), Denied> {
         if creator.is_none_or(|creator| caller.name() == Some(creator)) {
             return Ok(());
@@ -165,14 +165,14 @@ impl Access {
         )))
     }
 
-    /// What a caller sees; none for everything.
+    /// The restriction of a caller; `None` for no restriction.
     pub fn reach(&self, caller: &Identity) -> Option<&Reach> {
         self.data.get(caller.name()?)
     }
 }
 
 impl Reach {
-    /// Whether a record with these meta values is to be seen.
+    /// Whether a record with these meta values is visible.
     pub fn holds(&self, meta: &BTreeMap<String, Vec<String>>) -> bool {
         self.0.iter().all(|(key, values)| {
             let of_record = meta.get(key).map(Vec::as_slice).unwrap_or_default();

@@ -1,7 +1,7 @@
-//! What leaves: AUDITOR's statuses, texts and streams (`auditor-api.md` 1, 3, 6), and nothing else.
+//! Answers: AUDITOR's statuses, texts and streams (`auditor-api.md` 1, 3, 6), and nothing else.
 //!
-//! These are another program's answers, byte by byte; the table of refusals of our own routes does
-//! not hold here. Where a client must keep what it sent there is no answer at all: [`Dropped`].
+//! These are the answers of another program, byte by byte. The bank's table of refusals does not apply. If
+//! a client must keep its data, it gets no answer at all: [`Dropped`].
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -15,7 +15,7 @@ use tokio::sync::mpsc::Receiver;
 
 use super::access::Denied;
 
-/// The connection ends without an answer: the client keeps its record and comes again.
+/// The connection ends without an answer: the client keeps its record and retries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Dropped(pub(super) &'static str);
@@ -25,7 +25,7 @@ pub(super) struct Dropped(pub(super) &'static str);
 pub(super) enum Said {
     /// All of it.
     Whole(Option<Bytes>),
-    /// As it comes. It is complete with [`Piece::End`] only.
+    /// A stream in pieces. It is complete only after [`Piece::End`].
     Stream(Option<Bytes>, Receiver<Piece>),
 }
 
@@ -34,7 +34,7 @@ pub(super) enum Said {
 pub(super) enum Piece {
     /// Records.
     Records(Bytes),
-    /// That was all.
+    /// End of the stream.
     End,
     /// The rest is not to be had, and why.
     Broken(String),
@@ -102,7 +102,7 @@ pub(super) fn done() -> Answer {
     made(StatusCode::OK, None, Bytes::new())
 }
 
-/// Done, but for what was there already.
+/// Success, except for records that exist already.
 pub(super) fn warned(many: bool) -> Answer {
     let warning = if many {
         "One or more records already exist, but the error was ignored due to AUDITOR configuration."
@@ -192,7 +192,7 @@ pub(super) fn unwell() -> Answer {
     made(StatusCode::INTERNAL_SERVER_ERROR, None, Bytes::new())
 }
 
-/// A path that knows other methods.
+/// A path that accepts other methods.
 pub(super) fn no_method(allowed: &'static str) -> Answer {
     let mut answer = made(StatusCode::METHOD_NOT_ALLOWED, None, Bytes::new());
     let headers = answer.headers_mut();
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
     use tokio::sync::mpsc::channel;
 
-    /// What comes of a stream: its bytes, and whether it ends well.
+    /// The bytes of a stream, and whether it ends properly.
     async fn taken(pieces: Vec<Piece>) -> (String, bool) {
         let (sender, rest) = channel(8);
         for piece in pieces {

@@ -1,4 +1,4 @@
-//! A request's body: within its limit, its time, and what all bodies together may take of memory.
+//! The body of a request: limits of size, of time, and of memory for all bodies.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -11,24 +11,24 @@ use tokio::time::{Instant, timeout_at};
 
 use super::answer::Dropped;
 
-/// How long a body may take to arrive, and to wait for memory.
+/// Maximum time for the arrival of a body, and for the wait for memory.
 const TIME: Duration = Duration::from_mins(1);
-/// Bytes of all bodies together, in units of [`UNIT`], beside what each has for itself.
+/// Bytes of all bodies together, in units of [`UNIT`], in addition to the buffer of each.
 const MEMORY: usize = (512 << 20) / UNIT;
 /// Bytes that memory is counted in, and that each body has for itself.
 const UNIT: usize = 64 << 10;
-/// What of a body beyond its limit is read so that its sender sees the answer, in limits.
+/// Maximum bytes read beyond the limit, in limits, so that the sender gets the answer.
 const REST: u64 = 4;
 
 /// Memory for the bodies of all requests.
 #[derive(Clone, Debug)]
 pub(super) struct Room(Arc<Semaphore>);
 
-/// A body as it came.
+/// The received body.
 #[derive(Debug)]
 pub(super) struct Taken {
     pub(super) bytes: Vec<u8>,
-    /// How long it was, where that is more than the limit.
+    /// Its length, if it exceeds the limit.
     pub(super) beyond: Option<u64>,
     memory: Option<OwnedSemaphorePermit>,
 }
@@ -40,10 +40,10 @@ impl Default for Room {
 }
 
 impl Room {
-    /// Takes a body in, up to its limit; what is beyond is read and forgotten.
+    /// Reads a body up to its limit. The bytes beyond are read and dropped.
     ///
     /// # Errors
-    /// If it breaks off, or time or memory ends: nobody is answered.
+    /// If the body breaks off, or time or memory runs out. The sender gets no answer.
     pub(super) async fn take(&self, body: Incoming, limit: usize) -> Result<Taken, Dropped> {
         let until = Instant::now() + TIME;
         let taken = timeout_at(until, self.whole(body, limit)).await;

@@ -1,5 +1,5 @@
-//! What the bank must know of a certificate and its TLS library does not tell: the common name of
-//! its subject, which is who a caller is, and how long it holds (RFC 5280, 4.1).
+//! Data of a certificate that the TLS library does not provide: the common name of its subject, which
+//! identifies the caller, and its validity (RFC 5280, 4.1).
 //!
 //! It proves nothing. Whoever reads a name here has had the chain verified before.
 
@@ -15,11 +15,10 @@ const SET: u8 = 0x31;
 const OID: u8 = 0x06;
 const VERSION: u8 = 0xa0;
 
-/// What a certificate says of itself.
+/// Content of a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Certificate {
-    /// The common name of its subject; none where there is none, more than one, or one that cannot
-    /// be told apart from others by reading it.
+    /// The common name of its subject; `None` without one, with several, or if it is not clearly readable.
     pub name: Option<String>,
     /// Since when it holds, in seconds since 1970.
     pub since_s: i64,
@@ -54,7 +53,7 @@ impl Certificate {
     }
 }
 
-/// Every common name of a subject, as far as it is one. None if the subject cannot be read.
+/// All common names of a subject, `None` for each invalid one. `None` if the subject cannot be read.
 fn common_names(mut subject: Der<'_>) -> Option<Vec<Option<String>>> {
     let mut names = Vec::new();
     while !subject.is_empty() {
@@ -133,13 +132,13 @@ impl<'a> Der<'a> {
         self.0.first().copied()
     }
 
-    /// The next value: its tag and what is in it.
+    /// The next value: its tag and its content.
     fn next(&mut self) -> Option<(u8, &'a [u8])> {
         let (tag, rest) = self.0.split_first()?;
         let (first, rest) = rest.split_first()?;
         let (length, rest) = match *first {
             short @ 0..=0x7f => (usize::from(short), rest),
-            // Up to four bytes of length: far beyond what a certificate needs.
+            // Up to four bytes of length: more than any certificate needs.
             long @ 0x81..=0x84 => {
                 let (digits, rest) = rest.split_at_checked(usize::from(long & 0x7f))?;
                 let length = digits
@@ -155,7 +154,7 @@ impl<'a> Der<'a> {
         Some((*tag, value))
     }
 
-    /// What is in the next value, if it has this tag.
+    /// The content of the next value, if it has this tag.
     fn take(&mut self, tag: u8) -> Option<Der<'a>> {
         let (found, value) = self.next()?;
         (found == tag).then_some(Der(value))

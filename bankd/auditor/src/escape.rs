@@ -1,6 +1,6 @@
 //! Percent encoding, undone.
 
-/// A text with its `%XX` undone; none where that is no UTF-8, or a `%` stands alone.
+/// A text with its `%XX` decoded; `None` for invalid UTF-8, or a `%` without digits.
 pub(super) fn decoded(text: &str) -> Option<String> {
     if !text.contains('%') {
         return Some(text.to_owned());

@@ -1,4 +1,4 @@
-//! What all requests of AUDITOR's API share, and who is behind one of them.
+//! Shared state of all requests of AUDITOR's API, and the caller of one.
 
 use std::fmt::Display;
 use std::net::SocketAddr;
@@ -28,17 +28,17 @@ pub(crate) struct House {
     pub(super) tally: Tally,
 }
 
-/// Who is behind a request, and through which door it came.
+/// The caller of a request, and its listener.
 #[derive(Clone, Debug)]
 pub(super) struct Visitor {
     pub(super) identity: Identity,
     pub(super) peer: SocketAddr,
-    /// Nobody is known, and the door is open to others than this machine: no money moves.
+    /// No identity, and the listener is open to other machines: no funds move.
     pub(super) track: bool,
 }
 
 impl House {
-    /// Opens what reads.
+    /// Opens the readers.
     ///
     /// # Errors
     /// If the database cannot be opened.
@@ -56,7 +56,7 @@ impl House {
         })
     }
 
-    /// Who may do what, as of now.
+    /// The present rights.
     pub(super) fn access(&self) -> Arc<Access> {
         self.gate.access.now()
     }
@@ -71,7 +71,7 @@ impl House {
         tracing::warn!(remote = visitor.said(), route, reason = %why, "not allowed");
     }
 
-    /// Who the ledger says did it.
+    /// The actor in the ledger.
     pub(super) fn caller(&self, visitor: &Visitor) -> Caller {
         let client = self.settings().source.clone();
         Caller {
@@ -82,14 +82,14 @@ impl House {
         }
     }
 
-    /// As what its records come in.
+    /// The feed of its records.
     pub(super) fn feed(&self, visitor: &Visitor, request_id: &str) -> Feed {
         feed(self.settings(), self.caller(visitor), request_id)
     }
 }
 
 impl Visitor {
-    /// Who it is, for people.
+    /// The caller in readable form.
     pub(super) fn said(&self) -> String {
         match self.identity.name() {
             Some(name) => format!("{name} at {}", self.peer),

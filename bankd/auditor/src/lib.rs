@@ -1,11 +1,11 @@
 //! AUDITOR's REST API, so that its collectors and plugins work unchanged (`auditor-api.md`).
 //!
-//! Start at `routes`; `write` takes records in and `read` gives them out, `record`, `query` and
-//! `time` say what a text means and know nothing of the daemon, `money` makes of a record what the
-//! ledger is asked. A record is stored and charged in one database transaction; where that fails,
-//! the connection ends without an answer, for these clients take any answer for success.
+//! Start at `routes`. `write` accepts records and `read` returns them. `record`, `query` and `time` parse
+//! text, independent of the daemon. `money` converts a record to commands of the ledger. A record is stored
+//! and charged in one database transaction. If that fails, the connection ends without an answer, because
+//! these clients treat any answer as success.
 //!
-//! Nothing here decides about money, and nobody is who a header says.
+//! This crate makes no decision about funds, and a header never identifies a caller.
 
 pub mod access;
 mod answer;
@@ -42,12 +42,12 @@ use access::{Access, Identity, Lists};
 use house::{House, Visitor};
 use tls::Tls;
 
-/// How long the head of a request may take, the wait for it on an idle connection included.
+/// Maximum time for the head of a request, including the wait on an idle connection.
 const HEAD_TIME: Duration = Duration::from_secs(90);
 
-/// Who may use the routes, by the settings and the certificates; both can be read again.
+/// Rights by the settings and the certificates. Both can be reloaded.
 pub struct Gate {
-    /// Who may do what.
+    /// Rights of the callers.
     pub access: Lists,
     /// The certificates of the listener with TLS.
     pub tls: Option<Tls>,
@@ -115,7 +115,7 @@ pub async fn serve(
     let _ = counting.await;
 }
 
-/// Counts what is stored, so that the first question for the metrics need not.
+/// Counts the stored records, so that the first request for metrics is fast.
 async fn count(house: Arc<House>, mut stopped: watch::Receiver<()>) {
     let access = house.access();
     tokio::select! {
@@ -124,7 +124,7 @@ async fn count(house: Arc<House>, mut stopped: watch::Receiver<()>) {
     }
 }
 
-/// The door without TLS: whoever comes is nobody.
+/// The listener without TLS: its callers have no identity.
 async fn open_door(house: &Arc<House>, listener: &TcpListener, stopped: watch::Receiver<()>) {
     let address = listener.local_addr();
     let track = !address
@@ -140,7 +140,7 @@ async fn open_door(house: &Arc<House>, listener: &TcpListener, stopped: watch::R
     serve_house(house, listener, track, stopped).await;
 }
 
-/// Serves a house at a door where nobody is known; `track`: no money moves.
+/// Serves a listener without identities; `track`: no funds move.
 async fn serve_house(
     house: &Arc<House>,
     listener: &TcpListener,
@@ -163,7 +163,7 @@ async fn serve_house(
     open(house, listener, stopped.clone(), attend).await;
 }
 
-/// The door with TLS: whoever comes shows a certificate, in the task of its connection.
+/// The listener with TLS. Each caller shows a certificate, in the task of its connection.
 async fn guarded_door(house: &Arc<House>, listener: &TcpListener, stopped: watch::Receiver<()>) {
     let attend = |(stream, peer): (TcpStream, SocketAddr), arrival| {
         tokio::spawn(admit(
@@ -189,8 +189,8 @@ async fn open(
     listen::admit(seats, stopped, || listen::tcp(listener), who, attend).await;
 }
 
-/// The handshake of one connection, and then its requests. It ends with the daemon, and when the
-/// certificates are read anew.
+/// The handshake of one connection, then its requests. It ends with the daemon, and after a reload of the
+/// certificates.
 async fn admit(
     house: Arc<House>,
     stream: TcpStream,
@@ -220,7 +220,7 @@ async fn admit(
         peer,
         track: false,
     };
-    // Whichever comes first.
+    // The first of the two events.
     let (stop, either) = watch::channel(());
     let guard = tokio::spawn(async move {
         tokio::select! {

@@ -15,17 +15,17 @@ pub use meter::{Answered, Meter, Route};
 
 use super::access::{Access, Reach};
 
-/// Most values of a key that have a figure of their own; the others share one.
+/// Maximum number of values of a key with a separate figure. The others share one.
 const VALUES_MAX: usize = 10_000;
 /// The label of that one.
 const OTHERS: &str = "(others)";
-/// What the original says of its four gauges.
+/// The help text of the original for its four gauges.
 const HELP: &str = "Number of records in the Auditor database";
 
 /// The content type of the answer.
 pub const MEDIA: &str = bankd_ledger::exposition::MEDIA;
 
-/// How many records there are: all, and what of them each reader sees who does not see all.
+/// Number of records: all, and the visible part of each restricted reader.
 #[derive(Debug)]
 pub struct Figures {
     keys: AuditorMetrics,
@@ -65,7 +65,7 @@ impl Figures {
         }
     }
 
-    /// Begins anew where readers see other parts than those that are counted.
+    /// Restarts the count if the visible parts of readers have changed.
     pub fn divide(&mut self, access: &Access) {
         let parts: BTreeSet<&Reach> = access.data.values().collect();
         if !self.parts.keys().eq(parts) {
@@ -135,7 +135,7 @@ impl Count {
         ] {
             let of_record = meta.get(key).map(Vec::as_slice).unwrap_or_default();
             for (at, value) in of_record.iter().enumerate() {
-                // A value that stands twice is still one record.
+                // A repeated value counts as one record.
                 let before = of_record.iter().take(at);
                 if !before.into_iter().any(|earlier| earlier == value) {
                     values.add(value);
@@ -226,7 +226,7 @@ mod tests {
             ]
         );
         assert!(!text.contains("other\""));
-        // A reach that nobody counted for shows nothing rather than all.
+        // A restriction without a count shows nothing.
         let text = figures.text(Some(&reach("other")), &Meter::default());
         assert_eq!(
             lines(&text, "num_records_database"),

@@ -17,11 +17,11 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::access::Identity;
 use super::house::{House, Visitor};
 
-/// How often is looked for liens that are to be placed again.
+/// Interval of the search for liens to place again.
 const TICK: Duration = Duration::from_secs(5);
-/// How many of them at once.
+/// Maximum number of them in one search.
 const ONCE: i64 = 256;
-/// How long a lien may wait for its turn.
+/// Maximum wait of a lien for a connection.
 const PATIENCE: Duration = Duration::from_secs(8);
 
 /// Looks after liens until the daemon stops.
@@ -39,7 +39,7 @@ pub(super) async fn renew(house: Arc<House>, mut stopped: watch::Receiver<()>) {
     }
 }
 
-/// Places again what is due.
+/// Places due liens again.
 pub(super) async fn due(house: &House) {
     let now = house.services.writer.ledger_now();
     let asked = house.readers.ask(PATIENCE, move |connection| {
@@ -80,7 +80,7 @@ async fn one(house: &House, record: &StoredRecord, now: Timestamp) {
         },
         now,
     );
-    // What cannot be held any more is not tried again.
+    // A lien that can no longer be held is not retried.
     let (work, next) = work.unwrap_or_default();
     let asked = Collect {
         what: Collecting::Renew {

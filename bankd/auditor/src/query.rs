@@ -1,7 +1,7 @@
 //! The query of `GET /records` (`auditor-api.md` 4): nested keys with brackets, all terms together.
 //!
-//! Pure: the text behind the `?` in, [`Query`] out, or one sentence for a 400. What AUDITOR drops or
-//! ignores in silence is done or refused here; decision 0039 has each of these cases.
+//! Pure: the text after the `?` in, [`Query`] out, or one sentence for a 400. Terms that AUDITOR silently
+//! ignores are supported or refused here. Decision 0039 lists these cases.
 
 mod terms;
 #[cfg(test)]
@@ -15,14 +15,14 @@ use bankd_store::read::auditor::{Order, Range, Select, pair};
 
 use terms::Term;
 
-/// What is asked for.
+/// The parsed query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Query {
-    /// What the database can look for by itself.
+    /// The conditions for the database.
     pub(super) select: Select,
-    /// What the values of keys must be.
+    /// Conditions on the values of keys.
     pub(super) meta: BTreeMap<String, Meta>,
-    /// What the amount of a component must be: one of that name fits.
+    /// Conditions on the amounts of components. One component of the name must match.
     pub(super) components: BTreeMap<String, Range>,
     /// At most so many.
     pub(super) limit: Option<u64>,
@@ -33,7 +33,7 @@ pub(super) struct Query {
 pub(super) struct Meta {
     /// All of them.
     pub(super) has: Vec<String>,
-    /// None of them, where the key is there.
+    /// None of these values, if the key is present.
     pub(super) lacks: Vec<String>,
 }
 
@@ -107,7 +107,7 @@ impl Query {
         Ok(true)
     }
 
-    /// The conditions on a key; the last part of the term's path says the order only.
+    /// The conditions on a key. The last part of the term's path is only an order.
     fn meta(&mut self, key: &str, term: &Term) -> Result<&mut Meta, String> {
         check(key, term)?;
         let place = term.path.last().map_or("", String::as_str);
@@ -161,7 +161,7 @@ fn narrow_time(range: &mut Range, operator: &str, term: &Term) -> Result<(), Str
 }
 
 fn narrow_number(range: &mut Range, operator: &str, term: &Term) -> Result<(), String> {
-    // What is beyond is above everything that can be stored.
+    // A larger number exceeds every stored amount.
     let value = i64::try_from(term.as_number()?).map_err(|_| ());
     narrow(range, operator, value).ok_or_else(|| term.unknown())
 }

@@ -1,8 +1,8 @@
-//! `GET /records` and `GET /record/{id}`: what is stored, as it is asked for.
+//! `GET /records` and `GET /record/{id}`: stored records that match the query.
 //!
-//! A stream begins when the database has its first records, so that what goes wrong before has an
-//! answer; it is of one committed state, and holds a few pieces in memory however long it is. A
-//! client that stops taking is let go: what it reads must not keep the log of the database for ever.
+//! A stream begins when the database returns its first records, so that earlier errors get an answer. It
+//! reads one committed state, and buffers only a few pieces. A client that stops reading is disconnected:
+//! its read transaction must not keep the database log for ever.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -26,19 +26,19 @@ use super::query::Query;
 const READERS: usize = 8;
 /// Short questions under way at once.
 const ASKERS: usize = 4;
-/// How long one may wait for its turn.
+/// Maximum wait for a connection.
 const TURN: Duration = Duration::from_secs(8);
-/// How long a client may take nothing, and how long its answer may take in all.
+/// Maximum time without progress of a client, and maximum time of an answer.
 const STALL: Duration = Duration::from_secs(30);
 const WHOLE: Duration = Duration::from_mins(30);
 /// Bytes of a piece, and pieces on their way.
 const PIECE: usize = 64 << 10;
 const PIECES: usize = 4;
-/// Records between two looks at whether somebody is still there.
+/// Number of records between two checks for a disconnected client.
 const LOOK: u32 = 1000;
 
-/// Connections for answers, beside those of the bank's own routes. Short questions have some of
-/// their own: clients that are slow to take their answers must not keep a record from its end.
+/// Connections for answers, in addition to those of the bank's routes. Short queries have separate ones, so
+/// that slow clients do not delay the end of a record.
 #[derive(Clone)]
 pub(super) struct Readers {
     streams: Shelf,
@@ -168,7 +168,7 @@ pub(super) async fn many(
     });
     match rest.recv().await {
         Some(Piece::Records(first)) => answer::stream(Some(first), rest),
-        // A stream that is over before it began: its end is told once more.
+        // The stream is complete before it begins: repeat its end.
         Some(Piece::End) => answer::stream(None, ended()),
         Some(Piece::Broken(why)) => {
             tracing::error!(error = why, "a query failed");
@@ -231,7 +231,7 @@ impl Taker<'_> {
         }
     }
 
-    /// Takes one; an error where nobody takes it any more.
+    /// Passes one record on. Fails if the receiver is gone.
     fn take(&mut self, found: &Found<'_>) -> Result<ControlFlow<()>, ()> {
         self.seen += 1;
         if self.seen == LOOK {
@@ -281,7 +281,7 @@ impl Taker<'_> {
     }
 }
 
-/// Whether a record is what was asked for, beyond what the database looked for.
+/// Whether a record meets the conditions that the database does not check.
 fn fits(query: &Query, found: &Found<'_>) -> bool {
     if query.meta.is_empty() && query.components.is_empty() {
         return true;

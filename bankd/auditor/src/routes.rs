@@ -16,7 +16,7 @@ use super::query::Query;
 use super::write::{self, Writing};
 use super::{escape, read};
 
-/// How long the database may take to say that it is there.
+/// Maximum time for the health check of the database.
 const ALIVE: Duration = Duration::from_secs(2);
 
 /// The answer to a request; an error where the connection is to end without one.
@@ -110,7 +110,7 @@ async fn records(house: &House, visitor: &Visitor, request: &Request<Incoming>) 
     read::many(&house.readers, reach, query, wants_array(request.headers())).await
 }
 
-/// Whether a client asks for JSON by its name; what AUDITOR's clients read is none.
+/// Whether a client explicitly accepts JSON. AUDITOR's clients do not.
 fn wants_array(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(ACCEPT).iter();
     let mut kinds = accepted
@@ -122,7 +122,7 @@ fn wants_array(headers: &HeaderMap) -> bool {
     })
 }
 
-/// The rest of the path is the name, with or without its escapes: clients send it as it is.
+/// The rest of the path is the name, with or without escapes, because clients send it unencoded.
 async fn record(house: &House, visitor: &Visitor, record_id: &str) -> Answer {
     if let Err(denied) = house.access().allowed(&visitor.identity, Right::Read) {
         house.denied(visitor, "GET /record", &denied);
@@ -135,7 +135,7 @@ async fn record(house: &House, visitor: &Visitor, record_id: &str) -> Answer {
     read::one(&house.readers, reach, record_id).await
 }
 
-/// Whether records can be taken and given.
+/// Whether records can be stored and read.
 async fn health(house: &House) -> Answer {
     let there = house.readers.ask(ALIVE, |connection| {
         bankd_store::read::auditor::record(connection, "")
@@ -147,7 +147,7 @@ async fn health(house: &House) -> Answer {
     }
 }
 
-/// What is stored, as far as the caller sees it, and what is counted since the start.
+/// The visible stored records and the counters since the start.
 async fn metrics(house: &House, visitor: &Visitor) -> Answer {
     if let Err(denied) = house.access().allowed(&visitor.identity, Right::Metrics) {
         house.denied(visitor, "GET /metrics", &denied);

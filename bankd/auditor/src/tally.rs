@@ -14,10 +14,10 @@ use super::read::Readers;
 
 /// Records that are looked at with one question to the database.
 const ONCE: i64 = 10_000;
-/// How long one may take.
+/// Maximum time of one count.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// What the metrics are made of.
+/// State of the metrics.
 #[derive(Debug)]
 pub(super) struct Tally {
     figures: Mutex<Figures>,
@@ -49,7 +49,7 @@ impl Tally {
         Some(figures.text(reach, &self.meter))
     }
 
-    /// Counts what is not counted yet; all of it where other parts are to be told than before.
+    /// Counts new records, or all of them if the visible parts of readers have changed.
     pub(super) async fn catch_up(&self, access: &Access, readers: &Readers) -> Option<()> {
         let _turn = self.turn.lock().await;
         self.divide(access);
@@ -58,7 +58,7 @@ impl Tally {
             let asked = readers.ask(PATIENCE, move |connection| {
                 let mut found = Vec::new();
                 behind(connection, last, ONCE, |place, head| {
-                    // What cannot be read has no values, and is a record nevertheless.
+                    // An unreadable record has no values but still counts.
                     let looked = looked(head).ok().and_then(|looked| looked.meta);
                     found.push((place, looked.unwrap_or_default()));
                 })?;
@@ -76,7 +76,7 @@ impl Tally {
         }
     }
 
-    /// Begins anew where readers see other parts than those that are counted.
+    /// Restarts the count if the visible parts of readers have changed.
     fn divide(&self, access: &Access) {
         let mut figures = self.figures.lock().unwrap_or_else(PoisonError::into_inner);
         figures.divide(access);

@@ -37,8 +37,8 @@ pub(super) fn line_answer(line: &Line) -> Answer {
     }
 }
 
-/// The line of a refusal by a rule. What makes the document itself unusable is an error, so that the script
-/// puts it aside (`nami.md` 2.2).
+/// The line of a refusal by a rule. An unusable document is an error, so that the script moves it to its
+/// quarantine (`nami.md` 2.2).
 pub(super) fn refused(refusal: &Refusal, bank: &Bank) -> Line {
     let code = refusal.code();
     let text = match refusal {

@@ -1,9 +1,8 @@
-//! Who is asking: signed requests over TCP, peer credentials on the Unix socket (decisions.md 21,
+//! Authentication: signed requests over TCP, peer credentials on the Unix socket (decisions.md 21,
 //! `http-auth.md`).
 //!
-//! Everything that a stranger could learn from is in one place: a 401 says the same for every
-//! cause, and only the log and a counter know which it was. Faults of the headers are told to those
-//! alone whose signature holds.
+//! This module alone answers unknown senders. A 401 has the same text for every cause; only the log and a
+//! counter contain the cause. Faults of the headers are reported only to senders with a valid signature.
 
 use std::sync::Arc;
 
@@ -27,12 +26,12 @@ use bankd_ledger::keys::{Found, KeyRing};
 use bankd_ledger::writer::{Caller, IdempotencyKey, Origin};
 use sha2::{Digest, Sha256};
 
-/// A caller who is known, as every handler gets it.
+/// An authenticated caller, as every handler gets it.
 #[derive(Clone, Debug)]
 pub struct Authenticated {
     /// For the journal and the rules: actor, client, origin, scope.
     pub caller: Caller,
-    /// What they may do.
+    /// The roles of the caller.
     pub roles: Roles,
     /// The user they are, where they are one: on the socket by name, with a key by its client.
     pub user: Option<String>,
@@ -40,14 +39,14 @@ pub struct Authenticated {
     pub key: Option<IdempotencyKey>,
     /// `Bank-Event-Time`.
     pub event_time: Option<Timestamp>,
-    /// The id under which the log knows the request.
+    /// The id of the request in the log.
     pub request_id: String,
 }
 
 impl<S: Sync> FromRequestParts<S> for Authenticated {
     type Rejection = Response;
 
-    /// What the frame put there; a route outside of it is a fault of ours and stays closed.
+    /// The value that the frame stored. A route outside of the frame is a bug and stays closed.
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Response> {
         parts
             .extensions
@@ -57,7 +56,7 @@ impl<S: Sync> FromRequestParts<S> for Authenticated {
     }
 }
 
-/// What is needed to sign the answer to a signed request.
+/// Data to sign the answer to a signed request.
 #[derive(Debug)]
 pub(super) struct Signer {
     key: Found,
@@ -115,9 +114,9 @@ const ASKS: [&str; 4] = [
     "/api/v1/verifications",
 ];
 
-/// Whether a request writes, so that nonce and `Idempotency-Key` are demanded.
+/// Whether a request writes, so that nonce and `Idempotency-Key` are required.
 pub(super) fn is_mutating(method: &Method, path: &str) -> bool {
-    // Other methods have no route: they are told so, and nothing is asked of them.
+    // Other methods have no route. They are refused without authentication.
     let changes = [Method::POST, Method::PATCH, Method::DELETE];
     changes.contains(method) && !ASKS.contains(&path)
 }
@@ -185,7 +184,7 @@ struct Who {
     user: Option<String>,
 }
 
-/// Judges a signed request. `Ok` tells that its answer is to be signed, whatever it says.
+/// Verifies a signed request. `Ok` means that its answer is signed, whatever its status.
 pub(super) fn verify(
     keys: &KeyRing,
     request: &Arrived<'_>,
@@ -305,7 +304,7 @@ pub(super) fn by_token(
     Ok(Ok(request.known(who, None, headers)))
 }
 
-/// Only a request whose signature holds takes an entry (`http-auth.md` 2).
+/// Only a request with a valid signature takes an entry (`http-auth.md` 2).
 fn remember(
     key: &Found,
     verified: &VerifiedRequest<'_>,
@@ -318,8 +317,8 @@ fn remember(
     if fresh { Ok(()) } else { Err(Failure::Replay) }
 }
 
-/// A request on the socket, whose sender the kernel has named. What they were given by name, and what
-/// they are in projects, adds up to what everybody on the socket may do.
+/// A request on the socket, with a sender identified by the kernel. Its rights are those granted by name,
+/// those from projects, and those of every user of the socket.
 pub(super) fn on_socket(
     person: Person,
     directory: &Directory,
@@ -349,7 +348,7 @@ pub(super) fn on_socket(
     Ok(request.known(who, None, headers))
 }
 
-/// The one answer to everybody who is not known, whatever the cause (`http-auth.md` 5).
+/// The only answer to an unknown sender, whatever the cause (`http-auth.md` 5).
 pub(super) fn unauthorized() -> Response {
     let problem = Problem::new(
         "unauthorized",
@@ -376,11 +375,11 @@ pub(super) fn unauthorized() -> Response {
 /// The peer of a connection, put there when it was accepted.
 #[derive(Clone, Copy, Debug)]
 pub enum Peer {
-    /// An address; what it sends must be signed.
+    /// A network address. Its requests must be signed.
     Tcp(std::net::SocketAddr),
     /// A uid that the kernel vouches for.
     Unix(u32),
-    /// A socket whose peer the kernel did not name: nobody.
+    /// A socket without a peer from the kernel: no identity.
     Nobody,
 }
 
@@ -394,7 +393,8 @@ impl std::fmt::Display for Peer {
     }
 }
 
-/// Who a uid is; a first look may wait for a directory service, so it leaves the event loop.
+/// The user of a uid. The first look-up may wait for a directory service, so it runs outside of the event
+/// loop.
 pub(super) async fn person(services: &Arc<bankd_services::Services>, uid: u32) -> Option<Person> {
     if let Some(person) = services.people.remembered(uid) {
         return Some(person);

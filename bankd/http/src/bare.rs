@@ -1,9 +1,8 @@
-//! What is no HTTP, or has a head that is too large, never becomes a request: the library answers it by
-//! itself, with a status and no body. Here such an answer gets its problem document on the way out
-//! (decisions.md 23).
+//! Input that is no HTTP, or has a head that is too large, never becomes a request: the library answers it
+//! with a status and no body. This module adds a problem document to such an answer (decisions.md 23).
 //!
-//! Heads that answer a request of ours are counted, and never looked at: only one that nobody asked for
-//! is the library's own.
+//! Heads that answer a request of the daemon are counted and passed unchanged. Only a head without a
+//! request is the library's.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -16,20 +15,20 @@ use bankd_ledger::clock;
 use bankd_listen::Wire;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// The longest head that the library writes of its own accord.
+/// The longest head that the library writes itself.
 const HEAD_MAX: usize = 512;
 
-/// Requests of a connection whose answers have not begun.
+/// Requests of a connection with answers that have not begun.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Asked(Arc<AtomicUsize>);
 
 impl Asked {
-    /// A request came.
+    /// A request arrived.
     pub(super) fn begin(&self) {
         self.0.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// An answer begins: true if somebody asked for it.
+    /// An answer begins: true if it belongs to a request.
     fn answer(&self) -> bool {
         let one_less = |count: usize| count.checked_sub(1);
         let taken = self
@@ -39,7 +38,7 @@ impl Asked {
     }
 }
 
-/// A connection whose bare answers are told in full.
+/// A connection that adds problem documents to bare answers.
 #[derive(Debug)]
 pub(super) struct Telling<S> {
     stream: Wire<S>,
@@ -47,12 +46,12 @@ pub(super) struct Telling<S> {
     instead: Option<Instead>,
 }
 
-/// What is written in place of a bare head.
+/// The replacement of a bare head.
 #[derive(Debug)]
 struct Instead {
     bytes: Vec<u8>,
     written: usize,
-    /// So long was what it stands for.
+    /// Length of the replaced head.
     of: usize,
 }
 
@@ -67,7 +66,7 @@ impl<S> Telling<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Telling<S> {
-    /// Looks at what is about to be written; none where it goes as it is.
+    /// Checks the next bytes to write. False if they are written unchanged.
     fn instead_of(&mut self, head: &[u8]) -> bool {
         if self.instead.is_some() {
             return true;
@@ -86,7 +85,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Telling<S> {
         self.instead.is_some()
     }
 
-    /// Writes what is left of what stands for a bare head.
+    /// Writes the rest of a replacement.
     fn tell(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
         while let Some(instead) = &mut self.instead {
             let left = instead.bytes.get(instead.written..).unwrap_or_default();
@@ -105,7 +104,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Telling<S> {
     }
 }
 
-/// A bare head with its document; none for what is not one.
+/// A bare head with its problem document; `None` for any other head.
 fn told(head: &[u8], has_two_lengths: bool) -> Option<Vec<u8>> {
     let head = std::str::from_utf8(head).ok()?;
     let fields = head.strip_suffix("\r\n\r\n")?;

@@ -1,8 +1,8 @@
-//! What goes wrong, as an answer: every failure of a JSON route becomes an RFC 9457 problem here,
-//! with the status of the one table in `bank-api` (decisions.md 23).
+//! Errors as answers: every failure of a JSON route becomes an RFC 9457 problem here, with the status of
+//! the one table in `bank-api` (decisions.md 23).
 //!
-//! It must never name in a hint what the caller may not see: names in it are those that the caller
-//! gave, or come from the caller's own view.
+//! A hint must never contain a name that the caller may not see. Its names are from the request, or from
+//! the caller's view.
 
 mod correction;
 
@@ -27,7 +27,7 @@ use super::log::Denied;
 #[derive(Clone, Debug)]
 pub struct Failure(Box<Problem>);
 
-/// The problem of an answer, for the layer that knows the request's id.
+/// The problem of an answer, for the layer that adds the request's id.
 #[derive(Clone, Debug)]
 struct Carried(Arc<Problem>);
 
@@ -42,7 +42,7 @@ impl Failure {
         Self(Box::new(problem(refusal, bank)))
     }
 
-    /// What would help.
+    /// Adds a remedy.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
@@ -56,7 +56,7 @@ impl Failure {
         self
     }
 
-    /// The id under which the log knows the request.
+    /// Adds the id of the request in the log.
     #[must_use]
     pub fn request_id(mut self, id: &str) -> Self {
         self.0.request_id = Some(id.to_owned());
@@ -148,7 +148,7 @@ fn respond(problem: Problem) -> Response {
     response
 }
 
-/// When a request that could not be taken may be sent again.
+/// Time until a request that was not accepted may be repeated.
 pub(super) fn retry_after(status: StatusCode) -> Option<HeaderValue> {
     match status {
         StatusCode::SERVICE_UNAVAILABLE => Some(HeaderValue::from_static("1")),
@@ -183,7 +183,7 @@ fn amount(amount: Amount, bank: &Bank) -> String {
     text::format_amount(amount.0, bank.precision.places())
 }
 
-/// What happened, in one sentence with the particulars of the case.
+/// Description of the case, in one sentence.
 pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
     let unit = &bank.unit;
     match refusal {
@@ -256,7 +256,7 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
     }
 }
 
-/// Refusals that say the same in every case.
+/// Refusals with a constant text.
 fn plain_detail(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::BadAmount => "the amount must be above zero, and a limit not below it",
@@ -273,7 +273,7 @@ fn plain_detail(refusal: &Refusal) -> &'static str {
     }
 }
 
-/// What would help, without a name.
+/// A remedy, without a name.
 fn hint(refusal: &Refusal) -> Option<&'static str> {
     Some(match refusal {
         Refusal::InsufficientFunds { .. } => {

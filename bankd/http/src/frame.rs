@@ -1,5 +1,5 @@
-//! What every request passes through, in one function: id, body, caller, room, time limit, panic,
-//! signature, log line.
+//! The steps of every request, in one function: id, body, caller, capacity, time limit, panic, signature,
+//! log line.
 //!
 //! One hand-written layer instead of seven boxed ones, since this is the hot path. It never logs
 //! bodies, keys, signatures or nonces.
@@ -28,18 +28,18 @@ use super::auth::{self, Arrived, Authenticated, Peer, Signer};
 use super::error::{self, Failure};
 use super::log;
 
-/// How long a body may take to arrive.
+/// Maximum time for the arrival of a body.
 const BODY_TIME: Duration = Duration::from_secs(10);
 /// Longest path and query, in bytes.
 const MAX_TARGET: usize = 8 << 10;
 /// Longest id of a request that a caller may choose.
 const MAX_REQUEST_ID: usize = 64;
 
-/// What the layer works with.
+/// State of the layer.
 #[derive(Clone)]
 pub(super) struct Frame {
     pub(super) services: Arc<Services>,
-    /// Whether a row of the table takes a request.
+    /// Whether a row of the table matches a request.
     pub(super) has_row: fn(&Parts) -> bool,
 }
 
@@ -107,7 +107,7 @@ async fn pass(
             let key = signer.as_ref().map_or("", Signer::key_id);
             line.called_by(key);
             if condition == Condition::IdempotencyKeyRequired && !(frame.has_row)(&parts) {
-                // What no row takes writes nothing: it is told so, and not asked for a key.
+                // Without a route nothing is written: the request is refused without authentication.
                 let refused = next.run(Request::from_parts(parts, Body::empty())).await;
                 return (refused, signer);
             }
@@ -120,7 +120,7 @@ async fn pass(
         Ok(under_way) => under_way,
         Err(response) => return (*response, signer),
     };
-    // Not before the caller is known: strangers must not take the room of those who are.
+    // After authentication only: unknown senders must not use the capacity of known ones.
     let Ok(_slot) = services.slots.try_acquire() else {
         return (fail("busy", "too many requests at once"), signer);
     };
@@ -132,7 +132,7 @@ async fn pass(
         Err(_) => fail("busy", "no answer in time; ask again with the same key"),
     };
     if response.status() == StatusCode::UNAUTHORIZED {
-        // The same signed bytes again, known by their stored answer: a stranger like all others.
+        // The same signed bytes again, recognised by their stored answer. The sender counts as unknown.
         services.counters.auth_failed(Unproven::Replay);
         line.unauthorized(Unproven::Replay);
         return (auth::unauthorized(), None);
@@ -140,8 +140,8 @@ async fn pass(
     (response, signer)
 }
 
-/// Whether a client is within its limits. What a scheduler tells of its jobs has happened: it is never
-/// refused for haste.
+/// Whether a client is within its limits. Events of a scheduler have already happened, so they are never
+/// refused for their rate.
 fn within_limits(
     services: &Services,
     nami: bool,
@@ -158,7 +158,7 @@ fn within_limits(
         .map_err(|over| Box::new(beyond(services, nami, client, over)))
 }
 
-/// What a client hears that is beyond a limit.
+/// The answer to a client that exceeds a limit.
 fn beyond(services: &Services, nami: bool, client: &str, over: Over) -> Response {
     services.counters.limited(over.limit as usize);
     let Over { allowed, .. } = over;
@@ -187,9 +187,9 @@ fn beyond(services: &Services, nami: bool, client: &str, over: Over) -> Response
     response
 }
 
-/// The whole body. Where it is not there with the head, it counts as under way while it is waited
-/// for, if the head alone says who asks. A signature holds or not when the body is there: until
-/// then the connections of the peer are what bounds it.
+/// Reads the whole body. While it is incomplete, it counts against the limits of the client, if the head
+/// alone names the client. Before the body is complete the signature cannot be verified, so only the
+/// connection limits of the peer apply.
 async fn arrived(
     services: &Arc<Services>,
     nami: bool,
@@ -215,7 +215,7 @@ async fn arrived(
     body.map_err(|(code, detail)| Box::new(problem(nami, code, detail)))
 }
 
-/// The client that asks, if the head alone says it and it has limits.
+/// The client of the request, if the head alone names it and it has limits.
 async fn named_by_head(
     services: &Arc<Services>,
     nami: bool,
@@ -237,7 +237,7 @@ async fn named_by_head(
 
 type Identified = (Option<Signer>, Result<Authenticated, Condition>);
 
-/// Who asks, by token, by signature, or by the socket's other end.
+/// Identifies the caller by token, by signature, or by the peer of the socket.
 async fn identify(
     services: &Arc<Services>,
     parts: &Parts,
@@ -319,7 +319,7 @@ fn problem(nami: bool, code: &str, detail: &str) -> Response {
     Failure::new(code, detail).into_response()
 }
 
-/// What a panic in a handler becomes; the panic hook has logged it.
+/// The answer after a panic in a handler. The panic hook has logged it.
 pub(super) fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
     problem(false, "internal", "an internal error; the log has more")
 }
@@ -329,7 +329,7 @@ pub(super) async fn not_found() -> Response {
     problem(false, "not_found", "no such route")
 }
 
-/// A route that knows other methods.
+/// A path that accepts other methods.
 pub(super) async fn method_not_allowed() -> Response {
     problem(
         false,

@@ -24,11 +24,11 @@ pub(super) struct Alive {
     uptime_s: u64,
 }
 
-/// Whether commands can be taken.
+/// Whether commands can be accepted.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Readiness {
     ready: bool,
-    /// Why not; empty when it is.
+    /// Reasons for unreadiness; empty if ready.
     reasons: Vec<&'static str>,
     /// Requests without a valid signature since the start, by cause.
     auth_failures: std::collections::BTreeMap<&'static str, u64>,

@@ -1,5 +1,5 @@
-//! Requests from inside the process, through the same routes and the same frame as all others: for
-//! commands that play on a bank of their own (`bankd replay`), and for tests.
+//! Requests from inside the process, through the same routes and frame as all others: for commands with a
+//! separate bank (`bankd replay`), and for tests.
 
 use std::sync::Arc;
 

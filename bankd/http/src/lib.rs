@@ -1,7 +1,8 @@
-//! HTTP: the routes, what every request passes through, and who may ask.
+//! HTTP: routes, the frame of every request, and authentication.
 //!
-//! Start at [`router`]; it is made of a table whose rows [`route`] describes. [`frame`] is the layer
-//! around it, [`auth`] decides who is asking, the limits of `services` how much, `v1` and [`nami`] hold the handlers. Nothing here decides about money.
+//! Start at [`router`], whose table has the rows that [`route`] describes. [`frame`] is the layer around
+//! it. [`auth`] identifies the caller, and `services` applies the limits. `v1` and [`nami`] contain the
+//! handlers. This crate makes no decision about funds.
 
 mod answer;
 pub mod auth;

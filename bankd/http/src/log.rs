@@ -1,9 +1,8 @@
-//! One structured line for each command (`ux.md` 7), and one at a lower level for what only reads.
+//! One structured line for each command (`ux.md` 7), and one at a lower level for each read.
 //!
-//! A handler that ran a command puts what it came to into its response's extensions: a bare
-//! [`Summary`], or [`Told`] where it ran several or knows what they were about; `Denied` where somebody
-//! known was refused. Never in a line: bodies,
-//! secrets, signatures, nonces, idempotency keys.
+//! A handler that ran a command puts the result into its response's extensions: a bare [`Summary`], or
+//! [`Told`] for several commands or with their objects. `Denied` records the refusal of an authenticated
+//! caller. A line never contains bodies, secrets, signatures, nonces, or idempotency keys.
 
 use axum::extract::MatchedPath;
 use axum::http::Extensions;
@@ -20,14 +19,14 @@ use bankd_store::answer::Answer;
 
 use super::auth::Peer;
 
-/// What the commands of one request came to, for the log.
+/// Results of the commands of one request, for the log.
 #[derive(Clone, Debug, Default)]
 pub struct Told(pub Vec<Story>);
 
-/// What one command came to, and what it was about. Empty text for what does not apply.
+/// Result and object of one command. A text that does not apply is empty.
 #[derive(Clone, Debug)]
 pub struct Story {
-    /// What the writer says of it.
+    /// The summary of the writer.
     pub summary: Summary,
     /// The project as named.
     pub project: String,
@@ -52,8 +51,8 @@ impl Story {
     }
 }
 
-/// Why somebody known was refused, in the extensions of a response: of several commands in one
-/// request each reason once, with how often.
+/// Reasons for the refusal of an authenticated caller, in the extensions of a response. Each reason of
+/// several commands occurs once, with its number.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Denied(Vec<Reason>);
 
@@ -61,20 +60,20 @@ pub(super) struct Denied(Vec<Reason>);
 struct Reason {
     /// A row of the one table.
     code: &'static str,
-    /// What the caller was told.
+    /// The text that the caller got.
     why: String,
     times: u64,
 }
 
 impl Denied {
-    /// Who was refused before a rule was asked; nothing where the code is not about access.
+    /// A refusal before any rule; empty if the code is not about access.
     pub(super) fn of(code: &'static str, why: String) -> Denied {
         let mut denied = Denied::default();
         denied.add(code, why);
         denied
     }
 
-    /// Adds what a rule said to whom it refused for who they are; nothing where it did not.
+    /// Adds a refusal by a rule because of the caller's identity. Other results add nothing.
     pub(super) fn by_rule(&mut self, summary: &Summary, answer: &Answer) {
         if OF_ACCESS.contains(&summary.code) {
             self.add(summary.code, sentence(answer));
@@ -117,9 +116,9 @@ fn sentence(answer: &Answer) -> String {
     }
 }
 
-/// The refusals that are about who asks, not about what is asked.
+/// The refusals because of the caller, not of the request.
 const OF_ACCESS: [&str; 3] = ["not_allowed", "over_limit", "own_proposal"];
-/// Reasons of one request that have a line each; what comes after them counts with the last of its
+/// Maximum number of reasons of one request with a separate line. Later ones count with the last of their
 /// code.
 const REASONS_MAX: usize = 16;
 /// Longest path in the log.
@@ -214,7 +213,7 @@ impl Line {
         }
     }
 
-    /// Counts refusals of access, and says who was refused what, with the object that they named.
+    /// Counts refusals of access, and logs the caller, the reason, and the object.
     fn denied(&self, services: &Services, response: &response::Parts) {
         let denied = response.extensions.get::<Denied>();
         for Reason { code, why, times } in denied.into_iter().flat_map(|denied| &denied.0) {

@@ -23,7 +23,7 @@ pub fn table() -> Vec<Route> {
     rows
 }
 
-/// What needs no caller: whether the daemon is there, and what its API is.
+/// Routes without authentication: health of the daemon, and description of the API.
 fn public() -> Vec<Route> {
     let mut rows = health::rows();
     rows.extend(openapi::rows(whole));
@@ -37,7 +37,7 @@ pub fn whole() -> Vec<Route> {
     rows
 }
 
-/// Whether a row takes a request by its method and path.
+/// Whether a row matches a request by its method and path.
 fn has(request: &Parts) -> bool {
     static ROWS: LazyLock<HashMap<Method, HashSet<Cow<'static, str>>>> = LazyLock::new(|| {
         let mut rows: HashMap<Method, HashSet<_>> = HashMap::new();
@@ -51,8 +51,8 @@ fn has(request: &Parts) -> bool {
     path.is_some_and(|path| own.is_some_and(|own| own.contains(path.as_str())))
 }
 
-/// The router of the table. Health and the description of the API answer callers who are not
-/// known; what stands in no row is refused.
+/// The router of the table. Health and the description of the API need no authentication. A path without a
+/// row is refused.
 pub fn router(services: Arc<Services>) -> Router {
     let layer = Frame {
         services: Arc::clone(&services),

@@ -1,6 +1,6 @@
-//! The two listeners: TCP without delay for small answers, and the Unix socket whose peers the
-//! kernel names. Each has a bounded number of connections, and none may dawdle over a head or stay
-//! idle for ever (decision 0017).
+//! The two listeners: TCP without delay for small answers, and the Unix socket with peers identified by the
+//! kernel. Each has a bounded number of connections, a time limit for heads, and an idle limit (decision
+//! 0017).
 
 use std::convert::Infallible;
 use std::io;
@@ -25,7 +25,7 @@ use super::auth::Peer;
 use super::bare::{Asked, Telling};
 use super::router;
 
-/// How long the head of a request may take, the wait for it on an idle connection included.
+/// Maximum time for the head of a request, including the wait on an idle connection.
 const HEAD_TIME: Duration = Duration::from_secs(30);
 
 /// Serves until the sender of `stopped` is gone and every open request is answered.
@@ -69,7 +69,7 @@ struct Doorman {
 }
 
 impl Doorman {
-    /// Serves one connection in a task of its own.
+    /// Serves one connection in a separate task.
     fn attend<S>(&self, stream: S, peer: Peer, arrival: Arrival)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -129,7 +129,7 @@ async fn answer(
     router.call(request).await
 }
 
-/// Whose share a connection is of.
+/// The owner of a connection for the limit per peer.
 fn whose(peer: Peer) -> Who {
     match peer {
         Peer::Unix(uid) => Who::Uid(uid),

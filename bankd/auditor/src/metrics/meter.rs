@@ -1,5 +1,5 @@
-//! How the routes do: requests by what became of them, how long they took, and what was lost on the
-//! way. Counters of the process, from its start.
+//! Figures of the routes: requests by outcome, durations, and losses. Counters of the process, from its
+//! start.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -27,12 +27,12 @@ pub enum Route {
     Other,
 }
 
-/// What became of a request.
+/// Outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answered {
     /// With this status.
     Status(u16),
-    /// The connection was closed without one, so that the client keeps what it sent.
+    /// The connection was closed without an answer, so that the client keeps its data.
     Dropped,
 }
 
@@ -47,7 +47,7 @@ const ROUTES: [(&str, &str); 8] = [
     ("GET", "/metrics"),
     ("any", "other"),
 ];
-/// What may become of a request, by the first digit of its status; the last is without one.
+/// Outcomes of a request, by the first digit of its status. The last one has no status.
 const ANSWERS: [&str; 6] = ["1xx", "2xx", "3xx", "4xx", "5xx", "dropped"];
 /// Upper ends of the buckets of durations, in microseconds.
 const BUCKETS_US: [u64; 11] = [
@@ -74,7 +74,7 @@ struct Timed {
 }
 
 impl Meter {
-    /// A request ended. For a stream, `took` goes to its first byte.
+    /// A request ended. For a stream, `took` is the time to its first byte.
     pub fn answered(&self, route: Route, how: Answered, took: Duration) {
         let Some(timed) = self.routes.get(route as usize) else {
             return;
@@ -97,12 +97,12 @@ impl Meter {
         self.rejected.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A record came again with another content.
+    /// A record arrived again with different content.
     pub fn conflict(&self) {
         self.conflicts.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A caller was refused what it has no right to.
+    /// A request was refused because a right was missing.
     pub fn denied(&self) {
         self.denied.fetch_add(1, Ordering::Relaxed);
     }

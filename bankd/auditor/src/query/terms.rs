@@ -14,8 +14,8 @@ pub(super) struct Term {
 const PATH_MAX: usize = 4;
 
 impl Term {
-    /// Reads one piece between two `&`. Brackets may be encoded, as many clients have them; where
-    /// one stands as it is, encoded ones belong to a name.
+    /// Reads one piece between two `&`. Brackets may be encoded, as many clients send them. If one bracket
+    /// is plain, encoded ones belong to a name.
     pub(super) fn parse(piece: &str) -> Result<Self, String> {
         let (key, value) = piece.split_once('=').unwrap_or((piece, ""));
         let plain;
@@ -50,7 +50,7 @@ impl Term {
         name
     }
 
-    /// Whether it is the next one of a list, wherever that is: `meta[KEY][c][]`.
+    /// Whether it is the next item of a list, at any position: `meta[KEY][c][]`.
     pub(super) fn is_next(&self) -> bool {
         self.path.len() == PATH_MAX && self.path.last().is_some_and(String::is_empty)
     }
@@ -92,12 +92,12 @@ fn path(key: &str) -> Option<Vec<&str>> {
     (!first.contains(']')).then_some(path)
 }
 
-/// A text with `+` and `%XX` undone; none where that is no UTF-8, or a `%` stands alone.
+/// A text with `+` and `%XX` decoded; `None` for invalid UTF-8, or a `%` without digits.
 fn decoded(text: &str) -> Option<String> {
     super::super::escape::decoded(&text.replace('+', " "))
 }
 
-/// What of a key is told.
+/// A key, shortened for messages.
 fn shown(text: &str) -> String {
     text.chars().take(64).collect()
 }

@@ -48,7 +48,7 @@ fn brackets_may_be_encoded() {
         parse("meta%5Ba%5D%5Bc%5d%5b%5D=x&sort_by%5Basc%5D=record_id&limit=2"),
         plain
     );
-    // Where brackets stand as they are, encoded ones belong to the name.
+    // With plain brackets, encoded ones belong to the name.
     assert!(parse("meta[a%5Bb%5D][c][0]=x").meta.contains_key("a[b]"));
 }
 

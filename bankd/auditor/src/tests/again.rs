@@ -5,7 +5,7 @@ use bankd_ledger::writer::{Caller, Origin};
 
 use super::fixture::{Bank, begun, moment};
 
-/// The oldest row of the quarantine as it is taken in again, with another body where there is one.
+/// Replays the oldest row of the quarantine, with another body if given.
 async fn oldest(bank: &Bank, body: Option<String>) -> Again {
     let asked = bank.services.readers.run(|connection| {
         let sql = "SELECT place, reason, peer, body FROM quarantine ORDER BY id LIMIT 1";
@@ -70,7 +70,7 @@ async fn a_mended_body_is_stored_and_charged_as_its_route_does() {
     assert_eq!(became(&bank, mended.clone()).await, "1 stored");
     assert_eq!(bank.get("/record/a").await.status, 200);
     assert_eq!(bank.money().await, [980, 0, 0, 0]);
-    // Twice is once, and the sender's own repeat is known.
+    // A repeat has no effect, and the sender's repeat is recognised.
     assert_eq!(became(&bank, mended).await, "1 known");
     let again = bank.send("POST", "/record", &good).await;
     assert_eq!(again.body, "RECORD_EXISTS");
@@ -115,7 +115,7 @@ async fn what_was_stored_and_not_charged_is_charged_as_it_is_stored() {
         assert_eq!(bank.send("PUT", "/record", &end).await.status, 200);
     }
     assert_eq!(bank.money().await, [1000, 0, 0, 0]);
-    // It still lies ahead.
+    // Its time is still in the future.
     let first = oldest(&bank, None).await;
     assert_eq!(became(&bank, first.clone()).await, "1 known, 1 refused");
     let after = bank.now + 3 * 86_400 * 1_000_000;

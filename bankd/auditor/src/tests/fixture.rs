@@ -1,4 +1,4 @@
-//! A bank with AUDITOR's routes on a port of their own, and a client that says what came byte by byte.
+//! A bank with AUDITOR's routes on a separate port, and a client that returns the received bytes.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -34,7 +34,7 @@ pub(super) struct Bank {
     served: Option<tokio::task::JoinHandle<()>>,
 }
 
-/// What came back.
+/// The answer.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) status: u16,
@@ -71,7 +71,7 @@ impl Bank {
         let data = data.await.unwrap().unwrap();
         let mut config = Config::default();
         change(&mut config);
-        // Not before what `init` wrote down.
+        // Not before the times that `init` recorded.
         let now = (bankd_ledger::clock::auth_now_s() + 1) * 1_000_000;
         let clock = Arc::new(SetClock::new(Timestamp(now)));
         let shown: Arc<dyn LedgerClock> = Arc::clone(&clock) as Arc<dyn LedgerClock>;
@@ -156,7 +156,7 @@ impl Bank {
         reply.unwrap_or_else(|| panic!("{method} {target}: no answer"))
     }
 
-    /// What came back; none where the connection ended without a byte.
+    /// The received bytes; `None` if the connection ended without any.
     pub(super) async fn raw(
         &self,
         method: &str,

@@ -27,7 +27,7 @@ async fn a_record_with_an_end_is_charged_once() {
         200
     );
     assert_eq!(bank.money().await, [980, 0, 0, 0]);
-    // A repeat after a lost answer has no effect, whatever it says.
+    // A repeat after a lost answer has no effect, whatever its content.
     for stop in [10, 60] {
         let again = bank
             .send("POST", "/record", &job(&bank, "a", Some(stop)))

@@ -40,7 +40,7 @@ impl Bank {
             unit: "credits".to_owned(),
             test: false,
         };
-        // It brings a runtime of its own.
+        // It starts a separate runtime.
         let made = data.clone();
         let making = std::thread::spawn(move || init(&made, &choices));
         making.join().unwrap().unwrap();
@@ -58,7 +58,7 @@ impl Bank {
         }
     }
 
-    /// Ends the daemon and starts it again, so that only what is on the disk is known.
+    /// Stops and restarts the daemon, so that only data on disk remains.
     fn restart(self) -> Self {
         self.services.writer.stop();
         assert!(self.services.writer_thread.wait());
@@ -352,7 +352,7 @@ async fn the_socket_knows_its_callers() {
         "{}",
         got.text
     );
-    // What no route takes is not asked for a key.
+    // A path without a route requires no key.
     for (path, status) in [("/api/v1/checkpoint", 405), ("/api/v1/nonsense", 404)] {
         let request = Request::post(path).body(Body::empty()).unwrap();
         let got = bank.send(request, Peer::Unix(0)).await;

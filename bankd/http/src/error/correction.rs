@@ -7,7 +7,7 @@ use bank_api::text::format_rfc3339;
 
 use super::amount;
 
-/// What happened, in one sentence.
+/// Description of the case, in one sentence.
 pub(super) fn detail(refusal: &Refusal, bank: &Bank) -> Option<String> {
     let unit = &bank.unit;
     Some(match refusal {

@@ -1,7 +1,7 @@
 //! A document of the scheduler as a command (`nami.md` 1, 3).
 //!
-//! Nothing is decided here: what the document does not say stays unsaid, and what the ledger has no
-//! place for is kept verbatim with the instance.
+//! This module decides nothing. A value that is missing in the document remains missing. Values without a
+//! field in the ledger are stored verbatim with the instance.
 
 use bank_core::amount::Amount;
 use bank_core::command::{
@@ -20,18 +20,18 @@ use super::line;
 /// The name of the scheduler as a machine's charging source (decisions.md 19).
 const SOURCE: &str = "nami";
 
-/// What holds for all objects of a request.
+/// Values for all objects of a request.
 #[derive(Clone, Debug)]
 pub struct Setting<'a> {
-    /// Who and what there is, and what the site declared.
+    /// Objects and settings of the bank.
     pub directory: &'a Directory,
     /// The machine where a document names none; may be empty.
     pub machine: String,
     /// A quote becomes a row with a TID, and a create answers one.
     pub with_tid: bool,
-    /// When the event happened, if the document was kept back.
+    /// Time of the event, if the document was delayed.
     pub event_time: Option<Timestamp>,
-    /// What `ChargeDuration` counts where the machine has no meaning of its own.
+    /// Meaning of `ChargeDuration` for machines without a setting.
     pub charge_duration: ChargeDuration,
     /// The amount that a document asserts is billed.
     pub trusts_amounts: bool,
@@ -51,14 +51,14 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// A command, and what the log says of it.
+/// A command, and its data for the log.
 #[derive(Clone, Debug)]
 pub struct Made {
-    /// What is asked.
+    /// The command.
     pub command: Command,
-    /// How its answer looks.
+    /// The form of its answer.
     pub render: Render,
-    /// Whether its answer is kept: a plain quote writes nothing (decisions.md 15).
+    /// Whether its answer is stored. A plain quote writes nothing (decisions.md 15).
     pub is_stored: bool,
     /// The project as named.
     pub project: String,
@@ -73,7 +73,7 @@ pub struct Made {
 /// The command of a document.
 ///
 /// # Errors
-/// If a TID is wanted and the system has no randomness to give.
+/// If a TID is requested and the system has no randomness.
 pub fn of(document: Document, event: Event, setting: &Setting<'_>) -> std::io::Result<Made> {
     let may_have_tid = matches!(event, Event::Quote | Event::Create);
     let tid = if setting.with_tid && may_have_tid {
@@ -114,13 +114,13 @@ pub fn of(document: Document, event: Event, setting: &Setting<'_>) -> std::io::R
     })
 }
 
-/// What a document says that it costs, where the site trusts it.
+/// The cost in a document, if the site trusts it.
 fn trusted_amount(document: &Document, setting: &Setting<'_>) -> Option<Amount> {
     let amount = || asserted_amount(document, setting.directory);
     setting.trusts_amounts.then(amount).flatten()
 }
 
-/// What every command takes of a document.
+/// The part of a document that every command uses.
 fn said(document: Document, setting: &Setting<'_>) -> Request {
     Request {
         event_time: setting.event_time,
@@ -128,12 +128,12 @@ fn said(document: Document, setting: &Setting<'_>) -> Request {
     }
 }
 
-/// What a document says, whatever the event.
+/// The request of a document, for any event.
 struct Asked {
     request: Request,
-    /// How long a quote or a lien is priced for.
+    /// Duration of the price of a quote or a lien.
     priced: Option<Seconds>,
-    /// How long a lien lasts: the wall duration, else as the charged one (`nami.md` 3.1).
+    /// Duration of a lien: the wall duration, else the charged one (`nami.md` 3.1).
     lasts: Option<Seconds>,
     /// `ChargeDuration`.
     charged: Option<Seconds>,

@@ -1,7 +1,7 @@
-//! What a command came to, as the line that the scheduler's script reads.
+//! The result of a command, as the line for the scheduler's script.
 //!
-//! These run inside the ledger's transaction, so that the answer is stored with what it says. A
-//! line names no balance but that of the account which just paid, and nobody's secrets.
+//! These functions run inside the ledger's transaction, so that the answer is stored with it. A line
+//! contains no balance except that of the paying account, and no secrets.
 
 use bank_api::nami::Line;
 use bank_core::directory::Directory;
@@ -23,7 +23,7 @@ pub fn quoted(decided: &Decided<'_>) -> Answer {
     }))
 }
 
-/// The answer to a create: its TID where one was wanted.
+/// The answer to a create: its TID, if requested.
 pub fn created(decided: &Decided<'_>) -> Answer {
     line_answer(&of(decided, |outcome| match outcome {
         Outcome::Created(created) => Some(match &created.tid {

@@ -1,9 +1,9 @@
 //! The scheduler's routes: `POST /nami/v1/EVENT`, a route for each [`Event`] and one for the question
 //! that has no answer.
 //!
-//! A body of XML becomes commands in [`command`], each its own transaction with a key of its own
-//! (decisions.md 26); what each came to, or why it cannot be used, becomes a line in [`mod@line`]. The answer's status is the greatest
-//! of its lines. No HTTP status is chosen here: all come from the one table of `bank-api`.
+//! A body of XML becomes commands in [`command`], each with a separate transaction and key (decisions.md
+//! 26). The result or the error of each becomes a line in [`mod@line`]. The status of the answer is the
+//! greatest of its lines. All HTTP statuses are from the one table of `bank-api`.
 
 pub mod command;
 pub mod line;
@@ -31,7 +31,7 @@ use command::Setting;
 /// Documents above this size are read away from the event loop, in bytes.
 const BIG: usize = 64 << 10;
 
-/// What the script sends along from its own settings. Others are signed and ignored.
+/// Parameters that the script sends from its settings. Others are signed and ignored.
 #[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
 pub struct Parameters {
     /// The machine where a document names none.
@@ -39,7 +39,7 @@ pub struct Parameters {
     /// Make the quote a row and answer its TID; answer a create with one.
     #[serde(default)]
     print_tid: bool,
-    /// Read what is not UTF-8 as Latin-1.
+    /// Read bytes that are not UTF-8 as Latin-1.
     #[serde(default)]
     latin1_fallback: bool,
 }
@@ -61,7 +61,7 @@ macro_rules! route {
 }
 
 route!(
-    /// What would it cost?
+    /// Price of the object.
     quote, Event::Quote
 );
 route!(
@@ -69,7 +69,7 @@ route!(
     create, Event::Create
 );
 route!(
-    /// The object starts: hold what it will cost.
+    /// The object starts: hold its estimated cost.
     reserve, Event::Reserve
 );
 route!(
@@ -77,7 +77,7 @@ route!(
     start, Event::Start
 );
 route!(
-    /// Some of it was used: bill that.
+    /// A part was used: charge it.
     charge, Event::Charge
 );
 route!(
@@ -85,31 +85,31 @@ route!(
     update, Event::Update
 );
 route!(
-    /// The object goes on: hold what the next interval will cost.
+    /// The object continues: hold the cost of the next interval.
     go_on, Event::Continue
 );
 route!(
-    /// The object was suspended: bill it, and give back what is held.
+    /// The object was suspended: charge it, and release its lien.
     pause, Event::Pause
 );
 route!(
-    /// The object goes on after a pause: hold what it will cost.
+    /// The object continues after a pause: hold its estimated cost.
     resume, Event::Resume
 );
 route!(
-    /// The use has ended: bill it, give back what is held, and close it.
+    /// The use has ended: charge it, release its lien, and close it.
     end, Event::End
 );
 route!(
-    /// The object is gone: give back what is held.
+    /// The object was removed: release its lien.
     delete, Event::Delete
 );
 route!(
-    /// The object was changed: remember what is said of it.
+    /// The object was changed: store the new values.
     modify, Event::Modify
 );
 
-/// The question about balances: what its answer would look like is written down nowhere.
+/// The query of balances. The form of its answer is not documented.
 pub async fn query() -> Response {
     lines(&[Line::error("unsupported", "the event query has no answer")])
 }
@@ -134,10 +134,10 @@ async fn answer(
     run(&services, &caller, event, &asked, documents).await
 }
 
-/// One object of the body, with what the event needs.
+/// One object of the body, with the data for the event.
 type Usable = Result<Document, DocumentError>;
 
-/// All objects of the body; or nothing of it is used.
+/// All objects of the body, or an error for the whole body.
 async fn documents(
     services: &Arc<Services>,
     asked: &Parameters,
@@ -168,8 +168,8 @@ async fn documents(
         .unwrap_or_else(|e| Err(broken(e)))
 }
 
-/// Submits one command for each object, in their order. What stops the daemon stops the rest too:
-/// the script asks again with the same key, and what is done stays done.
+/// Submits one command for each object, in order. An error of the daemon also stops the rest. The script
+/// repeats the request with the same key, and completed commands are not repeated.
 async fn run(
     services: &Services,
     caller: &Authenticated,
@@ -241,7 +241,7 @@ async fn run(
     said.whole()
 }
 
-/// The lines of all objects so far, and what the log says of them.
+/// The lines of all objects so far, and their log data.
 #[derive(Default)]
 struct Said {
     /// The greatest of the lines' statuses.
@@ -261,7 +261,7 @@ impl Said {
         self.is_new |= is_new;
     }
 
-    /// What was decided now.
+    /// Adds a new result.
     fn decided(&mut self, answer: &Answer, summary: &Summary) {
         self.add(answer, true);
         self.denied.by_rule(summary, answer);
@@ -285,8 +285,8 @@ impl Said {
     }
 }
 
-/// Where the document names no machine: the script's, else the only one that the key speaks for,
-/// else the site's.
+/// The machine for a document without one: that of the script, else the only machine of the key, else that
+/// of the site.
 fn machine(services: &Services, caller: &Authenticated, asked: &Parameters) -> String {
     let given = asked.machine.as_deref().filter(|name| !name.is_empty());
     let only = caller.caller.scope.only_machine();

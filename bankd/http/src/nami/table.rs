@@ -8,7 +8,7 @@ use super::{
 };
 use crate::route::{Route, Unruled};
 
-/// What an answer of lines says.
+/// Description of an answer with lines.
 const LINES: &str = "A line for each object of the document.";
 
 /// Every route of the scheduler.

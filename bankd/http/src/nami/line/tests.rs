@@ -37,7 +37,7 @@ fn directory() -> Arc<Directory> {
     Arc::new(directory)
 }
 
-/// The answer to a command that came to this.
+/// The answer to a command with this result.
 fn answered(render: Render, directory: &Arc<Directory>, decision: &Decision) -> Answer {
     let command = Command::RemoveUser("amy".to_owned());
     render(&Decided {
