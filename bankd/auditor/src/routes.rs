@@ -50,7 +50,7 @@ pub(super) async fn answer(
         Err(dropped) => {
             tracing::error!(
                 request_id, remote, %method, path, reason = dropped.0, duration_us,
-                "not answered: the client comes again"
+                "not answered: the client will retry"
             );
         }
     }

@@ -1,8 +1,8 @@
 //! TLS for AUDITOR's routes: the daemon's own certificate, and callers who must have one of the CA.
 //!
-//! Who calls is the common name of the certificate of the session, never a header. Nothing is
-//! resumed, so that every connection shows a certificate that holds. The files are read at the
-//! start and on SIGHUP; what is wrong with them then changes nothing.
+//! The caller is the common name of the session's certificate, never a header. Sessions are not resumed, so
+//! that every connection shows a valid certificate. The files are read at the start and on SIGHUP. An error
+//! on SIGHUP changes nothing.
 
 use std::fs;
 use std::io;
@@ -28,10 +28,10 @@ use super::certificate::Certificate;
 
 /// Largest file in bytes.
 const FILE_MAX: u64 = 1 << 20;
-/// How long before its end the daemon's certificate is worth a warning, in seconds: two weeks.
+/// Time before the end of the daemon's certificate when a warning is logged, in seconds: two weeks.
 const SOON_S: i64 = 14 * 86_400;
 
-/// What a listener with TLS needs; shared by its connections.
+/// State of a listener with TLS, shared by its connections.
 #[derive(Debug)]
 pub struct Tls {
     cert: PathBuf,
@@ -43,11 +43,11 @@ pub struct Tls {
 }
 
 impl Tls {
-    /// Reads the files of the settings; relative ones lie in the data directory. `now_s` is the
-    /// real time in seconds since 1970.
+    /// Reads the files of the settings. Relative paths are below the data directory. `now_s` is the real
+    /// time in seconds since 1970.
     ///
     /// # Errors
-    /// One line: setting, file, and what is wrong.
+    /// One line: setting, file, and error.
     pub fn load(settings: &AuditorTls, data: &Path, now_s: i64) -> Result<Self, String> {
         let path = |setting: &str| path_in(data, setting).unwrap_or_default();
         let (cert, key) = (path(&settings.cert), path(&settings.key));
@@ -63,11 +63,11 @@ impl Tls {
         })
     }
 
-    /// Reads the files again. Connections that are open end after their request: they were let in
-    /// by what stood in the files before.
+    /// Reads the files again. Open connections end after their request, because the earlier files admitted
+    /// them.
     ///
     /// # Errors
-    /// As at the start; then everything stays as it is.
+    /// As at the start. The present state is then unchanged.
     pub fn reload(&self, now_s: i64) -> Result<(), String> {
         let config = Arc::new(read(&self.cert, &self.key, &self.ca, now_s)?);
         *self.config.write().unwrap_or_else(PoisonError::into_inner) = config;
@@ -80,7 +80,7 @@ impl Tls {
         self.read.subscribe()
     }
 
-    /// The handshake of a connection, in the task of the connection: a slow one holds up nobody.
+    /// The handshake of a connection, in the task of the connection, so that a slow one delays no other.
     ///
     /// # Errors
     /// If it fails, or takes too long.
@@ -102,7 +102,7 @@ impl Tls {
     }
 }
 
-/// The files as what the library needs.
+/// Reads the files for the TLS library.
 fn read(cert: &Path, key: &Path, ca: &Path, now_s: i64) -> Result<ServerConfig, String> {
     let chain = certificates("auditor.tls.cert", cert)?;
     for (_, certificate) in &chain {
@@ -141,7 +141,7 @@ fn read(cert: &Path, key: &Path, ca: &Path, now_s: i64) -> Result<ServerConfig, 
     Ok(config)
 }
 
-/// The certificates of a file, in its order, and what they say.
+/// The certificates of a file, in order, with their content.
 fn certificates(
     setting: &str,
     path: &Path,
@@ -182,7 +182,7 @@ fn authorities(path: &Path, now_s: i64) -> Result<RootCertStore, String> {
     }
 }
 
-/// Whether a certificate holds now.
+/// Checks that a certificate is valid now.
 fn holds(certificate: &Certificate, now_s: i64) -> Result<(), String> {
     if certificate.until_s < now_s {
         return Err(format!("expired at {}", date(certificate.until_s)));
@@ -193,7 +193,7 @@ fn holds(certificate: &Certificate, now_s: i64) -> Result<(), String> {
     Ok(())
 }
 
-/// The first key of a file that nobody else may read.
+/// The first key of a file. Other users must not be able to read the file.
 fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, String> {
     let fault = |why: &str| format!("auditor.tls.key: {}: {why}", path.display());
     let text = file(path).map_err(|e| fault(&e.to_string()))?;

@@ -1,8 +1,8 @@
 //! `POST /record`, `POST /records` and `PUT /record`.
 //!
-//! Clients of these routes take any answer but one for success and forget what they sent
-//! (`auditor-api.md` 9). So there is no answer where a later try would do better, 200 comes after
-//! the commit only, and what is refused for good goes into the quarantine before it is answered.
+//! Clients of these routes treat any answer but one as success and delete their data (`auditor-api.md` 9).
+//! So there is no answer if a retry may succeed, a 200 follows the commit, and a permanently refused record
+//! goes to the quarantine before the answer.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ use super::access::{Access, Right};
 use super::answer::{self, Answer, Dropped};
 use super::house::{House, Visitor};
 
-/// Bodies from here on are read on a thread of their own, in bytes.
+/// Larger bodies are parsed on a separate thread, in bytes.
 const LARGE: usize = 256 << 10;
 /// Characters of a refused record's name that the log has: it may be as long as the body.
 const LOGGED: usize = 256;
@@ -75,7 +75,7 @@ impl Writing<'_> {
         }
     }
 
-    /// Reads a body; what is long on a thread of its own.
+    /// Parses a body; a large one on a separate thread.
     async fn understand(
         &self,
         bytes: Vec<u8>,
@@ -126,7 +126,7 @@ impl Writing<'_> {
         }
     }
 
-    /// A record as it is stored, with what it does to the ledger.
+    /// A stored record, with its effect on the ledger.
     fn gather(&self, record: Added) -> Gathered {
         if record.head.len() + 80 > WARN {
             let (bytes, record_id) = (record.head.len(), &record.record_id);
@@ -141,7 +141,7 @@ impl Writing<'_> {
         gathered(record, creator, work, renew_at)
     }
 
-    /// What a record does to the ledger: nothing where it cannot be usage, which the log says.
+    /// The effect of a record on the ledger; nothing if it cannot be usage, which is logged.
     fn work(&self, known: &Known<'_>) -> (Work, Option<i64>) {
         let directory = self.house.services.writer.directory();
         let feed = self.house.feed(self.visitor, &self.request_id);
@@ -223,7 +223,7 @@ impl Writing<'_> {
         collected.map_err(dropped)
     }
 
-    /// What there is to say of records that were there, and of what the rules refused.
+    /// Logs records that existed already, and records that the rules refused.
     fn tell(&self, told: &Told) {
         let remote = self.visitor.said();
         for record_id in &told.conflicts {
@@ -231,7 +231,7 @@ impl Writing<'_> {
             tracing::warn!(
                 record_id,
                 remote,
-                "a record came again with other content: what is stored stays"
+                "a record arrived again with different content: the stored record is unchanged"
             );
         }
         for (record_id, code) in &told.refused {
@@ -239,7 +239,7 @@ impl Writing<'_> {
                 record_id,
                 code,
                 remote,
-                "a record is stored, and the rules refuse what it does"
+                "a record is stored, but a rule refused its charge"
             );
         }
     }
@@ -290,7 +290,7 @@ fn dropped(error: SubmitError) -> Dropped {
     })
 }
 
-/// `application/json` or `application/…+json`, whatever stands behind a semicolon.
+/// `application/json` or `application/…+json`, with any parameters after a semicolon.
 fn is_json(media: &str) -> bool {
     let media = media
         .split(';')

@@ -1,6 +1,6 @@
-//! The answer, byte for byte (`gold-wire.md` 1.3, 4): old clients read 87 bytes of head without
-//! looking, others take the third line for the message. So the head never changes, the declaration
-//! has a line of its own, and the envelope is one line.
+//! The answer, byte for byte (`gold-wire.md` 1.3, 4). Old clients read 87 bytes of head without a check,
+//! and others take the third line as the message. The head is therefore constant, the declaration is a
+//! separate line, and the envelope is one line.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ const HEAD: &str = "HTTP/1.1 200 OK\r\n\
 /// Longest message in bytes: old clients keep a value in 256.
 const MOST_MESSAGE: usize = 255;
 
-/// What goes over the wire; signed where there is a key.
+/// The bytes of an answer, signed if there is a key.
 pub(super) fn wire(said: &Said, key: Option<&Hmac64>) -> Vec<u8> {
     let body = body(said);
     let signature = key.map_or_else(String::new, |key| {
@@ -90,7 +90,7 @@ mod tests {
         Hmac64::new(&Secret::parse("sss").unwrap()).unwrap()
     }
 
-    /// What a real Maui accepted (`gold-captures/01-basic/001-Reserve-job1.response`).
+    /// An answer that a real Maui accepted (`gold-captures/01-basic/001-Reserve-job1.response`).
     #[test]
     fn an_answer_is_what_maui_accepted_byte_for_byte() {
         let said = Said {

@@ -26,37 +26,37 @@ use super::reason::Reason;
 use super::seats::{SEATS, STANDING};
 use super::{Said, Verified, answer};
 
-/// How long the head may take.
+/// Maximum time for the head.
 const HEAD: Duration = Duration::from_secs(5);
-/// How long the message may take after its head.
+/// Maximum time for the message after its head.
 const PAYLOAD: Duration = Duration::from_secs(10);
-/// How long both may take, so that there is time for the answer.
+/// Maximum time for both, so that time remains for the answer.
 const MESSAGE: Duration = Duration::from_secs(14);
-/// How long the answer may take: it is on the wire a second after the message's last byte.
+/// Maximum time for the answer: it is sent within a second of the message's last byte.
 const ANSWER: Duration = Duration::from_millis(900);
-/// How long what the client still sends is read, so that the answer is not lost with it.
+/// Maximum time to read remaining bytes of the client, so that the answer is not lost.
 const FAREWELL: Duration = Duration::from_secs(1);
-/// How long a connection lasts, whatever happens.
+/// Maximum lifetime of a connection.
 const WHOLE: Duration = Duration::from_secs(15);
-/// How long one without a seat has for its message.
+/// Maximum time for the message of a connection without a seat.
 const MOMENT: Duration = Duration::from_millis(250);
-/// How long what such a one still sends is read.
+/// Maximum time to read the remaining bytes of such a connection.
 const NOD: Duration = Duration::from_millis(100);
 /// Bytes of all buffers together, in units of [`UNIT`], without [`OWN`] of each connection.
 const MEMORY: usize = (8 << 20) / UNIT - (SEATS + STANDING) * OWN;
-/// What each connection has for itself, in units: a job's message and its answer have room however much
-/// others send. Nobody sends a charge again that found none.
+/// Reserved buffers of each connection, in units. A job's message and its answer fit even if other
+/// connections use all shared memory, because no client repeats a charge.
 const OWN: usize = 2;
 /// Bytes that memory is counted in.
 const UNIT: usize = 1 << 10;
 
-/// Who answers what the gateway has verified.
+/// The handler of verified requests.
 pub(super) trait Talk: Send + Sync + 'static {
     /// Answers a request.
     fn answer(&self, request: Verified) -> impl Future<Output = Said> + Send;
 }
 
-/// What all connections share.
+/// Shared state of all connections.
 pub(super) struct House<T> {
     config: Gold,
     keys: KeyRing,
@@ -82,13 +82,13 @@ impl<T: Talk> House<T> {
         self.config.max_connections_each
     }
 
-    /// Bytes that the buffers of all connections take together, beyond what each has for itself.
+    /// Bytes in the shared buffers of all connections, beyond the reserved ones.
     #[cfg(test)]
     pub(super) fn memory_held(&self) -> usize {
         (MEMORY - self.memory.available_permits()) * UNIT
     }
 
-    /// Takes what is left of the buffers, until it is dropped.
+    /// Takes the rest of the buffers, until it is dropped.
     #[cfg(test)]
     pub(super) fn fill_memory(&self) -> OwnedSemaphorePermit {
         let left = u32::try_from(self.memory.available_permits()).unwrap();
@@ -97,14 +97,14 @@ impl<T: Talk> House<T> {
     }
 }
 
-/// What place a connection found.
+/// The place of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// It has the time of the protocol.
     Seated,
     /// It has a moment.
     Standing,
-    /// It is told that there is none.
+    /// No place: the connection gets an answer and is closed.
     SentAway,
 }
 
@@ -145,7 +145,7 @@ pub(super) async fn attend<T: Talk, S: AsyncRead + AsyncWrite + Unpin>(
         Place::Standing | Place::SentAway => NOD,
     };
     let until = end.min(Instant::now() + farewell);
-    // What it says after the answer is nobody's business, and others come first.
+    // Bytes after the answer are ignored, and other connections have priority.
     let rest = async {
         while matches!(some(&mut stream, |_| ()).await, Ok(Some(()))) {
             yield_now().await;
@@ -163,14 +163,14 @@ struct Call<'a, T> {
     id: String,
 }
 
-/// What is to be answered, and the key that signs it.
+/// The answer, and the key that signs it.
 struct Served {
     said: Said,
     signer: Option<Hmac64>,
 }
 
 impl<T: Talk> Call<'_, T> {
-    /// What is to be answered; none where nobody is there any more.
+    /// The answer; `None` if the client is gone.
     async fn serve<S: AsyncRead + Unpin>(
         &self,
         stream: &mut S,
@@ -200,8 +200,8 @@ impl<T: Talk> Call<'_, T> {
         };
         let peer = Arc::clone(&request.peer);
         let talk = Arc::clone(&self.house.talk);
-        // In a task of its own: what has begun is finished, even if nobody waits for it any more.
-        // A charge that is given up half-way is lost, since no client sends it again.
+        // In a separate task: a request runs to its end, even if the client disconnects. A charge that
+        // stops half-way is lost, because no client repeats it.
         let talking = tokio::spawn(async move { talk.answer(request).await });
         let said = match timeout(ANSWER, talking).await {
             Ok(Ok(said)) => {
@@ -229,7 +229,7 @@ impl<T: Talk> Call<'_, T> {
         let mut in_head = true;
         loop {
             let taken = tokio::select! {
-                // What is there counts, even if we come late to look.
+                // Available bytes count, even if this check is late.
                 biased;
                 taken = some(stream, |bytes| frame.take(bytes)) => taken,
                 () = sleep_until(deadline) => return Err(Lost::Turned(late)),
@@ -256,7 +256,7 @@ impl<T: Talk> Call<'_, T> {
         }
     }
 
-    /// One line for who was turned away, unless there are too many of them, and what it is told.
+    /// Logs one line for a rejected connection, unless there are too many, and returns its answer.
     fn turned_away(&self, reason: Reason) -> Served {
         let said = reason.said();
         let Some(left_out) = self.house.lines.next() else {
@@ -284,7 +284,7 @@ impl<T: Talk> Call<'_, T> {
         Served { said, signer: None }
     }
 
-    /// One line for what was answered.
+    /// Logs one line for an answer.
     fn told(&self, peer: &str, said: &Said) {
         tracing::debug!(
             request_id = %self.id, caller = peer, remote = %self.from, route = "gold",
@@ -297,16 +297,16 @@ impl<T: Talk> Call<'_, T> {
     }
 }
 
-/// Why there is no message.
+/// Reasons for a missing message.
 enum Lost {
-    /// It is told why.
+    /// It gets the reason as an answer.
     Turned(Reason),
-    /// There is nobody to tell.
+    /// The client is gone.
     Gone(io::Error),
 }
 
-/// Reads what is there, at least a byte, and gives it to somebody; none at the end. The space for it
-/// is needed only while something is read, not while it is waited for.
+/// Reads the available bytes, at least one, and passes them on; `None` at the end. Memory for them is used
+/// only during the read, not during the wait.
 async fn some<S: AsyncRead + Unpin, R>(
     stream: &mut S,
     mut take: impl FnMut(&[u8]) -> R,
@@ -321,7 +321,7 @@ async fn some<S: AsyncRead + Unpin, R>(
     .await
 }
 
-/// Memory that a connection holds of what all share; given back when it is dropped.
+/// Shared memory of a connection, released when it is dropped.
 struct Held {
     all: Arc<Semaphore>,
     own: Option<OwnedSemaphorePermit>,

@@ -1,6 +1,6 @@
-//! The parts of a message, cut out of its bytes by name: whatever the order, the quotes, and what is
-//! there between them (`gold-wire.md` 2). Nothing is parsed and written again, since the signature
-//! covers the bytes as they came. What the `Body` says is not looked at here.
+//! The parts of a message, cut out of its bytes by name, with any order, quotes, and text between them
+//! (`gold-wire.md` 2). Nothing is parsed and written again, because the signature covers the received
+//! bytes. The content of the `Body` is not examined here.
 
 use super::frame::find;
 
@@ -17,7 +17,7 @@ pub(super) struct Envelope<'a> {
     pub(super) other_token: bool,
 }
 
-/// What a signature says, as text.
+/// The values of a signature, as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Signature<'a> {
     /// The digest, base64.
@@ -26,7 +26,7 @@ pub(super) struct Signature<'a> {
     pub(super) value: &'a [u8],
 }
 
-/// Why a message has no such parts.
+/// Reasons for missing parts of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Broken {
     /// No envelope with a body in it, or a document type.
@@ -47,7 +47,7 @@ pub(super) fn open(payload: &[u8]) -> Result<Envelope<'_>, Broken> {
             Broken::Malformed
         });
     };
-    // What stands in the body is the caller's text: a signature is looked for around it.
+    // The body is the caller's text, so the signature is searched outside of it.
     let around = [body.before, body.after];
     let declares = |part: &&[u8]| find(part, b"<!DOCTYPE").is_some();
     if declares(&envelope.before) || declares(&envelope.after) || around.iter().any(declares) {
@@ -134,7 +134,7 @@ fn element<'a>(bytes: &'a [u8], name: &str) -> Option<Element<'a>> {
     })
 }
 
-/// Where `<name` stands, and no longer name.
+/// The position of `<name`, not followed by more of a name.
 fn opening(bytes: &[u8], name: &str) -> Option<usize> {
     let open = format!("<{name}");
     let mut from = 0;

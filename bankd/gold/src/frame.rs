@@ -1,8 +1,7 @@
-//! The message among the bytes of a connection (`gold-wire.md` 1.2): five dialects of HTTP, none of
-//! them HTTP. Pure: bytes in, what became of them out.
+//! Finds the message in the bytes of a connection (`gold-wire.md` 1.2): five dialects of HTTP, none of them
+//! valid HTTP. Pure: bytes in, a state out.
 //!
-//! Nothing is set aside for what a length only announces; what is kept never exceeds
-//! [`MOST_HEAD`] and [`MOST_PAYLOAD`].
+//! An announced length reserves no memory. Stored bytes never exceed [`MOST_HEAD`] and [`MOST_PAYLOAD`].
 
 /// Most bytes before the blank line.
 pub(super) const MOST_HEAD: usize = 8 << 10;
@@ -10,14 +9,14 @@ pub(super) const MOST_HEAD: usize = 8 << 10;
 pub(super) const MOST_PAYLOAD: usize = 64 << 10;
 /// Most bytes of the line with a chunk's size.
 const MOST_LINE: usize = 256;
-/// What ends a head.
+/// End of a head.
 const BLANK: &[u8] = b"\r\n\r\n";
-/// What every request begins with.
+/// Begin of every request.
 const BEGIN: &[u8] = b"POST /SSSRMAP";
-/// What ends a message in all dialects, wherever its chunks end.
+/// End of a message in all dialects, wherever its chunks end.
 const END: &[u8] = b"</Envelope>";
 
-/// Where the bytes stand.
+/// State of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// There is more to come of the head.
@@ -28,7 +27,7 @@ pub(super) enum Step {
     Whole,
 }
 
-/// Why the bytes are no message.
+/// Reasons for invalid bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Fault {
     /// No blank line in time.
@@ -76,7 +75,7 @@ enum State {
 }
 
 impl Frame {
-    /// Takes in what arrived; what follows the message is nobody's.
+    /// Adds received bytes. Bytes after the message are dropped.
     pub(super) fn take(&mut self, mut bytes: &[u8]) -> Result<Step, Fault> {
         loop {
             bytes = match self.state {
@@ -105,7 +104,7 @@ impl Frame {
         }
     }
 
-    /// Whether the end of the message has come. Looks at each byte once, however small the chunks.
+    /// Whether the message is complete. Examines each byte once, however small the chunks.
     fn has_ended(&mut self) -> bool {
         let from = self.searched.saturating_sub(END.len());
         self.searched = self.payload.len();
@@ -179,7 +178,7 @@ impl Frame {
     }
 }
 
-/// How the message after a head is delimited.
+/// The end rule of the message after a head.
 fn plan(head: &[u8]) -> Result<State, Fault> {
     if !head.starts_with(BEGIN) {
         return Err(Fault::NotOurs);
@@ -231,7 +230,7 @@ fn split(bytes: &[u8], at: usize) -> (&[u8], &[u8]) {
     bytes.split_at_checked(at).unwrap_or((bytes, &[]))
 }
 
-/// Where the first of some bytes stand in others.
+/// The position of the first occurrence of some bytes in others.
 pub(super) fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     bytes.windows(wanted.len()).position(|seen| seen == wanted)
 }

@@ -1,6 +1,6 @@
-//! Whose message it is: a peer of the settings at that address, whose key made the signature
-//! (`gold-wire.md` 2). The keys are those of the bank: one that is disabled, over or gone there is
-//! none here, from the same moment on.
+//! Identifies the sender of a message: a peer of the settings at that address, whose key made the signature
+//! (`gold-wire.md` 2). The keys are those of the bank. A disabled, expired or removed key is invalid here
+//! from the same moment on.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -19,20 +19,20 @@ use super::envelope::{self, Broken, Envelope};
 use super::reason::Reason;
 use super::{Peer, Verified};
 
-/// A verified request, and what its answer is signed with.
+/// A verified request, and the key that signs its answer.
 #[derive(Debug)]
 pub(super) struct Admitted {
     pub(super) request: Verified,
-    /// None where the peer wants none.
+    /// `None` if the peer requires no signature.
     pub(super) signer: Option<Hmac64>,
 }
 
-/// Whether any peer calls from an address.
+/// Whether a peer has this address.
 pub(super) fn knows(config: &Gold, from: IpAddr) -> bool {
     peers_at(config, from).next().is_some()
 }
 
-/// Judges a message by its bytes as they came.
+/// Verifies a message by its received bytes.
 pub(super) fn judge(
     config: &Gold,
     keys: &KeyRing,
@@ -130,13 +130,13 @@ pub fn check_keys(config: &Gold, keys: &Path) -> Result<(), String> {
     })
 }
 
-/// Says in the log which peers are none yet, since the bank has no key of theirs.
+/// Logs the peers that are inactive because the bank has no key of theirs.
 pub(super) fn announce(config: &Gold, keys: &KeyRing) {
     let now_s = clock::auth_now_s();
     for (name, peer) in &config.peer {
         if ready(keys, name, peer, now_s).is_none() {
             let key = Gold::key_of(name, peer);
-            tracing::warn!(peer = %name, %key, "no usable key: what this peer sends is refused");
+            tracing::warn!(peer = %name, %key, "no usable key: messages of this peer are refused");
         }
     }
     if config.peer.is_empty() {

@@ -1,11 +1,11 @@
-//! The Gold gateway: what a scheduler reaches that is configured with `SERVER=gold://HOST`
-//! (`gold-wire.md`). It has a listener and a framing of its own, since no HTTP library receives
-//! its clients, and it always answers: whoever hangs up on them stalls a whole scheduler.
+//! The Gold gateway, for schedulers with `SERVER=gold://HOST` (`gold-wire.md`). It has a separate listener
+//! and framing, because no HTTP library accepts its clients. It always answers: a closed connection without
+//! an answer stalls a whole scheduler.
 //!
-//! From the outside in: `socket` lets connections in and `seats` counts them, `connection` has the
-//! deadlines and the limits, `frame` finds the message among the bytes, `envelope` its parts, `gate`
-//! says whose it is, [`talk`] what it asks for, `answer` writes what is said. No byte of a message is
-//! believed before its signature holds, and the signature is that of the bytes as they came.
+//! From the outside in: `socket` accepts connections and `seats` counts them, `connection` has the
+//! deadlines and the limits, `frame` finds the message in the bytes, `envelope` finds its parts, `gate`
+//! identifies the sender, [`talk`] executes the request, and `answer` writes the answer. No byte of a
+//! message is trusted before its signature is verified. The signature covers the received bytes.
 
 mod answer;
 mod connection;
@@ -28,7 +28,7 @@ use bankd_config::NoFundsWord;
 pub use gate::check_keys;
 pub use socket::serve;
 
-/// A client of the gateway: what the settings say of it, and what the bank says of its key.
+/// A client of the gateway: its settings, and its key in the bank.
 #[derive(Clone, Debug)]
 pub struct Peer {
     /// Its name in the settings (`gold.peer.NAME`).
@@ -37,23 +37,23 @@ pub struct Peer {
     pub key_id: String,
     /// The client that the key belongs to: the scope of idempotency keys.
     pub client: String,
-    /// What the key may touch; a scheduler's names its machines.
+    /// The scope of the key. That of a scheduler contains its machines.
     pub scope: Scope,
-    /// How a refusal for want of credits is told.
+    /// The form of a refusal for insufficient funds.
     pub no_funds: NoFundsWord,
     /// Whether only the project of a message pays (`gold.strict_project`).
     pub strict_project: bool,
 }
 
-/// A request whose signature was verified.
+/// A request with a verified signature.
 #[derive(Clone, Debug)]
 pub struct Verified {
-    /// Who sent it.
+    /// The sender.
     pub peer: Arc<Peer>,
-    /// Whether the envelope says `name="maui"`.
+    /// Whether the envelope contains `name="maui"`.
     pub is_maui: bool,
-    /// The bytes from `<Body` to `</Body>` as received: what the signature covers and what the
-    /// idempotency key is made from.
+    /// The bytes from `<Body` to `</Body>` as received. The signature covers them, and the idempotency key
+    /// is computed from them.
     pub body: Vec<u8>,
 }
 
@@ -62,16 +62,16 @@ pub struct Verified {
 pub enum Value {
     /// Done.
     Success,
-    /// Done, with something to tell; never without `Data` (`gold-wire.md` 4).
+    /// Success with a warning; always with `Data` (`gold-wire.md` 4).
     Warning,
     /// Not done.
     Failure,
 }
 
-/// What the answer says, before it is wrapped and signed.
+/// The content of an answer, before it is wrapped and signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
-    /// Whether it was done.
+    /// Whether the request succeeded.
     pub value: Value,
     /// Three digits: `000`, or one without a leading zero.
     pub code: &'static str,
@@ -79,12 +79,12 @@ pub struct Said {
     pub message: Option<String>,
     /// The number of rows.
     pub count: Option<usize>,
-    /// Inner XML of `Data`, already escaped; empty stands for `<Data></Data>`.
+    /// Inner XML of `Data`, already escaped; empty means `<Data></Data>`.
     pub data: Option<String>,
 }
 
 impl Said {
-    /// A failure of which there is nothing to say but why.
+    /// A failure with only a reason.
     pub fn failure(code: &'static str, message: impl Into<String>) -> Self {
         Self {
             value: Value::Failure,

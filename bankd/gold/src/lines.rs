@@ -1,4 +1,4 @@
-//! How much the log says of those who are turned away: strangers must not be able to fill a disk.
+//! Limits log lines about rejected connections, so that strangers cannot fill a disk.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 /// Lines in a [`WHILE`].
 const MOST: u32 = 100;
-/// What they are counted in.
+/// The interval of the count.
 const WHILE: Duration = Duration::from_secs(1);
 
 /// Counts lines, and those that were left out.
@@ -22,7 +22,7 @@ struct Counted {
 }
 
 impl Lines {
-    /// How many lines were left out before this one, which may be written; `None` if it may not.
+    /// The number of omitted lines before this one, which may be written; `None` if it may not.
     pub(super) fn next(&self) -> Option<u64> {
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();

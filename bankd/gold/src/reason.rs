@@ -1,10 +1,10 @@
-//! Why a connection got no answer to what it asked: one table of words, codes and sentences
-//! (`gold-wire.md` 4). The words stand in the log, the sentences in the answer.
+//! Reasons for rejected connections: one table of words, codes and sentences (`gold-wire.md` 4). The log
+//! contains the words, the answer the sentences.
 
 use super::Said;
 use super::frame::Fault;
 
-/// Why a message was turned away before anybody read what it asks for.
+/// Reasons to reject a message before its request is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
     /// No peer of the settings calls from there, or its key cannot be used.
@@ -31,7 +31,7 @@ pub(super) enum Reason {
     SlowMessage,
     /// The answer was not there in time.
     SlowAnswer,
-    /// All seats are taken, and this one came to stand.
+    /// All seats and standing places are taken.
     Crowded,
     /// The buffers of all connections together are full.
     Memory,
@@ -42,7 +42,7 @@ pub(super) enum Reason {
 }
 
 impl Reason {
-    /// Word in the log, code, and what is answered.
+    /// Word in the log, code, and text of the answer.
     fn row(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::UnknownPeer => ("unknown peer", "422", "not authenticated"),
@@ -90,13 +90,13 @@ impl Reason {
         self.row().0
     }
 
-    /// What is answered.
+    /// The answer.
     pub(super) fn said(self) -> Said {
         let (_, code, message) = self.row();
         Said::failure(code, message)
     }
 
-    /// Whether the sender is not who it should be, or may not do what it does.
+    /// Whether the reason concerns the identity or the rights of the sender.
     pub(super) fn is_about_who(self) -> bool {
         let (_, code, _) = self.row();
         code.starts_with('4')

@@ -1,7 +1,7 @@
-//! The gateway's listener. Connections have a seat; while all are taken, a newcomer may stand: it is
-//! served if its message is there at once, and told that the bank is busy if not. So those who
-//! dawdle in every seat keep nobody out (decision 0025). One address has at most its share of
-//! either (decision 0077).
+//! The gateway's listener. Each connection has a seat. While all seats are taken, a new connection may
+//! stand: it is served if its message arrives immediately, otherwise the answer is that the bank is busy.
+//! Slow clients in all seats therefore block no other client (decision 0025). Each address has a limited
+//! share of both (decision 0077).
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ pub(super) async fn open<T: Talk>(
             let (house, stopped) = (Arc::clone(&house), stopped.clone());
             let seats = Arc::clone(&seats);
             tokio::spawn(async move {
-                // Whoever waits in vain is told so: who hears nothing stalls its scheduler.
+                // A client that waits in vain gets an answer: no answer stalls its scheduler.
                 let served = arrival.seated().await;
                 let seat = served
                     .as_ref()

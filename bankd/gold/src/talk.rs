@@ -1,9 +1,9 @@
-//! What a verified request asks for, and what is said to it (`gold-wire.md` 3 to 5).
+//! The execution of a verified request, and its answer (`gold-wire.md` 3 to 5).
 //!
-//! The bytes are repaired (`repair`), read as a tree (`xml`) and as a request (`request`). What is
-//! about a job becomes a command for the writer, the same as a scheduler's document (`job`); a query
-//! reads (`query`). What came of it is worded for the peer at hand in `said`. Nothing is decided
-//! here: a rule says yes or no, and the one table of refusals knows its code.
+//! The bytes are repaired (`repair`), read as a tree (`xml`) and as a request (`request`). A request about
+//! a job becomes a command for the writer, like a scheduler's document (`job`). A query reads (`query`).
+//! The result gets the form of the peer in `said`. This module decides nothing: the rules accept or refuse,
+//! and the one table of refusals contains the codes.
 
 mod job;
 mod options;
@@ -27,7 +27,7 @@ use bankd_store::read::ReadError;
 use super::{Said, Verified};
 use request::{Asked, Verb, plain, unsupported};
 
-/// Answers a request. It always answers: what cannot be done is a failure that says why.
+/// Answers a request. There is always an answer: an error is a failure with its reason.
 pub async fn answer(services: &Arc<Services>, request: &Verified) -> Said {
     let since = Stopwatch::start();
     let request_id = clock::request_id();
@@ -83,7 +83,7 @@ async fn act(
     job::answer(services, request, verb, asked, request_id).await
 }
 
-/// Why a message cannot be served, before any rule was asked.
+/// The reason for a message that fails before any rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Fault {
     /// A row of the one table.

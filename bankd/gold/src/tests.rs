@@ -1,4 +1,4 @@
-//! Whole connections with an answer of their own behind them, on a clock that the tests move.
+//! Whole connections with a test handler, on a manual clock.
 
 mod deadlines;
 mod fixture;

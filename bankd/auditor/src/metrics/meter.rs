@@ -126,7 +126,7 @@ impl Meter {
     pub(super) fn write(&self, text: &mut Text) {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let name = "auditor_http_requests_total";
-        text.head(name, "counter", "Requests by route and what became of them");
+        text.head(name, "counter", "Requests by route and outcome");
         for (timed, (method, route)) in self.routes.iter().zip(ROUTES) {
             for (count, answer) in timed.answers.iter().map(load).zip(ANSWERS) {
                 if count > 0 {
@@ -149,12 +149,12 @@ impl Meter {
             ),
             (
                 "record_conflicts_total",
-                "Records that came again with another content",
+                "Records that arrived again with different content",
                 &self.conflicts,
             ),
             (
                 "access_denied_total",
-                "Requests refused for want of a right",
+                "Requests refused because a right was missing",
                 &self.denied,
             ),
             (

@@ -58,7 +58,7 @@ impl Term {
     pub(super) fn unknown(&self) -> String {
         let known = "record_id, start_time[…], stop_time[…], runtime[…], meta[…][c|dnc][…], \
                      component[…][…], sort_by[asc|desc], limit";
-        format!("{}: unknown; known are {known}", self.name())
+        format!("{}: unknown; use one of {known}", self.name())
     }
 
     /// A number of 0 or above.

@@ -136,7 +136,7 @@ async fn every_route_answers_as_the_page_says() {
         };
         assert!(fits, "{method} {target} {body}: {reply:?}");
     }
-    // Nothing of a list that was refused is there.
+    // A refused list stores no records.
     assert_eq!(
         bank.ids("sort_by[asc]=record_id").await,
         ["a b/c#1", "open", "x", "y"]
@@ -244,7 +244,7 @@ async fn what_is_there_already_may_be_passed_over() {
     let again = bank.send("POST", "/records", &more).await;
     let warning = r#"{"warning":"One or more records already exist, but the error was ignored due to AUDITOR configuration."}"#;
     assert_eq!((again.status, again.body.as_str()), (200, warning));
-    // Unlike AUDITOR, what is new is stored.
+    // Unlike AUDITOR, the new records are stored.
     assert_eq!(bank.ids("sort_by[asc]=record_id").await, ["a", "b"]);
     bank.close().await;
 }

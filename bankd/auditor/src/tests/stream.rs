@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::fixture::{Bank, record};
 
-/// Records of three groups whose ends, starts and lengths are all in other orders.
+/// Records of three groups with different orders of ends, starts and lengths.
 async fn filled() -> Bank {
     let bank = Bank::open().await;
     let with = |id: &str, start: &str, stop: Option<&str>, meta: &str, components: &str| {
@@ -55,7 +55,7 @@ async fn filled() -> Bank {
 async fn records_come_as_they_are_asked_for() {
     let bank = filled().await;
     for (query, ids) in [
-        // By their ends; ties in the order in which they came; what goes on last.
+        // By end; ties in order of arrival; open records last.
         ("", "edcabf"),
         ("sort_by[asc]=stop_time", "edcabf"),
         ("sort_by[desc]=stop_time", "bfcade"),
@@ -82,7 +82,7 @@ async fn records_come_as_they_are_asked_for() {
             "bfa",
         ),
         ("start_time[equals]=2024-02-01T12:00:00Z", "a"),
-        // What goes on has no end and no length.
+        // An open record has no end and no length.
         ("stop_time[gt]=2024-01-01T00:00:00Z", "edca"),
         ("stop_time[lte]=9999-12-31T23:59:59.999999Z", "edca"),
         (

@@ -168,7 +168,7 @@ async fn what_a_later_try_would_cure_has_no_answer() {
         assert!(reply.is_none(), "{method} {target}: {reply:?}");
     }
     assert_eq!(bank.house.tally.meter.all()[2], 4);
-    // Those who ask are answered, and hear that records cannot be taken.
+    // Read requests are answered. Records are refused with the reason.
     assert_eq!(bank.get("/record/a").await.status, 200);
     assert_eq!(bank.get("/health_check").await.status, 500);
 }

@@ -3,8 +3,8 @@ use super::*;
 const SIGNED: &str = "<Signature><DigestValue>D</DigestValue>\
                       <SignatureValue>S</SignatureValue></Signature>";
 
-/// What was found, as text: body, digest and signature, whether it is maui's, whether the token is
-/// another one; or why nothing was.
+/// The result as text: body, digest and signature, whether the client is maui, whether the token is another
+/// one; or the error.
 fn opened(payload: &str) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     match open(payload.as_bytes()) {

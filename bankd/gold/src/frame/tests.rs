@@ -2,7 +2,7 @@ use super::*;
 
 const HEAD: &str = "POST /SSSRMAP3 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
 
-/// What comes of bytes that arrive in pieces of a size.
+/// The result of bytes that arrive in pieces of a given size.
 fn taken(bytes: &[u8], piece: usize) -> Result<(Step, Vec<u8>), Fault> {
     let mut frame = Frame::default();
     let mut step = Step::Head;
@@ -13,7 +13,7 @@ fn taken(bytes: &[u8], piece: usize) -> Result<(Step, Vec<u8>), Fault> {
     Ok((step, frame.into_payload()))
 }
 
-/// Head, what follows it, and the message; `None` where more is to come.
+/// Head, following bytes, and the message; `None` if it is incomplete.
 #[test]
 fn messages_end_where_their_dialect_ends_them() {
     let xml = "<Envelope></Envelope>";

@@ -24,21 +24,21 @@ use crate::Verified;
 /// The name of the gateway as a machine's charging source (decisions.md 19).
 const SOURCE: &str = "gold";
 
-/// A command, and what its answer and its log line are made of.
+/// A command, with the data for its answer and its log line.
 #[derive(Clone, Debug)]
 struct Made {
     command: Command,
-    /// The key that tells a repeat, where there is one, and what a repeat is journalled as.
+    /// The key to detect a repeat, if any, and the operation name of a repeat.
     keyed: Option<(IdempotencyKey, Repeat)>,
     told: Told,
 }
 
-/// What holds for all messages of a peer.
+/// Values for all messages of a peer.
 struct Setting<'a> {
     scope: &'a Scope,
     strict_project: bool,
     reservation_idle: Seconds,
-    /// Who and what there is, and what the site declared.
+    /// Objects and settings of the bank.
     directory: &'a Directory,
 }
 
@@ -156,7 +156,7 @@ fn of(
         project: document.account.clone(),
         machine: document.machine.clone(),
     };
-    // Only Moab's documents bill a duration of their own.
+    // Only Moab's documents contain a separate charged duration.
     document.charge_duration_s = None;
     let machine = setting.scope.only_machine().unwrap_or_default();
     let mut request = nami::request(document, setting.directory, machine);
@@ -186,8 +186,8 @@ fn of(
     })
 }
 
-/// A scheduler repeats a reserve, so it takes the place of the older one (gold-wire.md 5). Gold's own
-/// clients ask for that with `Replace`; without it they hold more.
+/// A scheduler repeats a reserve, so it replaces the older one (gold-wire.md 5). Gold's own clients request
+/// that with `Replace`. Without it, the lien grows.
 fn reserve(mut request: Request, (wall, priced): (Seconds, Seconds), options: &Options) -> Reserve {
     request.facts.wall = Some(wall);
     Reserve {
@@ -295,7 +295,7 @@ fn keyed(body: &[u8], object: InstanceKey) -> (IdempotencyKey, Repeat) {
     (key, repeat)
 }
 
-/// The line of a command, as of one that came another way.
+/// The log line of a command, in the form of other interfaces.
 fn log(told: &Told, summary: Summary, request_id: &str) {
     tracing::info!(
         request_id,

@@ -10,7 +10,7 @@ use bankd_nami::{self as nami, Document, DocumentError, ObjectKind};
 use super::Fault;
 use super::request::{Asked, Verb, missing, plain, unsupported};
 
-/// Options whose value is a field of the job, read as that field is.
+/// Options that set a field of the job, in the format of the field.
 const FIELDS: [&str; 4] = ["WallDuration", "ChargeDuration", "StartTime", "EndTime"];
 
 /// Options about the words of an answer or of a record: none of them can change an amount.
@@ -18,22 +18,19 @@ const WORDS: [&str; 3] = ["Itemize", "ItemizedCharges", "Verbose"];
 
 /// The options of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is an option of its own"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate option")]
 pub(super) struct Options {
     /// Seconds of the lien, the charge or the quote.
     wall: Option<Seconds>,
     /// Seconds to price, where they are others.
     priced: Option<Seconds>,
-    /// When the lien or the charged time begins.
+    /// Start of the lien or of the charged time.
     pub(super) start: Option<Timestamp>,
-    /// When the lien or the charged time ends.
+    /// End of the lien or of the charged time.
     pub(super) end: Option<Timestamp>,
-    /// Whether a reserve takes the place of the older ones.
+    /// Whether a reserve replaces the older ones.
     pub(super) replaces: bool,
-    /// Whether a charge leaves the rest of the lien; none where the request has no such option.
+    /// Whether a charge keeps the rest of the lien; `None` without this option.
     pub(super) incremental: Option<bool>,
     /// Whether the price of a quote is guaranteed.
     pub(super) guarantee: bool,
@@ -43,7 +40,7 @@ pub(super) struct Options {
     pub(super) description: Option<String>,
     /// Names of options that were left out.
     pub(super) ignored: Vec<String>,
-    /// The request has options: it comes from a client of Gold's own.
+    /// The request has options, so it is from one of Gold's own clients.
     pub(super) is_clients: bool,
 }
 
@@ -51,7 +48,7 @@ impl Options {
     /// Reads the options of a request about a job.
     ///
     /// # Errors
-    /// An option that is given twice, a value that cannot be read, or an option that is not known.
+    /// A repeated option, an invalid value, or an unknown option.
     pub(super) fn of(asked: &Asked, verb: Verb) -> Result<Options, Fault> {
         let mut options = Options {
             is_clients: !asked.options.is_empty(),
@@ -115,8 +112,8 @@ impl Options {
         Ok(())
     }
 
-    /// How long the lien, the charge or the quote is, and for how long it is priced: an option goes
-    /// before the field of the job, which is what the job itself is.
+    /// Duration of the lien, the charge or the quote, and duration of its price. An option takes precedence
+    /// over the field of the job, which describes the job itself.
     ///
     /// # Errors
     /// There is no duration at all.
@@ -128,7 +125,7 @@ impl Options {
     }
 }
 
-/// Whether a verb takes a field as an option. A quote is priced at the present time.
+/// Whether a verb accepts a field as an option. A quote is priced at the present time.
 fn can_take(verb: Verb, name: &str) -> bool {
     verb != Verb::Quote || name.ends_with("Duration")
 }
@@ -150,7 +147,7 @@ pub(super) fn not_read(error: &DocumentError) -> Fault {
     Fault::new("bad_number", harmless(&error.message))
 }
 
-/// A message without what one client or another cannot read.
+/// A message without characters that some client cannot read.
 fn harmless(message: &str) -> String {
     let safe = |c: char| c.is_ascii_graphic() && !"<>&\"'".contains(c) || c == ' ';
     message

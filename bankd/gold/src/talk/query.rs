@@ -1,7 +1,7 @@
 //! Queries of users, projects, accounts and jobs (`gold-wire.md` 3.1, 3.7).
 //!
-//! `select` reads which attributes are asked for and which rows; here is what there is, as far as the
-//! peer's key may see it. Rows come in the order of their names or numbers, a bounded number.
+//! `select` reads the requested attributes and conditions. This module provides the rows that are in the
+//! scope of the peer's key. Rows are ordered by name or number, and their number is bounded.
 
 mod account;
 mod cell;
@@ -43,7 +43,7 @@ pub(super) async fn answer(
         code: "000",
         message: None,
         count: Some(rows.len()),
-        // Data stands also for no rows: without it Maui asks again for every job.
+        // Data is present even without rows: otherwise Maui repeats the query for every job.
         data: Some(rows.concat()),
     })
 }

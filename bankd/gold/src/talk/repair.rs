@@ -1,5 +1,5 @@
-//! What Maui sends and XML does not allow, put right after the signature was verified
-//! (`gold-wire.md` 5.1): a `&` that begins no reference, and the byte 0x0E in place of `<`.
+//! Repairs text from Maui that is invalid XML, after the signature was verified (`gold-wire.md` 5.1): a `&`
+//! without a reference, and the byte 0x0E in place of `<`.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ pub(super) fn repaired(text: &str) -> Cow<'_, str> {
     while let Some(at) = rest.find(['&', '\u{0e}', '<']) {
         let (before, from) = rest.split_at(at);
         right.push_str(before);
-        // What stands in a CDATA section means itself.
+        // Text in a CDATA section is literal.
         let section = from.starts_with(CDATA.0).then(|| from.find(CDATA.1));
         let (taken, put) = match section {
             Some(end) => {
@@ -36,8 +36,7 @@ pub(super) fn repaired(text: &str) -> Cow<'_, str> {
     Cow::Owned(right)
 }
 
-/// Whether a text that begins with `&` begins with one of the five entities or with a character
-/// reference.
+/// Whether a text that begins with `&` begins with one of the five entities or with a character reference.
 fn is_reference(text: &str) -> bool {
     let bytes = text.as_bytes();
     let near = bytes

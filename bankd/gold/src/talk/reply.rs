@@ -1,8 +1,8 @@
-//! What a command came to, in the words of the peer (`gold-wire.md` 4 and 5).
+//! The result of a command, in the form of the peer (`gold-wire.md` 4 and 5).
 //!
-//! Inside the ledger's transaction an outcome becomes a line of a few plain words, kept with the
-//! key of a charge; what the peer hears is made of that line each time, since a repeat may come
-//! over another peer. A message names a job, an amount and a cause, never a project or a user.
+//! Inside the ledger's transaction, a result becomes a line of a few plain words, stored with the key of a
+//! charge. The answer is made from that line each time, because a repeat may arrive from another peer. A
+//! message contains a job, an amount and a cause, never a project or a user.
 
 use bank_api::{error, text};
 use bank_core::amount::Amount;
@@ -16,7 +16,7 @@ use bankd_store::answer::{Answer, Media};
 use super::request::{Verb, plain};
 use crate::{Said, Value, Verified};
 
-/// What the message says of its job; the answer to a quote says it again.
+/// The values of the message about its job. The answer to a quote repeats them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Told {
     pub(super) job: String,
@@ -26,17 +26,17 @@ pub(super) struct Told {
     pub(super) machine: Option<String>,
 }
 
-/// What a command came to.
+/// The result of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Came {
-    /// Done, with its amount, and the number of a quote whose price holds.
+    /// Success, with its amount, and the number of a guaranteed quote.
     Done(Amount, Option<i64>),
     /// Refused, with the code.
     Refused(String),
 }
 
 impl Came {
-    /// As it is kept.
+    /// The stored form.
     fn line(&self) -> String {
         match self {
             Came::Done(amount, None) => format!("done {}", amount.0),
@@ -45,7 +45,7 @@ impl Came {
         }
     }
 
-    /// Reads what was kept.
+    /// Reads the stored form.
     pub(super) fn read(line: &[u8]) -> Option<Came> {
         let line = std::str::from_utf8(line).ok()?;
         match line.split_once(' ')? {
@@ -61,21 +61,20 @@ impl Came {
         }
     }
 
-    /// Whether it was done.
+    /// Whether the command succeeded.
     pub(super) fn is_done(&self) -> bool {
         matches!(self, Came::Done(..))
     }
 }
 
-/// The line that is kept. What is worth a warning goes into the log: the answer has no place for
-/// it (`gold-wire.md` 4).
+/// The stored line. Warnings go to the log, because the answer has no field for them (`gold-wire.md` 4).
 pub(super) fn rendered(decided: &Decided<'_>) -> Answer {
     let came = match decided.decision {
         Ok(Outcome::Reserved(reserved)) => {
             if let Some(refusal) = &reserved.would_refuse {
                 warn(decided, refusal.code());
             }
-            // What this one holds, not what an older one held before it.
+            // The amount of this lien, without that of an older one.
             let new = reserved.held.0.saturating_sub(reserved.added_to.0);
             Came::Done(Amount(new.max(0)), None)
         }
@@ -126,7 +125,7 @@ fn warn(decided: &Decided<'_>, what: &'static str) {
     );
 }
 
-/// What the peer hears.
+/// The answer for the peer.
 pub(super) fn of(came: &Came, verb: Verb, told: &Told, request: &Verified, bank: &Bank) -> Said {
     match came {
         Came::Done(amount, quote) => done(*amount, *quote, verb, told, bank),
@@ -183,8 +182,8 @@ fn quotation(amount: &str, quote: Option<i64>, told: &Told) -> String {
     element("Quotation", &inner)
 }
 
-/// The two refusals that a scheduler acts on have a form for each kind of peer (`gold-wire.md` 4);
-/// all others are a code and a cause.
+/// The two refusals that a scheduler acts on have a form for each kind of peer (`gold-wire.md` 4). All
+/// others consist of a code and a cause.
 fn refused(code: &str, verb: Verb, told: &Told, request: &Verified) -> Said {
     let row = error::row_or_internal(code);
     let to_maui = match request.peer.no_funds {
@@ -204,7 +203,7 @@ fn refused(code: &str, verb: Verb, told: &Told, request: &Verified) -> Said {
         ("782", false) => format!("Insufficient balance to {what}"),
         ("740", true) => format!("Not allowed to {what}"),
         ("740", false) => format!("Not allowed to {what}: {}", row.title),
-        ("444", _) => format!("Not allowed to {what}: outside of what this peer may touch"),
+        ("444", _) => format!("Not allowed to {what}: not in this peer's scope"),
         _ => format!("Cannot {what}: {}", row.title),
     };
     let is_for_maui = to_maui && verb != Verb::Charge && matches!(row.gold, "782" | "740");
@@ -214,7 +213,7 @@ fn refused(code: &str, verb: Verb, told: &Told, request: &Verified) -> Said {
     }
 }
 
-/// `<NAME>INNER</NAME>`, with what is inside escaped already.
+/// `<NAME>INNER</NAME>`, with an escaped inner text.
 pub(super) fn element(name: &str, inner: &str) -> String {
     format!("<{name}>{inner}</{name}>")
 }

@@ -1,5 +1,5 @@
-//! What a message says, whichever of its spellings it uses (`gold-wire.md` 3): names are taken as
-//! written there, order and white space count for nothing, and what is not known is passed over.
+//! The content of a message in any spelling (`gold-wire.md` 3). The names are those of that document. Order
+//! and white space are ignored, and so are unknown elements.
 
 use super::Fault;
 use super::xml::Element;
@@ -32,11 +32,11 @@ pub(super) struct Condition {
 /// The actions on a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
-    /// Hold what it will cost.
+    /// Hold its estimated cost.
     Reserve,
-    /// Bill what it used.
+    /// Charge its usage.
     Charge,
-    /// Say what it would cost.
+    /// Return its estimated cost.
     Quote,
 }
 
@@ -166,8 +166,8 @@ pub(super) fn unsupported(what: &str) -> Fault {
     Fault::new("unsupported", format!("{what} is not supported"))
 }
 
-/// A name or number of the message for people to read: cut to what every client can be sent, at
-/// most 64 characters.
+/// A name or number of the message in readable form: only characters that every client can read, at most
+/// 64.
 pub(super) fn plain(text: &str) -> String {
     let safe = |c: &char| c.is_ascii_alphanumeric() || "._-".contains(*c);
     text.chars().filter(safe).take(64).collect()

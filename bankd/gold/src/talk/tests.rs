@@ -1,4 +1,4 @@
-//! What messages are answered, and what they do to the ledger.
+//! Answers to messages, and their effects on the ledger.
 
 mod bench;
 mod captures;

@@ -8,7 +8,7 @@ use quick_xml::reader::Reader;
 
 use super::Fault;
 
-/// An element; its text is what stands outside of its children, without the white space around it.
+/// An element. Its text is the text outside of its children, without surrounding white space.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Element {
     pub(super) name: String,
@@ -23,7 +23,7 @@ impl Element {
         self.children.iter().filter(move |child| child.name == name)
     }
 
-    /// An attribute that says something.
+    /// An attribute that is not empty.
     pub(super) fn attribute(&self, name: &str) -> Option<&str> {
         let found = self.attributes.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
@@ -53,7 +53,7 @@ pub(super) fn parse(source: &str) -> Result<Element, Fault> {
             Event::CData(text) => walk.text(&text.into_inner())?,
             Event::GeneralRef(reference) => {
                 let text = resolved(&reference);
-                walk.text(&text.ok_or_else(|| bad("an entity that is not known"))?)?;
+                walk.text(&text.ok_or_else(|| bad("an unknown entity"))?)?;
             }
             Event::DocType(_) => return Err(bad("a DOCTYPE is not taken")),
             Event::Eof => break,

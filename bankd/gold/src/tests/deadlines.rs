@@ -9,7 +9,7 @@ use crate::connection::Place;
 
 const SLOW: &str = "242 the message took too long to arrive";
 
-/// What arrives when, in milliseconds; when the answer is there; what it says.
+/// Arrival times in milliseconds, time of the answer, and its text.
 #[tokio::test(start_paused = true)]
 async fn every_deadline_is_answered() {
     let head = "POST /SSSRMAP3 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n";

@@ -21,10 +21,10 @@ use tokio::task::JoinHandle;
 use crate::connection::{House, Place, Talk, attend};
 use crate::{Said, Value, Verified};
 
-/// What the double behind the gateway does.
+/// The behaviour of the double behind the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Does {
-    /// Says what it was asked, in short.
+    /// Answers with a short form of the request.
     Echo,
     /// Takes its time: for ever.
     Dawdle,
@@ -34,7 +34,7 @@ pub(super) enum Does {
     Long(usize),
 }
 
-/// A double of what answers requests. It counts what it began and what it ended.
+/// A double of the handler. It counts begun and completed requests.
 #[derive(Debug)]
 pub(super) struct Double {
     pub(super) does: Mutex<Does>,
@@ -80,9 +80,9 @@ pub(super) struct Site {
     _folder: tempfile::TempDir,
 }
 
-/// Peers of the tests: `maui` on the loopback with the key `sss`, `slurm` there too with a key of
-/// its own and unsigned answers, `far` on another network, `clerk` whose key is no scheduler's,
-/// `ghost` whose key the bank does not have. All connections of a test may come from one address.
+/// Peers of the tests: `maui` on the loopback with the key `sss`, `slurm` there too with another key and
+/// unsigned answers, `far` on another network, `clerk` with a key that is not a scheduler's, `ghost` with a
+/// key that the bank does not have. All connections of a test may come from one address.
 const PEERS: &str = "
     [gold]
     max_connections_each = 1024

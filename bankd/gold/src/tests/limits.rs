@@ -67,8 +67,8 @@ async fn a_bug_behind_the_gateway_is_an_answer_too() {
     assert_eq!(text, "720 an internal error; the log has more signed");
 }
 
-/// 8 MiB for the buffers of all, of which each connection has a little: whoever comes too late is
-/// told, and when the others are gone there is room again.
+/// 8 MiB of shared buffers, in addition to a small one of each connection. A late connection gets an
+/// answer, and memory is available again after the others have ended.
 #[tokio::test(start_paused = true)]
 async fn buffers_of_all_connections_are_bounded_together() {
     let site = Site::new();
@@ -117,8 +117,8 @@ async fn a_small_message_is_served_however_full_the_buffers_are() {
     );
 }
 
-/// All seats taken by those who say nothing: a good client is served all the same, and one more
-/// who says nothing is told at once.
+/// All seats are taken by silent clients. A good client is served nevertheless, and a further silent one
+/// gets an answer immediately.
 #[tokio::test]
 async fn those_who_dawdle_keep_nobody_out() {
     let mut site = Site::new();
@@ -142,7 +142,7 @@ async fn those_who_dawdle_keep_nobody_out() {
         begun.elapsed() < Duration::from_secs(4),
         "the seats were free again"
     );
-    // More than can stand: the rest waits in the system's queue, and is told soon.
+    // More than the standing places: the rest waits in the system's queue, and gets an answer soon.
     let mut crowd = Vec::new();
     for _ in 0..STANDING + 100 {
         crowd.push(TcpStream::connect(address).await.unwrap());

@@ -12,7 +12,7 @@ async fn asked(site: &Site, from: &str, message: &[u8]) -> String {
     told(&answer(&mut client).await)
 }
 
-/// Where it comes from, what it is, what it is told.
+/// Address, request, and expected answer.
 #[tokio::test]
 async fn only_peers_at_their_addresses_with_their_keys_are_heard() {
     let site = Site::new();
@@ -125,7 +125,7 @@ async fn only_peers_at_their_addresses_with_their_keys_are_heard() {
             "{from} {text}"
         );
     }
-    // The bytes as they came, whatever made the digest match.
+    // The received bytes, independent of the digest.
     let seen = site.double.seen.lock().unwrap();
     let bodies = seen
         .iter()

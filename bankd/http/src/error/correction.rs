@@ -85,7 +85,7 @@ fn closing(refusal: &Refusal) -> Option<String> {
     })
 }
 
-/// The same for limits of amounts, and what somebody else has to approve.
+/// The same for transaction limits and two-person approval.
 fn two_people(refusal: &Refusal, bank: &Bank) -> Option<String> {
     let unit = &bank.unit;
     Some(match refusal {
@@ -112,7 +112,7 @@ fn two_people(refusal: &Refusal, bank: &Bank) -> Option<String> {
     })
 }
 
-/// What would help, without a name.
+/// A remedy, without a name.
 pub(super) fn hint(refusal: &Refusal) -> Option<&'static str> {
     Some(match refusal {
         Refusal::AmbiguousJob { .. } => "name the machine with -m, and the kind with --type",

@@ -1,4 +1,4 @@
-//! Query of Account: who may spend from which, and on request what is in it.
+//! Query of Account: access and, on request, balances.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ const SHAPE: Shape = Shape {
     relations: &["Project", "User", "Machine"],
 };
 
-/// An account with what is in it, where that is asked for.
+/// An account with its figures, if requested.
 type Row<'a> = (&'a Account, Figures);
 
 /// The accounts of an answer.
@@ -71,8 +71,8 @@ pub(super) async fn rows(
     }))
 }
 
-/// Whether those may spend from an account who are named together, and none of those whom a
-/// condition excludes. Who is not known may spend from none.
+/// Whether the names in the conditions may together spend from an account, and the excluded ones may not.
+/// An unknown name may spend from none.
 fn is_related(directory: &Directory, select: &Select, account: &Account) -> bool {
     let mut together = By::default();
     for (name, must, value) in select.relations() {

@@ -15,7 +15,7 @@ pub(super) enum Cell {
     Flag(bool),
 }
 
-/// How a condition compares.
+/// The comparison of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Op {
     Equal,
@@ -68,7 +68,7 @@ impl Cell {
         }
     }
 
-    /// Whether a condition is met. What is not there is only unequal to everything.
+    /// Whether a condition is met. A missing value is unequal to every value.
     pub(super) fn meets(&self, op: Op, value: &Cell) -> bool {
         let order = match (self, value) {
             (Cell::Text(own), Cell::Text(other)) => own.cmp(other),
@@ -80,7 +80,7 @@ impl Cell {
     }
 }
 
-/// What the values of an attribute are.
+/// The type of an attribute's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
@@ -102,7 +102,7 @@ impl Kind {
         })
     }
 
-    /// What such a value looks like.
+    /// Description of the expected value.
     pub(super) fn expected(self) -> &'static str {
         match self {
             Kind::Text => "text",

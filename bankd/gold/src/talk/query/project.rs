@@ -49,7 +49,7 @@ pub(super) fn rows(
     }))
 }
 
-/// Whether a key is for a project.
+/// Whether the scope of a key contains a project.
 pub(super) fn sees(directory: &Directory, scope: &Scope, project: &Project) -> bool {
     scope.has_project(directory, Some(project.id), &project.name)
 }

@@ -1,17 +1,17 @@
-//! What a query asks for: attributes, and conditions that rows must meet, all of them.
+//! The parts of a query: attributes, and conditions that every row must meet.
 
 use super::cell::{Cell, Kind, Op};
 use super::{Asked, Fault, plain, unsupported};
 
-/// What there is to ask about one kind of object.
+/// The attributes of one kind of object.
 pub(super) struct Shape {
     /// The attributes of an answer, in their order.
     pub(super) usual: &'static [&'static str],
     /// Attributes that are answered only where they are asked for.
     pub(super) special: &'static [&'static str],
-    /// Attributes that conditions may be about, values of the row.
+    /// Attributes for conditions: values of the row.
     pub(super) conditions: &'static [(&'static str, Kind)],
-    /// Names that conditions may be about, what the row has to do with: equal and unequal only.
+    /// Names for conditions: objects related to the row; equal and unequal only.
     pub(super) relations: &'static [&'static str],
 }
 
@@ -91,17 +91,17 @@ impl Select {
         &self.wanted
     }
 
-    /// Whether an attribute was asked for by name.
+    /// Whether the query names an attribute.
     pub(super) fn asks_for(&self, attribute: &str) -> bool {
         self.is_explicit && self.wanted.contains(&attribute)
     }
 
-    /// What rows must and must not have to do with: name, must, value.
+    /// Related objects that rows must or must not have: name, must, value.
     pub(super) fn relations(&self) -> &[(&'static str, bool, String)] {
         &self.relations
     }
 
-    /// The text that an attribute must be, where a condition says so.
+    /// The text that a condition requires for an attribute.
     pub(super) fn exactly(&self, attribute: &str) -> Option<&str> {
         self.tests.iter().find_map(|(name, op, value)| match value {
             Cell::Text(text) if *name == attribute && *op == Op::Equal => Some(text.as_str()),

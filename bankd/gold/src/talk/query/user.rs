@@ -102,7 +102,7 @@ fn cell(directory: &Directory, user: &User, attribute: &str) -> Cell {
     }
 }
 
-/// Leaves out whom Maui would read under another name, or with another project.
+/// Excludes users that Maui would read with another name or project.
 fn keep_sendable(directory: &Directory, users: &mut Vec<&User>) {
     let before = users.len();
     users.retain(|user| {
@@ -113,12 +113,12 @@ fn keep_sendable(directory: &Directory, users: &mut Vec<&User>) {
     if left_out > 0 {
         tracing::warn!(
             left_out,
-            "users whose name or default project holds &, < or >, or is too long, are not told to Maui"
+            "Maui gets no users with &, < or > in name or default project, or with names that are too long"
         );
     }
 }
 
-/// Keeps as many as Maui has room for: those whose work came last, then in the order of names.
+/// Keeps as many users as Maui can store: those with the latest work, then by name.
 fn keep_latest(users: &mut Vec<&User>, lately: &[String]) {
     let all = users.len();
     let lately: HashSet<&str> = lately.iter().map(String::as_str).collect();

@@ -1,5 +1,5 @@
-//! A bank behind the gateway with the base state of the captures, a clock moved by hand, and text
-//! for what is answered and journalled.
+//! A bank behind the gateway with the base state of the captures, a manual clock, and text for answers and
+//! journal entries.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -36,7 +36,7 @@ impl LedgerClock for Hand {
     }
 }
 
-/// A bank, its clock, and who speaks to it.
+/// A bank, its clock, and its client.
 pub(super) struct Bench {
     _folder: tempfile::TempDir,
     pub(super) services: Arc<Services>,
@@ -214,7 +214,7 @@ impl Bench {
         self.clock.0.store(second, Ordering::Relaxed);
     }
 
-    /// Speaks as another client than Maui.
+    /// Acts as a client other than Maui.
     pub(super) fn as_other(&mut self) -> &mut Bench {
         self.is_maui = false;
         self
@@ -235,7 +235,7 @@ impl Bench {
         shown(&self.send(job(action, fields).as_bytes()).await)
     }
 
-    /// Sends a query of an object, with what stands inside of the request.
+    /// Sends a query of an object, with the given content of the request.
     pub(super) async fn query(&self, object: &str, inside: &str) -> String {
         let body = format!(
             "<Body><Request action=\"Query\" actor=\"x\"><Object>{object}</Object>{inside}\
@@ -244,7 +244,7 @@ impl Bench {
         shown(&self.send(body.as_bytes()).await)
     }
 
-    /// Amount and what is held, in minor units.
+    /// Amount and held amount, in minor units.
     pub(super) async fn account(&self, name: &str) -> String {
         self.services.writer.settle().await.unwrap();
         let id = self
@@ -289,7 +289,7 @@ impl Bench {
         all.join("; ")
     }
 
-    /// What was journalled since this was asked last: `op kind account amount/held (reason)`.
+    /// Journal entries since the last call: `op kind account amount/held (reason)`.
     pub(super) async fn journal(&mut self) -> String {
         let span = journal::Span {
             after: self.mark,

@@ -1,5 +1,5 @@
-//! Every captured conversation: what each message is answered, and what the ledger says afterwards
-//! (`gold-captures/README.md`). Their framing and signatures are the business of other tests.
+//! Every captured conversation: the answer to each message, and the ledger afterwards
+//! (`gold-captures/README.md`). Other tests cover framing and signatures.
 
 use std::path::PathBuf;
 

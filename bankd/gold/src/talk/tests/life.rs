@@ -1,4 +1,4 @@
-//! What messages do to a job and its lien (`gold-wire.md` 5).
+//! Effects of messages on a job and its lien (`gold-wire.md` 5).
 
 use bankd_config::{Config, ShortfallWord};
 
@@ -26,7 +26,7 @@ async fn a_second_reserve_takes_the_place_of_the_first() {
         bench.liens().await,
         format!("j 900000 until {}", T0 + 10 + 450_000 + 600)
     );
-    // Refused: the older one stays.
+    // Refused: the older lien is unchanged.
     let answer = bench.job("Reserve", &reserve("j", 500_001)).await;
     assert_eq!(answer, "Failure 782 [] Not enough credits to reserve job j");
     assert_eq!(bench.account("chem").await, "1000000/900000");
@@ -72,7 +72,7 @@ async fn a_later_charge_is_late_unless_a_reserve_came_between() {
     );
     let journal = bench.journal().await;
     assert_eq!(journal, "charge late_charge chem -14/0 (lien_missing)");
-    // A new use of the id; its charge is about it, though its times lie before the reserve.
+    // A new use of the id. Its charge belongs to it, though its times are before the reserve.
     bench.job("Reserve", &reserve("j", 100)).await;
     bench.job("Charge", &charge("j", 9, T1 - 5)).await;
     assert_eq!(bench.liens().await, "");
@@ -120,7 +120,7 @@ async fn a_charge_that_came_before_has_no_effect_whoever_of_the_client_sends_it(
     assert_eq!(bench.account("chem").await, "999980/0");
 }
 
-/// A client has no other key to try again with: what was refused is decided anew.
+/// A client has no other key for a retry, so a refused charge is decided again.
 #[tokio::test]
 async fn a_charge_that_was_refused_is_decided_anew() {
     let mut config = Config::default();
@@ -148,7 +148,7 @@ async fn usage_is_never_lost() {
     let times = format!("StartTime={} EndTime={T1}", T1 - 5);
     let used = format!("Processors=2 WallDuration=5 {times} Type=job");
     for (who, paid_by, figures) in [
-        // Unknown project; no project and no default; nobody at all.
+        // Unknown project; no project and no default; no names at all.
         (
             "JobId=a UserId=amy ProjectId=nosuch MachineName=cluster1",
             "#unbilled",
@@ -244,7 +244,7 @@ async fn a_reservation_stays_open_until_it_was_idle_for_long() {
     let mut bench = Bench::of(0, config).await;
     let maint = "JobId=maint.0.0 ProjectId=chem MachineName=cluster1 Processors=8 \
         WallDuration=10 Type=Reservation";
-    // The rate was there when what is charged began.
+    // The rate applied at the start of the charged time.
     bench.at(T1);
     for _ in 0..2 {
         bench.job("Charge", maint).await;
@@ -270,7 +270,7 @@ async fn a_reservation_stays_open_until_it_was_idle_for_long() {
     );
 }
 
-/// What Maui does where a job's account became the fallback and its resource manager still reports
+/// The message of Maui after a job's account became the fallback, while its resource manager still reports
 /// the first one.
 async fn charged_to_another_project(bench: &mut Bench) -> String {
     let eve = "JobId=j UserId=eve MachineName=cluster1 Processors=2";

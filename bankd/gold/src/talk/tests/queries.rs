@@ -384,7 +384,7 @@ async fn what_cannot_be_asked_is_named() {
     }
 }
 
-/// What the queries print is what `ledger.md` 1.2 lists, where the bank has it.
+/// The queries print the attributes of `ledger.md` 1.2, if the bank has them.
 #[tokio::test]
 async fn an_account_shows_its_description() {
     use bank_core::command::SetAccount;

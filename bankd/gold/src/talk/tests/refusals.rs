@@ -1,4 +1,4 @@
-//! Who hears what when something cannot be done (`gold-wire.md` 4), and what is no message.
+//! Answers to requests that fail (`gold-wire.md` 4), and invalid messages.
 
 use bank_core::command::{Command, SetMachine, SetProject, SetUser};
 use bankd_config::NoFundsWord;
@@ -125,9 +125,8 @@ async fn a_machine_outside_of_the_scope_is_444() {
                  WallDuration=300 {times}"
             );
             let answer = bench.job(action, &fields).await;
-            let expected = format!(
-                "Failure 444 Not allowed to {does} job j: outside of what this peer may touch"
-            );
+            let expected =
+                format!("Failure 444 Not allowed to {does} job j: not in this peer's scope");
             assert_eq!(answer, expected, "{action} {machine}");
         }
     }
@@ -256,7 +255,7 @@ async fn what_is_no_xml_is_313() {
     assert_eq!(shown(&bench.send(&latin).await), "Failure 313 not UTF-8");
 }
 
-/// What Maui sends for `<`, and entities, mean the same name; old spellings too.
+/// Maui's code for `<`, entities, and old spellings mean the same name.
 #[tokio::test]
 async fn a_name_is_read_in_every_spelling() {
     let mut bench = Bench::new().await;
