@@ -246,7 +246,7 @@ pub struct PageQuery {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct WriteQuery {
-    /// Decide and answer, write nothing.
+    /// Check and answer, but write nothing.
     #[serde(default)]
     pub dry_run: bool,
 }

@@ -163,7 +163,7 @@ pub struct NewRoleGrant {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RevokeQuery {
-    /// Decide and answer, write nothing.
+    /// Check and answer, but write nothing.
     #[serde(default)]
     pub dry_run: bool,
     /// The project that the role was given for.
@@ -212,7 +212,7 @@ pub struct NewLimit {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ProposeQuery {
-    /// Decide and answer, write nothing.
+    /// Check and answer, but write nothing.
     #[serde(default)]
     pub dry_run: bool,
     /// Store the operation as a proposal that another person approves.

@@ -45,7 +45,7 @@ pub struct Status {
     /// Jobs for which more time was reported than can have been used; `null` for restricted callers.
     #[serde(default)]
     pub disputed: Option<i64>,
-    /// The bank's mode where neither machine nor project has one.
+    /// The bank's mode, for machines and projects without one.
     pub mode: String,
     /// Every machine with its mode.
     #[serde(default)]
@@ -108,7 +108,7 @@ pub struct Status {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Unbilled {
-    /// Instances with unbilled usage; 10,000 at most are looked at.
+    /// Number of instances with unbilled usage, counted up to 10,000.
     pub count: i64,
     /// Balance of the suspense account.
     pub amount: String,
@@ -143,7 +143,7 @@ pub struct Rate {
     pub instance: String,
     /// Exact decimal, at most 9 places.
     pub rate: String,
-    /// `second`, `minute`, `hour`, `day`, or `none` where time plays no part.
+    /// `second`, `minute`, `hour`, `day`, or `none` for rates without time.
     pub per: String,
     /// Only on this machine; `null` on all.
     pub machine: Option<String>,
@@ -158,8 +158,8 @@ pub struct Rate {
     pub description: Option<String>,
 }
 
-/// `POST /api/v1/rates`. Answer: `Written<Rate>`. A rate of the same kind, name, instance and
-/// machine is replaced from `from` on.
+/// `POST /api/v1/rates`. Answer: `Written<Rate>`. It replaces the rate of the same kind, name, instance and
+/// machine from `from` on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -247,9 +247,9 @@ pub struct NewKey {
     /// `base64:…`, `hex:…` or plain text; absent: 32 random bytes are made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
-    /// For a peer of the Gold gateway: the secret is 1 to 63 printable ASCII characters, none of
-    /// them a blank, `#`, `\`, `"` or `'`. 48 letters and digits are made where none is given, and
-    /// without roles the key is a scheduler's.
+    /// For a peer of the Gold gateway: the secret has 1 to 63 printable ASCII characters, without blank,
+    /// `#`, `\`, `"` and `'`. If none is given, the daemon generates 48 letters and digits. Without roles,
+    /// the key gets that of a scheduler.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gold: bool,
     /// First moment it is accepted; absent: now.

@@ -196,7 +196,7 @@ pub struct AttentionStatus {
     pub open: i64,
     /// Notification targets, by name.
     pub targets: Vec<TargetStatus>,
-    /// Projects of which nothing is watched.
+    /// Projects with disabled alerts.
     pub off: Vec<String>,
 }
 
@@ -226,7 +226,7 @@ pub struct ForecastQuery {
 pub struct ForecastRow {
     /// Account name.
     pub account: String,
-    /// Its project, where it has one only.
+    /// Its project, if it has exactly one.
     pub project: Option<String>,
     /// Available amount.
     pub available: String,
@@ -260,7 +260,7 @@ pub struct ExpiringRow {
     pub allocation: i64,
     /// Account name.
     pub account: String,
-    /// Its project, where it has one only.
+    /// Its project, if it has exactly one.
     pub project: Option<String>,
     /// End of the allocation.
     pub until: String,
@@ -280,7 +280,7 @@ pub struct ExpiringRow {
 pub struct NegativeRow {
     /// Account name.
     pub account: String,
-    /// Its project, where it has one only.
+    /// Its project, if it has exactly one.
     pub project: Option<String>,
     /// Remaining amount, below zero.
     pub amount: String,

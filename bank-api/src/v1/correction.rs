@@ -28,7 +28,7 @@ pub struct NewTransfer {
 pub struct Transfer {
     /// The journal transaction; `null` on a dry run.
     pub transaction: Option<i64>,
-    /// The account that gave.
+    /// The source account.
     pub from: String,
     /// The account that got.
     pub to: String,
@@ -54,7 +54,7 @@ pub struct Transfer {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TransferPart {
-    /// Allocation that gave.
+    /// The source allocation.
     pub from: i64,
     /// Allocation that got.
     pub to: i64,
@@ -72,7 +72,7 @@ pub struct NewRefund {
     /// The machine of the job. Required if several machines have this id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
-    /// `job` or `reservation`; needed where both have the id.
+    /// `job` or `reservation`. Required if both have this id.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// Exact decimal above zero; absent: everything that is left.
@@ -133,7 +133,7 @@ pub struct NewSettlement {
     /// The machine of the job. Required if several machines have this id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
-    /// `job` or `reservation`; needed where both have the id.
+    /// `job` or `reservation`. Required if both have this id.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// The project to charge.
@@ -192,7 +192,7 @@ pub struct CorrectionPart {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RemoveQuery {
-    /// Decide and answer, write nothing.
+    /// Check and answer, but write nothing.
     #[serde(default)]
     pub dry_run: bool,
     /// Remove it even if it has funds or open liens.

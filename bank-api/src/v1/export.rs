@@ -35,8 +35,8 @@ pub struct ExportQuery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
-    /// `'` before a text that a spreadsheet would take for a formula: in `csv` by default, in `focus` and
-    /// `nerc-*` where it is asked for.
+    /// Put `'` before a text that a spreadsheet would evaluate as a formula. Default: yes for `csv`, no for
+    /// `focus` and `nerc-*`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spreadsheet_safe: Option<Truth>,
     /// JSON Lines: `bank` (also without) or `auditor`.
@@ -45,7 +45,7 @@ pub struct ExportQuery {
     /// `nerc-invoice`: hours that began count as whole ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_up: Option<Truth>,
-    /// `nerc-invoice`: of this namespace only, by the classes of its pods.
+    /// `nerc-invoice`: only this namespace, by the classes of its pods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_class: Option<String>,
     /// `nerc-invoice` and `nerc-pods`: times that are not billed, such as outages, each `FROM/TO` (exclusive),
@@ -89,7 +89,7 @@ pub struct ExportPage {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Skipped {
-    /// Its name, as `record_id` has it.
+    /// Its name, as in `record_id`.
     pub record: String,
     /// Why.
     pub reason: String,
@@ -110,7 +110,7 @@ pub struct Lost {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct UsedLine {
-    /// Its name, the same for ever.
+    /// Its permanent name.
     pub record_id: String,
     /// The name of the record that it replaces: an amended use is sent again in full.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,10 +123,10 @@ pub struct UsedLine {
     /// Adjustment: `late_charge`, `refund`, `adjust` or `reverse`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// The collector, where one reported it.
+    /// The collector, if one reported it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// `Billed`, `Unbilled` (the suspense account carries it), or `Shadow` (no money moved).
+    /// `Billed`, `Unbilled` (on the suspense account), or `Shadow` (no funds moved).
     pub outcome: String,
     /// Creation time of the record.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -79,7 +79,7 @@ pub struct Quote {
     pub id: Option<i64>,
     /// Text by which a scheduler names the row.
     pub tid: Option<String>,
-    /// Begin of its validity.
+    /// Start of its validity.
     pub valid_from: Option<String>,
     /// End of its validity, exclusive.
     pub valid_until: Option<String>,
@@ -172,7 +172,7 @@ pub struct LienQuery {
     /// Cursor of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// Those that held something at this instant, open then whatever became of them; absent: now.
+    /// Liens that were open at this instant; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
     /// With `at`: use only data that was recorded by then.
@@ -214,7 +214,7 @@ pub struct Job {
     /// Amount refunded to the payers; absent in lists and without a refund.
     #[serde(default)]
     pub refunded: Option<String>,
-    /// `charged - refunded`; absent in lists and where nothing went back.
+    /// `charged - refunded`; absent in lists and without a refund.
     #[serde(default)]
     pub net: Option<String>,
     /// Seconds billed so far.
@@ -228,7 +228,7 @@ pub struct Job {
     pub opened: Option<String>,
     /// Closing time.
     pub closed: Option<String>,
-    /// The account that could not pay, where the fallback account does.
+    /// The account with insufficient funds, if the fallback account pays.
     pub fallback_from: Option<String>,
     /// True if a charge arrived after the close.
     pub late: bool,
@@ -248,7 +248,7 @@ pub struct Job {
     pub unit: String,
 }
 
-/// The lien of a job, as far as the job's screen shows it.
+/// The lien of a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct JobLien {
@@ -277,7 +277,7 @@ pub struct ChargeRow {
     /// Billed by it.
     pub amount: String,
     /// Journal kind: `charge`, `charge_debt`, `charge_fallback`, `charge_notional`, `late_charge`,
-    /// `refund`, `reverse`; `settle` where `#unbilled` gave it to a project.
+    /// `refund`, `reverse`; `settle` for usage that moved from `#unbilled` to a project.
     pub kind: String,
     /// `interim`, and further remarks.
     pub explanation: Option<String>,

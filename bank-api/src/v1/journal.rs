@@ -32,7 +32,7 @@ pub struct JournalEntry {
     pub lien: Option<i64>,
     /// The scheduler's object id.
     pub job: Option<String>,
-    /// `job` or `reservation`, where there is an object.
+    /// `job` or `reservation`, if the transaction has an object.
     #[serde(default)]
     pub job_type: Option<String>,
     /// Project.
@@ -119,8 +119,7 @@ pub struct JournalQuery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
-    /// The newest rows that fit the limit, the oldest of them first; `next` is then sent back as
-    /// `before`.
+    /// The newest rows up to the limit, oldest first. To continue, send `next` as `before`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub newest: bool,
     /// With `newest`: only transactions before this id.

@@ -23,7 +23,7 @@ pub struct Waiting {
     pub bytes: u64,
     /// Reason of the permanent refusal; `null` in the spool.
     pub reason: Option<String>,
-    /// The document itself, where one is shown; bytes that are not UTF-8 are replaced.
+    /// The document, if a single one is shown; bytes that are not UTF-8 are replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document: Option<String>,
 }
@@ -65,7 +65,7 @@ pub struct Replayed {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReplayedObject {
-    /// The scheduler's id; `null` for a quote without one and where the document is unusable.
+    /// The scheduler's id; `null` for a quote without one, and for an unusable document.
     pub object: Option<String>,
     /// The bank's answer line.
     pub answer: String,
@@ -89,9 +89,9 @@ pub struct ReplayedObject {
 pub struct Finding {
     /// The rule, such as `no_failure_action`; stable.
     pub code: String,
-    /// The file as it was named; empty where the finding belongs to no line.
+    /// The file name as given; empty if the finding belongs to no line.
     pub file: String,
-    /// The line, counted from 1; 0 where the finding belongs to no line.
+    /// The line, counted from 1; 0 if the finding belongs to no line.
     pub line: u64,
     /// Description of the fault and its effect.
     pub what: String,
@@ -99,7 +99,7 @@ pub struct Finding {
     pub change: String,
 }
 
-/// All of them.
+/// All findings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Findings {

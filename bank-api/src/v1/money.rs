@@ -51,7 +51,7 @@ pub struct Account {
     /// Whether the parent pays after it: `no`, `yes`, or `any` (the lists of the parent are ignored).
     #[serde(default)]
     pub overflow: String,
-    /// A lien or charge uses one of its allocations whole, never several.
+    /// Each lien or charge uses exactly one of its allocations.
     #[serde(default)]
     pub discrete: bool,
     /// Lower is spent first.
@@ -119,7 +119,7 @@ pub struct NewAccount {
     /// `no`, `yes` or `any`; default `no`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overflow: Option<String>,
-    /// A lien or charge uses one of its allocations whole; default false.
+    /// Each lien or charge uses exactly one of its allocations; default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discrete: Option<bool>,
     /// Lower is spent first; default 0.
@@ -160,7 +160,7 @@ pub struct PatchAccount {
     /// `no`, `yes` or `any`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overflow: Option<String>,
-    /// A lien or charge uses one of its allocations whole.
+    /// Each lien or charge uses exactly one of its allocations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discrete: Option<bool>,
     /// Lower is spent first.
@@ -286,7 +286,7 @@ pub struct NewDeposit {
     /// Accept a window that is entirely in the past.
     #[serde(default)]
     pub allow_past: bool,
-    /// All of it to this account, nothing to those below it.
+    /// Deposit the whole amount into this account, nothing into accounts below it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_tree: bool,
     /// Reason, kept in the journal.
@@ -324,8 +324,7 @@ pub struct Receipt {
     pub transaction: Option<i64>,
     /// Account name.
     pub account: String,
-    /// The allocation that was credited or debited; `null` where several were, or on a dry run
-    /// that would make one.
+    /// The credited or debited allocation; `null` for several, and on a dry run that would create one.
     pub allocation: Option<i64>,
     /// The amount moved, positive.
     pub amount: String,
@@ -419,10 +418,10 @@ pub struct Balance {
     /// `allocated + credit_limit`.
     #[serde(default)]
     pub capacity: String,
-    /// `100 × used ÷ allocated`, two decimals; `null` where nothing is allocated.
+    /// `100 × used ÷ allocated`, two decimals; `null` without allocations.
     #[serde(default)]
     pub used_percent: Option<String>,
-    /// `100 - used_percent`; `null` where nothing is allocated.
+    /// `100 - used_percent`; `null` without allocations.
     #[serde(default)]
     pub remaining_percent: Option<String>,
     /// Average charges per day, over at most 30 days. Present only if the query requests it; `null` without

@@ -71,7 +71,7 @@ pub struct Watched {
     pub needed: Option<String>,
     /// Available amount.
     pub available: Option<String>,
-    /// The source that reported the use; `null` where a scheduler asked.
+    /// The source that reported the use; `null` for a request of a scheduler.
     pub source: Option<String>,
     /// The journal transaction.
     pub transaction: i64,
@@ -85,7 +85,7 @@ pub struct Monitored {
     pub items: Vec<Watched>,
     /// Sums by project, including refusals that the list omits.
     pub projects: Vec<MonitorSum>,
-    /// False where older refusals were only counted.
+    /// False if older refusals were only counted.
     pub complete: bool,
     /// Unit label of the amounts.
     pub unit: String,
@@ -122,10 +122,10 @@ pub struct EnforcedQuery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub until: Option<String>,
-    /// Show only this project; all of them take part.
+    /// Show only this project. The simulation includes all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// Show only this machine; all of them take part.
+    /// Show only this machine. The simulation includes all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// Rows per page, 1 to 1000; default 1000.
@@ -153,7 +153,7 @@ pub struct Enforced {
     /// Cursor of the next page; sums are of all pages.
     #[serde(default)]
     pub next: Option<String>,
-    /// False where there are more uses than one answer takes, 500,000: the latest are left out.
+    /// False if there are more than 500,000 uses: the latest are left out.
     pub complete: bool,
     /// Unit label of the amounts.
     pub unit: String,

@@ -77,6 +77,6 @@ pub struct VerificationQuery {
 pub struct SignedCheckpoint {
     /// The last transaction that it covers.
     pub transactions: i64,
-    /// It, as a file has it: `bankd verify --checkpoint` reads it.
+    /// The checkpoint as a file for `bankd verify --checkpoint`.
     pub text: String,
 }

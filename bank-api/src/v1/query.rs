@@ -21,7 +21,7 @@ pub struct QueryAnswer {
     pub columns: Vec<QueryColumn>,
     /// The rows: a value for each column, by its name.
     pub items: Vec<BTreeMap<String, QueryValue>>,
-    /// The `Offset` of the next rows; `null` where these are the last.
+    /// The `Offset` of the next rows; `null` after the last ones.
     pub next: Option<String>,
     /// The unit of amounts.
     pub unit: String,

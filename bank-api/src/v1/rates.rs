@@ -80,7 +80,7 @@ pub struct GivenQuote {
     pub amount: String,
     /// For which duration, in seconds.
     pub duration_s: i64,
-    /// Begin of its validity: the rates of this instant hold.
+    /// Start of its validity. The rates of this instant apply.
     pub valid_from: Option<String>,
     /// End of its validity, exclusive.
     pub valid_until: Option<String>,
@@ -136,7 +136,7 @@ pub struct RateTest {
     /// Start of the use; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
-    /// Rates that are not set but proposed; each replaces a stored one about the same subject.
+    /// Proposed rates. Each replaces a stored one of the same subject.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<NewRate>,
     /// Only the proposed rates count.
@@ -194,7 +194,7 @@ pub struct Replay {
     pub rows: Vec<ReplayRow>,
     /// All together that moved money; without project and user.
     pub total: ReplayRow,
-    /// All together that moved the shadow totals only; absent where nothing did.
+    /// Sum of the charges that moved shadow totals only; absent without such charges.
     #[serde(default)]
     pub shadow_total: Option<ReplayRow>,
     /// Jobs left out, because their price exceeds exact arithmetic.
@@ -213,7 +213,7 @@ pub struct ReplayRow {
     /// Charges that moved the shadow totals only.
     #[serde(default)]
     pub shadow: bool,
-    /// Charges looked at.
+    /// Number of charges.
     pub charges: i64,
     /// Sum of the billed amounts.
     pub billed: String,

@@ -39,10 +39,10 @@ pub struct RecordQuery {
     /// FILE: `percent` or `reject`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escape: Option<String>,
-    /// FILE: written where there is no account.
+    /// FILE: text for a missing account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blank_account: Option<String>,
-    /// FILE: written where there is no user.
+    /// FILE: text for a missing user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blank_user: Option<String>,
     /// UR 1.0: include records for changes after the close.
@@ -57,7 +57,7 @@ pub struct RecordQuery {
     pub limit: Option<u32>,
 }
 
-/// A setting that is true or false, where leaving it out means neither.
+/// A setting that is true, false, or absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
@@ -86,7 +86,7 @@ impl From<Truth> for bool {
 pub struct RecordLine {
     /// Its number, the last part of a `recordId`.
     pub record: i64,
-    /// The line without its line feed; `null` where `escape` is `reject` and it has none.
+    /// The line without its line feed; `null` if `escape` is `reject` and the record has no valid line.
     pub line: Option<String>,
     /// The key with the value that would need escapes.
     #[serde(default, skip_serializing_if = "Option::is_none")]

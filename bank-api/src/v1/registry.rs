@@ -12,7 +12,7 @@ pub struct Project {
     pub parent: Option<String>,
     /// False refuses quotes and liens; charges are still taken (ledger.md 2.8).
     pub active: bool,
-    /// `strict`, `fast`, `notional`, `track`, or `default` where the machine's or bank's holds.
+    /// `strict`, `fast`, `notional`, `track`, or `default` for that of the machine or bank.
     pub mode: String,
     /// Free text.
     pub description: Option<String>,
@@ -54,7 +54,7 @@ pub struct NewProject {
     /// Parent project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// Make no account of the same name.
+    /// Create no account of the same name.
     #[serde(default)]
     pub no_account: bool,
     /// Users to make members; each must be there.
@@ -127,7 +127,7 @@ pub struct User {
     pub common_name: Option<String>,
     /// Address for notices.
     pub email: Option<String>,
-    /// Project taken where a request names none.
+    /// Project for requests without one.
     pub default_project: Option<String>,
     /// Projects the user is a member of.
     #[serde(default)]
@@ -160,7 +160,7 @@ pub struct NewUser {
     /// Address for notices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
-    /// Project taken where a request names none.
+    /// Project for requests without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_project: Option<String>,
     /// Their organisation.
@@ -191,7 +191,7 @@ pub struct PatchUser {
     /// Address for notices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
-    /// Project taken where a request names none.
+    /// Project for requests without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_project: Option<String>,
     /// Their organisation.
@@ -288,7 +288,7 @@ pub struct NewMachine {
     /// Quality of service that sets the price on a fallback account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback_qos: Option<String>,
-    /// Its domain name for usage records, where its name is none.
+    /// Its domain name for usage records, if its name is not a domain name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fqdn: Option<String>,
     /// Project or account that pays for reservations without one.
@@ -337,7 +337,7 @@ pub struct PatchMachine {
     /// Quality of service that sets the price on a fallback account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback_qos: Option<String>,
-    /// Its domain name for usage records, where its name is none.
+    /// Its domain name for usage records, if its name is not a domain name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fqdn: Option<String>,
     /// Project or account that pays for reservations without one.

@@ -47,8 +47,7 @@ pub struct UsageQuery {
     /// Only this quality of service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub qos: Option<String>,
-    /// `end`: all of a job counts when it ended, as older programs did it; absent: `time`, spread over
-    /// the time it ran.
+    /// `end`: a job counts at its end, as in older programs. Absent: `time`, spread over its run time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credit: Option<String>,
     /// So many of the largest, and one row for all others. From 1 to 10,000.
@@ -77,9 +76,9 @@ pub struct UsageTable {
     /// Its end, exclusive.
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub until: String,
-    /// Its start in the zone: a date, with the time of day where that is not midnight.
+    /// Its start in the time zone: a date, and the time of day unless it is midnight.
     pub shown_from: String,
-    /// Its end in the zone, likewise.
+    /// Its end in the time zone, in the same form.
     pub shown_until: String,
     /// The zone of its buckets.
     pub tz: String,
@@ -89,12 +88,11 @@ pub struct UsageTable {
     pub by: Vec<String>,
     /// The unit of charges.
     pub unit: String,
-    /// `rollups`, or `records` where each was looked at.
+    /// Source of the figures: `rollups` or single `records`.
     pub from_what: String,
-    /// By bucket, and in it the largest first; without those in which nothing is.
+    /// By bucket, then largest first; without empty rows.
     pub rows: Vec<UsageLine>,
-    /// All of them together. A job that ran in two rows counts in each, and here once where both are of
-    /// the same owner.
+    /// The total of all rows. A job in two rows counts in each, but once here if both have the same owner.
     pub total: UsageFigures,
 }
 
@@ -104,8 +102,8 @@ pub struct UsageTable {
 pub struct UsageLine {
     /// The value of each word of `by`; empty if records have none, `null` in the row of all others.
     pub keys: BTreeMap<String, Option<String>>,
-    /// The bucket: `2026-10-01T13:00+02:00`, `2026-10-01`, `2026-W40`, `2026-10`, `2026Q4`, `2026H2`, `2026`;
-    /// `null` where the period is one.
+    /// The bucket: `2026-10-01T13:00+02:00`, `2026-10-01`, `2026-W40`, `2026-10`, `2026Q4`, `2026H2`,
+    /// `2026`; `null` if the whole period is one bucket.
     pub bucket: Option<String>,
     /// Start of the bucket in this period.
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
@@ -117,7 +115,7 @@ pub struct UsageLine {
     pub others: bool,
     /// Full name of the user of `keys`, if the user is registered and visible to the caller.
     pub common_name: Option<String>,
-    /// Their e-mail address, likewise.
+    /// E-mail address of the user, under the same conditions.
     pub email: Option<String>,
     /// Usage figures.
     #[serde(flatten)]
@@ -186,6 +184,6 @@ pub struct UsageFigures {
     /// Mean waiting time of started jobs in seconds, with three places; `null` from rollups and if not
     /// reported.
     pub wait_mean_s: Option<String>,
-    /// The average of (wait + wall) ÷ wall, with three places; likewise.
+    /// The average of (wait + wall) ÷ wall, with three places; `null` from rollups and if not reported.
     pub expansion: Option<String>,
 }

@@ -161,7 +161,7 @@ pub struct Held {
     /// `job` or `reservation`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The lien; `null` where nothing had to be held, and on a dry run.
+    /// The lien; `null` if no amount had to be held, and on a dry run.
     pub lien: Option<i64>,
     /// Held amount: 0 in the modes `notional` and `track`.
     pub held: String,
@@ -170,7 +170,7 @@ pub struct Held {
     /// The accounts of the lien, in payment order.
     #[serde(default)]
     pub accounts: Vec<String>,
-    /// The account that was short, where a fallback account holds the lien.
+    /// The account with insufficient funds, if a fallback account holds the lien.
     pub fallback_from: Option<String>,
     /// Planned start of the use.
     pub start: Option<String>,

@@ -53,9 +53,9 @@ pub struct SampledTable {
     /// Its end, exclusive.
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub until: String,
-    /// Its start in the zone: a date, with the time of day where that is not midnight.
+    /// Its start in the time zone: a date, and the time of day unless it is midnight.
     pub shown_from: String,
-    /// Its end in the zone, likewise.
+    /// Its end in the time zone, in the same form.
     pub shown_until: String,
     /// The zone of its buckets.
     pub tz: String,
@@ -71,7 +71,7 @@ pub struct SampledTable {
     /// row. Otherwise only keys with jobs have rows, and a bucket without a snapshot has a row with `null`
     /// keys.
     pub rows: Vec<SampledLine>,
-    /// All of them together, over the whole period.
+    /// The total of all rows, over the whole period.
     pub total: SampledFigures,
 }
 
@@ -89,7 +89,7 @@ pub struct SampledSource {
     /// Time of the last snapshot.
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub last: Option<String>,
-    /// The longest time between two of them, in whole seconds, cut; `null` where there are not two.
+    /// The longest time between two snapshots, in whole seconds, cut; `null` with fewer than two.
     pub gap_s: Option<i64>,
     /// Start of the gap.
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
@@ -106,8 +106,8 @@ pub struct SampledLine {
     /// The value of each word of `by`; empty if the source reports none, `null` if it is hidden and in the
     /// row of a bucket without a snapshot.
     pub keys: BTreeMap<String, Option<String>>,
-    /// The bucket: `2026-10-01T13:00+02:00`, `2026-10-01`, `2026-W40`, `2026-10`, `2026Q4`, `2026H2`, `2026`;
-    /// `null` where the period is one.
+    /// The bucket: `2026-10-01T13:00+02:00`, `2026-10-01`, `2026-W40`, `2026-10`, `2026Q4`, `2026H2`,
+    /// `2026`; `null` if the whole period is one bucket.
     pub bucket: Option<String>,
     /// Start of the bucket in this period.
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
@@ -127,13 +127,13 @@ pub struct SampledLine {
 pub struct SampledFigures {
     /// Number of snapshots of all collectors that reported any of these jobs in this time.
     pub snapshots: u64,
-    /// Jobs that ran, on average over the snapshots; `null` where there is none.
+    /// Mean number of running jobs in the snapshots; `null` without snapshots.
     pub running_sampled_mean: Option<String>,
     /// Running jobs in the snapshot with the most; `null` with several collectors, whose snapshots have
     /// different times.
     pub running_sampled_max: Option<u64>,
-    /// Jobs that waited, on average; `null` likewise.
+    /// Mean number of waiting jobs; `null` without snapshots.
     pub queued_sampled_mean: Option<String>,
-    /// Jobs that waited in the snapshot with the most; `null` likewise.
+    /// Waiting jobs in the snapshot with the most; `null` with several collectors.
     pub queued_sampled_max: Option<u64>,
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct ScheduledReport {
     /// Its name.
     pub name: String,
-    /// False where it is in the settings no more.
+    /// False if the settings no longer contain it.
     pub active: bool,
     /// Kind of the report; `null` if the settings no longer contain it, as the next five.
     pub report: Option<String>,
@@ -34,7 +34,7 @@ pub struct ScheduledReport {
     pub error: Option<String>,
     /// Periods that were passed over after long downtimes, ever.
     pub passed_over: i64,
-    /// The last of them.
+    /// The last of these periods.
     pub last_passed_over: Option<String>,
 }
 

@@ -14,7 +14,7 @@ pub struct ContributionQuery {
     /// Its end, exclusive; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// Start of a second period beside the first.
+    /// Start of a second period, for comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from2: Option<String>,
     /// Its end, exclusive.
@@ -34,8 +34,8 @@ pub struct ContributionQuery {
     /// Time zone of buckets and dates, such as `Europe/Berlin`; absent: UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tz: Option<String>,
-    /// `spread`: usage counts where jobs ran; `end`: all of it where they ended, as older reports have
-    /// it. Absent: `spread`.
+    /// `spread`: usage counts when jobs ran. `end`: a job counts at its end, as in older reports. Absent:
+    /// `spread`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credit: Option<String>,
     /// Unit of time: `hours` or `seconds`. Charges (`su`) are always in the unit of the bank. Absent:
@@ -65,8 +65,8 @@ pub struct ContributionReport {
     pub credit: String,
     /// The time zone of the buckets.
     pub zone: String,
-    /// The unit of usage, such as `factored processor-hours`. That of capacity is the same, but of `su`:
-    /// there it is factored processor-hours.
+    /// The unit of usage, such as `factored processor-hours`. Capacity has the same unit, but with `su` it
+    /// is in factored processor-hours.
     pub unit: String,
     /// The periods, the one of `from` and `to` first.
     pub periods: Vec<ContributionPeriod>,
@@ -80,9 +80,9 @@ pub struct ContributionPeriod {
     pub from: String,
     /// Its end, exclusive.
     pub to: String,
-    /// Its start in the time zone: a date, with the time of day where that is not midnight.
+    /// Its start in the time zone: a date, and the time of day unless it is midnight.
     pub shown_from: String,
-    /// Its end in the time zone, likewise.
+    /// Its end in the time zone, in the same form.
     pub shown_to: String,
     /// By name, then unassigned usage and contributions: `unassigned`.
     pub rows: Vec<ContributionRow>,
@@ -90,14 +90,14 @@ pub struct ContributionPeriod {
     pub counted: ContributionTotal,
     /// Total of all rows.
     pub all: ContributionTotal,
-    /// By machine, then of all of them together.
+    /// By machine, then the total.
     pub utilisation: Vec<Utilisation>,
     /// Number of uses in the period.
     pub uses: u64,
     /// Number of uses without a value for this measure. They count as zero. `null` if the report does not
     /// count them.
     pub unmeasured: Option<u64>,
-    /// `rollups`, or `records` where each use was looked at.
+    /// Source of the figures: `rollups` or single `records`.
     pub from_what: String,
 }
 
@@ -111,7 +111,7 @@ pub struct ContributionRow {
     pub exempt: bool,
     /// Usage, two decimals.
     pub usage: String,
-    /// Percent of all usage, two decimals; empty where there is none at all.
+    /// Percent of all usage, two decimals; empty without any usage.
     pub usage_share: String,
     /// Processors × factor, weighed by the time that they were installed; two decimals.
     pub contribution: String,
@@ -152,9 +152,9 @@ pub struct UtilisationBucket {
     pub from: String,
     /// Its end, exclusive.
     pub to: String,
-    /// Its start in the time zone: a date, with the time of day where that is not midnight.
+    /// Its start in the time zone: a date, and the time of day unless it is midnight.
     pub shown_from: String,
-    /// Its end in the time zone, likewise.
+    /// Its end in the time zone, in the same form.
     pub shown_to: String,
     /// Used capacity, two decimals.
     pub used: String,

@@ -31,7 +31,7 @@ pub(super) struct Query {
 /// Values that a key must have, and must not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Meta {
-    /// All of them.
+    /// All findings.
     pub(super) has: Vec<String>,
     /// None of these values, if the key is present.
     pub(super) lacks: Vec<String>,

@@ -31,7 +31,7 @@ pub(super) enum Reason {
     SlowMessage,
     /// The answer was not there in time.
     SlowAnswer,
-    /// All seats and standing places are taken.
+    /// All seats are taken. No standing place was free, or the message was late.
     Crowded,
     /// The buffers of all connections together are full.
     Memory,
