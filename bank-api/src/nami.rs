@@ -6,14 +6,14 @@
 //! | line | meaning |
 //! |---|---|
 //! | `57600`, `57600:TID` | the cost of a quote, and its TID if it is a row |
-//! | `tid TID` | the TID of a create, where one was asked for |
+//! | `tid TID` | the TID of a create, if requested |
 //! | `ok TEXT` | done |
-//! | `warning CODE: TEXT` | done, and somebody should know |
+//! | `warning CODE: TEXT` | done, with a warning |
 //! | `refused CODE: TEXT` | refused by a rule |
-//! | `error CODE: TEXT` | the object is unusable; alone, it speaks of the whole document, of which
+//! | `error CODE: TEXT` | the object is unusable; a single line refers to the whole document, of which
 //!   nothing was applied |
 //!
-//! A line never holds a control character, whatever the text it was made from.
+//! A line never contains a control character, even if its source text does.
 
 use std::fmt::{self, Write as _};
 

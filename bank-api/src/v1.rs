@@ -201,7 +201,7 @@ pub struct Written<T> {
     /// The object after the change.
     #[serde(flatten)]
     pub object: T,
-    /// The journal transaction; `null` on a dry run and where nothing changed.
+    /// The journal transaction; `null` on a dry run and without a change.
     pub transaction: Option<i64>,
     /// True when the change was decided only (`?dry_run=true`).
     #[serde(default)]

@@ -220,7 +220,7 @@ pub struct ProposeQuery {
     pub propose: bool,
 }
 
-/// A request as it was written down with a proposal.
+/// The request in a proposal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]

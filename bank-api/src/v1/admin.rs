@@ -288,8 +288,8 @@ pub struct PatchKey {
 pub struct NewKeyAnswer {
     /// The key.
     pub key: Key,
-    /// `base64:…` when the daemon made it, plain text with `gold`; `null` when the caller gave it, on a dry run, and in
-    /// the answer to a repeat.
+    /// `base64:…` if the daemon generated it, plain text with `gold`. `null` if the caller gave it, on a
+    /// dry run, and in the answer to a repeat.
     pub secret: Option<String>,
     /// The journal transaction; `null` on a dry run.
     #[serde(default)]

@@ -297,7 +297,7 @@ pub struct Payer {
     pub account: String,
     /// Allocation id.
     pub allocation: i64,
-    /// Its payments for all charges, less the money that went back to it.
+    /// Its payments for all charges, less refunds.
     pub amount: String,
     /// End of the allocation, exclusive.
     pub until: Option<String>,

@@ -355,7 +355,7 @@ pub struct Receipt {
     pub warnings: Vec<String>,
 }
 
-/// One part of a deposit that went to several accounts.
+/// One part of a deposit into several accounts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReceiptPart {

@@ -19,7 +19,7 @@ pub struct Backup {
     pub made_by: String,
     /// When, by the machine's clock.
     pub made_at: String,
-    /// `asked`, `timer`, or `migration`: the bank as it was before its schema changed.
+    /// `asked`, `timer`, or `migration`: the state before a change of the schema.
     pub reason: String,
     /// Transactions in its journal.
     pub transactions: i64,

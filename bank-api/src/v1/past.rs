@@ -1,4 +1,4 @@
-//! Looking at the bank as it was.
+//! Queries of earlier states of the bank.
 
 use serde::{Deserialize, Serialize};
 

@@ -169,7 +169,7 @@ pub struct UsageFigures {
     pub cpu_mhz_seconds: Option<String>,
     /// `factored_hours` in seconds.
     pub factored_seconds: String,
-    /// Real charges, less the money that went back later.
+    /// Real charges, less later refunds.
     pub charged: String,
     /// Shadow charges in the modes `track` and `notional`, less reversed ones.
     #[serde(default)]

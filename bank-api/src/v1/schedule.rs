@@ -26,7 +26,7 @@ pub struct ScheduledReport {
     pub deliver: Vec<String>,
     /// The last created or requested reports, newest first, ten at most.
     pub runs: Vec<ReportRun>,
-    /// Failures since it went well.
+    /// Failures since the last success.
     pub failures: i64,
     /// Time of the last attempt.
     pub tried_at: Option<String>,
@@ -107,7 +107,7 @@ pub struct ScheduleStatus {
 pub struct FailingReport {
     /// Its name.
     pub name: String,
-    /// Failures since it went well.
+    /// Failures since the last success.
     pub failures: i64,
     /// Why.
     pub error: String,

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ContributionQuery {
-    /// Start of the period, inclusive: RFC 3339, or a date as it begins in the time zone; absent: 30 days
-    /// before its end.
+    /// Start of the period, inclusive: RFC 3339, or a date, which begins at midnight in the time zone.
+    /// Absent: 30 days before its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// Its end, exclusive; absent: now.
@@ -115,7 +115,7 @@ pub struct ContributionRow {
     pub usage_share: String,
     /// Processors × factor, weighed by the time that they were installed; two decimals.
     pub contribution: String,
-    /// Percent of all contributions, two decimals; empty where there is none at all.
+    /// Percent of all contributions, two decimals; empty without any contribution.
     pub contribution_share: String,
     /// Share of usage divided by share of contributions in whole percent, or `Over`, `Under`, `Exempt`,
     /// `—`. Empty for `unassigned`, and in reports by project or user.
@@ -160,7 +160,7 @@ pub struct UtilisationBucket {
     pub used: String,
     /// Available capacity, two decimals.
     pub capacity: String,
-    /// Percent with two decimals, by slots never above 100; `null` where there was nothing to use.
+    /// Percent with two decimals, by slots never above 100; `null` without capacity.
     pub percent: Option<String>,
 }
 
@@ -242,10 +242,11 @@ pub struct PriorityRow {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct EfficiencyQuery {
-    /// Start of the period, inclusive: RFC 3339, or a date as it begins in UTC; absent: 30 days before its end.
+    /// Start of the period, inclusive: RFC 3339, or a date, which begins at midnight UTC. Absent: 30 days
+    /// before its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Its end, exclusive, likewise; absent: now.
+    /// Its end, exclusive, in the same form. Absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// `project`, `account`, `user`, `group` or `contributor`; absent: `project`.

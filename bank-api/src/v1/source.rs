@@ -29,7 +29,7 @@ pub struct Source {
     pub name: String,
     /// The format of its data; `null` for records through the API.
     pub format: Option<String>,
-    /// The machine of its records where they name none.
+    /// The machine for its records without one.
     pub machine: Option<String>,
     /// Machines that its records charge; on all others they are kept.
     pub charges: Vec<String>,
@@ -39,7 +39,7 @@ pub struct Source {
     pub last_contact: Option<String>,
     /// The latest end of a use that it reported.
     pub last_event: Option<String>,
-    /// Seconds from that end to now; negative where its clock is ahead.
+    /// Seconds from that end to now; negative if its clock is ahead.
     pub lag_s: Option<i64>,
     /// Seconds without a word after which it counts as silent; 0 for never.
     pub silent_after_s: i64,
@@ -134,7 +134,7 @@ pub struct ReconcileQuery {
     /// Matched rows too; they are counted in any case.
     #[serde(default)]
     pub all: bool,
-    /// Rows looked at, 1 to 10,000; absent: 1,000.
+    /// Rows to search, 1 to 10,000; absent: 1,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
     /// End of the previous page.
@@ -151,7 +151,7 @@ pub struct Reconciled {
     pub machine: String,
     /// The source of the charges: the collector, or `scheduler`.
     pub charged_by: String,
-    /// Start of the time looked at.
+    /// Start of the period.
     pub from: String,
     /// Its end, exclusive.
     pub until: String,
@@ -190,7 +190,7 @@ pub struct ReconcileRow {
     pub processors: Option<String>,
     /// Processors that were charged.
     pub charged_processors: Option<String>,
-    /// Project of the record, the account where it has none.
+    /// Project of the record, or its account if it has none.
     pub project: Option<String>,
     /// Project that was charged.
     pub charged_project: Option<String>,

@@ -163,11 +163,11 @@ pub struct StatementGroup {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StatementPart {
-    /// The user or project as the journal names it; `null` where it names none.
+    /// The user or project as in the journal; `null` for none.
     pub name: Option<String>,
     /// Jobs and reservations that were charged, each counted once.
     pub jobs: i64,
-    /// Charged, less charges that were undone; below zero where a charge of an earlier period was.
+    /// Charges, less reversed ones; below zero after the reversal of a charge of an earlier period.
     pub charged: String,
     /// Given back by refunds and amended records, less refunds that were undone. Charged less refunded, over
     /// all parts, equals the sum of the headings of uses.
@@ -269,7 +269,7 @@ pub struct CloseQuery {
 pub struct Close {
     /// The transaction that closed it.
     pub closed_by: Option<i64>,
-    /// The start; `null` where the first close named none.
+    /// The start; `null` if the first close had none.
     pub from: Option<String>,
     /// The end, exclusive.
     pub until: String,
@@ -277,7 +277,7 @@ pub struct Close {
     pub at: Option<String>,
     /// The user who closed it; `null` in the answer to the close itself.
     pub actor: Option<String>,
-    /// Why, as the journal has it; likewise.
+    /// The reason in the journal; `null` in the answer to the close itself.
     pub reason: Option<String>,
     /// The transaction that opened it again.
     pub reopened_by: Option<i64>,

@@ -158,7 +158,7 @@ pub struct PieceQuery {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportTaken {
-    /// Bytes of the file that are taken: where the next piece begins.
+    /// Accepted bytes of the file: the offset of the next piece.
     pub at: u64,
     /// Records read so far, of all files.
     pub records: u64,
@@ -189,7 +189,7 @@ pub struct ImportDone {
     pub outcomes: BTreeMap<String, u64>,
     /// Records put into the quarantine now.
     pub quarantined: u64,
-    /// False where `strict` was asked for and records could not be read.
+    /// False if `strict` was requested and a record could not be read.
     pub ok: bool,
     /// True when decided only.
     pub dry_run: bool,
@@ -272,7 +272,7 @@ pub struct Quarantined {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReplayQuarantined {
-    /// The format, where it is not that of its collector.
+    /// The format, if it differs from that of its collector.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
     /// The machine that the records are of.

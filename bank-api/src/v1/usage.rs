@@ -66,7 +66,7 @@ pub struct NewUsage {
     /// Configured processors of nodes that the job held exclusively.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_processors: Option<Number>,
-    /// Its quality of service gave it its nodes alone.
+    /// Its quality of service grants exclusive use of its nodes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dedicated: bool,
     /// Values for the calculation of processor equivalents.
@@ -93,7 +93,7 @@ pub struct NewUsage {
     pub exit_code: Option<i64>,
 }
 
-/// An exact decimal: a string, or a JSON number as it is written.
+/// An exact decimal: a string, or a JSON number with its exact text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Written")]
 pub struct Number(pub String);
@@ -163,8 +163,8 @@ pub struct NewTasks {
     pub swap_mb: Option<Number>,
 }
 
-/// `POST /api/v1/usage`: finished uses, 1 to 1000. Each is taken in or refused by itself: one that
-/// cannot be read stops no other. Answer: [`UsageTaken`].
+/// `POST /api/v1/usage`: finished uses, 1 to 1000. Each is accepted or refused independently: an invalid
+/// one does not affect the others. Answer: [`UsageTaken`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -209,7 +209,7 @@ pub enum UsageBody {
 pub struct UsageTaken {
     /// One for each record, in their order.
     pub items: Vec<UsageItem>,
-    /// The first journal transaction; `null` where nothing was journalled.
+    /// The first journal transaction; `null` for none.
     pub transaction: Option<i64>,
     /// True when decided only.
     #[serde(default)]
@@ -243,7 +243,7 @@ pub struct UsageItem {
     /// Reason of the refusal, or a remark.
     #[serde(default)]
     pub detail: Option<String>,
-    /// The journal transaction; `null` where nothing was journalled.
+    /// The journal transaction; `null` for none.
     pub transaction: Option<i64>,
 }
 
@@ -252,11 +252,11 @@ pub struct UsageItem {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FallbackQuery {
-    /// Start of the time in which money was short: RFC 3339, or a date as it begins in UTC; absent: 30 days
-    /// before its end.
+    /// Start of the period of shortfalls: RFC 3339, or a date, which begins at midnight UTC. Absent: 30
+    /// days before its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Its end, exclusive, likewise; absent: now.
+    /// Its end, exclusive, in the same form. Absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
     /// Only jobs that named this project first.
@@ -281,7 +281,7 @@ pub struct FallbackQuery {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FallbackReport {
-    /// Start of the time looked at.
+    /// Start of the period.
     pub from: String,
     /// Its end, exclusive.
     pub until: String,
@@ -294,7 +294,7 @@ pub struct FallbackReport {
     pub held: String,
     /// Sum of their charges.
     pub charged: String,
-    /// False where the time holds more than one answer takes; the oldest are there.
+    /// False if the period has more rows than the limit of one answer. The oldest are included.
     pub complete: bool,
     /// Unit label of the amounts.
     pub unit: String,
@@ -338,14 +338,14 @@ pub struct Imported {
     pub records: u64,
     /// Number of records by outcome, as in [`UsageItem::outcome`].
     pub outcomes: BTreeMap<String, u64>,
-    /// Lines that were not taken in.
+    /// Refused lines.
     pub bad: Vec<BadLine>,
     /// True when decided only.
     #[serde(default)]
     pub dry_run: bool,
 }
 
-/// A line that was not taken in.
+/// A refused line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BadLine {

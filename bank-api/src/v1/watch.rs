@@ -30,7 +30,7 @@ pub struct WhatIfQuery {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WhatIf {
-    /// Start of the time looked at.
+    /// Start of the period.
     pub from: String,
     /// Its end, exclusive.
     pub until: String,
@@ -41,7 +41,7 @@ pub struct WhatIf {
     pub next: Option<String>,
     /// Their sums, by project.
     pub projects: Vec<WouldRefuseSum>,
-    /// False where the time holds more than one answer takes; the oldest are there.
+    /// False if the period has more rows than the limit of one answer. The oldest are included.
     pub complete: bool,
     /// Unit label of the amounts.
     pub unit: String,

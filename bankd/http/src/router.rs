@@ -93,7 +93,7 @@ mod tests {
             for number in row.numbers {
                 assert!(named.contains(number), "{name}: no {{{number}}}");
             }
-            assert!(seen.insert(name.clone()), "{name} stands there twice");
+            assert!(seen.insert(name.clone()), "duplicate route: {name}");
         }
         assert!(seen.len() > 100, "{} routes", seen.len());
     }

@@ -60,7 +60,7 @@ impl View {
         View::of(directory, &auth.caller.scope, auth.user.clone(), now)
     }
 
-    /// The bank after a command as whoever gave it sees it.
+    /// The bank after a command, in the view of its caller.
     pub(super) fn of_caller(decided: &Decided<'_>) -> View {
         let who = decided.scope.who.as_deref();
         let user = who.and_then(|who| {
@@ -90,7 +90,7 @@ impl View {
         }
     }
 
-    /// The bank after a command as the administrator sees it who gave it: within the key's scope.
+    /// The bank after a command, in the view of the administrator who sent it: within the key's scope.
     pub(super) fn of_administrator(decided: &Decided<'_>) -> View {
         View {
             directory: Arc::clone(decided.directory),

@@ -106,7 +106,7 @@ impl<'q> Count<'q> {
         (Measure::Factored, weighed)
     }
 
-    /// Everybody is there, whether they used or gave anything or not.
+    /// Includes groups without usage and without contributions.
     fn contributions(&mut self) -> Option<()> {
         let records = &self.question.directory.records;
         for own in records.all("contributor") {
