@@ -52,7 +52,7 @@ pub enum Right {
 }
 
 impl Right {
-    /// The setting that gives it.
+    /// The setting that grants it.
     fn setting(self) -> &'static str {
         match self {
             Self::Read => "auditor.access.read",

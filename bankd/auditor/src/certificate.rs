@@ -1,7 +1,7 @@
 //! Data of a certificate that the TLS library does not provide: the common name of its subject, which
 //! identifies the caller, and its validity (RFC 5280, 4.1).
 //!
-//! It proves nothing. Whoever reads a name here has had the chain verified before.
+//! This module verifies nothing. Its callers must verify the chain first.
 
 use chrono::NaiveDate;
 

@@ -54,7 +54,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Reads the certificates where there is a listener with TLS.
+    /// Reads the certificates if there is a listener with TLS.
     ///
     /// # Errors
     /// If they cannot be used.

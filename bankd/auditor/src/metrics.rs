@@ -1,8 +1,7 @@
 //! `GET /metrics`: how many records there are, by site, group and user, and how the routes do
 //! (`auditor-api.md` 7), in the text format 0.0.4 of Prometheus.
 //!
-//! Records are counted as they come: each is looked at once, whatever is asked afterwards. A reader
-//! who sees a part of them has figures of that part only.
+//! Each record is read once, when it is counted. A restricted reader has figures of the visible part only.
 
 mod meter;
 

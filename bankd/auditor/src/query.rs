@@ -134,7 +134,7 @@ fn check(name: &str, term: &Term) -> Result<(), String> {
     fault(name).map_or(Ok(()), |why| Err(format!("{}: name {why}", term.name())))
 }
 
-/// Terms that are as if they were not given where they have no value; in a list there are none.
+/// Terms that are ignored if they have no value. A list has no such terms.
 fn may_be_empty(path: &[&str]) -> bool {
     match path {
         [field] => {

@@ -67,12 +67,12 @@ impl Readers {
         })
     }
 
-    /// A connection for a long answer; none where there is none in time.
+    /// A connection for a long answer; `None` if none is free in time.
     pub(super) async fn lend(&self, patience: Duration) -> Option<Lease> {
         self.streams.lend(patience).await
     }
 
-    /// Asks something short; none where there is no answer in time.
+    /// Runs a short query; `None` without an answer in time.
     pub(super) async fn ask<T, F>(&self, patience: Duration, question: F) -> Option<T>
     where
         T: Send + 'static,
@@ -136,7 +136,7 @@ pub(super) async fn one(readers: &Readers, reach: Option<Reach>, record_id: Stri
     answer::record(said)
 }
 
-/// `GET /records`; as an array where the client asks for JSON by name.
+/// `GET /records`; as an array if the client explicitly accepts JSON.
 pub(super) async fn many(
     readers: &Readers,
     reach: Option<Reach>,
@@ -185,7 +185,7 @@ fn ended() -> tokio::sync::mpsc::Receiver<Piece> {
     rest
 }
 
-/// Takes records from the database and gives them to the client.
+/// Passes records from the database to the client.
 struct Taker<'a> {
     query: &'a Query,
     reach: Option<&'a Reach>,

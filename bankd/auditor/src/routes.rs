@@ -19,7 +19,7 @@ use super::{escape, read};
 /// Maximum time for the health check of the database.
 const ALIVE: Duration = Duration::from_secs(2);
 
-/// The answer to a request; an error where the connection is to end without one.
+/// The answer to a request; an error if the connection must end without one.
 pub(super) async fn answer(
     house: &House,
     visitor: &Visitor,

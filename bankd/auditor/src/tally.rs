@@ -1,5 +1,5 @@
-//! Records counted as they come (decision 0042): each question for the metrics looks at those
-//! that were stored since the last one.
+//! Incremental counts of records (decision 0042): each request for metrics reads the records since the last
+//! one.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::access::{Access, Reach};
 use super::metrics::{Figures, Meter};
 use super::read::Readers;
 
-/// Records that are looked at with one question to the database.
+/// Maximum number of records in one database query.
 const ONCE: i64 = 10_000;
 /// Maximum time of one count.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(8);
 #[derive(Debug)]
 pub(super) struct Tally {
     figures: Mutex<Figures>,
-    /// Whoever counts; others wait and find it done.
+    /// Lock of the counting task. Others wait for its result.
     turn: tokio::sync::Mutex<()>,
     pub(super) meter: Meter,
 }
@@ -36,8 +36,8 @@ impl Tally {
         }
     }
 
-    /// The metrics of this instant for who sees everything, or a part; none where the database does
-    /// not answer.
+    /// The present metrics for an unrestricted or a restricted reader; `None` if the database does not
+    /// answer.
     pub(super) async fn text(
         &self,
         access: &Access,

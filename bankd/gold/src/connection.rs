@@ -1,5 +1,5 @@
-//! One connection: a message, its answer, the end. Every way through it ends with an answer, but
-//! where the client is gone (`gold-wire.md` 0.6, 1.2).
+//! One connection: a message, its answer, the end. Every path ends with an answer, unless the client is
+//! gone (`gold-wire.md` 0.6, 1.2).
 
 use std::future::{Future, poll_fn};
 use std::io;

@@ -19,9 +19,9 @@ const END: &[u8] = b"</Envelope>";
 /// State of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// There is more to come of the head.
+    /// The head is incomplete.
     Head,
-    /// There is more to come of the message.
+    /// The message is incomplete.
     Payload,
     /// The message is there.
     Whole,

@@ -27,7 +27,7 @@ pub(super) enum Reason {
     Framing(Fault),
     /// The sender closed before the message was whole.
     BrokenOff,
-    /// The message did not come in time.
+    /// The message did not arrive in time.
     SlowMessage,
     /// The answer was not there in time.
     SlowAnswer,

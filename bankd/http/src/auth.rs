@@ -33,7 +33,7 @@ pub struct Authenticated {
     pub caller: Caller,
     /// The roles of the caller.
     pub roles: Roles,
-    /// The user they are, where they are one: on the socket by name, with a key by its client.
+    /// The registered user of the caller: on the socket by name, with a key by its client.
     pub user: Option<String>,
     /// The idempotency key; always there for a request that writes.
     pub key: Option<IdempotencyKey>,
@@ -234,8 +234,8 @@ pub(super) fn verify(
     Ok((signer, caller))
 }
 
-/// The token that a request shows (RFC 6750): none where it has no `Authorization` of that scheme.
-/// Two of them, or one beside a signature, leave open who asks.
+/// The token of a request (RFC 6750); `None` without an `Authorization` of that scheme. Two tokens, or a
+/// token and a signature, are ambiguous.
 pub(super) fn bearer<'a>(request: &Arrived<'a>) -> Result<Option<&'a str>, Failure> {
     let named = |wanted: &str| {
         let fields = request.fields.iter();
@@ -257,8 +257,8 @@ pub(super) fn bearer<'a>(request: &Arrived<'a>) -> Result<Option<&'a str>, Failu
     Ok(Some(token))
 }
 
-/// Judges a request that shows a token. It must have come over the socket, from this host, or from a
-/// proxy with TLS that the settings name: anywhere else it could have been read on the way.
+/// Verifies a request with a token. It must arrive over the socket, from this host, or from a proxy with
+/// TLS in the settings. On any other path a third party could read it.
 pub(super) fn by_token(
     keys: &KeyRing,
     token: &str,

@@ -34,7 +34,7 @@ impl Term {
         Ok(Self { path, value })
     }
 
-    /// `meta[site_id][c]`, cut where it is long.
+    /// `meta[site_id][c]`, cut if it is long.
     pub(super) fn name(&self) -> String {
         let mut name = String::new();
         for (place, part) in self.path.iter().enumerate() {

@@ -31,7 +31,7 @@ async fn oldest(bank: &Bank, body: Option<String>) -> Again {
     }
 }
 
-/// The bank as it takes something in again.
+/// The bank of a replay.
 fn taking(bank: &Bank) -> again::Bank<'_> {
     again::Bank {
         writer: &bank.services.writer,
@@ -140,7 +140,7 @@ async fn who_sent_it_counts_when_it_is_taken_in_later() {
     assert_eq!(bank.money().await, [980, 0, 0, 0]);
     let sql = "SELECT count(*) FROM auditor_record WHERE creator = 'slurm.collector'";
     assert_eq!(bank.number(sql).await, 1);
-    // From elsewhere without a certificate no money moves, whoever takes it in.
+    // Without a certificate from another machine no funds move, whoever replays it.
     let nobody = Again {
         peer: "10.0.0.7:4711".to_owned(),
         ..oldest(&bank, Some(closed(&bank, "b", 10))).await

@@ -269,7 +269,7 @@ async fn an_end_may_be_moved_again_and_again() {
             "{reply:?}"
         );
         assert!(reply.body.contains(r#""user_id":["amy"]"#));
-        // It is found by its values where it is now.
+        // A record is found by its present values.
         assert_eq!(
             bank.ids("meta[group_id][c][]=physics&runtime[lt]=100000")
                 .await,

@@ -22,7 +22,7 @@ const WORDS: [&str; 3] = ["Itemize", "ItemizedCharges", "Verbose"];
 pub(super) struct Options {
     /// Seconds of the lien, the charge or the quote.
     wall: Option<Seconds>,
-    /// Seconds to price, where they are others.
+    /// Seconds to price, if they differ.
     priced: Option<Seconds>,
     /// Start of the lien or of the charged time.
     pub(super) start: Option<Timestamp>,

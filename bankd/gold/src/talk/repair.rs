@@ -7,7 +7,7 @@ use std::borrow::Cow;
 const REFERENCE_MAX: usize = 12;
 const CDATA: (&str, &str) = ("<![CDATA[", "]]>");
 
-/// The text as XML; the same where nothing is to be put right.
+/// The text as XML; unchanged if it is valid.
 pub(super) fn repaired(text: &str) -> Cow<'_, str> {
     if !text.contains(['&', '\u{0e}']) {
         return Cow::Borrowed(text);

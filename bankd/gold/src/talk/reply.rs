@@ -163,7 +163,7 @@ fn done(amount: Amount, quote: Option<i64>, verb: Verb, told: &Told, bank: &Bank
     }
 }
 
-/// A field that the request lacked is left out.
+/// A field that the request omitted is omitted.
 fn quotation(amount: &str, quote: Option<i64>, told: &Told) -> String {
     let id = quote.map(|id| element("Id", &id.to_string()));
     let mut inner = id.unwrap_or_default();

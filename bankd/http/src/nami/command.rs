@@ -25,7 +25,7 @@ const SOURCE: &str = "nami";
 pub struct Setting<'a> {
     /// Objects and settings of the bank.
     pub directory: &'a Directory,
-    /// The machine where a document names none; may be empty.
+    /// The machine for documents without one; may be empty.
     pub machine: String,
     /// A quote becomes a row with a TID, and a create answers one.
     pub with_tid: bool,
@@ -137,7 +137,7 @@ struct Asked {
     lasts: Option<Seconds>,
     /// `ChargeDuration`.
     charged: Option<Seconds>,
-    /// The asserted amount, where the site trusts it.
+    /// The asserted amount, if the site trusts it.
     amount: Option<Amount>,
 }
 

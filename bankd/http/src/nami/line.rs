@@ -12,7 +12,7 @@ use bankd_store::answer::Answer;
 
 use crate::answer::{credits, line_answer, plain, refused};
 
-/// The answer to a quote: its cost, and its TID where it has one.
+/// The answer to a quote: its cost, and its TID, if any.
 pub fn quoted(decided: &Decided<'_>) -> Answer {
     line_answer(&of(decided, |outcome| match outcome {
         Outcome::Quoted(Quoted { cost, quote, .. }) => {

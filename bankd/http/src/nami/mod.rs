@@ -34,7 +34,7 @@ const BIG: usize = 64 << 10;
 /// Parameters that the script sends from its settings. Others are signed and ignored.
 #[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
 pub struct Parameters {
-    /// The machine where a document names none.
+    /// The machine for documents without one.
     machine: Option<String>,
     /// Make the quote a row and answer its TID; answer a create with one.
     #[serde(default)]

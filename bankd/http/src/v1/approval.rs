@@ -47,7 +47,7 @@ fn written_down(call: &Call) -> Result<String, Failure> {
     serde_json::to_string(&request).map_err(failed)
 }
 
-/// A proposal as it leaves; with a time, an open one may have expired by then.
+/// A proposal in the answer. At a given time, an open one may have expired.
 pub(super) fn shaped(bank: &Bank, proposal: &Proposal, now: Option<Timestamp>) -> v1::Proposal {
     let is_over = now.is_some_and(|now| proposal.until <= now);
     let state = match proposal.state {

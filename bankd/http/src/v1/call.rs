@@ -90,7 +90,7 @@ impl Call {
         right.demand(self.auth.roles).map_err(refused)
     }
 
-    /// The same caller with another body, as it was written down before.
+    /// The same caller with another body: that of a stored request.
     pub(super) fn with_body(&self, body: Vec<u8>) -> Call {
         Call {
             services: Arc::clone(&self.services),
@@ -108,7 +108,7 @@ impl Call {
         self.view.directory()
     }
 
-    /// A refusal as it leaves.
+    /// A refusal in the answer.
     pub(super) fn refused(&self, refusal: &Refusal) -> Failure {
         Failure::refused(refusal, &self.directory().bank)
     }
@@ -166,7 +166,7 @@ impl Call {
         self.write_key(command, render, String::new()).await
     }
 
-    /// The same where the handler has read from the query whether it is a dry run.
+    /// The same, for handlers that read `dry_run` from the query.
     pub(super) async fn write_or_try(
         &self,
         command: Command,
@@ -288,7 +288,7 @@ impl Call {
         self.answered(dry_run).await?.ok_or(failure)
     }
 
-    /// The answer that this request had, where it is a repeat.
+    /// The stored answer, if the request is a repeat.
     pub(super) async fn answered(&self, dry_run: bool) -> Result<Option<Response>, Failure> {
         let Some(key) = self.auth.key.clone().filter(|_| !dry_run) else {
             return Ok(None);

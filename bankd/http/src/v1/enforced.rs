@@ -88,7 +88,7 @@ struct Tale {
     sums: BTreeMap<String, Sum>,
     /// With the amount that would have been available, for insufficient funds.
     items: Vec<(Use, EnforcedUse, Option<Amount>)>,
-    /// The page is behind this use, which did not come yet.
+    /// The page begins after this use, which has not appeared yet.
     passed: Option<String>,
     /// Rows of the page.
     limit: usize,

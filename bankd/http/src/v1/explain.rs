@@ -47,7 +47,7 @@ pub(super) fn lines(directory: &Directory, asked: &Priced<'_>) -> Vec<QuoteLine>
     lines
 }
 
-/// In which order the parts of the formula come (ledger.md 3.1).
+/// Order of the parts in the formula (ledger.md 3.1).
 fn step(kind: RateKind) -> u8 {
     match kind {
         RateKind::Vbr | RateKind::Nbr | RateKind::Mvbr => 0,

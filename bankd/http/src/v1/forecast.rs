@@ -19,7 +19,7 @@ use super::json;
 use super::pages::Turn;
 use crate::error::Failure;
 
-/// Days of `expiring` where none are named, and the most.
+/// Days of `expiring`: default and maximum.
 const DAYS: u32 = 30;
 const DAYS_MAX: u32 = 3660;
 

@@ -1,5 +1,5 @@
-//! The price of a job in one line, where it is processors × time × factors (ux.md 2.3):
-//! `64 × 39,730 s ÷ 3600 × 1.5 (qos high)`.
+//! The price of a job in one line, if it is processors × time × factors (ux.md 2.3): `64 × 39,730 s ÷ 3600
+//! × 1.5 (qos high)`.
 
 use std::fmt::Write as _;
 

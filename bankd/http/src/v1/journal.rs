@@ -59,7 +59,7 @@ pub(super) async fn list(call: Call) -> Handled {
     if page.rows.is_empty() && page.next.is_none() && after == 0 && before.is_none() {
         named.met(&call).await?;
     }
-    // Towards the newest nothing is left out; from a number that is still to come nothing is skipped.
+    // Up to the newest row nothing is omitted. From a future number nothing is skipped.
     let upto = match page.next.filter(|_| !newest) {
         Some(next) => next,
         None => last.max(span.after),

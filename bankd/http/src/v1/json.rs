@@ -29,7 +29,7 @@ pub(super) fn time(at: Timestamp) -> String {
     format_rfc3339(at.0)
 }
 
-/// A text, or `null` where it is empty.
+/// A text, or `null` if it is empty.
 pub(super) fn some(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
@@ -39,13 +39,12 @@ pub(super) fn cleared(text: String) -> Option<String> {
     Some(text).filter(|t| !t.is_empty())
 }
 
-/// An amount as a request gives it.
+/// An amount in a request.
 pub(super) fn read_amount(text: &str, precision: Precision) -> Result<Amount, Refusal> {
     Ok(Amount::parse(text, precision)?)
 }
 
-/// A bound of a window as a request gives it: RFC 3339, or `unbounded` (`infinity`, `-infinity`)
-/// for none.
+/// A bound of a window in a request: RFC 3339, or `unbounded` (`infinity`, `-infinity`) for none.
 pub(super) fn read_bound(
     text: &str,
     field: &'static str,
@@ -57,7 +56,7 @@ pub(super) fn read_bound(
     read_time(text, field).map(Some)
 }
 
-/// A time as a request gives it.
+/// A time in a request.
 pub(super) fn read_time(text: &str, field: &'static str) -> Result<Timestamp, Refusal> {
     let expected = "a time such as 2026-10-01T00:00:00Z";
     text::parse_rfc3339(text)
@@ -65,7 +64,7 @@ pub(super) fn read_time(text: &str, field: &'static str) -> Result<Timestamp, Re
         .ok_or(Refusal::BadValue { field, expected })
 }
 
-/// A mode as a request gives it; `default` is that of the machine or of the bank.
+/// A mode in a request; `default` is that of the machine or of the bank.
 pub(super) fn read_mode(word: &str) -> Result<Option<Mode>, Refusal> {
     let expected = "strict, fast, notional, track or default";
     match word {
@@ -77,7 +76,7 @@ pub(super) fn read_mode(word: &str) -> Result<Option<Mode>, Refusal> {
     }
 }
 
-/// A member's place as a request gives it.
+/// A member's role in a request.
 pub(super) fn read_member_role(word: &str) -> Result<MemberRole, Refusal> {
     MemberRole::parse(word).ok_or(Refusal::BadValue {
         field: "role",

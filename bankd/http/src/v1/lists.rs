@@ -1,5 +1,4 @@
-//! The lists of an account, and its place below another one: as a request gives them, and as an
-//! answer shows them.
+//! The lists of an account, and its parent: in requests and answers.
 
 use std::collections::BTreeMap;
 
@@ -74,7 +73,7 @@ fn further(account: &Account, view: Option<&View>) -> BTreeMap<String, Vec<v1::C
         .collect()
 }
 
-/// The lists that a request gives, each with all its rows; the others stay as they are.
+/// The lists in a request, each with all its rows. Other lists are unchanged.
 pub(super) fn given(
     ordinary: [(Dimension, Option<Vec<v1::Constraint>>); 3],
     further: Option<BTreeMap<String, Vec<v1::Constraint>>>,
@@ -100,7 +99,7 @@ fn list(dimension: Dimension, rows: Vec<v1::Constraint>) -> (Dimension, Vec<Cons
     (dimension, rows)
 }
 
-/// The word of an overflow as a request gives it.
+/// The word of an overflow in a request.
 pub(super) fn read_overflow(word: Option<&str>) -> Result<Option<Overflow>, Refusal> {
     let bad = Refusal::BadValue {
         field: "overflow",

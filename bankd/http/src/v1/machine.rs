@@ -95,7 +95,7 @@ pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
     Ok(call.write(command, removed).await?.into_response())
 }
 
-/// A charge policy as a request gives it; empty or `default` for the default.
+/// A charge policy in a request; empty or `default` for the default.
 fn read_policy(word: &str) -> Result<Option<ChargePolicy>, Refusal> {
     if word.is_empty() || word == "default" {
         return Ok(None);

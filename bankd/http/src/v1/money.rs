@@ -123,7 +123,7 @@ fn withdrawal_receipt(decided: &Decided<'_>, withdrawn: &Withdrawn) -> Receipt {
     let window = only.map(|a| a.window).unwrap_or_default();
     Receipt {
         allocation: only.map(|a| a.id.0),
-        // Several are all active: an inactive one pays only where it is named alone.
+        // With several accounts, all are active: an inactive one pays only if it is named alone.
         active: only.is_none_or(|a| a.phase == Phase::Active),
         start: window.start.map(json::time),
         until: window.end.map(json::time),

@@ -167,7 +167,7 @@ fn nowhere(call: &Call, kind: &'static str, name: &str, others: &BTreeSet<String
 /// A registered and visible project, with visible subprojects only.
 ///
 /// # Errors
-/// 404 for any other, and a refusal where no project is named for those below it.
+/// 404 for any other name, and a refusal of `tree` without a project.
 pub(super) fn tree(call: &Call, project: Option<&str>) -> Result<(), Failure> {
     let Some(name) = project else {
         return Err(call.refused(&Refusal::BadValue {

@@ -134,7 +134,7 @@ pub(super) fn only_machine(view: &View) -> Result<String, Refusal> {
 /// default project.
 pub(super) async fn has_payer(call: &Call, request: &Request) -> Result<(), Failure> {
     let payer = select::find(call.directory(), &request.whose);
-    // Whoever is for single projects is refused all the same, whether there is such a job or not.
+    // A caller limited to single projects is refused in any case, whether the job exists or not.
     let is_narrow = !call.auth.caller.scope.projects.is_empty();
     if request.whose.project.is_some() || payer.project.is_some() || is_narrow {
         return Ok(());

@@ -41,13 +41,13 @@ impl Turn {
         Self::of(call, limit, after)
     }
 
-    /// Rows of the page, and the cursor that it is behind: for whoever makes the rows one by one.
+    /// Size of the page, and its cursor: for handlers that produce rows one at a time.
     pub(super) fn parts(self) -> (usize, Option<String>) {
         (self.limit, self.after)
     }
 
-    /// The page of rows that are in the order of a key which no two share. A row may come or go
-    /// between two pages: the others stay in place.
+    /// The page of rows in the order of a unique key. A row may appear or disappear between two pages
+    /// without effect on the others.
     pub(super) fn by<T, K>(self, rows: Vec<T>, key: impl Fn(&T) -> K) -> Result<Page<T>, Refusal>
     where
         K: Ord + FromStr + Display,

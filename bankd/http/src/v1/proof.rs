@@ -41,8 +41,8 @@ pub(super) async fn show(call: Call) -> Handled {
     ok(&call.services.proof.wait(wait).await)
 }
 
-/// `GET /api/v1/checkpoint`: of a bank that was proven a moment ago, or is proven now. Where that takes
-/// longer than a request may, the caller asks again.
+/// `GET /api/v1/checkpoint`: a checkpoint of a recently verified bank, or after a verification now. If that
+/// exceeds the time limit of a request, the caller retries.
 pub(super) async fn checkpoint(call: Call) -> Handled {
     call.query::<Empty>()?;
     let keeper = call.services.checkpoints.keeper().clone();

@@ -59,7 +59,7 @@ fn read(call: &Call, proposal: &Proposal) -> Result<Command, Failure> {
     }
 }
 
-/// A segment of a path without its escapes; none where one is broken.
+/// A segment of a path without its escapes; `None` if one is invalid.
 fn decoded(segment: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(segment.len());
     let mut rest = segment.bytes();

@@ -84,8 +84,8 @@ pub(super) async fn clear(call: Call) -> Handled {
     ok(&QuarantineRemoved { removed, dry_run })
 }
 
-/// `POST /api/v1/quarantine/{id}/replay`: read again, and taken in; gone from here where that went
-/// well.
+/// `POST /api/v1/quarantine/{id}/replay`: reads and accepts the record again. On success it leaves the
+/// quarantine.
 pub(super) async fn replay(Path(id): Path<i64>, call: Call) -> Handled {
     whole(&call)?;
     let dry_run = call.dry_run()?;

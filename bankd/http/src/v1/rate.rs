@@ -67,8 +67,8 @@ pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
     Ok(call.write(command, removed).await?.into_response())
 }
 
-/// A rate as a request gives it. Gold writes the resource of an `MVBR` as its type: `Disk User amy`
-/// is `MVBR Disk User=amy` (ledger.md 3.1).
+/// A rate in a request. Gold writes the resource of an `MVBR` as its type: `Disk User amy` is `MVBR Disk
+/// User=amy` (ledger.md 3.1).
 pub(super) fn read(directory: &Directory, mut new: NewRate) -> Result<SetRate, Refusal> {
     let resource = ["Processors", "Nodes", "Memory", "Disk"]
         .iter()
@@ -110,7 +110,7 @@ pub(super) fn read(directory: &Directory, mut new: NewRate) -> Result<SetRate, R
     })
 }
 
-/// A rate as it leaves.
+/// A rate in the answer.
 pub(super) fn shaped(directory: &Directory, rate: &Rate) -> v1::Rate {
     let per = if rate.kind.is_metered() {
         rate.per.word()

@@ -47,7 +47,7 @@ pub(super) async fn test(call: Call) -> Handled {
     ok(&answer)
 }
 
-/// Whoever is named is there: a slip of the fingers would change the price in silence.
+/// Checks that named objects exist: a misspelt name would silently change the price.
 fn known(call: &Call, asked: &RateTest) -> Result<(), Failure> {
     if let Some(name) = &asked.project {
         call.view.project(name)?;

@@ -13,7 +13,7 @@ use serde_json::Value;
 /// The operations with an instant in their remark, µs since 1970.
 const OF_TIME: [&str; 2] = ["role_grant", "key_rotate"];
 
-/// The reason of a transaction; none where it has none.
+/// The reason of a transaction, if any.
 pub(super) fn told(tx: &Transaction) -> Option<String> {
     let reason = tx.reason.as_str();
     if reason.is_empty() {

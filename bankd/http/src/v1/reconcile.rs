@@ -195,7 +195,7 @@ impl Page {
     }
 }
 
-/// A difference in words: recorded against charged.
+/// A difference in words: recorded and charged value.
 fn told(difference: &Difference, recorded: &Side, charged: &Side) -> String {
     let signed = |text: String| {
         if text.starts_with('-') {

@@ -138,7 +138,7 @@ impl Wanted {
     }
 }
 
-/// A time, with an offset or as the clocks of a zone show it, or a date as it begins there.
+/// A time with an offset or in a zone, or a date, which begins at midnight there.
 pub(super) fn moment(
     text: &str,
     field: &'static str,

@@ -27,7 +27,7 @@ use crate::error::Failure;
 
 /// Default period of a query without a start.
 const USUAL: Seconds = Seconds(30 * 86_400);
-/// Parts of a period that names none, where it has more days than that.
+/// Default number of parts of a period with more days than that.
 const PARTS: u32 = 50;
 /// Most parts.
 const PARTS_MAX: u32 = 1_000;

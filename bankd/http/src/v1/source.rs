@@ -114,7 +114,7 @@ fn of_machines(call: &Call) -> Result<(), Failure> {
     if is_of_projects { whole(call) } else { Ok(()) }
 }
 
-/// Whoever is for single machines sees the collectors of those.
+/// A caller limited to single machines sees the collectors of those.
 fn sees(call: &Call, row: &SourceRow) -> bool {
     call.view.is_unlimited()
         || charges(call, &row.name).any(|machine| call.view.sees_machine(machine))

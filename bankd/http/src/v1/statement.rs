@@ -60,7 +60,7 @@ pub(super) async fn show(call: Call) -> Handled {
     ))
 }
 
-/// Everything that was read for a statement.
+/// The data of a statement.
 struct Told {
     accounts: BTreeSet<AccountId>,
     frame: Frame,
@@ -194,7 +194,7 @@ fn is_line(view: &View, frame: &Frame, whose: &Whose, movement: &Movement) -> bo
     moved && movement.tx <= frame.upto && frame.period.contains(movement.booked)
 }
 
-/// A period as a question gives it.
+/// A period in a query.
 fn period(from: Option<&str>, until: Option<&str>) -> Result<Window, Refusal> {
     let bound = |text: Option<&str>, field, unbounded| match text {
         Some(text) => json::read_bound(text, field, unbounded),

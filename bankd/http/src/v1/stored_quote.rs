@@ -64,7 +64,7 @@ fn number(call: &Call, id: &str) -> Result<QuoteId, Failure> {
     id.parse().map(QuoteId).map_err(unknown)
 }
 
-/// Whoever sees the work sees its quotes.
+/// A quote is visible if its work is.
 fn sees(view: &View, quote: &Quote) -> bool {
     let directory = view.directory();
     let machine = quote.machine.and_then(|id| directory.machine(id));

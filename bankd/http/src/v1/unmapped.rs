@@ -30,7 +30,7 @@ use crate::log::Denied;
 
 /// Maximum number of distinct groups. A page contains fewer.
 const GROUPS_MAX: usize = 100_000;
-/// Records that one request gives away where it names no limit.
+/// Default number of records that one request assigns.
 const ASSIGN_USUAL: u32 = 500;
 /// Rows that one request to give away looks at.
 const LOOK_MAX: usize = 10_000;
@@ -272,7 +272,7 @@ fn rule(new: &NewAssign) -> Result<Mappings, Refusal> {
     Ok(rules)
 }
 
-/// The command for one use; none where the conditions do not hold.
+/// The command for one use; `None` if the conditions do not match.
 fn given(row: &Waiting, rule: &Mappings, mapping: Option<i64>) -> Option<Command> {
     let none = BTreeMap::new();
     let naming = Naming {

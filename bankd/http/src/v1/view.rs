@@ -32,7 +32,7 @@ pub(super) struct View {
     led: Vec<String>,
     user: Option<String>,
     scope: Scope,
-    /// Found on first use, and only where something is hidden.
+    /// Computed on first use, and only for restricted callers.
     seen: Arc<OnceLock<Seen>>,
     /// The view of today, if the directory is an earlier one. It determines the rights.
     today: Option<Arc<View>>,
@@ -329,7 +329,7 @@ impl View {
         self.account_if(name, |a| !a.deleted)
     }
 
-    /// Likewise, one that was removed too.
+    /// The same, including removed accounts.
     pub(super) fn account_ever(&self, name: &str) -> Result<&Account, Failure> {
         self.account_if(name, |_| true)
     }

@@ -7,9 +7,9 @@ use super::super::reply::escaped;
 /// A value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Cell {
-    /// Text; empty where there is none.
+    /// Text; empty for none.
     Text(String),
-    /// A whole number, or seconds since 1970; nothing where there is none.
+    /// A whole number, or seconds since 1970; `None` for none.
     Number(Option<i64>),
     /// True or false.
     Flag(bool),
@@ -27,7 +27,7 @@ pub(super) enum Op {
 }
 
 impl Op {
-    /// From the attribute `op`; equal where there is none.
+    /// From the attribute `op`; equal without one.
     pub(super) fn parse(word: &str) -> Option<Op> {
         Some(match word {
             "" | "EQ" => Op::Equal,
@@ -89,7 +89,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// A value of a condition; none where it is not of this kind.
+    /// A value of a condition; `None` if it has another type.
     pub(super) fn read(self, value: &str) -> Option<Cell> {
         Some(match self {
             Kind::Text => Cell::text(value),

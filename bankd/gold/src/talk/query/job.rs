@@ -46,7 +46,7 @@ const SHAPE: Shape = Shape {
     relations: &[],
 };
 
-/// The jobs of an answer: where there are too many, the newest.
+/// The jobs of an answer. If there are too many, the newest.
 pub(super) async fn rows(
     services: &Arc<Services>,
     request: &Verified,

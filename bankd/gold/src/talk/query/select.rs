@@ -7,7 +7,7 @@ use super::{Asked, Fault, plain, unsupported};
 pub(super) struct Shape {
     /// The attributes of an answer, in their order.
     pub(super) usual: &'static [&'static str],
-    /// Attributes that are answered only where they are asked for.
+    /// Attributes that are returned only on request.
     pub(super) special: &'static [&'static str],
     /// Attributes for conditions: values of the row.
     pub(super) conditions: &'static [(&'static str, Kind)],

@@ -44,7 +44,7 @@ pub(super) struct Bench {
     clock: Arc<Hand>,
     pub(super) peer: Peer,
     pub(super) is_maui: bool,
-    /// The last transaction that was looked at.
+    /// The last transaction of the search.
     mark: i64,
 }
 

@@ -230,7 +230,7 @@ fn no_rate(kind: &str, month: &str) -> Failure {
     Failure::new("bad_value", said).hint(format!("set one in bankd.toml, such as \"{kind}=0.013\""))
 }
 
-/// `2024-05` where a time begins with it.
+/// `2024-05`, if a time begins with it.
 fn month(wanted: &Wanted) -> Option<String> {
     let from = wanted.from.filter(|at| is_month(*at))?;
     let at = DateTime::<Utc>::from_timestamp_micros(from.0)?;

@@ -1,4 +1,4 @@
-//! The answer as it leaves: sorted, cut to the largest, with totals; rounded once, after adding.
+//! The answer: sorted, cut to the largest, with totals; rounded once, after the sum.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -45,7 +45,7 @@ pub(super) struct Count<'q> {
 const NAMED: &str = "=";
 
 impl<'q> Count<'q> {
-    /// Counts all uses of a period; none where a sum does not fit.
+    /// Counts all uses of a period; `None` on overflow of a sum.
     pub(super) fn of(
         connection: &Connection,
         question: &'q Question,
@@ -120,7 +120,7 @@ impl<'q> Count<'q> {
         Some(())
     }
 
-    /// Adds the figures of a group and machine in a bucket; none where a sum does not fit.
+    /// Adds the figures of a group and machine in a bucket; `None` on overflow of a sum.
     fn add(
         &mut self,
         bucket: usize,

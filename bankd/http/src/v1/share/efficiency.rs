@@ -79,7 +79,7 @@ pub(in crate::v1) async fn show(call: Call) -> Handled {
     })
 }
 
-/// One group, of its machines; none where a sum does not fit.
+/// One group, from its machines; `None` on overflow of a sum.
 fn row(name: &str, parts: &[(&Efficiency, Factors)]) -> Option<EfficiencyRow> {
     let start = Some(Efficiency::default());
     let own = parts.iter().fold(start, |sum, (own, _)| sum?.plus(own))?;

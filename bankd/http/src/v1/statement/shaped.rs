@@ -97,7 +97,7 @@ fn groups(told: &Told, side: Side, bank: &bank_core::directory::Bank) -> Vec<Sta
     shaped.collect()
 }
 
-/// The most charged first, then by name.
+/// By charges, largest first, then by name.
 fn parts(told: &Told, bank: &bank_core::directory::Bank) -> Vec<StatementPart> {
     let mut parts: Vec<_> = told.sums.parts.iter().collect();
     parts.sort_by(|(a, x), (b, y)| y.charged.cmp(&x.charged).then(a.cmp(b)));

@@ -219,7 +219,7 @@ fn refused() -> Vec<Case> {
     ]
 }
 
-/// The rows of the table that write. A quote does where it is to hold.
+/// The rows of the table that write. A guaranteed quote writes.
 fn routes_that_write() -> usize {
     let rows = crate::v1::rows().into_iter();
     rows.filter(|row| row.writes || (row.method == "POST" && row.path == "/api/v1/quotes"))
@@ -237,8 +237,8 @@ async fn every_write_is_told_again_byte_for_byte() {
     cases.extend(after_the_fact(last.unwrap()));
     // Nothing is due to be run by hand here, no clock has jumped, and there is nothing to decide.
     let refused_only = ["cycles/m/run", "clock", "attention/1/ack"].len();
-    // Shown from outside by `auth::token`, `auth::roles` and `reports::scheduled`: there is no token, no
-    // proposal and no definition here.
+    // Tested by `auth::token`, `auth::roles` and `reports::scheduled`: this test has no token, proposal or
+    // definition.
     let told_elsewhere = [
         "POST report/scheduled/{name}/run",
         "POST tokens",
