@@ -65,7 +65,7 @@ pub struct Component {
 pub struct Score {
     /// Its name, such as `HEPSPEC06`.
     pub name: String,
-    /// A number of 0 or above, as it was written.
+    /// A number of 0 or above, with its exact text.
     pub value: Box<RawValue>,
 }
 

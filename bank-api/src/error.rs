@@ -210,10 +210,10 @@ pub struct Problem {
     /// The id of the request in the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
-    /// Amount needed, exact decimal, where money is short.
+    /// Required amount, exact decimal, for insufficient funds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needed: Option<String>,
-    /// Amount available, exact decimal, where money is short.
+    /// Available amount, exact decimal, for insufficient funds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub available: Option<String>,
 }

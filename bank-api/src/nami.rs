@@ -31,7 +31,7 @@ pub enum Line {
     Cost {
         /// Plain decimal in credits: at most 6 places, no exponent, no separators (`nami.md` 2).
         cost: String,
-        /// The quote's id, `[A-Za-z0-9_-]{1,32}`, where one was asked for.
+        /// The quote's id, `[A-Za-z0-9_-]{1,32}`, if requested.
         tid: Option<String>,
     },
     /// A create's TID, `[A-Za-z0-9_-]{1,32}`.

@@ -60,7 +60,7 @@ impl Findings {
     }
 }
 
-/// A value as it may be shown: short, and without control characters.
+/// A value for messages: short, and without control characters.
 fn shown(value: &str) -> String {
     let mut short: String = value.chars().take(60).collect();
     if short.len() < value.len() {

@@ -40,7 +40,7 @@ impl Summary {
         lexical::text_of(self.work, 9)
     }
 
-    /// The sum of the exact amounts, where records have them.
+    /// The sum of the exact amounts, if records contain them.
     pub fn amount(&self) -> Option<String> {
         (self.amounts > 0).then(|| lexical::text_of(self.amount, 12))
     }

@@ -25,7 +25,7 @@ pub struct Record {
     pub global_user: Option<String>,
     /// `JobName`
     pub job_name: Option<String>,
-    /// `Charge`, the exact one of `bank.charge` where it is there.
+    /// `Charge`, or the exact value of `bank.charge` if present.
     pub charge: Option<String>,
     /// `Charge@unit`
     pub unit: Option<String>,
@@ -78,7 +78,7 @@ pub struct Record {
 /// Allowed number and position of an element.
 struct Rule {
     name: &'static str,
-    /// Elements of a lower place come before those of a higher one.
+    /// Elements of a lower place precede those of a higher one.
     place: u8,
     once: Once,
     attributes: &'static [&'static str],
@@ -177,7 +177,7 @@ const STORAGE_UNITS: [(&str, i64); 6] = [
 ];
 const BIT_UNITS: [&str; 6] = ["b", "Kb", "Mb", "Gb", "Pb", "Eb"];
 
-/// Reads a record; none where the element is none.
+/// Reads a record; `None` if the element is not a record.
 pub(super) fn read(root: &Element, findings: &mut Findings) -> Option<Record> {
     let mut record = Record {
         is_job: root.name == "JobUsageRecord",

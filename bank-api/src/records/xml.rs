@@ -241,7 +241,7 @@ fn referred(reference: &BytesRef<'_>) -> Result<String, String> {
     })
 }
 
-/// A source that counts its lines, and ends with an error where one piece is too long.
+/// A source that counts its lines, and fails if one piece is too long.
 struct Counted<R> {
     source: R,
     line: u64,

@@ -17,7 +17,7 @@ impl Base {
         }
     }
 
-    /// `"<name>": ` with the value still to come through [`Base::push`].
+    /// Begins `"<name>": `. The value follows through [`Base::push`].
     pub(super) fn begin(&mut self, name: &str) {
         self.push(b"\"");
         self.push(name.as_bytes());

@@ -53,7 +53,7 @@ pub(super) struct SignatureInput<'a> {
     pub(super) raw: &'a [u8],
 }
 
-/// Value of a parameter, as far as it matters here.
+/// Value of a parameter.
 enum Item<'a> {
     Integer(i64),
     /// A string without escapes.

@@ -14,10 +14,10 @@ use super::field::{
 };
 use super::key::SigningKey;
 
-/// Most labels looked at in one `Signature-Input`.
+/// Maximum number of labels in one `Signature-Input`. A field with more is malformed.
 const MAX_LABELS: usize = 8;
 
-/// A request as it arrived.
+/// A received request.
 #[derive(Debug, Clone)]
 pub struct ReceivedRequest<'a, H> {
     /// The method as sent.

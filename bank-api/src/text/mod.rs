@@ -1,7 +1,7 @@
 //! Texts of amounts, durations, times and names, exact in both directions.
 //!
-//! Amounts are minor units (`i64`) with the bank's precision (0 to 6 decimals), times are µs since
-//! 1970 UTC. No floating point, no clock: whoever needs "now" brings it.
+//! Amounts are minor units (`i64`) with the bank's precision (0 to 6 decimals), times are µs since 1970
+//! UTC. This module uses no floating point and no clock: callers pass the present time.
 
 mod amount;
 mod duration;

@@ -48,8 +48,8 @@ pub struct ExportQuery {
     /// `nerc-invoice`: only this namespace, by the classes of its pods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_class: Option<String>,
-    /// `nerc-invoice` and `nerc-pods`: times that are not billed, such as outages, each `FROM/TO` (exclusive),
-    /// RFC 3339, with commas between.
+    /// `nerc-invoice` and `nerc-pods`: times that are not billed, such as outages, each `FROM/TO`
+    /// (exclusive), RFC 3339, with commas between.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ignore: Option<String>,
     /// Count the values that the format cannot represent.

@@ -20,7 +20,8 @@ pub struct SampledQuery {
     /// of the snapshots). Absent: one row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// `hour`, `day`, `week`, `month`, `quarter`, `half-year` or `year`: a row for each; absent: `all` in one.
+    /// `hour`, `day`, `week`, `month`, `quarter`, `half-year` or `year`: a row for each. Absent: `all` in
+    /// one row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<String>,
     /// Time zone of days and months, such as `Europe/Berlin`; absent: `UTC`.

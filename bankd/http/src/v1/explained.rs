@@ -240,7 +240,7 @@ fn says(one: &told::Explained, view: &View) -> Vec<String> {
     say(one.corrects, "corrects");
     say(one.reversed_by, "reversed by");
     if one.tx.at_effective != one.tx.at_recorded {
-        says.push("effective time differs from recording time".to_owned());
+        says.push("effective time precedes recording time".to_owned());
     }
     says.extend(of_total(one).map(str::to_owned));
     for entry in &one.entries {

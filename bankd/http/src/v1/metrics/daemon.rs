@@ -1,5 +1,5 @@
-//! The samples of the daemon itself in `/metrics`. Labels have few values: kinds, outcomes, codes, routes, and
-//! names of the settings or of collectors. No project, user or job is in one.
+//! The samples of the daemon itself in `/metrics`. Labels have few values: kinds, outcomes, codes, routes,
+//! and names of the settings or of collectors. No project, user or job is in one.
 
 use bank_api::text::parse_rfc3339;
 use bank_core::time::Timestamp;
@@ -140,7 +140,7 @@ fn refused(call: &Call, text: &mut Text) {
     let reasons = counters.auth_failures().into_iter();
     let reasons = reasons.map(|(reason, count)| (reason.to_owned(), count));
     let name = "bankd_auth_failures_total";
-    let help = "Requests whose sender was not identified, by reason";
+    let help = "Requests without an identified sender, by reason";
     by(text, (name, "counter", help), "reason", reasons);
     let mut codes = std::collections::BTreeMap::<String, u64>::new();
     for (_, code, count) in counters.access_refusals() {
@@ -148,7 +148,7 @@ fn refused(call: &Call, text: &mut Text) {
         *sum = sum.saturating_add(count);
     }
     let name = "bankd_access_refused_total";
-    let help = "Requests of known callers refused because a right was missing, by code";
+    let help = "Requests of identified callers refused because a right was missing, by code";
     by(text, (name, "counter", help), "code", codes);
     let limits = ["rate", "concurrent", "body"].map(str::to_owned);
     let name = "bankd_limited_requests_total";
