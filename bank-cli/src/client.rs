@@ -17,6 +17,7 @@ use bank_api::{
     sign,
     v1::{List, Paged},
 };
+use bank_cli_picture::printable::printable;
 use serde::{Serialize, de::DeserializeOwned};
 use ureq::{Agent, http};
 
@@ -29,7 +30,6 @@ use crate::{
     clock,
     config::{Settings, Token},
     fail::Failure,
-    printable::printable,
 };
 
 /// The longest a call may take; the daemon answers within milliseconds or says 503.

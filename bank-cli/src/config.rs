@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::{cli::Global, fail::Failure, terminal::Terminal};
+use bank_cli_picture::Terminal;
+
+use crate::{cli::Global, fail::Failure, terminal};
 
 /// Default address of the daemon (decisions.md 4).
 pub(crate) const DEFAULT_SERVER: &str = "unix:/var/lib/bankd/bankd.sock";
@@ -89,7 +91,7 @@ pub(crate) fn zone_name() -> Option<String> {
 /// The terminal that the caller sits at: as wide as `COLUMNS` or the terminal itself says, else 80, and
 /// with more than ASCII where the locale has it.
 pub(crate) fn terminal() -> Terminal {
-    Terminal::of(
+    terminal::of(
         &environment,
         terminal_size::terminal_size().map(|(w, _)| w.0),
     )

@@ -6,6 +6,7 @@
 use std::cell::RefCell;
 
 use bank_api::v1::{List, Paged, PastQuery};
+use bank_cli_picture::Zone;
 use serde::{Serialize, de::DeserializeOwned};
 use ureq::http::Method;
 
@@ -16,7 +17,6 @@ use crate::{
     file::Fresh,
     out::Form,
     period, when,
-    zone::Zone,
 };
 
 /// What a command needs: the daemon, the form of the output, and the time.
@@ -126,7 +126,7 @@ impl Context {
         is_named: bool,
     ) -> Result<Option<String>, Failure> {
         match argument.map(String::as_str) {
-            Some("today") => Ok(Some(when::day(self.now_us, self.zone))),
+            Some("today") => Ok(Some(self.zone.day(self.now_us))),
             Some(text) if period::is_date(text) => Ok(Some(text.to_owned())),
             Some(text) if period::month(text, self.zone).is_ok() => Ok(Some(format!("{text}-01"))),
             Some(text) if is_named => {

@@ -6,8 +6,11 @@
 use std::fmt;
 
 use bank_api::{error, exit::bank as exit};
+use bank_cli_picture::{TooLarge, printable::printable};
 
-use crate::printable::printable;
+/// What helps where a page or a picture would be too large.
+const TO_DRAW_LESS: &str =
+    "--top N, longer parts of time, a shorter period or fewer words of --by; --csv has every row";
 
 /// A failure on its way to standard error.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,6 +123,12 @@ impl Failure {
     }
 }
 
+impl From<TooLarge> for Failure {
+    fn from(error: TooLarge) -> Self {
+        Self::usage(error.to_string()).hint(TO_DRAW_LESS)
+    }
+}
+
 /// `code words: detail`, or the detail alone where it begins with these words.
 fn prefixed(words: &str, said: &str) -> String {
     if said.to_lowercase().starts_with(words) {
@@ -139,5 +148,29 @@ impl fmt::Display for Failure {
             writeln!(f, "request {id}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chart_that_is_too_large_is_a_usage_failure_with_what_helps() {
+        let (names, spans) = (1001, 100);
+        let failure = Failure::from(TooLarge::Chart { names, spans });
+        assert_eq!(failure.exit, 2);
+        assert!(
+            failure
+                .what
+                .starts_with("too much for a picture: 1,001 names")
+        );
+        let page = Failure::from(TooLarge::Page { bytes: 17 << 20 });
+        assert_eq!(page.exit, 2);
+        assert!(page.what.starts_with("too much for a page: it would have"));
+        for hint in [failure.hint, page.hint] {
+            let hint = hint.unwrap();
+            assert!(hint.contains("--top N") && hint.contains("--csv"), "{hint}");
+        }
     }
 }

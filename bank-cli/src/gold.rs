@@ -18,9 +18,11 @@ mod usage;
 use std::{ffi::OsString, io::Write as _, process::ExitCode};
 
 use self::options::Given;
+use bank_cli_picture::Zone;
+
 use crate::{
     cli::Global, client::Client, clock, config, context::Context, fail::Failure, gold_tools::Tool,
-    out::Form, zone::Zone,
+    out::Form,
 };
 
 /// Runs a tool with the words after its name.

@@ -12,7 +12,6 @@ mod collect;
 mod config;
 mod context;
 mod fail;
-mod figure;
 mod file;
 mod gold;
 mod gold_tools;
@@ -22,20 +21,19 @@ mod moab;
 mod out;
 mod people;
 mod period;
-mod picture;
-mod printable;
 mod separated;
 mod site;
 mod terminal;
 mod upload;
 mod when;
-mod zone;
 
 use std::{
     cell::RefCell,
     io::{ErrorKind, Write as _},
     process::ExitCode,
 };
+
+use bank_cli_picture::printable;
 
 use crate::{cli::Cli, context::Context, fail::Failure, gold_tools::Tool};
 

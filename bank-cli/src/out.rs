@@ -11,7 +11,6 @@ mod table;
 mod tests;
 mod width;
 
-pub(crate) use scale::Scale;
 pub(crate) use width::width;
 
 use std::borrow::Cow;
@@ -19,10 +18,14 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use bank_cli_picture::{
+    Zone,
+    figure::{self, Scale},
+};
+
 use crate::{
     cli::{Color, Format, Global},
     fail::Failure,
-    zone::Zone,
 };
 
 /// A row: field name to value.
@@ -294,7 +297,7 @@ impl Form {
     /// An amount as this form shows it.
     pub(crate) fn amount(&self, text: &str) -> String {
         if self.is_table() && self.thousands {
-            crate::figure::grouped(text)
+            figure::grouped(text)
         } else {
             text.to_owned()
         }
@@ -302,7 +305,7 @@ impl Form {
 
     /// A list: the sheet, or in JSON `answer` as it came.
     pub(crate) fn list<T: Serialize>(&self, answer: &T, sheet: &Sheet) -> Result<String, Failure> {
-        let scaled = self.scale.map(|scale| scale.apply(sheet));
+        let scaled = self.scale.map(|scale| scale::apply(scale, sheet));
         let sheet = scaled.as_ref().unwrap_or(sheet);
         let columns = self.chosen(sheet)?;
         match self.format {
@@ -336,7 +339,7 @@ impl Form {
         let columns = self.chosen(sheet)?;
         match self.format {
             Format::Table => {
-                let scaled = self.scale.map(|scale| scale.apply(sheet));
+                let scaled = self.scale.map(|scale| scale::apply(scale, sheet));
                 Ok(table::record(
                     self,
                     scaled.as_ref().unwrap_or(sheet),
@@ -413,8 +416,7 @@ pub(crate) fn warn(text: &str) {
 /// The form of tests: a table, one hour east of Greenwich.
 #[cfg(test)]
 pub(crate) fn test_form() -> Form {
-    let east = chrono::FixedOffset::east_opt(3600).unwrap();
-    let zone = Zone::Fixed(east);
+    let zone = Zone::Named(chrono_tz::Etc::GMTMinus1);
     Form {
         format: Format::Table,
         header: true,

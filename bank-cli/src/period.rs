@@ -2,7 +2,9 @@
 
 use chrono::Datelike as _;
 
-use crate::{cli::NamedPeriodArgs, fail::Failure, when, zone::Zone};
+use bank_cli_picture::Zone;
+
+use crate::{cli::NamedPeriodArgs, fail::Failure, when};
 
 /// Start and end of a period as the daemon takes them: RFC 3339 UTC, the end exclusive.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,13 +133,11 @@ fn no_period(text: &str, expected: &str) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use chrono::FixedOffset;
-
     use super::*;
 
     #[test]
     fn periods_are_those_of_the_local_calendar() {
-        let zone = Zone::Fixed(FixedOffset::east_opt(3600).unwrap());
+        let zone = Zone::Named(chrono_tz::Etc::GMTMinus1);
         for (text, from, until) in [
             ("2026-10", "2026-09-30T23:00:00Z", "2026-10-31T23:00:00Z"),
             ("2026-12", "2026-11-30T23:00:00Z", "2026-12-31T23:00:00Z"),

@@ -1,9 +1,9 @@
 //! Times: read as people type them, shown on the wall clock of their zone (ux.md 2.2).
 
 use bank_api::text::{self, Moment};
-use chrono::{Local, NaiveTime};
+use bank_cli_picture::Zone;
 
-use crate::{fail::Failure, zone::Zone};
+use crate::fail::Failure;
 
 const DAY_US: i64 = 86_400_000_000;
 
@@ -11,13 +11,7 @@ const DAY_US: i64 = 86_400_000_000;
 pub(crate) fn argument(argument: &str, now_us: i64, zone: Zone) -> Result<String, Failure> {
     // People mean whole seconds: a window from -10m until now has no fractions.
     let now_us = now_us.saturating_sub(now_us.rem_euclid(1_000_000));
-    let moment = match zone {
-        Zone::Local => text::parse_time(argument, now_us, &Local),
-        Zone::Named(zone) => text::parse_time(argument, now_us, &zone),
-        #[cfg(test)]
-        Zone::Fixed(offset) => text::parse_time(argument, now_us, &offset),
-    };
-    match moment {
+    match zone.read(argument, now_us) {
         Some(Moment::At(us)) => Ok(text::format_rfc3339(us)),
         Some(Moment::Future) => Ok("infinity".to_owned()),
         Some(Moment::Past) => Ok("-infinity".to_owned()),
@@ -65,10 +59,7 @@ pub(crate) fn read(rfc3339: &str) -> Option<i64> {
 
 /// `2026-11-20 22:41:05` on the wall clock; what is no time, as it is.
 pub(crate) fn moment(rfc3339: &str, zone: Zone) -> String {
-    read(rfc3339).map_or_else(
-        || rfc3339.to_owned(),
-        |us| zone.show(us).format("%Y-%m-%d %H:%M:%S").to_string(),
-    )
+    read(rfc3339).map_or_else(|| rfc3339.to_owned(), |us| zone.moment(us))
 }
 
 /// `22:41:05` where the day is known.
@@ -79,24 +70,15 @@ pub(crate) fn clock(rfc3339: &str, zone: Zone) -> String {
     )
 }
 
-/// The day on the wall clock.
-pub(crate) fn day(us: i64, zone: Zone) -> String {
-    zone.show(us).format("%Y-%m-%d").to_string()
-}
-
 /// A local midnight as its date, any other moment with its time.
 pub(crate) fn date(rfc3339: &str, zone: Zone) -> String {
-    midnight(rfc3339, zone).unwrap_or_else(|| moment(rfc3339, zone))
+    read(rfc3339).map_or_else(|| rfc3339.to_owned(), |us| zone.date(us))
 }
 
 /// A local midnight as its date, any other moment as the daemon sent it.
 pub(crate) fn short(rfc3339: &str, zone: Zone) -> String {
-    midnight(rfc3339, zone).unwrap_or_else(|| rfc3339.to_owned())
-}
-
-fn midnight(rfc3339: &str, zone: Zone) -> Option<String> {
-    let local = zone.show(read(rfc3339)?);
-    (local.time() == NaiveTime::MIN).then(|| local.format("%Y-%m-%d").to_string())
+    let midnight = read(rfc3339).and_then(|us| zone.midnight(us));
+    midnight.unwrap_or_else(|| rfc3339.to_owned())
 }
 
 /// Whole days from one moment to a later one; negative where it lies before.
@@ -122,12 +104,10 @@ pub(crate) fn span(seconds: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use chrono::FixedOffset;
-
     use super::*;
 
     fn zone() -> Zone {
-        Zone::Fixed(FixedOffset::east_opt(3600).unwrap())
+        Zone::Named(chrono_tz::Etc::GMTMinus1)
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! `bank balance`: what projects have, hold and may still spend (first sample of ux.md 2.3).
 
 use bank_api::v1::{Balance, BalanceQuery, List, PastQuery};
+use bank_cli_picture::figure;
 
 use crate::{
     cli::BalanceArgs,
     context::Context,
     fail::Failure,
-    figure,
     out::{Column, Form, Kind, Row, Sheet, column, row},
     when,
 };
@@ -284,7 +284,7 @@ fn empty(balance: &Balance, at: i64, form: &Form, until: Option<i64>) -> Option<
     let is_debt = balance.available.starts_with('-');
     (soon && !is_debt).then(|| {
         let (rate, unit) = (form.amount(&rate), &balance.unit);
-        let day = when::day(empty, form.zone);
+        let day = form.zone.day(empty);
         format!("at {rate} {unit}/day it is empty on {day}")
     })
 }
@@ -297,7 +297,7 @@ fn unused(balance: &Balance, soon: bool, form: &Form) -> Option<String> {
     // Whole units: what a day will cost is known no better.
     let amount = figure::scaled(amount, 1, 1, 0)?;
     (at == until && !figure::is_zero(&amount)).then(|| {
-        let (amount, day) = (form.amount(&amount), when::day(at, form.zone));
+        let (amount, day) = (form.amount(&amount), form.zone.day(at));
         format!("{amount} {} end unused on {day}", balance.unit)
     })
 }

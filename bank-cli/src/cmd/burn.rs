@@ -9,14 +9,10 @@ use bank_api::v1::{
     Allocation, AllocationQuery, Balance, BalanceQuery, ForecastRow, List, Statement,
     StatementLine, StatementQuery,
 };
+use bank_cli_picture::{self as picture, Burn, Number, Span, Timed};
 
 use super::movements;
-use crate::{
-    context::Context,
-    fail::Failure,
-    picture::{self, Burn, Number, Span, Timed},
-    when,
-};
+use crate::{context::Context, fail::Failure, when};
 
 /// One day, µs.
 const DAY: i64 = 86_400_000_000;

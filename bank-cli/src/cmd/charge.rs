@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 
 use bank_api::v1::{Charged, NewCharge};
+use bank_cli_picture::figure;
 use ureq::http::Method;
 
 use crate::{
     cli::{ChargeArgs, ObjectArgs, UsageArgs},
     context::Context,
     fail::Failure,
-    figure,
     out::Form,
     when,
 };

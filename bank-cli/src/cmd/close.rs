@@ -1,6 +1,7 @@
 //! `bank close`: the books of a period, closed and opened again.
 
 use bank_api::v1::{Close, CloseQuery, List, NewClose, UndoClose, Written};
+use bank_cli_picture::figure;
 use ureq::http::Method;
 
 use super::confirm;
@@ -8,7 +9,6 @@ use crate::{
     cli::{CloseArgs, CloseCommand, RemoveArgs},
     context::Context,
     fail::Failure,
-    figure,
     out::{Kind, Sheet, column},
     period, when,
 };

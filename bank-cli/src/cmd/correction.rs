@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use bank_api::v1::{
     Correction, NewAdjustment, NewRefund, NewReversal, NewSettlement, NewTransfer, Transfer,
 };
+use bank_cli_picture::figure;
 use serde::Serialize;
 use ureq::http::Method;
 
@@ -13,7 +14,6 @@ use crate::{
     cli::{AdjustArgs, ProposeArgs, RefundArgs, SettleArgs, TransferArgs, UndoArgs},
     context::Context,
     fail::Failure,
-    figure,
     out::Form,
 };
 

@@ -1,6 +1,7 @@
 //! `bank cycle`: money that comes again each period.
 
 use bank_api::v1::{Cycle, CycleRun, List, NewCycle, PatchCycle, Written};
+use bank_cli_picture::figure;
 use ureq::http::Method;
 
 use super::{Sent, nothing_to_set};
@@ -8,7 +9,6 @@ use crate::{
     cli::{AddCycle, CycleCommand, SetCycle, WriteArgs},
     context::Context,
     fail::Failure,
-    figure,
     out::{Kind, Sheet, column},
     when,
 };

@@ -5,14 +5,13 @@ use std::fmt::Write as _;
 use bank_api::v1::{
     Considered, ExplainQuery, Explained, Explanation, JournalEntry, Rate, RefusedReserve,
 };
+use bank_cli_picture::{figure, printable::printable_lines};
 
 use crate::{
     cli::{ExplainArgs, Format},
     context::Context,
     fail::Failure,
-    figure,
     out::{Kind, Sheet, column},
-    printable::printable_lines,
     when,
 };
 

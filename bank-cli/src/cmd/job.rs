@@ -6,12 +6,12 @@ use bank_api::{
     text::format_clock,
     v1::{ChargeRow, Job, JobLien, JobQuery, List},
 };
+use bank_cli_picture::figure;
 
 use crate::{
     cli::JobsArgs,
     context::Context,
     fail::Failure,
-    figure,
     out::{Form, Kind, Sheet, column},
     when,
 };

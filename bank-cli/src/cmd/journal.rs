@@ -8,6 +8,7 @@ use bank_api::{
     exit::bank as exit,
     v1::{JournalEntry, JournalPage, JournalQuery},
 };
+use bank_cli_picture::figure;
 
 use self::cursor::Place;
 use crate::{
@@ -15,7 +16,6 @@ use crate::{
     clock,
     context::Context,
     fail::Failure,
-    figure,
     out::{self, Column, Kind, Row, Sheet, column, row},
     when,
 };
@@ -220,9 +220,9 @@ struct Look {
 impl Look {
     fn of(context: &Context, entries: &[JournalEntry]) -> Self {
         let some = |test: fn(&JournalEntry) -> bool| entries.iter().any(test);
-        let today = when::day(context.now_us, context.zone);
+        let today = context.zone.day(context.now_us);
         let is_today = |entry: &JournalEntry| {
-            when::read(&entry.at_effective).is_some_and(|us| when::day(us, context.zone) == today)
+            when::read(&entry.at_effective).is_some_and(|us| context.zone.day(us) == today)
         };
         Self {
             account: some(|entry| entry.account.is_some() && entry.account != entry.project),

@@ -8,15 +8,16 @@ use bank_api::exit::bank as exit;
 use bank_api::v1::{
     Enforced, EnforcedQuery, Monitor, MonitorQuery, MonitorSum, Monitored, Watched,
 };
+use bank_cli_picture::{
+    self as picture, Bars, Chart, Number, Report, Section, Span, Timed, figure,
+};
 
 use crate::{
     cli::{Format, MonitorArgs, WhatIfArgs},
     clock,
     context::Context,
     fail::Failure,
-    figure,
     out::{self, Kind, Sheet, column},
-    picture::{self, Bars, Chart, Number, Report, Section, Span, Timed},
     when,
 };
 

@@ -1,6 +1,7 @@
 //! `bank report monthly`: a month on one page, as managers ask for it: who used what, and on which days.
 
 use bank_api::v1::{UsageQuery, UsageTable};
+use bank_cli_picture::{OTHERS, Report};
 use chrono::{Datelike as _, Months};
 use serde_json::{Value, json};
 
@@ -12,7 +13,6 @@ use crate::{
     fail::Failure,
     out::{Kind, Sheet, column},
     period,
-    picture::{OTHERS, Report},
 };
 
 /// The three tables of the page.

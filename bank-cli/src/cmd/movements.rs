@@ -1,8 +1,9 @@
 //! The movements of a statement: its lines, read page by page and checked against its sums.
 
 use bank_api::v1::{List, Statement, StatementLine, StatementLineQuery, StatementQuery};
+use bank_cli_picture::figure;
 
-use crate::{context::Context, fail::Failure, figure};
+use crate::{context::Context, fail::Failure};
 
 /// Lines per request.
 const PAGE: u32 = 1000;

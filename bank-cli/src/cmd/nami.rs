@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use bank_api::exit::bank as exit;
 use bank_api::v1::{Drained, List, Waiting};
+use bank_cli_picture::printable::printable_lines;
 use nami_scripts::shelf::{Place, Shelf, Trouble};
 
 use super::confirm;
@@ -15,7 +16,6 @@ use crate::{
     cli::{DropArgs, Format, NamiCommand, One, Page, QuarantineCommand, SpoolCommand},
     fail::Failure,
     out::{self, Form, Kind, Sheet, column},
-    printable::printable_lines,
 };
 
 pub(crate) fn run(form: &Form, command: NamiCommand) -> Result<String, Failure> {

@@ -1,16 +1,12 @@
 //! Reports as pictures: which form is asked for, and what the daemon's rows are as charts.
 
 use bank_api::v1::{ExpiringRow, FallbackReport, ForecastRow, NegativeRow};
+use bank_cli_picture::{
+    self as picture, Bars, Cell, Chart, Number, Part, Report, Section, Span, Table, Timed,
+};
 
 use super::burn;
-use crate::{
-    cli::Format,
-    config,
-    context::Context,
-    fail::Failure,
-    picture::{self, Bars, Cell, Chart, Number, Part, Report, Section, Span, Table, Timed},
-    when,
-};
+use crate::{cli::Format, config, context::Context, fail::Failure, when};
 
 /// Accounts whose burn-down a page shows; each asks the daemon for its statement.
 const BURNS: usize = 12;
@@ -24,7 +20,7 @@ impl Context {
         make: impl FnOnce() -> Result<Report, Failure>,
     ) -> Option<Result<String, Failure>> {
         match self.form.format {
-            Format::Html => Some(make().and_then(|report| picture::report(&report))),
+            Format::Html => Some(make().and_then(|report| Ok(picture::report(&report)?))),
             Format::Svg => Some(make().map(|report| picture::drawing(&report))),
             Format::Table if chart => {
                 Some(make().map(|report| picture::screen(&report, config::terminal())))

@@ -7,6 +7,7 @@ use bank_api::v1::{
     List, QuarantineQuery, QuarantineRemoval, QuarantineRemoved, QuarantineReplayed, Quarantined,
     Removed, ReplayQuarantined,
 };
+use bank_cli_picture::printable::printable_lines;
 use ureq::http::Method;
 
 use super::{confirm, import};
@@ -16,7 +17,6 @@ use crate::{
     context::Context,
     fail::Failure,
     out::{self, Kind, Sheet, column},
-    printable::printable_lines,
 };
 
 /// Rows of one request.

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use bank_api::v1::{NewQuote, Quote, QuoteLine};
+use bank_cli_picture::figure;
 use ureq::http::Method;
 
 use super::stored_quote;
@@ -11,7 +12,6 @@ use crate::{
     client::{self, Call},
     context::Context,
     fail::Failure,
-    figure,
     out::{Form, Sheet, warn},
     when,
 };

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use bank_api::v1::{ReconcileQuery, ReconcileSum, Reconciled};
+use bank_cli_picture::figure;
 
 use crate::{
     cli::ReconcileArgs,
     context::Context,
     fail::Failure,
-    figure,
     out::{self, Kind, Sheet, column},
     when,
 };

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use bank_api::v1::{List, ReportRun, RunReport, ScheduledReport, Status, Written};
+use bank_cli_picture::figure;
 use serde_json::{Value, json};
 use ureq::http::Method;
 
@@ -10,7 +11,6 @@ use crate::{
     cli::RunReportArgs,
     context::Context,
     fail::Failure,
-    figure,
     out::{Kind, Sheet, alarming, column},
 };
 

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bank_api::v1::{
     ContributionQuery, ContributionReport, ContributionRow, EfficiencyQuery, EfficiencyReport,
 };
+use bank_cli_picture::figure;
 use serde_json::{Value, json};
 
 use crate::{
@@ -17,7 +18,6 @@ use crate::{
     config,
     context::Context,
     fail::Failure,
-    figure,
     out::{self, Kind, Sheet, column},
     when,
 };

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use bank_api::v1::{Account, ContributionRow, List, Statement, StatementQuery};
+use bank_cli_picture::{Bars, Cell, Chart, Number, Report, Section, Span, Table, figure};
 use serde_json::{Value, json};
 
 use super::{share, statement};
@@ -11,9 +12,7 @@ use crate::{
     cli::{BalanceSheetArgs, TopArgs},
     context::Context,
     fail::Failure,
-    figure,
     out::{Kind, Sheet, column},
-    picture::{Bars, Cell, Chart, Number, Report, Section, Span, Table},
     when,
 };
 

@@ -7,6 +7,7 @@ mod html;
 mod text;
 
 use bank_api::v1::{List, Statement, StatementGroup, StatementLine, StatementQuery, StatementSum};
+use bank_cli_picture::{self as picture, Chart, Report, Section, figure};
 
 use self::html::Html;
 use super::burn::{self, Track};
@@ -15,11 +16,8 @@ use crate::{
     cli::{Format, PeriodArgs, StatementArgs},
     context::Context,
     fail::Failure,
-    figure,
     out::{Kind, Sheet, column},
-    period,
-    picture::{self, Chart, Report, Section},
-    when,
+    period, when,
 };
 
 /// Movements of a page of HTML at most: a browser should open it, and somebody print it.

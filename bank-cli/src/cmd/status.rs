@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use bank_api::v1::{SinkStatus, Status, Unbilled};
+use bank_cli_picture::figure;
 
 use crate::{
     context::Context,
     fail::Failure,
-    figure,
     out::{Kind, Sheet, alarming, column},
     when,
 };

@@ -1,6 +1,7 @@
 //! `--units`: amounts as hours or seconds, where a unit of the bank is a span of time.
 
 use bank_api::v1::{List, PastQuery, Rate, RateQuery};
+use bank_cli_picture::figure::{self, Scale};
 
 use crate::{
     cli::{
@@ -9,7 +10,7 @@ use crate::{
     },
     context::Context,
     fail::Failure,
-    out::{Scale, Time},
+    out::Time,
 };
 
 /// Makes the amounts of lists be shown in other units. A bank counts in time where one processor
@@ -132,7 +133,7 @@ fn scale(context: &Context, units: Units, at: &AtArgs) -> Result<Scale, Failure>
     };
     let rates: List<Rate> = context.all(&["rates"], &query)?;
     let general = |rate: &&Rate| {
-        let is_one = crate::figure::scaled(&rate.rate, 1, 1, 9).as_deref() == Some("1.000000000");
+        let is_one = figure::scaled(&rate.rate, 1, 1, 9).as_deref() == Some("1.000000000");
         rate.kind == "VBR" && rate.name == "Processors" && rate.machine.is_none() && is_one
     };
     let seconds = match rates

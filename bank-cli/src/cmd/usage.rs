@@ -7,6 +7,7 @@ mod sampled;
 use std::fmt::Write as _;
 
 use bank_api::v1::{UsageFigures, UsageLine, UsageQuery, UsageTable};
+use bank_cli_picture::{OTHERS, figure, printable::printable};
 
 use self::figures::{Figures, figures};
 use crate::{
@@ -14,11 +15,8 @@ use crate::{
     config,
     context::Context,
     fail::Failure,
-    figure,
     out::{self, Column, Form, Kind, Row, Sheet, column, named},
     period,
-    picture::OTHERS,
-    printable::printable,
 };
 
 /// Words of `--by` that are lengths of time.
@@ -342,10 +340,8 @@ fn percent(share: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use chrono::FixedOffset;
-
     use super::*;
-    use crate::zone::Zone;
+    use bank_cli_picture::Zone;
 
     fn figures(jobs: &str, core: &str, charged: &str, share: &str) -> UsageFigures {
         UsageFigures {
@@ -367,7 +363,7 @@ mod tests {
 
     fn form() -> Form {
         let flags = crate::cli::Global::default();
-        let zone = Zone::Fixed(FixedOffset::east_opt(3600).unwrap());
+        let zone = Zone::Named(chrono_tz::Etc::GMTMinus1);
         Form::new(&flags, None, zone).unwrap()
     }
 

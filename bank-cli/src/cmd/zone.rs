@@ -1,9 +1,10 @@
 //! `--tz`: one zone for all times that a command reads and shows, on pages and pictures too.
 
+use bank_cli_picture::Zone;
+
 use crate::{
     cli::{Command, ReportCommand},
     fail::Failure,
-    zone::Zone,
 };
 
 /// The zone that a command asks for, else that of the machine. Where the daemon cuts days, it refuses a

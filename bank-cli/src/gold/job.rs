@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use bank_api::v1::{
     Charged, GivenQuote, Held, Lien, LienQuery, List, NewCharge, NewQuote, NewReserve, Quote,
 };
+use bank_cli_picture::figure;
 use ureq::http::Method;
 
 use super::{
@@ -17,7 +18,7 @@ use crate::{
     client::{self, Call},
     context::Context,
     fail::Failure,
-    figure, when,
+    when,
 };
 
 /// Properties by name.

@@ -4,12 +4,13 @@ use bank_api::v1::{
     Account, Allocation, AllocationQuery, Balance, BalanceQuery, Constraint, Lien, LienQuery, List,
     Project,
 };
+use bank_cli_picture::figure;
 
 use super::{
     options::Given,
     sheet::{self, Cell, money, one, text},
 };
-use crate::{context::Context, fail::Failure, figure, when};
+use crate::{context::Context, fail::Failure, when};
 
 /// `gbalance`; with `own` the rows of that user, as `mybalance` has them.
 pub(super) fn balance(

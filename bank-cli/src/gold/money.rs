@@ -5,6 +5,7 @@ use std::{fmt::Write as _, io::Write as _};
 use bank_api::v1::{
     Account, Correction, NewDeposit, NewRefund, NewTransfer, NewWithdrawal, Receipt, Transfer,
 };
+use bank_cli_picture::figure;
 use ureq::http::Method;
 
 use super::options::Given;
@@ -12,7 +13,6 @@ use crate::{
     cli::{self, WriteArgs},
     context::Context,
     fail::Failure,
-    figure,
     gold_tools::Tool,
 };
 

@@ -1,7 +1,9 @@
 //! Tables as Gold prints them: names, a dashed underline, columns of fixed width to the left.
 
 use super::options::Given;
-use crate::{fail::Failure, figure, printable::printable};
+use bank_cli_picture::{figure, printable::printable};
+
+use crate::fail::Failure;
 
 /// One column.
 #[derive(Debug, Clone, Copy)]

@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use bank_api::v1::{Balance, BalanceQuery, List, Statement, StatementLine, StatementQuery};
+use bank_cli_picture::figure;
 
 use super::options::Given;
 use super::sheet::{self, Cell, money, one, text};
-use crate::{cmd::movements::pages, context::Context, fail::Failure, figure, when};
+use crate::{cmd::movements::pages, context::Context, fail::Failure, when};
 
 /// Lines are kept until they are printed side by side: so many at most.
 const LINES_MAX: i64 = 100_000;

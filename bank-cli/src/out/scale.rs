@@ -4,7 +4,9 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::{Form, Kind, Sheet, text};
-use crate::{fail::Failure, figure};
+use bank_cli_picture::figure::Scale;
+
+use crate::fail::Failure;
 
 /// Members of the reports' answers that are amounts of the bank.
 const AMOUNTS: [&str; 21] = [
@@ -31,62 +33,42 @@ const AMOUNTS: [&str; 21] = [
     "withdrawals",
 ];
 
-/// Amounts in other units: times `up`, over `down`, half to even.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Scale {
-    /// What the units are called.
-    pub(crate) word: &'static str,
-    /// Numerator.
-    pub(crate) up: i128,
-    /// Denominator.
-    pub(crate) down: i128,
-    /// Decimals shown.
-    pub(crate) decimals: usize,
+/// The sheet with every amount in these units.
+pub(super) fn apply(scale: Scale, sheet: &Sheet) -> Sheet {
+    let mut sheet = sheet.clone();
+    let amounts = sheet.columns.iter().filter(|c| c.kind == Kind::Amount);
+    let keys: Vec<_> = amounts.map(|column| column.key.clone()).collect();
+    for row in &mut sheet.rows {
+        for key in &keys {
+            if let Some(scaled) = scale.of(&text(row, key)) {
+                row.insert(key.clone().into_owned(), scaled.into());
+            }
+        }
+    }
+    scale.word.clone_into(&mut sheet.unit);
+    sheet
 }
 
-impl Scale {
-    /// An amount in these units; as it is where it is none.
-    pub(crate) fn of(self, amount: &str) -> Option<String> {
-        figure::scaled(amount, self.up, self.down, self.decimals)
-    }
-
-    /// The sheet with every amount in these units.
-    pub(super) fn apply(self, sheet: &Sheet) -> Sheet {
-        let mut sheet = sheet.clone();
-        let amounts = sheet.columns.iter().filter(|c| c.kind == Kind::Amount);
-        let keys: Vec<_> = amounts.map(|column| column.key.clone()).collect();
-        for row in &mut sheet.rows {
-            for key in &keys {
-                if let Some(scaled) = self.of(&text(row, key)) {
-                    row.insert(key.clone().into_owned(), scaled.into());
+/// Every amount of an answer, at whatever depth, and the unit that it names.
+fn walk(scale: Scale, value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| walk(scale, item)),
+        Value::Object(map) => {
+            for (key, value) in map {
+                let Value::String(text) = value else {
+                    walk(scale, value);
+                    continue;
+                };
+                if key == "unit" {
+                    scale.word.clone_into(text);
+                } else if AMOUNTS.contains(&key.as_str())
+                    && let Some(scaled) = scale.of(text)
+                {
+                    *text = scaled;
                 }
             }
         }
-        self.word.clone_into(&mut sheet.unit);
-        sheet
-    }
-
-    /// Every amount of an answer, at whatever depth, and the unit that it names.
-    fn walk(self, value: &mut Value) {
-        match value {
-            Value::Array(items) => items.iter_mut().for_each(|item| self.walk(item)),
-            Value::Object(map) => {
-                for (key, value) in map {
-                    let Value::String(text) = value else {
-                        self.walk(value);
-                        continue;
-                    };
-                    if key == "unit" {
-                        self.word.clone_into(text);
-                    } else if AMOUNTS.contains(&key.as_str())
-                        && let Some(scaled) = self.of(text)
-                    {
-                        *text = scaled;
-                    }
-                }
-            }
-            _ => {}
-        }
+        _ => {}
     }
 }
 
@@ -101,7 +83,7 @@ impl Form {
         };
         let failed = |e: serde_json::Error| Failure::internal(format!("units: {e}"));
         let mut value = serde_json::to_value(answer).map_err(failed)?;
-        scale.walk(&mut value);
+        walk(scale, &mut value);
         serde_json::from_value(value).map_err(failed)
     }
 }

@@ -3,7 +3,9 @@
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
 use super::{Column, Form, Kind, Row, Sheet, alarming, text};
-use crate::{figure, printable::printable, when};
+use bank_cli_picture::{figure, printable::printable};
+
+use crate::when;
 
 /// The rows with their column names, the unit and the lines below.
 pub(super) fn rows(form: &Form, sheet: &Sheet, columns: &[&Column]) -> String {

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crate::{clock::Stopwatch, figure::grouped, upload::Sent};
+use bank_cli_picture::figure::grouped;
+
+use crate::{clock::Stopwatch, upload::Sent};
 
 /// The pause between two looks.
 const EVERY: Duration = Duration::from_millis(250);

@@ -5,12 +5,11 @@ use bank_api::v1::{
     ContributionPeriod, ContributionReport, ContributionRow, EfficiencyReport, EfficiencyRow,
     Utilisation,
 };
-
-use crate::{
-    context::Context,
-    picture::{Bars, Cell, Chart, Number, Part, Report, Section, Series, Span, Table, Timed},
-    when,
+use bank_cli_picture::{
+    Bars, Cell, Chart, Number, Part, Report, Section, Series, Span, Table, Timed,
 };
+
+use crate::{context::Context, when};
 
 /// The page of who used and who paid; two periods stand beside each other.
 pub(in crate::cmd) fn report(context: &Context, told: &ContributionReport) -> Report {
@@ -381,9 +380,9 @@ fn table(told: &ContributionReport, period: &ContributionPeriod) -> Table {
 #[cfg(test)]
 mod tests {
     use bank_api::v1::UtilisationBucket;
+    use bank_cli_picture as picture;
 
     use super::*;
-    use crate::picture;
 
     fn of(name: &str, percent: Option<&str>) -> Utilisation {
         let bucket = |from: &str, to: &str| UtilisationBucket {

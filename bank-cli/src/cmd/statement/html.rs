@@ -4,17 +4,10 @@
 use std::fmt::Write as _;
 
 use bank_api::v1::{Statement, StatementLine};
+use bank_cli_picture::{self as picture, Burn, Chart, Section, Timed, escaped, figure};
 
 use super::{Writer, text};
-use crate::{
-    cmd::burn,
-    context::Context,
-    fail::Failure,
-    figure,
-    out::Form,
-    picture::{self, Burn, Chart, Section, Timed, escaped},
-    when,
-};
+use crate::{cmd::burn, context::Context, fail::Failure, out::Form, when};
 
 /// The page.
 pub(super) struct Html {

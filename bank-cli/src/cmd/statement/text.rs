@@ -3,11 +3,10 @@
 use std::fmt::Write as _;
 
 use bank_api::v1::{Statement, StatementGroup, StatementLine};
+use bank_cli_picture::{Zone, figure, printable::printable};
 
 use super::Writer;
-use crate::{
-    context::Context, fail::Failure, figure, out::Form, printable::printable, when, zone::Zone,
-};
+use crate::{context::Context, fail::Failure, out::Form, when};
 
 /// The columns in which balances and movements end.
 const BALANCE: usize = 58;
@@ -257,7 +256,7 @@ pub(super) fn remarks(form: &Form, statement: &Statement) -> Vec<String> {
         let until = when::read(&statement.until)?;
         let rate = figure::scaled(statement.burn_per_day.as_ref()?, 1, 1, 0)?;
         (when::days_between(until, empty) <= FORECAST_DAYS).then(|| {
-            let day = when::day(empty, form.zone);
+            let day = form.zone.day(empty);
             let (rate, unit) = (form.amount(&rate), &statement.unit);
             format!("At {rate} {unit}/day it is empty on {day}.")
         })

@@ -1,8 +1,9 @@
 //! The columns of figures of `bank usage`: what was used of what, out of exact seconds, and what it cost.
 
 use bank_api::v1::{UsageFigures, UsageTable};
+use bank_cli_picture::figure;
 
-use crate::{cli::Resource, figure, out::Form};
+use crate::{cli::Resource, out::Form};
 
 /// The exact seconds of a figure; none where nobody knows them.
 pub(super) type Seconds = fn(&UsageFigures) -> Option<&str>;

@@ -1,17 +1,11 @@
 //! `bank usage` as pictures: bars of each owner, and over time where there are buckets.
 
 use bank_api::v1::{UsageFigures, UsageLine, UsageTable};
+use bank_cli_picture::{Chart, Number, OTHERS, Report, Section, Span, Timed, figure};
 
 use super::figures::{has_shadow, unit, used};
 use super::{Resource, value};
-use crate::{
-    context::Context,
-    fail::Failure,
-    figure,
-    out::Form,
-    picture::{Chart, Number, OTHERS, Report, Section, Span, Timed},
-    when,
-};
+use crate::{context::Context, fail::Failure, out::Form, when};
 
 /// Buckets that are columns; more of them are areas.
 const COLUMNS: usize = 62;

@@ -3,13 +3,12 @@
 mod picture;
 
 use bank_api::v1::{SampledLine, SampledQuery, SampledSource, SampledTable, UsageQuery};
+use bank_cli_picture::{figure, printable::printable};
 
 use crate::{
     context::Context,
     fail::Failure,
-    figure,
     out::{self, Column, Kind, Row, Sheet, column, named},
-    printable::printable,
     when,
 };
 

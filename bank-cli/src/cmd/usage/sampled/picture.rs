@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 
 use bank_api::v1::{SampledFigures, SampledLine, SampledTable};
+use bank_cli_picture::{
+    Bars, Chart, Number, Report, Section, Series, Span, Timed, printable::printable, total,
+};
 
 use super::{is_gap, shown};
-use crate::{
-    context::Context,
-    picture::{Bars, Chart, Number, Report, Section, Series, Span, Timed, total},
-    printable::printable,
-    when,
-};
+use crate::{context::Context, when};
 
 /// Lines of one picture; the others are added up, as means may be.
 const LINES: usize = 12;

@@ -2,7 +2,7 @@
 //!
 //! Pure: numbers go in, text comes out, and the same numbers give the same bytes. A command that has
 //! something to show builds a [`Report`] of [`Section`]s and says [`report`], [`drawing`] or
-//! [`screen`], as the caller's `-O` and `--chart` ask (`Context::pictured` does that). Amounts are exact decimals
+//! [`screen`], as the caller's `-O` and `--chart` ask. Amounts are exact decimals
 //! ([`Number`]); places on a drawing are whole thousandths of a pixel. Nothing here asks the daemon.
 //!
 //! A page asks nobody for anything: no script, no address, one style that its own policy names by its
@@ -10,14 +10,17 @@
 //! colour alone.
 
 mod bars;
+mod bounds;
 mod burn;
 mod calendar;
 mod canvas;
 mod data;
 mod draw;
+pub mod figure;
 mod frame;
 mod number;
 mod page;
+pub mod printable;
 mod scale;
 mod style;
 mod table;
@@ -26,20 +29,22 @@ mod terminal;
 mod tests;
 mod timed;
 mod words;
+mod zone;
 
-pub(crate) use burn::thinned;
-pub(crate) use calendar::{span_of, spans};
-pub(crate) use data::{Bars, Burn, Cell, Chart, OTHERS, POINTS_MAX, Series, Span, Table, Timed};
-pub(crate) use number::{Number, total};
-pub(crate) use page::{Part, Report, Section, foot, head};
-pub(crate) use words::escaped;
-
-use crate::{fail::Failure, terminal::Terminal};
+pub use bounds::{POINTS_MAX, TooLarge};
+pub use burn::thinned;
+pub use calendar::{span_of, spans};
+pub use data::{Bars, Burn, Cell, Chart, OTHERS, Series, Span, Table, Timed};
+pub use number::{Number, total};
+pub use page::{Part, Report, Section, foot, head};
+pub use terminal::Terminal;
+pub use words::escaped;
+pub use zone::Zone;
 
 /// A report as one page of HTML.
 ///
 /// ```ignore
-/// use crate::picture::{self, Chart, Number, Part, Report, Section, Span, Timed};
+/// use bank_cli_picture::{self as picture, Chart, Number, Part, Report, Section, Span, Timed};
 ///
 /// // Months of a year, and for each (place of the month, project, core-hours) as the daemon said it.
 /// let spans: Vec<Span> = months.iter().map(|m| Span { from: m.from_us, to: m.to_us }).collect();
@@ -67,12 +72,12 @@ use crate::{fail::Failure, terminal::Terminal};
 /// The contribution report has two parts, one for each period, each with a heading and a period of its
 /// own: they stand beside each other where there is room. A table of its own comes with
 /// [`Section::with_table`], or without a chart with [`Section::table`]. A page has at most 16 MiB.
-pub(crate) fn report(report: &Report) -> Result<String, Failure> {
+pub fn report(report: &Report) -> Result<String, TooLarge> {
     report.html()
 }
 
 /// The first chart of a report as an SVG document; where there is nothing to draw, it says so.
-pub(crate) fn drawing(report: &Report) -> String {
+pub fn drawing(report: &Report) -> String {
     match report.sections().find_map(Section::pictured) {
         Some((title, chart)) => draw::alone(chart, title, report.zone),
         None => draw::nothing(&report.title, "No data in this period."),
@@ -80,7 +85,7 @@ pub(crate) fn drawing(report: &Report) -> String {
 }
 
 /// Every chart of a report in plain characters.
-pub(crate) fn screen(report: &Report, terminal: Terminal) -> String {
+pub fn screen(report: &Report, terminal: Terminal) -> String {
     let charts = report.sections().filter_map(Section::pictured);
     let drawn = charts.map(|(title, chart)| terminal.chart(title, chart, report.zone));
     drawn.collect::<Vec<_>>().join("\n")

@@ -3,48 +3,45 @@
 use std::fmt::Write as _;
 
 use super::calendar::offsets;
-use super::data::{Chart, Span, TO_DRAW_LESS, Table};
+use super::data::{Chart, Span, Table};
 use super::draw::inline;
 use super::style;
 use super::table::of_chart;
-use super::timed::moment;
 use super::words::escaped;
-use crate::{fail::Failure, zone::Zone};
-
-/// Bytes of a page at most: a browser should open it, and a mail carry it.
-pub(crate) const PAGE_MAX: usize = 16 << 20;
+use crate::bounds::{PAGE_MAX, TooLarge};
+use crate::zone::Zone;
 
 /// A report: what it is about, and its sections.
 #[derive(Debug, Clone)]
-pub(crate) struct Report {
+pub struct Report {
     /// Its title, and that of the page.
-    pub(crate) title: String,
+    pub title: String,
     /// The period of the whole, where it has one: from inclusive, to exclusive.
-    pub(crate) period: Option<Span>,
+    pub period: Option<Span>,
     /// The zone in which times are told.
-    pub(crate) zone: Zone,
+    pub zone: Zone,
     /// When it was made, µs since 1970 UTC.
-    pub(crate) generated: i64,
+    pub generated: i64,
     /// Sentences below the title: what was asked for, in which unit, where it comes from.
-    pub(crate) remarks: Vec<String>,
+    pub remarks: Vec<String>,
     /// The sections in order. Two parts stand beside each other where there is room.
-    pub(crate) parts: Vec<Part>,
+    pub parts: Vec<Part>,
 }
 
 /// A column of a report: all of it, or one of two periods side by side.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Part {
+pub struct Part {
     /// What it is; none where the report has one part only.
-    pub(crate) heading: Option<String>,
+    pub heading: Option<String>,
     /// Its period, where it differs from that of the report.
-    pub(crate) period: Option<Span>,
+    pub period: Option<Span>,
     /// Its sections.
-    pub(crate) sections: Vec<Section>,
+    pub sections: Vec<Section>,
 }
 
 /// A chart with its table and what there is to know about it.
 #[derive(Debug, Clone)]
-pub(crate) struct Section {
+pub struct Section {
     title: String,
     chart: Option<Chart>,
     table: Option<Table>,
@@ -53,7 +50,7 @@ pub(crate) struct Section {
 
 impl Section {
     /// A chart; its table is made of what it shows.
-    pub(crate) fn chart(title: &str, chart: Chart) -> Self {
+    pub fn chart(title: &str, chart: Chart) -> Self {
         let table = of_chart(&chart, title);
         Self {
             title: title.to_owned(),
@@ -64,7 +61,7 @@ impl Section {
     }
 
     /// A table without a chart.
-    pub(crate) fn table(title: &str, table: Table) -> Self {
+    pub fn table(title: &str, table: Table) -> Self {
         Self {
             title: title.to_owned(),
             chart: None,
@@ -74,13 +71,15 @@ impl Section {
     }
 
     /// With a table of the caller's in place of the chart's own.
-    pub(crate) fn with_table(mut self, table: Table) -> Self {
+    #[must_use]
+    pub fn with_table(mut self, table: Table) -> Self {
         self.table = Some(table);
         self
     }
 
     /// With a sentence of explanation.
-    pub(crate) fn note(mut self, text: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn note(mut self, text: impl Into<String>) -> Self {
         self.notes.push(text.into());
         self
     }
@@ -93,7 +92,7 @@ impl Section {
     }
 
     /// As HTML; `id` is unique on the page, `level` that of its heading, 2 to 6.
-    pub(crate) fn html(&self, id: &str, level: u8, zone: Zone) -> String {
+    pub fn html(&self, id: &str, level: u8, zone: Zone) -> String {
         let mut out = format!("<section>\n<h{level}>{}</h{level}>\n", escaped(&self.title));
         if let Some(chart) = &self.chart {
             match chart.obstacle() {
@@ -130,7 +129,7 @@ impl Report {
     }
 
     /// The page; fails where it would be longer than [`PAGE_MAX`].
-    pub(super) fn html(&self) -> Result<String, Failure> {
+    pub(super) fn html(&self) -> Result<String, TooLarge> {
         let beside = self.parts.len() > 1;
         let class = if beside { "parts" } else { "" };
         let mut out = head(&self.title, class);
@@ -155,7 +154,7 @@ impl Report {
         Ok(out + foot())
     }
 
-    fn part(&self, out: &mut String, at: usize, part: &Part, beside: bool) -> Result<(), Failure> {
+    fn part(&self, out: &mut String, at: usize, part: &Part, beside: bool) -> Result<(), TooLarge> {
         if beside {
             out.push_str("<section>\n");
         }
@@ -170,7 +169,7 @@ impl Report {
             let id = format!("p{at}s{number}");
             out.push_str(&section.html(&id, level, self.zone));
             if out.len() > PAGE_MAX {
-                return Err(too_long(out.len()));
+                return Err(TooLarge::Page { bytes: out.len() });
             }
         }
         if part.sections.is_empty() {
@@ -183,19 +182,9 @@ impl Report {
     }
 }
 
-/// What is said of a page that nobody could open.
-fn too_long(bytes: usize) -> Failure {
-    Failure::usage(format!(
-        "too much for a page: it would have more than {} MiB, and at most {} are written",
-        bytes >> 20,
-        PAGE_MAX >> 20
-    ))
-    .hint(TO_DRAW_LESS)
-}
-
 /// `from 2026-10-01 to 2026-11-01 (exclusive), +0100`.
 fn told(period: Span, zone: Zone) -> String {
-    let (from, to) = (moment(period.from, zone), moment(period.to, zone));
+    let (from, to) = (zone.date(period.from), zone.date(period.to));
     let zone = offsets(period.from, period.to, zone);
     format!("Period: from {from} to {to} (exclusive), {zone}.")
 }
@@ -203,7 +192,7 @@ fn told(period: Span, zone: Zone) -> String {
 /// What begins every page, up to the body; `class` is that of the body.
 ///
 /// The policy allows nothing but the one style, which is named by its digest.
-pub(crate) fn head(title: &str, class: &str) -> String {
+pub fn head(title: &str, class: &str) -> String {
     let style = [style::CHART, style::PAGE].concat();
     let style = format!("\n{style}");
     let digest = bank_api::sign::content_digest(style.as_bytes());
@@ -224,6 +213,6 @@ pub(crate) fn head(title: &str, class: &str) -> String {
 }
 
 /// What ends every page.
-pub(crate) fn foot() -> &'static str {
+pub fn foot() -> &'static str {
     "</main></body></html>\n"
 }

@@ -2,15 +2,35 @@
 //!
 //! For the screen only: what is decided with an amount is decided by the daemon.
 
+/// Amounts in other units: times `up`, over `down`, half to even.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scale {
+    /// What the units are called.
+    pub word: &'static str,
+    /// Numerator.
+    pub up: i128,
+    /// Denominator.
+    pub down: i128,
+    /// Decimals shown.
+    pub decimals: usize,
+}
+
+impl Scale {
+    /// An amount in these units; none where it is no amount.
+    pub fn of(self, amount: &str) -> Option<String> {
+        scaled(amount, self.up, self.down, self.decimals)
+    }
+}
+
 /// The digits of an exact decimal as one integer, with the number of its decimals.
-pub(crate) fn minor(text: &str) -> Option<(i128, usize)> {
+pub fn minor(text: &str) -> Option<(i128, usize)> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits: i128 = format!("{whole}{fraction}").parse().ok()?;
     Some((digits, fraction.len()))
 }
 
 /// The inverse of [`minor`].
-pub(crate) fn plain(minor: i128, decimals: usize) -> String {
+pub fn plain(minor: i128, decimals: usize) -> String {
     let sign = if minor < 0 { "-" } else { "" };
     let digits = format!("{:0>width$}", minor.unsigned_abs(), width = decimals + 1);
     let (whole, fraction) = digits.split_at(digits.len() - decimals);
@@ -22,7 +42,7 @@ pub(crate) fn plain(minor: i128, decimals: usize) -> String {
 }
 
 /// The sum of amounts of one precision; `None` if one is no number or has other decimals.
-pub(crate) fn sum<'a>(amounts: impl IntoIterator<Item = &'a str>) -> Option<String> {
+pub fn sum<'a>(amounts: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let mut total: Option<(i128, usize)> = None;
     for amount in amounts {
         let (digits, decimals) = minor(amount)?;
@@ -36,7 +56,7 @@ pub(crate) fn sum<'a>(amounts: impl IntoIterator<Item = &'a str>) -> Option<Stri
 }
 
 /// `a + b`, whatever decimals they have; an empty text is nothing.
-pub(crate) fn added(a: &str, b: &str) -> Option<String> {
+pub fn added(a: &str, b: &str) -> Option<String> {
     let number = |text: &str| minor(if text.is_empty() { "0" } else { text });
     let ((a, of_a), (b, of_b)) = (number(a)?, number(b)?);
     let decimals = of_a.max(of_b);
@@ -49,13 +69,13 @@ pub(crate) fn added(a: &str, b: &str) -> Option<String> {
 }
 
 /// `a - b`, for amounts of one precision.
-pub(crate) fn difference(a: &str, b: &str) -> Option<String> {
+pub fn difference(a: &str, b: &str) -> Option<String> {
     let ((a, decimals), (b, same)) = (minor(a)?, minor(b)?);
     (decimals == same).then(|| plain(a - b, decimals))
 }
 
 /// `part` of `whole` in percent, half up; `None` where the whole is not above zero.
-pub(crate) fn percent(part: &str, whole: &str) -> Option<i128> {
+pub fn percent(part: &str, whole: &str) -> Option<i128> {
     let ((part, decimals), (whole, same)) = (minor(part)?, minor(whole)?);
     if whole <= 0 || decimals != same {
         return None;
@@ -66,7 +86,7 @@ pub(crate) fn percent(part: &str, whole: &str) -> Option<i128> {
 
 /// An amount times `up` over `down`, rounded half to even to `decimals`; `None` for what is no
 /// number or too large.
-pub(crate) fn scaled(text: &str, up: i128, down: i128, decimals: usize) -> Option<String> {
+pub fn scaled(text: &str, up: i128, down: i128, decimals: usize) -> Option<String> {
     let (digits, own) = minor(text)?;
     let power = |n: usize| 10_i128.checked_pow(u32::try_from(n).ok()?);
     let above = digits.checked_mul(up)?.checked_mul(power(decimals)?)?;
@@ -81,29 +101,29 @@ pub(crate) fn scaled(text: &str, up: i128, down: i128, decimals: usize) -> Optio
 }
 
 /// Credits that are seconds as hours with two decimals, as Gold's `-h` shows them.
-pub(crate) fn hours(text: &str) -> Option<String> {
+pub fn hours(text: &str) -> Option<String> {
     scaled(text, 1, 3600, 2)
 }
 
 /// An amount times a whole number, exactly.
-pub(crate) fn times(text: &str, factor: i128) -> Option<String> {
+pub fn times(text: &str, factor: i128) -> Option<String> {
     let (digits, decimals) = minor(text)?;
     Some(plain(digits.checked_mul(factor)?, decimals))
 }
 
 /// True for zero in any precision, and for what is no number.
-pub(crate) fn is_zero(text: &str) -> bool {
+pub fn is_zero(text: &str) -> bool {
     minor(text).is_none_or(|(digits, _)| digits == 0)
 }
 
 /// True where nothing stands behind the point but zeros.
-pub(crate) fn is_whole(text: &str) -> bool {
+pub fn is_whole(text: &str) -> bool {
     text.split_once('.')
         .is_none_or(|(_, fraction)| fraction.bytes().all(|byte| byte == b'0'))
 }
 
 /// Thousands separated by commas, and the minus sign of the typesetter: `-1234.5` → `−1,234.5`.
-pub(crate) fn grouped(text: &str) -> String {
+pub fn grouped(text: &str) -> String {
     let (sign, digits) = text
         .strip_prefix('-')
         .map_or(("", text), |digits| ("\u{2212}", digits));

@@ -8,18 +8,16 @@ mod gallery;
 mod parts;
 mod shapes;
 
-use chrono::FixedOffset;
-
 use super::*;
-use crate::{when, zone::Zone};
+use crate::zone::Zone;
 
 /// One hour east of Greenwich.
 fn zone() -> Zone {
-    Zone::Fixed(FixedOffset::east_opt(3600).unwrap())
+    Zone::Named(chrono_tz::Etc::GMTMinus1)
 }
 
 fn at(text: &str) -> i64 {
-    when::read(text).unwrap()
+    bank_api::text::parse_rfc3339(text).unwrap()
 }
 
 fn number(text: &str) -> Number {

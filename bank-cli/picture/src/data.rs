@@ -3,18 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::number::{Number, total};
-use crate::{fail::Failure, figure, out::Scale};
+use crate::bounds::{POINTS_MAX, TooLarge, VALUES_MAX};
+use crate::figure::Scale;
 
-/// Marks on one axis at most: spans of time, bars, points.
-pub(crate) const POINTS_MAX: usize = 400;
-/// Values of one chart at most, drawn or not: its names times its spans of time.
-pub(crate) const VALUES_MAX: usize = 100_000;
 /// What a row is called that the daemon has added up of several. It stands behind all names.
-pub(crate) const OTHERS: &str = "(all others)";
+pub const OTHERS: &str = "(all others)";
 
 /// Something with a length that can be drawn.
 #[derive(Debug, Clone)]
-pub(crate) enum Chart {
+pub enum Chart {
     /// Horizontal bars with their names.
     Bars(Bars),
     /// Columns over time, the series on top of each other.
@@ -31,87 +28,87 @@ pub(crate) enum Chart {
 
 /// One amount for each name.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Bars {
+pub struct Bars {
     /// What the names are: `user`.
-    pub(crate) what: String,
+    pub what: String,
     /// Unit of the amounts, `SU`; empty for a count.
-    pub(crate) unit: String,
+    pub unit: String,
     /// The names with their amounts, as they are to be shown from top to bottom.
-    pub(crate) rows: Vec<(String, Number)>,
+    pub rows: Vec<(String, Number)>,
 }
 
 /// A span of time, µs since 1970 UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Span {
+pub struct Span {
     /// The start, inclusive.
-    pub(crate) from: i64,
+    pub from: i64,
     /// The end, exclusive.
-    pub(crate) to: i64,
+    pub to: i64,
 }
 
 /// An amount for each span of time, of one series or several.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Timed {
+pub struct Timed {
     /// What the series are: `project`; empty where there is one only.
-    pub(crate) what: String,
+    pub what: String,
     /// Unit of the amounts, `SU` or `%`; empty for a count.
-    pub(crate) unit: String,
+    pub unit: String,
     /// The spans from old to new; they need not be of one length.
-    pub(crate) spans: Vec<Span>,
+    pub spans: Vec<Span>,
     /// The series, the most important first.
-    pub(crate) series: Vec<Series>,
+    pub series: Vec<Series>,
     /// What the amounts are held against, with its name: `100 % of capacity`.
-    pub(crate) limit: Option<(String, Number)>,
+    pub limit: Option<(String, Number)>,
 }
 
 /// One series.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Series {
+pub struct Series {
     /// Its name.
-    pub(crate) name: String,
+    pub name: String,
     /// An amount for each span, in the order of the spans; none where nothing is known.
-    pub(crate) values: Vec<Option<Number>>,
+    pub values: Vec<Option<Number>>,
 }
 
 /// How an account's money is spent over a time.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Burn {
+pub struct Burn {
     /// Unit of the amounts.
-    pub(crate) unit: String,
+    pub unit: String,
     /// The start of the axis, µs.
-    pub(crate) from: i64,
+    pub from: i64,
     /// Its end, µs.
-    pub(crate) to: i64,
+    pub to: i64,
     /// What there was from an instant on, from old to new; the last one is what there is at `now`.
-    pub(crate) amount: Vec<(i64, Number)>,
+    pub amount: Vec<(i64, Number)>,
     /// The amount at an instant, and what of it was held; empty where that is not known.
-    pub(crate) held: Vec<(i64, Number, Number)>,
+    pub held: Vec<(i64, Number, Number)>,
     /// A straight line from the first to the last: spent evenly.
-    pub(crate) ideal: Option<[(i64, Number); 2]>,
+    pub ideal: Option<[(i64, Number); 2]>,
     /// What will be, in straight pieces, as far as it is known.
-    pub(crate) forecast: Vec<(i64, Number)>,
+    pub forecast: Vec<(i64, Number)>,
     /// What came in, and when.
-    pub(crate) deposits: Vec<(i64, Number)>,
+    pub deposits: Vec<(i64, Number)>,
     /// The instant up to which the amount is known.
-    pub(crate) now: i64,
+    pub now: i64,
 }
 
 /// A table of data.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Table {
+pub struct Table {
     /// What it shows.
-    pub(crate) caption: String,
+    pub caption: String,
     /// The heads of its columns, and whether what stands below is a number.
-    pub(crate) columns: Vec<(String, bool)>,
+    pub columns: Vec<(String, bool)>,
     /// The rows; the first cell names the row.
-    pub(crate) rows: Vec<Vec<Cell>>,
+    pub rows: Vec<Vec<Cell>>,
     /// Rows of sums.
-    pub(crate) foot: Vec<Vec<Cell>>,
+    pub foot: Vec<Vec<Cell>>,
 }
 
 /// One cell.
 #[derive(Debug, Clone)]
-pub(crate) enum Cell {
+pub enum Cell {
     /// A text as it is.
     Text(String),
     /// A number, with thousands separated.
@@ -126,14 +123,15 @@ pub(crate) enum Cell {
 
 impl Cell {
     /// A number, or nothing.
-    pub(crate) fn maybe(number: Option<Number>) -> Self {
+    pub fn maybe(number: Option<Number>) -> Self {
         number.map_or(Self::None, Self::Number)
     }
 }
 
 impl Burn {
     /// With its amounts in other units.
-    pub(crate) fn in_units(mut self, scale: Scale) -> Self {
+    #[must_use]
+    pub fn in_units(mut self, scale: Scale) -> Self {
         let points = [&mut self.amount, &mut self.forecast, &mut self.deposits];
         for (_, number) in points.into_iter().flatten() {
             *number = number.in_units(scale);
@@ -156,17 +154,20 @@ impl Timed {
     ///
     /// What lies outside the spans is left out. Fails where names times spans are more than
     /// [`VALUES_MAX`].
-    pub(crate) fn gathered(
+    pub fn gathered(
         what: &str,
         unit: &str,
         spans: Vec<Span>,
         rows: impl IntoIterator<Item = (usize, String, Number)>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, TooLarge> {
         let rows: Vec<_> = rows.into_iter().collect();
         let names: BTreeSet<&str> = rows.iter().map(|(_, name, _)| name.as_str()).collect();
         let values = names.len().saturating_mul(spans.len());
         if values > VALUES_MAX {
-            return Err(too_many(names.len(), spans.len(), values));
+            return Err(TooLarge::Chart {
+                names: names.len(),
+                spans: spans.len(),
+            });
         }
         let mut found = BTreeMap::<String, Vec<Option<Number>>>::new();
         for (at, name, amount) in rows {
@@ -196,7 +197,7 @@ impl Timed {
     }
 
     /// The sum of each series, in their order.
-    pub(crate) fn bars(&self) -> Bars {
+    pub fn bars(&self) -> Bars {
         let sums = self.series.iter().map(|s| (s.name.clone(), s.sum()));
         Bars {
             what: self.what.clone(),
@@ -293,23 +294,6 @@ fn added_up<'a>(names: impl Iterator<Item = &'a str>) -> String {
     }
     format!("{count} others")
 }
-
-/// What is said of a chart with more values than a page takes.
-fn too_many(names: usize, spans: usize, values: usize) -> Failure {
-    let shown = |count: usize| figure::grouped(&count.to_string());
-    Failure::usage(format!(
-        "too much for a picture: {} names in {} spans of time are {} values, and at most {} are drawn",
-        shown(names),
-        shown(spans),
-        shown(values),
-        shown(VALUES_MAX)
-    ))
-    .hint(TO_DRAW_LESS)
-}
-
-/// What helps where a page or a picture would be too large.
-pub(crate) const TO_DRAW_LESS: &str =
-    "--top N, longer parts of time, a shorter period or fewer words of --by; --csv has every row";
 
 impl Chart {
     /// Why it cannot be drawn; `None` where it can.

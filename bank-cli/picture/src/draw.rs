@@ -4,7 +4,6 @@ use super::canvas::{Anchor, Around, Canvas};
 use super::data::{Chart, Timed};
 use super::frame::{EDGE, LINE, Size};
 use super::number::{Number, total};
-use super::timed::moment;
 use super::{bars, burn, style, timed};
 use crate::zone::Zone;
 
@@ -91,7 +90,7 @@ pub(super) fn description(chart: &Chart, zone: Zone) -> String {
         Chart::Lines(all) => over_time("Lines", all, zone, false),
         Chart::Burn(all) => {
             let end = |at: Option<&(i64, Number)>| {
-                at.map(|(us, n)| format!("{} on {}", amount(*n, &all.unit), moment(*us, zone)))
+                at.map(|(us, n)| format!("{} on {}", amount(*n, &all.unit), zone.date(*us)))
             };
             let mut text = String::from("Burn-down:");
             let (first, last) = (end(all.amount.first()), end(all.amount.last()));
@@ -127,7 +126,7 @@ fn over_time(kind: &str, all: &Timed, zone: Zone, adds: bool) -> String {
     format!(
         "{kind} over time{series}: {} values from {} to {} (exclusive){sum}.",
         all.spans.len(),
-        moment(range.from, zone),
-        moment(range.to, zone),
+        zone.date(range.from),
+        zone.date(range.to),
     )
 }

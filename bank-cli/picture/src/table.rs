@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use super::data::{Bars, Burn, Cell, Chart, Table, Timed};
 use super::number::Number;
-use super::timed::moment;
 use super::words::escaped;
 use crate::zone::Zone;
 
@@ -270,7 +269,7 @@ impl Cell {
             Self::Text(text) => text.clone(),
             Self::Number(number) => number.shown_to(decimals),
             Self::Percent(number) => format!("{} %", number.shown_to(decimals)),
-            Self::Time(us) => moment(*us, zone),
+            Self::Time(us) => zone.date(*us),
             Self::None => "\u{2014}".to_owned(),
         }
     }

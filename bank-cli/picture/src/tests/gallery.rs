@@ -9,7 +9,7 @@ use super::*;
     reason = "a test says by the environment that goldens are written"
 )]
 fn golden(name: &str, text: &str) {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/picture/tests/golden");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tests/golden");
     let path = folder.join(name);
     if std::env::var("BANK_WRITE_GOLDEN").is_ok() {
         std::fs::create_dir_all(&folder).unwrap();

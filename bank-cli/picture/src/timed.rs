@@ -7,7 +7,7 @@ use super::frame::{EDGE, Entry, Frame, MIDDLE, Sign, Size, legend};
 use super::number::Number;
 use super::scale::Scale;
 use super::words::width;
-use crate::{when, zone::Zone};
+use crate::zone::Zone;
 
 /// Lines have their signs as long as they do not touch each other.
 const MARKERS: usize = 32;
@@ -207,7 +207,7 @@ fn unbroken(spans: &[Span], series: &Series) -> Vec<Vec<(Span, Number)>> {
 
 /// What a pointer is told of one amount.
 fn told(timed: &Timed, series: &Series, span: Span, value: Number, zone: Zone) -> String {
-    let from = moment(span.from, zone);
+    let from = zone.date(span.from);
     let name = if timed.series.len() > 1 {
         format!("{}, ", series.name)
     } else {
@@ -215,9 +215,4 @@ fn told(timed: &Timed, series: &Series, span: Span, value: Number, zone: Zone) -
     };
     let text = format!("{name}from {from}: {} {}", value.shown(), timed.unit);
     text.trim_end().to_owned()
-}
-
-/// A local midnight as its date, any other moment with its time.
-pub(super) fn moment(us: i64, zone: Zone) -> String {
-    when::date(&bank_api::text::format_rfc3339(us), zone)
 }

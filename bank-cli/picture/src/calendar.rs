@@ -1,9 +1,10 @@
 //! The axis of time: real time, marked where hours, days, months and years begin on the wall clock.
 
+use bank_api::text::Moment;
 use chrono::{Datelike as _, Days, NaiveDate};
 
-use super::data::{POINTS_MAX, Span};
-use crate::{when, zone::Zone};
+use super::data::Span;
+use crate::{bounds::POINTS_MAX, zone::Zone};
 
 /// How often a stretch of time is asked for its offset from UTC.
 const OFFSETS_MAX: i64 = 400;
@@ -66,7 +67,7 @@ impl Step {
 
 /// A period in days of the wall clock, in months where it is longer than 62 of them, in years where it
 /// is longer than five. The first span and the last may be shorter.
-pub(crate) fn spans(period: Span, zone: Zone) -> Vec<Span> {
+pub fn spans(period: Span, zone: Zone) -> Vec<Span> {
     let days = period.to.saturating_sub(period.from) / DAY;
     let step = match days {
         ..=62 => Step::Days(1),
@@ -92,7 +93,7 @@ pub(crate) fn spans(period: Span, zone: Zone) -> Vec<Span> {
 }
 
 /// The place of the span that an instant lies in; the spans stand in order.
-pub(crate) fn span_of(spans: &[Span], us: i64) -> Option<usize> {
+pub fn span_of(spans: &[Span], us: i64) -> Option<usize> {
     let at = spans.partition_point(|span| span.to <= us);
     spans.get(at).filter(|span| span.from <= us).map(|_| at)
 }
@@ -156,7 +157,7 @@ impl Axis {
         };
         let step = Step::ALL.iter().find(fits);
         let step = step.copied().unwrap_or(Step::Years(1000));
-        let one_day = when::day(self.from, self.zone) == when::day(self.to - 1, self.zone);
+        let one_day = self.zone.day(self.from) == self.zone.day(self.to - 1);
         let instants = match step {
             Step::Part(us) => self.parts(us),
             step => self.dates(step, TICKS_MAX),
@@ -177,8 +178,8 @@ impl Axis {
 
     /// What the axis is: local time with its offset, and the day where it is one only.
     pub(super) fn title(&self) -> String {
-        let day = when::day(self.from, self.zone);
-        let one_day = day == when::day(self.to - 1, self.zone);
+        let day = self.zone.day(self.from);
+        let one_day = day == self.zone.day(self.to - 1);
         let of = if one_day {
             format!(" on {day}")
         } else {
@@ -218,7 +219,10 @@ impl Axis {
     /// The first instant of a day; none where the wall clock has no such instant.
     fn midnight(&self, date: NaiveDate) -> Option<i64> {
         let text = date.format("%Y-%m-%d").to_string();
-        when::read(&when::argument(&text, 0, self.zone).ok()?)
+        match self.zone.read(&text, 0)? {
+            Moment::At(us) => Some(us),
+            Moment::Future | Moment::Past => None,
+        }
     }
 }
 

@@ -7,7 +7,7 @@ const LETTER: i64 = 7_300;
 ///
 /// Control characters, line breaks, marks that turn the direction of what follows, and what XML
 /// cannot hold become `?`; a text that runs from right to left is isolated from what stands beside it.
-pub(crate) fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let turns = text.chars().any(is_right_to_left);
     if turns {

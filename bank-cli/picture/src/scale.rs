@@ -1,6 +1,7 @@
 //! The axis of values: where a number stands on it, and round numbers to mark it with.
 
 use super::number::Number;
+use crate::figure;
 
 /// How many steps an axis has at most, of those above zero or below it.
 const STEPS: i128 = 5;
@@ -86,7 +87,7 @@ impl Scale {
 
     fn label(&self, minor: i128) -> String {
         let decimals = usize::try_from(self.decimals + self.exponent).unwrap_or(0);
-        let text = crate::figure::grouped(&crate::figure::plain(minor, decimals));
+        let text = figure::grouped(&figure::plain(minor, decimals));
         if text.contains('.') {
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
         } else {

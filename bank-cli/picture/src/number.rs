@@ -1,6 +1,6 @@
 //! Exact decimals of a bounded size, so that no sum and no place on a chart overflows.
 
-use crate::{figure, out::Scale};
+use crate::figure::{self, Scale};
 
 /// Digits at most, as a bound of the absolute value: 18 before the point and 9 behind it.
 const DIGITS_MAX: i128 = 10_i128.pow(27);
@@ -14,7 +14,7 @@ const PART_DECIMALS: u32 = 3;
 /// decimals; what is larger stands at that bound. Or so many parts of a whole, such as seconds of hours:
 /// they are added exactly, and rounded when they are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Number {
+pub struct Number {
     digits: i128,
     decimals: u32,
     /// How many parts a whole has, from 1 on.
@@ -23,14 +23,14 @@ pub(crate) struct Number {
 
 impl Number {
     /// Nothing.
-    pub(crate) const ZERO: Self = Self {
+    pub const ZERO: Self = Self {
         digits: 0,
         decimals: 0,
         parts: 1,
     };
 
     /// A decimal as the daemon sends it, `-12.500`; `None` for what is none.
-    pub(crate) fn read(text: &str) -> Option<Self> {
+    pub fn read(text: &str) -> Option<Self> {
         let (digits, decimals) = figure::minor(text)?;
         let decimals = u32::try_from(decimals).ok()?;
         if decimals <= DECIMALS_MAX {
@@ -42,12 +42,12 @@ impl Number {
     }
 
     /// A decimal, or nothing where the daemon said none.
-    pub(crate) fn or_zero(text: &str) -> Self {
+    pub fn or_zero(text: &str) -> Self {
         Self::read(text).unwrap_or(Self::ZERO)
     }
 
     /// Seconds as hours: the exact seconds are kept.
-    pub(crate) fn hours(seconds: &str) -> Option<Self> {
+    pub fn hours(seconds: &str) -> Option<Self> {
         Self::read(seconds).map(|number| Self {
             parts: 3600,
             ..number
@@ -55,12 +55,12 @@ impl Number {
     }
 
     /// A count.
-    pub(crate) fn whole(count: i64) -> Self {
+    pub fn whole(count: i64) -> Self {
         Self::of(count.into(), 0)
     }
 
     /// So many minor units, of which ten to the power of `decimals` (0 to 9) are one.
-    pub(crate) fn of(digits: i128, decimals: u32) -> Self {
+    pub fn of(digits: i128, decimals: u32) -> Self {
         Self {
             digits: digits.clamp(-DIGITS_MAX, DIGITS_MAX),
             decimals: decimals.min(DECIMALS_MAX),
@@ -69,7 +69,7 @@ impl Number {
     }
 
     /// How many decimals are shown of it.
-    pub(crate) fn decimals(self) -> u32 {
+    pub fn decimals(self) -> u32 {
         match self.parts {
             1 => self.decimals,
             _ => PART_DECIMALS,
@@ -78,7 +78,7 @@ impl Number {
 
     /// Its minor units at a precision, 0 to 9, that is not below what is shown; at most 10^36. Parts of a
     /// whole are rounded half to even.
-    pub(crate) fn minor(self, decimals: u32) -> i128 {
+    pub fn minor(self, decimals: u32) -> i128 {
         let decimals = decimals.min(DECIMALS_MAX);
         if self.parts == 1 {
             return self.units(decimals);
@@ -103,7 +103,8 @@ impl Number {
     }
 
     /// The sum, with the decimals of the finer of both; exact, unless they are parts of different wholes.
-    pub(crate) fn plus(self, other: Self) -> Self {
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
         let parts = match (self.parts, other.parts) {
             (a, b) if a == b => a,
             (_, b) if self.is_zero() => b,
@@ -119,7 +120,8 @@ impl Number {
     }
 
     /// The difference, with the decimals of the finer of both.
-    pub(crate) fn minus(self, other: Self) -> Self {
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
         self.plus(Self {
             digits: -other.digits,
             ..other
@@ -128,7 +130,8 @@ impl Number {
 
     /// It times a part of a whole, rounded towards zero: what of an even change has come about after
     /// `part` of `whole` µs.
-    pub(crate) fn part(self, part: i64, whole: i64) -> Self {
+    #[must_use]
+    pub fn part(self, part: i64, whole: i64) -> Self {
         let (part, whole) = (i128::from(part), i128::from(whole.max(1)));
         // Where the product does not fit, the last digits of the amount say nothing on a picture.
         let exact = self.digits.checked_mul(part).map(|product| product / whole);
@@ -140,7 +143,8 @@ impl Number {
     }
 
     /// It as an amount in other units; as it is where that is no number.
-    pub(crate) fn in_units(self, scale: Scale) -> Self {
+    #[must_use]
+    pub fn in_units(self, scale: Scale) -> Self {
         let decimals = usize::try_from(self.decimals()).unwrap_or(0);
         let plain = figure::plain(self.minor(self.decimals()), decimals);
         let scaled = scale.of(&plain);
@@ -148,17 +152,18 @@ impl Number {
     }
 
     /// Whether it is zero.
-    pub(crate) fn is_zero(self) -> bool {
+    pub fn is_zero(self) -> bool {
         self.digits == 0
     }
 
     /// Whether it is below zero.
-    pub(crate) fn is_below_zero(self) -> bool {
+    pub fn is_below_zero(self) -> bool {
         self.digits < 0
     }
 
     /// Without its sign.
-    pub(crate) fn size(self) -> Self {
+    #[must_use]
+    pub fn size(self) -> Self {
         Self {
             digits: self.digits.abs(),
             ..self
@@ -166,7 +171,7 @@ impl Number {
     }
 
     /// Which of two is larger.
-    pub(crate) fn compare(self, other: Self) -> std::cmp::Ordering {
+    pub fn compare(self, other: Self) -> std::cmp::Ordering {
         if self.parts == other.parts {
             let decimals = self.decimals.max(other.decimals);
             return self.units(decimals).cmp(&other.units(decimals));
@@ -175,12 +180,12 @@ impl Number {
     }
 
     /// With all its decimals, thousands separated: `−1,234.500`.
-    pub(crate) fn shown(self) -> String {
+    pub fn shown(self) -> String {
         self.shown_to(self.decimals())
     }
 
     /// Likewise, with zeros up to so many decimals, 0 to 9; with all of its own where it has more.
-    pub(crate) fn shown_to(self, decimals: u32) -> String {
+    pub fn shown_to(self, decimals: u32) -> String {
         let decimals = decimals.clamp(self.decimals(), DECIMALS_MAX);
         let places = usize::try_from(decimals).unwrap_or(0);
         figure::grouped(&figure::plain(self.minor(decimals), places))
@@ -188,7 +193,7 @@ impl Number {
 
     /// Its share of a whole in percent with two decimals, half away from zero on the exact fraction;
     /// `None` where the whole is not above zero.
-    pub(crate) fn share(self, whole: Self) -> Option<Self> {
+    pub fn share(self, whole: Self) -> Option<Self> {
         if self.parts != whole.parts {
             return self.plain().share(whole.plain());
         }
@@ -210,7 +215,7 @@ impl Number {
 }
 
 /// The sum of several.
-pub(crate) fn total(numbers: impl IntoIterator<Item = Number>) -> Number {
+pub fn total(numbers: impl IntoIterator<Item = Number>) -> Number {
     numbers.into_iter().fold(Number::ZERO, Number::plus)
 }
 

@@ -3,18 +3,18 @@
 /// A text of one line as a terminal may show it: what it would obey (control characters), what would end
 /// the line, and what would turn the direction of what follows stands there escaped, `\u{1b}`, `\n`. So
 /// nothing is hidden, and nothing is done. Forms for programs have the text as it is.
-pub(crate) fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     escaped(text, false)
 }
 
 /// The same of a text of several lines, which stay lines.
-pub(crate) fn printable_lines(text: &str) -> String {
+pub fn printable_lines(text: &str) -> String {
     escaped(text, true)
 }
 
 /// A whole screen, with the colours that this program gave it: what was laid out is printable already, and
 /// what a sentence took from elsewhere without that is made so.
-pub(crate) fn screened(text: &str) -> String {
+pub fn screened(text: &str) -> String {
     let kept = |c: char| matches!(c, '\n' | '\u{1b}') || !is_harmful(c);
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

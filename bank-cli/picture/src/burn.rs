@@ -1,8 +1,9 @@
 //! The burn-down: what there was, what of it was held, what came in, what is to come.
 
+use super::bounds::POINTS_MAX;
 use super::calendar::Axis;
 use super::canvas::{Anchor, Canvas};
-use super::data::{Burn, POINTS_MAX};
+use super::data::Burn;
 use super::frame::{EDGE, Entry, Frame, LINE, Sign, Size, deposit, legend};
 use super::number::Number;
 use super::scale::Scale;
@@ -121,7 +122,7 @@ fn held_at(burn: &Burn, us: i64) -> Number {
 }
 
 /// At most as many instants as a chart takes: of each of as many equal parts of the time the last.
-pub(crate) fn thinned(amounts: &[(i64, Number)]) -> Vec<(i64, Number)> {
+pub fn thinned(amounts: &[(i64, Number)]) -> Vec<(i64, Number)> {
     let (Some((first, _)), Some((last, _))) = (amounts.first(), amounts.last()) else {
         return Vec::new();
     };
@@ -148,7 +149,7 @@ fn now(canvas: &mut Canvas, frame: &Frame, burn: &Burn, zone: Zone) {
     }
     let x = frame.x(burn.now);
     canvas.line("now", (x, frame.top()), (x, frame.bottom()));
-    let text = crate::when::day(burn.now, zone);
+    let text = zone.day(burn.now);
     let (left, right) = frame.sides();
     let half = width(&text) / 2;
     let place = (

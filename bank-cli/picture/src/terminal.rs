@@ -5,15 +5,23 @@ use std::fmt::Write as _;
 use super::data::{Bars, Burn, Chart, Timed};
 use super::number::{Number, total};
 use super::scale::Scale;
-use super::timed::moment;
 use super::words::{cells, fitted};
-use crate::{printable::printable, terminal::Terminal, zone::Zone};
+use crate::{printable::printable, zone::Zone};
 
 /// Eighths of a block, from the left and from below.
 const LEFT: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 const BELOW: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// The same heights in ASCII, by how much ink they have.
 const INK: [char; 8] = ['.', ':', '-', '=', '+', '*', '%', '@'];
+
+/// The width of a terminal and the characters that it can show.
+#[derive(Debug, Clone, Copy)]
+pub struct Terminal {
+    /// Characters of a line, 20 and more.
+    pub columns: usize,
+    /// Whether it shows more than ASCII.
+    pub unicode: bool,
+}
 
 impl Terminal {
     /// A chart with its title.
@@ -118,8 +126,8 @@ impl Terminal {
         let _ = writeln!(
             out,
             "from {} to {} (exclusive), {}",
-            moment(range.from, zone),
-            moment(range.to, zone),
+            zone.date(range.from),
+            zone.date(range.to),
             unit_of(&timed.unit)
         );
         out
@@ -198,7 +206,7 @@ impl Terminal {
         let mut say = |what: &str, point: Option<&(i64, Number)>| {
             if let Some((us, number)) = point {
                 let (amount, unit) = (self.amount(*number), &burn.unit);
-                let _ = writeln!(out, "{what:<9} {}  {amount} {unit}", moment(*us, zone));
+                let _ = writeln!(out, "{what:<9} {}  {amount} {unit}", zone.date(*us));
             }
         };
         say("from", burn.amount.first());
