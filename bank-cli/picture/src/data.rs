@@ -153,7 +153,7 @@ impl Timed {
     /// last, and what no row mentions is zero.
     ///
     /// What lies outside the spans is left out. Fails where names times spans are more than
-    /// [`VALUES_MAX`].
+    /// a chart can have.
     pub fn gathered(
         what: &str,
         unit: &str,

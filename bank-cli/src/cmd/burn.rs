@@ -124,7 +124,7 @@ impl Track {
         let what = if self.by_project { "project" } else { "user" };
         let sums = self.charges.iter();
         let sums = sums.map(|((place, who), sum)| (*place, who.clone(), *sum));
-        Timed::gathered(what, unit, self.spans.clone(), sums)
+        Ok(Timed::gathered(what, unit, self.spans.clone(), sums)?)
     }
 
     /// The burn-down of what was read; none of what has no balance.

@@ -89,7 +89,10 @@ pub(super) fn run(context: &Context, args: &MonthlyArgs) -> Result<String, Failu
 /// Two dates of the zone that is asked for, the second exclusive; or what `--from` and `--to` say.
 fn times(context: &Context, args: &MonthlyArgs) -> Result<(String, String), Failure> {
     if let (Some(from), Some(to)) = (&args.from, &args.to) {
-        let time = |text| Ok(context.time_or_date(Some(text), false)?.unwrap_or_default());
+        let time = |text| {
+            let time = context.time_or_date(Some(text), false)?;
+            Ok::<_, Failure>(time.unwrap_or_default())
+        };
         return Ok((time(from)?, time(to)?));
     }
     if let Some(month) = args.month.as_ref().or(args.named.as_ref()) {
