@@ -43,7 +43,7 @@ pub use zone::Zone;
 
 /// A report as one page of HTML.
 ///
-/// ```ignore
+/// ```text
 /// use bank_cli_picture::{self as picture, Chart, Number, Part, Report, Section, Span, Timed};
 ///
 /// // Months of a year, and for each (place of the month, project, core-hours) as the daemon said it.
