@@ -86,7 +86,7 @@ pub(super) fn description(chart: &Chart, zone: Zone) -> String {
             )
         }
         Chart::Columns(all) => over_time("Columns", all, zone, true),
-        Chart::Area(all) => over_time("Areas on top of each other", all, zone, true),
+        Chart::Area(all) => over_time("Stacked areas", all, zone, true),
         Chart::Lines(all) => over_time("Lines", all, zone, false),
         Chart::Burn(all) => {
             let end = |at: Option<&(i64, Number)>| {

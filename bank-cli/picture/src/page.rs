@@ -109,7 +109,7 @@ impl Section {
             }
         }
         match &self.table {
-            Some(table) if !table.rows.is_empty() => out.push_str(&table.html(zone)),
+            Some(table) if !table.rows.is_empty() => out.push_str(&table.html(&self.title, zone)),
             Some(_) if self.chart.is_none() => {
                 out.push_str("<p class=\"absent\">No data in this period.</p>\n");
             }
@@ -180,6 +180,16 @@ impl Report {
         }
         Ok(())
     }
+}
+
+/// What is said of a page that nobody could open.
+fn too_long(bytes: usize) -> Failure {
+    Failure::usage(format!(
+        "the page is too large: it would have more than {} MiB; the limit is {} MiB",
+        bytes >> 20,
+        PAGE_MAX >> 20
+    ))
+    .hint(TO_DRAW_LESS)
 }
 
 /// `from 2026-10-01 to 2026-11-01 (exclusive), +0100`.

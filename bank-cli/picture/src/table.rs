@@ -31,7 +31,9 @@ pub(super) fn of_chart(chart: &Chart, caption: &str) -> Table {
 }
 
 /// Behind the caption of a table that leaves zeros out.
-const NO_ZEROS: &str = "; what is not listed is zero";
+const NO_ZEROS: &str = "; zero values are omitted";
+/// The same where the heading is left out.
+const NO_ZEROS_ALONE: &str = "Zero values are omitted";
 
 fn counted(unit: &str) -> String {
     if unit.is_empty() { "count" } else { unit }.to_owned()
@@ -177,13 +179,24 @@ fn of_burn(burn: &Burn) -> Table {
 }
 
 impl Table {
-    /// As HTML.
-    pub(super) fn html(&self, zone: Zone) -> String {
+    /// As HTML. The caption does not repeat the heading above the table.
+    pub(super) fn html(&self, heading: &str, zone: Zone) -> String {
         let rows = self.rows.len();
-        let caption = if rows > ROWS {
-            escaped(&format!("{} ({rows} rows)", self.caption))
+        let counted = |text: &str| match text {
+            text if rows <= ROWS => escaped(text),
+            "" => format!("{rows} rows"),
+            text => escaped(&format!("{text} ({rows} rows)")),
+        };
+        let label = counted(&self.caption);
+        let caption = match self.caption.strip_prefix(heading) {
+            Some("") => counted(""),
+            Some(NO_ZEROS) => counted(NO_ZEROS_ALONE),
+            _ => label.clone(),
+        };
+        let caption = if caption.is_empty() {
+            String::new()
         } else {
-            escaped(&self.caption)
+            format!("<caption>{caption}</caption>")
         };
         let tall = if rows > ROWS { " tall" } else { "" };
         let many = if self.columns.len() > COLUMNS {
@@ -192,8 +205,8 @@ impl Table {
             ""
         };
         let mut out = format!(
-            "<div class=\"rows{tall}{many}\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\">\
-             <table><caption>{caption}</caption>\n<thead><tr>"
+            "<div class=\"rows{tall}{many}\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\">\
+             <table>{caption}\n<thead><tr>"
         );
         for (head, is_number) in &self.columns {
             let class = match (*is_number, is_long(head)) {

@@ -52,7 +52,7 @@ pub(super) fn columns(canvas: &mut Canvas, size: &Size, all: &Timed, zone: Zone)
     frame.end()
 }
 
-/// Areas on top of each other; gives the height. Amounts below zero have no place in a stack: with
+/// Stacked areas; gives the height. Amounts below zero have no place in a stack: with
 /// such, columns are drawn.
 pub(super) fn area(canvas: &mut Canvas, size: &Size, all: &Timed, zone: Zone) -> i64 {
     if all.values().any(Number::is_below_zero) {

@@ -26,12 +26,11 @@ const SAMPLES: usize = 16;
 const KEPT: usize = 4 * picture::POINTS_MAX;
 
 /// What is said below a burn-down.
-pub(super) const EXPLAINED: &str = "Amount: what active allocations hold, after every movement. Held: \
-     open liens on it, asked for at some instants. Spent evenly: a straight line to the end of the last \
-     allocation that is active.";
+pub(super) const EXPLAINED: &str = "Amount: sum of active allocations after each movement. Held of it: open liens, \
+    sampled. Spent evenly: a straight line to the end of the last active allocation.";
 /// What is said below one that goes on into the future.
-pub(super) const COMING: &str = "Forecast: as spent in the last 30 days, less what ends unused, to the \
-     day when nothing is left; at most 400 days ahead.";
+pub(super) const COMING: &str = "Forecast: the rate of the last 30 days, less amounts that end unused, until the \
+    account is empty, for at most 400 days.";
 
 /// What movements come to, as they are read.
 #[derive(Debug, Default)]

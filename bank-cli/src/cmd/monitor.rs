@@ -150,14 +150,14 @@ impl Seen {
             vec!["What strict enforcement would have refused; it was let through.".to_owned()];
         if self.left_out > 0 {
             remarks.push(format!(
-                "By day only the newest {ROWS_MAX} are drawn: {} older ones are in the sums alone.",
+                "The picture by day contains the newest {ROWS_MAX} rows; {} older rows are included in the sums only.",
                 self.left_out
             ));
         }
         let sections = vec![
             Section::chart("Refusals by project", Chart::Bars(refused)),
             Section::chart("Refusals over time", Chart::Columns(timed)),
-            Section::chart("Needed where money was short", Chart::Bars(needed)),
+            Section::chart("Amounts needed by refused requests", Chart::Bars(needed)),
         ];
         let mut made = context.report("What would have been refused", remarks, sections);
         made.period = period;

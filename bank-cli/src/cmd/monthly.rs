@@ -62,7 +62,7 @@ pub(super) fn run(context: &Context, args: &MonthlyArgs) -> Result<String, Failu
         let screens = tables.all().map(|(by, table)| {
             let screen = usage::screen(&context.form, table, &[], false);
             let nothing = if table.rows.is_empty() {
-                "nothing was used\n"
+                "no usage in this period\n"
             } else {
                 ""
             };
@@ -118,8 +118,8 @@ fn pictured(context: &Context, tables: &Tables) -> Result<Report, Failure> {
         }
     }
     page.remarks.push(format!(
-        "Days are those of the zone {}. What was charged counts for the time in which the job ran, less what went \
-         back since; what was paid when, a statement tells.",
+        "Days begin at midnight in time zone {}. Charges are net of refunds and are counted in the period in which \
+         the job ran. Dates of payments are in the statement (bank statement).",
         tables.days.tz
     ));
     Ok(page)
@@ -158,7 +158,7 @@ fn sheet(tables: &Tables, in_seconds: bool) -> Sheet {
         column("shadow_charged", "Shadow", Kind::Amount).if_machine(),
         column("share", "Share", Kind::Number),
     ];
-    Sheet::new(columns, &rows, "nothing was used").unit(&tables.projects.unit)
+    Sheet::new(columns, &rows, "no usage in this period").unit(&tables.projects.unit)
 }
 
 #[cfg(test)]

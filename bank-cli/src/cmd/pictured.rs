@@ -26,9 +26,9 @@ impl Context {
                 Some(make().map(|report| picture::screen(&report, config::terminal())))
             }
             _ if chart => Some(Err(Failure::usage(
-                "--chart draws for people, not in a form for programs",
+                "--chart cannot be combined with a machine-readable format",
             )
-            .hint("leave out --chart or the form; -O svg draws a picture"))),
+            .hint("omit --chart or the format; -O svg draws a picture"))),
             _ => None,
         }
     }
@@ -103,11 +103,11 @@ pub(super) fn forecast(context: &Context, asked: &[ForecastRow]) -> Result<Repor
         }
     }
     let mut remarks = vec![format!(
-        "Amounts in {unit}. As spent in the last 30 days; what ends first is spent first."
+        "Amounts in {unit}. Forecast at the rate of the last 30 days. Allocations that end first are spent first."
     )];
     if rows.len() > BURNS && !is_one {
         remarks.push(format!(
-            "Burn-downs of the first {BURNS} of {} accounts; -A PROJECT shows others.",
+            "Burn-downs of the first {BURNS} of {} accounts. Select others with -A PROJECT.",
             rows.len()
         ));
     }
@@ -142,7 +142,7 @@ fn forecast_table(rows: &[ForecastRow], unit: &str) -> Table {
             head("empty", false),
             head("days left", true),
             head("ends", false),
-            head("unused then", true),
+            head("unused at end", true),
         ],
         rows: rows.iter().map(row).collect(),
         foot: Vec::new(),
@@ -167,13 +167,14 @@ pub(super) fn expiring(context: &Context, rows: &[ExpiringRow], days: u32) -> Re
         })
     };
     let remarks = vec![format!(
-        "Amounts in {unit}. Ends within {days} days; unused: as spent in the last 30."
+        "Amounts in {unit}. Allocations that end within {days} days. Unused amounts are forecast at the rate of \
+         the last 30 days."
     )];
     let sections = vec![
-        Section::chart("Left over at the end", chart(|row| &row.unused)),
-        Section::chart("There now", chart(|row| &row.amount)),
+        Section::chart("Unused at the end", chart(|row| &row.unused)),
+        Section::chart("Current amount", chart(|row| &row.amount)),
     ];
-    context.report("Money that ends soon", remarks, sections)
+    context.report("Expiring allocations", remarks, sections)
 }
 
 /// `bank report negative`: how far accounts are below zero.
@@ -212,10 +213,7 @@ pub(super) fn fallback(context: &Context, report: &FallbackReport) -> Result<Rep
         )],
         vec![
             Section::chart("Charged by project", Chart::Bars(bars)),
-            Section::chart(
-                "Charged by the day on which money was short",
-                Chart::Columns(timed),
-            ),
+            Section::chart("Charged by day of the shortage", Chart::Columns(timed)),
         ],
     );
     made.period = period;

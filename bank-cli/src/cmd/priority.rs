@@ -93,7 +93,7 @@ fn told(
         column("command", "Command", Kind::Text).on_screen_if(has_program && !is_run),
         column("result", "Result", Kind::Text).on_screen_if(is_run),
     ];
-    let mut sheet = Sheet::new(columns, rows, "no group used anything");
+    let mut sheet = Sheet::new(columns, rows, "no usage by any group");
     let since = report.since.as_deref();
     let since = since.map(|at| when::moment(at, context.zone));
     let since = match (since, report.count == "overlap") {

@@ -42,7 +42,7 @@ fn fallback(context: &Context, args: FallbackArgs) -> Result<String, Failure> {
     };
     let report: FallbackReport = context.whole(&["report", "fallback"], &query)?;
     if !report.complete {
-        out::warn("more than one answer takes: ask for a shorter time");
+        out::warn("the answer is incomplete because it is too long; select a shorter period");
     }
     let report = context.form.in_units(report)?;
     let picture = || pictured::fallback(context, &report);
@@ -67,7 +67,7 @@ fn sheet(context: &Context, report: &FallbackReport) -> Sheet {
         column("held", "Held", Kind::Amount),
         column("charged", "Charged", Kind::Amount),
     ];
-    let empty = "nobody ran on a fallback account in this time";
+    let empty = "no jobs ran on fallback accounts in this period";
     let mut sheet = Sheet::new(columns, &report.items, empty).unit(&report.unit);
     let form = &context.form;
     sheet.remark = format!(
@@ -99,18 +99,19 @@ fn forecast(context: &Context, args: ForecastArgs) -> Result<String, Failure> {
         column("burn_per_day", "A day", Kind::Amount),
         column("empty_at", "Empty", Kind::Date),
         column("days_left", "Days left", Kind::Number),
-        column("again_at", "Money again", Kind::Date).screen_if(has_later),
+        column("again_at", "Next deposit", Kind::Date).screen_if(has_later),
         column("unused_at", "Ends", Kind::Date),
-        column("unused", "Unused then", Kind::Amount),
-        column("unused_total", "Unused in all", Kind::Amount).if_machine(),
+        column("unused", "Unused at end", Kind::Amount),
+        column("unused_total", "Unused in total", Kind::Amount).if_machine(),
         column("spent", "Spent", Kind::Text).if_machine(),
     ];
-    let mut sheet = Sheet::new(columns, &list.items, "no account has money");
+    let mut sheet = Sheet::new(columns, &list.items, "no account has an available amount");
     sheet.unit = list
         .items
         .first()
         .map_or_else(String::new, |r| r.unit.clone());
-    "As spent in the last 30 days; what ends first is spent first.".clone_into(&mut sheet.remark);
+    "Forecast at the rate of the last 30 days. Allocations that end first are spent first."
+        .clone_into(&mut sheet.remark);
     context.form.list(&list, &sheet)
 }
 
@@ -133,14 +134,17 @@ fn expiring(context: &Context, args: ExpiringArgs) -> Result<String, Failure> {
         column("project", "Project", Kind::Text).if_machine(),
         column("allocation", "Allocation", Kind::Number),
         column("amount", "Amount", Kind::Amount),
-        column("unused", "Unused then", Kind::Amount),
+        column("unused", "Unused at end", Kind::Amount),
     ];
-    let mut sheet = Sheet::new(columns, &list.items, "no money ends in this time");
+    let mut sheet = Sheet::new(columns, &list.items, "no allocation ends in this period");
     sheet.unit = list
         .items
         .first()
         .map_or_else(String::new, |r| r.unit.clone());
-    sheet.remark = format!("Within {} days, as spent in the last 30.", args.within);
+    sheet.remark = format!(
+        "Allocations that end within {} days. Unused amounts are forecast at the rate of the last 30 days.",
+        args.within
+    );
     context.form.list(&list, &sheet)
 }
 

@@ -105,7 +105,7 @@ pub(super) fn ask(
         if let Some(some) = period.unmeasured.filter(|some| *some > 0) {
             let all = period.uses;
             out::warn(&format!(
-                "{some} of {all} uses say nothing of {}: they count as nothing",
+                "{some} of {all} jobs have no value for {}; they are counted as zero",
                 report.basis
             ));
         }
@@ -266,8 +266,8 @@ fn totals(report: &ContributionReport, word: &str) -> Value {
 /// When it is counted, and how.
 pub(super) fn remark(report: &ContributionReport) -> String {
     let credit = match report.credit.as_str() {
-        "end" => "usage counts where jobs ended",
-        _ => "usage counts where jobs ran",
+        "end" => "usage is counted in the period in which the job ended",
+        _ => "usage is counted in the period in which the job ran",
     };
     // The unit stands before it.
     format!("{}; {credit}.", picture::periods(report))
@@ -339,7 +339,8 @@ pub(super) fn efficiency(context: &Context, args: EfficiencyArgs) -> Result<Stri
     if report.total.energy_kwh.is_some() && report.without_watts > 0 {
         let (some, all) = (report.without_watts, report.total.uses);
         out::warn(&format!(
-            "{some} of {all} uses are on machines without watts: their energy counts as nothing"
+            "{some} of {all} jobs ran on machines without a power value (watts per processor); their energy is \
+             counted as zero"
         ));
     }
     let picture = || Ok(picture::efficiency(context, &report));
@@ -361,7 +362,7 @@ pub(super) fn efficiency(context: &Context, args: EfficiencyArgs) -> Result<Stri
         column("group", "Group", Kind::Text),
         column("uses", "Uses", Kind::Number),
         column(held, title, Kind::Amount),
-        column(asked, "Asked for", Kind::Amount),
+        column(asked, "Requested", Kind::Amount),
         column("time_efficiency", "Ran %", Kind::Number),
         column(busy, "Busy", Kind::Amount),
         column("cpu_efficiency", "CPU %", Kind::Number),

@@ -81,7 +81,7 @@ pub(super) fn balance_sheet(context: &Context, args: &BalanceSheetArgs) -> Resul
     sheet.unit.clone_from(&unit);
     let time = |text: &str| when::moment(text, context.zone);
     sheet.remark = format!(
-        "From {} to {} (exclusive). Other: transfers, corrections, what was carried over.",
+        "From {} to {} (exclusive). Other: transfers, corrections and amounts carried over.",
         begun
             .as_deref()
             .map_or_else(|| "the beginning".to_owned(), time),
@@ -157,7 +157,7 @@ fn pictured(context: &Context, rows: &[Value], unit: &str, period: Option<(i64, 
     ];
     let remarks = vec![
         format!("Amounts in {unit}."),
-        "Other: transfers, corrections, what was carried over.".to_owned(),
+        "Other: transfers, corrections and amounts carried over.".to_owned(),
     ];
     let mut made = context.report("Balance sheet", remarks, sections);
     made.period = period.map(|(from, to)| Span { from, to });
@@ -234,7 +234,7 @@ pub(super) fn top(context: &Context, args: TopArgs) -> Result<String, Failure> {
         column("usage_share", "% of all", Kind::Number),
         column("cpu_efficiency", "CPU %", Kind::Number),
     ];
-    let mut sheet = Sheet::new(columns, &rows, "nobody used anything");
+    let mut sheet = Sheet::new(columns, &rows, "no usage in this period");
     sheet.unit.clone_from(&report.unit);
     sheet.remark = share::remark(&report);
     share::listed(context, &report, &sheet)

@@ -54,7 +54,7 @@ pub(super) fn run(context: &Context, args: &StatementArgs) -> Result<String, Fai
 fn too_long(movements: i64) -> Failure {
     let shown = |count: i64| figure::grouped(&count.to_string());
     Failure::usage(format!(
-        "too much for a page: there are {} movements, and at most {} are written",
+        "the page is too large: the statement has {} movements; the limit is {}",
         shown(movements),
         shown(MOVEMENTS_MAX)
     ))

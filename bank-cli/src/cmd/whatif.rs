@@ -21,7 +21,9 @@ pub(super) fn run(context: &Context, args: WhatIfArgs) -> Result<String, Failure
     };
     let answer: WhatIf = context.whole(&["what-if"], &query)?;
     if !answer.complete {
-        out::warn("more than one answer takes: ask for fewer days, one project or one machine");
+        out::warn(
+            "the answer is incomplete because it is too long; select fewer days, one project or one machine",
+        );
     }
     let mut text = context.form.list(&answer, &jobs(context, &answer))?;
     if context.form.is_table() && context.form.columns.is_empty() && !answer.items.is_empty() {

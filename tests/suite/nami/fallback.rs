@@ -104,7 +104,7 @@ fn a_test_on_arrival_and_the_fallback_at_the_start() {
     );
     for nobody in [["-A", "physics"], ["-u", "ops"], ["--to", "2026-01-01"]] {
         let said = bank.bank_ok(&[&["report", "fallback"][..], &nobody].concat());
-        assert!(said.contains("nobody ran on a fallback account"), "{said}");
+        assert!(said.contains("no jobs ran on fallback accounts"), "{said}");
     }
     bank.verify();
 }

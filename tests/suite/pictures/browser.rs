@@ -58,7 +58,10 @@ fn good(view: &Value) {
         assert!(view["smallest"].as_f64().unwrap() >= SMALLEST, "{view}");
         assert!(view["contrast"].as_f64().unwrap() >= CONTRAST, "{view}");
         let text = std::fs::read_to_string(file).unwrap();
-        let words = ["class=\"absent\"", "No hardware is known for this time"];
+        let words = [
+            "class=\"absent\"",
+            "No utilisation: no hardware is recorded for this period",
+        ];
         let empty = words.iter().any(|words| text.contains(words));
         // Where there is nothing to draw, the page says so.
         assert!(
@@ -243,7 +246,7 @@ fn a_page_without_hardware_says_so() {
     let words = "report utilization --from 2026-01-01 --to 2026-02-01 -O html";
     let page = typed(&bank, &words.split(' ').collect::<Vec<_>>());
     assert!(
-        page.contains("No hardware is known for this time"),
+        page.contains("No utilisation: no hardware is recorded for this period"),
         "{page}"
     );
     let path = bank.folder().join("none.html");

@@ -150,7 +150,7 @@ fn a_forecast_is_drawn() {
     for (words, part) in [
         (
             ["report", "expiring", "-O", "html"],
-            "<h2>Left over at the end</h2>",
+            "<h2>Unused at the end</h2>",
         ),
         (
             ["report", "negative", "-O", "html"],

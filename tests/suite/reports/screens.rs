@@ -74,7 +74,7 @@ fn a_scheduled_page_of_that_size_fails_in_words() {
     let failed = stands(&bank, "much", |one| !one["error"].is_null());
     let error = failed["error"].as_str().unwrap();
     assert!(
-        error.starts_with("2026-01: too much for a picture: 35"),
+        error.starts_with("2026-01: too many values for a picture: 35"),
         "{error}"
     );
     let out = fs::read_dir(bank.folder().join("out")).unwrap();

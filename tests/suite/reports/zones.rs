@@ -222,7 +222,7 @@ fn what_a_billed_job_says_of_its_processors_is_heard() {
     ]);
     let ran = bank.bank(&words);
     assert!(
-        ran.stderr.contains("1 of 31 uses say nothing of cpu"),
+        ran.stderr.contains("1 of 31 jobs have no value for cpu"),
         "{}",
         ran.stderr
     );

@@ -33,9 +33,9 @@ fn more_names_and_times_than_are_drawn_are_refused_with_what_helps() {
     assert!(timed(1000, 100).is_ok());
     let failure = timed(1001, 100).unwrap_err();
     assert_eq!(
-        failure.to_string(),
-        "too much for a picture: 1,001 names in 100 spans of time are 100,100 values, \
-         and at most 100,000 are drawn"
+        failure.what,
+        "too many values for a picture: 1,001 names in 100 time intervals are 100,100 values; \
+         the limit is 100,000"
     );
     // A name that stands in many rows is one name.
     let rows = (0..200_000).map(|n| (n % 3, "amy".to_owned(), number("1")));
@@ -57,8 +57,10 @@ fn a_page_is_no_longer_than_a_browser_opens() {
     let failure = page(vec![names(40_000), names(40_000)]).unwrap_err();
     let failure = failure.to_string();
     assert!(
-        failure.starts_with("too much for a page: it would have more than ")
-            && failure.ends_with(" MiB, and at most 16 are written"),
+        failure
+            .what
+            .starts_with("the page is too large: it would have more than ")
+            && failure.what.ends_with(" MiB; the limit is 16 MiB"),
         "{failure:?}"
     );
 }
@@ -72,7 +74,7 @@ fn a_long_table_leaves_zeros_out_and_says_so() {
     )]);
     let html = html.unwrap();
     assert!(
-        html.contains("<caption>Used; what is not listed is zero (60 rows)</caption>"),
+        html.contains("<caption>Zero values are omitted (60 rows)</caption>"),
         "{html}"
     );
     assert_eq!(html.matches("<td class=\"n\">1.500</td>").count(), 60);

@@ -16,8 +16,8 @@ pub(in crate::cmd) fn report(context: &Context, told: &ContributionReport) -> Re
     let remarks = vec![
         format!("Usage in {}, by {}.", told.unit, told.by),
         format!("{}.", periods(told)),
-        "Subscription: a share of usage over the share of contributions, both of those who are not exempt. Over: used \
-         without a contribution. Under: contributed and used nothing."
+        "Subscription is the share of usage divided by the share of contributions, without exempt groups. Over: \
+         usage without a contribution. Under: a contribution without usage."
             .to_owned(),
     ];
     page(context, told, "Contributions and usage", remarks, sections)
@@ -28,8 +28,7 @@ pub(in crate::cmd) fn utilization(context: &Context, told: &ContributionReport) 
     let remarks = vec![
         format!("Usage in {}.", told.unit),
         format!("{}.", periods(told)),
-        "Capacity is that of the hardware that was there, without what was known to be down."
-            .to_owned(),
+        "Capacity is that of the hardware in service, without recorded downtime.".to_owned(),
     ];
     let sections = |told: &ContributionReport, period: &ContributionPeriod| {
         utilisation(told, period).into_iter().collect()
@@ -71,7 +70,11 @@ pub(in crate::cmd) fn periods(told: &ContributionReport) -> String {
         format!("from {from} to {to} (exclusive)")
     };
     let all: Vec<String> = told.periods.iter().map(of).collect();
-    format!("Usage {}, times of {}", all.join("; beside it "), told.zone)
+    format!(
+        "Usage {}, times of {}",
+        all.join("; compared with "),
+        told.zone
+    )
 }
 
 /// `bank report top`: bars of those who used the most.
@@ -82,7 +85,7 @@ pub(in crate::cmd) fn top(
 ) -> Report {
     let section = Section::chart("Usage", Chart::Bars(bars(told, period, |row| &row.usage)));
     let remarks = vec![format!("Usage in {}, by {}.", told.unit, told.by)];
-    let mut made = context.report("Who used the most", remarks, vec![section]);
+    let mut made = context.report("Largest users", remarks, vec![section]);
     made.period = span(&period.from, &period.to);
     made
 }
@@ -109,12 +112,12 @@ pub(in crate::cmd) fn efficiency(context: &Context, told: &EfficiencyReport) -> 
     let mut sections = vec![
         Section::chart("Held", held).with_table(efficiency_table(told, in_seconds)),
         Section::chart(
-            "Ran of what was asked for",
+            "Run time relative to requested time",
             bars("%", |row| row.time_efficiency.as_deref()),
         )
         .with_table(percentages(told, |row| row.time_efficiency.as_deref())),
         Section::chart(
-            "Busy of what was held",
+            "CPU time relative to reserved processor time",
             bars("%", |row| row.cpu_efficiency.as_deref()),
         )
         .with_table(percentages(told, |row| row.cpu_efficiency.as_deref())),
@@ -124,17 +127,17 @@ pub(in crate::cmd) fn efficiency(context: &Context, told: &EfficiencyReport) -> 
         sections.push(Section::chart("CO2", carbon));
     }
     let mut remarks = vec![format!(
-        "By {}. A percentage counts only uses of which both of its sides are known.",
+        "By {}. Percentages include only jobs for which both values are recorded.",
         told.by
     )];
     if told.total.energy_kwh.is_some() && told.without_watts > 0 {
         remarks.push(format!(
-            "{} of {} uses are on machines of which nobody says how many watts a processor takes: their energy \
-             counts as nothing.",
+            "{} of {} jobs ran on machines without a power value (watts per processor). Their energy is counted as \
+             zero.",
             told.without_watts, told.total.uses
         ));
     }
-    let mut made = context.report("Asked for and used", remarks, sections);
+    let mut made = context.report("Efficiency", remarks, sections);
     made.period = span(&told.from, &told.to);
     made
 }
@@ -191,7 +194,7 @@ fn efficiency_table(told: &EfficiencyReport, in_seconds: bool) -> Table {
         (told.by.clone(), false),
         head("uses"),
         head("held"),
-        head("asked for"),
+        head("requested"),
         head("ran"),
         head("busy"),
         head("CPU"),
@@ -255,8 +258,8 @@ fn utilisation(told: &ContributionReport, period: &ContributionPeriod) -> Option
     let (known, unknown): (Vec<&Utilisation>, Vec<&Utilisation>) =
         period.utilisation.iter().partition(has_capacity);
     if known.is_empty() {
-        let words = "No hardware is known for this time, or all of it was down, so that there is no capacity to \
-            compare usage with: `bank hardware add` says what the machines are made of.";
+        let words = "No utilisation: no hardware is recorded for this period, or all of it was down. Record \
+            hardware with `bank hardware add`.";
         return Some(Section::table("Utilisation", used(told, &unknown)).note(words));
     }
     let lines = Timed {
@@ -267,13 +270,13 @@ fn utilisation(told: &ContributionReport, period: &ContributionPeriod) -> Option
         spans,
     };
     let section = Section::chart("Utilisation", Chart::Lines(lines))
-        .note("What was used of what the hardware of that time had to give.");
+        .note("Usage as a percentage of the capacity of the hardware in service.");
     if unknown.is_empty() {
         return Some(section);
     }
     let names: Vec<&str> = unknown.iter().map(|of| machine(of)).collect();
     Some(section.note(format!(
-        "No hardware is known of {}, or all of it was down.",
+        "No hardware is recorded for {}, or all of it was down.",
         names.join(", ")
     )))
 }
@@ -297,7 +300,7 @@ fn used(told: &ContributionReport, all: &[&Utilisation]) -> Table {
     });
     let head = |text: &str, is_number| (text.to_owned(), is_number);
     Table {
-        caption: format!("Usage in {}; capacity is not known", told.unit),
+        caption: format!("Usage in {}, without capacity", told.unit),
         columns: vec![
             head("from", false),
             head("machine", false),
@@ -457,7 +460,7 @@ mod tests {
         let section = empty.split("<h2>Utilisation</h2>").nth(1).unwrap();
         assert!(!section.contains("<svg"), "{section}");
         assert!(
-            section.contains("No hardware is known for this time"),
+            section.contains("No utilisation: no hardware is recorded for this period"),
             "{section}"
         );
         assert!(
@@ -468,10 +471,10 @@ mod tests {
         let section = both.split("<h2>Utilisation</h2>").nth(1).unwrap();
         assert!(section.contains("<svg"), "{section}");
         assert!(
-            section.contains("No hardware is known of moon, or all"),
+            section.contains("No hardware is recorded for moon, or all"),
             "{section}"
         );
         let known = page(vec![of("colony", Some("50.00"))]);
-        assert!(!known.contains("No hardware is known"), "{known}");
+        assert!(!known.contains("o hardware is recorded"), "{known}");
     }
 }

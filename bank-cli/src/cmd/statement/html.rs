@@ -107,7 +107,7 @@ impl Html {
             out.push_str(&row(bold, "Closing amount", closing));
         } else {
             let sum = figure::added(&statement.total_credits, &statement.total_debits);
-            out.push_str(&row(bold, "Together", &sum.unwrap_or_default()));
+            out.push_str(&row(bold, "Total", &sum.unwrap_or_default()));
         }
         for (left, amount) in text::beside(statement) {
             out.push_str(&row("", &left, &amount));
@@ -127,7 +127,7 @@ impl Html {
         let mut out = format!(
             "<div class=\"rows\"><table><caption>Charges by {by}</caption>\n<thead><tr><th scope=\"col\">{by}</th>\
              <th scope=\"col\" class=\"n\">jobs</th><th scope=\"col\" class=\"n\">charged</th>\
-             <th scope=\"col\" class=\"n\">given back</th></tr></thead>\n<tbody>\n"
+             <th scope=\"col\" class=\"n\">refunded</th></tr></thead>\n<tbody>\n"
         );
         for part in &statement.parts {
             let _ = writeln!(
@@ -147,7 +147,8 @@ impl Writer for Html {
     fn head(&self, statement: &Statement) -> Result<String, Failure> {
         let mut out = Html::head(self, statement);
         out.push_str(
-            "<div class=\"rows many\" tabindex=\"0\" role=\"region\" aria-label=\"Movements\"><table><caption>Movements</caption>\n<thead><tr>\
+            "<div class=\"rows many\" tabindex=\"0\" role=\"region\" \
+             aria-label=\"Movements\"><table><caption>Movements</caption>\n<thead><tr>\
              <th scope=\"col\">time</th><th scope=\"col\">kind</th><th scope=\"col\">account</th>\
              <th scope=\"col\">project</th><th scope=\"col\">user</th><th scope=\"col\">job</th>\
              <th scope=\"col\" class=\"n\">amount</th><th scope=\"col\" class=\"n\">left</th>\
@@ -189,7 +190,7 @@ impl Writer for Html {
     fn foot(&self, statement: &Statement) -> Result<String, Failure> {
         let mut out = String::from("</tbody></table></div>\n");
         if text::adjusted(statement) {
-            out.push_str("<p>* corrects a closed period, and keeps its own date.</p>\n");
+            out.push_str("<p>* adjustment of a closed period; the original date is shown.</p>\n");
         }
         Ok(out + &Html::foot())
     }

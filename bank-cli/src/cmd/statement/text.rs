@@ -71,7 +71,7 @@ impl Writer for Screen {
     fn foot(&self, statement: &Statement) -> Result<String, Failure> {
         let mut out = String::from("\n");
         if adjusted(statement) {
-            out.push_str("* corrects a closed period, and keeps its own date\n");
+            out.push_str("* adjustment of a closed period; the original date is shown\n");
         }
         out.push_str(&sums(&self.form, statement, false));
         Ok(out)
@@ -269,7 +269,7 @@ pub(super) fn remarks(form: &Form, statement: &Statement) -> Vec<String> {
     }
     if statement.closed {
         said.push(format!(
-            "Closed by transaction {}: nothing of this changes any more.",
+            "Closed by transaction {}. This statement is final.",
             statement.transaction
         ));
     }

@@ -47,13 +47,13 @@ pub(in crate::cmd) fn report(
         }
     }
     let mut remarks = vec![format!(
-        "{} jobs. What ran across an edge counts on both sides with the time it ran there; hours and amounts are \
-         rounded once, after adding.",
+        "{} jobs. Jobs that span a period boundary are counted in each period for the time they ran in it. Hours \
+         and amounts are rounded once, after adding.",
         figure::grouped(&table.total.jobs)
     )];
     if table.every != "all" {
         remarks.push(format!(
-            "Each {} is one of the zone {}.",
+            "Boundaries of each {}: time zone {}.",
             table.every, table.tz
         ));
     }
@@ -179,7 +179,7 @@ mod tests {
         assert!(report(&context, &table(5_000), &[]).is_ok());
         let failure = report(&context, &table(5_001), &[]).unwrap_err();
         assert_eq!(failure.exit, 2);
-        let said = "5,001 names in 20 spans of time are 100,020 values";
+        let said = "5,001 names in 20 time intervals are 100,020 values";
         assert!(failure.what.contains(said), "{failure:?}");
     }
 

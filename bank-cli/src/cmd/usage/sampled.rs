@@ -77,7 +77,7 @@ fn sheet(context: &Context, table: &SampledTable) -> Sheet {
         columns,
         rows: table.rows.iter().map(flat).collect(),
         remark: remark(context, table),
-        empty: "nothing ran and nothing waited when collectors looked".into(),
+        empty: "no running or queued jobs in the snapshots",
         ..Sheet::default()
     }
 }
@@ -102,13 +102,13 @@ fn remark(context: &Context, table: &SampledTable) -> String {
     let zone = if table.tz == "UTC" { " UTC" } else { "" };
     let all = &table.total;
     let mut lines = vec![format!(
-        "from {} to {} (exclusive){zone}; jobs, sampled: means and the most in a snapshot",
+        "from {} to {} (exclusive){zone}; sampled jobs: mean and maximum per snapshot",
         table.shown_from, table.shown_until
     )];
     let mean = |mean: &Option<String>| mean.as_deref().map(|mean| context.form.amount(mean));
     let means = mean(&all.running_sampled_mean).zip(mean(&all.queued_sampled_mean));
     lines.extend(
-        means.map(|(running, queued)| format!("All together {running} running, {queued} queued.")),
+        means.map(|(running, queued)| format!("Total: {running} running, {queued} queued.")),
     );
     let sources = table.sources.iter().take(SOURCES);
     lines.extend(sources.map(|source| looks(context, source)));
@@ -117,8 +117,8 @@ fn remark(context: &Context, table: &SampledTable) -> String {
         lines.push(format!("{more} more collectors."));
     }
     if table.sources.is_empty() {
-        let way = "`bank import nomad` and `bank collect nomad` do";
-        lines.push(format!("No collector ever took a snapshot of it: {way}."));
+        let way = "`bank import nomad` or `bank collect nomad`";
+        lines.push(format!("No snapshots are recorded. Take them with {way}."));
     }
     lines.join("\n")
 }
@@ -131,7 +131,7 @@ fn looks(context: &Context, source: &SampledSource) -> String {
     let gap = gap.map(|(from, until)| {
         let time = |at| when::moment(at, context.zone);
         let (from, until) = (time(from), time(until));
-        format!("; the longest time without one from {from} to {until}")
+        format!("; longest gap from {from} to {until}")
     });
     let snapshots = if source.snapshots == 1 {
         "snapshot"

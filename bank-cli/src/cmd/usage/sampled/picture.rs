@@ -46,12 +46,12 @@ pub(super) fn report(context: &Context, table: &SampledTable) -> Report {
         .iter()
         .fold(0, |sum, source| sum.saturating_add(source.snapshots));
     let mut remarks = vec![format!(
-        "Jobs, on average over {seen} snapshots of collectors. Between two of them nothing is known; where there \
-         is none, there is no figure."
+        "Jobs, on average over {seen} snapshots of collectors. Periods without a snapshot have no \
+         value."
     )];
     if table.every != "all" {
         remarks.push(format!(
-            "Each {} is one of the zone {}.",
+            "Boundaries of each {}: time zone {}.",
             table.every, table.tz
         ));
     }
