@@ -114,14 +114,14 @@ pub(super) fn offsets(from: i64, last: i64, zone: Zone) -> String {
         }
         at = at.saturating_add(step);
     }
-    let mut told = first.clone();
+    let mut shown = first.clone();
     if !others.is_empty() {
-        told = format!("{told}, meanwhile {}", others.join(" and "));
+        shown = format!("{shown}, meanwhile {}", others.join(" and "));
     }
     if first != end {
-        told = format!("{told}, later {end}");
+        shown = format!("{shown}, later {end}");
     }
-    told
+    shown
 }
 
 /// A stretch of time along a chart, µs since 1970 UTC, and the zone in which it is told.

@@ -1,4 +1,4 @@
-//! The words of documents and help texts: things contain, print and record; they are not persons
+//! The words of documents, help texts and report pages: things contain, print and record; they are not persons
 //! (CONTRIBUTING.md).
 
 use super::none_of;
@@ -73,6 +73,35 @@ fn help_uses_plain_words() {
                     &mut findings,
                 );
             }
+        }
+    }
+    none_of(&findings);
+}
+
+/// The texts of report pages and pictures, and of the commands that print them.
+#[test]
+fn report_pages_use_plain_words() {
+    let places = [
+        "bank-cli/src/picture",
+        "bank-cli/src/cmd/balance",
+        "bank-cli/src/cmd/burn",
+        "bank-cli/src/cmd/monthly",
+        "bank-cli/src/cmd/pictured",
+        "bank-cli/src/cmd/report",
+        "bank-cli/src/cmd/share",
+        "bank-cli/src/cmd/sheet",
+        "bank-cli/src/cmd/statement",
+        "bank-cli/src/cmd/usage",
+    ];
+    let mut findings = Vec::new();
+    let sources = product();
+    for place in places {
+        let found = sources.iter().any(|source| source.is_in(place));
+        assert!(found, "no sources of report pages in {place}");
+    }
+    for source in sources.iter().filter(|source| source.is_in_any(&places)) {
+        for text in &source.literals {
+            report(&source.path, &prose(text), &mut findings);
         }
     }
     none_of(&findings);
