@@ -73,9 +73,7 @@ pub fn written(of: Ref) -> RefOr<AnySchema> {
         .description(Some("True when the change was decided only."));
     let warnings = ArrayBuilder::new()
         .items(ObjectBuilder::new().schema_type(Type::String))
-        .description(Some(
-            "What the caller should know although the change was accepted.",
-        ));
+        .description(Some("Warnings about an accepted change."));
     let written = ObjectBuilder::new()
         .property("transaction", transaction)
         .property("dry_run", dry_run)
@@ -89,25 +87,7 @@ pub fn written(of: Ref) -> RefOr<AnySchema> {
 
 impl<T: ToSchema> PartialSchema for Written<T> {
     fn schema() -> RefOr<AnySchema> {
-        let transaction = or_null(
-            Type::Integer,
-            "The journal transaction; `null` on a dry run and where nothing changed.",
-        );
-        let dry_run = ObjectBuilder::new()
-            .schema_type(Type::Boolean)
-            .description(Some("True when the change was decided only."));
-        let warnings = ArrayBuilder::new()
-            .items(ObjectBuilder::new().schema_type(Type::String))
-            .description(Some("Warnings about an accepted change."));
-        let written = ObjectBuilder::new()
-            .property("transaction", transaction)
-            .property("dry_run", dry_run)
-            .property("warnings", warnings)
-            .required("transaction")
-            .required("dry_run")
-            .required("warnings");
-        let schema = AllOfBuilder::new().item(place::<T>()).item(written);
-        RefOr::T(Schema::AllOf(schema.build()))
+        written(place::<T>())
     }
 }
 

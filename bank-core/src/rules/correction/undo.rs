@@ -31,6 +31,7 @@ pub(super) fn reverse(
     }
     let again = target.id != root.id;
     match root.op.as_str() {
+        _ if !target.records.is_empty() => records(reverse, target, view, ctx),
         // An amended record is a charge with that word; a manual correction has no use.
         "adjust" if root.instance.is_some() => work::reverse(reverse, target, root, view, ctx),
         // The row of the use records the place of its figure: a reversal would take it from there, and an
