@@ -37,7 +37,7 @@ pub struct StatementQuery {
     pub recorded: bool,
 }
 
-/// `GET /api/v1/statements/entries`: the lines of a statement, oldest entry first.
+/// `GET /api/v1/statements/entries`: the lines of a statement, in order of time.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]

@@ -42,7 +42,7 @@ const MIGRATIONS: [&str; 33] = [
     include_str!("../../../schema/sqlite/0030_mode.sql"),
     include_str!("../../../schema/sqlite/0031_shadow.sql"),
     include_str!("../../../schema/sqlite/0032_later_credits.sql"),
-    include_str!("../../../schema/sqlite/0033_record.sql"),
+    include_str!("../../../schema/sqlite/0033_effective.sql"),
 ];
 
 /// The last migration that changed the rollup format: a bank of an earlier version is backfilled.

@@ -14,7 +14,7 @@ use bank_core::ids::AccountId;
 use bank_core::refusal::Refusal;
 use bank_core::time::Window;
 use bankd_store::read::burn::{self, Burn};
-use bankd_store::read::statement::{self, Frame, Movement, Sums, Whose};
+use bankd_store::read::statement::{self, Frame, Movement, Position, Sums, Whose};
 
 use self::of::Asked;
 use super::call::{Call, Handled, ok};
@@ -132,12 +132,12 @@ async fn agree(
         .hint("`bankd verify` compares the whole bank with its journal"))
 }
 
-/// `GET /api/v1/statements/entries`: the lines, in the order of the journal.
+/// `GET /api/v1/statements/entries`: the lines, in order of time.
 pub(super) async fn lines(call: Call) -> Handled {
     let query: StatementLineQuery = call.query()?;
     let limit = pages::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
-    let after = query.after.as_deref().map(pages::cursor).transpose();
-    let after = after.map_err(|r| call.refused(&r))?;
+    let after = query.after.as_deref().map(str::parse::<Position>).transpose();
+    let after = after.map_err(|()| call.refused(&pages::bad_cursor()))?;
     let upto = query.transaction;
     let asked = Asked::read(&call, &of::summary(query))?;
     let now = call.now();
@@ -147,12 +147,10 @@ pub(super) async fn lines(call: Call) -> Handled {
         let accounts = subject.accounts(connection, &view, &period)?;
         let whose = subject.whose(&accounts);
         let frame = statement::frame_of_lines(connection, &period, now, known, upto)?;
-        let from = after.map_or(frame.first, |after| {
-            after.saturating_add(1).max(frame.first)
-        });
+        let from = after.unwrap_or_else(|| Position::first(&frame));
         let mut found: Vec<(Movement, Option<statement::Object>)> = Vec::new();
         let mut failed = None;
-        let next = statement::scan(connection, &frame, &whose, from, |movement| {
+        let next = statement::by_time(connection, &frame, &whose, from, |movement| {
             if is_line(&view, &frame, &whose, movement) {
                 match statement::object(connection, movement) {
                     Ok(object) => found.push((movement.clone(), object)),
@@ -175,7 +173,7 @@ pub(super) async fn lines(call: Call) -> Handled {
     let items: Vec<StatementLine> = found.iter().map(line).collect();
     ok(&List {
         items,
-        next: next.map(|next| next.saturating_sub(1).to_string()),
+        next: next.map(|next| next.to_string()),
     })
 }
 

@@ -6,13 +6,16 @@
 //! its parts can be read in several questions: the journal only grows. For a closed period that
 //! transaction is its close, so that later entries do not change it.
 //!
-//! [`frame`] is the first question; [`scan`] reads the movements, a bounded number at a time;
-//! [`Sums`] adds them up; [`offender`] finds the transaction with a difference.
+//! [`frame`] is the first question; [`scan`] goes through the movements, a bounded number at a time;
+//! [`by_time`] lists them in order of time; [`Sums`] adds them up; [`offender`] looks for what does
+//! not add up.
 
+mod by_time;
 mod differs;
 mod scan;
 mod sums;
 
+pub use by_time::{Position, by_time};
 pub use differs::{Differs, offender};
 pub use scan::{Movement, Object, Whose, object, scan};
 pub use sums::{Group, Heading, Moved, Part, Side, Sums};
@@ -61,6 +64,8 @@ pub struct Frame {
     pub closed: Option<ClosedPeriod>,
     /// The last transaction that counts.
     pub upto: i64,
+    /// The first transaction that can be about the period.
+    pub first_tx: i64,
     /// The first entry to look at.
     pub first: i64,
     /// The last entry to look at.
@@ -119,6 +124,7 @@ pub fn frame(
             start,
             end: Some(end),
         },
+        first_tx: from,
         first: first_entry_of(connection, from, last)?,
         last: if covering.is_some() || known.is_some() {
             first_entry_of(connection, upto.saturating_add(1), last)?.saturating_sub(1)
@@ -199,7 +205,7 @@ fn readings(
     Ok(Readings { of, is_kept: false })
 }
 
-/// A statement of one piece, with every movement: for tests and for accounts with few of them.
+/// A statement of one piece, with every movement in order of time: for tests and for accounts with few of them.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -216,7 +222,14 @@ pub fn whole(
     let mut next = Some(frame.first);
     while let Some(from) = next {
         next = scan(connection, &frame, &whose, from, |movement| {
-            if sums.take(&frame, movement, true) && movement.active != 0 {
+            sums.take(&frame, movement, true);
+            true
+        })?;
+    }
+    let mut next = Some(Position::first(&frame));
+    while let Some(from) = next {
+        next = by_time(connection, &frame, &whose, from, |movement| {
+            if frame.period.contains(movement.booked) && movement.active != 0 {
                 lines.push(movement.clone());
             }
             true

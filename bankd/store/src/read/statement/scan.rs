@@ -65,14 +65,12 @@ impl Movement {
     }
 }
 
-const COLUMNS: &str = "SELECT e.id, e.tx, e.account, e.kind, e.allocation, e.delta_active,
-        e.delta_amount, e.delta_held, e.usage IS NOT NULL, e.instance, e.project, e.user,
-        e.machine, t.at_effective
-    FROM entry e JOIN tx t ON t.id = e.tx
-    WHERE e.id >= ?1 AND e.id <= ?2 AND e.account IS NOT NULL ORDER BY e.id LIMIT ?3";
+/// The fields of an entry that [`movement`] reads, before its effective time.
+pub(super) const FIELDS: &str = "e.id, e.tx, e.account, e.kind, e.allocation, e.delta_active,
+    e.delta_amount, e.delta_held, e.usage IS NOT NULL, e.instance, e.project, e.user, e.machine";
 
-/// Visits the entries from a number on, until the visitor is done or a bounded number was read.
-/// Returns the start of the next question; none at the end.
+/// Calls `visit` with the entries from a number on, in the order of the journal, until it returns
+/// false or a bounded number was read. Returns the entry to continue at; none at the end.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -83,7 +81,11 @@ pub fn scan(
     from: i64,
     mut visit: impl FnMut(&Movement) -> bool,
 ) -> Result<Option<i64>, Error> {
-    let mut statement = connection.prepare_cached(COLUMNS)?;
+    let sql = format!(
+        "SELECT {FIELDS}, t.at_effective FROM entry e JOIN tx t ON t.id = e.tx
+         WHERE e.id >= ?1 AND e.id <= ?2 AND e.account IS NOT NULL ORDER BY e.id LIMIT ?3"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
     let most = i64::try_from(SCAN_MAX).unwrap_or(i64::MAX);
     let mut rows = statement.query((from, frame.last, most))?;
     let (mut looked, mut next) = (0_i64, None);
@@ -101,8 +103,8 @@ pub fn scan(
     Ok(next.filter(|next| looked == most && *next <= frame.last))
 }
 
-/// Whether a row is in the scope of the statement: before its texts are copied.
-fn is_about(row: &Row<'_>, whose: &Whose) -> Result<bool, Error> {
+/// Whether a row is about whom the statement is: before its texts are copied.
+pub(super) fn is_about(row: &Row<'_>, whose: &Whose) -> Result<bool, Error> {
     let account = AccountId(row.get(2)?);
     let names = |column: usize, name: &str| -> Result<bool, Error> {
         let is_use: bool = row.get(8)?;
@@ -132,7 +134,8 @@ fn root(connection: &Connection, entry: i64, kind: EntryKind) -> Result<EntryKin
     Ok(kind)
 }
 
-fn movement(connection: &Connection, row: &Row<'_>, frame: &Frame) -> Result<Movement, Error> {
+/// The movement of a row of [`FIELDS`] and its effective time.
+pub(super) fn movement(connection: &Connection, row: &Row<'_>, frame: &Frame) -> Result<Movement, Error> {
     let (entry, tx, at): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(13)?);
     let kind: String = row.get(3)?;
     let kind = codec::word("entry.kind", &kind, EntryKind::parse)?;

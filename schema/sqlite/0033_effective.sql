@@ -1,0 +1,2 @@
+-- Transactions in order of time, for the lines of statements.
+CREATE INDEX tx_effective ON tx (at_effective);
