@@ -3,6 +3,7 @@
 //! A row is the JSON object that the daemon sent, so every field can be a column; a [`Column`] says
 //! how its field is shown. Renderers make text and print nothing; `main` prints.
 
+mod fold;
 mod json;
 mod scale;
 mod separated;
@@ -69,6 +70,7 @@ pub(crate) struct Column {
     kind: Kind,
     shown: Shown,
     width: u16,
+    is_secondary: bool,
 }
 
 /// A column that is always shown; `key` is the field and the name in `--columns`.
@@ -79,6 +81,7 @@ pub(crate) fn column(key: &'static str, title: &'static str, kind: Kind) -> Colu
         kind,
         shown: Shown::Always,
         width: 0,
+        is_secondary: false,
     }
 }
 
@@ -119,6 +122,22 @@ impl Column {
     pub(crate) fn wide(mut self, width: u16) -> Self {
         self.width = width;
         self
+    }
+
+    /// Left out of a table that is wider than the terminal.
+    pub(crate) fn secondary(mut self) -> Self {
+        self.is_secondary = true;
+        self
+    }
+
+    /// Numbers are aligned on the right.
+    fn is_right(&self) -> bool {
+        matches!(self.kind, Kind::Amount | Kind::Number)
+    }
+
+    /// Texts and names, which may continue on the next line. Numbers and times are never broken.
+    fn is_text(&self) -> bool {
+        matches!(self.kind, Kind::Text | Kind::Tree)
     }
 
     /// Shown on the screen, but not in machine forms.
@@ -252,6 +271,8 @@ pub(crate) struct Form {
     pub(crate) told: Option<Scale>,
     /// What used time is told in.
     pub(crate) time: Time,
+    /// Columns of the terminal.
+    pub(crate) width: usize,
 }
 
 /// What used time is told in.
@@ -281,6 +302,7 @@ impl Form {
             scale: None,
             told: None,
             time: Time::Hours,
+            width: crate::config::terminal().columns,
         })
     }
 
@@ -427,6 +449,7 @@ pub(crate) fn test_form() -> Form {
         scale: None,
         told: None,
         time: Time::Hours,
+        width: 80,
     }
 }
 

@@ -1,11 +1,7 @@
 //! For people: aligned columns without lines, one object as a record.
 
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
-
-use super::{Column, Form, Kind, Row, Sheet, alarming, text};
-use bank_cli_picture::{figure, printable::printable};
-
-use crate::when;
+use super::{Column, Form, Kind, Row, Sheet, alarming, fold, text};
+use crate::{figure, printable::printable, when};
 
 /// The rows with their column names, the unit and the lines below.
 pub(super) fn rows(form: &Form, sheet: &Sheet, columns: &[&Column]) -> String {
@@ -15,25 +11,18 @@ pub(super) fn rows(form: &Form, sheet: &Sheet, columns: &[&Column]) -> String {
         out.push('\n');
     } else {
         let whole = all_whole(sheet, columns);
-        let mut lines = Vec::new();
-        if form.header {
-            lines.push(
-                columns
-                    .iter()
-                    .map(|column| column.title.clone().into_owned())
-                    .collect(),
-            );
-        }
-        for row in &sheet.rows {
-            lines.push(
-                columns
-                    .iter()
-                    .map(|column| cell(form, row, column, whole))
-                    .collect(),
-            );
-        }
-        out.push_str(&aligned(&lines, columns));
+        let rows: Vec<Vec<String>> = sheet
+            .rows
+            .iter()
+            .map(|row| cells(form, row, columns, whole))
+            .collect();
+        let keeps_all = !form.columns.is_empty();
+        let table = fold::folded(&rows, columns, form.width, form.header, keeps_all);
+        out.push_str(&table.text);
         out.push_str(&footer(form, sheet, columns, whole));
+        if !table.left_out.is_empty() {
+            out.push_str(&left_out(&table.left_out, form.width));
+        }
     }
     for line in &sheet.attention {
         out.push_str(&alarming(&format!("! {line}")));
@@ -48,18 +37,7 @@ pub(super) fn record(form: &Form, sheet: &Sheet, columns: &[&Column]) -> String 
         return format!("{}\n", sheet.empty);
     };
     let whole = all_whole(sheet, columns);
-    let width = columns
-        .iter()
-        .map(|column| column.title.chars().count())
-        .max()
-        .unwrap_or(0);
-    let mut out = String::new();
-    for column in columns {
-        let value = cell(form, row, column, whole);
-        let line = format!("{:<width$}  {value}", column.title);
-        out.push_str(line.trim_end());
-        out.push('\n');
-    }
+    let mut out = fold::record(&cells(form, row, columns, whole), columns, form.width);
     out.push_str(&footer(form, sheet, columns, whole));
     for line in &sheet.attention {
         out.push_str(&alarming(&format!("! {line}")));
@@ -68,35 +46,18 @@ pub(super) fn record(form: &Form, sheet: &Sheet, columns: &[&Column]) -> String 
     out
 }
 
-/// Columns of text, two spaces apart, without spaces at the ends of lines.
-fn aligned(lines: &[Vec<String>], columns: &[&Column]) -> String {
-    let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Disabled)
-        .add_rows(
-            lines
-                .iter()
-                .map(|cells| cells.iter().map(String::as_str).collect::<Vec<_>>()),
-        );
-    for (at, column) in columns.iter().enumerate() {
-        if let Some(drawn) = table.column_mut(at) {
-            drawn.set_padding((0, 2));
-            if column.width > 0 {
-                let least = Width::Fixed(column.width + 2);
-                drawn.set_constraint(ColumnConstraint::LowerBoundary(least));
-            }
-            if matches!(column.kind, Kind::Amount | Kind::Number) {
-                drawn.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-    }
-    let mut out = String::new();
-    for line in table.lines() {
-        out.push_str(line.trim_end());
-        out.push('\n');
-    }
-    out
+/// The columns that a narrow terminal has no room for.
+fn left_out(titles: &[String], width: usize) -> String {
+    let text = format!(
+        "Not shown: {}. A wider terminal or --columns shows them.",
+        titles.join(", ")
+    );
+    fold::wrapped(&text, width).join("\n") + "\n"
+}
+
+fn cells(form: &Form, row: &Row, columns: &[&Column], whole: bool) -> Vec<String> {
+    let cell = |column: &&Column| cell(form, row, column, whole);
+    columns.iter().map(cell).collect()
 }
 
 /// True where every amount on the screen is a whole number, so that the decimals say nothing.

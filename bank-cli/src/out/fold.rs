@@ -1,0 +1,240 @@
+//! How a table fits the terminal (docs/reference/cli.md, "Tables").
+//!
+//! The first of these that is no wider than the terminal: all columns; all columns, with the last text
+//! column wrapped between words; the same two without the secondary columns; each row as a record.
+
+use super::{Column, Kind, width};
+
+/// Columns of a wrapped text at least.
+const WRAPPED_MIN: usize = 16;
+/// Spaces between two columns.
+const GAP: usize = 2;
+
+/// A table as it is printed.
+pub(super) struct Folded {
+    /// Its lines.
+    pub(super) text: String,
+    /// The titles of the columns that were left out.
+    pub(super) left_out: Vec<String>,
+}
+
+/// The lines of a table. `rows` have a cell for each of `columns`; `keeps_all` if no column may be left
+/// out.
+pub(super) fn folded(
+    rows: &[Vec<String>],
+    columns: &[&Column],
+    limit: usize,
+    header: bool,
+    keeps_all: bool,
+) -> Folded {
+    let table = Table {
+        rows,
+        columns,
+        limit,
+        header,
+    };
+    let all: Vec<usize> = (0..columns.len()).collect();
+    if let Some(widths) = table.widths(&all) {
+        return Folded {
+            text: table.text(&all, &widths),
+            left_out: Vec::new(),
+        };
+    }
+    let is_secondary = |at: &usize| columns.get(*at).is_some_and(|column| column.is_secondary);
+    let (secondary, primary): (Vec<usize>, Vec<usize>) = all.iter().partition(|at| is_secondary(at));
+    if !keeps_all && let Some(widths) = table.widths(&primary) {
+        let titles = secondary.iter().filter_map(|at| columns.get(*at));
+        return Folded {
+            text: table.text(&primary, &widths),
+            left_out: titles.map(|column| column.title.trim().to_owned()).collect(),
+        };
+    }
+    let records: Vec<String> = rows
+        .iter()
+        .map(|cells| record(cells, columns, limit))
+        .collect();
+    Folded {
+        text: records.join("\n"),
+        left_out: Vec::new(),
+    }
+}
+
+/// One row, a value on each line behind the title of its column.
+pub(super) fn record(cells: &[String], columns: &[&Column], limit: usize) -> String {
+    let titles = columns.iter().map(|column| width(column.title.trim()));
+    let title = titles.max().unwrap_or(0);
+    let room = limit.saturating_sub(title + GAP).max(1);
+    let mut out = String::new();
+    for (column, cell) in columns.iter().zip(cells) {
+        let value = cell.trim_start();
+        let parts = if column.is_text() {
+            wrapped(value, room)
+        } else {
+            vec![value.to_owned()]
+        };
+        let name = column.title.trim();
+        let mut head = format!("{name}{:blank$}", "", blank = title - width(name));
+        for part in parts {
+            let line = format!("{head}{:GAP$}{part}", "");
+            out.push_str(line.trim_end());
+            out.push('\n');
+            head = " ".repeat(title);
+        }
+    }
+    out
+}
+
+struct Table<'a> {
+    rows: &'a [Vec<String>],
+    columns: &'a [&'a Column],
+    limit: usize,
+    header: bool,
+}
+
+impl Table<'_> {
+    /// The widths of some columns, if they fit. A single column always does.
+    fn widths(&self, chosen: &[usize]) -> Option<Vec<usize>> {
+        let natural: Vec<usize> = chosen.iter().map(|at| self.natural(*at)).collect();
+        let least = |at: &usize| self.columns.get(*at).map_or(0, |column| column.width.into());
+        let wide: Vec<usize> = chosen
+            .iter()
+            .zip(&natural)
+            .map(|(at, natural)| least(at).max(*natural))
+            .collect();
+        for widths in [wide, natural.clone()] {
+            if chosen.len() == 1 || total(&widths) <= self.limit {
+                return Some(widths);
+            }
+        }
+        let is_text = |at: &usize| self.columns.get(*at).is_some_and(|c| c.kind == Kind::Text);
+        let last = chosen.iter().rposition(is_text)?;
+        let mut widths = natural;
+        let place = widths.get_mut(last)?;
+        let own = std::mem::take(place);
+        let room = self.limit.checked_sub(total(&widths))?;
+        let least = self.longest_word(*chosen.get(last)?).max(WRAPPED_MIN);
+        *widths.get_mut(last)? = room.min(own);
+        (room >= least).then_some(widths)
+    }
+
+    /// The width of the widest cell of a column.
+    fn natural(&self, at: usize) -> usize {
+        let cells = self.rows.iter().filter_map(|cells| cells.get(at));
+        let widest = cells.map(|cell| width(cell)).max().unwrap_or(0);
+        widest.max(self.head(at))
+    }
+
+    fn head(&self, at: usize) -> usize {
+        let title = self.columns.get(at).filter(|_| self.header);
+        title.map_or(0, |column| width(&column.title))
+    }
+
+    fn longest_word(&self, at: usize) -> usize {
+        let cells = self.rows.iter().filter_map(|cells| cells.get(at));
+        let words = cells.flat_map(|cell| words(cell));
+        let longest = words.map(|word| width(word.trim_end())).max().unwrap_or(0);
+        longest.max(self.head(at))
+    }
+
+    fn text(&self, chosen: &[usize], widths: &[usize]) -> String {
+        let mut out = String::new();
+        if self.header {
+            let heads = self.columns.iter().map(|column| column.title.to_string());
+            self.push(&mut out, &heads.collect::<Vec<_>>(), chosen, widths);
+        }
+        for cells in self.rows {
+            self.push(&mut out, cells, chosen, widths);
+        }
+        out
+    }
+
+    /// One row; values that are wider than their column go on below themselves.
+    fn push(&self, out: &mut String, cells: &[String], chosen: &[usize], widths: &[usize]) {
+        let places: Vec<(Vec<String>, usize, bool)> = chosen
+            .iter()
+            .zip(widths)
+            .filter_map(|(at, own)| {
+                let (cell, column) = (cells.get(*at)?, self.columns.get(*at)?);
+                let lines = if column.kind == Kind::Text && chosen.len() > 1 {
+                    wrapped(cell, *own)
+                } else {
+                    vec![cell.clone()]
+                };
+                Some((lines, *own, column.is_right()))
+            })
+            .collect();
+        let lines = places.iter().map(|(lines, ..)| lines.len()).max();
+        for n in 0..lines.unwrap_or(1) {
+            let parts = places.iter().map(|(lines, own, is_right)| {
+                let part = lines.get(n).map_or("", String::as_str);
+                let blank = " ".repeat(own.saturating_sub(width(part)));
+                if *is_right {
+                    blank + part
+                } else {
+                    part.to_owned() + &blank
+                }
+            });
+            let line = parts.collect::<Vec<_>>().join(&" ".repeat(GAP));
+            out.push_str(line.trim_end());
+            out.push('\n');
+        }
+    }
+}
+
+/// The width of a line of columns.
+fn total(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
+}
+
+/// A text as lines that are no wider than `room`: broken between words, and inside a word only if it is
+/// wider than the room.
+pub(super) fn wrapped(text: &str, room: usize) -> Vec<String> {
+    if width(text) <= room {
+        return vec![text.to_owned()];
+    }
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in words(text) {
+        if !line.is_empty() && width(&line) + width(word.trim_end()) > room {
+            lines.push(std::mem::take(&mut line).trim_end().to_owned());
+        }
+        if width(word.trim_end()) <= room {
+            line.push_str(word);
+            continue;
+        }
+        for letter in word.chars() {
+            let own = width(letter.encode_utf8(&mut [0; 4]));
+            if own > 0 && !line.is_empty() && width(&line) + own > room {
+                lines.push(std::mem::take(&mut line));
+            }
+            line.push(letter);
+        }
+    }
+    lines.push(line.trim_end().to_owned());
+    lines
+}
+
+/// The words of a text, each with the space or comma behind it.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive([' ', ','])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_break_between_words_and_inside_them_only_if_they_must() {
+        for (text, room, lines) in [
+            ("", 5, &[""][..]),
+            ("amy bob", 7, &["amy bob"]),
+            ("amy bob", 6, &["amy", "bob"]),
+            ("amy,bob,eve", 8, &["amy,bob,", "eve"]),
+            ("a abcdefgh", 4, &["a", "abcd", "efgh"]),
+            ("日本語", 5, &["日本", "語"]),
+            ("u\u{308}u\u{308}", 1, &["u\u{308}", "u\u{308}"]),
+        ] {
+            assert_eq!(wrapped(text, room), lines, "{text:?} {room}");
+        }
+    }
+}
