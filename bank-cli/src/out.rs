@@ -342,6 +342,21 @@ impl Form {
         }
     }
 
+    /// The rows of a sheet as a table, without the unit and the remarks below it.
+    pub(crate) fn lines(&self, sheet: &Sheet) -> Result<String, Failure> {
+        Ok(table::lines(self, sheet, &self.chosen(sheet)?))
+    }
+
+    /// The rows of a sheet under all its columns: for screens of several tables, which have no `--columns`.
+    pub(crate) fn table(&self, sheet: &Sheet) -> String {
+        let form = Self {
+            header: true,
+            columns: Vec::new(),
+            ..self.clone()
+        };
+        table::lines(&form, sheet, &sheet.columns.iter().collect::<Vec<_>>())
+    }
+
     /// A report: as [`Self::list`], but in JSON Lines a line for each row of the sheet, with what the answer
     /// says of all of them.
     pub(crate) fn report<T: Serialize>(

@@ -189,18 +189,25 @@ fn sheet(accounts: &[Account], one: bool) -> Sheet {
         column("capacity", "Capacity", Kind::Amount).on_screen_if(one),
         column("projects", "Projects", Kind::Text),
         column("users", "Users", Kind::Text),
-        column("machines", "Machines", Kind::Text),
+        column("machines", "Machines", Kind::Text).secondary(),
         column("constraints", "Other lists", Kind::Text)
             .on_screen_if(some(|a| !a.constraints.is_empty())),
         column("parent", "Parent", Kind::Text).on_screen_if(some(|a| a.parent.is_some())),
-        column("share", "Share", Kind::Number).on_screen_if(some(|a| a.share != 0)),
+        column("share", "Share", Kind::Number)
+            .secondary()
+            .on_screen_if(some(|a| a.share != 0)),
         column("overflow", "Overflow", Kind::Text)
+            .secondary()
             .on_screen_if(some(|a| !matches!(a.overflow.as_str(), "" | "no"))),
-        column("discrete", "Discrete", Kind::Text).on_screen_if(some(|a| a.discrete)),
-        column("priority", "Priority", Kind::Number).on_screen_if(some(|a| a.priority != 0)),
+        column("discrete", "Discrete", Kind::Text)
+            .secondary()
+            .on_screen_if(some(|a| a.discrete)),
+        column("priority", "Priority", Kind::Number)
+            .secondary()
+            .on_screen_if(some(|a| a.priority != 0)),
         column("fallback", "Fallback", Kind::Text).on_screen_if(some(|a| a.fallback.is_some())),
         column("blocked", "Blocked", Kind::Text).on_screen_if(some(|a| a.blocked)),
-        column("description", "Description", Kind::Text),
+        column("description", "Description", Kind::Text).secondary(),
     ];
     let unit = accounts.first().map_or("", |account| &account.unit);
     let rows = accounts.iter().map(flat).collect();

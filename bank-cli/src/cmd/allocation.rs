@@ -79,15 +79,18 @@ fn sheet(allocations: &[Allocation]) -> Sheet {
         column("id", "Id", Kind::Number),
         column("account", "Account", Kind::Text),
         column("state", "State", Kind::Text),
-        column("start", "Start", Kind::Date),
+        column("start", "Start", Kind::Date).secondary(),
         column("until", "Until", Kind::Date),
         column("deposited", "Deposited", Kind::Amount),
         column("amount", "Amount", Kind::Amount),
         column("held", "Held", Kind::Amount),
-        column("credit_limit", "Credit limit", Kind::Amount),
+        column("credit_limit", "Credit limit", Kind::Amount).secondary(),
         column("shadow_charged", "Shadow charged", Kind::Amount)
+            .secondary()
             .on_screen_if(some(|a| &a.shadow_charged)),
-        column("shadow_held", "Shadow held", Kind::Amount).on_screen_if(some(|a| &a.shadow_held)),
+        column("shadow_held", "Shadow held", Kind::Amount)
+            .secondary()
+            .on_screen_if(some(|a| &a.shadow_held)),
     ];
     let unit = allocations
         .first()

@@ -145,8 +145,8 @@ fn notices(items: &[Notice]) -> Sheet {
         column("events", "Events", Kind::Text),
         column("recipient", "Recipient", Kind::Text).screen_if(digests),
         column("report", "Report", Kind::Text).screen_if(reports),
-        column("attempts", "Attempts", Kind::Number),
-        column("tried_at", "Tried at", Kind::Time),
+        column("attempts", "Attempts", Kind::Number).secondary(),
+        column("tried_at", "Tried at", Kind::Time).secondary(),
         column("error", "Error", Kind::Text),
     ];
     Sheet::new(columns, items, "nothing waits")

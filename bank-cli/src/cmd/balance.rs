@@ -144,18 +144,28 @@ fn columns(balances: &[Balance], args: &BalanceArgs) -> Vec<Column> {
     let mut columns = vec![
         column("project", "Project", Kind::Tree),
         column("account", "Account", Kind::Text).on_screen_if(several),
-        column("deposited", "Deposited", Kind::Amount).wide(12),
+        column("deposited", "Deposited", Kind::Amount)
+            .wide(12)
+            .secondary(),
         column("used", "Used", Kind::Amount).wide(9),
-        column("shadow_used", "Shadow used", Kind::Amount).on_screen_if(some(|b| &b.shadow_used)),
+        column("shadow_used", "Shadow used", Kind::Amount)
+            .secondary()
+            .on_screen_if(some(|b| &b.shadow_used)),
         column("held", "Held", Kind::Amount).wide(7),
-        column("shadow_held", "Shadow held", Kind::Amount).on_screen_if(some(|b| &b.shadow_held)),
+        column("shadow_held", "Shadow held", Kind::Amount)
+            .secondary()
+            .on_screen_if(some(|b| &b.shadow_held)),
         column("credit_limit", "Credit", Kind::Amount).on_screen_if(some(|b| &b.credit_limit)),
         column("available", "Available", Kind::Amount),
         column("used_percent", "Used", Kind::Number).on_screen(),
         column("until", "Until", Kind::Date),
         column("mark", "", Kind::Text).on_screen(),
-        column("future", "Later", Kind::Amount).on_screen_if(some(|b| &b.future)),
-        column("held_future", "Held later", Kind::Amount).on_screen_if(some(|b| &b.held_future)),
+        column("future", "Later", Kind::Amount)
+            .secondary()
+            .on_screen_if(some(|b| &b.future)),
+        column("held_future", "Held later", Kind::Amount)
+            .secondary()
+            .on_screen_if(some(|b| &b.held_future)),
         column("held_expired", "Held expired", Kind::Amount).if_asked(),
         column("amount", "Amount", Kind::Amount).if_asked(),
         column("balance", "Balance", Kind::Amount).if_asked(),

@@ -110,7 +110,7 @@ fn sheet(cycles: &[Cycle]) -> Sheet {
         column("amount", "Amount", Kind::Amount),
         column("rollover_percent", "Rollover %", Kind::Number),
         column("next", "Next", Kind::Date),
-        column("last_allocation", "Last allocation", Kind::Number),
+        column("last_allocation", "Last allocation", Kind::Number).secondary(),
         column("active", "Active", Kind::Text),
         column("start", "Start", Kind::Date).if_asked(),
         column("note", "Note", Kind::Text),

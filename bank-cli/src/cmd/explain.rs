@@ -11,7 +11,9 @@ use crate::{
     cli::{ExplainArgs, Format},
     context::Context,
     fail::Failure,
-    out::{Kind, Sheet, column},
+    figure,
+    out::{Form, Kind, Sheet, column},
+    printable::printable_lines,
     when,
 };
 
@@ -145,7 +147,11 @@ fn text(context: &Context, one: &Explained) -> Result<String, Failure> {
         column("why", "why", Kind::Text),
     ];
     let sheet = Sheet::new(columns, &one.considered, "");
-    let table = form.list(&one.considered, &sheet)?;
+    let indented = Form {
+        width: form.width.saturating_sub(2),
+        ..form.clone()
+    };
+    let table = indented.list(&one.considered, &sheet)?;
     out.push_str("  accounts in the order in which they were looked at\n");
     for line in table.lines() {
         let _ = writeln!(out, "  {line}");

@@ -57,19 +57,19 @@ fn sheet(jobs: &[Job]) -> Sheet {
         column("project", "Project", Kind::Text),
         column("user", "User", Kind::Text),
         column("state", "State", Kind::Text),
-        column("processors", "Procs", Kind::Number),
-        column("charged_s", "Seconds", Kind::Number),
+        column("processors", "Procs", Kind::Number).secondary(),
+        column("charged_s", "Seconds", Kind::Number).secondary(),
         column("charged", "Charged", Kind::Amount),
         column("disputed_s", "Disputed s", Kind::Number)
             .on_screen_if(some(|job| job.disputed_s > 0)),
-        column("account", "Account", Kind::Text),
+        column("account", "Account", Kind::Text).secondary(),
         column("fallback_from", "In place of", Kind::Text)
             .on_screen_if(some(|job| job.fallback_from.is_some())),
         column("outcome", "Outcome", Kind::Text).on_screen_if(some(|job| {
             job.outcome.as_deref().is_some_and(|o| o != "charged")
         })),
         column("late", "Late", Kind::Text).on_screen_if(some(|job| job.late)),
-        column("opened", "Opened", Kind::Time),
+        column("opened", "Opened", Kind::Time).secondary(),
         column("closed", "Closed", Kind::Time),
         column("qos", "QOS", Kind::Text).if_asked(),
         column("class", "Class", Kind::Text).if_asked(),

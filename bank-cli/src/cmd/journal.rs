@@ -268,17 +268,25 @@ fn sheet(context: &Context, entries: &[JournalEntry], look: Look) -> Sheet {
         column("at_effective", "time", Kind::Time).if_machine(),
         text("time", "time", 19).on_screen(),
         text("kind", "kind", 15),
-        text("account", "account", 12).screen_if(look.account),
+        text("account", "account", 12)
+            .secondary()
+            .screen_if(look.account),
         text("project", "project", 12),
         text("user", "user", 10),
         text("object", "object", 14).on_screen(),
         column("job", "object", Kind::Text).if_machine(),
         wide(column("amount", "amount", Kind::Amount).wide(9), 14),
         amount("held", "held", 14).screen_if(look.held),
-        amount("shadow", "shadow", 14).on_screen_if(look.shadow),
-        amount("shadow_held", "shadow held", 14).on_screen_if(look.shadow_held),
-        amount("active", "active", 14).on_screen_if(look.active),
-        amount("amount_after", "amount after", 16),
+        amount("shadow", "shadow", 14)
+            .secondary()
+            .on_screen_if(look.shadow),
+        amount("shadow_held", "shadow held", 14)
+            .secondary()
+            .on_screen_if(look.shadow_held),
+        amount("active", "active", 14)
+            .secondary()
+            .on_screen_if(look.active),
+        amount("amount_after", "amount after", 16).secondary(),
         text("transaction", "txn", 9),
         column("entry", "entry", Kind::Number).if_asked(),
         column("at_recorded", "recorded", Kind::Time).if_asked(),
@@ -349,6 +357,7 @@ mod tests {
     fn rows_that_come_later_stand_in_the_same_columns() {
         let mut context = test_context();
         context.now_us = when::read("2026-11-20T22:00:00Z").unwrap();
+        context.form.width = 200;
         let first = [entry("2026-11-19T10:00:00Z", "amy", "-12.500", 1_048_702)];
         let later = [entry("2026-11-20T21:00:00Z", "bob-from-far", "-196.000", 9)];
         let look = Look::of(&context, &first).kept(true);

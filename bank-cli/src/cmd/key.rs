@@ -189,11 +189,11 @@ fn sheet(keys: &[Key]) -> Sheet {
         column("client", "Client", Kind::Text),
         column("roles", "Roles", Kind::Text),
         column("projects", "Projects", Kind::Text),
-        column("machines", "Machines", Kind::Text),
+        column("machines", "Machines", Kind::Text).secondary(),
         column("state", "State", Kind::Text),
-        column("valid_from", "From", Kind::Date),
+        column("valid_from", "From", Kind::Date).secondary(),
         column("valid_until", "Until", Kind::Date),
-        column("fingerprint", "Fingerprint", Kind::Text),
+        column("fingerprint", "Fingerprint", Kind::Text).secondary(),
         column("last_used", "Used", Kind::Time),
     ];
     Sheet::new(columns, keys, "no keys")

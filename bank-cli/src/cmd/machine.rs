@@ -117,24 +117,31 @@ fn sheet(machines: &[Machine]) -> Sheet {
         column("name", "Name", Kind::Text),
         column("active", "Active", Kind::Text),
         column("mode", "Mode", Kind::Text),
-        column("flush_interval_s", "Flush s", Kind::Number),
+        column("flush_interval_s", "Flush s", Kind::Number).secondary(),
         column("fallback", "Fallback", Kind::Text),
         column("source", "Source", Kind::Text)
+            .secondary()
             .on_screen_if(machines.iter().any(|m| m.source.is_some())),
         column("charge_policy", "Charge policy", Kind::Text)
             .on_screen_if(machines.iter().any(|m| m.charge_policy != USUAL_POLICY)),
         column("fallback_qos", "Fallback QOS", Kind::Text)
+            .secondary()
             .on_screen_if(machines.iter().any(|m| m.fallback_qos.is_some())),
         column("architecture", "Architecture", Kind::Text)
+            .secondary()
             .on_screen_if(machines.iter().any(|m| m.architecture.is_some())),
         column("operating_system", "Operating system", Kind::Text)
+            .secondary()
             .on_screen_if(machines.iter().any(|m| m.operating_system.is_some())),
         column("fqdn", "Domain name", Kind::Text)
+            .secondary()
             .on_screen_if(machines.iter().any(|m| m.fqdn.is_some())),
         column("reservation_account", "Reservations", Kind::Text)
+            .secondary()
             .on_screen_if(machines.iter().any(|m| m.reservation_account.is_some())),
         column("test", "Test", Kind::Text).on_screen_if(machines.iter().any(|m| m.test)),
         column("charge_duration", "ChargeDuration", Kind::Text)
+            .secondary()
             .on_screen_if(machines.iter().any(|m| m.charge_duration != "default")),
         column("description", "Description", Kind::Text),
     ];

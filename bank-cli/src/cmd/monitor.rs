@@ -247,13 +247,14 @@ fn rows(items: &[Watched], unit: &str) -> Sheet {
     let columns = vec![
         column("at", "Time", Kind::Time),
         column("job", "Job", Kind::Text),
-        column("machine", "Machine", Kind::Text),
+        column("machine", "Machine", Kind::Text).secondary(),
         column("project", "Project", Kind::Text),
         column("user", "User", Kind::Text),
         column("code", "Why", Kind::Text),
         column("needed", "Needed", Kind::Amount),
-        column("available", "Available", Kind::Amount),
+        column("available", "Available", Kind::Amount).secondary(),
         column("source", "Source", Kind::Text)
+            .secondary()
             .screen_if(items.iter().any(|row| row.source.is_some())),
         column("transaction", "Transaction", Kind::Number).if_machine(),
     ];
@@ -272,7 +273,7 @@ fn sums(answer: &Monitored) -> Sheet {
         column("short", "Short of money", Kind::Number),
         column("needed", "Needed", Kind::Amount),
         column("users", "Users", Kind::Number),
-        column("first", "First", Kind::Time),
+        column("first", "First", Kind::Time).secondary(),
         column("last", "Last", Kind::Time),
     ];
     let empty = "strict would have refused nothing in this time";
@@ -316,12 +317,12 @@ pub(super) fn enforced(context: &Context, args: WhatIfArgs) -> Result<String, Fa
     let columns = vec![
         column("at", "Start", Kind::Time),
         column("job", "Job", Kind::Text),
-        column("machine", "Machine", Kind::Text),
+        column("machine", "Machine", Kind::Text).secondary(),
         column("project", "Project", Kind::Text),
         column("user", "User", Kind::Text),
         column("code", "Why", Kind::Text),
         column("cost", "Cost", Kind::Amount),
-        column("available", "Available", Kind::Amount),
+        column("available", "Available", Kind::Amount).secondary(),
     ];
     let items =
         Sheet::new(columns, &answer.items, "no use would have been refused").unit(&answer.unit);

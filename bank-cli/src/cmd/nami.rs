@@ -181,7 +181,7 @@ fn sheet(rows: &[Waiting], place: Place) -> Sheet {
         column("event", "Event", Kind::Text),
         column("objects", "Objects", Kind::Text),
         column("time", "Time of the event", Kind::Time),
-        column("bytes", "Bytes", Kind::Number),
+        column("bytes", "Bytes", Kind::Number).secondary(),
         column("query", "Query", Kind::Text).if_machine(),
         column("key", "Key", Kind::Text).if_machine(),
         column("reason", "Reason", Kind::Text).screen_if(aside),

@@ -137,11 +137,15 @@ fn sheet(rows: Vec<Row>) -> Sheet {
         column("name", "Name", Kind::Tree),
         column("active", "Active", Kind::Text),
         column("mode", "Mode", Kind::Text),
-        column("parent", "Parent", Kind::Text),
+        column("parent", "Parent", Kind::Text).secondary(),
         column("members", "Users", Kind::Text),
-        column("accounts", "Accounts", Kind::Text),
-        column("machines", "Machines", Kind::Text).on_screen_if(some("machines")),
-        column("organization", "Organization", Kind::Text).on_screen_if(some("organization")),
+        column("accounts", "Accounts", Kind::Text).secondary(),
+        column("machines", "Machines", Kind::Text)
+            .secondary()
+            .on_screen_if(some("machines")),
+        column("organization", "Organization", Kind::Text)
+            .secondary()
+            .on_screen_if(some("organization")),
         column("description", "Description", Kind::Text),
     ];
     Sheet {

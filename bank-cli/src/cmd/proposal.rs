@@ -115,10 +115,10 @@ fn sheet(proposals: &[Proposal]) -> Sheet {
         column("kind", "Kind", Kind::Text),
         column("amount", "Amount", Kind::Amount),
         column("proposed_by", "By", Kind::Text),
-        column("at", "At", Kind::Time),
+        column("at", "At", Kind::Time).secondary(),
         column("until", "Until", Kind::Time),
         column("state", "State", Kind::Text),
-        column("decided_by", "Decided by", Kind::Text),
+        column("decided_by", "Decided by", Kind::Text).secondary(),
         column("done", "Txn", Kind::Number),
     ];
     Sheet::new(columns, proposals, "nothing waits")

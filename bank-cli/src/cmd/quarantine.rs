@@ -74,11 +74,11 @@ fn show(context: &Context, id: i64) -> Result<String, Failure> {
 fn sheet(rows: &[Quarantined]) -> Sheet {
     let columns = vec![
         column("id", "Id", Kind::Number),
-        column("at", "Since", Kind::Time),
+        column("at", "Since", Kind::Time).secondary(),
         column("source", "Source", Kind::Text),
         column("place", "Place", Kind::Text),
         column("line", "Line", Kind::Number),
-        column("bytes", "Bytes", Kind::Number),
+        column("bytes", "Bytes", Kind::Number).secondary(),
         column("reason", "Reason", Kind::Text),
         column("peer", "From", Kind::Text).if_machine(),
         column("body", "Text", Kind::Text).if_asked(),

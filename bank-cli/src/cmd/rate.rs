@@ -154,7 +154,7 @@ fn sheet(rates: &[Rate]) -> Sheet {
         column("from", "From", Kind::Date),
         column("until", "Until", Kind::Date),
         column("when", "Hours", Kind::Text),
-        column("description", "Description", Kind::Text),
+        column("description", "Description", Kind::Text).secondary(),
     ];
     Sheet::new(columns, rates, "no rates: everything is free")
 }

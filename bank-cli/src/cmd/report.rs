@@ -56,15 +56,15 @@ fn sheet(context: &Context, report: &FallbackReport) -> Sheet {
     let columns = vec![
         column("at", "Short at", Kind::Time),
         column("job", "Job", Kind::Text),
-        column("machine", "Machine", Kind::Text),
-        column("user", "User", Kind::Text),
+        column("machine", "Machine", Kind::Text).secondary(),
+        column("user", "User", Kind::Text).secondary(),
         column("project", "Project", Kind::Text),
         column("from", "From", Kind::Text),
         column("to", "To", Kind::Text),
-        column("by", "By", Kind::Text),
+        column("by", "By", Kind::Text).secondary(),
         column("needed", "Needed", Kind::Amount),
-        column("available", "Available", Kind::Amount),
-        column("held", "Held", Kind::Amount),
+        column("available", "Available", Kind::Amount).secondary(),
+        column("held", "Held", Kind::Amount).secondary(),
         column("charged", "Charged", Kind::Amount),
     ];
     let empty = "no jobs ran on fallback accounts in this period";
@@ -99,10 +99,10 @@ fn forecast(context: &Context, args: ForecastArgs) -> Result<String, Failure> {
         column("burn_per_day", "A day", Kind::Amount),
         column("empty_at", "Empty", Kind::Date),
         column("days_left", "Days left", Kind::Number),
-        column("again_at", "Next deposit", Kind::Date).screen_if(has_later),
-        column("unused_at", "Ends", Kind::Date),
-        column("unused", "Unused at end", Kind::Amount),
-        column("unused_total", "Unused in total", Kind::Amount).if_machine(),
+        column("again_at", "Money again", Kind::Date).screen_if(has_later),
+        column("unused_at", "Ends", Kind::Date).secondary(),
+        column("unused", "Unused then", Kind::Amount).secondary(),
+        column("unused_total", "Unused in all", Kind::Amount).if_machine(),
         column("spent", "Spent", Kind::Text).if_machine(),
     ];
     let mut sheet = Sheet::new(columns, &list.items, "no account has an available amount");

@@ -63,14 +63,14 @@ fn sheet(items: &[ScheduledReport]) -> Sheet {
     let trouble = rows.iter().any(|row| !row["error"].is_null());
     let columns = vec![
         column("name", "Name", Kind::Text),
-        column("report", "Report", Kind::Text),
-        column("every", "Every", Kind::Text),
-        column("tz", "Zone", Kind::Text),
+        column("report", "Report", Kind::Text).secondary(),
+        column("every", "Every", Kind::Text).secondary(),
+        column("tz", "Zone", Kind::Text).secondary(),
         column("form", "Form", Kind::Text).if_machine(),
         column("last_period", "Last", Kind::Text),
-        column("last_made", "Made at", Kind::Time),
+        column("last_made", "Made at", Kind::Time).secondary(),
         column("delivered", "Delivered", Kind::Text),
-        column("next_period", "Next", Kind::Text),
+        column("next_period", "Next", Kind::Text).secondary(),
         column("next_due", "Due", Kind::Time),
         column("passed_over", "Passed over", Kind::Number).screen_if(passed),
         column("failures", "Failures", Kind::Number).if_machine(),
@@ -155,7 +155,8 @@ mod tests {
             runs: vec![run],
             ..ScheduledReport::default()
         }];
-        let context = crate::context::test_context();
+        let mut context = crate::context::test_context();
+        context.form.width = 160;
         let text = context
             .form
             .list(&List::whole(items.clone()), &sheet(&items))

@@ -77,16 +77,16 @@ fn set(context: &Context, args: SetSource) -> Result<String, Failure> {
 fn sheet(sources: &[Source]) -> Sheet {
     let columns = vec![
         column("name", "Source", Kind::Text),
-        column("format", "Format", Kind::Text),
+        column("format", "Format", Kind::Text).secondary(),
         column("machine", "Machine", Kind::Text)
             .on_screen_if(sources.iter().any(|s| s.machine.is_some())),
-        column("charges", "Charges", Kind::Text),
+        column("charges", "Charges", Kind::Text).secondary(),
         column("last_contact", "Last contact", Kind::Time),
-        column("last_event", "Last event", Kind::Time),
+        column("last_event", "Last event", Kind::Time).secondary(),
         column("lag_s", "Lag s", Kind::Number),
         column("records", "Records", Kind::Number),
-        column("jobs", "Jobs", Kind::Number),
-        column("skipped", "Skipped", Kind::Number),
+        column("jobs", "Jobs", Kind::Number).secondary(),
+        column("skipped", "Skipped", Kind::Number).secondary(),
         column("rejected", "Rejected", Kind::Number),
         column("quarantined", "Quarantined", Kind::Number),
         column("silent", "Silent", Kind::Text).on_screen_if(sources.iter().any(|s| s.silent)),

@@ -105,7 +105,7 @@ fn sheet(tokens: &[Token]) -> Sheet {
         column("client", "Client", Kind::Text),
         column("roles", "Roles", Kind::Text),
         column("projects", "Projects", Kind::Text),
-        column("machines", "Machines", Kind::Text),
+        column("machines", "Machines", Kind::Text).secondary(),
         column("state", "State", Kind::Text),
         column("valid_until", "Until", Kind::Date),
         column("last_used", "Used", Kind::Time),

@@ -214,29 +214,69 @@ pub(super) fn screen(
         jobs.width = jobs.width.saturating_sub(2).max(6);
     }
     let names: Vec<Vec<String>> = table.rows.iter().map(|row| names(table, row)).collect();
+    let cells = |line: &UsageFigures| columns.iter().map(|c| shown(c, line)).collect();
+    let mut lines: Vec<Line> = table
+        .rows
+        .iter()
+        .zip(names)
+        .map(|(row, names)| Line {
+            names,
+            cells: cells(&row.figures),
+            share: row.figures.share.as_deref().map(percent),
+        })
+        .collect();
     let titles = titles(table);
-    let widths = widths(&titles, &names);
-    let mut out = head(table, &columns, whole);
-    let heads: Vec<String> = columns.iter().map(|column| column.title.clone()).collect();
-    push(&mut out, &titles, &widths, &columns, &heads, "share");
-    for (row, names) in table.rows.iter().zip(&names) {
-        let cells: Vec<String> = columns.iter().map(|c| shown(c, &row.figures)).collect();
-        let share = row.figures.share.as_deref().map(percent);
-        let share = format!("{:>4}", share.unwrap_or_default());
-        push(&mut out, names, &widths, &columns, &cells, &share);
-    }
-    let cells: Vec<String> = columns.iter().map(|c| shown(c, &table.total)).collect();
+    let widths = widths(&titles, lines.iter().map(|line| &line.names));
     let mut total = vec![String::new(); titles.len()];
     if let Some(first) = total.first_mut() {
         "total".clone_into(first);
     }
-    let share = if table.total.share.is_some() {
-        "100%"
-    } else {
-        ""
+    lines.push(Line {
+        names: total,
+        cells: cells(&table.total),
+        share: table.total.share.as_ref().map(|_| "100%".to_owned()),
+    });
+    let head = head(table, &columns, whole);
+    let names: usize = widths.iter().map(|width| width + 2).sum();
+    let figures: usize = columns.iter().map(|column| column.width).sum();
+    if names + figures + "   share".len() > form.width + 2 {
+        return head + &folded(form, &titles, &columns, &lines);
+    }
+    let mut out = head;
+    let heads = Line {
+        cells: columns.iter().map(|column| column.title.clone()).collect(),
+        names: titles,
+        share: Some("share".to_owned()),
     };
-    push(&mut out, &total, &widths, &columns, &cells, share);
+    for line in [heads].iter().chain(&lines) {
+        push(&mut out, line, &widths, &columns);
+    }
     out
+}
+
+/// A line of the screen: the names on the left, the figures, and the share of all.
+struct Line {
+    names: Vec<String>,
+    cells: Vec<String>,
+    share: Option<String>,
+}
+
+/// The lines as a table that is folded, for a terminal that is narrower than they are.
+fn folded(form: &Form, titles: &[String], figures: &[Figures], lines: &[Line]) -> String {
+    let titles = titles.iter().map(|title| match title.as_str() {
+        "" => named("name", Kind::Text),
+        title => named(title, Kind::Text),
+    });
+    let figures = figures.iter().map(|f| named(&f.title, Kind::Number));
+    let share = named("share", Kind::Number);
+    let columns: Vec<Column> = titles.chain(figures).chain([share]).collect();
+    let row = |line: &Line| -> Row {
+        let cells = line.names.iter().chain(&line.cells).chain(&line.share);
+        let keys = columns.iter().map(|column| column.key().to_owned());
+        keys.zip(cells.map(|cell| cell.as_str().into())).collect()
+    };
+    let rows: Vec<Row> = lines.iter().map(row).collect();
+    form.table(&Sheet::new(columns, &rows, ""))
 }
 
 /// `from … to … (exclusive)`, and what the figures are in.
@@ -294,7 +334,7 @@ fn value(row: &UsageLine, word: &str) -> String {
     }
 }
 
-fn widths(titles: &[String], names: &[Vec<String>]) -> Vec<usize> {
+fn widths<'a>(titles: &[String], names: impl Iterator<Item = &'a Vec<String>>) -> Vec<usize> {
     let length = |text: &String| out::width(text);
     let mut widths: Vec<usize> = titles.iter().map(length).collect();
     for row in names {
@@ -304,30 +344,26 @@ fn widths(titles: &[String], names: &[Vec<String>]) -> Vec<usize> {
     }
     let others: usize = widths.iter().map(|width| width + 2).sum();
     if let Some(last) = widths.last_mut() {
-        *last += 24_usize.saturating_sub(others);
+        // With the space before the figures at least two spaces.
+        *last += 24_usize.saturating_sub(others).max(1);
     }
     widths
 }
 
-fn push(
-    out: &mut String,
-    names: &[String],
-    widths: &[usize],
-    columns: &[Figures],
-    cells: &[String],
-    share: &str,
-) {
+fn push(out: &mut String, row: &Line, widths: &[usize], columns: &[Figures]) {
     let mut line = String::new();
-    for (at, (name, width)) in names.iter().zip(widths).enumerate() {
+    for (at, (name, width)) in row.names.iter().zip(widths).enumerate() {
         let gap = if at == 0 { "" } else { "  " };
         // Writing to a string cannot fail.
         let blanks = width.saturating_sub(out::width(name));
         let _ = write!(line, "{gap}{name}{:blanks$}", "");
     }
-    for (column, cell) in columns.iter().zip(cells) {
+    for (column, cell) in columns.iter().zip(&row.cells) {
         let _ = write!(line, "{cell:>width$}", width = column.width);
     }
-    let _ = write!(line, "   {share}");
+    if let Some(share) = &row.share {
+        let _ = write!(line, "   {share:>4}");
+    }
     out.push_str(line.trim_end());
     out.push('\n');
 }

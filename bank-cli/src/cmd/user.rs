@@ -80,14 +80,18 @@ fn sheet(users: &[User]) -> Sheet {
         column("active", "Active", Kind::Text),
         column("common_name", "Common name", Kind::Text),
         column("email", "Email", Kind::Text),
-        column("default_project", "Default project", Kind::Text),
+        column("default_project", "Default project", Kind::Text).secondary(),
         column("projects", "Projects", Kind::Text),
         column("organization", "Organization", Kind::Text)
+            .secondary()
             .on_screen_if(users.iter().any(|u| u.organization.is_some())),
-        column("phone", "Phone", Kind::Text).on_screen_if(users.iter().any(|u| u.phone.is_some())),
+        column("phone", "Phone", Kind::Text)
+            .secondary()
+            .on_screen_if(users.iter().any(|u| u.phone.is_some())),
         column("description", "Description", Kind::Text)
             .on_screen_if(users.iter().any(|u| u.description.is_some())),
         column("aliases", "Other names", Kind::Text)
+            .secondary()
             .on_screen_if(users.iter().any(|u| !u.aliases.is_empty())),
     ];
     Sheet::new(columns, users, "no users")

@@ -6,7 +6,7 @@
 use super::{Column, Kind, width};
 
 /// Columns of a wrapped text at least.
-const WRAPPED_MIN: usize = 16;
+const WRAPPED_MIN: usize = 12;
 /// Spaces between two columns.
 const GAP: usize = 2;
 
@@ -41,12 +41,15 @@ pub(super) fn folded(
         };
     }
     let is_secondary = |at: &usize| columns.get(*at).is_some_and(|column| column.is_secondary);
-    let (secondary, primary): (Vec<usize>, Vec<usize>) = all.iter().partition(|at| is_secondary(at));
+    let (secondary, primary): (Vec<usize>, Vec<usize>) =
+        all.iter().partition(|at| is_secondary(at));
     if !keeps_all && let Some(widths) = table.widths(&primary) {
         let titles = secondary.iter().filter_map(|at| columns.get(*at));
         return Folded {
             text: table.text(&primary, &widths),
-            left_out: titles.map(|column| column.title.trim().to_owned()).collect(),
+            left_out: titles
+                .map(|column| column.title.trim().to_owned())
+                .collect(),
         };
     }
     let records: Vec<String> = rows
@@ -95,7 +98,11 @@ impl Table<'_> {
     /// The widths of some columns, if they fit. A single column always does.
     fn widths(&self, chosen: &[usize]) -> Option<Vec<usize>> {
         let natural: Vec<usize> = chosen.iter().map(|at| self.natural(*at)).collect();
-        let least = |at: &usize| self.columns.get(*at).map_or(0, |column| column.width.into());
+        let least = |at: &usize| {
+            self.columns
+                .get(*at)
+                .map_or(0, |column| column.width.into())
+        };
         let wide: Vec<usize> = chosen
             .iter()
             .zip(&natural)
@@ -107,14 +114,13 @@ impl Table<'_> {
             }
         }
         let is_text = |at: &usize| self.columns.get(*at).is_some_and(|c| c.kind == Kind::Text);
-        let last = chosen.iter().rposition(is_text)?;
+        let text = chosen.iter().rposition(is_text)?;
         let mut widths = natural;
-        let place = widths.get_mut(last)?;
-        let own = std::mem::take(place);
+        let whole = std::mem::take(widths.get_mut(text)?);
         let room = self.limit.checked_sub(total(&widths))?;
-        let least = self.longest_word(*chosen.get(last)?).max(WRAPPED_MIN);
-        *widths.get_mut(last)? = room.min(own);
-        (room >= least).then_some(widths)
+        let needed = self.longest_word(*chosen.get(text)?).max(WRAPPED_MIN);
+        *widths.get_mut(text)? = room.min(whole);
+        (room >= needed).then_some(widths)
     }
 
     /// The width of the widest cell of a column.

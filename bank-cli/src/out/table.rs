@@ -10,25 +10,30 @@ pub(super) fn rows(form: &Form, sheet: &Sheet, columns: &[&Column]) -> String {
         out.push_str(&sheet.empty);
         out.push('\n');
     } else {
-        let whole = all_whole(sheet, columns);
-        let rows: Vec<Vec<String>> = sheet
-            .rows
-            .iter()
-            .map(|row| cells(form, row, columns, whole))
-            .collect();
-        let keeps_all = !form.columns.is_empty();
-        let table = fold::folded(&rows, columns, form.width, form.header, keeps_all);
-        out.push_str(&table.text);
-        out.push_str(&footer(form, sheet, columns, whole));
-        if !table.left_out.is_empty() {
-            out.push_str(&left_out(&table.left_out, form.width));
-        }
+        out.push_str(&lines(form, sheet, columns));
+        out.push_str(&footer(form, sheet, columns, all_whole(sheet, columns)));
     }
     for line in &sheet.attention {
         out.push_str(&alarming(&format!("! {line}")));
         out.push('\n');
     }
     out
+}
+
+/// The rows with their column names alone, and the names of the columns that are not shown.
+pub(super) fn lines(form: &Form, sheet: &Sheet, columns: &[&Column]) -> String {
+    let whole = all_whole(sheet, columns);
+    let rows: Vec<Vec<String>> = sheet
+        .rows
+        .iter()
+        .map(|row| cells(form, row, columns, whole))
+        .collect();
+    let keeps_all = !form.columns.is_empty();
+    let table = fold::folded(&rows, columns, form.width, form.header, keeps_all);
+    if table.left_out.is_empty() {
+        return table.text;
+    }
+    table.text + &left_out(&table.left_out, form.width)
 }
 
 /// The first row, one field on a line.

@@ -1,5 +1,7 @@
 //! One sheet in every form.
 
+mod every_table;
+
 use super::*;
 
 fn sheet() -> Sheet {

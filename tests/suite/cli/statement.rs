@@ -78,9 +78,9 @@ Opening amount                                     100,000
 Closing amount                                      65,000
 At 1,167 SU/day it is empty on 2026-12-26.
 Without sub-projects.
-By user       jobs     charged    refunded   share
-amy              1      30,000       5,000   75%
-bob              1      10,000           0   25%
+By user       jobs     charged    refunded  share
+amy              1      30,000       5,000    75%
+bob              1      10,000           0    25%
 ";
 
 #[test]
@@ -94,7 +94,7 @@ fn a_month_adds_up_in_every_form() {
         said[1]
     );
     assert!(
-        said[1].contains("\u{2212}30,000.000        70,000.000\n"),
+        said[1].contains("\u{2212}30,000.000  70,000.000\n"),
         "{}",
         said[1]
     );

@@ -144,7 +144,11 @@ fn shadow_and_credit_show_only_where_there_is_some() {
     let mut bank = bank();
     bank[0].credit_limit = "500.000".into();
     bank[0].shadow_used = "7.250".into();
-    let text = shown(&bank, &BalanceArgs::default(), &test_form());
+    let wide = Form {
+        width: 120,
+        ..test_form()
+    };
+    let text = shown(&bank, &BalanceArgs::default(), &wide);
     let head = text.lines().next().unwrap();
     let names: Vec<_> = head.split_whitespace().collect();
     assert_eq!(

@@ -67,9 +67,9 @@ Opening amount                                     401,200
 Closing amount                                     352,500
 of which held by 17 running jobs                    42,000
 Without sub-projects.
-By user        jobs     charged    refunded   share
-amy           1,201      31,050           0   62%
-bob             692      18,850           0   38%
+By user        jobs     charged    refunded  share
+amy           1,201      31,050           0    62%
+bob             692      18,850           0    38%
 ";
     assert_eq!(text::summary(&test_context().form, &chem()), want);
 }
@@ -109,10 +109,10 @@ Available                                      310,500.000
 In debt by                                           7.000
 At 1,310 SU/day it is empty on 2026-12-04.
 Without sub-projects.
-Closed by transaction 1048702. This statement is final.
-By user        jobs     charged    refunded   share
-amy           1,201  31,050.000       0.000   62%
-bob             692  18,850.000       0.000   38%
+Closed by transaction 1048702: nothing of this changes any more.
+By user        jobs     charged    refunded  share
+amy           1,201  31,050.000       0.000    62%
+bob             692  18,850.000       0.000    38%
 ";
     assert_eq!(text::summary(&test_context().form, &statement), want);
 }
@@ -150,19 +150,32 @@ fn charge(job: &str) -> StatementLine {
 
 #[test]
 fn lines_stand_between_the_head_and_the_sums() {
-    let screen = text::Screen::new(&test_context());
+    let screen = |width| {
+        let mut context = test_context();
+        context.form.width = width;
+        text::Screen::new(&context)
+    };
     let statement = chem();
     let after = [Some("401187.500".to_owned())];
     let lines = [charge("1632")];
-    let mut shown = screen.head(&statement).unwrap();
-    shown += &screen.lines(&statement, &lines, &after, true).unwrap();
+    let shown = |width| {
+        let lines = screen(width).lines(&statement, &lines, &after, true);
+        screen(width).head(&statement).unwrap() + &lines.unwrap()
+    };
     let want = "\
 Statement  chem  from 2026-10-01 to 2026-11-21 (exclusive), 51 days      SU
 Time                 Kind             Project       User        Job                       Amount              Left
                      opening                                                                           401,200.000
 2026-10-02 09:00:00  charge           chem          amy         1632                     −12.500       401,187.500
 ";
-    assert_eq!(shown, want);
+    assert_eq!(shown(120), want);
+    let want = "\
+Statement  chem  from 2026-10-01 to 2026-11-21 (exclusive), 51 days      SU
+Time                 Kind     Project  User  Job    Amount         Left
+                     opening                                401,200.000
+2026-10-02 09:00:00  charge   chem     amy   1632  −12.500  401,187.500
+";
+    assert_eq!(shown(80), want);
 }
 
 #[test]

@@ -1,12 +1,17 @@
 //! A statement for people, on the screen.
 
-use std::fmt::Write as _;
-
-use bank_api::v1::{Statement, StatementGroup, StatementLine};
-use bank_cli_picture::{Zone, figure, printable::printable};
+use bank_api::v1::{Statement, StatementGroup, StatementLine, StatementPart};
 
 use super::Writer;
-use crate::{context::Context, fail::Failure, out::Form, when};
+use crate::{
+    context::Context,
+    fail::Failure,
+    figure,
+    out::{self, Column, Form, Kind, Row, Sheet, column},
+    printable::printable,
+    when,
+    zone::Zone,
+};
 
 /// The columns in which balances and movements end.
 const BALANCE: usize = 58;
@@ -29,16 +34,7 @@ impl Screen {
 
 impl Writer for Screen {
     fn head(&self, statement: &Statement) -> Result<String, Failure> {
-        let mut out = headline(&self.form, statement, &statement.unit) + "\n";
-        let cells = ["Time", "Kind", "Project", "User", "Job", "Amount", "Left"];
-        let cells = cells.map(str::to_owned);
-        out.push_str(&row(&cells, statement.opening.is_some()));
-        if let Some(opening) = &statement.opening {
-            let opening = self.form.amount(opening);
-            let cells = ["", "opening", "", "", "", "", &opening].map(str::to_owned);
-            out.push_str(&row(&cells, true));
-        }
-        Ok(out)
+        Ok(headline(&self.form, statement, &statement.unit) + "\n")
     }
 
     fn lines(
@@ -46,26 +42,30 @@ impl Writer for Screen {
         statement: &Statement,
         lines: &[StatementLine],
         after: &[Option<String>],
-        _: bool,
+        first: bool,
     ) -> Result<String, Failure> {
-        let mut out = String::new();
-        for (line, after) in lines.iter().zip(after) {
-            let mark = if line.adjustment { "*" } else { "" };
-            let text = |text: &Option<String>| printable(text.as_deref().unwrap_or_default());
-            let cells = [
-                when::moment(&line.at, self.form.zone),
-                format!("{}{mark}", line.kind),
-                text(&line.project),
-                text(&line.user),
-                text(&line.job),
-                self.form.amount(&line.amount),
-                after
-                    .as_ref()
-                    .map_or_else(String::new, |after| self.form.amount(after)),
-            ];
-            out.push_str(&row(&cells, statement.opening.is_some()));
+        if lines.is_empty() {
+            return Ok(String::new());
         }
-        Ok(out)
+        let opening = statement.opening.as_ref().filter(|_| first);
+        let opening = opening.map(|left| {
+            let row = serde_json::json!({"kind": "opening", "left": left});
+            out::row(&row)
+        });
+        let moved = lines.iter().zip(after).map(|(line, left)| {
+            let mut row = out::row(line);
+            let mark = if line.adjustment { "*" } else { "" };
+            row.insert("kind".to_owned(), format!("{}{mark}", line.kind).into());
+            row.insert("left".to_owned(), left.clone().into());
+            row
+        });
+        let rows: Vec<Row> = opening.into_iter().chain(moved).collect();
+        let columns = columns(statement.opening.is_some());
+        let form = Form {
+            header: self.form.header && first,
+            ..self.form.clone()
+        };
+        form.lines(&Sheet::new(columns, &rows, ""))
     }
 
     fn foot(&self, statement: &Statement) -> Result<String, Failure> {
@@ -78,14 +78,27 @@ impl Writer for Screen {
     }
 }
 
-/// One line of the list: texts to the left, amounts to the right.
-fn row(cells: &[String; 7], has_left: bool) -> String {
-    let [time, kind, project, user, job, amount, left] = cells;
-    let left = if has_left { left } else { "" };
-    let line = format!(
-        "{time:<19}  {kind:<15}  {project:<12}  {user:<10}  {job:<14}  {amount:>16}  {left:>16}"
-    );
-    line.trim_end().to_owned() + "\n"
+/// The columns of movements.
+fn columns(has_left: bool) -> Vec<Column> {
+    vec![
+        column("at", "Time", Kind::Time).wide(19),
+        column("kind", "Kind", Kind::Text).wide(15),
+        column("account", "Account", Kind::Text).if_asked(),
+        column("allocation", "Allocation", Kind::Number).if_asked(),
+        column("project", "Project", Kind::Text)
+            .wide(12)
+            .secondary(),
+        column("user", "User", Kind::Text).wide(10),
+        column("machine", "Machine", Kind::Text).if_asked(),
+        column("job", "Job", Kind::Text).wide(14),
+        column("amount", "Amount", Kind::Amount).wide(16),
+        column("left", "Left", Kind::Amount)
+            .wide(16)
+            .on_screen_if(has_left),
+        column("transaction", "Txn", Kind::Number).if_asked(),
+        column("job_type", "Type", Kind::Text).if_asked(),
+        column("entry", "Entry", Kind::Number).if_asked(),
+    ]
 }
 
 /// The sums alone.
@@ -131,6 +144,7 @@ pub(super) fn period(zone: Zone, statement: &Statement) -> String {
 /// Opening, what came and went, closing, and what follows from it.
 fn sums(form: &Form, statement: &Statement, whole: bool) -> String {
     let shown = |amount: &str| shown(form, amount, whole);
+    let line = |left: &str, amount: &str, end| line(left, amount, end, form.width);
     let mut out = String::new();
     if let Some(opening) = &statement.opening {
         out.push_str(&line("Opening amount", &shown(opening), BALANCE));
@@ -151,7 +165,7 @@ fn sums(form: &Form, statement: &Statement, whole: bool) -> String {
         out.push_str(&remark);
         out.push('\n');
     }
-    out + &parts(statement, &shown)
+    out + &parts(form, statement, whole)
 }
 
 /// What came and went, a line for each heading; those of closed periods last.
@@ -277,56 +291,36 @@ pub(super) fn remarks(form: &Form, statement: &Statement) -> Vec<String> {
 }
 
 /// Who was charged what, and the share of each.
-fn parts(statement: &Statement, shown: &impl Fn(&str) -> String) -> String {
+fn parts(form: &Form, statement: &Statement, whole: bool) -> String {
     if statement.parts.is_empty() {
         return String::new();
     }
-    let whole = figure::sum(statement.parts.iter().map(|part| part.charged.as_str()));
-    let whole = whole.unwrap_or_default();
-    let names: Vec<String> = statement
-        .parts
-        .iter()
-        .map(|part| named(part.name.as_ref()))
-        .collect();
-    let wide = names.iter().map(|name| name.chars().count() + 1).max();
-    let wide = wide.unwrap_or(0).max(12);
+    let total = figure::sum(statement.parts.iter().map(|part| part.charged.as_str()));
+    let total = total.unwrap_or_default();
+    let row = |part: &StatementPart| {
+        let share = figure::percent(&part.charged, &total);
+        serde_json::json!({
+            "name": part.name.as_deref().unwrap_or("-"),
+            "jobs": grouped(part.jobs),
+            "charged": decimals(&part.charged, whole),
+            "refunded": decimals(&part.refunded, whole),
+            "share": share.map_or_else(|| "-".to_owned(), |share| format!("{share}%")),
+        })
+    };
+    let rows: Vec<_> = statement.parts.iter().map(row).collect();
     let by = if has_users(statement) {
         "By user"
     } else {
         "By project"
     };
-    let rows: Vec<[String; 3]> = statement
-        .parts
-        .iter()
-        .map(|part| {
-            [
-                grouped(part.jobs),
-                shown(&part.charged),
-                shown(&part.refunded),
-            ]
-        })
-        .collect();
-    let heads = ["jobs", "charged", "refunded"];
-    // Two blanks at least, so that no two figures can be read as one.
-    let width = |column: usize, least: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        let longest = cells.map(|cell| cell.chars().count() + 2).max();
-        longest.unwrap_or(0).max(least)
-    };
-    let widths = [width(0, 6), width(1, 12), width(2, 12)];
-    let columns = |cells: [&str; 3]| {
-        let cells = cells.into_iter().zip(widths);
-        let cells = cells.map(|(cell, width)| format!("{cell:>width$}"));
-        cells.collect::<Vec<_>>().concat()
-    };
-    let mut out = format!("{by:<wide$}{}   share\n", columns(heads));
-    for ((part, row), name) in statement.parts.iter().zip(&rows).zip(names) {
-        let share = figure::percent(&part.charged, &whole);
-        let share = share.map_or_else(|| "-".to_owned(), |share| format!("{share}%"));
-        let cells = columns(row.each_ref().map(String::as_str));
-        let _ = writeln!(out, "{name:<wide$}{cells}   {share}");
-    }
-    out
+    let columns = vec![
+        column("name", by, Kind::Text).wide(12),
+        column("jobs", "jobs", Kind::Number),
+        column("charged", "charged", Kind::Amount).wide(10),
+        column("refunded", "refunded", Kind::Amount).wide(10),
+        column("share", "share", Kind::Number),
+    ];
+    form.table(&Sheet::new(columns, &rows, ""))
 }
 
 /// Whether its parts are users.
@@ -365,17 +359,26 @@ fn is_whole(statement: &Statement) -> bool {
 }
 
 fn shown(form: &Form, amount: &str, whole: bool) -> String {
-    let amount = match amount.split_once('.') {
-        Some((whole_part, _)) if whole => whole_part,
-        _ => amount,
-    };
-    form.amount(amount)
+    form.amount(decimals(amount, whole))
 }
 
-/// The left side, and the amount so that it ends in a column.
-fn line(left: &str, amount: &str, end: usize) -> String {
+/// An amount without its decimals if all are whole.
+fn decimals(amount: &str, whole: bool) -> &str {
+    match amount.split_once('.') {
+        Some((whole_part, _)) if whole => whole_part,
+        _ => amount,
+    }
+}
+
+/// The left side, and the amount so that it ends in a column; below the left side if there is no room
+/// beside it.
+fn line(left: &str, amount: &str, end: usize, limit: usize) -> String {
     let taken = left.chars().count() + 2;
-    let width = end.saturating_sub(taken).max(amount.chars().count());
+    let long = amount.chars().count();
+    if taken + long > limit {
+        return format!("{left}\n{amount:>width$}\n", width = end.max(long));
+    }
+    let width = end.saturating_sub(taken).max(long);
     format!("{left}  {amount:>width$}\n")
 }
 

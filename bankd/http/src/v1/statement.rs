@@ -136,7 +136,11 @@ async fn agree(
 pub(super) async fn lines(call: Call) -> Handled {
     let query: StatementLineQuery = call.query()?;
     let limit = pages::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
-    let after = query.after.as_deref().map(str::parse::<Position>).transpose();
+    let after = query
+        .after
+        .as_deref()
+        .map(str::parse::<Position>)
+        .transpose();
     let after = after.map_err(|()| call.refused(&pages::bad_cursor()))?;
     let upto = query.transaction;
     let asked = Asked::read(&call, &of::summary(query))?;

@@ -135,7 +135,11 @@ fn root(connection: &Connection, entry: i64, kind: EntryKind) -> Result<EntryKin
 }
 
 /// The movement of a row of [`FIELDS`] and its effective time.
-pub(super) fn movement(connection: &Connection, row: &Row<'_>, frame: &Frame) -> Result<Movement, Error> {
+pub(super) fn movement(
+    connection: &Connection,
+    row: &Row<'_>,
+    frame: &Frame,
+) -> Result<Movement, Error> {
     let (entry, tx, at): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(13)?);
     let kind: String = row.get(3)?;
     let kind = codec::word("entry.kind", &kind, EntryKind::parse)?;
