@@ -96,6 +96,9 @@ Exit codes: 0 done, 1 refused by a rule, 2 usage, 3 insufficient funds, 4 no suc
 Times: 2026-10-01, '2026-10-01 12:00:00', 2026-10, today, now, -30d, +10d, infinity. A window \
 includes its start and excludes its end.
 
+Tables: as wide as COLUMNS, else the terminal, else 80 columns. Wider tables are folded; a single \
+column and the formats for programs are not.
+
 Settings: flag, then BANK_SERVER, BANK_KEY_ID, BANK_KEY_FILE, BANK_TOKEN, BANK_FORMAT, \
 BANK_PROJECT, BANK_CONFIG, then ~/.config/bank/bank.toml, then /etc/bank/bank.toml.";
 

@@ -31,7 +31,7 @@ pub(crate) enum CycleCommand {
         #[command(flatten)]
         remove: RemoveArgs,
     },
-    /// Show the next run (--dry-run); the daemon runs cycles by itself
+    /// Run the next boundary if it is due; --dry-run shows its effect at any time
     Run {
         /// Name of the cycle
         name: String,

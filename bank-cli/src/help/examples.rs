@@ -105,7 +105,7 @@ pub(super) const ALL: &[Examples] = &[
     ("cycle add", &["bank cycle add monthly --account chem --every month --amount 10000"]),
     ("cycle show", &["bank cycle show monthly"]),
     ("cycle set", &["bank cycle set monthly --amount 12000"]),
-    ("cycle run", &["bank cycle run monthly --dry-run"]),
+    ("cycle run", &["bank cycle run monthly --dry-run", "bank cycle run monthly"]),
     ("cycle rm", &["bank cycle rm monthly"]),
     ("monitor", &["bank monitor --since -1d --totals", "bank monitor --follow"]),
     ("what-if", &["bank what-if --days 90", "bank what-if --enforce-from 2026-09-01"]),

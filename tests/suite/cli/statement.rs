@@ -416,3 +416,61 @@ fn a_debt_that_ends_with_its_allocation_has_a_line_of_its_own() {
     let screen = done(&bank, "statement chem --month 2026-11");
     assert!(screen.contains("+ debts ended"), "{screen}");
 }
+
+/// The lines of October with what was left after each, as CSV and JSON have them.
+fn timed(bank: &Bank) -> Vec<(String, String, String, i64)> {
+    let month = done(bank, "statement chem --month 2026-10 --json");
+    let month: Value = serde_json::from_str(&month).unwrap();
+    let text = |line: &Value, name: &str| line[name].as_str().unwrap().to_owned();
+    let line = |line: &Value| {
+        let entry = line["entry"].as_i64().unwrap();
+        let kind = text(line, "kind");
+        (text(line, "at"), kind, text(line, "amount"), entry)
+    };
+    let lines: Vec<_> = month["items"].as_array().unwrap().iter().map(line).collect();
+    let csv = done(bank, "statement chem --month 2026-10 --csv -n --columns at,kind,amount,entry");
+    let same = lines.iter().map(|(at, kind, amount, entry)| {
+        format!("{at},{kind},{amount},{entry}\n")
+    });
+    assert_eq!(csv, same.collect::<String>());
+    lines
+}
+
+/// A charge of the past and a deposit for the past are listed at their time, and the balance beside each
+/// line is the balance of that time.
+#[test]
+fn lines_are_in_order_of_time_and_each_balance_is_that_of_its_time() {
+    let mut bank = november();
+    for words in [
+        "deposit chem 500 --start 2026-10-07 --end 2027-04-01 --new --allow-past",
+        "charge late -A chem -u amy -m ia64 --procs 10 --start 2026-10-09 --end 2026-10-10",
+        "deposit chem 700 --new --allow-past --start 2026-10-02 --end 2026-10-03",
+    ] {
+        done(&bank, words);
+    }
+    let lines = timed(&bank);
+    let order: Vec<_> = lines.iter().map(|(at, _, _, entry)| (at, entry)).collect();
+    let mut sorted = order.clone();
+    sorted.sort();
+    assert_eq!(order, sorted);
+    let entries: Vec<i64> = lines.iter().map(|line| line.3).collect();
+    assert!(!entries.is_sorted(), "nothing is late: {lines:?}");
+    let screen = done(&bank, "statement chem --month 2026-10");
+    eprintln!("{screen}\n{lines:?}");
+    let page = done(&bank, "statement chem --month 2026-10 -O html");
+    // What is left after a line is what `bank balance` shows of that time.
+    let mut left = 100_000.0_f64;
+    let mut place = 0;
+    for (n, (at, _, amount, _)) in lines.iter().enumerate() {
+        left += amount.parse::<f64>().unwrap();
+        if lines.get(n + 1).is_some_and(|next| next.0 == *at) {
+            continue;
+        }
+        let balance = done(&bank, &format!("balance -a chem --at {at} --csv -n --columns amount"));
+        assert_eq!(balance.trim().parse::<f64>().unwrap(), left, "{at}");
+        let _ = &page;
+        place += 1;
+    }
+    assert!(place > 3);
+    bank.verify();
+}

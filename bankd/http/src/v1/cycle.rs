@@ -66,8 +66,8 @@ pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
     Ok(call.write(command, removed).await?.into_response())
 }
 
-/// `POST /api/v1/cycles/{name}/run`: the daemon runs cycles by itself; this shows the next run, or
-/// does one that got stuck.
+/// `POST /api/v1/cycles/{name}/run`: runs the next boundary if it is due; a dry run shows its effect at
+/// any time. The daemon runs due boundaries by itself.
 pub(super) async fn run(Path(name): Path<String>, call: Call) -> Handled {
     let command = Command::RunCycle(name, call.dry_run()?);
     Ok(call.write(command, render_run).await?.into_response())
