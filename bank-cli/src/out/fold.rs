@@ -5,7 +5,7 @@
 
 use super::{Column, Kind, width};
 
-/// Columns of a wrapped text at least.
+/// The width of a text column that is wrapped, at least.
 const WRAPPED_MIN: usize = 12;
 /// Spaces between two columns.
 const GAP: usize = 2;
@@ -113,7 +113,10 @@ impl Table<'_> {
                 return Some(widths);
             }
         }
-        let is_text = |at: &usize| self.columns.get(*at).is_some_and(|c| c.kind == Kind::Text);
+        let is_text = |at: &usize| {
+            let column = self.columns.get(*at);
+            column.is_some_and(|c| c.kind == Kind::Text) && self.natural(*at) > WRAPPED_MIN
+        };
         let text = chosen.iter().rposition(is_text)?;
         let mut widths = natural;
         let whole = std::mem::take(widths.get_mut(text)?);

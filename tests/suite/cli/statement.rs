@@ -94,7 +94,7 @@ fn a_month_adds_up_in_every_form() {
         said[1]
     );
     assert!(
-        said[1].contains("\u{2212}30,000.000  70,000.000\n"),
+        said[1].contains("\u{2212}30,000.000   70,000.000\n"),
         "{}",
         said[1]
     );
@@ -427,11 +427,19 @@ fn timed(bank: &Bank) -> Vec<(String, String, String, i64)> {
         let kind = text(line, "kind");
         (text(line, "at"), kind, text(line, "amount"), entry)
     };
-    let lines: Vec<_> = month["items"].as_array().unwrap().iter().map(line).collect();
-    let csv = done(bank, "statement chem --month 2026-10 --csv -n --columns at,kind,amount,entry");
-    let same = lines.iter().map(|(at, kind, amount, entry)| {
-        format!("{at},{kind},{amount},{entry}\n")
-    });
+    let lines: Vec<_> = month["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(line)
+        .collect();
+    let csv = done(
+        bank,
+        "statement chem --month 2026-10 --csv -n --columns at,kind,amount,entry",
+    );
+    let same = lines
+        .iter()
+        .map(|(at, kind, amount, entry)| format!("{at},{kind},{amount},{entry}\n"));
     assert_eq!(csv, same.collect::<String>());
     lines
 }
@@ -466,7 +474,10 @@ fn lines_are_in_order_of_time_and_each_balance_is_that_of_its_time() {
         if lines.get(n + 1).is_some_and(|next| next.0 == *at) {
             continue;
         }
-        let balance = done(&bank, &format!("balance -a chem --at {at} --csv -n --columns amount"));
+        let balance = done(
+            &bank,
+            &format!("balance -a chem --at {at} --csv -n --columns amount"),
+        );
         assert_eq!(balance.trim().parse::<f64>().unwrap(), left, "{at}");
         let _ = &page;
         place += 1;
