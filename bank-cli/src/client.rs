@@ -375,9 +375,13 @@ impl Client {
                 failure
             };
         }
-        let said = String::from_utf8_lossy(&reply.body);
-        let said: String = said.chars().filter(|c| !c.is_control()).take(120).collect();
-        let what = format!("{} answered {}: {said}", self.server, reply.status);
+        let message = String::from_utf8_lossy(&reply.body);
+        let message: String = message
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(120)
+            .collect();
+        let what = format!("{} answered {}: {message}", self.server, reply.status);
         let failure = Failure::of(error::bank_exit_of_status(reply.status), what);
         if reply.status == 401 {
             self.unauthorized(failure)

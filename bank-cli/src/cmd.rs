@@ -133,7 +133,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Export(command) => export::run(context, command),
         Command::Records(command) => records::run(command),
         Command::Gen(command) => generate::run(command),
-        Command::Help(wanted) => crate::help::show(&wanted),
+        Command::Help(requested) => crate::help::show(&requested),
         Command::Moab(command) => moab::run(context, command),
         Command::Nami(command) => nami::run(&context.form, command),
         Command::Transfer(args) => correction::transfer(context, args),

@@ -97,15 +97,18 @@ impl Failure {
     /// What the daemon's problem document says.
     pub(crate) fn problem(problem: error::Problem) -> Self {
         let exit = problem.row().bank;
-        let said = problem.detail.as_ref().unwrap_or(&problem.title);
+        let message = problem.detail.as_ref().unwrap_or(&problem.title);
         let words = problem.code.replace('_', " ");
         let what = match exit {
-            exit::REFUSED | exit::FUNDS => format!("refused: {}", prefixed(&words, said)),
-            exit::DENIED => format!("not allowed: {}", said.trim_start_matches("not allowed: ")),
-            exit::CONFLICT => format!("conflict: {}", prefixed(&words, said)),
-            exit::INTERNAL => format!("internal error of the daemon: {said}"),
-            exit::UNAVAILABLE => format!("the daemon cannot take it now: {said}"),
-            _ => said.clone(),
+            exit::REFUSED | exit::FUNDS => format!("refused: {}", prefixed(&words, message)),
+            exit::DENIED => format!(
+                "not allowed: {}",
+                message.trim_start_matches("not allowed: ")
+            ),
+            exit::CONFLICT => format!("conflict: {}", prefixed(&words, message)),
+            exit::INTERNAL => format!("internal error of the daemon: {message}"),
+            exit::UNAVAILABLE => format!("the daemon cannot take it now: {message}"),
+            _ => message.clone(),
         };
         Self {
             hint: problem.hint.clone(),
@@ -130,11 +133,11 @@ impl From<TooLarge> for Failure {
 }
 
 /// `code words: detail`, or the detail alone where it begins with these words.
-fn prefixed(words: &str, said: &str) -> String {
-    if said.to_lowercase().starts_with(words) {
-        said.to_owned()
+fn prefixed(words: &str, message: &str) -> String {
+    if message.to_lowercase().starts_with(words) {
+        message.to_owned()
     } else {
-        format!("{words}: {said}")
+        format!("{words}: {message}")
     }
 }
 

@@ -76,7 +76,7 @@ pub(crate) fn into_file<T>(
 }
 
 /// Where `-o` leads: none for `-`, which is the screen.
-pub(crate) fn wanted(output: Option<&PathBuf>) -> Option<&Path> {
+pub(crate) fn destination(output: Option<&PathBuf>) -> Option<&Path> {
     let path = output.map(PathBuf::as_path);
     path.filter(|path| *path != Path::new("-"))
 }
@@ -154,7 +154,7 @@ mod tests {
         }
         assert_eq!(names(folder.path()), [""; 0]);
         let screen = PathBuf::from("-");
-        assert_eq!(wanted(Some(&screen)), None);
-        assert_eq!(wanted(Some(&missing)), Some(missing.as_path()));
+        assert_eq!(destination(Some(&screen)), None);
+        assert_eq!(destination(Some(&missing)), Some(missing.as_path()));
     }
 }

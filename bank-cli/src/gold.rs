@@ -43,8 +43,8 @@ pub(crate) fn main(tool: Tool, arguments: impl IntoIterator<Item = OsString>) ->
     match done.and_then(|text| crate::print(&text)) {
         Ok(_) => ExitCode::SUCCESS,
         Err(failure) => {
-            let said = message::failed(tool, &given, &failure);
-            let _ = writeln!(std::io::stderr(), "{said}");
+            let answer_text = message::failed(tool, &given, &failure);
+            let _ = writeln!(std::io::stderr(), "{answer_text}");
             ExitCode::from(message::exit(&failure))
         }
     }

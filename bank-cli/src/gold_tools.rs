@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_says_what_to_do() {
+    fn the_name_selects_the_command() {
         for (name, tool) in TOOLS {
             assert_eq!(Tool::of(OsStr::new(name)), Some(tool));
             let path = format!("/usr/bin/{name}");

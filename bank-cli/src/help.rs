@@ -110,11 +110,11 @@ pub(crate) fn parse(words: impl Iterator<Item = std::ffi::OsString>) -> Result<C
 }
 
 /// The screen that `bank help` asks for.
-pub(crate) fn show(wanted: &HelpArgs) -> Result<String, Failure> {
-    if wanted.all {
+pub(crate) fn show(requested: &HelpArgs) -> Result<String, Failure> {
+    if requested.all {
         return Ok(screen(&Cli::command(), true));
     }
-    let words: Vec<&str> = wanted.words.iter().map(String::as_str).collect();
+    let words: Vec<&str> = requested.words.iter().map(String::as_str).collect();
     match words.as_slice() {
         [] => Ok(screen(&Cli::command(), false)),
         ["options"] => Ok(options()),

@@ -69,8 +69,8 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<(), Failure> {
-    if let cli::Command::Help(wanted) = &cli.command {
-        print(&help::show(wanted)?)?;
+    if let cli::Command::Help(requested) = &cli.command {
+        print(&help::show(requested)?)?;
         return Ok(());
     }
     if let cli::Command::Gen(command) = cli.command {
@@ -88,7 +88,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     if let cli::Command::Nami(command) = cli.command {
         return show(&cmd::nami::run(&form, command)?, cli.global.quiet);
     }
-    let output = file::wanted(cli.command.output()).map(std::path::Path::to_owned);
+    let output = file::destination(cli.command.output()).map(std::path::Path::to_owned);
     let mut context = Context {
         client: client::Client::new(&settings)?,
         form,
@@ -106,12 +106,12 @@ fn run(cli: Cli) -> Result<(), Failure> {
     );
     let is_screen = context.form.is_table() && !is_data;
     let Some(path) = output else {
-        let said = cmd::run(&context, cli.command)?;
-        return show(&screened(said, is_screen), context.quiet);
+        let message = cmd::run(&context, cli.command)?;
+        return show(&screened(message, is_screen), context.quiet);
     };
     context.file = Some(RefCell::new(file::Fresh::begin(&path)?));
-    let said = cmd::run(&context, cli.command)?;
-    context.print(&screened(said, is_screen))?;
+    let message = cmd::run(&context, cli.command)?;
+    context.print(&screened(message, is_screen))?;
     if let Some(file) = context.file.take() {
         file.into_inner().finish()?;
     }
@@ -119,11 +119,11 @@ fn run(cli: Cli) -> Result<(), Failure> {
 }
 
 /// What people read has nothing in it that a terminal obeys; programs get what is.
-fn screened(said: String, is_screen: bool) -> String {
+fn screened(message: String, is_screen: bool) -> String {
     if is_screen {
-        printable::screened(&said)
+        printable::screened(&message)
     } else {
-        said
+        message
     }
 }
 

@@ -268,7 +268,7 @@ pub(crate) struct Form {
     /// Other units for the amounts of lists.
     pub(crate) scale: Option<Scale>,
     /// Other units for the amounts of reports, their pages and pictures too.
-    pub(crate) told: Option<Scale>,
+    pub(crate) report_scale: Option<Scale>,
     /// What used time is told in.
     pub(crate) time: Time,
     /// Columns of the terminal.
@@ -300,7 +300,7 @@ impl Form {
             raw_text: flags.raw_text,
             zone,
             scale: None,
-            told: None,
+            report_scale: None,
             time: Time::Hours,
             width: crate::config::terminal().columns,
         })
@@ -410,11 +410,11 @@ impl Form {
             return Ok(sheet.columns.iter().filter(shown).collect());
         }
         let find = |name: &String| {
-            let wanted = word(name.trim());
+            let requested = word(name.trim());
             let columns = || sheet.columns.iter();
             columns()
-                .find(|column| word(&column.key) == wanted)
-                .or_else(|| columns().find(|column| word(&column.title) == wanted))
+                .find(|column| word(&column.key) == requested)
+                .or_else(|| columns().find(|column| word(&column.title) == requested))
                 .ok_or_else(|| {
                     let known: Vec<_> = columns().map(Column::names).collect();
                     Failure::usage(format!("no column {name:?}"))
@@ -441,7 +441,7 @@ pub(crate) fn colour(choice: Option<Color>) -> anstream::ColorChoice {
 }
 
 /// Something to know on standard error.
-pub(crate) fn say(text: &str) {
+pub(crate) fn note(text: &str) {
     anstream::eprintln!("bank: {text}");
 }
 
@@ -462,7 +462,7 @@ pub(crate) fn test_form() -> Form {
         raw_text: false,
         zone,
         scale: None,
-        told: None,
+        report_scale: None,
         time: Time::Hours,
         width: 80,
     }

@@ -141,15 +141,15 @@ pub(crate) fn ai4(bytes: &[u8]) -> Result<People, String> {
         serde_json::from_slice(bytes).map_err(|e| format!("no JSON object of users: {e}"))?;
     let mut people = People::default();
     let mut lines = Lines::default();
-    for ((id, said), place) in all.into_iter().zip(1_u64..) {
-        let Value::Object(said) = said else {
+    for ((id, message), place) in all.into_iter().zip(1_u64..) {
+        let Value::Object(message) = message else {
             people
                 .bad
                 .push(bad(place, &format!("user {id:?}: no object")));
             continue;
         };
         let mut cells = vec![(Column::User, id)];
-        for (head, value) in said {
+        for (head, value) in message {
             let value = match value {
                 Value::String(text) => text,
                 Value::Null => String::new(),

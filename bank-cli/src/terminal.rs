@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_terminal_is_what_it_says() {
+    fn width_and_locale_are_read_from_the_environment() {
         let none: fn(&str) -> Option<String> = |_| None;
         let plain = of(&none, None);
         assert_eq!((plain.columns, plain.unicode), (80, false));

@@ -137,9 +137,9 @@ mod tests {
             ("infinity", Some("infinity")),
             ("next week", None),
         ];
-        for (text, want) in cases {
+        for (text, expected) in cases {
             let got = argument(text, now, zone()).map_err(|failure| failure.exit);
-            assert_eq!(got.as_deref(), want.ok_or(&2), "{text}");
+            assert_eq!(got.as_deref(), expected.ok_or(&2), "{text}");
         }
     }
 
@@ -182,8 +182,8 @@ mod tests {
             (4 * 3600, "4 h"),
             (12 * 86_400 + 5, "12 days"),
         ];
-        for (seconds, want) in cases {
-            assert_eq!(span(seconds), want);
+        for (seconds, expected) in cases {
+            assert_eq!(span(seconds), expected);
         }
     }
 }

@@ -162,8 +162,8 @@ mod tests {
             ("-123456.789", "−123,456.789"),
             ("0.001", "0.001"),
         ];
-        for (text, want) in cases {
-            assert_eq!(grouped(text), want);
+        for (text, expected) in cases {
+            assert_eq!(grouped(text), expected);
         }
     }
 
@@ -189,8 +189,8 @@ mod tests {
             ("-1800.000", "-0.50"),
             ("360000000", "100000.00"),
         ];
-        for (text, want) in cases {
-            assert_eq!(hours(text).as_deref(), Some(want), "{text}");
+        for (text, expected) in cases {
+            assert_eq!(hours(text).as_deref(), Some(expected), "{text}");
         }
         assert_eq!(times("1.50", 3600).as_deref(), Some("5400.00"));
         assert_eq!(times("x", 3600), None);
@@ -206,8 +206,8 @@ mod tests {
             ("5", "0", None),
             ("-5", "100", Some(-5)),
         ];
-        for (part, whole, want) in cases {
-            assert_eq!(percent(part, whole), want, "{part} of {whole}");
+        for (part, whole, expected) in cases {
+            assert_eq!(percent(part, whole), expected, "{part} of {whole}");
         }
     }
 }

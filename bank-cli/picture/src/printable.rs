@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_would_obey_is_shown_and_letters_stay() {
+    fn control_characters_are_escaped_and_letters_stay() {
         let cases = [
             ("\u{1b}[2Jx\r\n\t\0", "\\u{1b}[2Jx\\r\\n\\t\\u{0}"),
             ("a\u{85}b\u{9b}31m", "a\\u{85}b\\u{9b}31m"),

@@ -72,9 +72,9 @@ mod tests {
             ("http://h/x", Err(2)),
             ("", Err(2)),
         ];
-        for (server, want) in cases {
+        for (server, expected) in cases {
             let got = tcp(server).map_err(|failure| failure.exit);
-            assert_eq!(got.as_deref(), want.as_ref().copied(), "{server}");
+            assert_eq!(got.as_deref(), expected.as_ref().copied(), "{server}");
         }
     }
 }

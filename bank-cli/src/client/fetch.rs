@@ -168,15 +168,15 @@ impl Server {
         if (200..300).contains(&status) {
             return Answer::Body(body);
         }
-        let said = what(&format!("answered {status}: {}", said(&body)));
+        let message = what(&format!("answered {status}: {}", error_text(&body)));
         match status {
             404 => Answer::Missing,
-            408 | 425 | 429 | 500..=599 => Answer::Trouble(Failure::unreachable(said)),
+            408 | 425 | 429 | 500..=599 => Answer::Trouble(Failure::unreachable(message)),
             401 | 403 => Answer::Final(
-                Failure::of(exit::DENIED, said)
+                Failure::of(exit::DENIED, message)
                     .hint("`token_file` names a file with a token that may read"),
             ),
-            _ => Answer::Final(Failure::usage(said)),
+            _ => Answer::Final(Failure::usage(message)),
         }
     }
 }
@@ -198,7 +198,7 @@ fn jitter() -> u8 {
 }
 
 /// The error of Prometheus and Kubernetes in words, else the beginning of the answer.
-fn said(body: &[u8]) -> String {
+fn error_text(body: &[u8]) -> String {
     let value: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
     let word = |name: &str| value.get(name).and_then(serde_json::Value::as_str);
     let text = word("error").or_else(|| word("message")).map(str::to_owned);

@@ -57,13 +57,13 @@ mod tests {
             (&["users", "a b%"], "/api/v1/users/a%20b%25"),
             (&["accounts", "#unbilled"], "/api/v1/accounts/%23unbilled"),
         ];
-        for (segments, want) in cases {
-            assert_eq!(path(segments), want);
+        for (segments, expected) in cases {
+            assert_eq!(path(segments), expected);
         }
     }
 
     #[test]
-    fn a_cursor_stands_behind_the_rest() {
+    fn a_cursor_is_behind_the_rest() {
         assert_eq!(query_after(&(), "a b"), "?after=a%20b");
         let some = JournalQuery {
             project: Some("p".into()),

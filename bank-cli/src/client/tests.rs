@@ -104,7 +104,7 @@ fn a_write_over_the_socket_carries_its_key_and_no_signature() {
 
 /// Status and body -> exit code and what standard error says.
 #[test]
-fn refusals_are_told_in_three_lines() {
+fn refusals_are_printed_in_three_lines() {
     let cases = [
         (
             404,
@@ -135,10 +135,13 @@ fn refusals_are_told_in_three_lines() {
              hint: in a moment again: the same command with --key k-1 does it at most once\n",
         ),
     ];
-    for (status, body, exit, want) in cases {
+    for (status, body, exit, expected_text) in cases {
         let (_dir, client, daemon) = unix(status, body);
         let failure = client.call::<Member>(&deposit()).unwrap_err();
-        assert_eq!((failure.exit, failure.to_string().as_str()), (exit, want));
+        assert_eq!(
+            (failure.exit, failure.to_string().as_str()),
+            (exit, expected_text)
+        );
         daemon.join().unwrap();
     }
 }
@@ -306,7 +309,7 @@ fn a_list_that_does_not_go_on_is_no_list() {
 
 /// A secret is told once: an answer that this program cannot read is shown as it came.
 #[test]
-fn what_is_told_once_is_not_lost() {
+fn an_answer_that_is_given_once_is_not_lost() {
     let body = r#"{"secret":"bank_s3cret","form":"of another release"}"#;
     let (_dir, client, daemon) = unix(201, body);
     let failure = client.call::<Member>(&deposit()).unwrap_err();

@@ -33,7 +33,7 @@ pub(super) fn run(context: &Context, command: AccountCommand) -> Result<String, 
             let segments = ["accounts", &name, "undelete"];
             let done: Correction = context.send(Method::POST, &segments, &(), &write)?;
             let sentence = format!("account {name:?} is back");
-            super::correction::said(context, &done, &sentence)
+            super::correction::correction_text(context, &done, &sentence)
         }
         AccountCommand::Rm {
             name,

@@ -64,7 +64,7 @@ fn set(context: &Context, args: SetAllocation) -> Result<String, Failure> {
     let sent = context.send_or_propose(Method::PATCH, &["allocations", &id], &body, &args.write)?;
     let answer: Written<Allocation> = match sent {
         Sent::Done(answer) => answer,
-        Sent::Proposed(said) => return Ok(said),
+        Sent::Proposed(message) => return Ok(message),
     };
     context.written(&answer, &format!("allocation {} changed", args.id))
 }

@@ -255,16 +255,16 @@ fn unit(balance: &Balance) -> String {
 
 /// What somebody should look at, if anything, at the ledger's present.
 fn attention(balance: &Balance, at: i64, form: &Form) -> Option<String> {
-    let mut said = Vec::new();
+    let mut message = Vec::new();
     if balance.blocked {
-        said.push("blocked until a deposit brings it to zero or above".to_owned());
+        message.push("blocked until a deposit brings it to zero or above".to_owned());
     }
     if balance.available.starts_with('-') {
-        said.push("nothing available, in debt".to_owned());
+        message.push("nothing available, in debt".to_owned());
     } else if let Some(percent) = figure::percent(&balance.used, &balance.allocated)
         && percent >= ATTENTION_PERCENT
     {
-        said.push(format!("{percent}% used"));
+        message.push(format!("{percent}% used"));
     }
     let until = balance.until.as_deref().and_then(when::read);
     let days = until.map(|until| when::dates_between(at, until, form.zone));
@@ -272,12 +272,12 @@ fn attention(balance: &Balance, at: i64, form: &Form) -> Option<String> {
     let empty = empty(balance, at, form, until);
     if let Some(days) = ends.or(days.filter(|_| empty.is_some())) {
         let unit = if days == 1 { "day" } else { "days" };
-        said.push(format!("{days} {unit} left"));
+        message.push(format!("{days} {unit} left"));
     }
-    said.extend(empty);
-    said.extend(unused(balance, ends.is_some(), form));
+    message.extend(empty);
+    message.extend(unused(balance, ends.is_some(), form));
     let name = balance.project.as_ref().unwrap_or(&balance.account);
-    (!said.is_empty()).then(|| format!("{name}: {}", said.join("; ")))
+    (!message.is_empty()).then(|| format!("{name}: {}", message.join("; ")))
 }
 
 /// `at 1,310 SU/day it is empty on 2026-12-04`, where that is before its end, or soon where it has

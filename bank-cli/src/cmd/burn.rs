@@ -167,12 +167,12 @@ pub(super) fn of_statement(
 
 /// The burn-down of an account: the last days, and what is to come.
 pub(super) fn of_account(context: &Context, row: &ForecastRow) -> Result<Burn, Failure> {
-    let wanted = BalanceQuery {
+    let requested = BalanceQuery {
         account: Some(row.account.clone()),
         ..BalanceQuery::default()
     };
     // The ledger's clock says when now is.
-    let balances: List<Balance> = context.get(&["balances"], &wanted)?;
+    let balances: List<Balance> = context.get(&["balances"], &requested)?;
     let now = balances.items.first().and_then(|row| when::read(&row.at));
     let until = now.unwrap_or(context.now_us);
     let from = until.saturating_sub(BACK);
@@ -252,13 +252,13 @@ fn last_end(
 ) -> Result<Option<i64>, Failure> {
     let mut last = None;
     for account in statement.accounts.iter().take(SAMPLES) {
-        let wanted = AllocationQuery {
+        let requested = AllocationQuery {
             account: Some(account.clone()),
             at: query.at.clone(),
             recorded: query.recorded,
             ..AllocationQuery::default()
         };
-        let allocations: List<Allocation> = context.all(&["allocations"], &wanted)?;
+        let allocations: List<Allocation> = context.all(&["allocations"], &requested)?;
         let until = when::read(&statement.until).unwrap_or(i64::MAX);
         for allocation in allocations.items {
             let time = |text: &Option<String>| text.as_deref().and_then(when::read);

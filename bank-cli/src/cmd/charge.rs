@@ -49,10 +49,10 @@ pub(super) fn run(context: &Context, args: ChargeArgs) -> Result<String, Failure
         shortfall: args.shortfall,
     };
     let charged: Charged = context.send(Method::POST, &["charges"], &body, &args.write)?;
-    let said = sentence(&context.form, &charged);
+    let message = sentence(&context.form, &charged);
     context.done(
         &charged,
-        &said,
+        &message,
         charged.transaction,
         charged.dry_run,
         &charged.warnings,
@@ -99,7 +99,7 @@ mod tests {
             unit: "SU".into(),
             ..Charged::default()
         };
-        for (charged, said) in [
+        for (charged, message) in [
             (
                 charged.clone(),
                 "charged 3,600.000 SU for job 1632 to chem; balance 6,400.000 SU",
@@ -120,7 +120,7 @@ mod tests {
                 "charged 3,600.000 SU for job 1632 to chem; balance −12.000 SU, debt 12.000",
             ),
         ] {
-            assert_eq!(sentence(&test_form(), &charged), said);
+            assert_eq!(sentence(&test_form(), &charged), message);
         }
     }
 }

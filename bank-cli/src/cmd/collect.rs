@@ -64,17 +64,17 @@ fn collect(context: &Context, name: &'static str, args: &CollectArgs) -> Result<
     let mut rounds = round::Rounds::new(name, queue, Box::new(source), Box::new(send))?;
     loop {
         let ended = rounds.run(clock::collector_now_us());
-        let said = said(context, &ended.round)?;
+        let message = round_text(context, &ended.round)?;
         if args.once && !ended.is_unfinished {
             return match ended.failure {
-                None => Ok(said),
+                None => Ok(message),
                 Some(mut failure) => {
-                    failure.before = (!context.quiet).then_some(said);
+                    failure.before = (!context.quiet).then_some(message);
                     Err(failure)
                 }
             };
         }
-        if !context.quiet && !crate::print(&said)? {
+        if !context.quiet && !crate::print(&message)? {
             return Ok(String::new());
         }
         if !ended.is_unfinished {
@@ -136,7 +136,7 @@ fn deliver(
 }
 
 /// The one line of a round.
-fn said(context: &Context, round: &CollectRound) -> Result<String, Failure> {
+fn round_text(context: &Context, round: &CollectRound) -> Result<String, Failure> {
     if context.is_json() {
         let mut form = context.form.clone();
         form.format = crate::cli::Format::Jsonl;
@@ -174,7 +174,7 @@ fn status(context: &Context, args: CollectStatusArgs) -> Result<String, Failure>
     let mut rows = Vec::new();
     for file in files {
         let settings = settings::read(&file)?;
-        rows.extend(standing(&file, &settings)?);
+        rows.extend(streams(&file, &settings)?);
     }
     let list = List::whole(rows);
     context.form.list(&list, &sheet(&list.items))
@@ -198,7 +198,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// The streams of one collector, also those that have brought nothing yet.
-fn standing(file: &Path, settings: &Collect) -> Result<Vec<CollectStatus>, Failure> {
+fn streams(file: &Path, settings: &Collect) -> Result<Vec<CollectStatus>, Failure> {
     let state = round::state(&round::state_file(&settings.folder))?;
     let waiting = match queue::look(&settings.folder) {
         Ok(waiting) => waiting,
@@ -268,9 +268,9 @@ fn sheet(rows: &[CollectStatus]) -> Sheet {
             ));
         }
         for trouble in &row.trouble {
-            let said = format!("{}: {trouble}", row.collector);
-            if !sheet.attention.contains(&said) {
-                sheet.attention.push(said);
+            let message = format!("{}: {trouble}", row.collector);
+            if !sheet.attention.contains(&message) {
+                sheet.attention.push(message);
             }
         }
     }

@@ -28,7 +28,7 @@ pub(super) fn transfer(context: &Context, args: TransferArgs) -> Result<String, 
     let sent = context.send_or_propose(Method::POST, &["transfers"], &body, &args.write)?;
     let done: Transfer = match sent {
         Sent::Done(done) => done,
-        Sent::Proposed(said) => return Ok(said),
+        Sent::Proposed(message) => return Ok(message),
     };
     let sentence = transferred(&context.form, &done);
     context.done(
@@ -83,7 +83,7 @@ pub(super) fn settle(context: &Context, args: SettleArgs) -> Result<String, Fail
     };
     let done: Correction = context.send(Method::POST, &["settlements"], &body, &args.write)?;
     let sentence = format!("{} paid by {project}", sentence(&context.form, &done));
-    said(context, &done, &sentence)
+    correction_text(context, &done, &sentence)
 }
 
 fn send_or_propose(
@@ -93,13 +93,13 @@ fn send_or_propose(
     args: &ProposeArgs,
 ) -> Result<String, Failure> {
     match context.send_or_propose(Method::POST, &[route], body, args)? {
-        Sent::Done(done) => said(context, &done, &sentence(&context.form, &done)),
-        Sent::Proposed(said) => Ok(said),
+        Sent::Done(done) => correction_text(context, &done, &sentence(&context.form, &done)),
+        Sent::Proposed(message) => Ok(message),
     }
 }
 
 /// What a correction did, with its warnings.
-pub(super) fn said(
+pub(super) fn correction_text(
     context: &Context,
     done: &Correction,
     sentence: &str,

@@ -49,7 +49,7 @@ fn add(context: &Context, args: AddCycle) -> Result<String, Failure> {
     let sent = context.send_or_propose(Method::POST, &["cycles"], &body, &args.write)?;
     let answer: Written<Cycle> = match sent {
         Sent::Done(answer) => answer,
-        Sent::Proposed(said) => return Ok(said),
+        Sent::Proposed(message) => return Ok(message),
     };
     let cycle = &answer.object;
     let first = cycle.next.as_deref().unwrap_or(&cycle.start);
@@ -80,7 +80,7 @@ fn set(context: &Context, args: SetCycle) -> Result<String, Failure> {
     let answer: Written<Cycle> =
         match context.send_or_propose(Method::PATCH, &path, &body, &args.write)? {
             Sent::Done(answer) => answer,
-            Sent::Proposed(said) => return Ok(said),
+            Sent::Proposed(message) => return Ok(message),
         };
     context.written(&answer, &format!("cycle {:?} changed", args.name))
 }

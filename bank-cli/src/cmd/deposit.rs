@@ -28,8 +28,8 @@ pub(super) fn deposit(context: &Context, args: DepositArgs) -> Result<String, Fa
         note: args.note,
     };
     match context.send_or_propose(Method::POST, &["deposits"], &body, &args.write)? {
-        Sent::Done(receipt) => said(context, &receipt, ("deposited", "to")),
-        Sent::Proposed(said) => Ok(said),
+        Sent::Done(receipt) => receipt_text(context, &receipt, ("deposited", "to")),
+        Sent::Proposed(message) => Ok(message),
     }
 }
 
@@ -42,12 +42,16 @@ pub(super) fn withdraw(context: &Context, args: WithdrawArgs) -> Result<String, 
         note: args.note,
     };
     match context.send_or_propose(Method::POST, &["withdrawals"], &body, &args.write)? {
-        Sent::Done(receipt) => said(context, &receipt, ("withdrew", "from")),
-        Sent::Proposed(said) => Ok(said),
+        Sent::Done(receipt) => receipt_text(context, &receipt, ("withdrew", "from")),
+        Sent::Proposed(message) => Ok(message),
     }
 }
 
-fn said(context: &Context, receipt: &Receipt, words: (&str, &str)) -> Result<String, Failure> {
+fn receipt_text(
+    context: &Context,
+    receipt: &Receipt,
+    words: (&str, &str),
+) -> Result<String, Failure> {
     let sentence = sentence(&context.form, context.now_us, receipt, words);
     let (transaction, dry_run) = (receipt.transaction, receipt.dry_run);
     let text = context.done(receipt, &sentence, transaction, dry_run, &receipt.warnings)?;

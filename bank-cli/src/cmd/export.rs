@@ -14,7 +14,7 @@ use crate::{
     cli::{ExportCommand, ExportFile, ExportOnDemand, ExportUr1, OnDemandValue, SpanArgs},
     context::Context,
     fail::Failure,
-    file::{cannot, into_file, wanted},
+    file::{cannot, destination, into_file},
     out,
 };
 
@@ -45,7 +45,7 @@ pub(super) fn run(context: &Context, command: ExportCommand) -> Result<String, F
         limit: Some(PAGE),
         ..query
     };
-    let Some(path) = wanted(span.output.as_ref()) else {
+    let Some(path) = destination(span.output.as_ref()) else {
         let mut output = io::stdout().lock();
         let written = write(context, query, &mut output)?;
         return match written.and_then(|_| output.flush()) {
@@ -73,7 +73,7 @@ fn ondemand(context: &Context, args: &ExportOnDemand) -> Result<String, Failure>
     let balances: OnDemandBalances = context.get(&["ondemand", "balances.json"], &query)?;
     let text = serde_json::to_string(&balances)
         .map_err(|e| Failure::internal(format!("the balances cannot be written: {e}")))?;
-    let Some(path) = wanted(args.output.as_ref()) else {
+    let Some(path) = destination(args.output.as_ref()) else {
         return Ok(text + "\n");
     };
     into_file(path, |output| Ok(writeln!(output, "{text}")))?;

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_and_completions_know_the_commands() {
+    fn pages_and_completions_contain_the_commands() {
         let folder = tempfile::tempdir().unwrap();
         let dir = folder.path().to_owned();
         run(GenCommand::Man { dir: dir.clone() }).unwrap();

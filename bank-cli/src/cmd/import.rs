@@ -55,10 +55,10 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<String, Failur
                      again; nothing counts twice",
                 );
             }
-            done => return told(context, &done.map_err(again)?),
+            done => return outcome(context, &done.map_err(again)?),
         }
     }
-    told(context, &sent(context, &upload, &files).map_err(again)?)
+    outcome(context, &sent(context, &upload, &files).map_err(again)?)
 }
 
 /// Sends the files from their beginning, with a line of progress where somebody watches.
@@ -96,15 +96,15 @@ fn quoted(word: &str) -> String {
 }
 
 /// Prints what an import came to.
-fn told(context: &Context, done: &ImportDone) -> Result<String, Failure> {
-    let said = if context.is_json() {
+fn outcome(context: &Context, done: &ImportDone) -> Result<String, Failure> {
+    let message = if context.is_json() {
         // Exact numbers as they came, which may be larger than any machine word.
         format!("{}\n", done.summary.get())
     } else {
         done.said.clone()
     };
     if done.ok {
-        return Ok(said);
+        return Ok(message);
     }
     let rejected = done.rejected;
     let mut failure = Failure::of(
@@ -115,7 +115,7 @@ fn told(context: &Context, done: &ImportDone) -> Result<String, Failure> {
         "`bank quarantine ls --source {}` lists them",
         done.source
     ));
-    failure.before = Some(said);
+    failure.before = Some(message);
     Err(failure)
 }
 

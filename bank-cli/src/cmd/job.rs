@@ -218,14 +218,14 @@ fn money(form: &Form, job: &Job) -> Vec<Line> {
 
 /// `interim,  25,342 s, then end`: for how long it was, behind the first word.
 fn remark(form: &Form, charge: &ChargeRow) -> Option<String> {
-    let said = charge.explanation.clone()?;
+    let message = charge.explanation.clone()?;
     let Some(seconds) = charge.seconds else {
-        return Some(said);
+        return Some(message);
     };
     let seconds = form.amount(&seconds.to_string());
-    Some(match said.split_once(", ") {
+    Some(match message.split_once(", ") {
         Some((word, rest)) => format!("{word},  {seconds} s, {rest}"),
-        None => format!("{said},  {seconds} s"),
+        None => format!("{message},  {seconds} s"),
     })
 }
 
@@ -335,7 +335,7 @@ mod tests {
             outcome: Some("charged".into()),
             ..Job::default()
         };
-        let want = "\
+        let expected = "\
 Job 1632  chem  amy  ia64  64 procs  ran 11:02:10 (requested 12:00:00)
 lien     1,152.000  2026-11-19 08:00:12  92.533 released at the end
 charge     383.680  2026-11-19 12:00:00  interim,  14,388 s
@@ -343,7 +343,7 @@ charge     675.787  2026-11-19 19:02:22  interim,  25,342 s, then end
 total    1,059.467 = 64 × 39,730 s ÷ 3600 × 1.5 (qos high); each charge = rounded sum − billed before
 paid by  allocation 97 (until 2027-04-01)
 ";
-        assert_eq!(screen(&test_form(), &job), want);
+        assert_eq!(screen(&test_form(), &job), expected);
     }
 
     /// Sums of several payers are marked as such: they are not the split of one charge.

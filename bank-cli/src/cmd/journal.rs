@@ -283,9 +283,7 @@ fn sheet(context: &Context, entries: &[JournalEntry], look: Look) -> Sheet {
         amount("shadow_held", "shadow held", 14)
             .secondary()
             .on_screen_if(look.shadow_held),
-        amount("active", "active", 14)
-            .secondary()
-            .on_screen_if(look.active),
+        amount("active", "active", 14).on_screen_if(look.active),
         amount("amount_after", "amount after", 16).secondary(),
         text("transaction", "txn", 9),
         column("entry", "entry", Kind::Number).if_asked(),
@@ -354,7 +352,7 @@ mod tests {
 
     /// What comes later, of today and with other names, stands below the heads of the first page.
     #[test]
-    fn rows_that_come_later_stand_in_the_same_columns() {
+    fn later_rows_are_in_the_same_columns() {
         let mut context = test_context();
         context.now_us = when::read("2026-11-20T22:00:00Z").unwrap();
         context.form.width = 200;

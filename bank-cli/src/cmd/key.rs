@@ -61,7 +61,7 @@ fn add(context: &Context, args: AddKey) -> Result<String, Failure> {
     };
     let sent = |context: &Context| context.send(Method::POST, &["keys"], &body, &args.write);
     let file = args.out.as_deref();
-    tell(context, file, args.write.dry_run, sent, &sentence)
+    deliver(context, file, args.write.dry_run, sent, &sentence)
 }
 
 /// A second key for the client of one, which ends by itself.
@@ -80,16 +80,16 @@ fn rotate(context: &Context, args: RotateKey) -> Result<String, Failure> {
     let path = ["keys", args.id.as_str(), "rotate"];
     let sent = |context: &Context| context.send(Method::POST, &path, &body, &args.write);
     let file = args.out.as_deref();
-    let said = |answer: &NewKeyAnswer| {
+    let message = |answer: &NewKeyAnswer| {
         let (old, overlap) = (&args.id, &args.overlap);
         let new = sentence(answer);
         format!("{new}; key {old:?} ends in {overlap}, unless it ends before")
     };
-    tell(context, file, args.write.dry_run, sent, &said)
+    deliver(context, file, args.write.dry_run, sent, &message)
 }
 
 /// Has a key made, and tells its secret once: on the screen, or in a new file.
-fn tell(
+fn deliver(
     context: &Context,
     file: Option<&Path>,
     dry_run: bool,
@@ -110,7 +110,7 @@ fn tell(
             return Err(failure);
         }
     };
-    let mut said = sentence(&answer);
+    let mut message = sentence(&answer);
     match (file, &answer.secret) {
         (Some((path, file)), Some(secret)) => {
             keep(file, path, secret).map_err(|why| {
@@ -121,22 +121,22 @@ fn tell(
                     ..Failure::internal(what).hint(hint)
                 }
             })?;
-            let _ = write!(said, "\nsecret in {}", path.display());
+            let _ = write!(message, "\nsecret in {}", path.display());
             answer.secret = None;
         }
         (None, Some(secret)) => {
             let _ = write!(
-                said,
+                message,
                 "\nsecret {secret}\nkeep it now: it is not shown again"
             );
         }
         (Some((path, _)), None) => {
             let _ = std::fs::remove_file(path);
-            said.push_str("\nthe daemon told no secret: this key was made before");
+            message.push_str("\nthe daemon told no secret: this key was made before");
         }
         (None, None) => {}
     }
-    context.done(&answer, &said, answer.transaction, answer.dry_run, &[])
+    context.done(&answer, &message, answer.transaction, answer.dry_run, &[])
 }
 
 fn sentence(answer: &NewKeyAnswer) -> String {

@@ -38,15 +38,15 @@ pub(super) fn run(context: &Context, command: LienCommand) -> Result<String, Fai
             let id = id.to_string();
             let answer: Written<Lien> =
                 context.send(Method::PATCH, &["liens", &id], &body, &write)?;
-            let said = extended(&context.form, &answer.object);
-            context.written(&answer, &said)
+            let message = extended(&context.form, &answer.object);
+            context.written(&answer, &message)
         }
         LienCommand::Rm { id, remove } => {
             let what = format!("release lien {id}");
             let answer: Written<Lien> =
                 context.remove(&["liens", &id.to_string()], &what, &remove)?;
-            let said = released(&context.form, &answer.object);
-            context.written(&answer, &said)
+            let message = released(&context.form, &answer.object);
+            context.written(&answer, &message)
         }
     }
 }

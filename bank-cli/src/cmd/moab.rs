@@ -32,14 +32,14 @@ pub(super) fn run(context: &Context, command: MoabCommand) -> Result<String, Fai
     let facts = facts(context, &args, &mut notes)?;
     let mut findings = moab::check(&moab, &maui, &facts);
     findings.notes.extend(notes);
-    let said = shown(context, &findings)?;
+    let message = shown(context, &findings)?;
     let count = findings.findings.len();
     if count == 0 {
-        return Ok(said);
+        return Ok(message);
     }
     let s = if count == 1 { "" } else { "s" };
     let mut failure = Failure::of(exit::REFUSED, format!("{count} finding{s}"));
-    failure.before = Some(said);
+    failure.before = Some(message);
     Err(failure)
 }
 
@@ -125,10 +125,10 @@ fn facts(context: &Context, args: &CheckArgs, notes: &mut Vec<String>) -> Result
     if args.offline {
         return Ok(facts);
     }
-    let wanted = args.machine.clone().or(scripts.and_then(|s| s.machine));
+    let requested = args.machine.clone().or(scripts.and_then(|s| s.machine));
     match ask(context) {
         Ok((machines, names)) => {
-            facts.machine = machine(machines, wanted.as_deref(), notes)?;
+            facts.machine = machine(machines, requested.as_deref(), notes)?;
             facts.names = Some(names);
         }
         Err(failure) => notes.push(format!(
@@ -160,11 +160,11 @@ fn ask(context: &Context) -> Result<(Vec<Machine>, Names), Failure> {
 
 fn machine(
     machines: Vec<Machine>,
-    wanted: Option<&str>,
+    requested: Option<&str>,
     notes: &mut Vec<String>,
 ) -> Result<Option<moab::Machine>, Failure> {
     let count = machines.len();
-    let mut fitting = machines.into_iter().filter(|machine| match wanted {
+    let mut fitting = machines.into_iter().filter(|machine| match requested {
         Some(name) => machine.name == name,
         None => count == 1,
     });
@@ -175,7 +175,7 @@ fn machine(
             flush_interval_s: machine.flush_interval_s,
         }));
     }
-    let Some(name) = wanted else {
+    let Some(name) = requested else {
         notes.push("machine and flush interval were not compared: --machine names it".into());
         return Ok(None);
     };

@@ -45,9 +45,9 @@ pub(super) fn run(context: &Context, args: MonitorArgs) -> Result<String, Failur
     let next = seen.read(context, &query)?;
     let picture = || seen.pictured(context, &query);
     if !args.follow
-        && let Some(told) = context.pictured(args.chart, picture)
+        && let Some(output) = context.pictured(args.chart, picture)
     {
-        return told;
+        return output;
     }
     let limit = args.limit.and_then(|limit| usize::try_from(limit).ok());
     let text = seen.shown(context, limit, args.totals)?;

@@ -55,8 +55,8 @@ pub(super) fn run(context: &Context, args: &MonthlyArgs) -> Result<String, Failu
         days: ask(None, Some("day"))?,
     };
     let picture = || pictured(context, &tables);
-    if let Some(told) = context.pictured(args.chart, picture) {
-        return told;
+    if let Some(output) = context.pictured(args.chart, picture) {
+        return output;
     }
     if context.form.is_table() && context.form.columns.is_empty() {
         let screens = tables.all().map(|(by, table)| {
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_all_tables_are_told_apart() {
+    fn rows_of_all_tables_name_their_table() {
         let row = |by: &str, name: Option<&str>| UsageLine {
             keys: [(by.to_owned(), name.map(str::to_owned))].into(),
             ..UsageLine::default()

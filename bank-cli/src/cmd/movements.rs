@@ -15,7 +15,7 @@ pub(crate) fn pages(
     statement: &Statement,
     mut each: impl FnMut(Vec<StatementLine>) -> Result<bool, Failure>,
 ) -> Result<bool, Failure> {
-    let mut wanted = StatementLineQuery {
+    let mut requested = StatementLineQuery {
         project: query.project.clone(),
         account: query.account.clone(),
         user: query.user.clone(),
@@ -33,7 +33,7 @@ pub(crate) fn pages(
     let nothing = figure::difference(&says, &says).unwrap_or_default();
     let (mut count, mut sum) = (0_i64, nothing);
     loop {
-        let page: List<StatementLine> = context.get(&["statements", "entries"], &wanted)?;
+        let page: List<StatementLine> = context.get(&["statements", "entries"], &requested)?;
         for line in &page.items {
             count += 1;
             sum = figure::added(&sum, &line.amount).unwrap_or_default();
@@ -42,7 +42,7 @@ pub(crate) fn pages(
             return Ok(false);
         }
         match page.next {
-            Some(next) => wanted.after = Some(next),
+            Some(next) => requested.after = Some(next),
             None => break,
         }
     }

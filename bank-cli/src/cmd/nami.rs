@@ -142,7 +142,7 @@ fn send(form: &Form, shelf: &Shelf) -> Result<String, Failure> {
         left,
         ..
     } = drained;
-    let said = if form.is_table() {
+    let message = if form.is_table() {
         format!("{delivered} delivered, {quarantined} in quarantine, {left} left\n")
     } else {
         let columns = vec![
@@ -156,7 +156,7 @@ fn send(form: &Form, shelf: &Shelf) -> Result<String, Failure> {
         form.one(&drained, &Sheet::new(columns, rows, ""))?
     };
     if quarantined == 0 && left == 0 {
-        return Ok(said);
+        return Ok(message);
     }
     let mut failure = if left > 0 {
         let why = drained.why.as_deref().unwrap_or("more than one run sends");
@@ -170,7 +170,7 @@ fn send(form: &Form, shelf: &Shelf) -> Result<String, Failure> {
         Failure::of(exit::REFUSED, "the bank cannot take some documents")
             .hint("`bank nami quarantine ls` says why")
     };
-    failure.before = Some(said);
+    failure.before = Some(message);
     Err(failure)
 }
 

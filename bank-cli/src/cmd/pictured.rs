@@ -72,8 +72,8 @@ impl Context {
 
 /// `bank report forecast`: a burn-down for each account, where they are few enough.
 pub(super) fn forecast(context: &Context, asked: &[ForecastRow]) -> Result<Report, Failure> {
-    let told = context.form.in_units(asked.to_vec())?;
-    let rows = told.as_slice();
+    let answer = context.form.in_units(asked.to_vec())?;
+    let rows = answer.as_slice();
     let unit = rows.first().map_or("", |row| row.unit.as_str());
     let available = Bars {
         what: "account".to_owned(),
@@ -94,7 +94,7 @@ pub(super) fn forecast(context: &Context, asked: &[ForecastRow]) -> Result<Repor
     if !(several && is_one) {
         for row in asked.iter().take(BURNS) {
             let mut chart = burn::of_account(context, row)?;
-            if let Some(scale) = context.form.told {
+            if let Some(scale) = context.form.report_scale {
                 chart = chart.in_units(scale);
             }
             let title = format!("Burn-down of {}", row.account);

@@ -24,7 +24,7 @@ const TIMEOUT_MAX: u64 = 3_600;
 
 pub(super) fn run(context: &Context, args: PriorityArgs) -> Result<String, Failure> {
     let words = args.run.as_deref().map(split).transpose()?;
-    known_places(words.as_deref().unwrap_or_default())?;
+    check_placeholders(words.as_deref().unwrap_or_default())?;
     let timeout = when::seconds(&args.timeout)?;
     let timeout = u64::try_from(timeout)
         .ok()
@@ -65,20 +65,20 @@ pub(super) fn run(context: &Context, args: PriorityArgs) -> Result<String, Failu
             "result": became,
         }));
     }
-    let said = told(context, &report, &rows, args.run.is_some(), args.yes)?;
+    let message = priority_table(context, &report, &rows, args.run.is_some(), args.yes)?;
     if failed == 0 {
-        return Ok(said);
+        return Ok(message);
     }
     let all = report.items.len();
     let mut failure = Failure::of(
         exit::REFUSED,
         format!("the program failed for {failed} of {all} groups"),
     );
-    failure.before = Some(said);
+    failure.before = Some(message);
     Err(failure)
 }
 
-fn told(
+fn priority_table(
     context: &Context,
     report: &PriorityReport,
     rows: &[serde_json::Value],
@@ -159,7 +159,7 @@ fn split(text: &str) -> Result<Vec<String>, Failure> {
 const PLACES: [&str; 3] = ["{group}", "{priority}", "{resource}"];
 
 /// A slip of the fingers in the name of a place is told before anything runs.
-fn known_places(words: &[String]) -> Result<(), Failure> {
+fn check_placeholders(words: &[String]) -> Result<(), Failure> {
     for word in words {
         for (start, _) in word.match_indices('{') {
             let rest = word.get(start..).unwrap_or_default();
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_that_nothing_fills_is_told() {
+    fn an_unknown_placeholder_is_an_error() {
         for (run, is_good) in [
             ("set {group} {priority}", true),
             ("set {grop}", false),
@@ -233,7 +233,11 @@ mod tests {
             ("set {} { } {A} '{\"a\":1}' {", true),
             ("set {{group}}", true),
         ] {
-            assert_eq!(known_places(&split(run).unwrap()).is_ok(), is_good, "{run}");
+            assert_eq!(
+                check_placeholders(&split(run).unwrap()).is_ok(),
+                is_good,
+                "{run}"
+            );
         }
     }
 
@@ -278,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_fails_or_hangs_says_so() {
+    fn a_program_that_fails_or_hangs_is_reported() {
         let long = Duration::from_mins(1);
         let run = |words: &[&str], time| {
             let words: Vec<String> = words.iter().map(ToString::to_string).collect();

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn children_stand_below_their_parents() {
+    fn children_are_below_their_parents() {
         let projects = [
             project("bio", None),
             project("chem", None),

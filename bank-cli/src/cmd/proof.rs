@@ -20,28 +20,28 @@ use crate::{
 const WAIT_S: u32 = 10;
 
 pub(super) fn verify(context: &Context, args: VerifyArgs) -> Result<String, Failure> {
-    let standing: Verification = if args.last {
+    let verification: Verification = if args.last {
         context.get(&["verifications"], &VerificationQuery::default())?
     } else {
         let path = client::path(&["verifications"]);
         let call = Call::send(Method::POST, path, &serde_json::json!({}), None)?;
         context.client.call(&call)?
     };
-    let standing = if args.no_wait || args.last {
-        standing
+    let verification = if args.no_wait || args.last {
+        verification
     } else {
-        ended(context, standing)?
+        ended(context, verification)?
     };
-    let text = told(context, &standing)?;
-    match (standing.state.as_str(), standing.sound) {
+    let text = verification_text(context, &verification)?;
+    match (verification.state.as_str(), verification.sound) {
         ("failed", _) => {
-            let why = standing.error.unwrap_or_default();
+            let why = verification.error.unwrap_or_default();
             let mut failure = Failure::usage(format!("it could not be verified: {why}"));
             failure.exit = exit::INTERNAL;
             Err(failure)
         }
         ("stopped", _) => {
-            let mut failure = Failure::usage(standing.error.unwrap_or_default());
+            let mut failure = Failure::usage(verification.error.unwrap_or_default());
             failure.exit = exit::UNAVAILABLE;
             failure.hint = Some("`bank verify` begins anew".to_owned());
             Err(failure)
@@ -57,63 +57,63 @@ pub(super) fn verify(context: &Context, args: VerifyArgs) -> Result<String, Fail
 }
 
 /// Waits for the end of a verification, and shows how far it is where somebody looks.
-fn ended(context: &Context, mut standing: Verification) -> Result<Verification, Failure> {
+fn ended(context: &Context, mut verification: Verification) -> Result<Verification, Failure> {
     let shows = std::io::stderr().is_terminal() && !context.quiet;
-    while standing.state == "running" {
+    while verification.state == "running" {
         if shows {
             // Where nobody reads, nothing is lost.
-            let _ = write!(std::io::stderr(), "\r{}\x1b[K", progress(&standing));
+            let _ = write!(std::io::stderr(), "\r{}\x1b[K", progress(&verification));
         }
         let wait_s = Some(if shows { 1 } else { WAIT_S });
-        standing = context.get(&["verifications"], &VerificationQuery { wait_s })?;
+        verification = context.get(&["verifications"], &VerificationQuery { wait_s })?;
     }
     if shows {
         let _ = write!(std::io::stderr(), "\r\x1b[K");
     }
-    Ok(standing)
+    Ok(verification)
 }
 
-fn progress(standing: &Verification) -> String {
-    if standing.checks == 0 {
-        let (done, all) = (standing.transactions, standing.of_transactions);
+fn progress(verification: &Verification) -> String {
+    if verification.checks == 0 {
+        let (done, all) = (verification.transactions, verification.of_transactions);
         return format!("journal: {done} of {all} transactions");
     }
-    let (done, all) = (standing.checks, standing.of_checks);
-    format!("{}: {done} of {all} checks", standing.doing)
+    let (done, all) = (verification.checks, verification.of_checks);
+    format!("{}: {done} of {all} checks", verification.doing)
 }
 
-fn told(context: &Context, standing: &Verification) -> Result<String, Failure> {
+fn verification_text(context: &Context, verification: &Verification) -> Result<String, Failure> {
     if !context.form.is_table() || !context.form.columns.is_empty() {
-        return context.form.one(standing, &sheet(standing));
+        return context.form.one(verification, &sheet(verification));
     }
     let mut text = String::new();
     // Writing to a string cannot fail.
-    for finding in &standing.findings {
+    for finding in &verification.findings {
         let _ = write!(text, "{} [{} {}", finding.text, finding.table, finding.row);
         if let (Some(expected), Some(found)) = (&finding.expected, &finding.found) {
             let _ = write!(text, ": expected {expected}, found {found}");
         }
         text.push_str("]\n");
     }
-    if standing.more > 0 {
-        let _ = writeln!(text, "and {} more", standing.more);
+    if verification.more > 0 {
+        let _ = writeln!(text, "and {} more", verification.more);
     }
-    for advice in &standing.advice {
+    for advice in &verification.advice {
         let _ = writeln!(text, "hint: {advice}");
     }
-    match standing.state.as_str() {
+    match verification.state.as_str() {
         "none" => text.push_str("nothing was verified since the daemon started\n"),
         "running" => {
-            let _ = writeln!(text, "running: {}", progress(standing));
+            let _ = writeln!(text, "running: {}", progress(verification));
         }
-        _ if standing.sound == Some(true) => {
-            let (transactions, entries) = (standing.transactions, standing.entries);
-            let allocations = standing.allocations;
+        _ if verification.sound == Some(true) => {
+            let (transactions, entries) = (verification.transactions, verification.entries);
+            let allocations = verification.allocations;
             let _ = writeln!(
                 text,
                 "ok: {transactions} transactions, {entries} entries, {allocations} allocations"
             );
-            for note in &standing.notes {
+            for note in &verification.notes {
                 let _ = writeln!(text, "note: {note}");
             }
         }
@@ -122,7 +122,7 @@ fn told(context: &Context, standing: &Verification) -> Result<String, Failure> {
     Ok(text)
 }
 
-fn sheet(standing: &Verification) -> Sheet {
+fn sheet(verification: &Verification) -> Sheet {
     let columns = vec![
         column("state", "State", Kind::Text),
         column("sound", "Sound", Kind::Text),
@@ -134,7 +134,7 @@ fn sheet(standing: &Verification) -> Sheet {
         column("sealed", "Sealed", Kind::Number),
         column("more", "More", Kind::Number),
     ];
-    Sheet::new(columns, std::slice::from_ref(standing), "")
+    Sheet::new(columns, std::slice::from_ref(verification), "")
 }
 
 pub(super) fn checkpoint(context: &Context, args: &CheckpointArgs) -> Result<String, Failure> {
@@ -161,10 +161,11 @@ fn signed(context: &Context) -> Result<SignedCheckpoint, Failure> {
         Err(failure) if failure.exit == exit::UNAVAILABLE => failure,
         answered => return answered,
     };
-    let standing: Verification = context.get(&["verifications"], &VerificationQuery::default())?;
-    if standing.state != "running" {
+    let verification: Verification =
+        context.get(&["verifications"], &VerificationQuery::default())?;
+    if verification.state != "running" {
         return Err(busy);
     }
-    ended(context, standing)?;
+    ended(context, verification)?;
     context.get(&["checkpoint"], &())
 }

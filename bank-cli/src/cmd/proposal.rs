@@ -49,15 +49,18 @@ pub(super) fn proposed(context: &Context, answer: &Written<Proposal>) -> Result<
     let amount = context.form.amount(&proposal.amount);
     let until = when::date(&proposal.until, context.zone);
     let kind = proposal.kind.replace('_', " ");
-    let mut said = format!(
+    let mut message = format!(
         "{kind} of {amount} {} proposed, until {until}",
         proposal.unit
     );
     if !answer.dry_run {
         let id = proposal.id;
-        let _ = write!(said, "\nproposal {id}   somebody else: bank approve {id}");
+        let _ = write!(
+            message,
+            "\nproposal {id}   somebody else: bank approve {id}"
+        );
     }
-    context.written(answer, &said)
+    context.written(answer, &message)
 }
 
 /// `bank approve` and `bank reject`.
@@ -71,11 +74,11 @@ pub(super) fn decide(context: &Context, args: &DecideArgs, verb: &str) -> Result
     let proposal = &answer.object;
     let amount = context.form.amount(&proposal.amount);
     let kind = proposal.kind.replace('_', " ");
-    let said = format!(
+    let message = format!(
         "proposal {id} {}: {kind} of {amount} {}, proposed by {}",
         proposal.state, proposal.unit, proposal.proposed_by
     );
-    context.written(&answer, &said)
+    context.written(&answer, &message)
 }
 
 fn shown(context: &Context, proposal: &Proposal) -> String {

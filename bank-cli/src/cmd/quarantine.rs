@@ -95,7 +95,7 @@ fn replay(context: &Context, args: &ReplayArgs) -> Result<String, Failure> {
         Some(file) => Some(text(file)?),
     };
     let read = &args.read;
-    let says_how = read.layout.is_some()
+    let how_to_replay = read.layout.is_some()
         || !read.columns.is_empty()
         || read.delimiter.is_some()
         || read.tz.is_some()
@@ -103,7 +103,7 @@ fn replay(context: &Context, args: &ReplayArgs) -> Result<String, Failure> {
         || read.gpus_per_slot;
     let format = args.kind.as_deref();
     // Whether it is csv the daemon knows, where nobody says so here.
-    let options = says_how.then(|| import::options(format.unwrap_or("csv"), read));
+    let options = how_to_replay.then(|| import::options(format.unwrap_or("csv"), read));
     let request = ReplayQuarantined {
         format: args.kind.clone(),
         machine: args.machine.clone(),
@@ -131,7 +131,7 @@ fn replay(context: &Context, args: &ReplayArgs) -> Result<String, Failure> {
             Err(failure) => return Err(failure),
         }
     }
-    let said = if context.is_json() {
+    let message = if context.is_json() {
         context.form.list(&done, &Sheet::default())?
     } else {
         done.items.iter().map(sentence).collect()
@@ -140,12 +140,12 @@ fn replay(context: &Context, args: &ReplayArgs) -> Result<String, Failure> {
     let refused = done.items.iter().filter(kept).count();
     let many = failures.len() + refused;
     if many == 0 {
-        return Ok(said);
+        return Ok(message);
     }
     let exit = bank_api::exit::bank::REFUSED;
     let what = format!("{many} of {} could not be taken in", ids.len());
     let mut failure = Failure::of(exit, what).hint("they are still in the quarantine");
-    failure.before = Some(said);
+    failure.before = Some(message);
     Err(failure)
 }
 

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn the_price_stands_in_columns() {
+    fn the_price_is_in_columns() {
         let quote = Quote {
             cost: "1152.000".into(),
             available: Some("310500.000".into()),
@@ -230,12 +230,12 @@ mod tests {
             ],
             ..Quote::default()
         };
-        let want = "\
+        let expected = "\
 64 procs × 12:00:00 =     768.000 core-hours
 × qos high 1.5      =   1,152.000 SU
 chem has            310,500.000 SU available: the job can start (309,348.000 would remain)
 ";
-        assert_eq!(text(&test_form(), &quote), want);
+        assert_eq!(text(&test_form(), &quote), expected);
     }
 
     #[test]

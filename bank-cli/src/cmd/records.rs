@@ -23,22 +23,22 @@ pub(crate) fn run(command: RecordsCommand) -> Result<String, Failure> {
         Box::new(BufReader::new(File::open(&file).map_err(|e| failed(&e))?))
     };
     let summary = check(source, |_, findings| {
-        let mut said = String::new();
+        let mut message = String::new();
         for finding in findings.iter().filter(|f| f.is_error || !errors) {
             let word = if finding.is_error { "error" } else { "warning" };
             // Writing to a string cannot fail.
-            let _ = writeln!(said, "line {}: {word}: {}", finding.line, finding.text);
+            let _ = writeln!(message, "line {}: {word}: {}", finding.line, finding.text);
         }
-        if said.is_empty() {
+        if message.is_empty() {
             return Ok(());
         }
         // Where nobody reads any more the exit code still tells.
-        crate::print(&said)
+        crate::print(&message)
             .map(drop)
             .map_err(|e| io::Error::other(e.what))
     });
     let summary = summary.map_err(|e| failed(&e))?;
-    let text = told(&summary);
+    let text = summary_text(&summary);
     if summary.bad == 0 {
         return Ok(text);
     }
@@ -53,7 +53,7 @@ pub(crate) fn run(command: RecordsCommand) -> Result<String, Failure> {
     Err(failure)
 }
 
-fn told(summary: &Summary) -> String {
+fn summary_text(summary: &Summary) -> String {
     let kind = if summary.is_ur1 {
         "usage records 1.0"
     } else {

@@ -46,8 +46,8 @@ fn fallback(context: &Context, args: FallbackArgs) -> Result<String, Failure> {
     }
     let report = context.form.in_units(report)?;
     let picture = || pictured::fallback(context, &report);
-    if let Some(told) = context.pictured(args.chart, picture) {
-        return told;
+    if let Some(answer) = context.pictured(args.chart, picture) {
+        return answer;
     }
     context.form.report(&report, &sheet(context, &report))
 }
@@ -87,8 +87,8 @@ fn forecast(context: &Context, args: ForecastArgs) -> Result<String, Failure> {
     };
     let list: List<ForecastRow> = context.all(&["report", "forecast"], &query)?;
     let picture = || pictured::forecast(context, &list.items);
-    if let Some(told) = context.pictured(args.chart, picture) {
-        return told;
+    if let Some(answer) = context.pictured(args.chart, picture) {
+        return answer;
     }
     let list = context.form.in_units(list)?;
     let has_later = list.items.iter().any(|row| row.again_at.is_some());
@@ -124,8 +124,8 @@ fn expiring(context: &Context, args: ExpiringArgs) -> Result<String, Failure> {
     let list: List<ExpiringRow> = context.all(&["report", "expiring"], &query)?;
     let list = context.form.in_units(list)?;
     let picture = || Ok(pictured::expiring(context, &list.items, args.within));
-    if let Some(told) = context.pictured(args.chart, picture) {
-        return told;
+    if let Some(answer) = context.pictured(args.chart, picture) {
+        return answer;
     }
     let columns = vec![
         column("until", "Until", Kind::Date),
@@ -156,8 +156,8 @@ fn negative(context: &Context, args: ForecastArgs) -> Result<String, Failure> {
     let list: List<NegativeRow> = context.all(&["report", "negative"], &query)?;
     let list = context.form.in_units(list)?;
     let picture = || Ok(pictured::negative(context, &list.items));
-    if let Some(told) = context.pictured(args.chart, picture) {
-        return told;
+    if let Some(answer) = context.pictured(args.chart, picture) {
+        return answer;
     }
     let columns = vec![
         column("account", "Account", Kind::Text),

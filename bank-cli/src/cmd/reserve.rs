@@ -38,8 +38,14 @@ pub(super) fn run(context: &Context, args: ReserveArgs) -> Result<String, Failur
         end: context.time(args.end.as_ref())?,
     };
     let held: Held = context.send(Method::POST, &["reserves"], &body, &args.write)?;
-    let said = sentence(&context.form, &held);
-    context.done(&held, &said, held.transaction, held.dry_run, &held.warnings)
+    let message = sentence(&context.form, &held);
+    context.done(
+        &held,
+        &message,
+        held.transaction,
+        held.dry_run,
+        &held.warnings,
+    )
 }
 
 /// `lien 7 holds 57,600 SU on chem for job 1632 until 2026-11-21 12:10:00, exclusive`

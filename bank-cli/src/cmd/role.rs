@@ -61,8 +61,8 @@ fn grant(context: &Context, args: GrantArgs) -> Result<String, Failure> {
     let answer: Written<RoleGrant> = context.send(Method::POST, &["roles"], &body, &args.write)?;
     let grant = &answer.object;
     let of = grant.project.as_ref().map(|p| format!(" of {p}"));
-    let said = format!("{} is {}{}", grant.name, grant.role, of.unwrap_or_default());
-    context.written(&answer, &said)
+    let message = format!("{} is {}{}", grant.name, grant.role, of.unwrap_or_default());
+    context.written(&answer, &message)
 }
 
 fn roles(rows: &[RoleGrant]) -> Sheet {
@@ -117,12 +117,12 @@ fn set(context: &Context, args: SetLimit) -> Result<String, Failure> {
         (Some(role), _) => format!("role {role}"),
         (None, name) => name.clone().unwrap_or_default(),
     };
-    let said = format!(
+    let message = format!(
         "{whose}: {} per operation, {} per day",
         bound(&limit.per_operation),
         bound(&limit.per_day)
     );
-    context.written(&answer, &said)
+    context.written(&answer, &message)
 }
 
 fn limits(rows: &[Limit]) -> Sheet {

@@ -36,7 +36,7 @@ pub(super) fn run(context: &Context, args: &RunReportArgs) -> Result<String, Fai
 }
 
 /// What `bank status` says of them; nothing where nothing is scheduled.
-pub(super) fn standing(status: &Status) -> String {
+pub(super) fn state_of_reports(status: &Status) -> String {
     let Some(reports) = status.reports.as_ref().filter(|all| all.scheduled > 0) else {
         return String::new();
     };
@@ -81,7 +81,7 @@ fn sheet(items: &[ScheduledReport]) -> Sheet {
 
 fn row(item: &ScheduledReport) -> Value {
     let last = item.runs.iter().find(|run| run.state == "made");
-    let wanted = item.runs.iter().find(|run| run.state == "wanted");
+    let requested = item.runs.iter().find(|run| run.state == "wanted");
     let error = item.error.clone().or_else(|| {
         let mut deliveries = last.into_iter().flat_map(|run| &run.deliveries);
         deliveries.find_map(|one| Some(format!("{}: {}", one.target, one.error.as_ref()?)))
@@ -95,8 +95,8 @@ fn row(item: &ScheduledReport) -> Value {
         "last_period": last.map(|run| &run.period),
         "last_made": last.and_then(|run| run.made_at.as_ref()),
         "delivered": last.map(delivered),
-        "next_period": wanted.map_or(item.next_period.as_ref(), |run| Some(&run.period)),
-        "next_due": match wanted {
+        "next_period": requested.map_or(item.next_period.as_ref(), |run| Some(&run.period)),
+        "next_due": match requested {
             Some(_) => None,
             None => item.next_due.as_ref(),
         },
@@ -174,8 +174,8 @@ mod tests {
     }
 
     #[test]
-    fn the_state_of_the_daemon_says_what_fails() {
-        assert_eq!(standing(&Status::default()), "");
+    fn the_state_of_the_daemon_shows_failures() {
+        assert_eq!(state_of_reports(&Status::default()), "");
         let status = Status {
             reports: Some(ScheduleStatus {
                 scheduled: 2,
@@ -188,10 +188,10 @@ mod tests {
             }),
             ..Status::default()
         };
-        let said = standing(&status);
-        let plain = anstream::adapter::strip_str(&said).to_string();
-        let want = "reports        2 scheduled, 1,200 periods passed over\n\
+        let message = state_of_reports(&status);
+        let plain = anstream::adapter::strip_str(&message).to_string();
+        let expected = "reports        2 scheduled, 1,200 periods passed over\n\
             report month: 2026-10: no project \"x\" !\n";
-        assert_eq!(plain, want);
+        assert_eq!(plain, expected);
     }
 }

@@ -31,8 +31,8 @@ pub(super) fn contribution(context: &Context, args: ShareArgs) -> Result<String,
     let chart = args.chart;
     let report = ask(context, args, "contributor")?;
     let picture = || Ok(picture::report(context, &report));
-    if let Some(told) = context.pictured(chart, picture) {
-        return told;
+    if let Some(answer) = context.pictured(chart, picture) {
+        return answer;
     }
     let sheet = shares(&report, by_contributor);
     listed(context, &report, &sheet)
@@ -47,8 +47,8 @@ pub(super) fn utilization(context: &Context, mut args: ShareArgs) -> Result<Stri
     }
     let report = ask(context, args, "contributor")?;
     let picture = || Ok(picture::utilization(context, &report));
-    if let Some(told) = context.pictured(chart, picture) {
-        return told;
+    if let Some(answer) = context.pictured(chart, picture) {
+        return answer;
     }
     listed(context, &report, &buckets(&report))
 }
@@ -344,8 +344,8 @@ pub(super) fn efficiency(context: &Context, args: EfficiencyArgs) -> Result<Stri
         ));
     }
     let picture = || Ok(picture::efficiency(context, &report));
-    if let Some(told) = context.pictured(args.chart, picture) {
-        return told;
+    if let Some(answer) = context.pictured(args.chart, picture) {
+        return answer;
     }
     let in_seconds = context.form.in_seconds();
     let [held, asked, busy] = if in_seconds {

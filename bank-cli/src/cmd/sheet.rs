@@ -54,13 +54,13 @@ pub(super) fn balance_sheet(context: &Context, args: &BalanceSheetArgs) -> Resul
             until: to.clone(),
             ..StatementQuery::default()
         };
-        let told: Statement = context.get(&["statements"], &query)?;
-        let sums = sums(&told).ok_or_else(unlike)?;
+        let output: Statement = context.get(&["statements"], &query)?;
+        let sums = sums(&output).ok_or_else(unlike)?;
         for (word, amount) in &sums {
             let total = totals.entry(word.clone()).or_default();
             *total = figure::added(total, amount).ok_or_else(unlike)?;
         }
-        (unit, begun, until) = (told.unit, told.from, told.until);
+        (unit, begun, until) = (output.unit, output.from, output.until);
         rows.push(row(&account.name, sums));
     }
     if !rows.is_empty() {
@@ -70,8 +70,8 @@ pub(super) fn balance_sheet(context: &Context, args: &BalanceSheetArgs) -> Resul
     let period = begun.as_deref().and_then(when::read);
     let period = period.zip(when::read(&until));
     let picture = || Ok(pictured(context, &rows, &unit, period));
-    if let Some(told) = context.pictured(args.chart, picture) {
-        return told;
+    if let Some(output) = context.pictured(args.chart, picture) {
+        return output;
     }
     let mut columns = vec![column("account", "Account", Kind::Text)];
     for (key, title) in TITLES {
@@ -97,16 +97,16 @@ fn in_units(
     rows: &[Value],
     unit: &str,
 ) -> Result<(Vec<Value>, String), Failure> {
-    let mut told: BTreeMap<String, Value> = BTreeMap::from([
+    let mut output: BTreeMap<String, Value> = BTreeMap::from([
         ("items".to_owned(), json!(rows)),
         ("unit".to_owned(), json!(unit)),
     ]);
-    told = context.form.in_units(told)?;
-    let items = told.remove("items").and_then(|items| match items {
+    output = context.form.in_units(output)?;
+    let items = output.remove("items").and_then(|items| match items {
         Value::Array(items) => Some(items),
         _ => None,
     });
-    let unit = told
+    let unit = output
         .remove("unit")
         .and_then(|unit| Some(unit.as_str()?.to_owned()));
     Ok((items.unwrap_or_default(), unit.unwrap_or_default()))
@@ -165,13 +165,13 @@ fn pictured(context: &Context, rows: &[Value], unit: &str, period: Option<(i64, 
 }
 
 /// The sums of an account by column.
-fn sums(told: &Statement) -> Option<BTreeMap<String, String>> {
+fn sums(output: &Statement) -> Option<BTreeMap<String, String>> {
     let mut sums = BTreeMap::new();
-    let nothing = figure::difference(&told.total_credits, &told.total_credits)?;
+    let nothing = figure::difference(&output.total_credits, &output.total_credits)?;
     for (_, word) in COLUMNS.iter().chain(&[("", "other")]) {
         sums.insert((*word).to_owned(), nothing.clone());
     }
-    for group in told.credits.iter().chain(&told.debits) {
+    for group in output.credits.iter().chain(&output.debits) {
         let own = COLUMNS
             .iter()
             .find(|(heading, _)| *heading == group.heading);
@@ -179,8 +179,8 @@ fn sums(told: &Statement) -> Option<BTreeMap<String, String>> {
         let sum = sums.get_mut(word)?;
         *sum = figure::added(sum, &group.amount)?;
     }
-    sums.insert("opening".to_owned(), told.opening.clone()?);
-    sums.insert("closing".to_owned(), told.closing.clone()?);
+    sums.insert("opening".to_owned(), output.opening.clone()?);
+    sums.insert("closing".to_owned(), output.closing.clone()?);
     Some(sums)
 }
 
@@ -212,8 +212,8 @@ pub(super) fn top(context: &Context, args: TopArgs) -> Result<String, Failure> {
         return Err(Failure::internal("the daemon sent no period"));
     };
     let picture = || Ok(share::pictured_top(context, &report, first));
-    if let Some(told) = context.pictured(chart, picture) {
-        return told;
+    if let Some(output) = context.pictured(chart, picture) {
+        return output;
     }
     let rows: Vec<Value> = (1_u64..)
         .zip(&first.rows)

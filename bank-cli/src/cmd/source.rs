@@ -105,7 +105,7 @@ fn troubles(source: &Source) -> String {
 
 /// The state of a followed file, and the files and parts that are not read.
 fn followed(file: &Followed) -> String {
-    let mut text = standing(file);
+    let mut text = file_state(file);
     if file.left_out.is_empty() {
         return text;
     }
@@ -133,7 +133,7 @@ fn reason(left: &LeftOut) -> String {
     }
 }
 
-fn standing(file: &Followed) -> String {
+fn file_state(file: &Followed) -> String {
     let mut line = format!("follows {}", file.path);
     match (file.state.as_str(), &file.error) {
         ("waiting", _) => line.push_str(": no such file yet"),
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_say_how_they_stand() {
+    fn files_show_their_state() {
         let file = |state: &str, error: Option<&str>| Followed {
             path: "/var/acct".to_owned(),
             state: state.to_owned(),

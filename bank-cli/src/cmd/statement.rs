@@ -28,8 +28,8 @@ pub(super) fn run(context: &Context, args: &StatementArgs) -> Result<String, Fai
     let (query, statement) = ask(context, query, args.name.is_some())?;
     if args.chart {
         let page = || charts(context, &query, &statement);
-        if let Some(told) = context.charted(page) {
-            return told;
+        if let Some(answer) = context.charted(page) {
+            return answer;
         }
     }
     if args.summary {

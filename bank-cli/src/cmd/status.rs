@@ -33,7 +33,7 @@ fn screen(status: &Status, now_us: i64) -> String {
     out.push_str(&silent(status));
     out.push_str(&silent_sources(status));
     out.push_str(&attention(status));
-    out.push_str(&super::scheduled::standing(status));
+    out.push_str(&super::scheduled::state_of_reports(status));
     out.push_str(&refused(status));
     out.push_str(&safety(status, now_us));
     let _ = writeln!(out, "unit {}, {} decimals", status.unit, status.precision);
@@ -407,7 +407,7 @@ mod tests {
             ..Status::default()
         };
         let now = when::read("2026-11-20T21:41:00Z").unwrap();
-        let want = "\
+        let expected = "\
 bankd 0.3.1  healthy  up 12 days   sqlite 3.54.1  journal 10,412,003 entries (3.1 GiB)
 modes          ia64 strict   nomad track (test)   default strict
 open liens 212   queue 0/4096   commands 50,000 in 1,000 commits   unbilled 0
@@ -416,7 +416,7 @@ last document  ia64 14 s ago
 no document    nomad: a scheduler that is not in mode NORMAL sends none
 unit SU, 3 decimals
 ";
-        assert_eq!(screen(&status, now), want);
+        assert_eq!(screen(&status, now), expected);
         let sink = |name: &str, behind, error: Option<&str>| SinkStatus {
             name: name.into(),
             path: format!("/var/{name}.txt"),
@@ -432,12 +432,12 @@ unit SU, 3 decimals
             ],
             ..Status::default()
         };
-        let want = "\
+        let expected = "\
 records        file ok   site behind by 7   ggf behind by 1,200 !
 record file ggf (/var/ggf.txt): no space !
 ";
-        let told = sinks(&status);
-        assert_eq!(anstream::adapter::strip_str(&told).to_string(), want);
+        let answer = sinks(&status);
+        assert_eq!(anstream::adapter::strip_str(&answer).to_string(), expected);
         let disputed = Status {
             disputed: Some(3),
             ..status
@@ -448,7 +448,7 @@ record file ggf (/var/ggf.txt): no space !
             ..Status::default()
         };
         assert!(screen(&quiet, now).contains("silent         sge:colony   pbs:moon:"));
-        let told = |name: &str, dead, error: Option<&str>| TargetStatus {
+        let answer = |name: &str, dead, error: Option<&str>| TargetStatus {
             name: name.into(),
             active: true,
             waiting: 2,
@@ -459,19 +459,22 @@ record file ggf (/var/ggf.txt): no space !
             attention: Some(AttentionStatus {
                 on: true,
                 open: 3,
-                targets: vec![told("ops", 0, None), told("mail", 1, Some("answered 500"))],
+                targets: vec![
+                    answer("ops", 0, None),
+                    answer("mail", 1, Some("answered 500")),
+                ],
                 off: vec!["bio".to_owned()],
             }),
             ..Status::default()
         };
-        let want = "\
+        let expected = "\
 attention      3 raised: `bank attention ls` !
 told           ops: 2 wait
 told           mail: 2 wait, 1 given up: answered 500 !
 not watched    bio
 ";
-        let said = attention(&watched);
-        assert_eq!(anstream::adapter::strip_str(&said).to_string(), want);
+        let message = attention(&watched);
+        assert_eq!(anstream::adapter::strip_str(&message).to_string(), expected);
         assert_eq!(attention(&Status::default()), "");
         let safe = Status {
             last_backup: Some(LastBackup {
@@ -488,12 +491,12 @@ not watched    bio
             },
             ..Status::default()
         };
-        let want = "\
+        let expected = "\
 last backup    18 h ago, proven, /backup/bank-1
 write-ahead log 3.0 GiB
 refused        1,200 too often   0 too many at once   1 too large
 ";
-        assert_eq!(safety(&safe, now), want);
+        assert_eq!(safety(&safe, now), expected);
         assert_eq!([size(512), size(1536)], ["512 bytes", "1.5 KiB"]);
     }
 }

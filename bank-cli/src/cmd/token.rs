@@ -66,7 +66,7 @@ fn add(context: &Context, args: AddToken) -> Result<String, Failure> {
     let answer: NewTokenAnswer = context.send(Method::POST, &["tokens"], &body, &args.write)?;
     let token = &answer.token;
     let until = token.valid_until.as_deref().unwrap_or_default();
-    let mut said = format!(
+    let mut message = format!(
         "token {:?} of client {:?} added, until {}",
         token.id,
         token.client,
@@ -74,13 +74,13 @@ fn add(context: &Context, args: AddToken) -> Result<String, Failure> {
     );
     if let Some(secret) = &answer.secret {
         let _ = write!(
-            said,
+            message,
             "\n{secret}\nkeep it now: it is not shown again. BANK_TOKEN takes it"
         );
     } else if !answer.dry_run {
-        said.push_str("\nthe daemon told no token: this one was made before");
+        message.push_str("\nthe daemon told no token: this one was made before");
     }
-    context.done(&answer, &said, answer.transaction, answer.dry_run, &[])
+    context.done(&answer, &message, answer.transaction, answer.dry_run, &[])
 }
 
 /// The first moment at which it is no longer accepted.

@@ -24,7 +24,7 @@ pub(crate) fn apply(
         None | Some(Units::Raw) => return Ok(()),
         Some(units) => units,
     };
-    let of = told(command)?;
+    let of = measured(command)?;
     if context.is_json() || of == Of::Nothing {
         return Err(Failure::usage("--units is for tables, pages and separated lists").hint(
             "balance, usage, reports, journal, jobs, account ls, allocation ls and lien ls take it",
@@ -40,7 +40,7 @@ pub(crate) fn apply(
     if of == Of::List {
         context.form.scale = Some(scale);
     } else {
-        context.form.told = Some(scale);
+        context.form.report_scale = Some(scale);
     }
     Ok(())
 }
@@ -60,7 +60,7 @@ enum Of {
     Charged,
 }
 
-fn told(command: &Command) -> Result<Of, Failure> {
+fn measured(command: &Command) -> Result<Of, Failure> {
     let shares = |args: &ShareArgs| {
         if args.basis == Basis::Su {
             Of::Charged

@@ -100,12 +100,12 @@ fn assign(context: &Context, args: AssignArgs) -> Result<String, Failure> {
         ..NewMapping::default()
     };
     let known = if no_rule { None } else { same(context, &rule)? };
-    let wanted = !no_rule && known.is_none();
+    let requested = !no_rule && known.is_none();
     let dry = WriteArgs {
         dry_run: true,
         key: None,
     };
-    if wanted {
+    if requested {
         mapping::posted(context, &rule, &dry)?;
     }
     let trial = |why: &str| -> Result<AssignDone, Failure> {
@@ -115,7 +115,7 @@ fn assign(context: &Context, args: AssignArgs) -> Result<String, Failure> {
     };
     if write.dry_run {
         let done = all(context, &body, &dry)?;
-        return said(context, &done, &body.project, None, wanted);
+        return assigned(context, &done, &body.project, None, requested);
     }
     if !remove.yes {
         trial("this would happen")?;
@@ -123,7 +123,7 @@ fn assign(context: &Context, args: AssignArgs) -> Result<String, Failure> {
     }
     let made = match known {
         Some(id) => Some(id),
-        None if wanted => Some(mapping::posted(context, &rule, write)?.object.id),
+        None if requested => Some(mapping::posted(context, &rule, write)?.object.id),
         None => None,
     };
     let body = NewAssign {
@@ -131,7 +131,7 @@ fn assign(context: &Context, args: AssignArgs) -> Result<String, Failure> {
         ..body
     };
     let done = all(context, &body, write)?;
-    said(context, &done, &body.project, made, false)
+    assigned(context, &done, &body.project, made, false)
 }
 
 /// The mapping that says the same already.
@@ -212,7 +212,7 @@ fn sentence(done: &AssignDone, project: &str) -> String {
     text
 }
 
-fn said(
+fn assigned(
     context: &Context,
     done: &AssignDone,
     project: &str,
@@ -236,15 +236,15 @@ fn said(
     if would_add {
         text = format!("{text}; a mapping would do it for later usage");
     }
-    let said = context.done(done, &text, done.transaction, done.dry_run, &[])?;
+    let message = context.done(done, &text, done.transaction, done.dry_run, &[])?;
     if refused == 0 {
-        return Ok(said);
+        return Ok(message);
     }
     let mut failure = Failure::of(
         bank_api::exit::bank::REFUSED,
         format!("{refused} records could not be given to project {project:?}"),
     );
-    failure.before = Some(said);
+    failure.before = Some(message);
     Err(failure)
 }
 

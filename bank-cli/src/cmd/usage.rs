@@ -39,8 +39,8 @@ pub(super) fn run(context: &Context, args: &UsageTableArgs) -> Result<String, Fa
     }
     let table: UsageTable = context.get(&["report", "usage"], &query)?;
     let picture = || picture::report(context, &table, &args.resource);
-    if let Some(told) = context.pictured(args.chart, picture) {
-        return told;
+    if let Some(answer) = context.pictured(args.chart, picture) {
+        return answer;
     }
     if context.form.is_table() && context.form.columns.is_empty() {
         return Ok(screen(&context.form, &table, &args.resource, args.records));

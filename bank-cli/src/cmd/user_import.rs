@@ -166,17 +166,17 @@ impl<'a> Import<'a> {
             [] => format!("{entries} entries"),
             counts => format!("{entries} entries: {}", counts.join(", ")),
         };
-        let said = self
+        let message = self
             .context
             .done(&self.done, &sentence, None, *dry_run, &[])?;
         if bad.is_empty() || !self.args.strict {
-            return Ok(said);
+            return Ok(message);
         }
         let mut failure = Failure::of(
             bank_api::exit::bank::REFUSED,
             format!("{} entries were not merged", bad.len()),
         );
-        failure.before = Some(said);
+        failure.before = Some(message);
         Err(failure)
     }
 }

@@ -10,7 +10,7 @@ use crate::{
 /// The zone that a command asks for, else that of the machine. Where the daemon cuts days, it refuses a
 /// name that it does not know.
 pub(crate) fn of(command: &Command) -> Result<Zone, Failure> {
-    let (name, is_told) = match command {
+    let (name, is_set) = match command {
         Command::Usage(args) => (args.tz.as_ref(), true),
         Command::Statement(args) => (args.zone.tz.as_ref(), false),
         Command::Report(report) => match &report.command {
@@ -31,7 +31,7 @@ pub(crate) fn of(command: &Command) -> Result<Zone, Failure> {
     };
     match Zone::named(name) {
         Some(zone) => Ok(zone),
-        None if is_told => Ok(Zone::Local),
+        None if is_set => Ok(Zone::Local),
         None => Err(
             Failure::usage(format!("--tz: there is no time zone {name:?}"))
                 .hint("write an area and a city, such as Europe/Berlin, or UTC"),

@@ -15,7 +15,7 @@ fn the_first_source_that_speaks_wins() {
         ([Some("a"), None, None, Some("d")], "a"),
         ([None, None, None, None], DEFAULT_SERVER),
     ];
-    for ([flag, env, user, system], want) in cases {
+    for ([flag, env, user, system], expected) in cases {
         let flags = Global {
             server: flag.map(str::to_owned),
             ..Global::default()
@@ -35,7 +35,7 @@ fn the_first_source_that_speaks_wins() {
             };
             Ok(server.map(|server| format!("server = \"{server}\"\n")))
         };
-        assert_eq!(resolve(&flags, &env, &read).unwrap().server(), want);
+        assert_eq!(resolve(&flags, &env, &read).unwrap().server(), expected);
     }
 }
 
@@ -61,7 +61,7 @@ fn each_setting_has_its_own_order() {
             "key_id = \"moab\"\nkey_file = \"/k\"\nproject = \"chem\"\n".to_owned(),
         ))
     };
-    let want = Settings {
+    let expected = Settings {
         server: None,
         key_id: Some("ops".into()),
         key_file: Some("/k".into()),
@@ -69,7 +69,7 @@ fn each_setting_has_its_own_order() {
         format: Some("csv".into()),
         project: Some("chem".into()),
     };
-    assert_eq!(resolve(&flags, &env, &read).unwrap(), want);
+    assert_eq!(resolve(&flags, &env, &read).unwrap(), expected);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use ureq::http::Method;
 
 use super::{
     Tool,
-    money::{credits, job, said, send, warn},
+    money::{credits, job, report, send, warn},
     options::Given,
 };
 use crate::{
@@ -46,7 +46,7 @@ pub(super) fn quote(context: &Context, given: &Given) -> Result<String, Failure>
         "Successfully quoted {amount} {unit}{}",
         id.unwrap_or_default()
     );
-    Ok(said(given, &sentence, quote.transaction))
+    Ok(report(given, &sentence, quote.transaction))
 }
 
 fn quote_body(context: &Context, given: &Given) -> Result<NewQuote, Failure> {
@@ -82,7 +82,7 @@ pub(super) fn reserve(context: &Context, given: &Given) -> Result<String, Failur
     } = &held;
     let sentence = format!("Successfully reserved {amount} {unit} for job {}", body.job);
     warn(Tool::Reserve, given, &held.warnings);
-    Ok(said(given, &sentence, held.transaction))
+    Ok(report(given, &sentence, held.transaction))
 }
 
 fn reserve_body(context: &Context, given: &Given) -> Result<NewReserve, Failure> {
@@ -126,7 +126,7 @@ pub(super) fn charge(context: &Context, given: &Given) -> Result<String, Failure
     } = &charged;
     let sentence = format!("Successfully charged job {job} for {amount} {unit}");
     warn(Tool::Charge, given, &charged.warnings);
-    Ok(said(given, &sentence, charged.transaction))
+    Ok(report(given, &sentence, charged.transaction))
 }
 
 fn charge_body(context: &Context, given: &Given, job: String) -> Result<NewCharge, Failure> {
@@ -251,7 +251,7 @@ mod tests {
         let body = reserve_body(&test_context(), &given(Tool::Reserve, line)).unwrap();
         let mut attributes = one("Energy", "5");
         attributes.extend(one("Description", "test"));
-        let want = NewReserve {
+        let expected = NewReserve {
             job: "PBS.7".into(),
             kind: Some("job".into()),
             project: Some("chem".into()),
@@ -268,7 +268,7 @@ mod tests {
             wall_s: 3600,
             ..NewReserve::default()
         };
-        assert_eq!(body, want);
+        assert_eq!(body, expected);
         let short = given(Tool::Reserve, "PBS.7 -P 1");
         assert_eq!(reserve_body(&test_context(), &short).unwrap_err().exit, 2);
     }
@@ -279,7 +279,7 @@ mod tests {
             let given = given(Tool::Charge, line);
             charge_body(&test_context(), &given, "PBS.7".to_owned())
         };
-        let want = NewCharge {
+        let expected = NewCharge {
             job: "PBS.7".into(),
             project: Some("chem".into()),
             ..NewCharge::default()
@@ -290,14 +290,14 @@ mod tests {
                 processors: Some(16),
                 duration_s: Some(3600),
                 interim: true,
-                ..want.clone()
+                ..expected.clone()
             }
         );
         assert_eq!(
             body("PBS.7 -p chem -z 12.5").unwrap(),
             NewCharge {
                 amount: Some("12.5".into()),
-                ..want
+                ..expected
             }
         );
         assert_eq!(body("PBS.7 -p chem").unwrap_err().exit, 2);

@@ -96,8 +96,8 @@ pub(super) fn projects(context: &Context, given: &Given) -> Result<String, Failu
             one(project.description.clone().unwrap_or_default()),
         ]
     };
-    let wanted = projects.iter().filter(|p| is_wanted(given, p.active));
-    let cells: Vec<_> = wanted.map(cells).collect();
+    let selected = projects.iter().filter(|p| is_selected(given, p.active));
+    let cells: Vec<_> = selected.map(cells).collect();
     sheet::print(given, &columns, &cells)
 }
 
@@ -146,14 +146,14 @@ pub(super) fn accounts(context: &Context, given: &Given) -> Result<String, Failu
         let rows = usable.as_ref();
         rows.is_none_or(|rows| rows.iter().any(|row| row.account_id == account.id))
     };
-    let mut wanted: Vec<&Account> = accounts
+    let mut selected: Vec<&Account> = accounts
         .iter()
         .filter(is_usable)
         .filter(|account| is_named || !account.name.starts_with('#'))
-        .filter(|account| is_wanted(given, !figure::is_zero(&account.amount)))
+        .filter(|account| is_selected(given, !figure::is_zero(&account.amount)))
         .collect();
-    wanted.sort_by_key(|account| account.id);
-    let cells: Vec<_> = wanted.into_iter().map(cells).collect();
+    selected.sort_by_key(|account| account.id);
+    let cells: Vec<_> = selected.into_iter().map(cells).collect();
     sheet::print(given, &columns, &cells)
 }
 
@@ -199,13 +199,13 @@ pub(super) fn allocations(context: &Context, given: &Given) -> Result<String, Fa
         ]
     };
     let is_named = given.text("account").is_some() || named(given, "allocation").is_some();
-    let wanted = allocations.iter().filter(|allocation| {
+    let selected = allocations.iter().filter(|allocation| {
         let of_project = project.as_ref();
         (is_named || !allocation.account.starts_with('#'))
-            && is_wanted(given, allocation.state == "active")
+            && is_selected(given, allocation.state == "active")
             && of_project.is_none_or(|project| project.accounts.contains(&allocation.account))
     });
-    let cells: Vec<_> = wanted.map(cells).collect();
+    let cells: Vec<_> = selected.map(cells).collect();
     sheet::print(given, &columns, &cells)
 }
 
@@ -255,17 +255,17 @@ pub(super) fn reservations(context: &Context, given: &Given) -> Result<String, F
         number.as_ref().is_none_or(|id| *id == lien.id.to_string())
             && given.text("jobId").is_none_or(|job| job == lien.job)
             && ["open", "expired"].contains(&lien.state.as_str())
-            && is_wanted(given, lien.state == "open")
+            && is_selected(given, lien.state == "open")
     };
-    let mut wanted: Vec<&Lien> = list.items.iter().filter(is_asked).collect();
-    if let (true, Some(id)) = (wanted.is_empty(), &number) {
+    let mut selected: Vec<&Lien> = list.items.iter().filter(is_asked).collect();
+    if let (true, Some(id)) = (selected.is_empty(), &number) {
         return Err(Failure::of(
             bank_api::exit::bank::NOT_FOUND,
             format!("no reservation {id}"),
         ));
     }
-    wanted.sort_by_key(|lien| lien.id);
-    let cells: Vec<_> = wanted.into_iter().map(cells).collect();
+    selected.sort_by_key(|lien| lien.id);
+    let cells: Vec<_> = selected.into_iter().map(cells).collect();
     sheet::print(given, &columns, &cells)
 }
 
@@ -276,7 +276,7 @@ fn named(given: &Given, word: &str) -> Option<String> {
 }
 
 /// Whether `-A` and `-I` leave it in.
-fn is_wanted(given: &Given, active: bool) -> bool {
+fn is_selected(given: &Given, active: bool) -> bool {
     (active || !given.flag("active")) && (!active || !given.flag("inactive"))
 }
 

@@ -36,7 +36,7 @@ pub(super) fn deposit(context: &Context, given: &Given) -> Result<String, Failur
     let id = account_id(context, &receipt.account)?;
     let Receipt { amount, unit, .. } = &receipt;
     let sentence = format!("Successfully deposited {amount} {unit} into account {id}");
-    Ok(said(given, &sentence, receipt.transaction))
+    Ok(report(given, &sentence, receipt.transaction))
 }
 
 pub(super) fn withdraw(context: &Context, given: &Given) -> Result<String, Failure> {
@@ -52,7 +52,7 @@ pub(super) fn withdraw(context: &Context, given: &Given) -> Result<String, Failu
     let id = account_id(context, &receipt.account)?;
     let Receipt { amount, unit, .. } = &receipt;
     let sentence = format!("Successfully withdrew {amount} {unit} from account {id}");
-    Ok(said(given, &sentence, receipt.transaction))
+    Ok(report(given, &sentence, receipt.transaction))
 }
 
 pub(super) fn transfer(context: &Context, given: &Given) -> Result<String, Failure> {
@@ -68,7 +68,7 @@ pub(super) fn transfer(context: &Context, given: &Given) -> Result<String, Failu
     let sentence =
         format!("Successfully transferred {amount} {unit} from account {from} to account {to}");
     warn(Tool::Transfer, given, &done.warnings);
-    Ok(said(given, &sentence, done.transaction))
+    Ok(report(given, &sentence, done.transaction))
 }
 
 fn transfer_body(given: &Given, from: String, to: String) -> Result<NewTransfer, Failure> {
@@ -92,7 +92,7 @@ pub(super) fn refund(context: &Context, given: &Given) -> Result<String, Failure
     let Correction { amount, unit, .. } = &done;
     let sentence = format!("Successfully refunded {amount} {unit} for job {}", body.job);
     warn(Tool::Refund, given, &done.warnings);
-    Ok(said(given, &sentence, done.transaction))
+    Ok(report(given, &sentence, done.transaction))
 }
 
 fn refund_body(given: &Given) -> Result<NewRefund, Failure> {
@@ -152,7 +152,7 @@ pub(super) fn warn(tool: Tool, given: &Given, warnings: &[String]) {
 }
 
 /// The sentence, and with `-v` the transaction; nothing with `--quiet`.
-pub(super) fn said(given: &Given, sentence: &str, transaction: Option<i64>) -> String {
+pub(super) fn report(given: &Given, sentence: &str, transaction: Option<i64>) -> String {
     if given.flag("quiet") {
         return String::new();
     }
@@ -241,14 +241,14 @@ mod tests {
     #[test]
     fn a_transfer_is_asked_for() {
         let body = moved("--fromAccount 1 --toProject bio -z 12.5 -i 7 -d why");
-        let want = NewTransfer {
+        let expected = NewTransfer {
             from: "chem".into(),
             to: "bio".into(),
             amount: "12.5".into(),
             allocation: Some(7),
             note: Some("why".into()),
         };
-        assert_eq!(body, want);
+        assert_eq!(body, expected);
         let body = moved("--fromAccount 1 --toAccount 2 2 -h");
         assert_eq!(body.amount, "7200", "two hours");
     }
@@ -256,21 +256,24 @@ mod tests {
     #[test]
     fn a_refund_is_asked_for() {
         let body = |line: &str| refund_body(&given(Tool::Refund, line));
-        let want = NewRefund {
+        let expected = NewRefund {
             job: "PBS.1".into(),
             machine: Some("colony".into()),
             kind: Some("job".into()),
             note: Some("broken".into()),
             ..NewRefund::default()
         };
-        assert_eq!(body("-J PBS.1 -m colony -T Job -d broken").unwrap(), want);
+        assert_eq!(
+            body("-J PBS.1 -m colony -T Job -d broken").unwrap(),
+            expected
+        );
         assert_eq!(body("PBS.1 -z 3").unwrap().amount.as_deref(), Some("3"));
         assert_eq!(body("-j 17").unwrap_err().exit, 2);
         assert_eq!(body("-z 3").unwrap_err().exit, 2);
     }
 
     #[test]
-    fn account_and_amount_stand_with_letters_or_without() {
+    fn account_and_amount_have_letters_or_not() {
         for (line, whose, amount) in [
             ("-a 1 -z 5", Whose::Account("1"), Some("5")),
             ("1 5", Whose::Account("1"), Some("5")),
@@ -289,13 +292,13 @@ mod tests {
     }
 
     #[test]
-    fn a_change_tells_its_transaction_when_asked() {
+    fn a_change_shows_its_transaction_on_request() {
         let given = |line| given(Tool::Withdraw, line);
         assert_eq!(
-            said(&given("1 5 -v"), "Done", Some(7)),
+            report(&given("1 5 -v"), "Done", Some(7)),
             "Done\ntransaction 7\n"
         );
-        assert_eq!(said(&given("1 5"), "Done", Some(7)), "Done\n");
-        assert_eq!(said(&given("1 5 --quiet"), "Done", Some(7)), "");
+        assert_eq!(report(&given("1 5"), "Done", Some(7)), "Done\n");
+        assert_eq!(report(&given("1 5 --quiet"), "Done", Some(7)), "");
     }
 }

@@ -129,18 +129,18 @@ fn exit_codes_are_golds() {
 }
 
 #[test]
-fn a_lack_of_money_is_said_as_gold_says_it() {
+fn a_lack_of_money_has_the_message_of_gold() {
     let mut problem = Problem::new("insufficient_funds", "x");
     problem.needed = Some("7200".to_owned());
     problem.available = Some("100".to_owned());
     let failure = Failure::problem(problem);
-    let said = |tool, line: &str| message::failed(tool, &given(tool, line), &failure);
+    let answer_text = |tool, line: &str| message::failed(tool, &given(tool, line), &failure);
     assert_eq!(
-        said(Tool::Reserve, "-J j.1 -t 7200"),
+        answer_text(Tool::Reserve, "-J j.1 -t 7200"),
         "greserve: Insufficient balance to reserve job j.1 (needed 7200, available 100)"
     );
     assert_eq!(
-        said(Tool::Withdraw, "1 7200"),
+        answer_text(Tool::Withdraw, "1 7200"),
         "gwithdraw: Insufficient balance to withdraw (needed 7200, available 100)"
     );
 }

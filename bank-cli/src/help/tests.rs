@@ -56,15 +56,15 @@ fn the_first_screen_is_one_screen() {
 
 #[test]
 fn every_command_has_examples_that_parse() {
-    let mut wanted = BTreeSet::new();
-    leaves(&Cli::command(), "", &mut wanted);
+    let mut requested = BTreeSet::new();
+    leaves(&Cli::command(), "", &mut requested);
     let known: BTreeSet<String> = examples::ALL
         .iter()
         .map(|(path, _)| (*path).to_owned())
         .collect();
     assert_eq!(known.len(), examples::ALL.len(), "a command is there twice");
-    let missing: Vec<&String> = wanted.difference(&known).collect();
-    let unknown: Vec<&String> = known.difference(&wanted).collect();
+    let missing: Vec<&String> = requested.difference(&known).collect();
+    let unknown: Vec<&String> = known.difference(&requested).collect();
     assert!(
         missing.is_empty() && unknown.is_empty(),
         "without examples: {missing:?}; no commands: {unknown:?}"

@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn included_files_are_known() {
+    fn included_files_are_read() {
         let file = File {
             text: "#include /etc/extra.cfg\n#INCLUDED x\n".to_owned(),
             ..File::default()

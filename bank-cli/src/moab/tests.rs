@@ -293,9 +293,9 @@ fn each_mistake_of_a_moab_with_programs() {
         assert!(right.contains(from), "{from}");
         let text = right.replacen(from, &to, 1);
         let found = codes(&check(&[file("m", &text)], &[], &facts()));
-        let wanted = |code: &String| code.ends_with(expected) && !expected.is_empty();
+        let requested = |code: &String| code.ends_with(expected) && !expected.is_empty();
         assert!(
-            found.iter().any(wanted) || (expected.is_empty() && found.is_empty()),
+            found.iter().any(requested) || (expected.is_empty() && found.is_empty()),
             "{from} -> {to}: {found:?}"
         );
     }
@@ -341,7 +341,7 @@ fn each_mistake_of_a_moab_9() {
 }
 
 #[test]
-fn what_the_scripts_and_the_bank_say_counts() {
+fn answers_of_scripts_and_bank_are_checked() {
     let (_folder, dir) = scripts();
     let with = |change: fn(&mut Facts), more: &str| {
         let mut facts = facts();
@@ -378,7 +378,7 @@ fn what_the_scripts_and_the_bank_say_counts() {
 }
 
 #[test]
-fn home_stands_for_the_schedulers_folder() {
+fn home_is_the_folder_of_the_scheduler() {
     let (_folder, dir) = scripts();
     let text = earlier(&dir).replace(&dir, "/$HOME");
     let unknown = check(&[file("m", &text)], &[], &facts());

@@ -78,7 +78,7 @@ impl Form {
         &self,
         answer: T,
     ) -> Result<T, Failure> {
-        let Some(scale) = self.told else {
+        let Some(scale) = self.report_scale else {
             return Ok(answer);
         };
         let failed = |e: serde_json::Error| Failure::internal(format!("units: {e}"));
@@ -100,7 +100,7 @@ mod tests {
                 "unused": null, "days_left": 3}]});
         assert_eq!(test_form().in_units(answer.clone()).unwrap(), answer);
         let form = Form {
-            told: Some(Scale {
+            report_scale: Some(Scale {
                 word: "hours",
                 up: 1,
                 down: 3600,
@@ -108,9 +108,9 @@ mod tests {
             }),
             ..test_form()
         };
-        let want = serde_json::json!({"unit": "hours", "held": "0.00", "complete": true,
+        let expected = serde_json::json!({"unit": "hours", "held": "0.00", "complete": true,
             "items": [{"charged": "2.00", "job": "12", "from": "chem", "share": "50.00",
                 "unused": null, "days_left": 3}]});
-        assert_eq!(form.in_units(answer).unwrap(), want);
+        assert_eq!(form.in_units(answer).unwrap(), expected);
     }
 }

@@ -71,8 +71,8 @@ fn every_form_of_a_list() {
              \"share\":\"7%\",\"until\":null}\n",
         ),
     ];
-    for (format, want) in cases {
-        assert_eq!(shown(&form(format)), want, "{format:?}");
+    for (format, expected) in cases {
+        assert_eq!(shown(&form(format)), expected, "{format:?}");
     }
 }
 
@@ -111,7 +111,7 @@ fn a_record_and_an_empty_list() {
     let mut sheet = sheet();
     sheet.rows.truncate(1);
     let text = test_form().one(&sheet.rows[0], &sheet).unwrap();
-    let want = "\
+    let expected = "\
 Name    chem
 Amount  1,000,000
 Share   65%
@@ -119,7 +119,7 @@ Until   2027-03-31 23:00:00
 Note    a|b, \"c\"
 Whole SU.
 ";
-    assert_eq!(text, want);
+    assert_eq!(text, expected);
     sheet.rows.clear();
     let list = bank_api::v1::List::whole(Vec::<Row>::new());
     assert_eq!(test_form().list(&list, &sheet).unwrap(), "nothing\n");
@@ -145,7 +145,7 @@ fn names_cannot_drive_a_terminal() {
 }
 
 #[test]
-fn no_text_is_a_formula_unless_texts_are_wanted_as_they_are() {
+fn no_text_is_a_formula_without_raw_text() {
     let columns = vec![
         column("name", "Name", Kind::Tree),
         column("note", "Note", Kind::Text),

@@ -74,8 +74,8 @@ fn server(http: &Http) -> Server {
 }
 
 #[test]
-fn what_may_pass_is_tried_again_and_what_will_not_is_told() {
-    for (answers, wanted) in [
+fn temporary_failures_are_retried_and_others_reported() {
+    for (answers, requested) in [
         (&[(200, "ok")][..], Ok("ok")),
         (&[(503, "x"), (200, "ok")], Ok("ok")),
         (&[(0, ""), (500, "x"), (200, "ok")], Ok("ok")),
@@ -95,7 +95,7 @@ fn what_may_pass_is_tried_again_and_what_will_not_is_told() {
             (status, body.to_owned())
         });
         let got = server(&site.http()).must("/x");
-        match wanted {
+        match requested {
             Ok(body) => assert_eq!(got.unwrap(), body.as_bytes(), "{answers:?}"),
             Err((code, tries)) => {
                 assert_eq!(got.unwrap_err().exit, code, "{answers:?}");
@@ -120,7 +120,7 @@ fn errors_are_quoted_in_their_own_words() {
 }
 
 #[test]
-fn tokens_are_sent_as_each_server_wants_them() {
+fn tokens_are_sent_in_the_form_of_each_server() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("token");
     fs::write(&file, "s3cret\n").unwrap();
@@ -129,13 +129,13 @@ fn tokens_are_sent_as_each_server_wants_them() {
         token_file: Some(file.clone()),
         ..site.http()
     };
-    for (token, wanted) in [
+    for (token, requested) in [
         (Token::Bearer, "authorization: bearer s3cret"),
         (Token::Nomad, "x-nomad-token: s3cret"),
     ] {
         let body = Server::new(&http, token).unwrap().must("/x").unwrap();
-        let said = String::from_utf8(body).unwrap();
-        assert!(said.contains(wanted), "{said}");
+        let message = String::from_utf8(body).unwrap();
+        assert!(message.contains(requested), "{message}");
     }
     for bad in ["", " \n", "two words", "line\nline"] {
         fs::write(&file, bad).unwrap();

@@ -58,14 +58,17 @@ fn shown(balances: &[Balance], args: &BalanceArgs, form: &Form) -> String {
 
 #[test]
 fn the_default_screen() {
-    let want = "\
+    let expected = "\
 Project        Deposited       Used     Held  Available  Used  Until
 chem           1,000,000    647,500   42,000    310,500   65%  2027-04-01
   chem/gpu       120,000     92,000    9,600     18,400   77%  2027-01-01  !
 Whole SU (core-hours). Held = running jobs. Rows without sub-projects. 2026-11-20 22:41 +0100
 ! chem/gpu: 42 days left; at 1,310 SU/day it is empty on 2026-12-04
 ";
-    assert_eq!(shown(&bank(), &BalanceArgs::default(), &test_form()), want);
+    assert_eq!(
+        shown(&bank(), &BalanceArgs::default(), &test_form()),
+        expected
+    );
 }
 
 #[test]
@@ -80,12 +83,12 @@ fn attention_is_marked_and_explained() {
         text.contains("\nAmounts in SU (core-hours). Held"),
         "{text}"
     );
-    let want = "! chem: nothing available, in debt\n! chem/gpu: 95% used; 11 days left\n";
-    assert!(text.ends_with(want), "{text}");
+    let expected = "! chem: nothing available, in debt\n! chem/gpu: 95% used; 11 days left\n";
+    assert!(text.ends_with(expected), "{text}");
 }
 
 #[test]
-fn what_will_end_unused_is_said_where_it_is_soon() {
+fn money_that_ends_unused_soon_has_a_remark() {
     let mut bank = bank();
     bank[1].until = Some("2026-11-30T23:00:00Z".into());
     bank[1].empty_at = None;
@@ -95,8 +98,8 @@ fn what_will_end_unused_is_said_where_it_is_soon() {
     bank[0].unused_at = Some("2027-03-31T23:00:00Z".into());
     bank[0].unused = Some("5.000".into());
     let text = shown(&bank, &BalanceArgs::default(), &test_form());
-    let want = "\n! chem/gpu: 11 days left; 14,310 SU end unused on 2026-12-01\n";
-    assert!(text.ends_with(want), "{text}");
+    let expected = "\n! chem/gpu: 11 days left; 14,310 SU end unused on 2026-12-01\n";
+    assert!(text.ends_with(expected), "{text}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::{
     },
     context::Context,
     fail::Failure,
-    file::{cannot, into_file, sync_folder, wanted},
+    file::{cannot, destination, into_file, sync_folder},
     out, when,
 };
 
@@ -29,12 +29,12 @@ pub(super) struct Export<'a> {
     context: &'a Context,
     format: &'a str,
     query: ExportQuery,
-    told: Told,
+    progress: Progress,
 }
 
 /// What is said of an export when it is done.
 #[derive(Default)]
-struct Told {
+struct Progress {
     records: i64,
     skipped: BTreeMap<String, i64>,
     lost: BTreeMap<String, i64>,
@@ -146,7 +146,7 @@ impl<'a> Export<'a> {
             context,
             format,
             query,
-            told: Told::default(),
+            progress: Progress::default(),
         })
     }
 
@@ -189,7 +189,7 @@ impl<'a> Export<'a> {
 
     fn run(mut self, args: &FeedArgs) -> Result<String, Failure> {
         let state = args.more.state.as_deref();
-        match (state, wanted(args.output.as_ref())) {
+        match (state, destination(args.output.as_ref())) {
             (Some(_), None) => Err(Failure::usage(
                 "--state needs -o FILE: the cursor moves when the file is on the disk",
             )),
@@ -229,7 +229,7 @@ impl<'a> Export<'a> {
             let begins = is_first.then_some(&file);
             now.confirmed = Some(self.append(path, begins, &now)?);
         }
-        now.cursor.clone_from(&self.told.next);
+        now.cursor.clone_from(&self.progress.next);
         file.keep(&now)?;
         Ok(self.sentence(path))
     }
@@ -296,15 +296,15 @@ impl<'a> Export<'a> {
     pub(super) fn page(&mut self) -> Result<ExportPage, Failure> {
         let page: ExportPage = self.context.get(&["export", self.format], &self.query)?;
         self.query.since.clone_from(&page.next);
-        let told = &mut self.told;
-        told.records = told.records.saturating_add(page.records);
-        told.next.clone_from(&page.next);
+        let progress = &mut self.progress;
+        progress.records = progress.records.saturating_add(page.records);
+        progress.next.clone_from(&page.next);
         for (reason, records) in &page.skipped_reasons {
-            let count = told.skipped.entry(reason.clone()).or_default();
+            let count = progress.skipped.entry(reason.clone()).or_default();
             *count = count.saturating_add(*records);
         }
         for lost in &page.lost {
-            let count = told.lost.entry(lost.field.clone()).or_default();
+            let count = progress.lost.entry(lost.field.clone()).or_default();
             *count = count.saturating_add(lost.records);
         }
         Ok(page)
@@ -312,30 +312,30 @@ impl<'a> Export<'a> {
 
     /// Where the next export goes on.
     pub(super) fn next(&self) -> Option<String> {
-        self.told.next.clone()
+        self.progress.next.clone()
     }
 
     /// Says what is not in the output, and where a later one goes on: not on standard output.
     pub(super) fn report(&self) {
-        for (reason, count) in &self.told.skipped {
+        for (reason, count) in &self.progress.skipped {
             out::warn(&format!("{} left out: {reason}", records(*count)));
         }
-        for (field, count) in &self.told.lost {
+        for (field, count) in &self.progress.lost {
             out::warn(&format!("the format has no {field}: {}", records(*count)));
         }
-        if let Some(next) = &self.told.next {
-            out::say(&format!("next: {next}"));
+        if let Some(next) = &self.progress.next {
+            out::note(&format!("next: {next}"));
         }
     }
 
     fn sentence(&self, path: &Path) -> String {
         self.report();
-        format!("{} in {}\n", records(self.told.records), path.display())
+        format!("{} in {}\n", records(self.progress.records), path.display())
     }
 
     /// Records so far.
     pub(super) fn count(&self) -> i64 {
-        self.told.records
+        self.progress.records
     }
 }
 

@@ -210,8 +210,8 @@ mod tests {
             ("bank-export 1\nwhat jsonl\nfile 1 2\n", "its file"),
             ("bank-export 1\nwhat jsonl\nfuture 1\n", "future"),
         ] {
-            let said = read(text, "jsonl").unwrap_err();
-            assert!(said.contains(why), "{text:?}: {said}");
+            let message = read(text, "jsonl").unwrap_err();
+            assert!(message.contains(why), "{text:?}: {message}");
         }
     }
 }

@@ -48,7 +48,7 @@ struct Import<'a> {
     requests: u64,
     done: Imported,
     /// What was said once already.
-    said: Vec<String>,
+    details: Vec<String>,
 }
 
 impl<'a> Import<'a> {
@@ -64,7 +64,7 @@ impl<'a> Import<'a> {
                 dry_run: args.write.dry_run,
                 ..Imported::default()
             },
-            said: Vec::new(),
+            details: Vec::new(),
         }
     }
 
@@ -153,9 +153,9 @@ impl<'a> Import<'a> {
         if item.outcome == "refused" {
             let code = item.code.unwrap_or_default();
             self.bad(number, &code, &detail);
-        } else if !detail.is_empty() && !self.said.contains(&detail) {
+        } else if !detail.is_empty() && !self.details.contains(&detail) {
             out::warn(&detail);
-            self.said.push(detail);
+            self.details.push(detail);
         }
     }
 
@@ -189,17 +189,17 @@ impl<'a> Import<'a> {
         let sentence = format!("{records} records{counts}");
         let bad = bad.len();
         let dry_run = self.args.write.dry_run;
-        let said = self
+        let message = self
             .context
             .done(&self.done, &sentence, None, dry_run, &[])?;
         if bad == 0 || !self.args.strict {
-            return Ok(said);
+            return Ok(message);
         }
         let mut failure = Failure::of(
             bank_api::exit::bank::REFUSED,
             format!("{bad} lines were not taken in"),
         );
-        failure.before = Some(said);
+        failure.before = Some(message);
         Err(failure)
     }
 }

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_says_how_far_how_fast_and_how_long() {
+    fn the_line_shows_progress_speed_and_remaining_time() {
         let at = |bytes, records, total, seconds| {
             line(Sent { bytes, records }, total, Duration::from_secs(seconds))
         };

@@ -12,49 +12,56 @@ use bank_cli_picture::{
 use crate::{context::Context, when};
 
 /// The page of who used and who paid; two periods stand beside each other.
-pub(in crate::cmd) fn report(context: &Context, told: &ContributionReport) -> Report {
+pub(in crate::cmd) fn report(context: &Context, answer: &ContributionReport) -> Report {
     let remarks = vec![
-        format!("Usage in {}, by {}.", told.unit, told.by),
-        format!("{}.", periods(told)),
-        "Subscription is the share of usage divided by the share of contributions, without exempt groups. Over: \
-         usage without a contribution. Under: a contribution without usage."
+        format!("Usage in {}, by {}.", answer.unit, answer.by),
+        format!("{}.", periods(answer)),
+        "Subscription: a share of usage over the share of contributions, both of those who are not exempt. Over: used \
+         without a contribution. Under: contributed and used nothing."
             .to_owned(),
     ];
-    page(context, told, "Contributions and usage", remarks, sections)
+    page(
+        context,
+        answer,
+        "Contributions and usage",
+        remarks,
+        sections,
+    )
 }
 
 /// The page of what of the capacity was used.
-pub(in crate::cmd) fn utilization(context: &Context, told: &ContributionReport) -> Report {
+pub(in crate::cmd) fn utilization(context: &Context, answer: &ContributionReport) -> Report {
     let remarks = vec![
-        format!("Usage in {}.", told.unit),
-        format!("{}.", periods(told)),
-        "Capacity is that of the hardware in service, without recorded downtime.".to_owned(),
+        format!("Usage in {}.", answer.unit),
+        format!("{}.", periods(answer)),
+        "Capacity is that of the hardware that was there, without what was known to be down."
+            .to_owned(),
     ];
-    let sections = |told: &ContributionReport, period: &ContributionPeriod| {
-        utilisation(told, period).into_iter().collect()
+    let sections = |answer: &ContributionReport, period: &ContributionPeriod| {
+        utilisation(answer, period).into_iter().collect()
     };
-    page(context, told, "Utilisation", remarks, sections)
+    page(context, answer, "Utilisation", remarks, sections)
 }
 
 fn page(
     context: &Context,
-    told: &ContributionReport,
+    answer: &ContributionReport,
     title: &str,
     remarks: Vec<String>,
     sections: impl Fn(&ContributionReport, &ContributionPeriod) -> Vec<Section>,
 ) -> Report {
-    let several = told.periods.len() > 1;
+    let several = answer.periods.len() > 1;
     let part = |period: &ContributionPeriod| {
         let span = span(&period.from, &period.to);
         let heading = format!("{} to {}", period.shown_from, period.shown_to);
         Part {
             heading: several.then_some(heading),
             period: span.filter(|_| several),
-            sections: sections(told, period),
+            sections: sections(answer, period),
         }
     };
-    let parts = told.periods.iter().map(part).collect();
-    let first = told.periods.first();
+    let parts = answer.periods.iter().map(part).collect();
+    let first = answer.periods.first();
     let mut made = context.report(title, remarks, Vec::new());
     made.parts = parts;
     made.period = first
@@ -64,41 +71,41 @@ fn page(
 }
 
 /// When it is told of, in the zone that was asked for.
-pub(in crate::cmd) fn periods(told: &ContributionReport) -> String {
+pub(in crate::cmd) fn periods(answer: &ContributionReport) -> String {
     let of = |period: &ContributionPeriod| {
         let (from, to) = (&period.shown_from, &period.shown_to);
         format!("from {from} to {to} (exclusive)")
     };
-    let all: Vec<String> = told.periods.iter().map(of).collect();
+    let all: Vec<String> = answer.periods.iter().map(of).collect();
     format!(
         "Usage {}, times of {}",
-        all.join("; compared with "),
-        told.zone
+        all.join("; beside it "),
+        answer.zone
     )
 }
 
 /// `bank report top`: bars of those who used the most.
 pub(in crate::cmd) fn top(
     context: &Context,
-    told: &ContributionReport,
+    answer: &ContributionReport,
     period: &ContributionPeriod,
 ) -> Report {
-    let section = Section::chart("Usage", Chart::Bars(bars(told, period, |row| &row.usage)));
-    let remarks = vec![format!("Usage in {}, by {}.", told.unit, told.by)];
-    let mut made = context.report("Largest users", remarks, vec![section]);
+    let section = Section::chart("Usage", Chart::Bars(bars(answer, period, |row| &row.usage)));
+    let remarks = vec![format!("Usage in {}, by {}.", answer.unit, answer.by)];
+    let mut made = context.report("Who used the most", remarks, vec![section]);
     made.period = span(&period.from, &period.to);
     made
 }
 
 /// `bank report efficiency`: what was held, and of what was asked for how much ran.
-pub(in crate::cmd) fn efficiency(context: &Context, told: &EfficiencyReport) -> Report {
+pub(in crate::cmd) fn efficiency(context: &Context, answer: &EfficiencyReport) -> Report {
     let bars = |unit: &str, of: fn(&EfficiencyRow) -> Option<&str>| {
-        let rows = told.items.iter().filter_map(|row| {
+        let rows = answer.items.iter().filter_map(|row| {
             let amount = Number::read(of(row)?)?;
             Some((named(&row.group), amount))
         });
         Chart::Bars(Bars {
-            what: told.by.clone(),
+            what: answer.by.clone(),
             unit: unit.to_owned(),
             rows: rows.collect(),
         })
@@ -110,35 +117,35 @@ pub(in crate::cmd) fn efficiency(context: &Context, told: &EfficiencyReport) -> 
         bars("processor-hours", |row| Some(&row.hours))
     };
     let mut sections = vec![
-        Section::chart("Held", held).with_table(efficiency_table(told, in_seconds)),
+        Section::chart("Held", held).with_table(efficiency_table(answer, in_seconds)),
         Section::chart(
             "Run time relative to requested time",
             bars("%", |row| row.time_efficiency.as_deref()),
         )
-        .with_table(percentages(told, |row| row.time_efficiency.as_deref())),
+        .with_table(percentages(answer, |row| row.time_efficiency.as_deref())),
         Section::chart(
             "CPU time relative to reserved processor time",
             bars("%", |row| row.cpu_efficiency.as_deref()),
         )
-        .with_table(percentages(told, |row| row.cpu_efficiency.as_deref())),
+        .with_table(percentages(answer, |row| row.cpu_efficiency.as_deref())),
     ];
-    if told.total.co2_kg.is_some() {
+    if answer.total.co2_kg.is_some() {
         let carbon = bars("kg of CO2", |row| row.co2_kg.as_deref());
         sections.push(Section::chart("CO2", carbon));
     }
     let mut remarks = vec![format!(
-        "By {}. Percentages include only jobs for which both values are recorded.",
-        told.by
+        "By {}. A percentage counts only uses of which both of its sides are known.",
+        answer.by
     )];
-    if told.total.energy_kwh.is_some() && told.without_watts > 0 {
+    if answer.total.energy_kwh.is_some() && answer.without_watts > 0 {
         remarks.push(format!(
-            "{} of {} jobs ran on machines without a power value (watts per processor). Their energy is counted as \
-             zero.",
-            told.without_watts, told.total.uses
+            "{} of {} uses are on machines of which nobody says how many watts a processor takes: their energy \
+             counts as nothing.",
+            answer.without_watts, answer.total.uses
         ));
     }
-    let mut made = context.report("Efficiency", remarks, sections);
-    made.period = span(&told.from, &told.to);
+    let mut made = context.report("Asked for and used", remarks, sections);
+    made.period = span(&answer.from, &answer.to);
     made
 }
 
@@ -147,7 +154,7 @@ fn named(group: &str) -> String {
 }
 
 /// Percentages are never added up: below them stands that of all.
-fn percentages(told: &EfficiencyReport, of: fn(&EfficiencyRow) -> Option<&str>) -> Table {
+fn percentages(answer: &EfficiencyReport, of: fn(&EfficiencyRow) -> Option<&str>) -> Table {
     let cells = |row: &EfficiencyRow| {
         let percent = of(row).and_then(Number::read);
         let percent = percent.map_or(Cell::None, Cell::Percent);
@@ -155,21 +162,21 @@ fn percentages(told: &EfficiencyReport, of: fn(&EfficiencyRow) -> Option<&str>) 
     };
     Table {
         caption: "Percent".to_owned(),
-        columns: vec![(told.by.clone(), false), ("percent".to_owned(), true)],
-        rows: told.items.iter().map(cells).collect(),
-        foot: vec![cells(&told.total)],
+        columns: vec![(answer.by.clone(), false), ("percent".to_owned(), true)],
+        rows: answer.items.iter().map(cells).collect(),
+        foot: vec![cells(&answer.total)],
     }
 }
 
-fn efficiency_table(told: &EfficiencyReport, in_seconds: bool) -> Table {
+fn efficiency_table(answer: &EfficiencyReport, in_seconds: bool) -> Table {
     let number = |text: &str| Cell::maybe(Number::read(text));
     let known = |text: Option<&String>| text.map_or(Cell::None, |text| number(text));
     let percent = |text: Option<&String>| {
         let read = text.and_then(|text| Number::read(text));
         read.map_or(Cell::None, Cell::Percent)
     };
-    let energy = told.total.energy_kwh.is_some();
-    let carbon = told.total.co2_kg.is_some();
+    let energy = answer.total.energy_kwh.is_some();
+    let carbon = answer.total.co2_kg.is_some();
     let cells = |row: &EfficiencyRow| {
         let [held, asked, busy] = if in_seconds {
             [&row.seconds, &row.requested_seconds, &row.cpu_seconds]
@@ -191,7 +198,7 @@ fn efficiency_table(told: &EfficiencyReport, in_seconds: bool) -> Table {
     };
     let head = |text: &str| (text.to_owned(), true);
     let mut columns = vec![
-        (told.by.clone(), false),
+        (answer.by.clone(), false),
         head("uses"),
         head("held"),
         head("requested"),
@@ -209,20 +216,20 @@ fn efficiency_table(told: &EfficiencyReport, in_seconds: bool) -> Table {
         }
         .to_owned(),
         columns,
-        rows: told.items.iter().map(cells).collect(),
-        foot: vec![cells(&told.total)],
+        rows: answer.items.iter().map(cells).collect(),
+        foot: vec![cells(&answer.total)],
     }
 }
 
 fn bars(
-    told: &ContributionReport,
+    answer: &ContributionReport,
     period: &ContributionPeriod,
     of: fn(&ContributionRow) -> &str,
 ) -> Bars {
     let rows = period.rows.iter();
     Bars {
-        what: told.by.clone(),
-        unit: told.unit.clone(),
+        what: answer.by.clone(),
+        unit: answer.unit.clone(),
         rows: rows
             .map(|row| (row.group.clone(), Number::or_zero(of(row))))
             .collect(),
@@ -234,33 +241,33 @@ fn span(from: &str, to: &str) -> Option<Span> {
     Some(Span { from, to })
 }
 
-fn sections(told: &ContributionReport, period: &ContributionPeriod) -> Vec<Section> {
+fn sections(answer: &ContributionReport, period: &ContributionPeriod) -> Vec<Section> {
     let usage = Section::chart(
         "Shares of usage",
-        Chart::Pie(bars(told, period, |row| &row.usage)),
+        Chart::Pie(bars(answer, period, |row| &row.usage)),
     );
-    let mut sections = vec![usage.with_table(table(told, period))];
-    if told.by == "contributor" {
+    let mut sections = vec![usage.with_table(table(answer, period))];
+    if answer.by == "contributor" {
         let given = Bars {
             unit: "processors × factor".to_owned(),
-            ..bars(told, period, |row| &row.contribution)
+            ..bars(answer, period, |row| &row.contribution)
         };
         sections.push(Section::chart("Contributions", Chart::Bars(given)));
     }
-    sections.extend(utilisation(told, period));
+    sections.extend(utilisation(answer, period));
     sections
 }
 
 /// The lines of machines whose hardware is known; of the others it is said in words.
-fn utilisation(told: &ContributionReport, period: &ContributionPeriod) -> Option<Section> {
+fn utilisation(answer: &ContributionReport, period: &ContributionPeriod) -> Option<Section> {
     let spans = period.utilisation.iter().find_map(spans)?;
     let has_capacity = |of: &&Utilisation| of.buckets.iter().any(|b| b.percent.is_some());
     let (known, unknown): (Vec<&Utilisation>, Vec<&Utilisation>) =
         period.utilisation.iter().partition(has_capacity);
     if known.is_empty() {
-        let words = "No utilisation: no hardware is recorded for this period, or all of it was down. Record \
-            hardware with `bank hardware add`.";
-        return Some(Section::table("Utilisation", used(told, &unknown)).note(words));
+        let words = "No hardware is known for this time, or all of it was down, so that there is no capacity to \
+            compare usage with: `bank hardware add` says what the machines are made of.";
+        return Some(Section::table("Utilisation", used(answer, &unknown)).note(words));
     }
     let lines = Timed {
         what: "machine".to_owned(),
@@ -286,7 +293,7 @@ fn machine(of: &Utilisation) -> &str {
 }
 
 /// What was used where there is no capacity to compare it with.
-fn used(told: &ContributionReport, all: &[&Utilisation]) -> Table {
+fn used(answer: &ContributionReport, all: &[&Utilisation]) -> Table {
     let rows = all.iter().flat_map(|of| {
         of.buckets.iter().map(|bucket| {
             let from = when::read(&bucket.from).map_or(Cell::None, Cell::Time);
@@ -300,7 +307,7 @@ fn used(told: &ContributionReport, all: &[&Utilisation]) -> Table {
     });
     let head = |text: &str, is_number| (text.to_owned(), is_number);
     Table {
-        caption: format!("Usage in {}, without capacity", told.unit),
+        caption: format!("Usage in {}; capacity is not known", answer.unit),
         columns: vec![
             head("from", false),
             head("machine", false),
@@ -330,7 +337,7 @@ fn series(of: &Utilisation) -> Series {
     }
 }
 
-fn table(told: &ContributionReport, period: &ContributionPeriod) -> Table {
+fn table(answer: &ContributionReport, period: &ContributionPeriod) -> Table {
     let head = |text: &str, is_number| (text.to_owned(), is_number);
     let number = |text: &str| Cell::maybe(Number::read(text));
     let percent = |text: &str| Number::read(text).map_or(Cell::None, Cell::Percent);
@@ -358,9 +365,9 @@ fn table(told: &ContributionReport, period: &ContributionPeriod) -> Table {
     };
     let (counted, all) = (&period.counted, &period.all);
     Table {
-        caption: format!("Usage in {}", told.unit),
+        caption: format!("Usage in {}", answer.unit),
         columns: vec![
-            head(&told.by, false),
+            head(&answer.by, false),
             head("usage", true),
             head("share", true),
             head("contribution", true),
@@ -412,12 +419,12 @@ mod tests {
             utilisation: all,
             ..ContributionPeriod::default()
         };
-        let told = ContributionReport {
+        let answer = ContributionReport {
             by: "project".to_owned(),
             periods: vec![period],
             ..ContributionReport::default()
         };
-        picture::report(&report(&crate::context::test_context(), &told)).unwrap()
+        picture::report(&report(&crate::context::test_context(), &answer)).unwrap()
     }
 
     #[test]
@@ -428,13 +435,13 @@ mod tests {
             utilisation: vec![of("colony", Some("50.00"))],
             ..ContributionPeriod::default()
         };
-        let told = ContributionReport {
+        let answer = ContributionReport {
             zone: "Asia/Tokyo".to_owned(),
             periods: vec![period],
             ..ContributionReport::default()
         };
         let context = crate::context::test_context();
-        let own = picture::report(&utilization(&context, &told)).unwrap();
+        let own = picture::report(&utilization(&context, &answer)).unwrap();
         assert!(own.contains("<title>Utilisation"), "{own}");
         assert!(
             own.contains("<h2>Utilisation</h2>") && own.contains("<svg"),
@@ -447,7 +454,7 @@ mod tests {
         let when =
             "from 2026-01-01 09:00:00 to 2026-01-03 09:00:00 (exclusive), times of Asia/Tokyo";
         assert!(own.contains(when), "{own}");
-        let whole = picture::report(&report(&context, &told)).unwrap();
+        let whole = picture::report(&report(&context, &answer)).unwrap();
         assert!(
             whole.contains("Shares of usage") && whole.contains(when),
             "{whole}"
@@ -455,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn utilisation_without_hardware_is_told_in_words_and_in_its_table() {
+    fn utilisation_without_hardware_is_a_sentence_and_a_table() {
         let empty = page(vec![of("colony", None)]);
         let section = empty.split("<h2>Utilisation</h2>").nth(1).unwrap();
         assert!(!section.contains("<svg"), "{section}");

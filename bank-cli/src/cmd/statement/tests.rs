@@ -59,7 +59,7 @@ fn chem() -> Statement {
 
 #[test]
 fn sample_6_the_statement() {
-    let want = "\
+    let expected = "\
 Statement  chem  from 2026-10-01 to 2026-11-21 (exclusive), 51 days      whole SU
 Opening amount                                     401,200
 + deposits       0      + refunds      1 job          1,200
@@ -71,7 +71,7 @@ By user        jobs     charged    refunded  share
 amy           1,201      31,050           0    62%
 bob             692      18,850           0    38%
 ";
-    assert_eq!(text::summary(&test_context().form, &chem()), want);
+    assert_eq!(text::summary(&test_context().form, &chem()), expected);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn every_heading_has_a_line_of_its_own() {
     statement.burn_per_day = Some("1310.400".to_owned());
     statement.empty_at = Some("2026-12-04T12:00:00Z".to_owned());
     statement.closed = true;
-    let want = "\
+    let expected = "\
 Statement  chem  from 2026-10-01 to 2026-11-21 (exclusive), 51 days      SU
 Opening amount                                 401,200.000
 + deposits         2                            250,000.500
@@ -114,7 +114,7 @@ By user        jobs     charged    refunded  share
 amy           1,201  31,050.000       0.000    62%
 bob             692  18,850.000       0.000    38%
 ";
-    assert_eq!(text::summary(&test_context().form, &statement), want);
+    assert_eq!(text::summary(&test_context().form, &statement), expected);
 }
 
 /// However long figures are, two never touch.
@@ -149,7 +149,7 @@ fn charge(job: &str) -> StatementLine {
 }
 
 #[test]
-fn lines_stand_between_the_head_and_the_sums() {
+fn lines_are_between_the_head_and_the_sums() {
     let screen = |width| {
         let mut context = test_context();
         context.form.width = width;
@@ -162,24 +162,24 @@ fn lines_stand_between_the_head_and_the_sums() {
         let lines = screen(width).lines(&statement, &lines, &after, true);
         screen(width).head(&statement).unwrap() + &lines.unwrap()
     };
-    let want = "\
+    let expected = "\
 Statement  chem  from 2026-10-01 to 2026-11-21 (exclusive), 51 days      SU
 Time                 Kind             Project       User        Job                       Amount              Left
                      opening                                                                           401,200.000
 2026-10-02 09:00:00  charge           chem          amy         1632                     −12.500       401,187.500
 ";
-    assert_eq!(shown(120), want);
-    let want = "\
+    assert_eq!(shown(120), expected);
+    let expected = "\
 Statement  chem  from 2026-10-01 to 2026-11-21 (exclusive), 51 days      SU
 Time                 Kind     Project  User  Job    Amount         Left
                      opening                                401,200.000
 2026-10-02 09:00:00  charge   chem     amy   1632  −12.500  401,187.500
 ";
-    assert_eq!(shown(80), want);
+    assert_eq!(shown(80), expected);
 }
 
 #[test]
-fn a_page_asks_nobody_and_obeys_nothing_in_a_name() {
+fn a_page_loads_nothing_and_escapes_names() {
     let html = Html::new(&test_context());
     let mut statement = chem();
     statement.name = "<script>alert('x')</script>&".to_owned();

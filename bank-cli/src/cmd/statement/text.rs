@@ -264,7 +264,7 @@ pub(super) fn beside(statement: &Statement) -> Vec<(String, String)> {
 
 /// Sentences below the sums.
 pub(super) fn remarks(form: &Form, statement: &Statement) -> Vec<String> {
-    let mut said = Vec::new();
+    let mut message = Vec::new();
     let soon = || {
         let empty = when::read(statement.empty_at.as_ref()?)?;
         let until = when::read(&statement.until)?;
@@ -275,19 +275,19 @@ pub(super) fn remarks(form: &Form, statement: &Statement) -> Vec<String> {
             format!("At {rate} {unit}/day it is empty on {day}.")
         })
     };
-    said.extend(soon());
+    message.extend(soon());
     match (statement.of.as_str(), statement.tree) {
-        ("project", false) => said.push("Without sub-projects.".to_owned()),
-        ("project", true) => said.push("With sub-projects.".to_owned()),
+        ("project", false) => message.push("Without sub-projects.".to_owned()),
+        ("project", true) => message.push("With sub-projects.".to_owned()),
         _ => {}
     }
     if statement.closed {
-        said.push(format!(
-            "Closed by transaction {}. This statement is final.",
+        message.push(format!(
+            "Closed by transaction {}: nothing of this changes any more.",
             statement.transaction
         ));
     }
-    said
+    message
 }
 
 /// Who was charged what, and the share of each.

@@ -161,7 +161,7 @@ mod tests {
 
     /// A year of days of many people is refused with numbers, in every form that draws.
     #[test]
-    fn what_is_too_much_for_a_picture_is_told_before_it_is_made() {
+    fn a_picture_of_too_much_is_refused_before_it_is_drawn() {
         let one = |n: u32| {
             let mut own = row(&format!("user{n}"), 1 + n % 20, "1.5");
             own.bucket_until = format!("2026-10-{:02}T00:00:00Z", 2 + n % 20);
@@ -179,8 +179,8 @@ mod tests {
         assert!(report(&context, &table(5_000), &[]).is_ok());
         let failure = report(&context, &table(5_001), &[]).unwrap_err();
         assert_eq!(failure.exit, 2);
-        let said = "5,001 names in 20 time intervals are 100,020 values";
-        assert!(failure.what.contains(said), "{failure:?}");
+        let message = "5,001 names in 20 spans of time are 100,020 values";
+        assert!(failure.what.contains(message), "{failure:?}");
     }
 
     /// Several words of others are one name, so that a picture adds it to what it adds up itself.

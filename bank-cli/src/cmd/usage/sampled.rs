@@ -34,8 +34,8 @@ pub(super) fn run(context: &Context, query: UsageQuery, chart: bool) -> Result<S
         queue: query.queue,
     };
     let table: SampledTable = context.get(&["report", "sampled"], &query)?;
-    if let Some(told) = context.pictured(chart, || Ok(picture::report(context, &table))) {
-        return told;
+    if let Some(answer) = context.pictured(chart, || Ok(picture::report(context, &table))) {
+        return answer;
     }
     context.form.list(&table, &sheet(context, &table))
 }

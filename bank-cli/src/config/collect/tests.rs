@@ -34,12 +34,12 @@ fn the_least_settings_are_enough() {
 }
 
 #[test]
-fn what_cannot_work_is_told_by_its_key() {
+fn an_invalid_setting_is_named_by_its_key() {
     let prometheus = |more: &str| {
         format!("{HTTP}[prometheus]\nsource = \"p\"\nstart = \"2026-01-01\"\n{more}\n")
     };
     let nomad = |top: &str, more: &str| format!("{top}\n{HTTP}[nomad]\nsource = \"n\"\n{more}\n");
-    for (text, wanted) in [
+    for (text, requested) in [
         ("folder = \"/q\"\n".to_owned(), "one of [slurm]"),
         (
             format!("{HTTP}[nomad]\nsource = \"n\"\n[kubernetes]\nsource = \"k\"\n"),
@@ -130,7 +130,7 @@ fn what_cannot_work_is_told_by_its_key() {
         ),
     ] {
         let error = parse(&text).unwrap_err();
-        assert!(error.contains(wanted), "{text}\n{error}");
+        assert!(error.contains(requested), "{text}\n{error}");
     }
 }
 

@@ -70,10 +70,10 @@ fn each_mistake_of_a_maui() {
             codes.iter().any(|code| code == expected),
             "{from} -> {to}: {codes:?}"
         );
-        let said = serde_json::to_string(&found).unwrap();
+        let message = serde_json::to_string(&found).unwrap();
         assert!(
-            !said.contains(KEY) && !said.contains(&long),
-            "a key is told: {said}"
+            !message.contains(KEY) && !message.contains(&long),
+            "a key is told: {message}"
         );
     }
     let mut open = file("p", &private);

@@ -186,7 +186,10 @@ fn tables() -> Vec<Declared> {
             columns: own,
         });
     }
-    assert!(without.is_empty(), "sheets without columns; name their function in ELSEWHERE: {without:#?}");
+    assert!(
+        without.is_empty(),
+        "sheets without columns; name their function in ELSEWHERE: {without:#?}"
+    );
     found
 }
 
