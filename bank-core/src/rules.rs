@@ -35,6 +35,7 @@ mod report;
 mod same;
 mod scope;
 pub(crate) mod settings;
+mod split;
 pub mod sweep;
 mod usage;
 mod would;

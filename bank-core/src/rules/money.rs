@@ -9,6 +9,7 @@ use crate::ids::{AccountId, AllocationId, Next, UNBILLED};
 use crate::model::{Account, Allocation, Figures, Phase};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
+use crate::rules::split::in_order;
 use crate::select;
 use crate::time::{Timestamp, Window};
 use crate::view::{Context, View};
@@ -231,7 +232,7 @@ pub(super) fn withdraw(
     if withdraw.amount <= Amount::ZERO {
         return Err(Refusal::BadAmount);
     }
-    let sources = sources(withdraw, view, account)?;
+    let sources = sources(view, account, withdraw.allocation)?;
     let free = |a: &Allocation| {
         let limit = if withdraw.no_credit {
             i128::from(a.credit_limit.0)
@@ -240,15 +241,8 @@ pub(super) fn withdraw(
         };
         a.free(false).saturating_sub(limit).max(0)
     };
-    let mut remaining = i128::from(withdraw.amount.0);
-    let mut parts = Vec::new();
-    for source in &sources {
-        let take = free(source).min(remaining);
-        if take > 0 {
-            parts.push((source.id, Amount::from_sum(take)?));
-            remaining = remaining.saturating_sub(take);
-        }
-    }
+    let funds = sources.iter().map(|source| (source.id, free(source)));
+    let (parts, remaining) = in_order(funds, withdraw.amount)?;
     if remaining > 0 {
         let available = sources.iter().map(free).sum();
         return Err(Refusal::InsufficientFunds {
@@ -291,13 +285,14 @@ pub(super) fn withdraw(
     Ok(postings.finish(Outcome::Withdrawn(withdrawn)))
 }
 
-fn sources(
-    withdraw: &Withdraw,
+/// The active allocations, the earliest end first, or the one named.
+pub(super) fn sources(
     view: &View,
     account: &Account,
+    named: Option<AllocationId>,
 ) -> Result<Vec<Allocation>, Refusal> {
     let own = view.of_account(account.id).copied();
-    if let Some(id) = withdraw.allocation {
+    if let Some(id) = named {
         let named: Vec<Allocation> = own.filter(|a| a.id == id).collect();
         if named.is_empty() {
             return Err(Refusal::not_found("allocation", &id.0.to_string()));

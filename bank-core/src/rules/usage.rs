@@ -19,6 +19,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Takes a finished use in. The same record again changes nothing, for ever.
+// `import` decides the same for a record of a chunk, without instances and postings: a chunk moves no money.
 pub(super) fn take(
     report: &UsageReport,
     view: &View,

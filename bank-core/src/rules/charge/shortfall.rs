@@ -11,6 +11,7 @@ use crate::ids::AllocationId;
 use crate::model::Phase;
 use crate::postings::About;
 use crate::refusal::Refusal;
+use crate::rules::split::in_proportion;
 use crate::select::{self, Candidate};
 use crate::terms::Shortfall;
 use crate::view::Context;
@@ -94,9 +95,16 @@ impl Bill {
         // If the history of the charges is loaded, credits that were reissued elsewhere do not count.
         let known = (!in_shadow && !history.is_empty()).then(|| left(history));
         let known = known.map(|left| left.into_iter().map(|(id, part)| (id, part.0.into())));
-        let parts = known.map_or(parts, Iterator::collect);
+        let mut parts = known.map_or(parts, Iterator::collect);
+        parts.sort_unstable_by_key(|(id, _)| id.0);
         let about = self.about();
-        let shares = shares(&parts, back);
+        let weights: Vec<i128> = parts.iter().map(|(_, part)| *part).collect();
+        let shares = in_proportion(&weights, back).into_iter();
+        let shares = parts
+            .iter()
+            .zip(shares)
+            .map(|((id, _), share)| (*id, share));
+        let shares: Vec<(AllocationId, i128)> = shares.filter(|(_, share)| *share > 0).collect();
         let given = shares
             .iter()
             .fold(0_i128, |sum, (_, share)| sum.saturating_add(*share));
@@ -179,63 +187,5 @@ impl Bill {
         };
         self.postings
             .post(EntryKind::Expire, allocation, delta, about)
-    }
-}
-
-/// A sum in shares of these weights: rounded down, the rest by the largest remainder, then by the
-/// lowest number. No share is above its weight where the sum is not above theirs.
-fn shares(parts: &[(AllocationId, i128)], sum: i128) -> Vec<(AllocationId, i128)> {
-    let whole = parts
-        .iter()
-        .fold(0_i128, |sum, (_, part)| sum.saturating_add(*part));
-    let sum = sum.min(whole);
-    if whole <= 0 || sum <= 0 {
-        return Vec::new();
-    }
-    // Weights and sums are minor units of at most 64 bits: no product leaves 128.
-    let mut shared: Vec<(AllocationId, i128, i128)> = parts
-        .iter()
-        .map(|(id, part)| {
-            let product = part.saturating_mul(sum);
-            let share = product.checked_div(whole).unwrap_or(0);
-            (*id, share, product.checked_rem(whole).unwrap_or(0))
-        })
-        .collect();
-    let given = shared
-        .iter()
-        .fold(0_i128, |sum, (_, share, _)| sum.saturating_add(*share));
-    let mut left = sum.saturating_sub(given);
-    shared.sort_unstable_by_key(|(id, _, rest)| (std::cmp::Reverse(*rest), id.0));
-    for (_, share, _) in &mut shared {
-        if left > 0 {
-            *share = share.saturating_add(1);
-            left = left.saturating_sub(1);
-        }
-    }
-    shared.sort_unstable_by_key(|(id, ..)| id.0);
-    let given = shared.into_iter().map(|(id, share, _)| (id, share));
-    given.filter(|(_, share)| *share > 0).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_add_up_and_the_largest_remainder_goes_first() {
-        for (weights, sum, expected) in [
-            (vec![100, 50], 20, vec![13, 7]),
-            (vec![30, 20], 25, vec![15, 10]),
-            (vec![1, 1, 1], 2, vec![1, 1]),
-            (vec![5], 9, vec![5]),
-            (vec![], 9, vec![]),
-        ] {
-            let parts: Vec<_> = (1_i64..)
-                .zip(&weights)
-                .map(|(id, weight)| (AllocationId(id), *weight))
-                .collect();
-            let got: Vec<i128> = shares(&parts, sum).into_iter().map(|(_, s)| s).collect();
-            assert_eq!(got, expected, "{weights:?} {sum}");
-        }
     }
 }

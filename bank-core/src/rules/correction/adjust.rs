@@ -1,7 +1,7 @@
 //! A correction by a person, with a reason.
 
 use super::move_money;
-use super::transfer::{sources, take, target};
+use super::transfer::{take, target};
 use crate::amount::Amount;
 use crate::command::Adjust;
 use crate::effects::{Adjusted, Effects, EntryKind, Outcome};
@@ -9,7 +9,7 @@ use crate::ids::AllocationId;
 use crate::model::Account;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
-use crate::rules::money::{figures, of_people, unblock};
+use crate::rules::money::{figures, of_people, sources, unblock};
 use crate::select;
 use crate::time::Window;
 use crate::view::{Context, View};

@@ -1,11 +1,11 @@
 //! Liens that move to other allocations: their amounts are released and held again, in one transaction
 //! (ledger.md 2.11).
 
+use super::settle::payer;
 use crate::amount::Amount;
-use crate::command::Whose;
 use crate::effects::{Delta, EntryKind, InstanceChange};
 use crate::ids::{AccountId, AllocationId, LienId, Next};
-use crate::model::{Instance, Lien, LienState, ObjectType, Portion};
+use crate::model::{Instance, Lien, LienState, Portion};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::funds::funds;
@@ -33,16 +33,7 @@ pub(super) fn move_away(
         .partition(|p| going.contains(&p.allocation));
     let mut portions = kept;
     let mut remaining: i128 = moved.iter().map(|p| i128::from(p.amount.0)).sum();
-    let whose = Whose {
-        project: Some(instance.facts.project.clone()),
-        user: Some(instance.facts.user.clone()).filter(|u| !u.is_empty()),
-        machine: instance.key.machine.clone(),
-        for_reservation: instance.key.object_type == ObjectType::Reservation,
-    };
-    let facts = &instance.facts;
-    let payer = select::find(ctx.directory, &whose);
-    let payer = payer.knowing(ctx.directory, &facts.usage, &facts.group);
-    let mut candidates = select::billable(ctx.directory, &payer);
+    let mut candidates = select::billable(ctx.directory, &payer(&instance, ctx));
     candidates.retain(|c| Some(c.account) != gone);
     for (allocation, free) in funds(postings.allocations(), &candidates, ctx.now, old.shadow) {
         let own: i128 = portions

@@ -12,6 +12,7 @@ use crate::model::{Account, Instance, Phase};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::money::{one_at_a_time, unblock_of};
+use crate::rules::split::in_proportion;
 use crate::time::{Seconds, Timestamp, Window};
 use crate::view::{Context, View};
 
@@ -37,8 +38,9 @@ pub(super) fn refund(refund: &Refund, view: &View, ctx: &Context<'_>) -> Result<
     postings.remark(&refund.note);
     let usage = UsageId(Next::take(&mut postings.next.usage));
     let mut giving = Giving::new(postings, instance, usage, refund.reissue_until, ctx.now);
-    for (rest, share) in rests.iter().zip(shares(&rests, amount, total)?) {
-        giving.give(rest, share, ctx)?;
+    let weights: Vec<i128> = rests.iter().map(|r| r.left.into()).collect();
+    for (rest, share) in rests.iter().zip(in_proportion(&weights, amount.0.into())) {
+        giving.give(rest, Amount::from_sum(share)?.0, ctx)?;
     }
     let Giving {
         mut postings,
@@ -105,35 +107,6 @@ fn account(name: &str, ctx: &Context<'_>) -> Result<AccountId, Refusal> {
     found
         .map(|a| a.id)
         .ok_or_else(|| Refusal::not_found("account", name))
-}
-
-/// Distributes an amount over the rests: in proportion, the remaining units one by one to the largest
-/// remainders, then to the lowest numbers. No part exceeds the rest of its charge.
-fn shares(rests: &[Rest<'_>], amount: Amount, total: i128) -> Result<Vec<i64>, Refusal> {
-    let mut shares: Vec<i128> = Vec::new();
-    let mut remainders: Vec<(i128, usize)> = Vec::new();
-    for (index, rest) in rests.iter().enumerate() {
-        let product = i128::from(amount.0).checked_mul(i128::from(rest.left));
-        let product = product.ok_or(Refusal::AmountOverflow)?;
-        let share = product.checked_div(total).ok_or(Refusal::AmountOverflow)?;
-        let remainder = product.checked_rem(total).ok_or(Refusal::AmountOverflow)?;
-        shares.push(share);
-        remainders.push((remainder, index));
-    }
-    let given: i128 = shares.iter().sum();
-    let mut missing = i128::from(amount.0).saturating_sub(given);
-    remainders.sort_by_key(|(remainder, index)| (std::cmp::Reverse(*remainder), *index));
-    for (_, index) in remainders {
-        if missing == 0 {
-            break;
-        }
-        if let Some(share) = shares.get_mut(index) {
-            *share = share.saturating_add(1);
-            missing = missing.saturating_sub(1);
-        }
-    }
-    let minor = |share: i128| i64::try_from(share).map_err(|_| Refusal::AmountOverflow);
-    shares.into_iter().map(minor).collect()
 }
 
 /// A refund on its way.

@@ -16,6 +16,7 @@ use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::choice;
 use crate::rules::funds::funds;
+use crate::rules::split::in_order;
 use crate::select::{self, Candidate, Payer};
 use crate::time::Seconds;
 use crate::view::{Context, View};
@@ -103,7 +104,8 @@ fn take_back(
     Ok(())
 }
 
-fn payer(instance: &Instance, ctx: &Context<'_>) -> Payer {
+/// Who pays for an instance, by its facts.
+pub(super) fn payer(instance: &Instance, ctx: &Context<'_>) -> Payer {
     let whose = Whose {
         project: Some(instance.facts.project.clone()),
         user: Some(instance.facts.user.clone()).filter(|u| !u.is_empty()),
@@ -129,15 +131,7 @@ fn bill(
             project: about.project.clone(),
         });
     };
-    let mut remaining = i128::from(amount.0);
-    let mut parts = Vec::new();
-    for (id, free) in funds {
-        let take = free.min(remaining);
-        if take > 0 {
-            parts.push((id, Amount::from_sum(take)?));
-            remaining = remaining.saturating_sub(take);
-        }
-    }
+    let (mut parts, remaining) = in_order(funds, amount)?;
     let debt = Amount::from_sum(remaining)?;
     if parts.is_empty() && debt.is_zero() {
         parts.push((first, Amount::ZERO));

@@ -1,6 +1,7 @@
 //! Money from one account to another: windows stay, debts and credit do not move
 //! (ledger.md 2.3).
 
+use super::own_money;
 use crate::amount::Amount;
 use crate::command::Transfer;
 use crate::effects::{Effects, EntryKind, Outcome, Transferred};
@@ -8,7 +9,8 @@ use crate::ids::{AccountId, AllocationId, Next};
 use crate::model::{Account, Allocation, Phase};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
-use crate::rules::money::{figures, of_people, one_at_a_time, unblock};
+use crate::rules::money::{figures, of_people, one_at_a_time, sources, unblock};
+use crate::rules::split::in_order;
 use crate::select;
 use crate::time::{Timestamp, Window};
 use crate::view::{Context, View};
@@ -75,44 +77,18 @@ fn post(
     postings.post(kind, id, delta, &About::default())
 }
 
-/// The active allocations, the earliest end first, or the one named.
-pub(super) fn sources(
-    view: &View,
-    account: &Account,
-    named: Option<AllocationId>,
-) -> Result<Vec<Allocation>, Refusal> {
-    let own = view.of_account(account.id).copied();
-    if let Some(id) = named {
-        let named: Vec<Allocation> = own.filter(|a| a.id == id).collect();
-        if named.is_empty() {
-            return Err(Refusal::not_found("allocation", &id.0.to_string()));
-        }
-        return Ok(named);
-    }
-    let mut active: Vec<Allocation> = own.filter(|a| a.phase == Phase::Active).collect();
-    active.sort_by_key(|a| (a.window.end.map_or(i64::MAX, |e| e.0), a.id));
-    Ok(active)
-}
-
-/// The amount that each of them gives of its own money, or the refusal if it is not enough.
+/// What each of them gives of its own money, or that it does not reach.
 pub(super) fn take(
     sources: &[Allocation],
     amount: Amount,
     account: &Account,
 ) -> Result<Vec<(Allocation, Amount)>, Refusal> {
-    let mut remaining = i128::from(amount.0);
-    let mut parts = Vec::new();
-    for source in sources {
-        let take = super::own_money(source).min(remaining);
-        if take > 0 {
-            parts.push((*source, Amount::from_sum(take)?));
-            remaining = remaining.saturating_sub(take);
-        }
-    }
+    let funds = sources.iter().map(|source| (*source, own_money(source)));
+    let (parts, remaining) = in_order(funds, amount)?;
     if remaining == 0 {
         return Ok(parts);
     }
-    let available = sources.iter().map(super::own_money).sum();
+    let available = sources.iter().map(own_money).sum();
     Err(Refusal::InsufficientFunds {
         needed: amount,
         available: Amount::clamped(available),
