@@ -83,12 +83,6 @@ impl Amount {
             .ok_or(AmountError::Overflow)
     }
 
-    /// The amount if it is above zero, else zero.
-    #[must_use]
-    pub fn at_least_zero(self) -> Amount {
-        self.max(Amount::ZERO)
-    }
-
     /// Whether it is exactly zero.
     pub fn is_zero(self) -> bool {
         self.0 == 0

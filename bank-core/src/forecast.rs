@@ -80,12 +80,6 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// Minor units that end unused before an instant or at it.
-    pub fn unused_until(&self, at: Timestamp) -> i128 {
-        let ends = self.ends.iter().filter(|end| end.end <= at);
-        ends.fold(0, |sum, end| sum.saturating_add(end.unused))
-    }
-
     /// The first end at which something is left over.
     pub fn first_unused(&self) -> Option<&Unused> {
         self.ends.iter().find(|end| end.unused > 0)

@@ -100,13 +100,6 @@ impl Roles {
         self.0 & (role.bit() | Role::Admin.bit()) != 0
     }
 
-    /// Whether they may see what is not their own.
-    pub fn see_everything(self) -> bool {
-        [Role::Admin, Role::Scheduler, Role::Auditor]
-            .into_iter()
-            .any(|role| self.has(role))
-    }
-
     /// Their words, the mightiest first, with commas between; `none` for none.
     pub fn words(self) -> String {
         let held = ROLES.iter().filter(|(role, _)| self.has(*role));

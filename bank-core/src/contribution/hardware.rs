@@ -112,12 +112,7 @@ impl Factors {
         }
     }
 
-    /// Whether an hour of every processor counts one.
-    pub fn are_one(&self) -> bool {
-        self.kinds.iter().all(|kind| kind.factor == FACTOR_ONE)
-    }
-
-    /// As in [`factor`].
+    /// As [`factor`] says it.
     pub fn of(&mut self, machine: &str, host: Option<&str>, start: Timestamp) -> u64 {
         // Most banks have no hardware, and nothing is looked for.
         if self.kinds.is_empty() {

@@ -161,11 +161,6 @@ impl Record {
         (revision > 0).then(|| use_name(bank, self.record_id, revision.saturating_sub(1)))
     }
 
-    /// Whether it is the whole of a job, not a reservation, an interim charge or a later change.
-    pub fn is_whole_job(&self) -> bool {
-        self.kind == Kind::Job && matches!(self.occasion, Occasion::Close { .. })
-    }
-
     /// Processor time of all processors in microseconds: as stated, else the sum of its parts.
     pub fn cpu(&self) -> Option<i64> {
         self.cpu_total.or_else(|| self.cpu_parts())

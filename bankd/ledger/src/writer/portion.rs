@@ -151,14 +151,6 @@ impl Writer {
         answer.await.unwrap_or(Err(SubmitError::Failed))
     }
 
-    /// Puts something into the quarantine, from a thread.
-    ///
-    /// # Errors
-    /// If the store fails, or the daemon is going down.
-    pub fn quarantine_blocking(&self, rows: Vec<QuarantineRow>) -> Result<(), SubmitError> {
-        self.aside(rows, Vec::new())
-    }
-
     /// Keeps how far a followed file is where nothing of it was taken in, from a thread.
     ///
     /// # Errors
