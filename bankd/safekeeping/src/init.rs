@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use bank_api::sign::{Secret, SigningKey};
 use bank_core::amount::Precision;
-use bank_core::command::{Command, Scope, SetRate};
+use bank_core::command::{Command, SetRate};
 use bank_core::model::Key;
 use bank_core::rate::{Per, RateKind, RateValue};
 use bank_core::time::{Timestamp, Window};
@@ -22,11 +22,12 @@ use bankd_config::{Config, SAMPLE};
 use bankd_ledger::access::Role;
 use bankd_ledger::clock::{self, LedgerClock};
 use bankd_ledger::keys;
-use bankd_ledger::writer::{self, Caller, Decided, Origin, Reply, Submission, Writer};
+use bankd_ledger::writer;
 use bankd_records as records;
 use bankd_store::SqliteStore;
-use bankd_store::answer::{Answer, Media};
 use bankd_store::bank::NewBank;
+
+use crate::command::submit;
 
 /// The id of the first key, and its client.
 const FIRST_KEY: &str = "admin";
@@ -169,7 +170,7 @@ fn first_commands(store: SqliteStore, clock: std::sync::Arc<dyn LedgerClock>) ->
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let done = runtime.block_on(async {
         for command in [first_rate(), first_key()] {
-            submit(&writer, command).await?;
+            submit(&writer, "bankd init", command).await?;
         }
         Ok(())
     });
@@ -208,36 +209,6 @@ fn first_key() -> Command {
         deleted: false,
         token: None,
     })
-}
-
-async fn submit(writer: &Writer, command: Command) -> Result<()> {
-    let reply = writer.submit(Submission {
-        command,
-        caller: Caller {
-            actor: "bankd init".to_owned(),
-            client: "bankd".to_owned(),
-            origin: Origin::System,
-            scope: Scope::default(),
-        },
-        key: None,
-        request_id: clock::request_id(),
-        dry_run: false,
-        render,
-        fingerprint: String::new(),
-    });
-    match reply.await? {
-        Reply::Fresh { summary, .. } if summary.code.is_empty() => Ok(()),
-        Reply::Fresh { summary, .. } => bail!("{} was refused: {}", summary.op, summary.code),
-        _ => bail!("the writer gave an old answer to a new command"),
-    }
-}
-
-fn render(_: &Decided<'_>) -> Answer {
-    Answer {
-        status: 200,
-        media: Media::Text,
-        body: Vec::new(),
-    }
 }
 
 fn report(data: &DataDir, choices: &Choices, secret: &Secret) -> String {

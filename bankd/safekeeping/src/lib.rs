@@ -2,5 +2,6 @@
 
 pub mod backup;
 pub mod checkpoint;
+mod command;
 pub mod init;
 pub mod proof;

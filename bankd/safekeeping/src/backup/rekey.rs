@@ -5,13 +5,14 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use bank_core::command::{Command, Scope, SetKey};
+use bank_core::command::{Command, SetKey};
 use bankd_config::Config;
 use bankd_ledger::clock;
-use bankd_ledger::writer::{self, Caller, Decided, Origin, Reply, Submission, Writer};
+use bankd_ledger::writer;
 use bankd_records as records;
 use bankd_store::SqliteStore;
-use bankd_store::answer::{Answer, Media};
+
+use crate::command::submit;
 
 /// Switches off every key of a bank that no daemon serves, and returns their ids. The database is
 /// migrated to the current schema.
@@ -27,7 +28,7 @@ pub(super) fn switch_off(database: &Path) -> Result<Vec<String>> {
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let done = runtime.block_on(async {
         for id in &ids {
-            switch(&writer, id)
+            submit(&writer, "bankd restore", disabled(id))
                 .await
                 .with_context(|| format!("key {id} cannot be switched off"))?;
         }
@@ -40,39 +41,13 @@ pub(super) fn switch_off(database: &Path) -> Result<Vec<String>> {
     done
 }
 
-async fn switch(writer: &Writer, id: &str) -> Result<()> {
-    let reply = writer.submit(Submission {
-        command: Command::SetKey(SetKey {
-            id: id.to_owned(),
-            roles: None,
-            projects: None,
-            machines: None,
-            until: None,
-            disabled: Some(true),
-        }),
-        caller: Caller {
-            actor: "bankd restore".to_owned(),
-            client: "bankd".to_owned(),
-            origin: Origin::System,
-            scope: Scope::default(),
-        },
-        key: None,
-        request_id: clock::request_id(),
-        dry_run: false,
-        render,
-        fingerprint: String::new(),
-    });
-    match reply.await? {
-        Reply::Fresh { summary, .. } if summary.code.is_empty() => Ok(()),
-        Reply::Fresh { summary, .. } => bail!("{} was refused: {}", summary.op, summary.code),
-        _ => bail!("the writer gave an old answer to a new command"),
-    }
-}
-
-fn render(_: &Decided<'_>) -> Answer {
-    Answer {
-        status: 200,
-        media: Media::Text,
-        body: Vec::new(),
-    }
+fn disabled(id: &str) -> Command {
+    Command::SetKey(SetKey {
+        id: id.to_owned(),
+        roles: None,
+        projects: None,
+        machines: None,
+        until: None,
+        disabled: Some(true),
+    })
 }
