@@ -126,69 +126,43 @@ fn broken(what: &'static str, bytes: &[u8]) -> Error {
     }
 }
 
-/// Adds a number as a zigzag varint: seven bits a byte, the lowest first.
-pub(crate) fn push(bytes: &mut Vec<u8>, figure: i64) {
-    let mut left = u64::from_ne_bytes(((figure << 1) ^ (figure >> 63)).to_ne_bytes());
-    loop {
-        let low = u8::try_from(left & 0x7f).unwrap_or(0);
-        left >>= 7;
-        if left == 0 {
-            bytes.push(low);
-            return;
+/// Functions that write and read a zigzag varint of a type: seven bits a byte, the lowest first.
+macro_rules! varint {
+    ($figure:ty, $bits:ty, $push:ident, $pull:ident) => {
+        /// Adds a number.
+        pub(crate) fn $push(bytes: &mut Vec<u8>, figure: $figure) {
+            let zigzag = (figure << 1) ^ (figure >> (<$bits>::BITS - 1));
+            let mut left = <$bits>::from_ne_bytes(zigzag.to_ne_bytes());
+            loop {
+                let low = u8::try_from(left & 0x7f).unwrap_or(0);
+                left >>= 7;
+                if left == 0 {
+                    bytes.push(low);
+                    return;
+                }
+                bytes.push(low | 0x80);
+            }
         }
-        bytes.push(low | 0x80);
-    }
+
+        /// Reads a number; none if the bytes are not one.
+        pub(crate) fn $pull(rest: &mut impl Iterator<Item = u8>) -> Option<$figure> {
+            let (mut value, mut shift): ($bits, u32) = (0, 0);
+            loop {
+                let byte = rest.next()?;
+                value |= <$bits>::from(byte & 0x7f).checked_shl(shift)?;
+                shift = shift.saturating_add(7);
+                if byte & 0x80 == 0 {
+                    let figure = <$figure>::from_ne_bytes((value >> 1).to_ne_bytes());
+                    let sign = if value & 1 == 1 { -1 } else { 0 };
+                    return Some(figure ^ sign);
+                }
+            }
+        }
+    };
 }
 
-/// Adds a number of 128 bits, in the same way.
-fn push_wide(bytes: &mut Vec<u8>, figure: i128) {
-    let mut left = u128::from_ne_bytes(((figure << 1) ^ (figure >> 127)).to_ne_bytes());
-    loop {
-        let low = u8::try_from(left & 0x7f).unwrap_or(0);
-        left >>= 7;
-        if left == 0 {
-            bytes.push(low);
-            return;
-        }
-        bytes.push(low | 0x80);
-    }
-}
-
-/// Takes a number off that [`push_wide`] added; none where the bytes are others.
-fn pull_wide(rest: &mut impl Iterator<Item = u8>) -> Option<i128> {
-    let (mut value, mut shift) = (0_u128, 0_u32);
-    loop {
-        let byte = rest.next()?;
-        if shift > 127 {
-            return None;
-        }
-        value |= u128::from(byte & 0x7f).checked_shl(shift)?;
-        shift = shift.saturating_add(7);
-        if byte & 0x80 == 0 {
-            let figure = i128::from_ne_bytes((value >> 1).to_ne_bytes());
-            let sign = if value & 1 == 1 { -1 } else { 0 };
-            return Some(figure ^ sign);
-        }
-    }
-}
-
-/// Takes a number off that [`push`] added; none where the bytes are others.
-pub(crate) fn pull(rest: &mut impl Iterator<Item = u8>) -> Option<i64> {
-    let (mut value, mut shift) = (0_u64, 0_u32);
-    loop {
-        let byte = rest.next()?;
-        if shift > 63 {
-            return None;
-        }
-        value |= u64::from(byte & 0x7f).checked_shl(shift)?;
-        shift = shift.saturating_add(7);
-        if byte & 0x80 == 0 {
-            let figure = i64::from_ne_bytes((value >> 1).to_ne_bytes());
-            let sign = if value & 1 == 1 { -1 } else { 0 };
-            return Some(figure ^ sign);
-        }
-    }
-}
+varint!(i64, u64, push, pull);
+varint!(i128, u128, push_wide, pull_wide);
 
 #[cfg(test)]
 mod tests {
