@@ -11,7 +11,7 @@ use bank_core::price::{Priced, priced_from};
 use bank_core::refusal::Refusal;
 use bankd_store::read::charges::Charge;
 use bankd_store::read::explain::{self as told, Step, Why};
-use bankd_store::read::jobs::{self, Detail, JobRow};
+use bankd_store::read::jobs::{Detail, JobRow};
 use bankd_store::read::journal::{Entry, JournalRow};
 use bankd_store::refused::{self, RefusedRow};
 
@@ -25,9 +25,9 @@ use crate::error::{Failure, problem};
 pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
     let query: ExplainQuery = call.query()?;
     if !query.transaction {
-        let job = find_job(&call, &name, query.machine.clone()).await?;
+        let found = job::find(&call, &name, query.machine.clone()).await?;
         let refused = find_refused(&call, &name, query.machine).await?;
-        if let Some((row, detail)) = job {
+        if let Some((row, detail)) = found {
             let is_its =
                 |refused: &RefusedRow| refused.machine == row.machine && row.opened <= refused.at;
             return of_job(&call, (row.clone(), refused.filter(is_its)), detail).await;
@@ -69,34 +69,7 @@ pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
     })
 }
 
-/// The newest visible use of a job, or `None` if no such job exists.
-async fn find_job(
-    call: &Call,
-    name: &str,
-    machine: Option<String>,
-) -> Result<Option<(JobRow, Detail)>, Failure> {
-    let view = call.view.clone();
-    let wanted = name.to_owned();
-    let found = call.ask(move |connection| {
-        let keep = |row: &JobRow| {
-            machine.as_ref().is_none_or(|m| *m == row.machine)
-                && view.sees_work(&row.project, &row.user, &row.machine)
-        };
-        let rows = jobs::newest(connection, &wanted, keep)?;
-        let detail = match rows.as_slice() {
-            [only] => Some(jobs::detail(connection, only)?),
-            _ => None,
-        };
-        Ok((rows, detail))
-    });
-    match found.await? {
-        (rows, None) if rows.is_empty() => Ok(None),
-        (rows, None) => Err(job::not_one(call, name, &rows)),
-        (rows, Some(detail)) => Ok(rows.into_iter().next().map(|row| (row, detail))),
-    }
-}
-
-/// The latest visible refused reserve of an object id.
+/// The latest refused reserve of an object's id in view.
 async fn find_refused(
     call: &Call,
     name: &str,

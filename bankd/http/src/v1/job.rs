@@ -60,23 +60,8 @@ pub(super) async fn list(call: Call) -> Handled {
 /// `GET /api/v1/jobs/{object_id}`: its newest use, on the only machine with this id or on the named one.
 pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
     let OneJobQuery { machine } = call.query()?;
-    let view = call.view.clone();
-    let wanted = id.clone();
-    let found = call.ask(move |connection| {
-        let keep = |row: &JobRow| {
-            machine.as_ref().is_none_or(|m| *m == row.machine)
-                && view.sees_work(&row.project, &row.user, &row.machine)
-        };
-        let rows = jobs::newest(connection, &wanted, keep)?;
-        let detail = match rows.as_slice() {
-            [only] => Some(jobs::detail(connection, only)?),
-            _ => None,
-        };
-        Ok((rows, detail))
-    });
-    let (row, detail) = match found.await? {
-        (mut rows, Some(detail)) => (rows.remove(0), detail),
-        (rows, None) => return Err(not_one(&call, &id, &rows)),
+    let Some((row, detail)) = find(&call, &id, machine).await? else {
+        return Err(call.refused(&Refusal::not_found("job", &id)));
     };
     let directory = call.directory();
     let bank = &directory.bank;
@@ -104,11 +89,35 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
     ok(&job)
 }
 
-/// The answer if no machine has the id, or several do. The bank never selects one silently.
-pub(super) fn not_one(call: &Call, id: &str, rows: &[JobRow]) -> Failure {
-    if rows.is_empty() {
-        return call.refused(&Refusal::not_found("job", id));
+/// The newest use of a job in view; none if there is no such job.
+pub(super) async fn find(
+    call: &Call,
+    id: &str,
+    machine: Option<String>,
+) -> Result<Option<(JobRow, Detail)>, Failure> {
+    let view = call.view.clone();
+    let wanted = id.to_owned();
+    let found = call.ask(move |connection| {
+        let keep = |row: &JobRow| {
+            machine.as_ref().is_none_or(|m| *m == row.machine)
+                && view.sees_work(&row.project, &row.user, &row.machine)
+        };
+        let rows = jobs::newest(connection, &wanted, keep)?;
+        let detail = match rows.as_slice() {
+            [only] => Some(jobs::detail(connection, only)?),
+            _ => None,
+        };
+        Ok((rows, detail))
+    });
+    match found.await? {
+        (rows, None) if rows.is_empty() => Ok(None),
+        (rows, None) => Err(ambiguous(call, id, &rows)),
+        (rows, Some(detail)) => Ok(rows.into_iter().next().map(|row| (row, detail))),
     }
+}
+
+/// Several machines have a job of this id.
+fn ambiguous(call: &Call, id: &str, rows: &[JobRow]) -> Failure {
     let on = |row: &JobRow| format!("{} {id} on {}", row.object_type.word(), row.machine);
     let candidates = rows.iter().map(on).collect();
     call.refused(&Refusal::AmbiguousJob { candidates })
