@@ -9,8 +9,7 @@ use bank_api::{error, exit::bank as exit};
 use bank_cli_picture::{TooLarge, printable::printable};
 
 /// What helps where a page or a picture would be too large.
-const TO_DRAW_LESS: &str =
-    "--top N, longer parts of time, a shorter period or fewer words of --by; --csv has every row";
+const TO_DRAW_LESS: &str = "use --top N, longer intervals, a shorter period or fewer words of --by; --csv prints every row";
 
 /// A failure on its way to standard error.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -166,11 +165,14 @@ mod tests {
         assert!(
             failure
                 .what
-                .starts_with("too much for a picture: 1,001 names")
+                .starts_with("too many values for a picture: 1,001 names")
         );
         let page = Failure::from(TooLarge::Page { bytes: 17 << 20 });
         assert_eq!(page.exit, 2);
-        assert!(page.what.starts_with("too much for a page: it would have"));
+        assert!(
+            page.what
+                .starts_with("the page is too large: it would have")
+        );
         for hint in [failure.hint, page.hint] {
             let hint = hint.unwrap();
             assert!(hint.contains("--top N") && hint.contains("--csv"), "{hint}");

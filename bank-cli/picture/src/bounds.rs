@@ -34,7 +34,7 @@ impl fmt::Display for TooLarge {
         match self {
             Self::Chart { names, spans } => write!(
                 f,
-                "too much for a picture: {} names in {} spans of time are {} values, and at most {} are drawn",
+                "too many values for a picture: {} names in {} time intervals are {} values; the limit is {}",
                 shown(*names),
                 shown(*spans),
                 shown(names.saturating_mul(*spans)),
@@ -42,7 +42,7 @@ impl fmt::Display for TooLarge {
             ),
             Self::Page { bytes } => write!(
                 f,
-                "too much for a page: it would have more than {} MiB, and at most {} are written",
+                "the page is too large: it would have more than {} MiB; the limit is {} MiB",
                 bytes >> 20,
                 PAGE_MAX >> 20
             ),

@@ -295,23 +295,6 @@ fn added_up<'a>(names: impl Iterator<Item = &'a str>) -> String {
     format!("{count} others")
 }
 
-/// What is said of a chart with more values than a page takes.
-fn too_many(names: usize, spans: usize, values: usize) -> Failure {
-    let shown = |count: usize| figure::grouped(&count.to_string());
-    Failure::usage(format!(
-        "too many values for a picture: {} names in {} time intervals are {} values; the limit is {}",
-        shown(names),
-        shown(spans),
-        shown(values),
-        shown(VALUES_MAX)
-    ))
-    .hint(TO_DRAW_LESS)
-}
-
-/// What helps where a page or a picture would be too large.
-pub(crate) const TO_DRAW_LESS: &str = "use --top N, longer intervals, a shorter period or fewer words of --by; \
-    --csv prints every row";
-
 impl Chart {
     /// Why it cannot be drawn; `None` where it can.
     pub(super) fn obstacle(&self) -> Option<String> {

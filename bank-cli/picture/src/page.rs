@@ -182,16 +182,6 @@ impl Report {
     }
 }
 
-/// What is said of a page that nobody could open.
-fn too_long(bytes: usize) -> Failure {
-    Failure::usage(format!(
-        "the page is too large: it would have more than {} MiB; the limit is {} MiB",
-        bytes >> 20,
-        PAGE_MAX >> 20
-    ))
-    .hint(TO_DRAW_LESS)
-}
-
 /// `from 2026-10-01 to 2026-11-01 (exclusive), +0100`.
 fn told(period: Span, zone: Zone) -> String {
     let (from, to) = (zone.date(period.from), zone.date(period.to));

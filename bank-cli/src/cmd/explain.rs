@@ -11,9 +11,7 @@ use crate::{
     cli::{ExplainArgs, Format},
     context::Context,
     fail::Failure,
-    figure,
     out::{Form, Kind, Sheet, column},
-    printable::printable_lines,
     when,
 };
 

@@ -175,7 +175,7 @@ pub(super) fn sheet(table: &UsageTable, in_seconds: bool) -> Sheet {
         columns,
         rows: table.rows.iter().map(flat).collect(),
         unit: table.unit.clone(),
-        empty: "no usage in this period",
+        empty: "no usage in this period".into(),
         ..Sheet::default()
     }
 }

@@ -1,7 +1,9 @@
 //! For people: aligned columns without lines, one object as a record.
 
 use super::{Column, Form, Kind, Row, Sheet, alarming, fold, text};
-use crate::{figure, printable::printable, when};
+use bank_cli_picture::{figure, printable::printable};
+
+use crate::when;
 
 /// The rows with their column names, the unit and the lines below.
 pub(super) fn rows(form: &Form, sheet: &Sheet, columns: &[&Column]) -> String {

@@ -96,10 +96,10 @@ fn described(old: &Shape, new: &Shape, ctx: &Context<'_>) -> String {
         ("limit", limit(old.credit_limit), limit(new.credit_limit)),
     ];
     let changed = fields.into_iter().filter(|(_, old, new)| old != new);
-    let changes: Vec<String> = changed
+    let parts: Vec<String> = changed
         .map(|(field, old, new)| format!("{field}={new} was={old}"))
         .collect();
-    changes.join(" ")
+    parts.join(" ")
 }
 
 /// The journal follows a window that was moved over the present.

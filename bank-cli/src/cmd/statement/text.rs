@@ -1,16 +1,15 @@
 //! A statement for people, on the screen.
 
 use bank_api::v1::{Statement, StatementGroup, StatementLine, StatementPart};
+use bank_cli_picture::{Zone, figure};
 
 use super::Writer;
 use crate::{
     context::Context,
     fail::Failure,
-    figure,
     out::{self, Column, Form, Kind, Row, Sheet, column},
     printable::printable,
     when,
-    zone::Zone,
 };
 
 /// The columns in which balances and movements end.

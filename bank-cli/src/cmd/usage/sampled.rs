@@ -77,7 +77,7 @@ fn sheet(context: &Context, table: &SampledTable) -> Sheet {
         columns,
         rows: table.rows.iter().map(flat).collect(),
         remark: remark(context, table),
-        empty: "no running or queued jobs in the snapshots",
+        empty: "no running or queued jobs in the snapshots".into(),
         ..Sheet::default()
     }
 }

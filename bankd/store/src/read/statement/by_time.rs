@@ -57,7 +57,7 @@ impl FromStr for Position {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        let mut numbers = text.split('.').map(|part| part.parse::<i64>());
+        let mut numbers = text.split('.').map(str::parse::<i64>);
         let mut number = || numbers.next().and_then(Result::ok).ok_or(());
         let (at, tx, entry) = (Timestamp(number()?), number()?, number()?);
         match numbers.next() {
