@@ -93,9 +93,10 @@ pub enum Key {
 }
 
 /// Who may see the records of a kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Readers {
     /// Every caller with a role, except collectors.
+    #[default]
     Everyone,
     /// Administrators and auditors.
     Auditors,

@@ -33,7 +33,7 @@ fn more_names_and_times_than_are_drawn_are_refused_with_what_helps() {
     assert!(timed(1000, 100).is_ok());
     let failure = timed(1001, 100).unwrap_err();
     assert_eq!(
-        failure.what,
+        failure.to_string(),
         "too many values for a picture: 1,001 names in 100 time intervals are 100,100 values; \
          the limit is 100,000"
     );
@@ -57,10 +57,8 @@ fn a_page_is_no_longer_than_a_browser_opens() {
     let failure = page(vec![names(40_000), names(40_000)]).unwrap_err();
     let failure = failure.to_string();
     assert!(
-        failure
-            .what
-            .starts_with("the page is too large: it would have more than ")
-            && failure.what.ends_with(" MiB; the limit is 16 MiB"),
+        failure.starts_with("the page is too large: it would have more than ")
+            && failure.ends_with(" MiB; the limit is 16 MiB"),
         "{failure:?}"
     );
 }

@@ -7,6 +7,7 @@ use bankd_ledger::access::right::Right;
 use bankd_store::read::query::{Cell, Column, Found, Kind, Mistake, Plan};
 
 use super::call::{Call, Handled, ok};
+use super::record;
 use crate::error::Failure;
 
 /// Additional decimals of an average.
@@ -16,8 +17,10 @@ const AVERAGE_MORE: u32 = 6;
 pub(super) async fn ask(call: Call) -> Handled {
     let QueryQuery { text } = call.query()?;
     let bank = call.directory().bank.clone();
-    let sight = call.view.sight(Right::SeeSources.is_held(call.auth.roles));
-    let plan = Plan::read(&text, bank.precision, call.now(), sight).map_err(failure)?;
+    let sources = Right::SeeSources.is_held(call.auth.roles);
+    let sight = call.view.sight(sources, record::readers(call.auth.roles));
+    let records = &call.directory().records;
+    let plan = Plan::read(&text, bank.precision, call.now(), sight, records).map_err(failure)?;
     let found = call.ask(move |connection| plan.run(connection)).await?;
     ok(&shaped(&found.map_err(failure)?, &bank))
 }

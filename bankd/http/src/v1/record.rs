@@ -14,6 +14,7 @@ use bank_core::directory::{Bank, Directory};
 use bank_core::effects::Outcome;
 use bank_core::kind::{Key, Kind, Readers, Record, Type, Value, Writers, decimal};
 use bank_core::refusal::Refusal;
+use bankd_ledger::access::Roles;
 use bankd_ledger::access::right::Right;
 use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
@@ -32,6 +33,17 @@ pub(super) fn see(kind: &Kind) -> Right {
         Readers::Everyone => Right::SeeSettings,
         Readers::Auditors => Right::SeeShares,
         Readers::Administrators => Right::ChangeReference,
+    }
+}
+
+/// The most guarded kinds whose records a caller with these roles may see.
+pub(super) fn readers(roles: Roles) -> Readers {
+    if Right::ChangeReference.is_held(roles) {
+        Readers::Administrators
+    } else if Right::SeeShares.is_held(roles) {
+        Readers::Auditors
+    } else {
+        Readers::Everyone
     }
 }
 

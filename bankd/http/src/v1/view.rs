@@ -12,6 +12,7 @@ use bank_core::access::{self, Held};
 use bank_core::command::Scope;
 use bank_core::directory::Directory;
 use bank_core::ids::{AccountId, ProjectId, UNBILLED};
+use bank_core::kind::Readers;
 use bank_core::model::{Account, Constraint, Dimension, Machine, Project, User};
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
@@ -412,10 +413,11 @@ impl View {
     }
 
     /// The visible names, for filters in the database.
-    pub(super) fn sight(&self, sources: bool) -> Sight {
+    pub(super) fn sight(&self, sources: bool, readers: Readers) -> Sight {
         if self.is_unlimited() {
             return Sight {
                 sources,
+                readers,
                 ..Sight::default()
             };
         }
@@ -440,6 +442,7 @@ impl View {
             users: (!every_project).then(|| users.map(|u| u.name.clone()).collect()),
             machines: (!machines.is_empty()).then(|| machines.clone()),
             sources,
+            readers,
         }
     }
 

@@ -8,6 +8,7 @@
 
 mod catalogue;
 mod compile;
+mod declared;
 mod names;
 mod plan;
 mod sums;
@@ -16,13 +17,14 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub use catalogue::{Attribute, Kind, OBJECTS, Object};
+pub use catalogue::{Attribute, Kind, Object};
 pub use names::Sum;
 pub use plan::Plan;
 pub use sums::{Average, Cell};
 pub use words::TEXT_MAX;
 
 use bank_core::ids::AccountId;
+use bank_core::kind::{Readers, Records};
 
 /// Rows of an answer where the query names no limit.
 pub const LIMIT_DEFAULT: usize = 1_000;
@@ -82,6 +84,8 @@ pub struct Sight {
     pub machines: Option<Vec<String>>,
     /// Whether what collectors recorded is in view.
     pub sources: bool,
+    /// The records that the caller may see: those for these readers, and for all others.
+    pub readers: Readers,
 }
 
 impl Sight {
@@ -109,4 +113,12 @@ pub struct Found {
     pub rows: Vec<Vec<Cell>>,
     /// How many rows to pass over for the next ones, if there are any.
     pub next: Option<usize>,
+}
+
+/// Every view by name: those of the ledger, and one for each kind in force.
+pub fn objects(records: &Records) -> Vec<&'static Object> {
+    let mut all: Vec<&Object> = catalogue::OBJECTS.iter().collect();
+    all.extend(declared::objects(records));
+    all.sort_by_key(|object| object.name);
+    all
 }

@@ -1,5 +1,7 @@
 //! The views that queries are about: their attributes, whence each comes, and who sees which rows.
 
+use bank_core::kind::Readers;
+
 /// Of what kind values are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -77,6 +79,8 @@ pub(super) enum Seen {
     Recorded(&'static str, &'static str, &'static str),
     /// None, unless all is seen.
     Unlimited,
+    /// Records of a kind, for its readers.
+    Readers(Readers),
 }
 
 /// A view.
@@ -111,7 +115,7 @@ macro_rules! attributes {
 }
 
 /// The views, by name.
-pub const OBJECTS: &[Object] = &[
+pub(super) const OBJECTS: &[Object] = &[
     ACCOUNT,
     ACCOUNT_RULE,
     ALLOCATION,

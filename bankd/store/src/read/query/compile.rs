@@ -160,7 +160,7 @@ impl Maker<'_> {
         let plan = self.plan;
         let sight = &plan.sight;
         match seen {
-            Seen::All | Seen::Unlimited => None,
+            Seen::All | Seen::Unlimited | Seen::Readers(_) => None,
             Seen::Account(id) => self.among_numbers(id, sight.accounts.as_deref()),
             Seen::Project(name) => self.among_texts(name, sight.projects.as_deref()),
             Seen::User(name) => self.among_texts(name, sight.users.as_deref()),

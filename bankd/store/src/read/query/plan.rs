@@ -4,14 +4,16 @@
 use bank_api::text::{Moment, parse_amount, parse_time};
 use bank_core::amount::Precision;
 use bank_core::decimal::Decimal;
+use bank_core::kind::{Readers, Records};
 use bank_core::time::Timestamp;
 
-use super::catalogue::{Attribute, Kind, OBJECTS, Object, Seen};
+use super::catalogue::{Attribute, Kind, Object, Seen};
+use super::declared::may_see;
 use super::names::{
     OPTIONS, Sum, check_pattern, check_sum, flag, near, operator, today, unknown_option, within,
 };
 use super::words::{self, Comparison, Condition, Op, Setting, Text, Written};
-use super::{COLUMNS_MAX, Column, LIMIT_DEFAULT, LIMIT_MAX, Mistake, OFFSET_MAX, Sight};
+use super::{COLUMNS_MAX, Column, LIMIT_DEFAULT, LIMIT_MAX, Mistake, OFFSET_MAX, Sight, objects};
 
 /// A query that can be asked.
 #[derive(Clone, Debug)]
@@ -74,13 +76,14 @@ impl Plan {
         precision: Precision,
         now: Timestamp,
         sight: Sight,
+        records: &Records,
     ) -> Result<Plan, Mistake> {
         let Written {
             objects,
             condition,
             options,
         } = words::read(text)?;
-        let objects = find_objects(&objects, &sight)?;
+        let objects = find_objects(&objects, &sight, records)?;
         let values = Values { precision, now };
         let mut plan = Plan {
             objects,
@@ -436,17 +439,27 @@ impl Values {
     }
 }
 
-fn find_objects(names: &[String], sight: &Sight) -> Result<Vec<&'static Object>, Mistake> {
+fn find_objects(
+    names: &[String],
+    sight: &Sight,
+    records: &Records,
+) -> Result<Vec<&'static Object>, Mistake> {
+    let all = objects(records);
     let mut found: Vec<&'static Object> = Vec::new();
     for name in names {
-        let object = OBJECTS.iter().find(|o| o.name.eq_ignore_ascii_case(name));
+        let object = all
+            .iter()
+            .find(|o| o.name.eq_ignore_ascii_case(name))
+            .copied();
         let object = object.ok_or_else(|| {
-            let all: Vec<&str> = OBJECTS.iter().map(|o| o.name).collect();
+            let all: Vec<&str> = all.iter().map(|o| o.name).collect();
             let what = format!("there is no object {name:?}");
             Mistake::new(what).hint(near(name, &all, "the objects are"))
         })?;
         let hidden = match object.seen {
             Seen::Unlimited => !sight.is_unlimited(),
+            Seen::Readers(Readers::Everyone) => false,
+            Seen::Readers(readers) => !sight.is_unlimited() || !may_see(readers, sight.readers),
             Seen::Recorded(..) => !sight.sources,
             _ => false,
         };

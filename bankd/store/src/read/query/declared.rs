@@ -1,0 +1,146 @@
+//! The views of declared kinds, made of the declaration: those of the program, and those that the site added.
+
+use super::catalogue::{Attribute, Kind, Object, Seen};
+use bank_core::kind::{self, Field, KeyType, Need, Readers, Records, Type};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// Views by their declaration. Each is made once and kept: a bank has few kinds, and they change rarely.
+static MADE: Mutex<BTreeMap<String, &'static Object>> = Mutex::new(BTreeMap::new());
+
+/// The views of all kinds in force, by name.
+pub(super) fn objects(records: &Records) -> Vec<&'static Object> {
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let objects = records.kinds().map(|kind| {
+        let declaration = format!("{kind:?}");
+        *made
+            .entry(declaration)
+            .or_insert_with(|| Box::leak(Box::new(object(kind))))
+    });
+    let mut objects: Vec<&Object> = objects.collect();
+    objects.sort_by_key(|object| object.name);
+    objects
+}
+
+fn object(own: &kind::Kind) -> Object {
+    let (key, key_kind, key_sql) = match (own.key, own.table) {
+        (KeyType::Number, Some(_)) => ("Id", Kind::Whole, "r.id"),
+        (KeyType::Number, None) => ("Id", Kind::Whole, "CAST(r.key AS INTEGER)"),
+        (_, Some(_)) => ("Name", Kind::Text, "r.name"),
+        (_, None) => ("Name", Kind::Text, "r.key"),
+    };
+    let key = Attribute {
+        name: key,
+        kind: key_kind,
+        optional: false,
+        says: "Key of the record.",
+        sql: key_sql,
+    };
+    let deleted = Attribute {
+        name: "Deleted",
+        kind: Kind::Flag,
+        optional: false,
+        says: "Whether it was removed; such rows need `ShowHidden`.",
+        sql: "r.deleted",
+    };
+    let fields = own.fields.iter().map(|field| attribute(own, field));
+    let attributes: Vec<Attribute> = [key].into_iter().chain(fields).chain([deleted]).collect();
+    Object {
+        name: leaked(title(&own.word)),
+        says: leaked(format!("{}.", own.about.trim_end_matches('.'))),
+        attributes: attributes.leak(),
+        from: leaked(from(own)),
+        seen: Seen::Readers(own.readers),
+        there: Some(leaked(there(own))),
+        effective: None,
+    }
+}
+
+fn attribute(own: &kind::Kind, field: &Field) -> Attribute {
+    let kind = match field.of {
+        Type::Whole(..) => Kind::Whole,
+        Type::Decimal(..) => Kind::Decimal,
+        Type::Amount(..) => Kind::Amount,
+        Type::Flag => Kind::Flag,
+        Type::Time => Kind::Time,
+        Type::Reference(_) if field.is_number_of_record() => Kind::Whole,
+        _ => Kind::Text,
+    };
+    // An empty text is a value of a column, and none of a state.
+    let has_column = own.table.is_some() && !field.site;
+    let optional = matches!(field.need, Need::Optional(_)) && !(has_column && kind == Kind::Text);
+    Attribute {
+        name: leaked(title(&field.name)),
+        kind,
+        optional,
+        says: leaked(format!("{}.", field.help)),
+        sql: leaked(expression(own, field)),
+    }
+}
+
+/// The value of a field as an expression over its row.
+fn expression(own: &kind::Kind, field: &Field) -> String {
+    let is_list = matches!(field.of, Type::Texts(_) | Type::References(..));
+    if own.table.is_some() && !field.site {
+        let column = field.column;
+        return match field.of {
+            Type::Decimal(places, ..) => format!("r.{column} * {}", 10_i64.pow(9 - places.min(9))),
+            _ if is_list => format!("replace(r.{column}, char(10), ',')"),
+            _ => format!("r.{column}"),
+        };
+    }
+    let state = if own.table.is_some() {
+        "s.state"
+    } else {
+        "r.state"
+    };
+    if is_list {
+        let name = &field.name;
+        return format!("(SELECT group_concat(value, ',') FROM json_each({state}, '$.{name}'))");
+    }
+    format!("json_extract({state}, '$.{}')", field.name)
+}
+
+/// The rows of a kind, with their values of the site.
+fn from(own: &kind::Kind) -> String {
+    let word = &own.word;
+    let Some(table) = own.table else {
+        return format!("(SELECT * FROM record WHERE kind = '{word}') r");
+    };
+    if own.fields.iter().all(|field| !field.site) {
+        return format!("{table} r");
+    }
+    let key = format!("CAST(r.{} AS TEXT)", own.key_name());
+    format!("{table} r LEFT JOIN record s ON s.kind = '{word}' AND s.key = {key}")
+}
+
+/// Whether a row is there: not removed, and neither is the one that it belongs to.
+fn there(own: &kind::Kind) -> String {
+    let owner = own.fields.iter().find(|field| field.owner);
+    match owner.map(|field| (&field.of, field.column)) {
+        Some((Type::Reference(outer), column)) => format!(
+            "r.deleted = 0 AND EXISTS
+             (SELECT 1 FROM {outer} o WHERE o.id = r.{column} AND o.deleted = 0)"
+        ),
+        _ => "r.deleted = 0".to_owned(),
+    }
+}
+
+/// `paid_by` as `PaidBy`.
+fn title(word: &str) -> String {
+    let parts = word.split('_').map(|part| {
+        let (first, rest) = part.split_at(part.len().min(1));
+        first.to_ascii_uppercase() + rest
+    });
+    parts.collect()
+}
+
+fn leaked(text: String) -> &'static str {
+    text.leak()
+}
+
+/// Whether a caller who sees this may see records for these readers.
+pub(super) fn may_see(readers: Readers, caller: Readers) -> bool {
+    let rank = |readers: Readers| Readers::ALL.iter().position(|(own, _)| *own == readers);
+    rank(readers) <= rank(caller)
+}
