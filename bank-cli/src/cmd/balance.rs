@@ -160,12 +160,8 @@ fn columns(balances: &[Balance], args: &BalanceArgs) -> Vec<Column> {
         column("used_percent", "Used", Kind::Number).on_screen(),
         column("until", "Until", Kind::Date),
         column("mark", "", Kind::Text).on_screen(),
-        column("future", "Later", Kind::Amount)
-            .secondary()
-            .on_screen_if(some(|b| &b.future)),
-        column("held_future", "Held later", Kind::Amount)
-            .secondary()
-            .on_screen_if(some(|b| &b.held_future)),
+        column("future", "Later", Kind::Amount).on_screen_if(some(|b| &b.future)),
+        column("held_future", "Held later", Kind::Amount).on_screen_if(some(|b| &b.held_future)),
         column("held_expired", "Held expired", Kind::Amount).if_asked(),
         column("amount", "Amount", Kind::Amount).if_asked(),
         column("balance", "Balance", Kind::Amount).if_asked(),

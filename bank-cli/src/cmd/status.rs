@@ -407,7 +407,7 @@ mod tests {
             ..Status::default()
         };
         let now = when::read("2026-11-20T21:41:00Z").unwrap();
-        let expected = "\
+        let want = "\
 bankd 0.3.1  healthy  up 12 days   sqlite 3.54.1  journal 10,412,003 entries (3.1 GiB)
 modes          ia64 strict   nomad track (test)   default strict
 open liens 212   queue 0/4096   commands 50,000 in 1,000 commits   unbilled 0
@@ -416,7 +416,7 @@ last document  ia64 14 s ago
 no document    nomad: a scheduler that is not in mode NORMAL sends none
 unit SU, 3 decimals
 ";
-        assert_eq!(screen(&status, now), expected);
+        assert_eq!(screen(&status, now), want);
         let sink = |name: &str, behind, error: Option<&str>| SinkStatus {
             name: name.into(),
             path: format!("/var/{name}.txt"),
@@ -432,12 +432,12 @@ unit SU, 3 decimals
             ],
             ..Status::default()
         };
-        let expected = "\
+        let want = "\
 records        file ok   site behind by 7   ggf behind by 1,200 !
 record file ggf (/var/ggf.txt): no space !
 ";
         let answer = sinks(&status);
-        assert_eq!(anstream::adapter::strip_str(&answer).to_string(), expected);
+        assert_eq!(anstream::adapter::strip_str(&answer).to_string(), want);
         let disputed = Status {
             disputed: Some(3),
             ..status
@@ -467,14 +467,14 @@ record file ggf (/var/ggf.txt): no space !
             }),
             ..Status::default()
         };
-        let expected = "\
+        let want = "\
 attention      3 raised: `bank attention ls` !
 told           ops: 2 wait
 told           mail: 2 wait, 1 given up: answered 500 !
 not watched    bio
 ";
         let message = attention(&watched);
-        assert_eq!(anstream::adapter::strip_str(&message).to_string(), expected);
+        assert_eq!(anstream::adapter::strip_str(&message).to_string(), want);
         assert_eq!(attention(&Status::default()), "");
         let safe = Status {
             last_backup: Some(LastBackup {
@@ -491,12 +491,12 @@ not watched    bio
             },
             ..Status::default()
         };
-        let expected = "\
+        let want = "\
 last backup    18 h ago, proven, /backup/bank-1
 write-ahead log 3.0 GiB
 refused        1,200 too often   0 too many at once   1 too large
 ";
-        assert_eq!(safety(&safe, now), expected);
+        assert_eq!(safety(&safe, now), want);
         assert_eq!([size(512), size(1536)], ["512 bytes", "1.5 KiB"]);
     }
 }

@@ -227,12 +227,10 @@ pub(super) fn screen(
         .collect();
     let titles = titles(table);
     let widths = widths(&titles, lines.iter().map(|line| &line.names));
-    let mut total = vec![String::new(); titles.len()];
-    if let Some(first) = total.first_mut() {
-        "total".clone_into(first);
-    }
+    let mut total = titles.iter().map(|_| String::new());
+    total.next();
     lines.push(Line {
-        names: total,
+        names: ["total".to_owned()].into_iter().chain(total).collect(),
         cells: cells(&table.total),
         share: table.total.share.as_ref().map(|_| "100%".to_owned()),
     });

@@ -97,7 +97,8 @@ fn organizations_and_member_machines_are_properties_of_projects() {
         "{shown}"
     );
     bank.bank_ok(&["project", "add", "chemistry/lab", "--parent", "chemistry"]);
-    let tree = bank.bank_ok(&["project", "tree", "chemistry"]);
+    let columns = ["--columns", "name,active"];
+    let tree = bank.bank_ok(&[&["project", "tree", "chemistry"][..], &columns].concat());
     let names: Vec<&str> = tree
         .lines()
         .skip(1)
