@@ -448,7 +448,7 @@ record file ggf (/var/ggf.txt): no space !
             ..Status::default()
         };
         assert!(screen(&quiet, now).contains("silent         sge:colony   pbs:moon:"));
-        let answer = |name: &str, dead, error: Option<&str>| TargetStatus {
+        let one = |name: &str, dead, error: Option<&str>| TargetStatus {
             name: name.into(),
             active: true,
             waiting: 2,
@@ -459,10 +459,7 @@ record file ggf (/var/ggf.txt): no space !
             attention: Some(AttentionStatus {
                 on: true,
                 open: 3,
-                targets: vec![
-                    answer("ops", 0, None),
-                    answer("mail", 1, Some("answered 500")),
-                ],
+                targets: vec![one("ops", 0, None), one("mail", 1, Some("answered 500"))],
                 off: vec!["bio".to_owned()],
             }),
             ..Status::default()
