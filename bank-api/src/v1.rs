@@ -80,7 +80,7 @@ pub use export::{
     ExportPage, ExportQuery, Lost, OnDemandBalance, OnDemandBalances, OnDemandConfig,
     OnDemandQuery, Skipped, UsedLine,
 };
-pub use import::{ImportFigure, ImportSummary, ImportTotals, Quantity};
+pub use import::{ImportFigure, ImportSummary, ImportTotals, ImportedTable, Quantity};
 pub use job::{
     ChargeRow, Job, JobLien, JobQuery, Lien, LienQuery, NewQuote, OneJobQuery, Payer, Quote,
     QuoteLine,

@@ -6,6 +6,7 @@
 
 use crate::command::{Access, After, Command, Promise, Scope};
 use crate::directory::Directory;
+use crate::kind::Writers;
 use crate::model::{Grant, MemberRole};
 use crate::refusal::Refusal;
 use crate::role::{ROLES, Role, Roles, Who};
@@ -88,6 +89,8 @@ pub enum Act {
     Schedule,
     /// Reports finished usage.
     Ingest,
+    /// Changes records of a kind that operators may change.
+    Records,
     /// Asks for a price.
     Quote,
     /// Everything else.
@@ -115,6 +118,7 @@ impl Act {
             | Command::Repeat(_)
             | Command::ExtendLien(_)
             | Command::ReleaseLien(_) => Act::Schedule,
+            Command::Record(change) if change.writers == Writers::Operators => Act::Records,
             Command::Usage(_) | Command::Import(_) => Act::Ingest,
             Command::Access(Access::Reject(reject)) => {
                 reject.command.as_deref().map_or(Act::Administer, Act::of)
@@ -127,7 +131,7 @@ impl Act {
     /// The roles beside `admin` that may do it.
     pub fn roles(self) -> &'static [Role] {
         match self {
-            Act::Money | Act::Places => &[Role::Operator],
+            Act::Money | Act::Places | Act::Records => &[Role::Operator],
             Act::Transfer | Act::Members | Act::Accounts => &[Role::Operator, Role::Manager],
             Act::Schedule => &[Role::Scheduler],
             Act::Ingest => &[Role::Scheduler, Role::Collector],

@@ -454,10 +454,8 @@ impl Ledger for Book {
             if let (DirectoryRow::Record(after), Some(tx)) = (row, tx) {
                 let before = directory.records.ever(&after.kind, &after.key).cloned();
                 let after = after.clone();
-                self.records
-                    .entry(tx)
-                    .or_default()
-                    .push(PastRecord { before, after });
+                let changed = self.records.entry(tx).or_default();
+                changed.push(PastRecord { before, after });
             }
             directory.put(row);
         }

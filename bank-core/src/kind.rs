@@ -47,7 +47,7 @@ pub struct Kind {
     pub readers: Readers,
     /// Who may change its records.
     pub writers: Writers,
-    /// Its table; none where its records are rows of the table `record`.
+    /// Its table; none where its records are rows of the table `kind_record`.
     pub table: Option<&'static str>,
     /// The journal's words for adding, changing and removing a record.
     pub ops: [&'static str; 3],

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
+use super::BadLine;
+
 /// The summary of an import, by the rules of `data/LAYOUT.md`: whole numbers are JSON integers, all
 /// others strings with the exact decimal.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -84,4 +86,20 @@ impl Serialize for Quantity {
             Quantity::Decimal(text) => serializer.serialize_str(text),
         }
     }
+}
+
+/// The result for the rows of a table of an older program: `bank hardware import`, `bank contribution
+/// import`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ImportedTable {
+    /// Its name there.
+    pub table: String,
+    /// New rows.
+    pub added: u64,
+    /// Rows that existed with other values.
+    pub changed: u64,
+    /// Rows that existed.
+    pub known: u64,
+    /// Rows that were not imported.
+    pub bad: Vec<BadLine>,
 }

@@ -83,41 +83,49 @@ pub(crate) fn command(kind: &Kind, site: &[Kind]) -> clap::Command {
     let key = Arg::new("record")
         .value_name(kind.key_name().to_uppercase())
         .required(true);
+    let key = match kind.key_name() {
+        "id" => key.value_parser(value_parser!(i64)),
+        _ => key,
+    };
     let key = key.help(match kind.key_name() {
         "id" => format!("Number of the {}", kind.word),
         _ => format!("Name of the {}", kind.word),
     });
-    let action = |name: &'static str, alias, about: &str| {
-        clap::Command::new(name)
-            .alias(alias)
-            .about(about.to_owned())
-    };
     let key = &key;
+    // The options bring a text of their own, which is not that of the command.
+    let action = |name: &'static str, alias, own: clap::Command, about: &str| {
+        own.name(name).alias(alias).about(about.to_owned())
+    };
+    let new = || clap::Command::new("");
+    let list = format!("List {}", kind.plural);
+    let one = format!("Show one {}", kind.word);
+    let actions = [
+        action(
+            "add",
+            "create",
+            WriteArgs::augment_args(added(kind, new(), key)),
+            add,
+        ),
+        action("ls", "list", AtArgs::augment_args(new()), &list),
+        action("show", "get", AtArgs::augment_args(new().arg(key)), &one),
+        action(
+            "set",
+            "modify",
+            WriteArgs::augment_args(changed(kind, new(), key)),
+            set,
+        ),
+        action(
+            "rm",
+            "delete",
+            RemoveArgs::augment_args(new().arg(key)),
+            remove,
+        ),
+    ];
     let own = clap::Command::new(kind.word.clone())
         .about(kind.about.clone())
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(WriteArgs::augment_args(added(
-            kind,
-            action("add", "create", add),
-            key,
-        )))
-        .subcommand(AtArgs::augment_args(action(
-            "ls",
-            "list",
-            &format!("List {}", kind.plural),
-        )))
-        .subcommand(AtArgs::augment_args(
-            action("show", "get", &format!("Show one {}", kind.word)).arg(key),
-        ))
-        .subcommand(WriteArgs::augment_args(changed(
-            kind,
-            action("set", "modify", set),
-            key,
-        )))
-        .subcommand(RemoveArgs::augment_args(
-            action("rm", "delete", remove).arg(key),
-        ));
+        .subcommands(actions);
     let below = declared().iter();
     let below = below.filter(|other| other.within == Some(kind.word.as_str()));
     below.fold(with_import(&kind.word, own), |own, other| {
@@ -135,12 +143,14 @@ pub(crate) fn in_force<'a>(kind: &'a Kind, site: &'a [Kind]) -> &'a Kind {
 fn with_import(word: &str, own: clap::Command) -> clap::Command {
     let import = clap::Command::new("import");
     match word {
-        "hardware" => own.subcommand(ImportTable::augment_args(
-            import.about("Import processor_type of Cluster Accountant: CSV with a header line"),
-        )),
-        "contribution" => own.subcommand(ImportTables::augment_args(
-            import.about("Import tables of Cluster Accountant, each as CSV with a header line"),
-        )),
+        "hardware" => own.subcommand(
+            ImportTable::augment_args(import)
+                .about("Import processor_type of Cluster Accountant: CSV with a header line"),
+        ),
+        "contribution" => own.subcommand(
+            ImportTables::augment_args(import)
+                .about("Import tables of Cluster Accountant, each as CSV with a header line"),
+        ),
         _ => own,
     }
 }
@@ -267,9 +277,7 @@ fn repeatable(field: &Field) -> &'static str {
 
 fn default(field: &Field, value: &Value) -> Option<String> {
     match (&field.of, value) {
-        (Type::Decimal(places, ..), Value::Whole(units)) => {
-            Some(decimal(*units, *places).to_string())
-        }
+        (Type::Decimal(places, ..), Value::Whole(units)) => Some(decimal(*units, *places)),
         (_, Value::Whole(number)) => Some(number.to_string()),
         (_, Value::Text(text)) => Some(text.clone()),
         (_, Value::Flag(flag)) => Some(if *flag { "yes" } else { "no" }.to_owned()),
@@ -285,7 +293,13 @@ pub(crate) fn read(
 ) -> Result<KindCommand, clap::Error> {
     let missing = || clap::Error::new(clap::error::ErrorKind::MissingSubcommand);
     let (name, own) = matches.subcommand().ok_or_else(missing)?;
-    let key = || own.get_one::<String>("record").cloned().unwrap_or_default();
+    let key = || match kind.key_name() {
+        "id" => own
+            .get_one::<i64>("record")
+            .map(ToString::to_string)
+            .unwrap_or_default(),
+        _ => own.get_one::<String>("record").cloned().unwrap_or_default(),
+    };
     let action = match name {
         "add" => {
             let key = own.try_get_one::<String>("record").ok().flatten().cloned();

@@ -155,12 +155,19 @@ fn sheet(kind: &Kind, rows: &[Record]) -> Sheet {
     others.sort_unstable();
     others.dedup();
     others.retain(|name| kind.field(name).is_none() && *name != kind.key_name());
-    let others = others
-        .into_iter()
-        .map(|name| out::named(name, out::Kind::Text));
+    let others = others.into_iter().map(|name| {
+        let title = capital(&name.replace('_', " "));
+        out::described(name, &title, out::Kind::Text)
+    });
     let columns: Vec<Column> = [key].into_iter().chain(declared).chain(others).collect();
     let [.., empty] = &kind.help;
     Sheet::new(columns, rows, empty.clone())
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
 }
 
 fn has(row: &Record, name: &str) -> bool {

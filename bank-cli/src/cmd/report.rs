@@ -102,7 +102,7 @@ fn forecast(context: &Context, args: ForecastArgs) -> Result<String, Failure> {
         column("again_at", "Money again", Kind::Date).screen_if(has_later),
         column("unused_at", "Ends", Kind::Date).secondary(),
         column("unused", "Unused then", Kind::Amount).secondary(),
-        column("unused_total", "Unused in all", Kind::Amount).if_machine(),
+        column("unused_total", "Unused in total", Kind::Amount).if_machine(),
         column("spent", "Spent", Kind::Text).if_machine(),
     ];
     let mut sheet = Sheet::new(columns, &list.items, "no account has an available amount");

@@ -9,6 +9,7 @@ use super::{
     Settle, Transfer, UsageReport, Whose, Withdraw,
 };
 use crate::ids::{AllocationId, LienId};
+use crate::kind::Writers;
 use crate::model::{Constraint, InstanceKey};
 use std::borrow::Cow;
 
@@ -67,6 +68,8 @@ impl Command {
             Command::SetAccount(set) => [vec![account(&set.name)], of_account(set)].concat(),
             Command::RemoveAccount(name) => vec![account(name)],
             Command::Access(access) => of_access(access),
+            // Records that operators change belong to no project, and operators have projects only.
+            Command::Record(change) if change.writers == Writers::Operators => Vec::new(),
             Command::AddProject(_)
             | Command::RemoveProject(_)
             | Command::AddUser(_)

@@ -1,6 +1,6 @@
 //! Commands about records of a kind ([`crate::kind`]).
 
-use crate::kind::{Key, Kind, Value};
+use crate::kind::{Key, Kind, Value, Writers};
 
 /// A change of one record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,6 +9,8 @@ pub struct RecordChange {
     pub kind: String,
     /// The journal's word for the change, from [`crate::kind::Kind::ops`].
     pub op: &'static str,
+    /// Who may change records of the kind.
+    pub writers: Writers,
     /// The change.
     pub action: RecordAction,
 }
@@ -19,6 +21,7 @@ impl RecordChange {
         let [add, set, remove] = kind.ops;
         RecordChange {
             kind: kind.word.clone(),
+            writers: kind.writers,
             op: match action {
                 RecordAction::Add(..) => add,
                 RecordAction::Set(..) => set,

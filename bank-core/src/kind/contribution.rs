@@ -36,11 +36,14 @@ pub(super) fn kind() -> Kind {
             "Hardware contributions",
         )
     };
+    shares(who(kind))
+}
+
+/// The contributor, the payer, and the hardware.
+fn who(kind: Kind) -> Kind {
     let text = Type::Text(256);
     let contributor = Type::Reference("contributor".into());
     let processors = Type::Whole(0, PROCESSORS_MAX);
-    let split = Type::Decimal(2, 0, WHOLE);
-    let factor = Type::Decimal(9, 1, FACTOR_MAX);
     kind.with(
         Field::new(
             "contributor",
@@ -73,7 +76,13 @@ pub(super) fn kind() -> Kind {
         .required()
         .positional(),
     )
-    .with(
+}
+
+/// Shares, and the time of use.
+fn shares(kind: Kind) -> Kind {
+    let split = Type::Decimal(2, 0, WHOLE);
+    let factor = Type::Decimal(9, 1, FACTOR_MAX);
+    kind.with(
         Field::new("split", "Split %", split, "Percent of processors credited")
             .default(Value::Whole(WHOLE)),
     )

@@ -15,7 +15,7 @@ pub(super) fn kind() -> Kind {
             "Add a downtime".into(),
             "Change a downtime, such as its end; reports of the past change too".into(),
             "Remove a downtime, from past reports too".into(),
-            "no downtimes".into(),
+            "no known downtimes".into(),
         ],
         check,
         ..Kind::new("downtime", "downtimes", ops, about)

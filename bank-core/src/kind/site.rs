@@ -4,7 +4,7 @@
 //!
 //! A field is written `NAME:TYPE`, with `!` behind the type where each record has a value, then a blank and
 //! a help text: `state:open|closed! State of the application`. Types are in [`TYPES`]; words with `|`
-//! between them are a choice; the word of a kind is a reference to its records.
+//! between them are a choice; the word of a kind of the program, or of [`OBJECTS`], is a reference.
 
 mod check;
 
@@ -284,7 +284,8 @@ pub fn read(text: &str) -> Result<Field, &'static str> {
         _ => {
             return Err(
                 "a type: text, number, decimal, amount, flag, time, list, project, user, machine, \
-                        account, hardware, contributor, or words with | between them",
+                        account, hardware, downtime, contributor, contribution, or words with | between \
+                        them",
             );
         }
     };

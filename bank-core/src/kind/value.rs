@@ -73,16 +73,24 @@ pub fn units(decimal: Decimal, places: u32) -> Option<i64> {
     i64::try_from(units).ok().filter(|_| exact)
 }
 
-/// The decimal of so many units of its last place.
-pub fn decimal(units: i64, places: u32) -> Decimal {
-    Decimal::from_billionths(i128::from(units).saturating_mul(billionths(places)))
+/// The decimal of so many units of its last place, as text. Where the range is one of hundredths or the like,
+/// all places are shown; of billionths those that count.
+pub fn decimal(units: i64, places: u32) -> String {
+    let number = Decimal::from_billionths(i128::from(units).saturating_mul(billionths(places)));
+    let text = number.to_string();
+    if places >= 9 {
+        return text;
+    }
+    let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
+    let width = usize::try_from(places).unwrap_or(0);
+    format!("{whole}.{part:0<width$}")
 }
 
 /// A value as the journal shows it. Amounts are in minor units, times in µs since 1970.
 pub(super) fn shown(of: &Type, value: &Value) -> String {
     match (of, value) {
         (_, Value::None) => "-".to_owned(),
-        (Type::Decimal(places, ..), Value::Whole(units)) => decimal(*units, *places).to_string(),
+        (Type::Decimal(places, ..), Value::Whole(units)) => decimal(*units, *places),
         (_, Value::Text(text)) => text.clone(),
         (_, Value::Whole(number)) => number.to_string(),
         (_, Value::Flag(flag)) => flag.to_string(),

@@ -5,7 +5,7 @@ use crate::command::{RecordAction, RecordChange};
 use crate::effects::{DirectoryRow, Effects, Outcome};
 use crate::history::PastRecord;
 use crate::ids::check_name;
-use crate::kind::{Key, KeyType, Kind, Need, Objects, RECORDS_MAX, Record, Value};
+use crate::kind::{Key, KeyType, Kind, Need, Objects, RECORDS_MAX, Record, Value, Writers};
 use crate::postings::Postings;
 use crate::refusal::Refusal;
 use crate::view::{Context, View};
@@ -19,6 +19,11 @@ pub(super) fn decide(
     let records = &ctx.directory.records;
     let unknown = || Refusal::not_found("kind", &change.kind);
     let kind = records.kind(&change.kind).ok_or_else(unknown)?;
+    // The site may have changed the kind since the caller's right was checked.
+    if change.writers == Writers::Operators && kind.writers != Writers::Operators {
+        let what = format!("records of {} are changed by administrators", kind.word);
+        return Err(Refusal::NotAllowed { what });
+    }
     let record = match &change.action {
         RecordAction::Add(key, set) => add(kind, key.as_ref(), set, ctx.directory)?,
         RecordAction::Set(key, set) => {

@@ -213,9 +213,6 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
         Refusal::ProjectUnknown { project } => format!("no project {project:?}"),
         Refusal::UserUnknown { user } => format!("no user {user:?}"),
         Refusal::MachineUnknown { machine } => format!("no machine {machine:?}"),
-        Refusal::NoDefaultProject => {
-            "no project was named, and the user has no default project".to_owned()
-        }
         Refusal::NotAllowed { what } => format!("not allowed: {what}"),
         Refusal::OutOfScope { kind, name } => format!("not allowed: {kind} {name}"),
         Refusal::NotFound { kind, name } => format!("no {kind} {name:?}"),
@@ -259,6 +256,7 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
 /// Refusals with a constant text.
 fn plain_detail(refusal: &Refusal) -> &'static str {
     match refusal {
+        Refusal::NoDefaultProject => "no project was named, and the user has no default project",
         Refusal::BadAmount => "the amount must be above zero, and a limit not below it",
         Refusal::BadAmountSyntax => "the amount is no decimal number",
         Refusal::AmountTooLarge => "the amount is larger than the bank can hold",

@@ -1,7 +1,7 @@
 //! The SQL of declared kinds (decision 0164): tables, rows and values are those of the declaration.
 //!
 //! A kind of the program has a table of its own. Records of kinds that the site added, and the fields that it
-//! added to others, are rows of the table `record`.
+//! added to others, are rows of the table `kind_record`.
 
 use super::{Error, codec};
 use bank_core::kind::{self, Field, Key, KeyType, Kind, Record, Records, Type, Value, site};
@@ -11,7 +11,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params_from_iter};
 use serde_json::Value as Json;
 
-/// The columns of the table `record`.
+/// The columns of the table `kind_record`.
 pub(super) const COLUMNS: [&str; 4] = ["kind", "key", "state", "deleted"];
 
 /// The columns of the table of a kind, in the order of its rows and versions.
@@ -73,7 +73,7 @@ fn each(
 }
 
 fn each_state(connection: &Connection, of: &str, records: &mut Records) -> Result<(), Error> {
-    let sql = format!("SELECT {} FROM record WHERE {of}", COLUMNS.join(", "));
+    let sql = format!("SELECT {} FROM kind_record WHERE {of}", COLUMNS.join(", "));
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -119,7 +119,7 @@ fn value(field: &Field, column: ValueRef<'_>) -> Result<Value, Error> {
     })
 }
 
-/// Puts a row of the table `record` into the records: the values of the site of a record that has a table, or
+/// Puts a row of the table `kind_record` into the records: the values of the site of a record that has a table, or
 /// a record as a whole. Values of fields that the site took away are left out.
 pub(super) fn put_state(row: &Row<'_>, records: &mut Records) -> Result<(), Error> {
     let (word, key): (String, String) = (row.get(0)?, row.get(1)?);
@@ -130,7 +130,7 @@ pub(super) fn put_state(row: &Row<'_>, records: &mut Records) -> Result<(), Erro
     let key = kind
         .read_key(&key)
         .ok_or_else(|| codec::unexplained(&word, &key))?;
-    let state: serde_json::Map<String, Json> = codec::word("record.state", &state, |text| {
+    let state: serde_json::Map<String, Json> = codec::word("kind_record.state", &state, |text| {
         serde_json::from_str(text).ok()
     })?;
     let mut record = records.ever(&word, &key).cloned();
@@ -192,7 +192,7 @@ pub(super) fn write(connection: &Connection, record: &Record) -> Result<usize, E
     if !has_state(connection, record)? {
         return Ok(1);
     }
-    let sql = "INSERT INTO record (kind, key, state, deleted) VALUES (?1, ?2, ?3, ?4)
+    let sql = "INSERT INTO kind_record (kind, key, state, deleted) VALUES (?1, ?2, ?3, ?4)
                ON CONFLICT (kind, key) DO UPDATE SET state = ?3, deleted = ?4";
     let has_table =
         |name: &String| own.is_some_and(|k| k.table.is_some() && k.field(name).is_some());
@@ -205,7 +205,7 @@ pub(super) fn write(connection: &Connection, record: &Record) -> Result<usize, E
     Ok(connection.execute(sql, (&record.kind, key, state, record.deleted))?)
 }
 
-/// Whether a record has a row of the table `record`, or gets one: where a value of it has no column.
+/// Whether a record has a row of the table `kind_record`, or gets one: where a value of it has no column.
 pub(super) fn has_state(connection: &Connection, record: &Record) -> Result<bool, Error> {
     let is_row = |kind: &&Kind| kind.table.is_some();
     let Some(kind) = kind::of(&record.kind).filter(is_row) else {
@@ -214,7 +214,7 @@ pub(super) fn has_state(connection: &Connection, record: &Record) -> Result<bool
     if record.values.keys().any(|name| kind.field(name).is_none()) {
         return Ok(true);
     }
-    let sql = "SELECT EXISTS (SELECT 1 FROM record WHERE kind = ?1 AND key = ?2)";
+    let sql = "SELECT EXISTS (SELECT 1 FROM kind_record WHERE kind = ?1 AND key = ?2)";
     let key = record.key.to_string();
     Ok(connection.query_row(sql, (&record.kind, key), |row| row.get(0))?)
 }

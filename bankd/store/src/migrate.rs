@@ -43,7 +43,7 @@ const MIGRATIONS: [&str; 34] = [
     include_str!("../../../schema/sqlite/0031_shadow.sql"),
     include_str!("../../../schema/sqlite/0032_later_credits.sql"),
     include_str!("../../../schema/sqlite/0033_effective.sql"),
-    include_str!("../../../schema/sqlite/0034_record.sql"),
+    include_str!("../../../schema/sqlite/0034_kind_record.sql"),
 ];
 
 /// The last migration that changed the rollup format: a bank of an earlier version is backfilled.

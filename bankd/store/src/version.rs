@@ -41,7 +41,7 @@ pub(super) fn of(connection: &Connection, rows: &[DirectoryRow]) -> Result<Vec<V
     for row in rows {
         for (table, key) in tables::of(row) {
             let version = read(connection, table, &key)?;
-            // A record without fields of the site has no row of the table `record`.
+            // A record without fields of the site has no row of the table `kind_record`.
             let has_row = version.state.is_some() || table.word != tables::RECORD;
             if has_row && !found.contains(&version) {
                 found.push(version);

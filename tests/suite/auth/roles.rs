@@ -424,11 +424,7 @@ fn nothing_is_approved_for_somebody_who_may_not_any_more() {
     let said = with(&bank, &one, &large);
     let id = json(&said.stdout)["id"].to_string();
     bank.bank_ok(&["token", "rm", "one", "--yes"]);
-    refused(
-        &with(&bank, &two, &["approve", &id]),
-        6,
-        "one, who proposed it",
-    );
+    refused(&with(&bank, &two, &["approve", &id]), 6, "its proposer one");
     assert_eq!(with(&bank, &two, &["reject", &id]).exit, 0);
     bank.verify();
 }

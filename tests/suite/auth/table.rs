@@ -35,12 +35,12 @@ fn holders(right: &str) -> &'static str {
         "see_proposals" => "OMA",
         "nami" | "hold" | "charge" => "S",
         "report_usage" | "import" => "SC",
-        "deposit" | "withdraw" => "O",
+        "deposit" | "withdraw" | "change_open_reference" => "O",
         "transfer" | "change_members" | "change_accounts" | "decide_proposals" => "OM",
         "anybody" | "see_keys" | "refund" | "adjust" | "reverse" | "settle" | "change_projects"
         | "change_users" | "change_machines" | "change_allocations" | "end_quotes"
         | "change_sources" | "change_quarantine" | "assign_usage" | "change_rates"
-        | "change_attributes" | "change_mappings" | "change_equipment" | "change_keys"
+        | "change_attributes" | "change_mappings" | "change_reference" | "change_keys"
         | "change_access" | "change_cycles" | "close_periods" | "change_attention"
         | "confirm_clock" => "",
         other => panic!("who has the right {other}? Say it here, by hand"),

@@ -121,7 +121,7 @@ fn offline_proof_names_table_row_and_what_to_do() {
     assert_eq!(ran.exit, 1);
     for expected in [
         "allocation 2: amount is",
-        "the journal says",
+        "the journal has 1000000",
         "hint: the journal has the right value",
     ] {
         assert!(ran.stdout.contains(expected), "{}", ran.stdout);

@@ -72,7 +72,7 @@ fn what_is_known_to_be_down_is_no_capacity() {
     assert_eq!(down(&bank, "ls"), "no known downtimes\n");
     let said = down(&bank, one);
     assert!(
-        said.starts_with("downtime 1 added: 1 node of hardware 1 from"),
+        said.starts_with("downtime 1 added: hardware 1, nodes 1, from"),
         "{said}"
     );
     assert_eq!(

@@ -46,8 +46,7 @@ fn a_page_of_everybody_on_every_day_is_refused_with_its_numbers() {
         let ran = bank.bank(&words(&format!("{much} {form}")));
         assert_eq!(ran.exit, 2, "{form}: {}", ran.stderr);
         assert_eq!(ran.stdout, "", "{form}");
-        let said =
-            "1,001 names in 103 spans of time are 103,103 values, and at most 100,000 are drawn";
+        let said = "1,001 names in 103 time intervals are 103,103 values; the limit is 100,000";
         assert!(ran.stderr.contains(said), "{form}: {}", ran.stderr);
         assert!(ran.stderr.contains("--top N"), "{form}: {}", ran.stderr);
     }

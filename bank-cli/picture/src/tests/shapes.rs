@@ -172,7 +172,7 @@ fn what_cannot_be_drawn_says_why() {
         said(&Chart::Columns(Timed::default())),
         "No data in this period."
     );
-    assert!(said(&Chart::Columns(usage(401, "SU"))).contains("401 values are more than 400"));
+    assert!(said(&Chart::Columns(usage(401, "SU"))).contains("401 values exceed the limit of 400"));
     assert_eq!(said(&Chart::Columns(usage(400, "SU"))), "");
     assert_eq!(
         said(&Chart::Pie(bars("SU", &[("a", "-1"), ("b", "2")]))),

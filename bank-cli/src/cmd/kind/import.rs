@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 
 use bank_api::exit::bank as exit;
-use bank_api::v1::{BadLine, List, Project, Written};
-use serde::Serialize;
+use bank_api::v1::{ImportedTable, List, Project, Written};
 use serde_json::{Value, json};
 use ureq::http::Method;
 
@@ -16,21 +15,6 @@ use crate::{
     context::Context,
     fail::Failure,
 };
-
-/// The result for the rows of a table of an older program.
-#[derive(Debug, Default, Serialize)]
-struct ImportedTable {
-    /// Its name there.
-    table: String,
-    /// New rows.
-    added: u64,
-    /// Rows that existed with other values.
-    changed: u64,
-    /// Rows that existed.
-    known: u64,
-    /// Rows that were not imported.
-    bad: Vec<BadLine>,
-}
 
 /// `bank hardware import`
 pub(super) fn hardware(context: &Context, args: &ImportTable) -> Result<String, Failure> {
@@ -152,7 +136,7 @@ pub(super) fn contributions(context: &Context, args: &ImportTables) -> Result<St
 }
 
 /// A contributor of the table.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 struct Contributor {
     name: String,
     user: String,
@@ -225,7 +209,21 @@ fn people_in(
             .iter()
             .find(|own| own.get("name") == Some(&name));
         let Some(own) = own else {
-            if added(context, "contributors", &new, take, &mut table, line)? {
+            let body = json!({
+                "name": new.name,
+                "user": new.user,
+                "exempt": new.exempt,
+                "projects": new.projects,
+                "description": new.description,
+            });
+            if added(
+                context,
+                "contributors",
+                &record(body),
+                take,
+                &mut table,
+                line,
+            )? {
                 taken.added += 1;
             }
             continue;
@@ -332,7 +330,7 @@ fn write(take: &TakeArgs) -> WriteArgs {
 fn added(
     context: &Context,
     noun: &str,
-    new: &impl Serialize,
+    new: &Record,
     take: &TakeArgs,
     table: &mut Table,
     line: u64,

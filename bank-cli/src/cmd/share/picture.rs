@@ -16,8 +16,8 @@ pub(in crate::cmd) fn report(context: &Context, answer: &ContributionReport) -> 
     let remarks = vec![
         format!("Usage in {}, by {}.", answer.unit, answer.by),
         format!("{}.", periods(answer)),
-        "Subscription: a share of usage over the share of contributions, both of those who are not exempt. Over: used \
-         without a contribution. Under: contributed and used nothing."
+        "Subscription is the share of usage divided by the share of contributions, without exempt groups. Over: \
+         usage without a contribution. Under: a contribution without usage."
             .to_owned(),
     ];
     page(
@@ -34,8 +34,7 @@ pub(in crate::cmd) fn utilization(context: &Context, answer: &ContributionReport
     let remarks = vec![
         format!("Usage in {}.", answer.unit),
         format!("{}.", periods(answer)),
-        "Capacity is that of the hardware that was there, without what was known to be down."
-            .to_owned(),
+        "Capacity is that of the hardware in service, without recorded downtime.".to_owned(),
     ];
     let sections = |answer: &ContributionReport, period: &ContributionPeriod| {
         utilisation(answer, period).into_iter().collect()
@@ -92,7 +91,7 @@ pub(in crate::cmd) fn top(
 ) -> Report {
     let section = Section::chart("Usage", Chart::Bars(bars(answer, period, |row| &row.usage)));
     let remarks = vec![format!("Usage in {}, by {}.", answer.unit, answer.by)];
-    let mut made = context.report("Who used the most", remarks, vec![section]);
+    let mut made = context.report("Largest users", remarks, vec![section]);
     made.period = span(&period.from, &period.to);
     made
 }
@@ -134,17 +133,17 @@ pub(in crate::cmd) fn efficiency(context: &Context, answer: &EfficiencyReport) -
         sections.push(Section::chart("CO2", carbon));
     }
     let mut remarks = vec![format!(
-        "By {}. A percentage counts only uses of which both of its sides are known.",
+        "By {}. Percentages include only jobs for which both values are recorded.",
         answer.by
     )];
     if answer.total.energy_kwh.is_some() && answer.without_watts > 0 {
         remarks.push(format!(
-            "{} of {} uses are on machines of which nobody says how many watts a processor takes: their energy \
-             counts as nothing.",
+            "{} of {} jobs ran on machines without a power value (watts per processor). Their energy is counted as \
+             zero.",
             answer.without_watts, answer.total.uses
         ));
     }
-    let mut made = context.report("Asked for and used", remarks, sections);
+    let mut made = context.report("Efficiency", remarks, sections);
     made.period = span(&answer.from, &answer.to);
     made
 }
@@ -265,8 +264,8 @@ fn utilisation(answer: &ContributionReport, period: &ContributionPeriod) -> Opti
     let (known, unknown): (Vec<&Utilisation>, Vec<&Utilisation>) =
         period.utilisation.iter().partition(has_capacity);
     if known.is_empty() {
-        let words = "No hardware is known for this time, or all of it was down, so that there is no capacity to \
-            compare usage with: `bank hardware add` says what the machines are made of.";
+        let words = "No utilisation: no hardware is recorded for this period, or all of it was down. Record \
+            hardware with `bank hardware add`.";
         return Some(Section::table("Utilisation", used(answer, &unknown)).note(words));
     }
     let lines = Timed {
@@ -307,7 +306,7 @@ fn used(answer: &ContributionReport, all: &[&Utilisation]) -> Table {
     });
     let head = |text: &str, is_number| (text.to_owned(), is_number);
     Table {
-        caption: format!("Usage in {}; capacity is not known", answer.unit),
+        caption: format!("Usage in {}, without capacity", answer.unit),
         columns: vec![
             head("from", false),
             head("machine", false),

@@ -282,7 +282,7 @@ pub(super) fn remarks(form: &Form, statement: &Statement) -> Vec<String> {
     }
     if statement.closed {
         message.push(format!(
-            "Closed by transaction {}: nothing of this changes any more.",
+            "Closed by transaction {}. This statement is final.",
             statement.transaction
         ));
     }

@@ -179,7 +179,7 @@ mod tests {
         assert!(report(&context, &table(5_000), &[]).is_ok());
         let failure = report(&context, &table(5_001), &[]).unwrap_err();
         assert_eq!(failure.exit, 2);
-        let message = "5,001 names in 20 spans of time are 100,020 values";
+        let message = "5,001 names in 20 time intervals are 100,020 values";
         assert!(failure.what.contains(message), "{failure:?}");
     }
 

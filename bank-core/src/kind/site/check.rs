@@ -7,7 +7,11 @@ use crate::refusal::Refusal;
 /// The word is free, the fields can be read, have different names, and those with values keep their type.
 pub(super) fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
     let word = own.key.to_string();
-    if !is_word(&word) || RESERVED.contains(&word.as_str()) || OBJECTS.contains(&word.as_str()) {
+    if word == WORD
+        || !is_word(&word)
+        || RESERVED.contains(&word.as_str())
+        || OBJECTS.contains(&word.as_str())
+    {
         return Err(Refusal::BadName { name: word });
     }
     if objects.records().site_kinds().count() > KINDS_MAX {

@@ -124,11 +124,11 @@ fn a_contribution_is_credited_to_a_contributor_who_stays() {
             (
                 "add contribution contributor=amy processors=12",
                 "contribution_add: contribution=1 contributor=amy paid_by=- what=- processors=12 \
-                 split=100 factor=1 from=- until=- description=-",
+                 split=100.00 factor=1 from=- until=- description=-",
             ),
             (
                 full,
-                "contribution_set: contribution=1 contributor=amy paid_by=- what=- processors=12 split=25.5 factor=1.9",
+                "contribution_set: contribution=1 contributor=amy paid_by=- what=- processors=12 split=25.50 factor=1.9",
             ),
             (&but("split=100.01"), "bad_value"),
             (&but("split=0.001"), "bad_value"),
@@ -312,6 +312,7 @@ fn a_site_adds_kinds_and_fields() {
             ),
             ("add kind grant", "already_exists"),
             ("add kind balance", "bad_name"),
+            ("add kind kind", "bad_name"),
             ("add kind 9lives", "bad_name"),
             ("add kind x fields=title", "bad_value"),
             ("add kind x fields=title:colour", "bad_value"),

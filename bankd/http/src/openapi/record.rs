@@ -158,9 +158,7 @@ fn sentence(field: &Field, form: Form) -> String {
 fn default(field: &Field, value: &bank_core::kind::Value) -> Option<String> {
     use bank_core::kind::Value as Own;
     match (&field.of, value) {
-        (Type::Decimal(places, ..), Own::Whole(units)) => {
-            Some(decimal(*units, *places).to_string())
-        }
+        (Type::Decimal(places, ..), Own::Whole(units)) => Some(decimal(*units, *places)),
         (_, Own::Whole(number)) => Some(number.to_string()),
         (_, Own::Flag(flag)) => Some(flag.to_string()),
         (_, Own::Text(text)) => Some(text.clone()),

@@ -212,7 +212,7 @@ impl Serialize for Shown<'_> {
                     map.serialize_entry(name, self.record.list(name))?;
                 }
                 (Type::Decimal(places, ..), Value::Whole(units)) => {
-                    map.serialize_entry(name, &decimal(*units, *places).to_string())?;
+                    map.serialize_entry(name, &decimal(*units, *places))?;
                 }
                 (Type::Amount(..), Value::Whole(minor)) => {
                     let amount = bank_core::amount::Amount(*minor);

@@ -23,7 +23,7 @@ pub(super) const TABLES: &[&str] = &[
     "downtime",
     "contributor",
     "contribution",
-    "record",
+    "kind_record",
     "role_grant",
     "amount_limit",
     "attention_off",

@@ -95,7 +95,11 @@ fn then(
     key: &str,
     kinds: &Records,
 ) -> Result<Option<Record>, Error> {
-    let mut records = kinds.clone();
+    // The kinds of today declare the fields; a kind itself is as it was.
+    let mut records = match word {
+        site::WORD => Records::default(),
+        _ => kinds.clone(),
+    };
     if let Some((kind, table_word)) = kind::of(word).and_then(|kind| Some((kind, kind.table?))) {
         let mut statement = connection.prepare_cached(&table(table_word).one_then())?;
         let mut rows = statement.query((table_word, tx, key))?;

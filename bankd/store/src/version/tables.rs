@@ -304,7 +304,7 @@ const TABLES: &[Versioned] = &[
     },
     Versioned {
         word: RECORD,
-        table: "record",
+        table: "kind_record",
         key: "t.kind || '/' || t.key",
         pick: "t.kind = ?1 AND t.key = ?2",
         columns: Cow::Borrowed(&COLUMNS),
@@ -400,7 +400,7 @@ pub(super) fn table(word: &str) -> &'static Versioned {
 }
 
 /// The word of the table of kinds and fields of the site.
-pub(super) const RECORD: &str = "record";
+pub(super) const RECORD: &str = "kind_record";
 
 const NOTHING: Versioned = Versioned {
     word: "",

@@ -25,7 +25,7 @@ pub(super) fn rows() -> Vec<Route> {
             .refuses(&["bad_value", "bad_window", "no_usable_account", "statement_differs"]),
         Route::get("/api/v1/statements/entries", statement::lines)
             .right(Right::SeeLedger)
-            .says("The lines of a statement, in the order of the journal")
+            .says("The lines of a statement, in order of time")
             .query::<StatementLineQuery>()
             .gives::<List<StatementLine>>(200, "A page of lines.")
             .refuses(NAMED)

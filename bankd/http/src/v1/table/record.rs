@@ -15,6 +15,9 @@ const WRITTEN: &[&str] = &["bad_window", "in_use"];
 /// Refusals of amounts in fields of the site.
 const AMOUNTS: &[&str] = &["amount_too_large", "bad_amount_syntax", "too_many_decimals"];
 
+/// Explains the members of records of the site.
+const MORE: &str = "The members are the fields of the kind; the kind sets who may see and change.";
+
 pub(super) fn rows() -> Vec<Route> {
     let declared = declared().iter().flat_map(of_kind);
     declared.chain(of_site()).collect()
@@ -79,10 +82,13 @@ fn of_kind(kind: &'static Kind) -> Vec<Route> {
 
 /// Kinds of the site: the right of the kind is checked in the handler.
 fn of_site() -> Vec<Route> {
+    let mut routes = of_site_list();
+    routes.extend(of_site_record());
+    routes
+}
+
+fn of_site_list() -> Vec<Route> {
     const ALL: &str = "/api/v1/records/{kind}";
-    const ONE: &str = "/api/v1/records/{kind}/{key}";
-    const MORE: &str =
-        "The members are the fields of the kind; the kind sets who may see and change.";
     vec![
         Route::get(ALL, async |Path(kind): Path<String>, call: Call| {
             let directory = std::sync::Arc::clone(call.directory());
@@ -108,6 +114,12 @@ fn of_site() -> Vec<Route> {
         .refuses(NAMED)
         .refuses(AMOUNTS)
         .refuses(WRITTEN),
+    ]
+}
+
+fn of_site_record() -> Vec<Route> {
+    const ONE: &str = "/api/v1/records/{kind}/{key}";
+    vec![
         Route::get(
             ONE,
             async |Path((kind, key)): Path<(String, String)>, call: Call| {

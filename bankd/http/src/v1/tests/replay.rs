@@ -36,6 +36,7 @@ fn every_route() -> Vec<Case> {
             "start": "2020-01-01T00:00:00Z", "end": "2020-01-01T01:00:00Z"}]})
     };
     let nodes = |n: i64| json!({"name": "xeon", "processors": 8, "nodes": n});
+    let lab = |name: &str| json!({"name": name, "fields": ["room:text"]});
     let down = |year: &str| json!({"hardware": 1, "from": format!("{year}-01-01T00:00:00Z"), "reason": "power"});
     let gift = |n: i64| json!({"contributor": "amy", "processors": n});
     let mapping = |project: &str| json!({"when": ["account=grp"], "project": project});
@@ -104,6 +105,22 @@ fn every_route() -> Vec<Case> {
         ("POST", "mappings", mapping("bio"), mapping("chem")),
         ("PATCH", "mappings/1", text("a"), text("b")),
         ("DELETE", "mappings/1", none.clone(), some.clone()),
+        ("POST", "kinds", lab("lab"), lab("office")),
+        ("PATCH", "kinds/lab", text("a"), text("b")),
+        (
+            "POST",
+            "records/lab",
+            json!({"room": "a"}),
+            json!({"room": "b"}),
+        ),
+        (
+            "PATCH",
+            "records/lab/1",
+            json!({"room": "c"}),
+            json!({"room": "d"}),
+        ),
+        ("DELETE", "records/lab/1", none.clone(), some.clone()),
+        ("DELETE", "kinds/lab", none.clone(), some.clone()),
         ("POST", "hardware", nodes(1), nodes(2)),
         ("PATCH", "hardware/1", text("a"), text("b")),
         ("POST", "downtimes", down("2020"), down("2021")),

@@ -1,7 +1,5 @@
 //! The views that queries are about: their attributes, whence each comes, and who sees which rows.
 
-use bank_core::kind::Readers;
-
 /// Of what kind values are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -79,8 +77,8 @@ pub(super) enum Seen {
     Recorded(&'static str, &'static str, &'static str),
     /// None, unless all is seen.
     Unlimited,
-    /// Records of a kind, for its readers.
-    Readers(Readers),
+    /// Records, by their readers.
+    Readers(bank_core::kind::Readers),
 }
 
 /// A view.
@@ -109,9 +107,7 @@ macro_rules! attributes {
             says: $says,
             sql: $sql,
         },)*]
-    };
-    (@) => { false };
-    (@ opt) => { true };
+    }; (@) => { false }; (@ opt) => { true };
 }
 
 /// The views, by name.

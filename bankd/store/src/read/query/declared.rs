@@ -105,13 +105,13 @@ fn expression(own: &kind::Kind, field: &Field) -> String {
 fn from(own: &kind::Kind) -> String {
     let word = &own.word;
     let Some(table) = own.table else {
-        return format!("(SELECT * FROM record WHERE kind = '{word}') r");
+        return format!("(SELECT * FROM kind_record WHERE kind = '{word}') r");
     };
     if own.fields.iter().all(|field| !field.site) {
         return format!("{table} r");
     }
     let key = format!("CAST(r.{} AS TEXT)", own.key_name());
-    format!("{table} r LEFT JOIN record s ON s.kind = '{word}' AND s.key = {key}")
+    format!("{table} r LEFT JOIN kind_record s ON s.kind = '{word}' AND s.key = {key}")
 }
 
 /// Whether a row is there: not removed, and neither is the one that it belongs to.

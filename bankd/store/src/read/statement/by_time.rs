@@ -5,9 +5,9 @@ use super::super::super::Error;
 use super::super::SCAN_MAX;
 use super::Frame;
 use super::scan::{FIELDS, Movement, Whose, is_about, movement};
-use crate::numbers::first_entry_of;
+use crate::numbers::{first_entry_of, first_recorded_from};
 use bank_core::time::Timestamp;
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
@@ -67,10 +67,13 @@ impl FromStr for Position {
     }
 }
 
-/// Transactions in order of time. The index `tx_effective` contains every column that is read.
-const TRANSACTIONS: &str = "SELECT id, at_effective FROM tx INDEXED BY tx_effective
-    WHERE (at_effective, id) >= (?1, ?2) AND at_effective < ?3
+/// Transactions that count at another time than that of their record.
+const MOVED: &str = "SELECT id, at_effective FROM tx INDEXED BY tx_effective
+    WHERE at_effective <> at_recorded AND (at_effective, id) >= (?1, ?2) AND at_effective < ?3
     ORDER BY at_effective, id LIMIT ?4";
+/// All others: recorded times never fall, so the order of numbers is the order of time.
+const USUAL: &str = "SELECT id, at_effective FROM tx
+    WHERE id >= ?1 AND id < ?2 AND at_effective = at_recorded ORDER BY id LIMIT ?3";
 
 /// Calls `visit` with the entries from a position on, in order of time, until it returns false or a
 /// bounded number of rows was read. Returns the position of the next call; none at the end.
@@ -84,32 +87,53 @@ pub fn by_time(
     from: Position,
     mut visit: impl FnMut(&Movement) -> bool,
 ) -> Result<Option<Position>, Error> {
+    let transactions = transactions(connection, frame, from)?;
     let most = i64::try_from(SCAN_MAX).unwrap_or(i64::MAX);
-    let end = frame.period.end.map_or(i64::MAX, |end| end.0);
-    let mut statement = connection.prepare_cached(TRANSACTIONS)?;
-    let mut rows = statement.query((from.at.0, from.tx, end, most))?;
     let mut entries = Entries::new(connection, frame, whose);
     let mut next = from;
-    let mut transactions = 0_i64;
-    while let Some(row) = rows.next()? {
-        let (tx, at) = (row.get(0)?, Timestamp(row.get(1)?));
-        let first = if (at, tx) == (from.at, from.tx) {
-            from.entry
-        } else {
-            0
-        };
+    let mut read = 0_i64;
+    for (at, tx) in transactions {
+        let is_first = (at, tx) == (from.at, from.tx);
+        let first = if is_first { from.entry } else { 0 };
         if (frame.first_tx..=frame.upto).contains(&tx)
             && let Some(entry) = entries.of(tx, at, first, &mut visit)?
         {
             return Ok(Some(Position::after_entry(at, tx, entry)));
         }
         next = Position::after_transaction(at, tx);
-        transactions = transactions.saturating_add(1);
-        if transactions.saturating_add(entries.read) >= most {
+        read = read.saturating_add(1);
+        if read.saturating_add(entries.read) >= most {
             return Ok(Some(next));
         }
     }
-    Ok((transactions == most).then_some(next))
+    Ok((read == most).then_some(next))
+}
+
+/// The next transactions of a period from a position on, in order of time: a bounded number of them.
+fn transactions(
+    connection: &Connection,
+    frame: &Frame,
+    from: Position,
+) -> Result<Vec<(Timestamp, i64)>, Error> {
+    let most = i64::try_from(SCAN_MAX).unwrap_or(i64::MAX);
+    let end = frame.period.end.map_or(i64::MAX, |end| end.0);
+    let row = |r: &Row<'_>| Ok((Timestamp(r.get(1)?), r.get(0)?));
+    let mut moved = connection.prepare_cached(MOVED)?;
+    let moved = moved.query_map((from.at.0, from.tx, end, most), row)?;
+    let mut all: Vec<(Timestamp, i64)> = moved.collect::<Result<_, _>>()?;
+    let first = first_recorded_from(connection, from.at)?;
+    let after = first_recorded_from(connection, Timestamp(end))?;
+    let mut usual = connection.prepare_cached(USUAL)?;
+    let usual = usual.query_map((first, after, most), row)?;
+    for transaction in usual {
+        let transaction = transaction?;
+        if transaction >= (from.at, from.tx) {
+            all.push(transaction);
+        }
+    }
+    all.sort_unstable();
+    all.truncate(SCAN_MAX);
+    Ok(all)
 }
 
 /// Reads the entries of one transaction after the other.

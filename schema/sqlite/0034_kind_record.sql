@@ -1,6 +1,6 @@
 -- Records of kinds that the site added, and its own fields of records that have a table
 -- (docs/decisions/0164). The state is a JSON object of the values by field.
-CREATE TABLE record (
+CREATE TABLE kind_record (
     kind    TEXT    NOT NULL,
     -- The number or the name.
     key     TEXT    NOT NULL,

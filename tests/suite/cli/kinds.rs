@@ -1,0 +1,254 @@
+//! Kinds of records and fields that a site adds: their commands, history, undo, queries, and refusals.
+
+use crate::harness::{Bank, T0, programs};
+
+/// Words as a shell splits them at blanks and single quotes.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (number, part) in line.split('\'').enumerate() {
+        if number % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
+}
+
+/// Runs a command; its exit code, and what it printed.
+fn run(bank: &Bank, line: &str) -> (i32, String) {
+    let words = words(line);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let ran = bank.typed(&programs().bank(), &words);
+    (ran.exit, format!("{}{}", ran.stdout, ran.stderr))
+}
+
+/// Each line with its exit code, and a part of what it prints.
+#[track_caller]
+fn check(bank: &Bank, steps: &[(&str, i32, &str)]) {
+    let mut findings = Vec::new();
+    for (line, exit, part) in steps {
+        let (code, text) = run(bank, line);
+        if code != *exit || !text.contains(part) {
+            findings.push(format!("{line}: {code} {text}, not {exit} {part}"));
+        }
+    }
+    assert!(findings.is_empty(), "{}", findings.join("\n"));
+}
+
+#[test]
+fn a_kind_of_the_site_has_commands_history_undo_and_queries() {
+    let bank = Bank::site();
+    check(
+        &bank,
+        &[
+            ("grant ls", 2, "unrecognized subcommand"),
+            (
+                "kind add Grant --field 'title:text! Title of the award' --field amount:amount \
+                 --field ends:time --field 'state:open|closed' --field lead:user",
+                0,
+                "kind grant added",
+            ),
+            ("grant add --help", 0, "Title of the award"),
+            ("grant add --amount 5", 2, "--title"),
+            (
+                "grant add --title Ribosomes --amount 5000 --state open",
+                0,
+                "grant 1 added: title Ribosomes, amount 5000",
+            ),
+            ("grant add --title Water --state lost", 2, "lost"),
+            (
+                "grant add --title Water --lead nosuch",
+                4,
+                "no user \"nosuch\"",
+            ),
+            (
+                "grant set 1 --amount '' --state closed",
+                0,
+                "grant 1 changed: title Ribosomes, state closed",
+            ),
+            ("grant show 1 --csv", 0, "1,Ribosomes,,,closed,"),
+            (
+                "query 'Grant Query State==closed Show:=Id,Title' --csv",
+                0,
+                "1,Ribosomes",
+            ),
+            (
+                "journal --kind record_set --csv",
+                0,
+                "grant=1 title=Ribosomes",
+            ),
+            ("kind set grant --field title:number", 1, "1 records"),
+            ("kind rm grant -y", 1, "1 records"),
+            ("kind add balance", 1, "cannot be a name"),
+            ("nosuch ls", 2, "unrecognized subcommand"),
+        ],
+    );
+    let (_, added) = run(&bank, "journal --kind kind_add --csv -n --columns txn");
+    check(
+        &bank,
+        &[(&format!("undo {}", added.trim()), 1, "1 records")],
+    );
+    let (_, journal) = run(&bank, "journal --kind record_set --csv -n --columns txn");
+    check(
+        &bank,
+        &[
+            (&format!("undo {}", journal.trim()), 0, "undid transaction"),
+            ("grant show 1 --csv", 0, "1,Ribosomes,5000"),
+            ("grant rm 1 -y", 0, "grant 1 removed"),
+            ("grant ls", 0, "no grant"),
+            ("query 'Grant Query'", 0, "nothing"),
+            (
+                "query 'Grant Query ShowHidden:=True Show:=Id,Deleted' --csv",
+                0,
+                "1,true",
+            ),
+            ("kind rm grant -y", 0, "kind grant removed"),
+            ("grant ls", 2, "unrecognized subcommand"),
+            ("verify", 0, ""),
+        ],
+    );
+}
+
+#[test]
+fn the_site_adds_fields_to_kinds_of_the_program() {
+    let bank = Bank::site();
+    check(
+        &bank,
+        &[
+            (
+                "kind add hardware --field 'serial:text!'",
+                1,
+                "optional fields",
+            ),
+            (
+                "kind add hardware --field serial:text",
+                0,
+                "kind hardware added",
+            ),
+            (
+                "hardware add xeon --processors 8 --nodes 4 --serial R-1",
+                0,
+                "serial R-1",
+            ),
+            ("hardware set 1 --serial R-2", 0, "serial R-2"),
+            ("hardware ls --csv", 0, "R-2"),
+            (
+                "query 'Hardware Query Serial==R-2 Show:=Name,Nodes,Factor' --csv",
+                0,
+                "xeon,4,1",
+            ),
+            ("kind rm hardware -y", 1, "1 records"),
+            ("hardware set 1 --serial ''", 0, "hardware 1 changed"),
+            ("kind rm hardware -y", 0, "removed"),
+            ("hardware set 1 --serial R-3", 2, "--serial"),
+            ("verify", 0, ""),
+        ],
+    );
+}
+
+/// Lists of the past, and the same bank after a restart.
+#[test]
+fn records_of_the_past_are_those_of_then() {
+    let mut bank = Bank::site();
+    check(
+        &bank,
+        &[
+            (
+                "kind add lab --keys name --field rooms:list",
+                0,
+                "kind lab added",
+            ),
+            (
+                "lab add north --rooms a1 --rooms a2",
+                0,
+                "lab north added: rooms a1,a2",
+            ),
+            (
+                "hardware add xeon --processors 8 --nodes 4",
+                0,
+                "hardware 1 added",
+            ),
+        ],
+    );
+    let at = "2026-01-02T00:00:00Z";
+    bank.set_clock(T0 + 2 * 86_400);
+    check(
+        &bank,
+        &[
+            ("lab set north --rooms b1", 0, "rooms b1"),
+            ("hardware set 1 --nodes 5", 0, "nodes 5"),
+        ],
+    );
+    bank.stop();
+    bank.start();
+    check(
+        &bank,
+        &[
+            (&format!("lab show north --at {at} --csv"), 0, "\"a1,a2\""),
+            ("lab show north --csv", 0, "north,b1"),
+            (
+                &format!("hardware ls --at {at} --csv --columns id,nodes -n"),
+                0,
+                "1,4",
+            ),
+            ("hardware ls --csv --columns id,nodes -n", 0, "1,5"),
+            ("verify", 0, ""),
+        ],
+    );
+}
+
+/// A kind decides who sees and who changes its records.
+#[test]
+fn readers_and_writers_of_a_kind_are_held() {
+    let bank = Bank::site();
+    check(
+        &bank,
+        &[
+            (
+                "kind add visit --field who:text --change operators",
+                0,
+                "kind visit added",
+            ),
+            (
+                "kind add audit --field note:text --see auditors",
+                0,
+                "kind audit added",
+            ),
+            ("audit add --note private", 0, "audit 1 added"),
+            ("project add chem", 0, "chem"),
+        ],
+    );
+    let token = |name: &str, role: &str| {
+        let line = format!("token add {name} --until 2090-01-01 --role {role}");
+        let (exit, text) = run(&bank, &line);
+        assert_eq!(exit, 0, "{text}");
+        let token = text.lines().find(|line| line.starts_with("bk_"));
+        token.unwrap().to_owned()
+    };
+    let (operator, user) = (
+        token("op", "operator -A chem"),
+        token("joe", "user --client joe"),
+    );
+    let with = |token: &str, line: &str| {
+        let words = words(line);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let ran = bank.bank_as(&[("BANK_TOKEN", token)], &words);
+        (ran.exit, format!("{}{}", ran.stdout, ran.stderr))
+    };
+    for (token, line, exit) in [
+        (&operator, "visit add --who amy", 0),
+        (&operator, "visit rm 1 -y", 0),
+        (&operator, "audit add --note x", 6),
+        (&operator, "audit ls", 6),
+        (&operator, "query 'Audit Query'", 6),
+        (&operator, "kind add more", 6),
+        (&user, "visit ls", 0),
+        (&user, "visit add --who amy", 6),
+        (&user, "audit show 1", 6),
+        (&user, "kind ls", 0),
+    ] {
+        let (code, text) = with(token, line);
+        assert_eq!(code, exit, "{line}: {text}");
+    }
+}
