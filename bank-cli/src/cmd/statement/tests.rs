@@ -109,7 +109,7 @@ Available                                      310,500.000
 In debt by                                           7.000
 At 1,310 SU/day it is empty on 2026-12-04.
 Without sub-projects.
-Closed by transaction 1048702: nothing of this changes any more.
+Closed by transaction 1048702. This statement is final.
 By user        jobs     charged    refunded  share
 amy           1,201  31,050.000       0.000    62%
 bob             692  18,850.000       0.000    38%
