@@ -109,7 +109,11 @@ pub(super) async fn show(kind: &Kind, key: String, call: Call) -> Handled {
 pub(super) async fn add(kind: &Kind, call: Call) -> Handled {
     call.demand(change(kind))?;
     let kind = call.directory().records.kind(&kind.word).unwrap_or(kind);
-    let (key, set) = body::read(kind, &call, true)?;
+    let (key, set) = match body::read(kind, &call, true) {
+        Ok(read) => read,
+        // What it names may have changed since the first request.
+        Err(failure) => return call.answered_or(failure).await,
+    };
     let action = RecordAction::Add(key, set);
     Ok(call
         .write(command(kind, action), added)
@@ -122,7 +126,10 @@ pub(super) async fn set(kind: &Kind, key: String, call: Call) -> Handled {
     call.demand(change(kind))?;
     let kind = call.directory().records.kind(&kind.word).unwrap_or(kind);
     let key = read_key(kind, &key, &call)?;
-    let (_, set) = body::read(kind, &call, false)?;
+    let (_, set) = match body::read(kind, &call, false) {
+        Ok(read) => read,
+        Err(failure) => return call.answered_or(failure).await,
+    };
     let action = RecordAction::Set(key, set);
     Ok(call
         .write(command(kind, action), changed)

@@ -102,7 +102,10 @@ fn of_site_list() -> Vec<Route> {
         .gives_object(200, "The records: `items` and `next`."),
         Route::post(ALL, async |Path(kind): Path<String>, call: Call| {
             let directory = std::sync::Arc::clone(call.directory());
-            record::add(record::of_site(&directory, &kind, &call)?, call).await
+            match record::of_site(&directory, &kind, &call) {
+                Ok(kind) => record::add(kind, call).await,
+                Err(failure) => call.answered_or(failure).await,
+            }
         })
         .right(Right::ChangeOpenReference)
         .says("Add a record of a kind that the site added")
@@ -137,7 +140,10 @@ fn of_site_record() -> Vec<Route> {
             ONE,
             async |Path((kind, key)): Path<(String, String)>, call: Call| {
                 let directory = std::sync::Arc::clone(call.directory());
-                record::set(record::of_site(&directory, &kind, &call)?, key, call).await
+                match record::of_site(&directory, &kind, &call) {
+                    Ok(kind) => record::set(kind, key, call).await,
+                    Err(failure) => call.answered_or(failure).await,
+                }
             },
         )
         .right(Right::ChangeOpenReference)
@@ -153,7 +159,10 @@ fn of_site_record() -> Vec<Route> {
             ONE,
             async |Path((kind, key)): Path<(String, String)>, call: Call| {
                 let directory = std::sync::Arc::clone(call.directory());
-                record::remove(record::of_site(&directory, &kind, &call)?, key, call).await
+                match record::of_site(&directory, &kind, &call) {
+                    Ok(kind) => record::remove(kind, key, call).await,
+                    Err(failure) => call.answered_or(failure).await,
+                }
             },
         )
         .right(Right::ChangeOpenReference)
