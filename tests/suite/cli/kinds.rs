@@ -101,7 +101,7 @@ fn a_kind_of_the_site_has_commands_history_undo_and_queries() {
             (
                 "query 'Grant Query ShowHidden:=True Show:=Id,Deleted' --csv",
                 0,
-                "1,true",
+                "1,yes",
             ),
             ("kind rm grant -y", 0, "kind grant removed"),
             ("grant ls", 2, "unrecognized subcommand"),
