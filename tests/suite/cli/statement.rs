@@ -465,10 +465,11 @@ fn lines_are_in_order_of_time_and_each_balance_is_that_of_its_time() {
     assert!(!entries.is_sorted(), "nothing is late: {lines:?}");
     let screen = done(&bank, "statement chem --month 2026-10");
     // What is left after a line is what `bank balance` shows of that time.
-    let mut left = 100_000.0_f64;
+    let thousandths = |text: &str| text.trim().replace('.', "").parse::<i64>().unwrap();
+    let mut left = 100_000_000;
     let mut place = 0;
     for (n, (at, _, amount, _)) in lines.iter().enumerate() {
-        left += amount.parse::<f64>().unwrap();
+        left += thousandths(amount);
         if lines.get(n + 1).is_some_and(|next| next.0 == *at) {
             continue;
         }
@@ -476,11 +477,7 @@ fn lines_are_in_order_of_time_and_each_balance_is_that_of_its_time() {
             &bank,
             &format!("balance -a chem --at {at} --csv -n --columns amount"),
         );
-        let balance: f64 = balance.trim().parse().unwrap();
-        assert!(
-            (balance - left).abs() < 0.000_1,
-            "{at}: {balance}, not {left}"
-        );
+        assert_eq!(thousandths(&balance), left, "{at}");
         place += 1;
     }
     assert_eq!(place, 3, "{screen}");
