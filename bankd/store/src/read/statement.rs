@@ -171,7 +171,12 @@ fn readings(
     known: TxId,
 ) -> Result<Readings, Error> {
     let mut of: BTreeMap<AccountId, Reading> = BTreeMap::new();
-    if let Some(close) = closes.ending_at(at) {
+    let close = closes.ending_at(at);
+    if accounts.is_empty() {
+        let is_kept = close.is_some();
+        return Ok(Readings { of, is_kept });
+    }
+    if let Some(close) = close {
         let totals = closes::totals(connection, close.tx)?.into_iter();
         for total in totals.filter(|total| accounts.contains(&total.account)) {
             let reading = Reading {

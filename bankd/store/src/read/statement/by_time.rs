@@ -6,6 +6,7 @@ use super::super::SCAN_MAX;
 use super::Frame;
 use super::scan::{FIELDS, Movement, Whose, is_about, movement};
 use crate::numbers::{first_entry_of, first_recorded_from};
+use bank_core::period::ClosedPeriod;
 use bank_core::time::Timestamp;
 use rusqlite::{Connection, Row};
 use std::fmt::{self, Display, Formatter};
@@ -23,17 +24,14 @@ impl Position {
     /// The first place of a statement. Entries that count before the period belong to it only if a
     /// close moved them into it.
     pub fn first(frame: &Frame) -> Position {
-        let end = frame.period.end;
-        let adjusts = |start: Timestamp| {
-            let mut closes = frame.closes.all().iter();
-            closes.any(|close| close.end >= start && end.is_none_or(|end| close.end < end))
-        };
-        let start = frame.period.start.filter(|start| !adjusts(*start));
-        Position {
-            at: start.unwrap_or(Timestamp(i64::MIN)),
-            tx: 0,
-            entry: 0,
-        }
+        let start = frame.period.start;
+        let start = start.filter(|start| moves_into(frame, *start).is_none());
+        Position::at(start.unwrap_or(Timestamp(i64::MIN)))
+    }
+
+    fn at(at: Timestamp) -> Position {
+        let (tx, entry) = (0, 0);
+        Position { at, tx, entry }
     }
 
     fn after_entry(at: Timestamp, tx: i64, entry: i64) -> Position {
@@ -67,13 +65,17 @@ impl FromStr for Position {
     }
 }
 
-/// Transactions that count at another time than that of their record.
-const MOVED: &str = "SELECT id, at_effective FROM tx INDEXED BY tx_effective
-    WHERE at_effective <> at_recorded AND (at_effective, id) >= (?1, ?2) AND at_effective < ?3
-    ORDER BY at_effective, id LIMIT ?4";
-/// All others: recorded times never fall, so the order of numbers is the order of time.
-const USUAL: &str = "SELECT id, at_effective FROM tx
-    WHERE id >= ?1 AND id < ?2 AND at_effective = at_recorded ORDER BY id LIMIT ?3";
+/// Transactions that one query reads.
+const BLOCK: usize = 4_096;
+
+/// How much is read at a time.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    /// Transactions of one query.
+    block: usize,
+    /// Transactions and entries of one call.
+    most: usize,
+}
 
 /// Calls `visit` with the entries from a position on, in order of time, until it returns false or a
 /// bounded number of rows was read. Returns the position of the next call; none at the end.
@@ -85,55 +87,180 @@ pub fn by_time(
     frame: &Frame,
     whose: &Whose,
     from: Position,
-    mut visit: impl FnMut(&Movement) -> bool,
+    visit: impl FnMut(&Movement) -> bool,
 ) -> Result<Option<Position>, Error> {
-    let transactions = transactions(connection, frame, from)?;
-    let most = i64::try_from(SCAN_MAX).unwrap_or(i64::MAX);
-    let mut entries = Entries::new(connection, frame, whose);
-    let mut next = from;
-    let mut read = 0_i64;
-    for (at, tx) in transactions {
-        let is_first = (at, tx) == (from.at, from.tx);
-        let first = if is_first { from.entry } else { 0 };
-        if (frame.first_tx..=frame.upto).contains(&tx)
-            && let Some(entry) = entries.of(tx, at, first, &mut visit)?
-        {
-            return Ok(Some(Position::after_entry(at, tx, entry)));
-        }
-        next = Position::after_transaction(at, tx);
-        read = read.saturating_add(1);
-        if read.saturating_add(entries.read) >= most {
-            return Ok(Some(next));
-        }
-    }
-    Ok((read == most).then_some(next))
+    let bounds = Bounds {
+        block: BLOCK,
+        most: SCAN_MAX,
+    };
+    within(connection, frame, whose, from, bounds, visit)
 }
 
-/// The next transactions of a period from a position on, in order of time: a bounded number of them.
-fn transactions(
+fn within(
+    connection: &Connection,
+    frame: &Frame,
+    whose: &Whose,
+    from: Position,
+    bounds: Bounds,
+    mut visit: impl FnMut(&Movement) -> bool,
+) -> Result<Option<Position>, Error> {
+    let mut entries = Entries::new(connection, frame, whose);
+    let mut next = from;
+    let mut read = 0_usize;
+    loop {
+        let block = block(connection, frame, next, bounds.block)?;
+        let is_last = block.len() < bounds.block;
+        for (at, tx) in block {
+            let is_first = (at, tx) == (next.at, next.tx);
+            let first = if is_first { next.entry } else { 0 };
+            if let Some(entry) = entries.of(tx, at, first, &mut visit)? {
+                return Ok(Some(Position::after_entry(at, tx, entry)));
+            }
+            next = Position::after_transaction(at, tx);
+            read = read.saturating_add(1);
+            if read.saturating_add(entries.read) >= bounds.most {
+                return Ok(Some(next));
+            }
+        }
+        if is_last {
+            return Ok(None);
+        }
+    }
+}
+
+/// The first transactions from a position on, in order of time: fewer than `most` only at the end.
+///
+/// Each query applies the position and the range of numbers before its limit, so that none of them skips a
+/// transaction that belongs before the last one of the block.
+fn block(
     connection: &Connection,
     frame: &Frame,
     from: Position,
+    most: usize,
 ) -> Result<Vec<(Timestamp, i64)>, Error> {
-    let most = i64::try_from(SCAN_MAX).unwrap_or(i64::MAX);
-    let end = frame.period.end.map_or(i64::MAX, |end| end.0);
-    let row = |r: &Row<'_>| Ok((Timestamp(r.get(1)?), r.get(0)?));
-    let mut moved = connection.prepare_cached(MOVED)?;
-    let moved = moved.query_map((from.at.0, from.tx, end, most), row)?;
-    let mut all: Vec<(Timestamp, i64)> = moved.collect::<Result<_, _>>()?;
-    let first = first_recorded_from(connection, from.at)?;
-    let after = first_recorded_from(connection, Timestamp(end))?;
-    let mut usual = connection.prepare_cached(USUAL)?;
-    let usual = usual.query_map((first, after, most), row)?;
-    for transaction in usual {
-        let transaction = transaction?;
-        if transaction >= (from.at, from.tx) {
-            all.push(transaction);
+    let start = frame.period.start.unwrap_or(Timestamp(i64::MIN));
+    let end = frame.period.end.unwrap_or(Timestamp(i64::MAX));
+    let (mut all, mut from) = (Vec::new(), from);
+    if from.at < start {
+        all = adjustments(connection, frame, from, start, most)?;
+        from = Position::at(start);
+    }
+    if all.len() < most {
+        let numbers = (frame.first_tx, frame.upto);
+        let moved = moved(connection, Access::ByTime, from, end, numbers, most)?;
+        // Later transactions than those of a full block are not in it.
+        let until = match moved.last() {
+            Some((at, _)) if moved.len() == most => end.min(Timestamp(at.0.saturating_add(1))),
+            _ => end,
+        };
+        all.extend(moved);
+        all.extend(usual(connection, frame, from, until, most)?);
+        all.sort_unstable();
+        all.truncate(most);
+    }
+    Ok(all)
+}
+
+/// Transactions that count before the period, and that a close moved into it. Only those after that close
+/// can be; where these are few, they are read by number, for the index has all moved transactions before
+/// the period.
+fn adjustments(
+    connection: &Connection,
+    frame: &Frame,
+    from: Position,
+    start: Timestamp,
+    most: usize,
+) -> Result<Vec<(Timestamp, i64)>, Error> {
+    let Some(close) = moves_into(frame, start) else {
+        return Ok(Vec::new());
+    };
+    let first = frame.first_tx.max(close.tx.0.saturating_add(1));
+    let after = frame.upto.saturating_sub(first);
+    let access = if after <= first {
+        Access::ByNumber
+    } else {
+        Access::ByTime
+    };
+    moved(connection, access, from, start, (first, frame.upto), most)
+}
+
+/// The first close that moves transactions of before the start of a period into it.
+fn moves_into(frame: &Frame, start: Timestamp) -> Option<&ClosedPeriod> {
+    let close = frame.closes.covering(start);
+    close.filter(|close| frame.period.end.is_none_or(|end| close.end < end))
+}
+
+/// How moved transactions are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    /// By the index of their times.
+    ByTime,
+    /// By their numbers.
+    ByNumber,
+}
+
+impl Access {
+    /// The query of moved transactions: those that count at another time than that of their record.
+    fn sql(self) -> &'static str {
+        match self {
+            Access::ByTime => {
+                "SELECT id, at_effective FROM tx INDEXED BY tx_effective
+                 WHERE at_effective <> at_recorded AND (at_effective, id) >= (?1, ?2)
+                     AND at_effective < ?3 AND id >= ?4 AND id <= ?5
+                 ORDER BY at_effective, id LIMIT ?6"
+            }
+            Access::ByNumber => {
+                "SELECT id, at_effective FROM tx NOT INDEXED
+                 WHERE at_effective <> at_recorded AND (at_effective, id) >= (?1, ?2)
+                     AND at_effective < ?3 AND id >= ?4 AND id <= ?5
+                 ORDER BY at_effective, id LIMIT ?6"
+            }
         }
     }
-    all.sort_unstable();
-    all.truncate(SCAN_MAX);
-    Ok(all)
+}
+
+/// Moved transactions from a position on and before an instant, with numbers from one to another.
+fn moved(
+    connection: &Connection,
+    access: Access,
+    from: Position,
+    until: Timestamp,
+    (first, last): (i64, i64),
+    most: usize,
+) -> Result<Vec<(Timestamp, i64)>, Error> {
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let mut statement = connection.prepare_cached(access.sql())?;
+    let bounds = (from.at.0, from.tx, until.0, first, last, most);
+    let rows = statement.query_map(bounds, transaction)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Transactions that count at the time of their record.
+const USUAL: &str = "SELECT id, at_effective FROM tx
+    WHERE id >= ?1 AND id <= ?2 AND at_effective = at_recorded ORDER BY id LIMIT ?3";
+
+/// All other transactions of the period, from a position on and before an instant. Recorded times never
+/// fall, so the order of numbers is the order of time.
+fn usual(
+    connection: &Connection,
+    frame: &Frame,
+    from: Position,
+    until: Timestamp,
+    most: usize,
+) -> Result<Vec<(Timestamp, i64)>, Error> {
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let equal = first_recorded_from(connection, from.at)?;
+    let later = first_recorded_from(connection, Timestamp(from.at.0.saturating_add(1)))?;
+    // Of the transactions recorded at the time of the position, those from its number on.
+    let first = from.tx.max(equal).min(later).max(frame.first_tx);
+    let last = first_recorded_from(connection, until)?.saturating_sub(1);
+    let mut statement = connection.prepare_cached(USUAL)?;
+    let rows = statement.query_map((first, last.min(frame.upto), most), transaction)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn transaction(row: &Row<'_>) -> Result<(Timestamp, i64), rusqlite::Error> {
+    Ok((Timestamp(row.get(1)?), row.get(0)?))
 }
 
 /// Reads the entries of one transaction after the other.
@@ -146,7 +273,7 @@ struct Entries<'a> {
     /// transactions follow each other in both orders.
     following: Option<(i64, i64)>,
     /// How many entries were read.
-    read: i64,
+    read: usize,
 }
 
 impl<'a> Entries<'a> {
@@ -199,18 +326,4 @@ impl<'a> Entries<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_position_is_read_as_it_was_written() {
-        for (at, tx, entry) in [(0, 0, 0), (i64::MIN, 1, 2), (-5, i64::MAX, 7)] {
-            let at = Timestamp(at);
-            let position = Position { at, tx, entry };
-            assert_eq!(position.to_string().parse(), Ok(position));
-        }
-        for text in ["", "1", "1.2", "1.2.3.4", "1.x.3", "1.2."] {
-            assert_eq!(text.parse::<Position>(), Err(()), "{text:?}");
-        }
-    }
-}
+mod tests;
