@@ -15,8 +15,8 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use bankd_auditor as auditor;
 use bankd_auditor::Gate;
-use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
+use bankd_config::{Config, Notices};
 use bankd_gold as gold;
 use bankd_http as http;
 use bankd_intake::follow::{self, Followers};
@@ -30,7 +30,7 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-use crate::reload;
+use crate::reload::Reload;
 
 /// How long open requests may take to end once the daemon stops.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -66,18 +66,19 @@ pub async fn run(
     ready: impl FnOnce(),
     shutdown: impl Future<Output = ()>,
 ) -> Result<()> {
-    check_schedules(data, &config).await?;
-    let (daemon, waker) = Daemon::start(data, config)?;
+    check_schedules(data, config.notices()).await?;
+    let (daemon, waker) = Daemon::start(data, &config)?;
     ready();
     let (stop, stopped) = watch::channel(());
     let ticker = tokio::spawn(tick(
         Arc::clone(&daemon.services),
         Arc::clone(&daemon.gate),
+        Reload::new(config),
         waker,
         stopped.clone(),
     ));
     let bank = attention::Bank {
-        config: Arc::clone(&daemon.services.config),
+        settings: Arc::clone(&daemon.services.notices),
         writer: daemon.services.writer.clone(),
         readers: daemon.services.readers.clone(),
     };
@@ -120,12 +121,12 @@ struct Daemon {
 
 impl Daemon {
     /// Makes the services and starts the threads.
-    fn start(data: &DataDir, config: Config) -> Result<(Self, survey::Waker)> {
+    fn start(data: &DataDir, config: &Config) -> Result<(Self, survey::Waker)> {
         let (services, records) = start::start(data, config)?;
-        let gate = Arc::new(Gate::open(&services.config.auditor, data.path())?);
+        let gate = Arc::new(Gate::open(&services.auditor, data.path())?);
         let (database, socket) = (data.database(), data.socket());
         let followers = follow::start(
-            &services.config,
+            &config.follow,
             data.path(),
             &database,
             &services.follow,
@@ -133,9 +134,10 @@ impl Daemon {
             &services.clock,
         )
         .context("cannot follow files")?;
-        let deliveries = deliver::start(&services.config, data.path(), &database, &services.writer)
-            .context("cannot check alert levels")?;
-        let scheduler = schedule::start(&services.config, (&database, &socket), &services.writer)
+        let deliveries =
+            deliver::start(&services.notices, data.path(), &database, &services.writer)
+                .context("cannot check alert levels")?;
+        let scheduler = schedule::start(&services.notices, (&database, &socket), &services.writer)
             .context("cannot schedule reports")?;
         let (waker, surveyor) = survey::start(&database, &services.writer, &services.clock)
             .context("cannot survey the bank")?;
@@ -184,9 +186,9 @@ impl Daemon {
 }
 
 /// Refuses scheduled reports that could not be made; the program is asked, in a thread that may wait.
-async fn check_schedules(data: &DataDir, config: &Config) -> Result<()> {
-    let (config, file) = (config.clone(), data.config());
-    let checked = tokio::task::spawn_blocking(move || schedule::check::all(&config, &file));
+async fn check_schedules(data: &DataDir, settings: Notices) -> Result<()> {
+    let file = data.config();
+    let checked = tokio::task::spawn_blocking(move || schedule::check::all(&settings, &file));
     checked.await?.map_err(anyhow::Error::msg)
 }
 
@@ -195,6 +197,7 @@ async fn check_schedules(data: &DataDir, config: &Config) -> Result<()> {
 async fn tick(
     services: Arc<Services>,
     gate: Arc<Gate>,
+    mut reload: Reload,
     survey: survey::Waker,
     mut stopped: watch::Receiver<()>,
 ) {
@@ -225,7 +228,7 @@ async fn tick(
                 until_prune -= 1;
             }
             _ = hung_up() => {
-                reload::reload(&services, &gate).await;
+                reload.run(&services, &gate).await;
             }
             _ = stopped.changed() => return,
         }

@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use bankd_config::Config;
-use bankd_config::data_dir::DataDir;
+use bankd_config::{self as config, data_dir::DataDir};
 use bankd_safekeeping::backup::restore::{self, Choices, Restored};
 use bankd_safekeeping::backup::{Made, Plan, Reason, make};
 
@@ -53,8 +52,8 @@ pub struct RestoreArgs {
 ///
 /// # Errors
 /// As [`make`].
-pub fn back_up(data: &DataDir, config: &Config, args: &BackupArgs) -> Result<String> {
-    let mut plan = Plan::of(data, &config.backup, Reason::Asked);
+pub fn back_up(data: &DataDir, settings: &config::Backup, args: &BackupArgs) -> Result<String> {
+    let mut plan = Plan::of(data, settings, Reason::Asked);
     if let Some(out) = &args.out {
         plan.out.clone_from(out);
     }

@@ -210,7 +210,7 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
         Commands::Backup(args) => {
             let dir = DataDir::new(&args.data);
             exists(&dir)?;
-            say_all!("{}", backup::back_up(&dir, &settings(&dir)?, args)?);
+            say_all!("{}", backup::back_up(&dir, &settings(&dir)?.backup, args)?);
             Ok(exit::DONE)
         }
         Commands::Restore(args) => {

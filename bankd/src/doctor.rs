@@ -21,6 +21,8 @@ use bankd_config::data_dir::DataDir;
 use bankd_gold as gold;
 use bankd_store as store;
 
+use modes::Named;
+
 /// `bankd doctor`.
 #[derive(Debug, clap::Args)]
 pub struct DoctorArgs {
@@ -103,16 +105,18 @@ pub fn examine(data: &DataDir) -> Vec<Found> {
     let config = settings(data, &mut found);
     found.push(files::directory(data));
     let checkup = database(data, &mut found);
-    found.push(files::keys(data, &config, checkup.as_ref()));
+    let tls = &config.auditor.tls;
+    let named = Named::new(data, &config.checkpoint, tls, &config.deliver);
+    found.push(files::keys(data, &named, checkup.as_ref()));
     found.push(disk::space(data));
     found.push(disk::wal(data));
     found.push(service::clock(checkup.as_ref()));
-    found.push(disk::backup(data, &config));
-    found.push(service::daemon(data, &config));
-    found.extend(files::sinks(data, &config));
-    found.extend(files::followed(&config));
-    found.extend(reports::scheduled(data, &config));
-    found.extend(service::certificates(data, &config));
+    found.push(disk::backup(data, &config.backup));
+    found.push(service::daemon(data, &config.http));
+    found.extend(files::sinks(data, &config.sinks()));
+    found.extend(files::followed(&config.follow));
+    found.extend(reports::scheduled(data, &config.notices()));
+    found.extend(service::certificates(data, tls));
     found.extend(files::spool());
     found
 }

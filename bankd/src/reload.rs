@@ -7,7 +7,6 @@
 use bankd_auditor::Gate;
 use bankd_auditor::access::Access;
 use bankd_config::Config;
-use bankd_config::data_dir::DataDir;
 use bankd_ledger::{clock, obs};
 use bankd_services::Services;
 use toml::{Table, Value};
@@ -15,47 +14,63 @@ use toml::{Table, Value};
 /// Settings that change while the daemon serves: a section, or one key of it.
 const LIVE: [&str; 5] = ["access", "auditor.access", "backup", "limits", "log.level"];
 
-/// Reloads everything that can change while the daemon runs.
-pub(crate) async fn reload(services: &Services, gate: &Gate) {
-    {
-        let _changing = services.keys.changing().await;
-        services.keys.reload(&services.writer.directory());
-    }
-    services.records.reopen();
-    services.follow.wake();
-    tracing::info!("keys reloaded, record files reopened, followed files checked");
-    if let Some(tls) = &gate.tls {
-        match tls.reload(clock::auth_now_s()) {
-            Ok(()) => tracing::info!("certificates reloaded"),
-            Err(error) => tracing::error!(error, "the certificates stay as they were"),
-        }
-    }
-    settings(services, gate, services.backups.data());
+/// All settings: those of the start, and those that were read last. Only a reload compares them.
+pub(crate) struct Reload {
+    at_start: Config,
+    latest: Config,
 }
 
-/// Applies changed settings that can be reloaded, and names the others.
-fn settings(services: &Services, gate: &Gate, data: &DataDir) {
-    let config = match Config::load(&data.config()) {
-        Ok(config) => config,
-        Err(error) => {
-            tracing::error!(error, "the settings stay as they were");
-            return;
+impl Reload {
+    /// With the settings of the start.
+    pub(crate) fn new(config: Config) -> Self {
+        Self {
+            at_start: config.clone(),
+            latest: config,
         }
-    };
-    let changes = Changes::between(&services.settings_read(), &config);
-    for setting in &changes.live {
-        tracing::info!(setting = %setting, "a setting changed");
     }
-    // Logged at each reload until the daemon is restarted.
-    for setting in Changes::between(&services.config, &config).waiting {
-        tracing::warn!(setting = %setting, "a changed setting needs a restart");
+
+    /// Reloads everything that can change while the daemon runs.
+    pub(crate) async fn run(&mut self, services: &Services, gate: &Gate) {
+        {
+            let _changing = services.keys.changing().await;
+            services.keys.reload(&services.writer.directory());
+        }
+        services.records.reopen();
+        services.follow.wake();
+        tracing::info!("keys reloaded, record files reopened, followed files checked");
+        if let Some(tls) = &gate.tls {
+            match tls.reload(clock::auth_now_s()) {
+                Ok(()) => tracing::info!("certificates reloaded"),
+                Err(error) => tracing::error!(error, "the certificates stay as they were"),
+            }
+        }
+        self.settings(services, gate);
     }
-    obs::set_level(config.log.level);
-    services.people.set(config.access.clone());
-    gate.access.set(Access::from(&config.auditor.access));
-    services.limits.set(config.limits.clone());
-    services.backups.set(config.backup.clone());
-    services.settings_were_read(config);
+
+    /// Applies changed settings that can be reloaded, and names the others.
+    fn settings(&mut self, services: &Services, gate: &Gate) {
+        let config = match Config::load(&services.backups.data().config()) {
+            Ok(config) => config,
+            Err(error) => {
+                tracing::error!(error, "the settings stay as they were");
+                return;
+            }
+        };
+        let changes = Changes::between(&self.latest, &config);
+        for setting in &changes.live {
+            tracing::info!(setting = %setting, "a setting changed");
+        }
+        // Logged at each reload until the daemon is restarted.
+        for setting in Changes::between(&self.at_start, &config).waiting {
+            tracing::warn!(setting = %setting, "a changed setting needs a restart");
+        }
+        obs::set_level(config.log.level);
+        services.people.set(config.access.clone());
+        gate.access.set(Access::from(&config.auditor.access));
+        services.limits.set(config.limits.clone());
+        services.backups.set(config.backup.clone());
+        self.latest = config;
+    }
 }
 
 /// Differences between two settings, by `section.key`.

@@ -71,7 +71,7 @@ pub fn run(data: &DataDir, config: Config, choices: &Choices) -> Result<bool> {
         .build()?;
     let taken = runtime.block_on(async {
         let given: Arc<dyn LedgerClock> = Arc::<SetClock>::clone(&clock);
-        let (services, records) = start::start_with(&copy, config, |_| Ok(given))?;
+        let (services, records) = start::start_with(&copy, &config, |_| Ok(given))?;
         let mut play = Play {
             inside: Inside::new(&services, uid),
             services,
@@ -199,10 +199,10 @@ impl Play<'_> {
 
     /// Each object of a document as it is afterwards.
     async fn objects(&self, body: &[u8], lines: &[String]) -> Result<Vec<ReplayedObject>> {
-        let config = &self.services.config.nami;
+        let nami = &self.services.nami;
         let options = ReadOptions {
-            latin1_fallback: config.latin1_fallback,
-            tid_variable: &config.tid_variable,
+            latin1_fallback: nami.latin1_fallback,
+            tid_variable: &nami.tid_variable,
         };
         let Ok(documents) = read(body, &options) else {
             return Ok(Vec::new());

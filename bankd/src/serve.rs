@@ -15,7 +15,7 @@ use tokio::net::{TcpListener, TcpSocket, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::{self, Listeners};
-use crate::doctor::modes::{self, Exposed};
+use crate::doctor::modes::{self, Exposed, Named};
 
 /// Connections of the gateway that the system keeps waiting, if it may.
 const WAITING: u32 = 4096;
@@ -31,7 +31,9 @@ pub fn serve(data: &DataDir, config: Config) -> Result<()> {
     if !data.database().exists() {
         bail!("{} holds no bank", data.path().display());
     }
-    check_modes(data, &config)?;
+    let tls = &config.auditor.tls;
+    let named = Named::new(data, &config.checkpoint, tls, &config.deliver);
+    check_modes(data, &named)?;
     // Held until the process ends, however it does.
     let _lock = data_dir::lock(data)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -51,8 +53,8 @@ pub fn serve(data: &DataDir, config: Config) -> Result<()> {
 
 /// Refuses to serve with secrets that others can read, like an SSH server. Other paths that are open to
 /// others are logged.
-fn check_modes(data: &DataDir, config: &Config) -> Result<()> {
-    let Exposed { secrets, rest } = modes::exposed(data, config);
+fn check_modes(data: &DataDir, named: &Named) -> Result<()> {
+    let Exposed { secrets, rest } = modes::exposed(data, named);
     for todo in rest {
         tracing::warn!(
             todo,

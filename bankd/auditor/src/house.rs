@@ -50,7 +50,7 @@ impl House {
         Ok(Self {
             readers: Readers::open(database)?,
             room: Room::default(),
-            tally: Tally::new(services.config.auditor.metrics.clone()),
+            tally: Tally::new(services.auditor.metrics.clone()),
             services,
             gate,
         })
@@ -62,7 +62,7 @@ impl House {
     }
 
     pub(super) fn settings(&self) -> &config::Auditor {
-        &self.services.config.auditor
+        &self.services.auditor
     }
 
     /// A caller without a right: one line, and one more of them.

@@ -184,7 +184,7 @@ async fn open(
     stopped: watch::Receiver<()>,
     attend: impl Fn((TcpStream, SocketAddr), Arrival),
 ) {
-    let seats = house.services.config.http.seats();
+    let seats = house.services.http.seats();
     let who = |(_, from): &(TcpStream, SocketAddr)| Who::host(from.ip());
     listen::admit(seats, stopped, || listen::tcp(listener), who, attend).await;
 }

@@ -249,7 +249,7 @@ impl Writing<'_> {
         let remote = self.visitor.said();
         let name = refused.record_id.as_deref().unwrap_or_default();
         let name: String = name.chars().take(LOGGED).collect();
-        let most = self.house.services.config.sources.quarantine_body_bytes();
+        let most = self.house.services.sources.quarantine_body_bytes();
         let kept = body.len().min(most);
         tracing::error!(
             record_id = name.as_str(),

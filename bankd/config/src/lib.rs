@@ -21,6 +21,7 @@ mod gold;
 mod http;
 mod import;
 mod limits;
+mod notices;
 mod overlay;
 mod report;
 mod sample;
@@ -51,6 +52,7 @@ pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
 pub use http::{Http, Seats};
 pub use import::{CHUNK_ONLINE, Import, ImportLimits};
 pub use limits::{Bounds, ClientLimits, Limits};
+pub use notices::Notices;
 pub use report::{MachinePower, Report};
 pub use sample::SAMPLE;
 pub use schedule::{
@@ -395,14 +397,6 @@ impl Config {
         self.gold.check()
     }
 
-    /// The targets that are in use: all where attention is watched, else those of reports.
-    pub fn targets_in_use(&self) -> impl Iterator<Item = &Deliver> {
-        self.deliver.iter().filter(|target| {
-            let brings = |report: &ScheduledReport| report.deliver.contains(&target.name);
-            self.attention.on || self.scheduled_report.iter().any(brings)
-        })
-    }
-
     /// The policy for the rules.
     pub fn policy(&self) -> Policy {
         Policy {
@@ -425,6 +419,11 @@ impl Config {
             ..Policy::default()
         }
     }
+}
+
+/// The policy of the default settings, for a bank whose own are not read.
+pub fn default_policy() -> Policy {
+    Config::default().policy()
 }
 
 fn in_range(key: &str, value: i64, least: i64, most: i64) -> Result<(), String> {

@@ -22,9 +22,9 @@ pub async fn serve(
     stopped: watch::Receiver<()>,
 ) {
     let Some(listener) = listener else { return };
-    gate::announce(&services.config.gold, &services.keys);
+    gate::announce(&services.gold, &services.keys);
     let bank = Bank(Arc::clone(services));
-    let house = House::new(services.config.gold.clone(), services.keys.clone(), bank);
+    let house = House::new(services.gold.clone(), services.keys.clone(), bank);
     open(Arc::new(house), listener, stopped).await;
 }
 

@@ -125,7 +125,7 @@ async fn pass(
         return (fail("busy", "too many requests at once"), signer);
     };
     parts.extensions.insert(caller);
-    let limit = Duration::from_secs(services.config.http.timeout_s);
+    let limit = Duration::from_secs(services.http.timeout_s);
     let handled = next.run(Request::from_parts(parts, Body::from(body)));
     let response = match tokio::time::timeout(limit, handled).await {
         Ok(response) => response,
@@ -197,7 +197,7 @@ async fn arrived(
     body: Body,
     line: &log::Line,
 ) -> Result<Bytes, Box<Response>> {
-    let body = whole(body, &parts.headers, services.config.http.body_limit);
+    let body = whole(body, &parts.headers, services.http.body_limit);
     tokio::pin!(body);
     let there = poll_fn(|context| Poll::Ready(body.as_mut().poll(context))).await;
     let body = match there {
@@ -255,10 +255,10 @@ async fn identify(
         fields: &fields,
         body,
         request_id: &request_id,
-        window_s: services.config.auth.window_s,
+        window_s: services.auth.window_s,
     };
     if let Some(token) = auth::bearer(&arrived)? {
-        let proxies = &services.config.auth.token_proxies;
+        let proxies = &services.auth.token_proxies;
         let caller = auth::by_token(&services.keys, token, peer, proxies, &arrived)?;
         return Ok((None, caller));
     }

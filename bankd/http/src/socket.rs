@@ -39,7 +39,7 @@ pub async fn serve(
         router: router::router(Arc::clone(services)),
         stopped: stopped.clone(),
     };
-    let seats = services.config.http.seats();
+    let seats = services.http.seats();
     let tcp = async {
         if let Some(listener) = tcp {
             let accept = async || {

@@ -16,7 +16,7 @@ use std::time::Duration;
 use bank_core::attention::{CHANGES_MAX, Event, Open, Rules, Turn, judge};
 use bank_core::command::{Attention, Command, Scope};
 use bank_core::time::{Seconds, Timestamp};
-use bankd_config::Config;
+use bankd_config::Notices;
 use bankd_ledger::clock::{self, Stopwatch};
 use bankd_ledger::writer::{Caller, Decided, Origin, Reply, Submission, SubmitError, Writer};
 use bankd_store::NoticeChange;
@@ -37,7 +37,7 @@ const SAYS_MAX: usize = 1000;
 /// The bank that is looked at.
 pub struct Bank {
     /// Its settings.
-    pub config: Arc<Config>,
+    pub settings: Arc<Notices>,
     /// Journals the changes.
     pub writer: Writer,
     /// Reads the figures.
@@ -60,7 +60,7 @@ enum Trouble {
 pub async fn watch(bank: Bank, mut stopped: watch::Receiver<()>) {
     let mut interval = tokio::time::interval(TICK);
     interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
-    let mut desk = Desk::new(&bank.config);
+    let mut desk = Desk::new(&bank.settings);
     loop {
         tokio::select! {
             _ = interval.tick() => desk.tick(&bank).await,
@@ -81,11 +81,11 @@ struct Desk {
 }
 
 impl Desk {
-    fn new(config: &Config) -> Self {
+    fn new(settings: &Notices) -> Self {
         Self {
-            rules: config.attention.rules(),
-            every: Seconds(config.attention.every_s),
-            is_on: config.attention.on,
+            rules: settings.attention.rules(),
+            every: Seconds(settings.attention.every_s),
+            is_on: settings.attention.on,
             last: None,
             looks: 0,
             was_in_trouble: false,
@@ -126,7 +126,7 @@ impl Desk {
         // Due boundaries are journalled first: windows end before they are checked.
         bank.writer.settle().await?;
         let look = Look::new(
-            &bank.config,
+            &bank.settings,
             bank.writer.directory(),
             bank.writer.standing(),
             now,
@@ -152,8 +152,7 @@ impl Desk {
         }
         self.looks = self.looks.wrapping_add(1);
         if self.looks % FORGET_LOOKS == 1 {
-            let keep = Seconds(bank.config.attention.keep_days.saturating_mul(86_400));
-            let old = NoticeChange::Forget(now.minus(keep));
+            let old = NoticeChange::Forget(now.minus(bank.settings.keep()));
             bank.writer.change_notice(old).await?;
         }
         Ok(())

@@ -25,7 +25,7 @@ use std::time::Duration;
 use bank_core::directory::Directory;
 use bank_core::model::{Member, MemberRole};
 use bank_core::time::{Seconds, Timestamp};
-use bankd_config::{Config, Deliver, DeliverWord, is_address, path_in};
+use bankd_config::{Deliver, DeliverWord, Notices, is_address, path_in};
 use bankd_ledger::hooks;
 use bankd_ledger::writer::Writer;
 use bankd_store::read::attention::{EventRow, event_of};
@@ -69,15 +69,15 @@ impl Deliveries {
 }
 
 /// The targets in the form that the store keeps.
-pub fn targets(config: &Config) -> Vec<TargetRow> {
+pub fn targets(settings: &Notices) -> Vec<TargetRow> {
     let row = |deliver: &Deliver| TargetRow {
         name: deliver.name.clone(),
         all_at_once: !deliver.gets_digest(),
         clears: deliver.by != DeliverWord::Sendmail,
         kinds: deliver.kinds(),
-        events: config.attention.on && deliver.is_told_events(),
+        events: settings.attention.on && deliver.is_told_events(),
     };
-    config.targets_in_use().map(row).collect()
+    settings.targets_in_use().map(row).collect()
 }
 
 /// Recipients of a mail about a project, each once, in order: staff, and the PIs and managers with
@@ -109,7 +109,7 @@ pub fn recipients(target: &Deliver, directory: &Directory, project: &str) -> Vec
 /// If a secret or a file of CAs cannot be read, the database cannot be opened for reading, or the
 /// system has no thread to give.
 pub fn start(
-    config: &Config,
+    settings: &Notices,
     data: &Path,
     database: &Path,
     writer: &Writer,
@@ -118,7 +118,7 @@ pub fn start(
     let mut deliveries = Deliveries {
         threads: Vec::new(),
     };
-    for target in config.targets_in_use() {
+    for target in settings.targets_in_use() {
         let way = Way::open(target, data).map_err(anyhow::Error::msg)?;
         let stop = Arc::new(Notify::new());
         let mut post = Post {

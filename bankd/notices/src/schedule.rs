@@ -22,7 +22,7 @@ use bank_core::rollup::due::{due, named};
 use bank_core::rollup::grid::{Period, holding};
 use bank_core::time::{Seconds, Timestamp};
 use bankd_config::zones;
-use bankd_config::{Config, ScheduledReport};
+use bankd_config::{Notices, ScheduledReport};
 use bankd_ledger::hooks;
 use bankd_ledger::writer::Writer;
 use bankd_store::{
@@ -71,14 +71,14 @@ impl Scheduler {
 }
 
 /// The definitions in the form that the store keeps.
-pub fn rows(config: &Config, now: Timestamp) -> Vec<ScheduleRow> {
+pub fn rows(definitions: &[ScheduledReport], now: Timestamp) -> Vec<ScheduleRow> {
     let row = |report: &ScheduledReport| ScheduleRow {
         name: report.name.clone(),
         every: report.every.word().to_owned(),
         tz: report.tz.clone(),
         from: holding(now, report.every.every(), &zone(report)).map_or(now, |period| period.from),
     };
-    config.scheduled_report.iter().map(row).collect()
+    definitions.iter().map(row).collect()
 }
 
 /// The zone of a definition; the settings have been checked.
@@ -109,19 +109,19 @@ pub fn period_of(report: &ScheduledReport, name: Option<&str>, now: Timestamp) -
 /// If the program is not there, the database cannot be opened for reading, or the system has no thread
 /// to give.
 pub fn start(
-    config: &Config,
+    settings: &Notices,
     (database, socket): (&Path, &Path),
     writer: &Writer,
 ) -> anyhow::Result<Scheduler> {
     let stop = Arc::new(AtomicBool::new(false));
-    if config.scheduled_report.is_empty() {
+    if settings.scheduled_report.is_empty() {
         return Ok(Scheduler { stop, thread: None });
     }
     let mut desk = Desk {
         connection: store::open_reader(database)?,
-        program: check::program(config).map_err(anyhow::Error::msg)?,
+        program: check::program(&settings.program).map_err(anyhow::Error::msg)?,
         server: format!("unix:{}", socket.display()),
-        definitions: config
+        definitions: settings
             .scheduled_report
             .iter()
             .map(|report| (report.clone(), zone(report)))
@@ -129,7 +129,7 @@ pub fn start(
         writer: writer.clone(),
         stop: Arc::clone(&stop),
         again: HashMap::new(),
-        keep: Seconds(config.attention.keep_days.saturating_mul(86_400)),
+        keep: settings.keep(),
         forget_at: None,
     };
     let name = std::thread::Builder::new().name("reports".to_owned());

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use bank_core::directory::{Bank, Directory};
 use bank_core::effects::RecordEvent;
-use bankd_config::{self as config, Config};
+use bankd_config as config;
 use bankd_emit::appender::Fsync;
 use bankd_emit::stored;
 use bankd_ledger::writer::Kept;
@@ -53,8 +53,8 @@ pub struct Sink {
 }
 
 impl Files {
-    /// The files in the settings, for a bank.
-    pub fn new(config: &Config, data: &Path, bank: &Bank) -> Self {
+    /// The files of these settings, for a bank.
+    pub fn new(sinks: Vec<config::Sink>, data: &Path, bank: &Bank) -> Self {
         let sink = |sink: config::Sink| {
             Some(Sink {
                 path: config::path_in(data, &sink.path)?,
@@ -65,7 +65,7 @@ impl Files {
             })
         };
         Self {
-            sinks: config.sinks().into_iter().filter_map(sink).collect(),
+            sinks: sinks.into_iter().filter_map(sink).collect(),
             facts: Facts::of(bank),
         }
     }

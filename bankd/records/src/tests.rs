@@ -6,6 +6,7 @@ use bank_core::ids::{AccountId, InstanceId, TxId, UsageId};
 use bank_core::model::{Closing, Facts, Instance, InstanceKey, ObjectType};
 use bank_core::time::{Seconds, Timestamp};
 use bank_core::usage;
+use bankd_config::Config;
 use bankd_emit::Outcome;
 use bankd_store::{Counted, KeptRecord};
 
@@ -117,7 +118,7 @@ fn counted(event: &RecordEvent) -> Counted {
 fn lines(settings: &str, event: &RecordEvent) -> Vec<(String, String)> {
     let config: Config = toml::from_str(settings).unwrap();
     let directory = directory();
-    let files = Files::new(&config, Path::new("/data"), &directory.bank);
+    let files = Files::new(config.sinks(), Path::new("/data"), &directory.bank);
     let kept = KeptRecord {
         id: 1,
         text: keep(&directory, event, counted(event)).text,
@@ -220,7 +221,7 @@ fn what_nobody_paid_for_is_unbilled() {
 fn off_by_default() {
     assert_eq!(lines("", &charged(false)), []);
     let config = Config::default();
-    let files = Files::new(&config, Path::new("/data"), &directory().bank);
+    let files = Files::new(config.sinks(), Path::new("/data"), &directory().bank);
     assert!(files.sinks().is_empty());
 }
 

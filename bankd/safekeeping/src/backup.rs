@@ -24,7 +24,7 @@ use anyhow::{Context, Result, bail};
 use bank_api::text::format_rfc3339;
 use bank_api::v1::{Backup, BackupFile, LastBackup};
 use bankd_config::data_dir::DataDir;
-use bankd_config::{self as config, Config, path_in};
+use bankd_config::{self as config, path_in};
 use bankd_ledger::{clock, hooks};
 use bankd_store::{self as store, Holding, verify};
 
@@ -336,8 +336,8 @@ pub fn last(data: &DataDir) -> Option<LastBackup> {
 ///
 /// # Errors
 /// If it cannot be made; then the schema must stay as it is.
-pub fn before_migration(data: &DataDir, config: &Config) -> Result<Option<PathBuf>> {
-    if !config.backup.before_migration || !data.database().exists() {
+pub fn before_migration(data: &DataDir, settings: &config::Backup) -> Result<Option<PathBuf>> {
+    if !settings.before_migration || !data.database().exists() {
         return Ok(None);
     }
     // If the file is not a bank or is unreadable, the code that opens it reports the error.
@@ -348,7 +348,7 @@ pub fn before_migration(data: &DataDir, config: &Config) -> Result<Option<PathBu
     if from == 0 {
         return Ok(None);
     }
-    let plan = Plan::of(data, &config.backup, Reason::Migration);
+    let plan = Plan::of(data, settings, Reason::Migration);
     let made = make(data, &plan).with_context(|| {
         format!(
             "no backup before the schema changes from version {from} to {to}, so nothing was changed \

@@ -18,7 +18,7 @@ use bank_core::model::Key;
 use bank_core::rate::{Per, RateKind, RateValue};
 use bank_core::time::{Timestamp, Window};
 use bankd_config::data_dir::{self, DataDir};
-use bankd_config::{Config, SAMPLE};
+use bankd_config::{SAMPLE, default_policy};
 use bankd_ledger::access::Role;
 use bankd_ledger::clock::{self, LedgerClock};
 use bankd_ledger::keys;
@@ -104,8 +104,8 @@ fn make(data: &DataDir, choices: &Choices, made: &mut Made) -> Result<String> {
         name.push(suffix);
         made.files.push(name.into());
     }
-    let store = SqliteStore::create(&database, &new, Config::default().policy())
-        .with_context(|| at(&database))?;
+    let store =
+        SqliteStore::create(&database, &new, default_policy()).with_context(|| at(&database))?;
     fs::set_permissions(&database, Permissions::from_mode(0o600))?;
     let secret = keys::new_secret().context("cannot make a secret")?;
     made.files.push(secrets.join(FIRST_KEY));

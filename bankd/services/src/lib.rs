@@ -3,6 +3,10 @@
 //!
 //! A handler uses these and never makes them: [`start`] does. This crate is independent of listeners, routes
 //! and protocols.
+//!
+//! Handlers get the sections of the settings that they read, and never all settings. These sections are those
+//! of the start: a change needs a restart. Settings that change on a reload are kept by the object that uses
+//! them: `people`, `limits` and `backups`.
 
 pub mod limits;
 pub mod requests;
@@ -12,7 +16,8 @@ pub mod start;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use bankd_config::Config;
+use bank_core::time::Seconds;
+use bankd_config as config;
 use bankd_intake::follow;
 use bankd_intake::uploads::Uploads;
 use bankd_ledger::access::People;
@@ -38,10 +43,6 @@ pub struct Services {
     pub writer_thread: Thread,
     /// Read-only connections.
     pub readers: Pool,
-    /// The settings of the start. Those that change later are kept where they are used.
-    pub config: Arc<Config>,
-    /// The settings as they were read last.
-    settings_read: Mutex<Arc<Config>>,
     /// Signing keys with their secrets.
     pub keys: KeyRing,
     /// When money moves.
@@ -52,6 +53,8 @@ pub struct Services {
     pub counters: Arc<Counters>,
     /// Requests by route since the start.
     pub requests: Requests,
+    /// The record files and their forms.
+    pub files: records::Files,
     /// The state of the record files.
     pub records: records::Board,
     /// The state of the followed files.
@@ -70,27 +73,26 @@ pub struct Services {
     pub slots: Semaphore,
     /// When the daemon started.
     pub started: Stopwatch,
-}
-
-impl Services {
-    /// The settings as they were read last.
-    pub fn settings_read(&self) -> Arc<Config> {
-        Arc::clone(
-            &self
-                .settings_read
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner),
-        )
-    }
-
-    /// Stores settings that were read again.
-    pub fn settings_were_read(&self, config: Config) {
-        let mut read = self
-            .settings_read
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *read = Arc::new(config);
-    }
+    /// Limits of connections and requests.
+    pub http: config::Http,
+    /// Checks of signatures and tokens.
+    pub auth: config::Auth,
+    /// The scheduler's documents.
+    pub nami: Arc<config::Nami>,
+    /// The Gold gateway.
+    pub gold: config::Gold,
+    /// AUDITOR's API.
+    pub auditor: config::Auditor,
+    /// Expectations for collectors.
+    pub sources: config::Sources,
+    /// Data of the site for exports.
+    pub export: config::Export,
+    /// Power factors of machines.
+    pub report: config::Report,
+    /// Alerts, targets and scheduled reports.
+    pub notices: Arc<config::Notices>,
+    /// How long a proposal can be approved.
+    pub approval_keep: Seconds,
 }
 
 /// The writer's thread, to be asked after and waited for.

@@ -2,13 +2,13 @@
 //! The caller starts listeners and timers.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use bank_core::directory::{Directory, FallbackMode};
 use bank_core::time::Timestamp;
-use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
+use bankd_config::{self as config, Config};
 use bankd_intake::follow;
 use bankd_intake::uploads::Uploads;
 use bankd_ledger::access::People;
@@ -30,7 +30,10 @@ use super::requests::Requests;
 use super::{Services, Thread};
 
 /// Everything but the listeners.
-pub fn start(data: &DataDir, config: Config) -> Result<(Arc<Services>, records::Drain)> {
+///
+/// # Errors
+/// As [`start_with`].
+pub fn start(data: &DataDir, config: &Config) -> Result<(Arc<Services>, records::Drain)> {
     start_with(data, config, clock::for_bank)
 }
 
@@ -40,20 +43,12 @@ pub fn start(data: &DataDir, config: Config) -> Result<(Arc<Services>, records::
 /// If the bank cannot be opened, its journal is broken, or a thread cannot be started.
 pub fn start_with(
     data: &DataDir,
-    config: Config,
+    config: &Config,
     clock: impl FnOnce(bool) -> Result<Arc<dyn LedgerClock>, String>,
 ) -> Result<(Arc<Services>, records::Drain)> {
     let database = data.database();
-    let mut store = open(data, &config)?;
-    let (file, folder) = (database.display(), data.path().display());
-    let broken = store.broken_journal();
-    let unread = || format!("{file}: its journal cannot be read: `bankd verify --data {folder}`");
-    if let Some(finding) = broken.with_context(unread)? {
-        anyhow::bail!(
-            "{file}: {finding}. `bankd verify --data {folder}` lists all findings; \
-             restore the last good backup"
-        );
-    }
+    let mut store = open(data, config)?;
+    check_journal(&store, data)?;
     store.bound_quarantine_to(config.sources.quarantine_bytes());
     let bank = store.bank()?;
     check_fallbacks(&store.reference())?;
@@ -63,56 +58,77 @@ pub fn start_with(
     }
     let clock = clock(bank.test).map_err(anyhow::Error::msg)?;
     let now = store.ledger_now(clock.now());
-    let files = records::Files::new(&config, data.path(), &bank.bank);
-    meet(&mut store, &config, &files, now)?;
-    let batch_max = config.ledger.batch_max;
+    let files = records::Files::new(config.sinks(), data.path(), &bank.bank);
+    let notices = config.notices();
+    meet(&mut store, &notices, &files, now)?;
     let uses = store.key_uses()?;
+    let batch_max = config.ledger.batch_max;
     let (writer, thread) = writer::start(store, Arc::clone(&clock), records::keep, batch_max)
         .context("cannot start the writer")?;
     let counters = Arc::new(Counters::default());
     let records = records::start(&files, &database, &writer, &counters)
         .context("cannot start the record files")?;
-    let config = Arc::new(config);
+    let followed = config.follow.iter();
+    let followed = followed.map(|follow| (follow.source.as_str(), follow.path.as_str()));
     let services = Arc::new(Services {
         readers: Pool::open(&database)?,
         keys: KeyRing::new(&data.keys(), config.auth.nonces_per_key),
         people: People::new(bank.init_uid, config.access.clone()),
         counters,
         requests: Requests::default(),
+        files,
         records: records.board(),
-        follow: follow::Board::new(
-            config
-                .follow
-                .iter()
-                .map(|follow| (follow.source.as_str(), follow.path.as_str())),
-        ),
+        follow: follow::Board::new(followed),
         uploads: Uploads::new(config.uploads()),
         proof: Prover::new(&database),
-        checkpoints: Arc::new(checkpoints(data, &config)),
+        checkpoints: Arc::new(checkpoints(data, &config.checkpoint)),
         limits: Limits::new(config.limits.clone()),
         backups: Clerk::new(data, config.backup.clone()),
         slots: Semaphore::new(config.http.concurrency),
         started: Stopwatch::start(),
         writer,
         writer_thread: Thread::new(thread),
-        settings_read: Mutex::new(Arc::clone(&config)),
-        config,
         clock,
+        http: config.http.clone(),
+        auth: config.auth.clone(),
+        nami: Arc::new(config.nami.clone()),
+        gold: config.gold.clone(),
+        auditor: config.auditor.clone(),
+        sources: config.sources.clone(),
+        export: config.export.clone(),
+        report: config.report.clone(),
+        notices: Arc::new(notices),
+        approval_keep: config.approval.keep(),
     });
     services.keys.reload(&services.writer.directory());
     services.keys.remember_uses(uses);
     Ok((services, records))
 }
 
+/// Refuses to start over a broken journal.
+fn check_journal(store: &SqliteStore, data: &DataDir) -> Result<()> {
+    let database = data.database();
+    let (file, folder) = (database.display(), data.path().display());
+    let broken = store.broken_journal();
+    let unread = || format!("{file}: its journal cannot be read: `bankd verify --data {folder}`");
+    match broken.with_context(unread)? {
+        Some(finding) => anyhow::bail!(
+            "{file}: {finding}. `bankd verify --data {folder}` lists all findings; \
+             restore the last good backup"
+        ),
+        None => Ok(()),
+    }
+}
+
 /// Stores the objects that the settings name.
 fn meet(
     store: &mut SqliteStore,
-    config: &Config,
+    notices: &config::Notices,
     files: &records::Files,
     now: Timestamp,
 ) -> Result<()> {
-    store.meet_targets(&deliver::targets(config), now)?;
-    store.meet_schedules(&schedule::rows(config, now))?;
+    store.meet_targets(&deliver::targets(notices), now)?;
+    store.meet_schedules(&schedule::rows(&notices.scheduled_report, now))?;
     for sink in files.sinks() {
         store.meet_sink(&sink.name, &sink.settings)?;
     }
@@ -120,8 +136,7 @@ fn meet(
 }
 
 /// The signer of checkpoints, and their destination.
-fn checkpoints(data: &DataDir, config: &Config) -> Checkpoints {
-    let settings = &config.checkpoint;
+fn checkpoints(data: &DataDir, settings: &config::Checkpoint) -> Checkpoints {
     let keeper = Keeper {
         database: data.database(),
         key: data.path().join(&settings.key),
@@ -132,7 +147,7 @@ fn checkpoints(data: &DataDir, config: &Config) -> Checkpoints {
 
 /// Opens the bank; before its schema changes, a backup is made.
 fn open(data: &DataDir, config: &Config) -> Result<SqliteStore> {
-    let kept = backup::before_migration(data, config)?;
+    let kept = backup::before_migration(data, &config.backup)?;
     match (SqliteStore::open(&data.database(), config.policy()), kept) {
         (Err(error), Some(path)) => {
             let backup = format!("the backup from before the migration is {}", path.display());

@@ -2,8 +2,7 @@
 
 use bank_api::text::parse_rfc3339;
 use bank_api::v1::LastBackup;
-use bankd_config::Config;
-use bankd_config::data_dir::DataDir;
+use bankd_config::{self as config, data_dir::DataDir};
 use bankd_ledger::clock;
 use bankd_safekeeping::backup;
 
@@ -66,13 +65,13 @@ pub(super) fn wal(data: &DataDir) -> Found {
 }
 
 /// Whether there is a backup, and how old it is.
-pub(super) fn backup(data: &DataDir, config: &Config) -> Found {
+pub(super) fn backup(data: &DataDir, settings: &config::Backup) -> Found {
     if let Some(failure) = backup::failure(data) {
         let todo = "correct the named problem: the daemon tries again every 10 minutes";
         let said = format!("the daemon's own failed: {failure}");
         return Found::of("backup", State::Fail, said, todo);
     }
-    let often = config.backup.every_h;
+    let often = settings.every_h;
     let patience = if often > 0 {
         often.saturating_add(2)
     } else {

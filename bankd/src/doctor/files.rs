@@ -6,12 +6,13 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use bankd_config::data_dir::DataDir;
-use bankd_config::{Config, path_in};
+use bankd_config::{Follow, Sink, path_in};
 use bankd_ledger::keys;
 use bankd_services::spool;
 use bankd_store::Checkup;
 
-use super::{Found, State, modes};
+use super::modes::{self, Named};
+use super::{Found, State};
 
 /// Owner and modes of the data directory.
 pub(super) fn directory(data: &DataDir) -> Found {
@@ -43,10 +44,10 @@ pub(super) fn directory(data: &DataDir) -> Found {
 }
 
 /// Each key has a secret that only its owner may read.
-pub(super) fn keys(data: &DataDir, config: &Config, checkup: Option<&Checkup>) -> Found {
+pub(super) fn keys(data: &DataDir, named: &Named, checkup: Option<&Checkup>) -> Found {
     const NAME: &str = "keys";
     let folder = data.keys();
-    let Ok(secrets) = modes::secrets(data, config) else {
+    let Ok(secrets) = modes::secrets(data, named) else {
         let said = format!("{} is not there, or not to be read", folder.display());
         return Found::of(NAME, State::Fail, said, "put it back from a backup");
     };
@@ -93,11 +94,9 @@ pub(super) fn keys(data: &DataDir, config: &Config, checkup: Option<&Checkup>) -
 }
 
 /// The folders of record files can be written.
-pub(super) fn sinks(data: &DataDir, config: &Config) -> Vec<Found> {
-    let paths = config.sinks().into_iter();
-    let paths =
-        paths.filter_map(|sink| Some((sink.name.clone(), path_in(data.path(), &sink.path)?)));
-    paths.map(|(name, path)| sink(&name, &path)).collect()
+pub(super) fn sinks(data: &DataDir, sinks: &[Sink]) -> Vec<Found> {
+    let found = |one: &Sink| Some(sink(&one.name, &path_in(data.path(), &one.path)?));
+    sinks.iter().filter_map(found).collect()
 }
 
 fn sink(name: &str, path: &Path) -> Found {
@@ -126,9 +125,8 @@ fn sink(name: &str, path: &Path) -> Found {
 }
 
 /// The folders of followed files can be read.
-pub(super) fn followed(config: &Config) -> Vec<Found> {
-    config
-        .follow
+pub(super) fn followed(files: &[Follow]) -> Vec<Found> {
+    files
         .iter()
         .map(|one| follow(&one.source, Path::new(&one.path)))
         .collect()

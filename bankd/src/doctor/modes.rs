@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use bankd_config::data_dir::DataDir;
-use bankd_config::{Config, path_in};
+use bankd_config::{AuditorTls, Checkpoint, Deliver, path_in};
 use bankd_safekeeping::checkpoint;
 
 /// The secrets in `keys/`.
@@ -52,42 +52,53 @@ pub(super) fn of_directory(data: &DataDir) -> Vec<String> {
 }
 
 /// Files in `keys/` that the settings name: they are no secrets of callers' keys.
-fn named(data: &DataDir, config: &Config) -> BTreeSet<PathBuf> {
-    let tls = &config.auditor.tls;
-    let fixed = [&config.checkpoint.key, &tls.cert, &tls.key, &tls.ca];
-    let told = config.deliver.iter().flat_map(|d| [&d.secret, &d.ca]);
-    let all = fixed.into_iter().chain(told);
-    let path = |setting: &String| path_in(data.path(), setting);
-    let mut named: BTreeSet<PathBuf> = all.filter_map(path).collect();
-    named.insert(checkpoint::default_key(&data.keys()));
-    named
+#[derive(Debug)]
+pub(crate) struct Named {
+    all: BTreeSet<PathBuf>,
+    /// Those that everybody may read: certificates, and public halves of keys.
+    public: BTreeSet<PathBuf>,
+}
+
+impl Named {
+    /// The files of these settings.
+    pub(crate) fn new(
+        data: &DataDir,
+        checkpoint: &Checkpoint,
+        tls: &AuditorTls,
+        targets: &[Deliver],
+    ) -> Self {
+        let path = |setting: &String| path_in(data.path(), setting);
+        let fixed = [&checkpoint.key, &tls.cert, &tls.key, &tls.ca];
+        let of_targets = targets
+            .iter()
+            .flat_map(|target| [&target.secret, &target.ca]);
+        let named = fixed.into_iter().chain(of_targets);
+        let mut all: BTreeSet<PathBuf> = named.filter_map(path).collect();
+        all.insert(checkpoint::default_key(&data.keys()));
+        let certificates = targets.iter().map(|target| &target.ca);
+        let certificates = certificates.chain([&tls.cert, &tls.ca]);
+        let mut public: BTreeSet<PathBuf> = certificates.filter_map(path).collect();
+        public.extend(all.iter().map(|key| checkpoint::public_of(key)));
+        Self { all, public }
+    }
 }
 
 /// Looks at each file in `keys/`.
 ///
 /// # Errors
 /// If the folder cannot be read.
-pub(super) fn secrets(data: &DataDir, config: &Config) -> io::Result<Secrets> {
+pub(super) fn secrets(data: &DataDir, named: &Named) -> io::Result<Secrets> {
     let folder = data.keys();
     let mut secrets = Secrets::default();
     secrets.open.extend(open_to_others(&folder, 0o700));
-    // The key of checkpoints is no caller's, and its public half is for everybody, as certificates are.
-    let named = named(data, config);
-    let tls = &config.auditor.tls;
-    let certificates = config.deliver.iter().map(|d| &d.ca);
-    let certificates = certificates.chain([&tls.cert, &tls.ca]);
-    let mut public: BTreeSet<PathBuf> = certificates
-        .filter_map(|setting| path_in(data.path(), setting))
-        .collect();
-    public.extend(named.iter().map(|key| checkpoint::public_of(key)));
     for entry in fs::read_dir(&folder)?.flatten() {
-        if public.contains(&entry.path()) {
+        if named.public.contains(&entry.path()) {
             continue;
         }
         secrets.open.extend(open_to_others(&entry.path(), 0o600));
         let foreign = belongs_to_others(&entry.path(), &folder);
         secrets.foreign.extend(foreign);
-        if named.contains(&entry.path()) {
+        if named.all.contains(&entry.path()) {
             continue;
         }
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -107,8 +118,8 @@ pub(crate) struct Exposed {
 
 /// Looks at modes and owners of a data directory. A folder of keys that is not there, or cannot be read,
 /// exposes nothing.
-pub(crate) fn exposed(data: &DataDir, config: &Config) -> Exposed {
-    let Secrets { open, foreign, .. } = secrets(data, config).unwrap_or_default();
+pub(crate) fn exposed(data: &DataDir, named: &Named) -> Exposed {
+    let Secrets { open, foreign, .. } = secrets(data, named).unwrap_or_default();
     Exposed {
         secrets: open,
         rest: [of_directory(data), foreign].concat(),

@@ -9,8 +9,8 @@ use std::time::Duration;
 use bank_api::text::format_rfc3339;
 use bank_core::time::Timestamp;
 use bankd_auditor::tls::Tls;
-use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
+use bankd_config::{AuditorTls, Http};
 use bankd_ledger::clock;
 use bankd_store::Checkup;
 
@@ -61,7 +61,7 @@ fn judged(checkup: Option<&Checkup>, now: Timestamp, alone: bool) -> Found {
 }
 
 /// Whether a daemon serves the bank, and answers.
-pub(super) fn daemon(data: &DataDir, config: &Config) -> Found {
+pub(super) fn daemon(data: &DataDir, settings: &Http) -> Found {
     const NAME: &str = "daemon";
     let folder = data.path().display();
     let start = format!("`bankd serve --data {folder}`, or start its service");
@@ -85,7 +85,7 @@ pub(super) fn daemon(data: &DataDir, config: &Config) -> Found {
             );
         }
     }
-    if !config.http.socket {
+    if !settings.socket {
         return Found::ok(NAME, "it serves, without a socket to ask it through");
     }
     let socket = data.socket();
@@ -140,9 +140,8 @@ fn ready(socket: &Path) -> io::Result<u16> {
 }
 
 /// The certificates of AUDITOR's listener, where there is one.
-pub(super) fn certificates(data: &DataDir, config: &Config) -> Option<Found> {
+pub(super) fn certificates(data: &DataDir, settings: &AuditorTls) -> Option<Found> {
     const NAME: &str = "tls";
-    let settings = &config.auditor.tls;
     if settings.listen.is_empty() {
         return None;
     }

@@ -97,7 +97,8 @@ impl Bank {
             ))
         })?;
         let said = |error: &dyn std::fmt::Display| refused(format!("{shown}: {error}"));
-        backup::before_migration(&data, &config).map_err(|e| refused(format!("{shown}: {e:#}")))?;
+        backup::before_migration(&data, &config.backup)
+            .map_err(|e| refused(format!("{shown}: {e:#}")))?;
         let mut store =
             SqliteStore::open(&data.database(), config.policy()).map_err(|e| said(&e))?;
         if let Some(finding) = store.broken_journal().map_err(|e| said(&e))? {

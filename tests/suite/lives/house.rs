@@ -76,7 +76,7 @@ impl House {
         let clock = Arc::new(SetClock::new(Timestamp(T0 * MICROS)));
         let (services, drain) = runtime.block_on(async {
             let given: Arc<dyn LedgerClock> = Arc::<SetClock>::clone(&clock);
-            start::start_with(&data, settings(), |_| Ok(given)).unwrap()
+            start::start_with(&data, &settings(), |_| Ok(given)).unwrap()
         });
         House {
             inside: Inside::new(&services, UID),

@@ -272,6 +272,34 @@ fn the_environment_is_read_in_the_settings_only() {
     none_of(&findings);
 }
 
+/// Handlers and the crates below them get the sections that they read. The whole settings are for the commands
+/// of the program, for the place that makes the services, and for a reload, which compares old and new ones.
+#[test]
+fn the_whole_settings_stay_where_the_daemon_is_composed() {
+    let places = [
+        "bankd/config/src",
+        "bankd/services/src/start.rs",
+        "bankd/src/app.rs",
+        "bankd/src/cli.rs",
+        "bankd/src/doctor.rs",
+        "bankd/src/import/offline.rs",
+        "bankd/src/reload.rs",
+        "bankd/src/replay.rs",
+        "bankd/src/serve.rs",
+    ];
+    let mut findings = Vec::new();
+    for source in product() {
+        if !source.is_in("bankd/") || source.is_in_any(&places) {
+            continue;
+        }
+        for line in source.lines_with("Config") {
+            let path = &source.path;
+            findings.push(format!("{path}:{line}: take the section that is read"));
+        }
+    }
+    none_of(&findings);
+}
+
 /// One function writes what an allocation holds, beside the entry that explains it.
 #[test]
 fn balances_are_written_in_one_file() {

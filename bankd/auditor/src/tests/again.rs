@@ -36,7 +36,7 @@ fn taking(bank: &Bank) -> again::Bank<'_> {
     again::Bank {
         writer: &bank.services.writer,
         readers: &bank.services.readers,
-        settings: &bank.services.config.auditor,
+        settings: &bank.services.auditor,
     }
 }
 

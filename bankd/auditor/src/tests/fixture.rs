@@ -75,8 +75,8 @@ impl Bank {
         let now = (bankd_ledger::clock::auth_now_s() + 1) * 1_000_000;
         let clock = Arc::new(SetClock::new(Timestamp(now)));
         let shown: Arc<dyn LedgerClock> = Arc::clone(&clock) as Arc<dyn LedgerClock>;
-        let (services, drain) = start::start_with(&data, config, |_| Ok(shown)).unwrap();
-        let gate = Gate::open(&services.config.auditor, data.path()).unwrap();
+        let (services, drain) = start::start_with(&data, &config, |_| Ok(shown)).unwrap();
+        let gate = Gate::open(&services.auditor, data.path()).unwrap();
         let house = House::new(Arc::clone(&services), Arc::new(gate), &data.database());
         let house = Arc::new(house.unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

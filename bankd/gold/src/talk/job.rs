@@ -55,7 +55,7 @@ pub(super) async fn answer(
     let setting = Setting {
         scope: &peer.scope,
         strict_project: peer.strict_project,
-        reservation_idle: Seconds(services.config.gold.reservation_idle),
+        reservation_idle: Seconds(services.gold.reservation_idle),
         directory: &directory,
     };
     let options = Options::of(asked, verb)?;

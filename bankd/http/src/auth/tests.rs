@@ -48,7 +48,7 @@ impl Bank {
     }
 
     fn serve(data: DataDir) -> Self {
-        let (services, _) = start::start(&data, Config::default()).unwrap();
+        let (services, _) = start::start(&data, &Config::default()).unwrap();
         let key = SigningKey::new(&read_secret(&data.keys(), "admin").unwrap());
         Self {
             data,

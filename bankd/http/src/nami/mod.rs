@@ -144,13 +144,13 @@ async fn documents(
     event: Event,
     body: Bytes,
 ) -> Result<Vec<Usable>, DocumentError> {
-    let latin1_fallback = asked.latin1_fallback || services.config.nami.latin1_fallback;
-    let config = Arc::clone(&services.config);
+    let latin1_fallback = asked.latin1_fallback || services.nami.latin1_fallback;
+    let nami = Arc::clone(&services.nami);
     let big = body.len() > BIG;
     let read = move || {
         let options = ReadOptions {
             latin1_fallback,
-            tid_variable: &config.nami.tid_variable,
+            tid_variable: &nami.tid_variable,
         };
         let whole = |document| require(&document, event).map(|()| document);
         let documents = read_each(&body, &options)?.into_iter();
@@ -181,10 +181,10 @@ async fn run(
     let setting = Setting {
         directory: &directory,
         machine: machine(services, caller, asked),
-        with_tid: asked.print_tid || services.config.nami.print_tid,
+        with_tid: asked.print_tid || services.nami.print_tid,
         event_time: caller.event_time,
-        charge_duration: services.config.nami.charge_duration.into(),
-        trusts_amounts: services.config.nami.trust_asserted_amount,
+        charge_duration: services.nami.charge_duration.into(),
+        trusts_amounts: services.nami.trust_asserted_amount,
     };
     let several = documents.len() > 1;
     let mut said = Said::default();
@@ -290,10 +290,7 @@ impl Said {
 fn machine(services: &Services, caller: &Authenticated, asked: &Parameters) -> String {
     let given = asked.machine.as_deref().filter(|name| !name.is_empty());
     let only = caller.caller.scope.only_machine();
-    given
-        .or(only)
-        .unwrap_or(&services.config.nami.machine)
-        .to_owned()
+    given.or(only).unwrap_or(&services.nami.machine).to_owned()
 }
 
 fn failed(error: SubmitError) -> Line {

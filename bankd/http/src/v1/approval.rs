@@ -21,7 +21,7 @@ pub(super) async fn write_or_propose(call: &Call, command: Command, render: Rend
     let ProposeQuery { dry_run, propose } = call.query()?;
     let done = if propose {
         let request = written_down(call)?;
-        let keep = call.services.config.approval.keep();
+        let keep = call.services.approval_keep;
         let command = Command::Access(Access::Propose(Propose {
             request,
             command: Box::new(command),

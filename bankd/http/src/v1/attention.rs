@@ -142,7 +142,7 @@ pub(super) fn standing(
     let directory = call.directory();
     let names = directory.quiet().filter_map(|id| directory.project(id));
     AttentionStatus {
-        on: call.services.config.attention.on,
+        on: call.services.notices.attention.on,
         open,
         targets: targets
             .into_iter()

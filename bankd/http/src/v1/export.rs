@@ -47,7 +47,7 @@ pub(super) async fn show(Path(format): Path<String>, call: Call) -> Handled {
     if query.ignore.is_some() && !matches!(format.as_str(), "nerc-pods" | "nerc-invoice") {
         return Err(bad(&call, "ignore", "nothing: only nerc-* leave times out"));
     }
-    let site = export::site(&call.directory().bank, &call.services.config.export);
+    let site = export::site(&call.directory().bank, &call.services.export);
     // People open the bank's own table in spreadsheets; other formats follow their specifications.
     let is_safe = query.spreadsheet_safe.is_none_or(bool::from);
     let format = match (format.as_str(), query.profile.as_deref()) {
@@ -369,7 +369,7 @@ fn too_many(what: &str, most: usize) -> Failure {
 
 /// A workload, sorted and numbered.
 async fn workload(call: &Call, wanted: Wanted) -> Handled {
-    let site = export::site(&call.directory().bank, &call.services.config.export);
+    let site = export::site(&call.directory().bank, &call.services.export);
     let begun = (Vec::new(), Making::default());
     let done = all(call, wanted, begun, move |(jobs, page), record| {
         match swf::job(record) {

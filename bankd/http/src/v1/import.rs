@@ -70,7 +70,7 @@ pub(super) async fn open(call: Call) -> Handled {
         .uploads
         .open(opening, &services.writer)
         .map_err(failure)?;
-    let piece = services.config.http.body_limit;
+    let piece = services.http.body_limit;
     let mut answer = ok(&ImportOpened {
         id: standing.id,
         at: standing.at,

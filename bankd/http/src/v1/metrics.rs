@@ -72,7 +72,7 @@ pub(super) async fn show(call: Call) -> Handled {
     unlimited(&call)?;
     let counts = call.ask(schedule_counts).await?;
     let definition = |name: &str| {
-        let mut all = call.services.config.scheduled_report.iter();
+        let mut all = call.services.notices.scheduled_report.iter();
         all.find(|report| report.name == name)
     };
     let mut text = Text::default();

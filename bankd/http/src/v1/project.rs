@@ -44,7 +44,7 @@ pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
 pub(super) async fn add(call: Call) -> Handled {
     let new: NewProject = call.json()?;
     let mode = new.mode.as_deref().map(read_mode).transpose();
-    let has_gateway = !call.services.config.gold.listen.is_empty();
+    let has_gateway = !call.services.gold.listen.is_empty();
     let render: Render = if has_gateway && !is_sendable(&new.name) {
         render_unsendable
     } else {

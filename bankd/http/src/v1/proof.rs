@@ -36,7 +36,7 @@ pub(super) async fn show(call: Call) -> Handled {
         return Err(call.refused(&refusal));
     }
     // Never as long as a request may take at all.
-    let most = Duration::from_secs(call.services.config.http.timeout_s) / 2;
+    let most = Duration::from_secs(call.services.http.timeout_s) / 2;
     let wait = Duration::from_secs(wait.into()).min(most);
     ok(&call.services.proof.wait(wait).await)
 }
@@ -72,7 +72,7 @@ async fn proven(call: &Call) -> Result<i64, Failure> {
     let proof = if let Some(proof @ Proof::Sound(_)) = fresh {
         proof
     } else {
-        let most = Duration::from_secs(call.services.config.http.timeout_s) / 2;
+        let most = Duration::from_secs(call.services.http.timeout_s) / 2;
         let wait = Duration::from_secs(WAIT_MAX.into()).min(most);
         let proving = tokio::time::timeout(wait, prover.prove());
         proving.await.map_err(|_| {

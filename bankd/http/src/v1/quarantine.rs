@@ -177,7 +177,7 @@ async fn replay_collected(
     let bank = Bank {
         writer: &call.services.writer,
         readers: &call.services.readers,
-        settings: &call.services.config.auditor,
+        settings: &call.services.auditor,
     };
     let outcomes = work.run(bank).await.map_err(|kept| match kept {
         Kept::Refused(why) => Failure::new("bad_value", format!("it cannot be taken in: {why}"))

@@ -133,14 +133,10 @@ fn form_of(call: &Call, query: &RecordQuery) -> Result<Form, Failure> {
                 "no settings beside the name of a record file",
             ));
         }
-        let sink = call
-            .services
-            .config
-            .sinks()
-            .into_iter()
-            .find(|s| s.name == *name);
+        let mut sinks = call.services.files.sinks().iter();
+        let sink = sinks.find(|sink| sink.name == *name);
         let sink = sink.ok_or_else(|| call.refused(&Refusal::not_found("record file", name)))?;
-        return Ok(Form::of(&sink));
+        return Ok(sink.form.clone());
     }
     let plain = FileOptions::default();
     match query.format.as_deref() {

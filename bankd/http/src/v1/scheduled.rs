@@ -123,7 +123,7 @@ pub(super) fn standing(rows: &[Schedule]) -> ScheduleStatus {
 }
 
 fn definition<'c>(call: &'c Call, name: &str) -> Option<&'c config::ScheduledReport> {
-    let mut all = call.services.config.scheduled_report.iter();
+    let mut all = call.services.notices.scheduled_report.iter();
     all.find(|report| report.name == name)
 }
 

@@ -50,7 +50,7 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
     if let Some(text) = &patch.silent_after {
         let after = read_patience(text).map_err(|r| call.refused(&r))?;
         if dry_run {
-            let usual = Seconds(call.services.config.sources.silent_after_s);
+            let usual = Seconds(call.services.sources.silent_after_s);
             object.silent_after_s = after.unwrap_or(usual).0;
         } else {
             let name = name.clone();
@@ -94,7 +94,7 @@ pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
 
 /// The collectors that have been silent for too long, by name.
 pub(super) fn silent(call: &Call, rows: &[SourceRow]) -> Vec<String> {
-    let usual = Seconds(call.services.config.sources.silent_after_s);
+    let usual = Seconds(call.services.sources.silent_after_s);
     let silent = rows.iter().filter(|row| row.is_silent(usual, call.now()));
     silent.map(|row| row.name.clone()).collect()
 }
@@ -131,7 +131,7 @@ fn charges<'a>(call: &'a Call, source: &str) -> impl Iterator<Item = &'a str> {
 }
 
 fn shaped(call: &Call, row: &SourceRow) -> Source {
-    let usual = Seconds(call.services.config.sources.silent_after_s);
+    let usual = Seconds(call.services.sources.silent_after_s);
     let now = call.now();
     let [first, last] = row.contacts;
     let [records, jobs, skipped, rejected] = row.counts;

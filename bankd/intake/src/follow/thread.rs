@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use bank_api::v1::ReadOptions;
 use bank_core::command::Scope;
+use bankd_config::Follow;
 use bankd_config::follow::names::Names;
 use bankd_config::follow::{Shape, shape};
-use bankd_config::{Config, Follow};
 use bankd_ingest::{Found, Options, Record, formats};
 use bankd_ledger::clock::{self, LedgerClock};
 use bankd_ledger::hooks;
@@ -58,7 +58,7 @@ impl Followers {
 /// # Errors
 /// If a mapping file is none, the database cannot be read, or the system has no thread to give.
 pub fn start(
-    config: &Config,
+    followed: &[Follow],
     data: &Path,
     database: &Path,
     board: &Board,
@@ -67,7 +67,7 @@ pub fn start(
 ) -> anyhow::Result<Followers> {
     let mut ready = Vec::new();
     let connection = store::open_reader(database)?;
-    for (follow, post) in config.follow.iter().zip(&board.posts) {
+    for (follow, post) in followed.iter().zip(&board.posts) {
         let plan = plan(follow, data).map_err(anyhow::Error::msg)?;
         let reading = reading(&plan.options)?;
         let known = store::follow_mark(&connection, &follow.source, &follow.path)?;

@@ -18,9 +18,9 @@ const MINUTE_US: i64 = 60_000_000;
 
 /// Makes the digests that are due; after downtime one for all the days.
 pub(super) async fn make(bank: &Bank, now: Timestamp) -> Result<(), Trouble> {
-    let minute = bank.config.attention.digest_minute().unwrap_or(0);
+    let minute = bank.settings.attention.digest_minute().unwrap_or(0);
     let due = due(now, minute);
-    for target in &bank.config.deliver {
+    for target in &bank.settings.deliver {
         if !target.gets_digest() {
             continue;
         }

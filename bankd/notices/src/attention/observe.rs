@@ -12,7 +12,7 @@ use bank_core::ids::UNBILLED;
 use bank_core::model::{Account, Allocation};
 use bank_core::rules::sweep::Subject;
 use bank_core::time::{Seconds, Timestamp};
-use bankd_config::{self as config, Config};
+use bankd_config as config;
 use bankd_ledger::usable::ran_elsewhere;
 use bankd_ledger::writer::Standing;
 use bankd_store as store;
@@ -47,14 +47,14 @@ pub(super) struct Look {
 
 impl Look {
     pub(super) fn new(
-        config: &Config,
+        settings: &config::Notices,
         directory: Arc<Directory>,
         standing: Standing,
         now: Timestamp,
     ) -> Self {
         Self {
-            settings: config.attention.clone(),
-            silent_after: Seconds(config.sources.silent_after_s),
+            settings: settings.attention.clone(),
+            silent_after: settings.silent_after,
             directory,
             standing,
             now,

@@ -1,6 +1,7 @@
 use super::*;
 use bank_core::attention::{AttentionKind, Concern, Observed, Topic};
 use bank_core::ids::TxId;
+use bankd_config::Config;
 
 fn open(kind: AttentionKind) -> Open {
     Open {
@@ -18,9 +19,9 @@ fn open(kind: AttentionKind) -> Open {
 }
 
 fn desk() -> Desk {
-    let mut config = Config::default();
-    config.attention.on = true;
-    Desk::new(&config)
+    let mut settings = Config::default().notices();
+    settings.attention.on = true;
+    Desk::new(&settings)
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use bankd_config::{Config, DeliverWord, ScheduledReport, located, of_number};
+use bankd_config::{Deliver, DeliverWord, Notices, ScheduledReport, located, of_number};
 use bankd_store::SpanRow;
 
 use super::child::{Child, Trouble};
@@ -14,12 +14,11 @@ use super::words;
 /// Time limit for the program to check its options.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// The program `bank`.
+/// The program `bank`: that of the settings, or one that is installed if `named` is empty.
 ///
 /// # Errors
 /// Where it was looked for.
-pub fn program(config: &Config) -> Result<PathBuf, String> {
-    let named = &config.report.program;
+pub fn program(named: &str) -> Result<PathBuf, String> {
     if !named.is_empty() {
         let path = PathBuf::from(named);
         let there = path.is_file();
@@ -49,13 +48,13 @@ pub fn program(config: &Config) -> Result<PathBuf, String> {
 ///
 /// # Errors
 /// The first problem, with its position in the settings file.
-pub fn all(config: &Config, file: &Path) -> Result<(), String> {
-    if config.scheduled_report.is_empty() {
+pub fn all(settings: &Notices, file: &Path) -> Result<(), String> {
+    if settings.scheduled_report.is_empty() {
         return Ok(());
     }
-    let program = program(config)?;
-    for (number, report) in (1..).zip(&config.scheduled_report) {
-        let checked = one(config, &program, report);
+    let program = program(&settings.program)?;
+    for (number, report) in (1..).zip(&settings.scheduled_report) {
+        let checked = one(&settings.deliver, &program, report);
         checked.map_err(|why| {
             let error = of_number(number, &report.name, &why);
             // Without the text the line number is unknown: the definition is named anyway.
@@ -67,8 +66,8 @@ pub fn all(config: &Config, file: &Path) -> Result<(), String> {
     Ok(())
 }
 
-fn one(config: &Config, program: &Path, report: &ScheduledReport) -> Result<(), String> {
-    for target in &config.deliver {
+fn one(targets: &[Deliver], program: &Path, report: &ScheduledReport) -> Result<(), String> {
+    for target in targets {
         if !report.deliver.contains(&target.name) || target.by != DeliverWord::Sendmail {
             continue;
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use bank_core::command::{Command, SetKey};
-use bankd_config::Config;
+use bankd_config::default_policy;
 use bankd_ledger::clock;
 use bankd_ledger::writer;
 use bankd_records as records;
@@ -17,7 +17,7 @@ use crate::command::submit;
 /// Switches off every key of a bank that no daemon serves, and returns their ids. The database is
 /// migrated to the current schema.
 pub(super) fn switch_off(database: &Path) -> Result<Vec<String>> {
-    let store = SqliteStore::open(database, Config::default().policy())?;
+    let store = SqliteStore::open(database, default_policy())?;
     let test = store.bank()?.test;
     let reference = store.reference();
     let live = reference.keys().filter(|key| !key.disabled);

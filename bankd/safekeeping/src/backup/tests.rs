@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 
 use bank_core::amount::Precision;
+use bankd_config::Config;
 use bankd_store::SqliteStore;
 
 use super::restore::{Choices, restore};
@@ -327,18 +328,18 @@ fn the_bank_is_kept_before_its_schema_changes() {
     let config = Config::default();
     let mut without = config.clone();
     without.backup.before_migration = false;
-    assert!(before_migration(&data, &without).unwrap().is_none());
+    assert!(before_migration(&data, &without.backup).unwrap().is_none());
     // Without room for it, or a place, nothing is changed.
     let mut nowhere = config.clone();
     nowhere.backup.folder = "/proc/none".to_owned();
-    let error = before_migration(&data, &nowhere).unwrap_err();
+    let error = before_migration(&data, &nowhere.backup).unwrap_err();
     assert!(
         format!("{error:#}").contains("nothing was changed"),
         "{error:#}"
     );
     assert!(store::outdated(&data.database()).unwrap().is_some());
 
-    let path = before_migration(&data, &config).unwrap().unwrap();
+    let path = before_migration(&data, &config.backup).unwrap().unwrap();
     let found = list(&folder.path().join("backups")).unwrap();
     assert_eq!((found.len(), &found[0].path), (1, &path));
     let manifest = &found[0].manifest;
@@ -348,7 +349,7 @@ fn the_bank_is_kept_before_its_schema_changes() {
     );
     assert_eq!(manifest.proof, "pages");
     drop(SqliteStore::open(&data.database(), config.policy()).unwrap());
-    assert!(before_migration(&data, &config).unwrap().is_none());
+    assert!(before_migration(&data, &config.backup).unwrap().is_none());
     // The way back to the old program.
     let elsewhere = DataDir::new(&folder.path().join("elsewhere"));
     let restored = restore(&elsewhere, &Place::choices(&path)).unwrap();

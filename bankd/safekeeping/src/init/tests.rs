@@ -1,3 +1,5 @@
+use bankd_config::Config;
+
 use super::*;
 
 fn choices() -> Choices {

@@ -30,7 +30,7 @@ fn bank(folder: &Path) -> DataDir {
 async fn charge(data: &DataDir, path: &str, job: &str) -> Arc<Services> {
     let mut config = Config::default();
     path.clone_into(&mut config.file.path);
-    let (services, drain) = start(data, config).unwrap();
+    let (services, drain) = start(data, &config).unwrap();
     let request = Request {
         object_id: job.to_owned(),
         whose: Whose {

@@ -70,7 +70,7 @@ impl Bench {
         std::fs::create_dir(data.keys()).unwrap();
         let clock = Arc::new(Hand(AtomicI64::new(T0)));
         let shared: Arc<dyn LedgerClock> = Arc::clone(&clock) as _;
-        let (services, records) = start::start_with(&data, config, |_| Ok(shared)).unwrap();
+        let (services, records) = start::start_with(&data, &config, |_| Ok(shared)).unwrap();
         let mut bench = Bench {
             _folder: folder,
             services,

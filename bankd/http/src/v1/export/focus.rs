@@ -52,7 +52,7 @@ pub(super) async fn page(call: &Call, wanted: Wanted, query: &ExportQuery) -> Ha
 
 /// Off unless a currency and a price are set: a bank's credits are no money of any country.
 fn money(call: &Call) -> Result<Money, Failure> {
-    let (settings, bank) = (&call.services.config.export, &call.directory().bank);
+    let (settings, bank) = (&call.services.export, &call.directory().bank);
     if settings.billing_currency.is_empty() {
         return Err(unset("export.billing_currency"));
     }

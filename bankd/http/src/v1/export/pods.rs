@@ -100,7 +100,7 @@ async fn found(
 ) -> Result<Found, Failure> {
     let ignored = ignored(query.ignore.as_deref());
     let ignored = ignored.map_err(|refusal| call.refused(&refusal))?;
-    let nodes = call.services.config.export.gpu_nodes();
+    let nodes = call.services.export.gpu_nodes();
     let ends = wanted.ends();
     let answer = call.ask(move |connection| {
         let mut found = Found::default();
@@ -189,7 +189,7 @@ pub(super) async fn invoice(call: &Call, wanted: Wanted, query: &ExportQuery) ->
             "the end of the month that begins with from",
         ));
     }
-    let rates = call.services.config.export.su_rates();
+    let rates = call.services.export.su_rates();
     let is_safe = query.spreadsheet_safe.is_some_and(bool::from);
     let round_up = query.round_up.is_some_and(bool::from);
     let found = found(call, wanted, query, query.by_class.clone()).await?;

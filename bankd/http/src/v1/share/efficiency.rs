@@ -23,7 +23,7 @@ pub(in crate::v1) async fn show(call: Call) -> Handled {
     let by = group::read(query.by.as_deref()).map_err(refused)?;
     let watts = factor(query.watts.as_deref(), "watts").map_err(refused)?;
     let grams = factor(query.co2_g_per_kwh.as_deref(), "co2_g_per_kwh").map_err(refused)?;
-    let settings = &call.services.config.report;
+    let settings = &call.services.report;
     let factors = |machine: &str| {
         let known = settings.factors(machine);
         Factors {

@@ -47,7 +47,7 @@ impl Daemon {
         let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (socket, address) = (data.socket(), tcp.local_addr().unwrap());
         let (stop, stopped) = watch::channel(());
-        let (services, records) = start::start(&data, Config::default()).unwrap();
+        let (services, records) = start::start(&data, &Config::default()).unwrap();
         let ended = tokio::spawn(async move {
             crate::serve(&services, Some(&tcp), Some(&unix), stopped).await;
             let ended = tokio::task::spawn_blocking(move || {
