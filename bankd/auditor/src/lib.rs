@@ -29,7 +29,7 @@ use std::time::Duration;
 
 use bankd_config as config;
 use bankd_ledger::clock;
-use bankd_listen::{self as listen, Arrival, Seat, Who, Wire, gone};
+use bankd_listen::{self as listen, Arrival, Seat, Seats, Who, Wire, gone};
 use bankd_services::Services;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -184,7 +184,11 @@ async fn open(
     stopped: watch::Receiver<()>,
     attend: impl Fn((TcpStream, SocketAddr), Arrival),
 ) {
-    let seats = house.services.http.seats();
+    let settings = &house.services.http;
+    let seats = Seats {
+        most: settings.max_connections,
+        of_one: settings.max_connections_each,
+    };
     let who = |(_, from): &(TcpStream, SocketAddr)| Who::host(from.ip());
     listen::admit(seats, stopped, || listen::tcp(listener), who, attend).await;
 }

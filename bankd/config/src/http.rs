@@ -22,25 +22,6 @@ pub struct Http {
     pub timeout_s: u64,
 }
 
-/// Connections of a listener.
-#[derive(Clone, Copy, Debug)]
-pub struct Seats {
-    /// That are served at once.
-    pub most: usize,
-    /// Of these, of one peer.
-    pub of_one: usize,
-}
-
-impl Http {
-    /// Connections of a listener.
-    pub fn seats(&self) -> Seats {
-        Seats {
-            most: self.max_connections,
-            of_one: self.max_connections_each,
-        }
-    }
-}
-
 impl Default for Http {
     fn default() -> Self {
         Self {

@@ -49,7 +49,7 @@ pub use deliver::{DELIVERS_MAX, Deliver, DeliverWord, WebAddress, is_address};
 pub use export::Export;
 pub use follow::{FOLLOWS_MAX, Follow};
 pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
-pub use http::{Http, Seats};
+pub use http::Http;
 pub use import::{CHUNK_ONLINE, Import, ImportLimits};
 pub use limits::{Bounds, ClientLimits, Limits};
 pub use notices::Notices;

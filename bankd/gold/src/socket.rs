@@ -5,8 +5,7 @@
 
 use std::sync::Arc;
 
-use bankd_config::Seats;
-use bankd_listen::{self as listen, Who};
+use bankd_listen::{self as listen, Seats, Who};
 use bankd_services::Services;
 use tokio::net::TcpListener;
 use tokio::sync::watch;

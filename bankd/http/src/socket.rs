@@ -10,7 +10,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
 use axum::response::Response;
-use bankd_listen::{self as listen, Arrival, Who, gone};
+use bankd_listen::{self as listen, Arrival, Seats, Who, gone};
 use bankd_services::Services;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -39,7 +39,10 @@ pub async fn serve(
         router: router::router(Arc::clone(services)),
         stopped: stopped.clone(),
     };
-    let seats = services.http.seats();
+    let seats = Seats {
+        most: services.http.max_connections,
+        of_one: services.http.max_connections_each,
+    };
     let tcp = async {
         if let Some(listener) = tcp {
             let accept = async || {

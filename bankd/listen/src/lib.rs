@@ -12,7 +12,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bankd_config::Seats;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 
@@ -22,6 +21,15 @@ pub use wire::Wire;
 
 /// Wait after the system has no room for another connection.
 const BREATH: Duration = Duration::from_millis(100);
+
+/// Connections of a listener.
+#[derive(Clone, Copy, Debug)]
+pub struct Seats {
+    /// Those that are served at once.
+    pub most: usize,
+    /// Of these, connections of one peer.
+    pub of_one: usize,
+}
 
 /// Accepts until the daemon stops, then waits until every connection is gone. As many as are served
 /// may wait for a seat, more wait in the system's queue. `attend` must not wait: it hands the

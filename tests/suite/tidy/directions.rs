@@ -31,7 +31,7 @@ const DAEMON: &[(&str, &[&str])] = &[
     ("intake", &["ingest", "config", "store", "ledger"]),
     ("notices", &["config", "store", "ledger"]),
     ("safekeeping", &["config", "store", "ledger", "records"]),
-    ("listen", &["config", "ledger"]),
+    ("listen", &["ledger"]),
     (
         "services",
         &[
