@@ -70,7 +70,7 @@ fn kind_of(json: &Map<String, Json>) -> Option<Kind> {
             },
         );
     }
-    site::kind_of(&record)
+    Some(site::kind_of(&record))
 }
 
 fn read(words: &[OsString], kinds: &[Kind]) -> Result<Cli, clap::Error> {

@@ -29,6 +29,8 @@ use std::sync::LazyLock;
 
 /// Most records of a kind, removed ones included.
 pub const RECORDS_MAX: usize = 10_000;
+/// Most bytes of the values of a record.
+pub const RECORD_BYTES_MAX: usize = 65_536;
 
 /// A kind of reference data.
 #[derive(Clone, Debug)]

@@ -1,7 +1,10 @@
 //! The commands of declared kinds, made of the declaration: `bank hardware add`, `ls`, `show`, `set`, `rm`.
 
 use bank_core::kind::{Field, Kind, Need, Type, Value, decimal, declared};
-use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, Subcommand, value_parser};
+use clap::{
+    Arg, ArgAction, ArgMatches, Args, FromArgMatches, Subcommand, ValueEnum as _, value_parser,
+};
+use std::num::ParseIntError;
 
 use super::{AtArgs, ImportTable, ImportTables, RemoveArgs, Switch, WriteArgs};
 
@@ -212,13 +215,9 @@ fn argument(field: &Field, more: &str) -> Arg {
 
 fn typed(field: &Field, own: Arg) -> Arg {
     match &field.of {
-        Type::Flag => own
-            .value_parser(value_parser!(Switch))
-            .hide_possible_values(true),
-        Type::Whole(..) => own
-            .value_parser(value_parser!(i64))
-            .allow_negative_numbers(true),
-        Type::Reference(_) if field.is_number_of_record() => own.value_parser(value_parser!(i64)),
+        Type::Flag => own.value_parser(flag),
+        Type::Whole(..) => own.value_parser(whole).allow_negative_numbers(true),
+        Type::Reference(_) if field.is_number_of_record() => own.value_parser(whole),
         Type::Decimal(..) | Type::Amount(..) => own.allow_negative_numbers(true),
         Type::Time => own.allow_hyphen_values(true),
         Type::Texts(_) | Type::References(..) => own.action(ArgAction::Append),
@@ -227,6 +226,23 @@ fn typed(field: &Field, own: Arg) -> Arg {
         }
         Type::Text(_) | Type::Reference(_) => own,
     }
+}
+
+/// A flag as it is typed; an empty text clears one.
+fn flag(text: &str) -> Result<Given, &'static str> {
+    if text.is_empty() {
+        return Ok(Given::Text(String::new()));
+    }
+    let switch = Switch::from_str(text, true).map_err(|_| "yes or no is expected")?;
+    Ok(Given::Flag(switch.into()))
+}
+
+/// A whole number as it is typed; an empty text clears one.
+fn whole(text: &str) -> Result<Given, ParseIntError> {
+    if text.is_empty() {
+        return Ok(Given::Text(String::new()));
+    }
+    text.parse().map(Given::Whole)
 }
 
 fn value_name(field: &Field) -> String {
@@ -263,7 +279,7 @@ fn in_set(field: &Field) -> String {
     };
     let meaning = if meaning.is_empty() { "none" } else { meaning };
     match field.of {
-        Type::Whole(..) => format!("; 0 for {meaning}"),
+        Type::Whole(1.., _) => format!("; 0 for {meaning}"),
         _ => format!("{}; '' for {meaning}", repeatable(field)),
     }
 }
@@ -329,9 +345,10 @@ fn values(kind: &Kind, own: &ArgMatches) -> Vec<(Field, Given)> {
     let given = kind.fields.iter().filter_map(|field| {
         let name = field.name.as_str();
         let value = match &field.of {
-            Type::Flag => Given::Flag((*own.get_one::<Switch>(name)?).into()),
-            Type::Whole(..) => Given::Whole(*own.get_one(name)?),
-            Type::Reference(_) if field.is_number_of_record() => Given::Whole(*own.get_one(name)?),
+            Type::Flag | Type::Whole(..) => own.get_one::<Given>(name)?.clone(),
+            Type::Reference(_) if field.is_number_of_record() => {
+                own.get_one::<Given>(name)?.clone()
+            }
             Type::Texts(_) | Type::References(..) => {
                 let all = own.get_many::<String>(name)?.cloned();
                 Given::List(all.filter(|text| !text.is_empty()).collect())

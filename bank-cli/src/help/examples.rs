@@ -159,7 +159,7 @@ pub(super) const ALL: &[Examples] = &[
     ("kind ls", &["bank kind ls"]),
     ("kind add", &[
         "bank kind add grant --field 'title:text!' --field amount:amount",
-        "bank kind add project --field 'sponsor:text'",
+        "bank kind add hardware --field 'sponsor:text'",
     ]),
     ("kind show", &["bank kind show grant"]),
     ("kind set", &["bank kind set grant --field 'title:text!' --field amount:amount --field ends:time"]),

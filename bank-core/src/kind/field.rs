@@ -168,13 +168,13 @@ impl Field {
             Type::Time => "a time such as 2026-10-01T00:00:00Z".to_owned(),
             Type::Choice(words) => words.join(", "),
             Type::Reference(kind) if self.is_number_of_record() => {
-                format!("the number of a {kind}")
+                format!("the number of an existing {kind}")
             }
-            Type::Reference(kind) => format!("the name of a {kind}"),
+            Type::Reference(kind) => format!("the name of an existing {kind}"),
             Type::Texts(max) => {
                 format!("at most {max} texts of at most {NAME_BYTES_MAX} bytes each")
             }
-            Type::References(kind, max) => format!("at most {max} names of {kind}s"),
+            Type::References(kind, max) => format!("at most {max} names of existing {kind}s"),
         }
     }
 

@@ -1,7 +1,8 @@
 //! Records: the key and the values of one object of a kind.
 
 use super::value::{Value, shown};
-use super::{Key, Kind};
+use super::{Key, Kind, Readers};
+use crate::amount::Precision;
 use crate::time::{Timestamp, Window};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -104,14 +105,47 @@ impl Record {
         }
     }
 
-    /// The record as the journal shows it: `downtime=3 hardware=1 nodes=4 …`.
-    pub fn shown(&self, kind: &Kind) -> String {
+    /// A change of the record as the journal shows it: the values of a new record, `downtime=3 hardware=1 nodes=4`;
+    /// the old and the new values of a changed one, `downtime=3 nodes=4>6`; the key of a removed one. Everyone
+    /// reads the journal, so records that not everyone may see have the names of their fields only:
+    /// `contribution=2 fields=split,factor`.
+    pub fn journal_text(
+        &self,
+        before: Option<&Record>,
+        kind: &Kind,
+        precision: Precision,
+    ) -> String {
         let mut text = format!("{}={}", kind.word, self.key);
-        for field in &kind.fields {
-            let value = shown(&field.of, self.value(&field.name));
+        if self.deleted {
+            return text;
+        }
+        let before = before.filter(|before| !before.deleted);
+        let old = |field: &str| before.map_or(&Value::None, |before| before.value(field));
+        let fields = kind.fields.iter();
+        let changed = fields.filter(|field| old(&field.name) != self.value(&field.name));
+        if kind.readers != Readers::Everyone {
+            let names: Vec<&str> = changed.map(|field| field.name.as_str()).collect();
+            return format!("{text} fields={}", names.join(","));
+        }
+        for field in changed {
+            let value = |value| shown(&field.of, value, precision);
             // Writing to a string cannot fail.
-            let _ = write!(text, " {}={value}", field.name);
+            let _ = write!(text, " {}=", field.name);
+            if before.is_some() {
+                let _ = write!(text, "{}>", value(old(&field.name)));
+            }
+            text.push_str(&value(self.value(&field.name)));
         }
         text
+    }
+
+    /// The size of its values, in bytes; numbers, flags and times count as 8.
+    pub(crate) fn size(&self) -> usize {
+        let size = |value: &Value| match value {
+            Value::Text(text) => text.len(),
+            Value::List(list) => list.iter().map(String::len).sum(),
+            Value::None | Value::Whole(_) | Value::Flag(_) | Value::Time(_) => 8,
+        };
+        self.values.values().map(size).sum()
     }
 }

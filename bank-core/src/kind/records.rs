@@ -13,6 +13,8 @@ pub struct Records {
     rows: BTreeMap<String, BTreeMap<Key, Record>>,
     /// Kinds that the site added, and kinds of the program with fields that it added.
     kinds: BTreeMap<String, Arc<Kind>>,
+    /// Kinds that the site removed, as they were declared last: their removed records are still read.
+    former: BTreeMap<String, Arc<Kind>>,
 }
 
 impl Records {
@@ -20,10 +22,14 @@ impl Records {
     pub fn put(&mut self, record: Record) {
         if record.kind == site::WORD {
             let word = record.key.to_string();
-            match site::kind_of(&record) {
-                Some(kind) => self.kinds.insert(word, Arc::new(kind)),
-                None => self.kinds.remove(&word),
-            };
+            let kind = Arc::new(site::kind_of(&record));
+            if record.deleted && of(&word).is_none() {
+                self.kinds.remove(&word);
+                self.former.insert(word, kind);
+            } else {
+                self.former.remove(&word);
+                self.kinds.insert(word, kind);
+            }
         }
         let rows = self.rows.entry(record.kind.clone()).or_default();
         rows.insert(record.key.clone(), record);
@@ -33,6 +39,12 @@ impl Records {
     pub fn kind(&self, word: &str) -> Option<&Kind> {
         let own = self.kinds.get(word).map(|kind| &**kind);
         own.or_else(|| of(word))
+    }
+
+    /// The declaration by which the records of a kind are read: of a removed kind its last one.
+    pub fn declaration(&self, word: &str) -> Option<&Kind> {
+        let former = || self.former.get(word).map(|kind| &**kind);
+        self.kind(word).or_else(former)
     }
 
     /// Every kind in force, those of the program first.
@@ -71,6 +83,12 @@ impl Records {
             all.sort_by_key(|record| record.whole(field));
         }
         all
+    }
+
+    /// The records of a kind that were not removed themselves; the ones that they belong to may be.
+    pub(super) fn kept<'a>(&'a self, kind: &str) -> impl Iterator<Item = &'a Record> + use<'a> {
+        let rows = self.rows.get(kind).into_iter().flat_map(BTreeMap::values);
+        rows.filter(|record| !record.deleted)
     }
 
     /// How many records of a kind there are, removed ones included.

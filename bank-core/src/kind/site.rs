@@ -21,10 +21,11 @@ pub const TYPES: [&str; 7] = [
 ];
 /// Kinds of objects beside records that a field can refer to.
 pub const OBJECTS: [&str; 4] = ["project", "user", "machine", "account"];
-/// Words that cannot be the word of a kind, because they are commands of `bank`. A test of `bank` compares
-/// them with its commands.
-pub const RESERVED: [&str; 65] = [
+/// Words that cannot be the word of a kind, because they are commands of `bank` or views of queries. Tests
+/// compare them with the commands and the views.
+pub const RESERVED: [&str; 70] = [
     "account",
+    "account_rule",
     "adjust",
     "all",
     "alloc",
@@ -42,12 +43,14 @@ pub const RESERVED: [&str; 65] = [
     "collect",
     "cycle",
     "deposit",
+    "entry",
     "explain",
     "export",
     "fund",
     "gen",
     "help",
     "import",
+    "job",
     "jobs",
     "journal",
     "key",
@@ -55,6 +58,7 @@ pub const RESERVED: [&str; 65] = [
     "limit",
     "machine",
     "mapping",
+    "member",
     "moab",
     "monitor",
     "nami",
@@ -81,6 +85,7 @@ pub const RESERVED: [&str; 65] = [
     "status",
     "stmt",
     "token",
+    "transaction",
     "transfer",
     "undo",
     "unmapped",
@@ -92,12 +97,13 @@ pub const RESERVED: [&str; 65] = [
 ];
 /// Names that a field of the site cannot have: those of keys, and of options that commands have already. A
 /// test of `bank` compares them with its options.
-pub const RESERVED_FIELDS: [&str; 27] = [
+pub const RESERVED_FIELDS: [&str; 30] = [
     "at",
     "color",
     "columns",
     "config",
     "csv",
+    "deleted",
     "dry_run",
     "format",
     "help",
@@ -117,14 +123,17 @@ pub const RESERVED_FIELDS: [&str; 27] = [
     "recorded",
     "server",
     "spreadsheet_safe",
+    "transaction",
     "units",
     "version",
+    "warnings",
     "yes",
 ];
 /// Most kinds that a site adds.
 const KINDS_MAX: usize = 64;
-/// Most fields that a site adds to a kind.
-const FIELDS_MAX: usize = 64;
+/// Most fields of a kind with those that a site adds: a view of queries has 64 columns, and two of them are
+/// the key and `Deleted`.
+const FIELDS_MAX: usize = 62;
 /// Longest word of a kind or field, in bytes.
 const WORD_MAX: usize = 32;
 /// Most texts of a list, and longest text.
@@ -190,21 +199,23 @@ pub(super) fn kind() -> Kind {
     .with(Field::description())
 }
 
-/// The kind that a record declares: of the site, or of the program with the fields of the site. None where
-/// the record was removed.
-pub fn kind_of(record: &Record) -> Option<Kind> {
+/// The kind that a record declares: of the site, or of the program with the fields of the site. A removed
+/// record declares the kind as it was before, or a kind of the program without fields of the site.
+pub fn kind_of(record: &Record) -> Kind {
     let word = record.key.to_string();
-    let mut kind = match of(&word) {
-        Some(own) => own.clone(),
-        None if record.deleted => return None,
-        None => new(record, &word),
-    };
-    if !record.deleted {
-        let fields = record.list("fields").iter();
-        kind.fields
-            .extend(fields.filter_map(|text| read(text).ok()));
+    let fields = record.list("fields").iter();
+    let fields = fields.filter_map(|text| read(text).ok());
+    match of(&word) {
+        Some(own) if record.deleted => own.clone(),
+        Some(own) => Kind {
+            fields: own.fields.iter().cloned().chain(fields).collect(),
+            ..own.clone()
+        },
+        None => Kind {
+            fields: fields.collect(),
+            ..new(record, &word)
+        },
     }
-    Some(kind)
 }
 
 fn new(record: &Record, word: &str) -> Kind {
@@ -237,10 +248,10 @@ fn new(record: &Record, word: &str) -> Kind {
         listed: Vec::new(),
         ordered_by: None,
         help: [
-            format!("Add a {word}"),
-            format!("Change a {word}"),
-            format!("Remove a {word}"),
-            format!("no {word}"),
+            format!("Add a {word} record"),
+            format!("Change a {word} record"),
+            format!("Remove a {word} record"),
+            format!("no {word} records"),
         ],
         check: none,
         removable: none,
@@ -259,8 +270,8 @@ pub fn read(text: &str) -> Result<Field, &'static str> {
     if !is_word(name) {
         return Err("a name of a small letter, then small letters, digits and _, at most 32 bytes");
     }
-    if RESERVED_FIELDS.contains(&name) {
-        return Err("a name that is no option of every command, and not id or name");
+    if RESERVED_FIELDS.iter().any(|other| is_same(other, name)) {
+        return Err("a name that is no option of every command, and not id, name or deleted");
     }
     let (of, need) = match of.strip_suffix('!') {
         Some(of) => (of, Need::Required),
@@ -313,6 +324,12 @@ pub fn read(text: &str) -> Result<Field, &'static str> {
         screen: Screen::Always,
         site: true,
     })
+}
+
+/// Whether two names are one in a view of queries, which writes `paid_by` as `PaidBy` and ignores case.
+fn is_same(one: &str, other: &str) -> bool {
+    let bytes = |name: &str| name.bytes().filter(|b| *b != b'_').collect::<Vec<u8>>();
+    bytes(one).eq_ignore_ascii_case(&bytes(other))
 }
 
 fn is_word(text: &str) -> bool {

@@ -1,6 +1,8 @@
 //! Values of fields: their types, and how the journal shows them.
 
+use crate::amount::{Amount, Precision};
 use crate::decimal::Decimal;
+use crate::months;
 use crate::time::Timestamp;
 
 /// Type of a field.
@@ -86,15 +88,16 @@ pub fn decimal(units: i64, places: u32) -> String {
     format!("{whole}.{part:0<width$}")
 }
 
-/// A value as the journal shows it. Amounts are in minor units, times in µs since 1970.
-pub(super) fn shown(of: &Type, value: &Value) -> String {
+/// A value as the journal shows it, `-` for none. Times are in UTC.
+pub(super) fn shown(of: &Type, value: &Value, precision: Precision) -> String {
     match (of, value) {
         (_, Value::None) => "-".to_owned(),
         (Type::Decimal(places, ..), Value::Whole(units)) => decimal(*units, *places),
+        (Type::Amount(..), Value::Whole(minor)) => Amount(*minor).display(precision).to_string(),
         (_, Value::Text(text)) => text.clone(),
         (_, Value::Whole(number)) => number.to_string(),
         (_, Value::Flag(flag)) => flag.to_string(),
-        (_, Value::Time(at)) => at.0.to_string(),
+        (_, Value::Time(at)) => months::text(*at),
         (_, Value::List(list)) => list.join(","),
     }
 }

@@ -5,7 +5,9 @@ use crate::command::{RecordAction, RecordChange};
 use crate::effects::{DirectoryRow, Effects, Outcome};
 use crate::history::PastRecord;
 use crate::ids::check_name;
-use crate::kind::{Key, KeyType, Kind, Need, Objects, RECORDS_MAX, Record, Value, Writers};
+use crate::kind::{
+    Field, Key, KeyType, Kind, Need, Objects, RECORD_BYTES_MAX, RECORDS_MAX, Record, Value, Writers,
+};
 use crate::postings::Postings;
 use crate::refusal::Refusal;
 use crate::view::{Context, View};
@@ -19,11 +21,11 @@ pub(super) fn decide(
     let records = &ctx.directory.records;
     let unknown = || Refusal::not_found("kind", &change.kind);
     let kind = records.kind(&change.kind).ok_or_else(unknown)?;
-    // The site may have changed the kind since the caller's right was checked.
-    if change.writers == Writers::Operators && kind.writers != Writers::Operators {
-        let what = format!("records of {} are changed by administrators", kind.word);
-        return Err(Refusal::NotAllowed { what });
-    }
+    is_same_kind(change, kind)?;
+    let before = match &change.action {
+        RecordAction::Add(..) => None,
+        RecordAction::Set(key, _) | RecordAction::Remove(key) => records.get(&kind.word, key),
+    };
     let record = match &change.action {
         RecordAction::Add(key, set) => add(kind, key.as_ref(), set, ctx.directory)?,
         RecordAction::Set(key, set) => {
@@ -34,7 +36,8 @@ pub(super) fn decide(
     };
     let mut postings = Postings::new(view);
     postings.begin(change.op, ctx.now);
-    postings.remark(&record.shown(kind));
+    let precision = ctx.directory.bank.precision;
+    postings.remark(&record.journal_text(before, kind, precision));
     postings
         .directory
         .push(DirectoryRow::Record(record.clone()));
@@ -42,6 +45,21 @@ pub(super) fn decide(
         RecordAction::Remove(key) => Outcome::Removed(key.to_string()),
         _ => Outcome::Record(Box::new(record)),
     }))
+}
+
+/// The site may have changed the kind since the caller's right was checked, and the values were read.
+fn is_same_kind(change: &RecordChange, kind: &Kind) -> Result<(), Refusal> {
+    if change.writers == Writers::Operators && kind.writers != Writers::Operators {
+        let what = format!("records of {} are changed by administrators", kind.word);
+        return Err(Refusal::NotAllowed { what });
+    }
+    for (name, of) in &change.types {
+        match kind.field(name) {
+            Some(field) if field.of != *of => return Err(field.bad()),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn known<'a>(kind: &Kind, key: &Key, objects: &'a dyn Objects) -> Result<&'a Record, Refusal> {
@@ -116,19 +134,28 @@ fn changed(
         field.check(&value, objects)?;
         record.set(name, value);
     }
-    for field in &kind.fields {
-        let is_missing = record.value(&field.name).is_none();
-        if is_missing && field.need == Need::Required {
-            return Err(Refusal::NoField {
-                field: field.name.clone(),
-            });
-        }
+    check_whole(kind, &record, objects)?;
+    Ok(record)
+}
+
+/// What a record must be as a whole: its required values, its size, its window, and the rules of the kind.
+fn check_whole(kind: &Kind, record: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
+    let mut required = kind.fields.iter().filter(|f| f.need == Need::Required);
+    if let Some(field) = required.find(|field| record.value(&field.name).is_none()) {
+        return Err(Refusal::NoField {
+            field: field.name.clone(),
+        });
+    }
+    if record.size() > RECORD_BYTES_MAX {
+        return Err(Refusal::BadField {
+            field: kind.word.clone(),
+            expected: format!("at most {RECORD_BYTES_MAX} bytes of values in a record"),
+        });
     }
     if !record.window().is_proper() {
         return Err(Refusal::BadWindow);
     }
-    (kind.check)(&record, objects)?;
-    Ok(record)
+    (kind.check)(record, objects)
 }
 
 fn remove(kind: &Kind, key: &Key, objects: &dyn Objects) -> Result<Record, Refusal> {
@@ -151,7 +178,13 @@ pub(super) fn restored(
     objects: &dyn Objects,
 ) -> Result<Option<Record>, Refusal> {
     let after = &past.after;
-    if objects.records().ever(&after.kind, &after.key) != Some(after) {
+    let now = objects.records().ever(&after.kind, &after.key);
+    // Fields that the site took away since do not count.
+    let is_same = |now: &Record, field: &Field| now.value(&field.name) == after.value(&field.name);
+    let is_last = |now: &Record| {
+        now.deleted == after.deleted && kind.fields.iter().all(|field| is_same(now, field))
+    };
+    if !now.is_some_and(is_last) {
         return Ok(None);
     }
     let there = past.before.as_ref().filter(|before| !before.deleted);
@@ -165,11 +198,12 @@ pub(super) fn restored(
     };
     for field in &kind.fields {
         let value = before.value(&field.name);
-        if !value.is_none() {
+        let is_back = after.deleted || value != after.value(&field.name);
+        if is_back && !value.is_none() {
             field.check(value, objects)?;
         }
     }
-    (kind.check)(before, objects)?;
+    check_whole(kind, before, objects)?;
     Ok(Some(before.clone()))
 }
 

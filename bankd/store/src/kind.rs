@@ -125,7 +125,7 @@ pub(super) fn put_state(row: &Row<'_>, records: &mut Records) -> Result<(), Erro
     let (word, key): (String, String) = (row.get(0)?, row.get(1)?);
     let state: String = row.get(2)?;
     let kind = records
-        .kind(&word)
+        .declaration(&word)
         .ok_or_else(|| codec::unexplained(&word, &key))?;
     let key = kind
         .read_key(&key)

@@ -76,19 +76,16 @@ fn a_kind_of_the_site_has_commands_history_undo_and_queries() {
             (
                 "journal --kind record_set --csv",
                 0,
-                "grant=1 title=Ribosomes",
+                "grant=1 amount=5000.000>- state=open>closed",
             ),
-            ("kind set grant --field title:number", 1, "1 records"),
-            ("kind rm grant -y", 1, "1 records"),
+            ("kind set grant --field title:number", 1, "1 record"),
+            ("kind rm grant -y", 1, "1 record"),
             ("kind add balance", 1, "cannot be a name"),
             ("nosuch ls", 2, "unrecognized subcommand"),
         ],
     );
     let (_, added) = run(&bank, "journal --kind kind_add --csv -n --columns txn");
-    check(
-        &bank,
-        &[(&format!("undo {}", added.trim()), 1, "1 records")],
-    );
+    check(&bank, &[(&format!("undo {}", added.trim()), 1, "1 record")]);
     let (_, journal) = run(&bank, "journal --kind record_set --csv -n --columns txn");
     check(
         &bank,
@@ -138,7 +135,7 @@ fn the_site_adds_fields_to_kinds_of_the_program() {
                 0,
                 "xeon,4,1",
             ),
-            ("kind rm hardware -y", 1, "1 records"),
+            ("kind rm hardware -y", 1, "1 record"),
             ("hardware set 1 --serial ''", 0, "hardware 1 changed"),
             ("kind rm hardware -y", 0, "removed"),
             ("hardware set 1 --serial R-3", 2, "--serial"),
@@ -251,4 +248,60 @@ fn readers_and_writers_of_a_kind_are_held() {
         let (code, text) = with(token, line);
         assert_eq!(code, exit, "{line}: {text}");
     }
+}
+
+/// A removed kind leaves removed records; a bank with them starts, shows its past, and keeps their keys.
+#[test]
+fn a_removed_kind_leaves_its_records_readable() {
+    let mut bank = Bank::site();
+    check(
+        &bank,
+        &[
+            (
+                "kind add lab --keys name --field rooms:number --field open:flag",
+                0,
+                "kind lab added",
+            ),
+            ("lab add north --rooms 3 --open yes", 0, "rooms 3, open yes"),
+            (
+                "lab set north --rooms '' --open ''",
+                0,
+                "lab north changed\n",
+            ),
+            ("lab rm north -y", 0, "lab north removed"),
+            (
+                "kind set lab --keys number",
+                1,
+                "1 record, removed ones included",
+            ),
+            ("kind rm lab -y", 0, "kind lab removed"),
+        ],
+    );
+    let (_, removal) = run(&bank, "journal --kind record_rm --csv -n --columns txn");
+    bank.set_clock(T0 + 60);
+    bank.stop();
+    bank.start();
+    check(
+        &bank,
+        &[
+            (
+                &format!("undo {}", removal.trim()),
+                1,
+                "its kind was removed since",
+            ),
+            ("hardware ls --at 2026-01-01T00:00:30Z", 0, ""),
+            (
+                "kind add lab --keys number",
+                1,
+                "1 record, removed ones included",
+            ),
+            (
+                "kind add lab --keys name --field rooms:text",
+                0,
+                "kind lab added",
+            ),
+            ("lab add north --rooms a1", 0, "rooms a1"),
+            ("verify", 0, ""),
+        ],
+    );
 }

@@ -1,100 +1,123 @@
 //! Rules of kinds and fields that a site adds.
 
-use super::super::{Field, Key, KeyType, Need, Objects, Record, of};
-use super::{KINDS_MAX, OBJECTS, RESERVED, WORD, is_word, read};
+use super::super::{Field, Key, KeyType, Kind, Need, Objects, Readers, Record, Type, Value, of};
+use super::{FIELDS_MAX, KINDS_MAX, OBJECTS, RESERVED, WORD, is_same, is_word, kind_of, read};
 use crate::refusal::Refusal;
 
-/// The word is free, the fields can be read, have different names, and those with values keep their type.
+/// The word is free, the fields can be read and have different names, who changes records sees them, and the
+/// records that there are keep their keys and values.
 pub(super) fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
     let word = own.key.to_string();
+    let is_taken = |other: &str| is_same(other, &word);
     if word == WORD
         || !is_word(&word)
-        || RESERVED.contains(&word.as_str())
-        || OBJECTS.contains(&word.as_str())
+        || RESERVED.iter().chain(&OBJECTS).any(|other| is_taken(other))
     {
         return Err(Refusal::BadName { name: word });
     }
-    if objects.records().site_kinds().count() > KINDS_MAX {
+    let others = objects.records().site_kinds();
+    if others.filter(|kind| kind.word != word).count() >= KINDS_MAX && of(&word).is_none() {
         return Err(bad("kind", format!("at most {KINDS_MAX} kinds of a site")));
     }
-    let base = of(&word).map_or(&[][..], |kind| &kind.fields);
-    let mut names: Vec<String> = base.iter().map(|field| field.name.clone()).collect();
+    let fields = fields(own, of(&word))?;
+    let kind = kind_of(own);
+    if kind.writers != super::Writers::Administrators && kind.readers != Readers::Everyone {
+        let expected = "administrators, because not everyone may see the records";
+        return Err(bad("change", expected.to_owned()));
+    }
+    keeps_values(&kind, &fields, objects)
+}
+
+/// The fields of the site, each with a name that nothing of the kind has.
+fn fields(own: &Record, base: Option<&Kind>) -> Result<Vec<Field>, Refusal> {
+    let base = base.map_or(&[][..], |kind| &kind.fields);
+    let mut names: Vec<&str> = Vec::new();
+    for field in base {
+        names.push(&field.name);
+        names.extend(field.option);
+        names.extend(field.alias);
+    }
+    let mut names: Vec<String> = names.into_iter().map(str::to_owned).collect();
     let mut fields = Vec::new();
     for text in own.list("fields") {
         let field =
             read(text).map_err(|expected| bad("fields", format!("{expected}, not {text:?}")))?;
-        if names.contains(&field.name) {
-            return Err(bad(
-                "fields",
-                format!("each name once, not {} again", field.name),
-            ));
+        if names.iter().any(|name| is_same(name, &field.name)) {
+            let again = format!("each name once, not {} again", field.name);
+            return Err(bad("fields", again));
+        }
+        if !base.is_empty() && field.need == Need::Required {
+            let expected = "optional fields for a kind of the program";
+            return Err(bad("fields", expected.to_owned()));
         }
         names.push(field.name.clone());
         fields.push(field);
     }
-    if of(&word).is_some() && fields.iter().any(|field| field.need == Need::Required) {
-        return Err(bad(
-            "fields",
-            "optional fields for a kind of the program".to_owned(),
-        ));
+    if base.len().saturating_add(fields.len()) > FIELDS_MAX {
+        let expected = format!("at most {FIELDS_MAX} fields of a kind, with those of the program");
+        return Err(bad("fields", expected));
     }
-    keeps_values(&word, &fields, own, objects)
+    Ok(fields)
 }
 
-/// Records of a kind keep their meaning: a field with values keeps its type, and a kind its keys.
-fn keeps_values(
-    word: &str,
-    fields: &[Field],
-    own: &Record,
-    objects: &dyn Objects,
-) -> Result<(), Refusal> {
-    let Some(before) = objects.records().kind(word) else {
+/// Records of a kind keep their meaning: a field with values keeps its type, and a kind with records, removed
+/// ones included, its keys.
+fn keeps_values(kind: &Kind, fields: &[Field], objects: &dyn Objects) -> Result<(), Refusal> {
+    let (word, records) = (&kind.word, objects.records());
+    let Some(before) = records.declaration(word) else {
         return Ok(());
     };
-    let count = objects.records().all(word).count();
-    let in_use = |count: usize| Refusal::InUse {
-        name: word.to_owned(),
-        by: format!("{count} records"),
-    };
-    let key = own.text("keys");
-    if of(word).is_none() && count > 0 && (before.key == KeyType::Name) != (key == "name") {
-        return Err(in_use(count));
+    let count = records.count(word);
+    if count > 0 && (before.key == KeyType::Name) != (kind.key == KeyType::Name) {
+        return Err(in_use(word, count, ", removed ones included"));
     }
     for field in before.fields.iter().filter(|field| field.site) {
         let now = fields.iter().find(|now| now.name == field.name);
-        let records = objects.records().all(word);
-        let with = records
-            .filter(|record| !record.value(&field.name).is_none())
-            .count();
-        if with > 0 && now.is_none_or(|now| now.of != field.of) {
-            return Err(in_use(with));
+        let values = records.kept(word).map(|record| record.value(&field.name));
+        let lost = values.filter(|value| !value.is_none());
+        let lost = lost.filter(|value| !now.is_some_and(|now| keeps(field, now, value)));
+        match lost.count() {
+            0 => {}
+            count => return Err(in_use(word, count, "")),
         }
     }
     for field in fields.iter().filter(|field| field.need == Need::Required) {
-        let records = objects.records().all(word);
-        let without = records
-            .filter(|record| record.value(&field.name).is_none())
-            .count();
-        if without > 0 {
-            return Err(in_use(without));
+        let values = records.kept(word).map(|record| record.value(&field.name));
+        match values.filter(|value| value.is_none()).count() {
+            0 => {}
+            count => return Err(in_use(word, count, "")),
         }
     }
     Ok(())
 }
 
+/// Whether a value of a field means the same by the new declaration: the type is the same, or a choice that
+/// still has the word.
+fn keeps(before: &Field, now: &Field, value: &Value) -> bool {
+    match (&before.of, &now.of, value) {
+        (Type::Choice(_), Type::Choice(words), Value::Text(word)) => words.contains(word),
+        (before, now, _) => before == now,
+    }
+}
+
 /// A kind with records, or whose fields have values, stays.
 pub(super) fn removable(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
     let word = own.key.to_string();
-    let gone = Record::new(WORD, Key::Name(word.clone()));
     if of(&word).is_some() {
-        return keeps_values(&word, &[], &gone, objects);
+        let gone = Record::new(WORD, Key::Name(word));
+        return keeps_values(&kind_of(&gone), &[], objects);
     }
-    match objects.records().all(&word).count() {
+    match objects.records().kept(&word).count() {
         0 => Ok(()),
-        count => Err(Refusal::InUse {
-            name: word,
-            by: format!("{count} records"),
-        }),
+        count => Err(in_use(&word, count, "")),
+    }
+}
+
+fn in_use(word: &str, count: usize, more: &str) -> Refusal {
+    let records = if count == 1 { "record" } else { "records" };
+    Refusal::InUse {
+        name: word.to_owned(),
+        by: format!("{count} {records}{more}"),
     }
 }
 

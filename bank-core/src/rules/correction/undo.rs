@@ -98,7 +98,11 @@ fn records(
             let why = format!("a later command changed {} {}", kind.word, past.after.key);
             return Err(not_reversible(target, &why));
         };
-        postings.remark(&record.shown(kind));
+        postings.remark(&record.journal_text(
+            Some(&past.after),
+            kind,
+            ctx.directory.bank.precision,
+        ));
         postings.directory.push(DirectoryRow::Record(record));
     }
     Ok(postings.finish(Outcome::Reversed(Reversed {

@@ -112,7 +112,9 @@ fn then(
     if let Some(row) = rows.next()? {
         put_state(row, &mut records)?;
     }
-    let key = records.kind(word).and_then(|kind| kind.read_key(key));
+    let key = records
+        .declaration(word)
+        .and_then(|kind| kind.read_key(key));
     Ok(key.and_then(|key| records.ever(word, &key).cloned()))
 }
 

@@ -63,8 +63,11 @@ fn wrong(name: &str, expected: &str) -> Failure {
     bad_request::of_member(name, &format!("{expected} is expected"))
 }
 
-/// A value. An empty text clears one; so does 0 where the numbers begin above it.
+/// A value. An empty text clears one that a record need not have; so does 0 where the numbers begin above it.
 fn value_of(field: &Field, json: &Json, call: &Call, is_new: bool) -> Result<Value, Failure> {
+    if matches!(field.need, Need::Optional(_)) && json.as_str() == Some("") {
+        return Ok(Value::None);
+    }
     let bad = || call.refused(&field.bad());
     let text = || {
         json.as_str()

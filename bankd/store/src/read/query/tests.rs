@@ -426,3 +426,14 @@ fn the_reference_tells_every_view_and_attribute() {
         );
     }
 }
+
+/// A kind of the site cannot hide a view of the program.
+#[test]
+fn names_of_views_are_reserved() {
+    use bank_core::kind::site::{OBJECTS, RESERVED};
+    for object in catalogue::OBJECTS {
+        let same = |word: &&&str| word.replace('_', "").eq_ignore_ascii_case(object.name);
+        let found = RESERVED.iter().chain(&OBJECTS).find(same);
+        assert!(found.is_some(), "{} is not reserved", object.name);
+    }
+}
