@@ -2,10 +2,12 @@
 
 Usage: browser.py CHROMIUM [--shots FOLDER] FILE...
 
-Each file is opened at 320 and 1440 pixels, by day and by night, and as it goes to paper. For each
-view one line of JSON: messages of the console, requests beyond the file itself, by how many pixels
-the page is wider than its window, the smallest letter, texts that leave their drawing, marks of an
-axis that touch each other, words of heads that are broken, and the contrast of text. With --shots the views are kept as pictures.
+Each file is opened at 320 and 1440 pixels, by day and by night, and as it goes to paper; the second is
+measured at 480, 800 and 1120 pixels too. For each view one line of JSON: messages of the console, requests
+beyond the file itself, by how many pixels the page is wider than its window, the smallest letter, texts that
+leave their drawing, marks of an axis that touch each other, words of heads that are broken, the contrast of
+text, how many pairs of sections there are, and how many of them stand beside each other. With --shots the
+views are kept as pictures.
 
 Only the standard library: the browser is spoken to over a pair of pipes.
 """
@@ -76,12 +78,21 @@ MEASURE = """(() => {
   return {
     over: root.scrollWidth - root.clientWidth,
     drawings: seen.length,
+    pairs: document.querySelectorAll('.pair').length,
+    abreast: [...document.querySelectorAll('.pair')].filter(pair => {
+      const [a, b] = [...pair.children].map(part => part.getBoundingClientRect());
+      return a.top === b.top && a.right <= b.left;
+    }).length,
     smallest, contrast: least, outside, touching, broken,
     named: seen.every(e => e.getAttribute('role') === 'img' && e.querySelector('title') &&
       e.querySelector('desc')),
     height: root.scrollHeight,
   };
 })()"""
+
+
+# Widths at which a page is measured again.
+BETWEEN = [480, 800, 1120]
 
 
 class Browser:
@@ -198,10 +209,7 @@ def complaints(events, address):
     return said, asked
 
 
-def look(browser, path, view, shots):
-    """Opens one file in one view."""
-    width, dark, paper = view
-    target = browser.open_tab()
+def resize(browser, width):
     browser.ask(
         "Emulation.setDeviceMetricsOverride",
         width=width,
@@ -209,6 +217,35 @@ def look(browser, path, view, shots):
         deviceScaleFactor=1,
         mobile=False,
     )
+
+
+def measure(browser, path):
+    found = browser.ask("Runtime.evaluate", expression=MEASURE, returnByValue=True)
+    if "value" not in found["result"]:
+        raise RuntimeError(f"{path}: {found}")
+    return found["result"]["value"]
+
+
+def between(browser, path, told, shots):
+    """Adds what is wrong at widths between the narrowest and the widest."""
+    for width in BETWEEN:
+        resize(browser, width)
+        found = measure(browser, path)
+        told["over"] = max(told["over"], found["over"])
+        told["smallest"] = min(told["smallest"], found["smallest"])
+        for fault in ["outside", "touching", "broken"]:
+            told[fault] += [f"{width}: {text}" for text in found[fault]]
+        if shots:
+            picture = browser.ask("Page.captureScreenshot", captureBeyondViewport=True, format="png")
+            whole = Path(shots) / f"{Path(path).stem}-{width}.png"
+            whole.write_bytes(base64.b64decode(picture["data"]))
+
+
+def look(browser, path, view, shots):
+    """Opens one file in one view."""
+    width, dark, paper = view
+    target = browser.open_tab()
+    resize(browser, width)
     scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
     media = "print" if paper else "screen"
     browser.ask("Emulation.setEmulatedMedia", media=media, features=[scheme])
@@ -216,10 +253,7 @@ def look(browser, path, view, shots):
     address = Path(path).resolve().as_uri()
     browser.ask("Page.navigate", url=address)
     browser.wait("Page.loadEventFired")
-    found = browser.ask("Runtime.evaluate", expression=MEASURE, returnByValue=True)
-    if "value" not in found["result"]:
-        raise RuntimeError(f"{path}: {found}")
-    told = found["result"]["value"]
+    told = measure(browser, path)
     name = f"{'paper' if paper else width}{'-dark' if dark else ''}"
     if paper:
         pdf = browser.ask("Page.printToPDF", printBackground=False, preferCSSPageSize=True)
@@ -237,6 +271,8 @@ def look(browser, path, view, shots):
             part = Path(shots) / f"{Path(path).stem}-{name}-{top:05}.png"
             part.write_bytes(base64.b64decode(picture["data"]))
             top += 1300
+    if width > max(BETWEEN) and not dark:
+        between(browser, path, told, shots)
     said, asked = complaints(browser.events, address)
     told.update(file=str(path), view=name, console=said, requests=asked)
     browser.ask("Target.closeTarget", targetId=target)

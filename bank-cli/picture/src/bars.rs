@@ -7,8 +7,8 @@ use super::number::Number;
 use super::scale::Scale;
 use super::words::width;
 
-/// The bars; gives the height.
-pub(super) fn bars(canvas: &mut Canvas, size: &Size, bars: &Bars) -> i64 {
+/// The bars; gives the height. On a page their unit is not repeated below a heading that has it.
+pub(super) fn bars(canvas: &mut Canvas, size: &Size, bars: &Bars, heading: &str) -> i64 {
     let scale = Scale::of(bars.rows.iter().map(|(_, amount)| *amount));
     let amounts = bars.rows.iter().map(|(_, amount)| width(&amount.shown()));
     let amounts = amounts.max().unwrap_or(0);
@@ -25,16 +25,16 @@ pub(super) fn bars(canvas: &mut Canvas, size: &Size, bars: &Bars) -> i64 {
     } else {
         &bars.unit
     };
-    let top = EDGE + LINE;
-    let place = (EDGE, EDGE + LINE / 2 + MIDDLE);
     let head = format!("{unit} by {}", bars.what);
-    canvas.text(
-        "t faint",
-        place,
-        Anchor::Start,
-        &head,
-        size.width - 2 * EDGE,
-    );
+    let is_alone = size.class == Size::ALONE.class;
+    let top = if is_alone || !head.eq_ignore_ascii_case(heading) {
+        let place = (EDGE, EDGE + LINE / 2 + MIDDLE);
+        let most = size.width - 2 * EDGE;
+        canvas.text("t faint", place, Anchor::Start, &head, most);
+        EDGE + LINE
+    } else {
+        EDGE
+    };
     let zero = left + scale.zero(room);
     let mut y = top + 4_000;
     for (name, amount) in &bars.rows {

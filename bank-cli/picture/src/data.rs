@@ -57,7 +57,7 @@ pub struct Timed {
     pub spans: Vec<Span>,
     /// The series, the most important first.
     pub series: Vec<Series>,
-    /// What the amounts are held against, with its name: `100 % of capacity`.
+    /// What the amounts are held against, with its name: `capacity`.
     pub limit: Option<(String, Number)>,
 }
 

@@ -46,7 +46,7 @@ pub(super) fn nothing(title: &str, why: &str) -> String {
 fn drawn(chart: &Chart, title: &str, id: &str, size: &Size, zone: Zone) -> String {
     let mut canvas = Canvas::new(&format!("{id}{}", size.letter));
     let height = match chart {
-        Chart::Bars(all) => bars::bars(&mut canvas, size, all),
+        Chart::Bars(all) => bars::bars(&mut canvas, size, all, title),
         Chart::Pie(all) => bars::pie(&mut canvas, size, all),
         Chart::Columns(all) => timed::columns(&mut canvas, size, all, zone),
         Chart::Area(all) => timed::area(&mut canvas, size, all, zone),

@@ -18,10 +18,12 @@ mod data;
 mod draw;
 pub mod figure;
 mod frame;
+mod layout;
 mod number;
 mod page;
 pub mod printable;
 mod scale;
+mod section;
 mod style;
 mod table;
 mod terminal;
@@ -36,7 +38,8 @@ pub use burn::thinned;
 pub use calendar::{span_of, spans};
 pub use data::{Bars, Burn, Cell, Chart, OTHERS, Series, Span, Table, Timed};
 pub use number::{Number, total};
-pub use page::{Part, Report, Section, foot, head};
+pub use page::{Part, Report, figures, foot, head};
+pub use section::Section;
 pub use terminal::Terminal;
 pub use words::escaped;
 pub use zone::Zone;
@@ -70,8 +73,9 @@ pub use zone::Zone;
 /// ```
 ///
 /// The contribution report has two parts, one for each period, each with a heading and a period of its
-/// own: they stand beside each other where there is room. A table of its own comes with
-/// [`Section::with_table`], or without a chart with [`Section::table`]. A page has at most 16 MiB.
+/// own: they stand beside each other where there is room. So do two sections of a report of one part, unless
+/// a table or a chart needs the whole width. A table of its own comes with [`Section::with_table`], or without
+/// a chart with [`Section::table`]. A page has at most 16 MiB.
 pub fn report(report: &Report) -> Result<String, TooLarge> {
     report.html()
 }

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use super::calendar::offsets;
-use super::data::{Chart, Span, Table};
-use super::draw::inline;
+use super::data::Span;
+use super::layout::{Row, rows};
+use super::section::Section;
 use super::style;
-use super::table::of_chart;
 use super::words::escaped;
 use crate::bounds::{PAGE_MAX, TooLarge};
 use crate::zone::Zone;
@@ -39,89 +39,6 @@ pub struct Part {
     pub sections: Vec<Section>,
 }
 
-/// A chart with its table and what there is to know about it.
-#[derive(Debug, Clone)]
-pub struct Section {
-    title: String,
-    chart: Option<Chart>,
-    table: Option<Table>,
-    notes: Vec<String>,
-}
-
-impl Section {
-    /// A chart; its table is made of what it shows.
-    pub fn chart(title: &str, chart: Chart) -> Self {
-        let table = of_chart(&chart, title);
-        Self {
-            title: title.to_owned(),
-            chart: Some(chart),
-            table: Some(table),
-            notes: Vec::new(),
-        }
-    }
-
-    /// A table without a chart.
-    pub fn table(title: &str, table: Table) -> Self {
-        Self {
-            title: title.to_owned(),
-            chart: None,
-            table: Some(table),
-            notes: Vec::new(),
-        }
-    }
-
-    /// With a table of the caller's in place of the chart's own.
-    #[must_use]
-    pub fn with_table(mut self, table: Table) -> Self {
-        self.table = Some(table);
-        self
-    }
-
-    /// With a sentence of explanation.
-    #[must_use]
-    pub fn note(mut self, text: impl Into<String>) -> Self {
-        self.notes.push(text.into());
-        self
-    }
-
-    /// The chart, where there is one.
-    pub(super) fn pictured(&self) -> Option<(&str, &Chart)> {
-        self.chart
-            .as_ref()
-            .map(|chart| (self.title.as_str(), chart))
-    }
-
-    /// As HTML; `id` is unique on the page, `level` that of its heading, 2 to 6.
-    pub fn html(&self, id: &str, level: u8, zone: Zone) -> String {
-        let mut out = format!("<section>\n<h{level}>{}</h{level}>\n", escaped(&self.title));
-        if let Some(chart) = &self.chart {
-            match chart.obstacle() {
-                Some(why) => {
-                    let _ = writeln!(out, "<p class=\"absent\">{}</p>", escaped(&why));
-                }
-                None => {
-                    let _ = writeln!(
-                        out,
-                        "<figure>\n{}</figure>",
-                        inline(chart, &self.title, id, zone)
-                    );
-                }
-            }
-        }
-        match &self.table {
-            Some(table) if !table.rows.is_empty() => out.push_str(&table.html(&self.title, zone)),
-            Some(_) if self.chart.is_none() => {
-                out.push_str("<p class=\"absent\">No data in this period.</p>\n");
-            }
-            _ => {}
-        }
-        for note in &self.notes {
-            let _ = writeln!(out, "<p>{}</p>", escaped(note));
-        }
-        out + "</section>\n"
-    }
-}
-
 impl Report {
     /// Every section, in order.
     pub(super) fn sections(&self) -> impl Iterator<Item = &Section> {
@@ -131,8 +48,7 @@ impl Report {
     /// The page; fails where it would be longer than [`PAGE_MAX`].
     pub(super) fn html(&self) -> Result<String, TooLarge> {
         let beside = self.parts.len() > 1;
-        let class = if beside { "parts" } else { "" };
-        let mut out = head(&self.title, class);
+        let mut out = head(&self.title);
         let _ = writeln!(out, "<h1>{}</h1>", escaped(&self.title));
         if let Some(period) = self.period {
             let _ = writeln!(out, "<p>{}</p>", escaped(&told(period, self.zone)));
@@ -165,11 +81,17 @@ impl Report {
             let _ = writeln!(out, "<p>{}</p>", escaped(&told(period, self.zone)));
         }
         let level = if part.heading.is_some() { 3 } else { 2 };
-        for (number, section) in part.sections.iter().enumerate() {
-            let id = format!("p{at}s{number}");
-            out.push_str(&section.html(&id, level, self.zone));
-            if out.len() > PAGE_MAX {
-                return Err(TooLarge::Page { bytes: out.len() });
+        let id = format!("p{at}");
+        if beside {
+            for (number, section) in part.sections.iter().enumerate() {
+                out.push_str(&section.html(&format!("{id}s{number}"), level, self.zone, ""));
+                within_limit(out)?;
+            }
+        } else {
+            let mut number = 0;
+            for row in rows(&part.sections) {
+                out.push_str(&placed(&row, &id, &mut number, level, self.zone));
+                within_limit(out)?;
             }
         }
         if part.sections.is_empty() {
@@ -182,6 +104,37 @@ impl Report {
     }
 }
 
+fn within_limit(page: &str) -> Result<(), TooLarge> {
+    if page.len() > PAGE_MAX {
+        return Err(TooLarge::Page { bytes: page.len() });
+    }
+    Ok(())
+}
+
+/// A row of sections as HTML; `number` counts the sections of the page.
+fn placed(row: &Row<'_>, id: &str, number: &mut usize, level: u8, zone: Zone) -> String {
+    let (begin, class, end) = match row {
+        Row::Whole(_) => ("", " class=\"whole\"", ""),
+        Row::Pair { is_small: true, .. } => ("<div class=\"pair small\">\n", "", "</div>\n"),
+        Row::Pair { .. } => ("<div class=\"pair\">\n", "", "</div>\n"),
+    };
+    let mut out = begin.to_owned();
+    for section in row.sections() {
+        out.push_str(&section.html(&format!("{id}s{number}"), level, zone, class));
+        *number += 1;
+    }
+    out + end
+}
+
+/// Sections within a page that is made elsewhere, two beside each other where there is room.
+pub fn figures(sections: &[Section], level: u8, zone: Zone) -> String {
+    let mut number = 0;
+    rows(sections)
+        .iter()
+        .map(|row| placed(row, "f", &mut number, level, zone))
+        .collect()
+}
+
 /// `from 2026-10-01 to 2026-11-01 (exclusive), +0100`.
 fn told(period: Span, zone: Zone) -> String {
     let (from, to) = (zone.date(period.from), zone.date(period.to));
@@ -189,25 +142,20 @@ fn told(period: Span, zone: Zone) -> String {
     format!("Period: from {from} to {to} (exclusive), {zone}.")
 }
 
-/// What begins every page, up to the body; `class` is that of the body.
+/// What begins every page, up to the body.
 ///
 /// The policy allows nothing but the one style, which is named by its digest.
-pub fn head(title: &str, class: &str) -> String {
+pub fn head(title: &str) -> String {
     let style = [style::CHART, style::PAGE].concat();
     let style = format!("\n{style}");
     let digest = bank_api::sign::content_digest(style.as_bytes());
     let digest = digest.trim_start_matches("sha-256=:").trim_end_matches(':');
-    let class = if class.is_empty() {
-        String::new()
-    } else {
-        format!(" class=\"{class}\"")
-    };
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
          style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'\">\n\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <title>{}</title>\n<style>{style}</style></head><body{class}>\n<main>\n",
+         <title>{}</title>\n<style>{style}</style></head><body>\n<main>\n",
         escaped(title)
     )
 }

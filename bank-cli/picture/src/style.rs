@@ -44,20 +44,21 @@ pub(super) const PAGE: &str = "\
 :root{color-scheme:light dark}
 *{box-sizing:border-box}
 body{font:15px/1.45 system-ui,-apple-system,\"Segoe UI\",\"DejaVu Sans\",sans-serif;color:var(--ink);\
-background:var(--paper);max-width:60rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}
-body.parts,body:has(.many){max-width:96rem}
+background:var(--paper);max-width:96rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}
 h1{font-size:1.4rem;margin:0;line-height:1.25}
 h2{font-size:1.15rem;margin:2rem 0 .3rem}
 h3{font-size:1rem;margin:1.6rem 0 .3rem}
-p{margin:.3rem 0;color:var(--faint)}
+p{margin:.3rem 0;color:var(--faint);max-width:60rem}
 section{min-width:0}
 figure{margin:.6rem 0 1rem;container-type:inline-size}
 figure .chart{display:block;width:100%;height:auto}
 figure .wide{max-width:54rem}
 figure .narrow{display:none;max-width:27rem}
 @container (max-width:35rem){figure .wide{display:none}figure .narrow{display:block}}
-.beside{display:grid;gap:0 2.5rem;grid-template-columns:minmax(0,1fr)}
-@media screen and (min-width:70rem){.beside{grid-template-columns:repeat(2,minmax(0,1fr))}}
+.beside,.pair{display:grid;gap:0 2.5rem;grid-template-columns:minmax(0,1fr)}
+@media screen and (min-width:70rem){.beside,.pair{grid-template-columns:repeat(2,minmax(0,1fr))}\
+.whole{display:flex;flex-wrap:wrap;align-items:flex-start;gap:0 2.5rem}.whole>*{flex:1 1 100%}\
+.whole>figure{flex:1 1 36rem;max-width:54rem}.whole>.rows{flex:1 1 auto}}
 .absent{border:1px dashed var(--line);padding:.8rem 1rem;margin:.6rem 0;color:var(--ink)}
 table{border-collapse:collapse;width:100%;margin:1rem 0;font-size:.93rem}
 caption{text-align:left;font-weight:600;padding:.3rem 0}
@@ -72,14 +73,16 @@ tfoot td,tfoot th,.b td,.b th{font-weight:600}
 .n+:not(.n){padding-left:1.4rem}
 .w{white-space:nowrap}
 @media screen and (max-width:24rem){table{font-size:.86rem}tbody th{min-width:5rem}}
-.rows{overflow-x:auto;margin:1rem 0}
+.rows{overflow-x:auto;margin:1rem 0;max-width:60rem}
+.many{max-width:none}
 .rows table{margin:0}
 .rows:focus-visible{outline:2px solid var(--s0);outline-offset:2px}
 .tall{max-height:26rem;overflow-y:auto;border-bottom:1px solid var(--line)}
 .tall thead th{position:sticky;top:0;background:var(--paper)}
 .tall tfoot th,.tall tfoot td{position:sticky;bottom:0;background:var(--paper);border-top:1px solid var(--line)}
-@media print{@page{margin:14mm}body,body.parts{margin:0;padding:0;max-width:none;font-size:10pt}\
-.beside{display:block}.rows,.tall{overflow:visible;max-height:none}thead{display:table-header-group}\
+@media print{@page{margin:14mm}body{margin:0;padding:0;max-width:none;font-size:10pt}\
+.beside{display:block}.small{grid-template-columns:repeat(2,minmax(0,1fr));break-inside:avoid}\
+.rows,.tall{overflow:visible;max-height:none}thead{display:table-header-group}\
 tr,figure,h1,h2,h3{break-inside:avoid}h2,h3{break-after:avoid}.tall th,.tall td{position:static!important}\
 thead .long,tbody th{min-width:0}thead th{overflow-wrap:anywhere}.many table{font-size:7.5pt}.n{padding-left:.3rem}\
 .chart,figure{print-color-adjust:exact;-webkit-print-color-adjust:exact}}

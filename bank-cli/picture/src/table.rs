@@ -17,6 +17,10 @@ const COLUMNS: usize = 7;
 /// A longer word of a head is broken where the column is narrower, in letters. Others never are: the table
 /// scrolls within its frame.
 const WORD: usize = 18;
+/// The letters that a column of names takes, of which the longer ones are broken.
+const NAME: usize = 12;
+/// The letters that a column of times takes.
+const TIME: usize = 10;
 
 /// The table of a chart: every amount that it was made of, those too that are added up in the picture.
 pub(super) fn of_chart(chart: &Chart, caption: &str) -> Table {
@@ -187,10 +191,15 @@ impl Table {
             "" => format!("{rows} rows"),
             text => escaped(&format!("{text} ({rows} rows)")),
         };
-        let label = counted(&self.caption);
+        let label = counted(if self.caption.is_empty() {
+            heading
+        } else {
+            &self.caption
+        });
         let caption = match self.caption.strip_prefix(heading) {
             Some("") => counted(""),
             Some(NO_ZEROS) => counted(NO_ZEROS_ALONE),
+            _ if self.caption.is_empty() => counted(""),
             _ => label.clone(),
         };
         let caption = if caption.is_empty() {
@@ -198,7 +207,7 @@ impl Table {
         } else {
             format!("<caption>{caption}</caption>")
         };
-        let tall = if rows > ROWS { " tall" } else { "" };
+        let tall = if self.is_tall() { " tall" } else { "" };
         let many = if self.columns.len() > COLUMNS {
             " many"
         } else {
@@ -231,6 +240,35 @@ impl Table {
             out.push_str("</tfoot>\n");
         }
         out + "</table></div>\n"
+    }
+
+    /// How many letters a row takes at least: numbers and times are never broken, names are.
+    pub(super) fn letters(&self) -> usize {
+        let decimals = self.decimals();
+        let head = |(title, _): &(String, bool)| {
+            let words = title.split_whitespace().map(|word| word.chars().count());
+            words.max().unwrap_or(0).min(WORD)
+        };
+        let mut widest: Vec<usize> = self.columns.iter().map(head).collect();
+        for row in self.rows.iter().chain(&self.foot) {
+            for (at, (cell, most)) in row.iter().zip(&mut widest).enumerate() {
+                let long = match cell {
+                    Cell::Text(text) => text.chars().count().min(NAME),
+                    Cell::Time(_) => TIME,
+                    _ => cell
+                        .shown(decimals.get(at).copied().unwrap_or(0), Zone::Local)
+                        .chars()
+                        .count(),
+                };
+                *most = long.max(*most);
+            }
+        }
+        widest.iter().map(|letters| letters + 2).sum()
+    }
+
+    /// Whether it scrolls in a box of its own.
+    pub(super) fn is_tall(&self) -> bool {
+        self.rows.len() > ROWS
     }
 
     /// How many decimals the numbers of each column have: those of the finest, for they are never mixed

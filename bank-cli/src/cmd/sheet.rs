@@ -112,7 +112,7 @@ fn in_units(
     Ok((items.unwrap_or_default(), unit.unwrap_or_default()))
 }
 
-/// The page: what was charged and what is left, by account, and the whole table.
+/// The page: what was charged beside what is left, by account, and below both the whole table.
 fn pictured(context: &Context, rows: &[Value], unit: &str, period: Option<(i64, i64)>) -> Report {
     let (total, accounts): (Vec<&Value>, Vec<&Value>) =
         rows.iter().partition(|row| row["account"] == "total");
@@ -126,7 +126,7 @@ fn pictured(context: &Context, rows: &[Value], unit: &str, period: Option<(i64, 
     };
     let amounts = TITLES.iter().map(|(_, title)| (title.to_lowercase(), true));
     let table = Table {
-        caption: format!("Balance sheet, {unit}"),
+        caption: "By account".to_owned(),
         columns: std::iter::once(("account".to_owned(), false))
             .chain(amounts)
             .collect(),
@@ -152,8 +152,9 @@ fn pictured(context: &Context, rows: &[Value], unit: &str, period: Option<(i64, 
         })
     };
     let sections = vec![
-        Section::chart("Charged", bars("charges", -1)),
-        Section::chart("At the end", bars("closing", 1)).with_table(table),
+        Section::chart("Charged", bars("charges", -1)).without_table(),
+        Section::chart("At the end", bars("closing", 1)).without_table(),
+        Section::table("By account", table),
     ];
     let remarks = vec![
         format!("Amounts in {unit}."),

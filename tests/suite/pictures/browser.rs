@@ -69,6 +69,16 @@ fn good(view: &Value) {
             "no picture is seen: {view}"
         );
     }
+    // Two sections stand beside each other where there is room.
+    let beside = match view["view"].as_str().unwrap() {
+        "320" => Some(&Value::from(0)),
+        "1440" | "1440-dark" => Some(&view["pairs"]),
+        _ => None,
+    };
+    assert!(
+        beside.is_none_or(|pairs| view["abreast"] == *pairs),
+        "{view}"
+    );
     if view["view"].as_str().unwrap().starts_with("paper") {
         assert!(view["paper"].as_i64().unwrap() > 1000, "{view}");
     } else {

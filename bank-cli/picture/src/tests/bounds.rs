@@ -87,12 +87,12 @@ fn decimals_are_never_mixed_within_a_column() {
     ];
     let rows = rows.map(|(at, name, amount)| (at, name.to_owned(), number(amount)));
     let timed = Timed::gathered("user", "SU", days(3), rows).unwrap();
-    let html = Section::chart("Used", Chart::Lines(timed)).html("c", 2, zone());
+    let html = Section::chart("Used", Chart::Lines(timed)).html("c", 2, zone(), "");
     assert_eq!(column(&html, 1), ["0.000", "7.125", "0.000"], "{html}");
     assert_eq!(column(&html, 2), ["1.500", "0.000", "2.250"], "{html}");
     // Shares and sums likewise; counts stay whole.
     let html = Section::chart("Used", Chart::Bars(bars("", &[("a", "3"), ("b", "0")])));
-    let html = html.html("c", 2, zone());
+    let html = html.html("c", 2, zone(), "");
     assert_eq!(column(&html, 1), ["3", "0", "3"], "{html}");
     assert_eq!(column(&html, 2), ["100.00 %", "0.00 %", "100.00 %"]);
 }
@@ -111,7 +111,7 @@ fn there_is_one_rest_and_it_comes_last() {
     want.push(OTHERS.to_owned());
     assert_eq!(names, want);
     assert_eq!(folded.series[7].sum().shown(), "515");
-    let pie = Section::chart("x", Chart::Pie(timed.bars())).html("c", 2, zone());
+    let pie = Section::chart("x", Chart::Pie(timed.bars())).html("c", 2, zone(), "");
     assert!(!pie.contains(" others:"), "{pie}");
     assert!(pie.contains("(all others): "), "{pie}");
 }

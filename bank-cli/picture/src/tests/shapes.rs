@@ -193,7 +193,7 @@ fn many_series_are_added_up_and_the_table_has_them_all() {
     for day in 0..5 {
         assert_eq!(folded.sum_at(day).shown(), timed.sum_at(day).shown());
     }
-    let page = Section::chart("x", Chart::Columns(timed)).html("c", 2, zone());
+    let page = Section::chart("x", Chart::Columns(timed)).html("c", 2, zone(), "");
     for n in 0..60 {
         assert!(page.contains(&format!("<td>project {n}</td>")), "{n}");
     }

@@ -160,7 +160,7 @@ fn percentages(answer: &EfficiencyReport, of: fn(&EfficiencyRow) -> Option<&str>
         vec![Cell::Text(named(&row.group)), percent]
     };
     Table {
-        caption: "Percent".to_owned(),
+        caption: String::new(),
         columns: vec![(answer.by.clone(), false), ("percent".to_owned(), true)],
         rows: answer.items.iter().map(cells).collect(),
         foot: vec![cells(&answer.total)],
@@ -272,7 +272,7 @@ fn utilisation(answer: &ContributionReport, period: &ContributionPeriod) -> Opti
         what: "machine".to_owned(),
         unit: "%".to_owned(),
         series: known.iter().map(|of| series(of)).collect(),
-        limit: Some(("100 % of capacity".to_owned(), Number::whole(100))),
+        limit: Some(("capacity".to_owned(), Number::whole(100))),
         spans,
     };
     let section = Section::chart("Utilisation", Chart::Lines(lines))

@@ -28,18 +28,14 @@ impl Html {
 
     /// With pictures of the period: how money was spent, and what was charged from time to time.
     pub(super) fn with(mut self, burn: Option<Burn>, charged: Timed) -> Self {
-        let mut section = |id: &str, section: Section| {
-            self.pictures += &section.html(id, 2, self.form.zone);
-        };
+        let mut sections = Vec::new();
         if let Some(burn) = burn {
             let chart = Chart::Burn(Box::new(burn));
-            section(
-                "burn",
-                Section::chart("Burn-down", chart).note(burn::EXPLAINED),
-            );
+            sections.push(Section::chart("Burn-down", chart).note(burn::EXPLAINED));
         }
         let title = format!("Charged by {}", charged.what);
-        section("charged", Section::chart(&title, Chart::Columns(charged)));
+        sections.push(Section::chart(&title, Chart::Columns(charged)));
+        self.pictures = picture::figures(&sections, 2, self.form.zone);
         self
     }
 
@@ -47,7 +43,7 @@ impl Html {
     pub(super) fn head(&self, statement: &Statement) -> String {
         let name = escaped(&statement.name);
         let period = text::period(self.form.zone, statement);
-        let mut out = picture::head(&format!("Statement {} {period}", statement.name), "");
+        let mut out = picture::head(&format!("Statement {} {period}", statement.name));
         let _ = write!(
             out,
             "<h1>Statement of {} {name}</h1>\n<p>{period}. Amounts in {}; times {}.</p>\n",
@@ -55,8 +51,12 @@ impl Html {
             escaped(&statement.unit),
             self.zone(statement),
         );
-        out.push_str(&self.sums(statement));
-        out.push_str(&self.parts(statement));
+        let (sums, parts) = (self.sums(statement), self.parts(statement));
+        if parts.is_empty() {
+            out.push_str(&sums);
+        } else {
+            let _ = write!(out, "<div class=\"pair\">\n{sums}{parts}</div>\n");
+        }
         for remark in text::remarks(&self.form, statement) {
             let _ = writeln!(out, "<p>{}</p>", escaped(&remark));
         }
