@@ -4,6 +4,7 @@
 //! how its field is shown. Renderers make text and print nothing; `main` prints.
 
 mod fold;
+mod hanging;
 mod json;
 mod scale;
 mod separated;
@@ -12,6 +13,9 @@ mod table;
 mod tests;
 mod width;
 
+pub(crate) use hanging::fitted;
+#[cfg(test)]
+pub(crate) use tests::every_screen::{assert_fits, filled};
 pub(crate) use width::width;
 
 use std::borrow::Cow;

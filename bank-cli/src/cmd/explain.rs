@@ -5,13 +5,16 @@ use std::fmt::Write as _;
 use bank_api::v1::{
     Considered, ExplainQuery, Explained, Explanation, JournalEntry, Rate, RefusedReserve,
 };
-use bank_cli_picture::{figure, printable::printable_lines};
+use bank_cli_picture::{
+    figure,
+    printable::{printable, printable_lines},
+};
 
 use crate::{
     cli::{ExplainArgs, Format},
     context::Context,
     fail::Failure,
-    out::{Form, Kind, Sheet, column},
+    out::{Form, Kind, Sheet, column, fitted},
     when,
 };
 
@@ -24,10 +27,16 @@ pub(super) fn run(context: &Context, args: ExplainArgs) -> Result<String, Failur
     if context.form.format != Format::Table || !context.form.columns.is_empty() {
         return context.form.list(&answer, &flat(&answer));
     }
+    screen(context, &answer)
+}
+
+fn screen(context: &Context, answer: &Explanation) -> Result<String, Failure> {
     let mut out = String::new();
     if let Some(job) = &answer.job {
         let machine = answer.machine.as_deref().unwrap_or_default();
-        let _ = writeln!(out, "job {job} on {machine}, amounts in {}\n", answer.unit);
+        let head = format!("job {job} on {machine}, amounts in {}", answer.unit);
+        out.push_str(&fitted(&printable_lines(&head), context.form.width, inner));
+        out.push('\n');
     }
     if let Some(refused) = &answer.refused {
         out.push_str(&refusal(context, refused));
@@ -68,7 +77,12 @@ fn refusal(context: &Context, refused: &RefusedReserve) -> String {
     if let Some(hint) = &refused.hint {
         let _ = writeln!(out, "  hint: {hint}");
     }
-    printable_lines(&out)
+    fitted(&printable_lines(&out), context.form.width, inner)
+}
+
+/// Where a line continues: behind its own indent.
+fn inner(line: &str) -> usize {
+    line.len() - line.trim_start().len() + 2
 }
 
 fn or_none(name: &str) -> &str {
@@ -130,8 +144,9 @@ fn text(context: &Context, one: &Explained) -> Result<String, Failure> {
     if !one.price.is_empty() || one.charge.is_some() {
         out.push_str(&price(context, one));
     }
+    let mut out = fitted(&printable_lines(&out), form.width, inner);
     if one.considered.is_empty() {
-        return Ok(printable_lines(&out));
+        return Ok(out);
     }
     let moved = one.considered.iter().any(|c| c.lien.is_some());
     let columns = vec![
@@ -152,9 +167,10 @@ fn text(context: &Context, one: &Explained) -> Result<String, Failure> {
     let table = indented.list(&one.considered, &sheet)?;
     out.push_str("  accounts in the order in which they were looked at\n");
     for line in table.lines() {
-        let _ = writeln!(out, "  {line}");
+        let line = format!("  {}", printable(line));
+        let _ = writeln!(out, "{}", line.trim_end());
     }
-    Ok(printable_lines(&out))
+    Ok(out)
 }
 
 fn movement(context: &Context, entry: &JournalEntry) -> String {
@@ -220,4 +236,21 @@ fn version(context: &Context, rate: &Rate) -> String {
         );
     }
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        context::test_context,
+        out::{assert_fits, filled},
+    };
+
+    #[test]
+    fn the_widest_explanation_fits_a_terminal() {
+        let context = test_context();
+        for answer in filled::<Explanation>() {
+            assert_fits(&screen(&context, &answer).unwrap());
+        }
+    }
 }

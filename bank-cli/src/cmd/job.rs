@@ -12,7 +12,7 @@ use crate::{
     cli::JobsArgs,
     context::Context,
     fail::Failure,
-    out::{Form, Kind, Sheet, column},
+    out::{Form, Kind, Sheet, column, fitted, width},
     when,
 };
 
@@ -82,19 +82,16 @@ fn sheet(jobs: &[Job]) -> Sheet {
 
 /// One job for people: a line about it, then its lien, its charges, and who paid.
 fn screen(form: &Form, job: &Job) -> String {
-    let mut out = heading(job) + "\n";
+    let mut out = fitted(&heading(job), form.width, |_| 2);
     let lines = money(form, job);
     let label = lines
         .iter()
-        .map(|line| line.label.chars().count())
+        .map(|line| width(&line.label))
         .max()
         .unwrap_or(0)
         .max(7);
-    let width = lines
-        .iter()
-        .map(|line| line.amount.chars().count())
-        .max()
-        .unwrap_or(0);
+    let amounts = lines.iter().map(|line| width(&line.amount)).max();
+    let amounts = amounts.unwrap_or(0);
     for Line {
         label: name,
         amount,
@@ -102,11 +99,18 @@ fn screen(form: &Form, job: &Job) -> String {
     } in &lines
     {
         let gap = if name == "total" { " " } else { "  " };
-        let line = format!("{name:<label$}  {amount:>width$}{gap}{rest}");
-        out.push_str(line.trim_end());
-        out.push('\n');
+        let line = format!("{name:<label$}  {amount:>amounts$}{gap}{rest}");
+        let behind = label + 2 + amounts + 2;
+        out.push_str(&fitted(line.trim_end(), form.width, |_| behind));
     }
-    out.push_str(&payers(form, job, label));
+    let payers = payers(form, job, label);
+    out.push_str(&fitted(&payers, form.width, |_| label + 2));
+    out + &fitted(&remarks(form, job), form.width, |_| 2)
+}
+
+/// Lines about a job below its amounts.
+fn remarks(form: &Form, job: &Job) -> String {
+    let mut out = String::new();
     if let Some(account) = &job.fallback_from {
         let _ = writeln!(out, "fallback: {account} could not pay");
     }
@@ -278,7 +282,7 @@ mod tests {
     use bank_api::v1::Payer;
 
     use super::*;
-    use crate::out::test_form;
+    use crate::out::{assert_fits, filled, test_form};
 
     fn charge(at: &str, amount: &str, seconds: i64, explanation: &str) -> ChargeRow {
         ChargeRow {
@@ -340,10 +344,21 @@ Job 1632  chem  amy  ia64  64 procs  ran 11:02:10 (requested 12:00:00)
 lien     1,152.000  2026-11-19 08:00:12  92.533 released at the end
 charge     383.680  2026-11-19 12:00:00  interim,  14,388 s
 charge     675.787  2026-11-19 19:02:22  interim,  25,342 s, then end
-total    1,059.467 = 64 × 39,730 s ÷ 3600 × 1.5 (qos high); each charge = rounded sum − billed before
+total    1,059.467 = 64 × 39,730 s ÷ 3600 × 1.5 (qos high); each charge =
+                    rounded sum − billed before
 paid by  allocation 97 (until 2027-04-01)
 ";
         assert_eq!(screen(&test_form(), &job), expected);
+    }
+
+    #[test]
+    fn the_widest_job_fits_a_terminal() {
+        for mut job in filled::<Job>() {
+            for state in ["open", "closed"] {
+                job.state = state.to_owned();
+                assert_fits(&screen(&test_form(), &job));
+            }
+        }
     }
 
     /// Sums of several payers are marked as such: they are not the split of one charge.

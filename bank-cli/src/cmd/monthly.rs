@@ -60,13 +60,13 @@ pub(super) fn run(context: &Context, args: &MonthlyArgs) -> Result<String, Failu
     }
     if context.form.is_table() && context.form.columns.is_empty() {
         let screens = tables.all().map(|(by, table)| {
-            let screen = usage::screen(&context.form, table, &[], false);
+            let screen = usage::screen(&context.form, &format!("By {by}, "), table, &[], false);
             let nothing = if table.rows.is_empty() {
                 "no usage in this period\n"
             } else {
                 ""
             };
-            format!("By {by}, {screen}{nothing}")
+            screen + nothing
         });
         return Ok(screens.join("\n"));
     }

@@ -13,7 +13,7 @@ use crate::{
     client::{self, Call},
     context::Context,
     fail::Failure,
-    out::{Kind, Sheet, column},
+    out::{Kind, Sheet, column, fitted},
 };
 
 /// Seconds that one question waits for the end.
@@ -119,7 +119,7 @@ fn verification_text(context: &Context, verification: &Verification) -> Result<S
         }
         _ => {}
     }
-    Ok(text)
+    Ok(fitted(&text, context.form.width, |_| 2))
 }
 
 fn sheet(verification: &Verification) -> Sheet {
@@ -168,4 +168,24 @@ fn signed(context: &Context) -> Result<SignedCheckpoint, Failure> {
     }
     ended(context, verification)?;
     context.get(&["checkpoint"], &())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        context::test_context,
+        out::{assert_fits, filled},
+    };
+
+    #[test]
+    fn the_widest_verification_fits_a_terminal() {
+        for mut verification in filled::<Verification>() {
+            for state in ["none", "running", "ended"] {
+                verification.state = state.to_owned();
+                let text = verification_text(&test_context(), &verification);
+                assert_fits(&text.unwrap());
+            }
+        }
+    }
 }

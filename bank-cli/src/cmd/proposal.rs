@@ -9,7 +9,7 @@ use crate::{
     cli::{DecideArgs, ProposalCommand},
     context::Context,
     fail::Failure,
-    out::{Kind, Sheet, column},
+    out::{Kind, Sheet, column, fitted},
     when,
 };
 
@@ -109,7 +109,7 @@ fn shown(context: &Context, proposal: &Proposal) -> String {
     if let Some(done) = proposal.done {
         let _ = writeln!(out, "done in transaction {done}");
     }
-    out
+    fitted(&out, context.form.width, |_| 9)
 }
 
 fn sheet(proposals: &[Proposal]) -> Sheet {
@@ -125,4 +125,22 @@ fn sheet(proposals: &[Proposal]) -> Sheet {
         column("done", "Txn", Kind::Number),
     ];
     Sheet::new(columns, proposals, "nothing waits")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        context::test_context,
+        out::{assert_fits, filled},
+    };
+
+    #[test]
+    fn the_widest_proposal_fits_a_terminal() {
+        for mut proposal in filled::<Proposal>() {
+            let long = proposal.request.path.clone();
+            proposal.request.body = serde_json::json!({"amount": "1.000", "description": long});
+            assert_fits(&shown(&test_context(), &proposal));
+        }
+    }
 }

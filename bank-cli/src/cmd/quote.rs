@@ -12,7 +12,7 @@ use crate::{
     client::{self, Call},
     context::Context,
     fail::Failure,
-    out::{Form, Sheet, warn},
+    out::{self, Form, Sheet, fitted, warn},
     when,
 };
 
@@ -105,10 +105,8 @@ fn short(context: &Context, mut body: NewQuote, mut failure: Failure) -> Failure
 /// The lines of the price, then what is available.
 fn text(form: &Form, quote: &Quote) -> String {
     let available = quote.available.as_ref().map(|amount| form.amount(amount));
-    let width = available
-        .as_ref()
-        .map_or(0, |amount| amount.chars().count());
-    let mut out = lines(form, &quote.lines, width);
+    let least = available.as_deref().map_or(0, out::width);
+    let mut out = lines(form, &quote.lines, least);
     if quote.lines.is_empty() {
         let _ = writeln!(out, "cost {} {}", form.amount(&quote.cost), quote.unit);
     }
@@ -118,19 +116,20 @@ fn text(form: &Form, quote: &Quote) -> String {
             .as_deref()
             .or(quote.account.as_deref())
             .unwrap_or("the account");
-        let (label, amount) = widths(form, &quote.lines, width);
+        let (label, amount) = widths(form, &quote.lines, least);
         let remaining = quote
             .remaining
             .as_ref()
             .map(|amount| format!(" ({} would remain)", form.amount(amount)))
             .unwrap_or_default();
-        let _ = writeln!(
-            out,
-            "{:<label$} {available:>amount$} {} available: the job can start{remaining}",
-            format!("{who} has"),
+        let line = format!(
+            "{} {available:>amount$} {} available: the job can start{remaining}",
+            padded(&format!("{who} has"), label),
             quote.unit
         );
+        out.push_str(&fitted(&line, form.width, |_| label + 1));
     }
+    let mut below = String::new();
     if let (Some(id), Some(tid)) = (quote.id, &quote.tid) {
         let until = quote
             .valid_until
@@ -139,12 +138,12 @@ fn text(form: &Form, quote: &Quote) -> String {
         let until = until
             .map(|time| format!(", valid until {time}, exclusive"))
             .unwrap_or_default();
-        let _ = writeln!(out, "guaranteed as quote {id} (TID {tid}){until}");
+        let _ = writeln!(below, "guaranteed as quote {id} (TID {tid}){until}");
     }
     if let Some(transaction) = quote.transaction {
-        let _ = writeln!(out, "transaction {transaction}");
+        let _ = writeln!(below, "transaction {transaction}");
     }
-    out
+    out + &fitted(&below, form.width, |_| 2)
 }
 
 /// `64 procs × 12:00:00 =     768.000 core-hours`, with the amounts below one another.
@@ -152,13 +151,20 @@ fn lines(form: &Form, lines: &[QuoteLine], least: usize) -> String {
     let (label, amount) = widths(form, lines, least);
     let line = |line: &QuoteLine| {
         format!(
-            "{:<label$} = {:>amount$} {}\n",
-            spoken(form, &line.text),
+            "{} = {:>amount$} {}\n",
+            padded(&spoken(form, &line.text), label),
             form.amount(&line.amount),
             line.unit
         )
     };
-    lines.iter().map(line).collect()
+    let text: String = lines.iter().map(line).collect();
+    fitted(&text, form.width, |_| label + 1)
+}
+
+/// A text with blanks behind it, so wide at least.
+fn padded(text: &str, wide: usize) -> String {
+    let blanks = wide.saturating_sub(out::width(text));
+    format!("{text}{:blanks$}", "")
 }
 
 /// `4,096 procs × …`: the thousands of the number in front are separated.
@@ -171,17 +177,22 @@ fn spoken(form: &Form, text: &str) -> String {
     format!("{}{rest}", form.amount(number))
 }
 
+/// The widths of the texts and of the amounts. Texts that leave no room for an amount and its unit are not
+/// counted: their lines continue below themselves.
 fn widths(form: &Form, lines: &[QuoteLine], least: usize) -> (usize, usize) {
-    let label = lines
+    let amounts = lines
         .iter()
-        .map(|line| spoken(form, &line.text).chars().count())
-        .max()
-        .unwrap_or(0);
-    let amount = lines
+        .map(|line| out::width(&form.amount(&line.amount)));
+    let amount = amounts.max().unwrap_or(0).max(least);
+    let units = lines.iter().map(|line| out::width(&line.unit)).max();
+    let room = form
+        .width
+        .saturating_sub(amount + units.unwrap_or(0) + " =  ".len());
+    let texts = lines
         .iter()
-        .map(|line| form.amount(&line.amount).chars().count())
-        .max();
-    (label, amount.unwrap_or(0).max(least))
+        .map(|line| out::width(&spoken(form, &line.text)));
+    let label = texts.filter(|text| *text <= room).max();
+    (label.unwrap_or(0), amount)
 }
 
 fn sheet(quote: &Quote) -> Sheet {
@@ -206,7 +217,7 @@ fn sheet(quote: &Quote) -> Sheet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::out::test_form;
+    use crate::out::{assert_fits, filled, test_form};
 
     fn line(text: &str, amount: &str, unit: &str) -> QuoteLine {
         QuoteLine {
@@ -233,9 +244,20 @@ mod tests {
         let expected = "\
 64 procs × 12:00:00 =     768.000 core-hours
 × qos high 1.5      =   1,152.000 SU
-chem has            310,500.000 SU available: the job can start (309,348.000 would remain)
+chem has            310,500.000 SU available: the job can start
+                    (309,348.000 would remain)
 ";
         assert_eq!(text(&test_form(), &quote), expected);
+    }
+
+    #[test]
+    fn the_widest_quote_fits_a_terminal() {
+        for mut quote in filled::<Quote>() {
+            assert_fits(&text(&test_form(), &quote));
+            // One line with a long text, and one with a short one.
+            quote.lines = vec![line("1 proc", "1.000", "SU"), quote.lines.remove(0)];
+            assert_fits(&text(&test_form(), &quote));
+        }
     }
 
     #[test]

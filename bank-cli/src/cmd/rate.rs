@@ -11,7 +11,7 @@ use crate::{
     cli::{AtArgs, RateCommand, SetRate},
     context::Context,
     fail::Failure,
-    out::{Kind, Sheet, column},
+    out::{Form, Kind, Sheet, column, fitted},
     when,
 };
 
@@ -122,24 +122,29 @@ fn explain(context: &Context, job: &str, machine: Option<String>) -> Result<Stri
         let sheet = Sheet::new(columns, &job.charges, "no charges");
         return context.form.list(&List::whole(job.charges), &sheet);
     }
+    Ok(arithmetic(&context.form, &job))
+}
+
+/// Each charge with its arithmetic below it, and the total.
+fn arithmetic(form: &Form, job: &Job) -> String {
     let mut out = String::new();
     for charge in &job.charges {
-        let at = when::moment(&charge.at, context.form.zone);
-        let amount = context.form.amount(&charge.amount);
+        let at = when::moment(&charge.at, form.zone);
+        let amount = form.amount(&charge.amount);
         let text = charge.itemisation.as_deref().unwrap_or("no price");
         let _ = writeln!(out, "{at}  billed {amount} {}\n  {text}", job.unit);
     }
     if job.charges.is_empty() {
         out.push_str("no charges\n");
     } else {
-        let total = context.form.amount(&job.charged);
+        let total = form.amount(&job.charged);
         let _ = writeln!(
             out,
             "total {total} {}: each charge bills the rounded sum less what was billed before",
             job.unit
         );
     }
-    Ok(out)
+    fitted(&out, form.width, |_| 4)
 }
 
 fn sheet(rates: &[Rate]) -> Sheet {
@@ -157,4 +162,17 @@ fn sheet(rates: &[Rate]) -> Sheet {
         column("description", "Description", Kind::Text).secondary(),
     ];
     Sheet::new(columns, rates, "no rates: everything is free")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::out::{assert_fits, filled, test_form};
+
+    #[test]
+    fn the_widest_arithmetic_fits_a_terminal() {
+        for job in filled::<Job>() {
+            assert_fits(&arithmetic(&test_form(), &job));
+        }
+    }
 }

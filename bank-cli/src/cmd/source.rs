@@ -11,7 +11,7 @@ use crate::{
     cli::{SetSource, SourceCommand},
     context::Context,
     fail::Failure,
-    out::{Kind, Sheet, alarming, column},
+    out::{Kind, Sheet, alarming, column, fitted},
     when,
 };
 
@@ -30,9 +30,8 @@ pub(super) fn run(context: &Context, command: SourceCommand) -> Result<String, F
             )?;
             let mut text = context.form.list(&list, &sheet(&list.items))?;
             if context.form.is_table() && context.form.columns.is_empty() {
-                list.items
-                    .iter()
-                    .for_each(|source| text.push_str(&troubles(source)));
+                let troubles: String = list.items.iter().map(troubles).collect();
+                text.push_str(&fitted(&troubles, context.form.width, |_| 4));
             }
             Ok(text)
         }
@@ -41,10 +40,8 @@ pub(super) fn run(context: &Context, command: SourceCommand) -> Result<String, F
             let rows = std::slice::from_ref(&source);
             let mut text = context.form.one(&source, &sheet(rows))?;
             if context.form.is_table() && context.form.columns.is_empty() {
-                source
-                    .follow
-                    .iter()
-                    .for_each(|file| text.push_str(&followed(file)));
+                let files: String = source.follow.iter().map(followed).collect();
+                text.push_str(&fitted(&files, context.form.width, |_| 4));
             }
             Ok(text)
         }
@@ -154,6 +151,16 @@ fn file_state(file: &Followed) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::out::{assert_fits, filled};
+
+    #[test]
+    fn the_widest_file_fits_a_terminal() {
+        for mut file in filled::<Followed>() {
+            assert_fits(&fitted(&followed(&file), 80, |_| 4));
+            file.error = None;
+            assert_fits(&fitted(&followed(&file), 80, |_| 4));
+        }
+    }
 
     #[test]
     fn files_show_their_state() {

@@ -1,26 +1,44 @@
 //! `bank status`: is the daemon healthy, how full is its queue, when did machines last speak.
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt::Write as _;
 
+use anstream::adapter::strip_str;
 use bank_api::v1::{SinkStatus, Status, Unbilled};
 use bank_cli_picture::figure;
 
 use crate::{
     context::Context,
     fail::Failure,
-    out::{Kind, Sheet, alarming, column},
+    out::{Kind, Sheet, alarming, column, fitted},
     when,
 };
 
 /// A write-ahead log that is worth a line: smaller ones are the daily case.
 const WAL_TOLD: i64 = 64 << 20;
+/// The width of the labels.
+const LABEL: usize = 15;
 
 pub(super) fn run(context: &Context) -> Result<String, Failure> {
     let status: Status = context.get(&["status"], &())?;
     if context.form.is_table() && context.form.columns.is_empty() {
-        return Ok(screen(&status, context.now_us));
+        let text = screen(&status, context.now_us);
+        return Ok(fitted(&text, context.form.width, values));
     }
     context.form.one(&status, &sheet(&status))
+}
+
+/// Where the values of a line begin: those of a line with a label in a column, or else two columns in.
+fn values(line: &str) -> usize {
+    let line = strip_str(line).to_string();
+    let label = line.get(..LABEL).unwrap_or_default();
+    if label.ends_with("  ") && !label.trim_end().contains("  ") {
+        LABEL
+    } else {
+        2
+    }
 }
 
 fn screen(status: &Status, now_us: i64) -> String {
@@ -358,142 +376,4 @@ fn sheet(status: &Status) -> Sheet {
         column("limited", "Refused by limits", Kind::Text).if_asked(),
     ];
     Sheet::new(columns, std::slice::from_ref(status), "no status")
-}
-
-#[cfg(test)]
-mod tests {
-    use bank_api::v1::{
-        AttentionStatus, LastBackup, Limited, MachineStatus, NextCycle, TargetStatus,
-    };
-
-    use super::*;
-
-    #[test]
-    fn the_screen() {
-        let machine = |name: &str, mode: &str, last: Option<&str>| MachineStatus {
-            name: name.into(),
-            mode: mode.into(),
-            last_contact: last.map(str::to_owned),
-            test: name == "nomad",
-        };
-        let status = Status {
-            version: "0.3.1".into(),
-            healthy: true,
-            uptime_s: 12 * 86_400,
-            unit: "SU".into(),
-            precision: 3,
-            sqlite_version: "3.54.1".into(),
-            journal_entries: 10_412_003,
-            database_bytes: Some(3_328_599_655),
-            open_liens: Some(212),
-            queue_capacity: 4096,
-            commits: 1000,
-            commands: 50_000,
-            unbilled: Some(Unbilled {
-                count: 0,
-                amount: "0.000".into(),
-            }),
-            mode: "strict".into(),
-            machines: vec![
-                machine("ia64", "strict", Some("2026-11-20T21:40:46Z")),
-                machine("nomad", "track", None),
-            ],
-            at: "2026-11-20T21:41:00Z".into(),
-            next_boundary: Some("2026-11-20T21:43:00Z".into()),
-            next_cycle: Some(NextCycle {
-                name: "monthly".into(),
-                at: "2026-11-23T21:41:00Z".into(),
-            }),
-            ..Status::default()
-        };
-        let now = when::read("2026-11-20T21:41:00Z").unwrap();
-        let want = "\
-bankd 0.3.1  healthy  up 12 days   sqlite 3.54.1  journal 10,412,003 entries (3.1 GiB)
-modes          ia64 strict   nomad track (test)   default strict
-open liens 212   queue 0/4096   commands 50,000 in 1,000 commits   unbilled 0
-clock ok   next boundary in 2 min   next cycle monthly in 3 days
-last document  ia64 14 s ago
-no document    nomad: a scheduler that is not in mode NORMAL sends none
-unit SU, 3 decimals
-";
-        assert_eq!(screen(&status, now), want);
-        let sink = |name: &str, behind, error: Option<&str>| SinkStatus {
-            name: name.into(),
-            path: format!("/var/{name}.txt"),
-            behind,
-            error: error.map(str::to_owned),
-            ..SinkStatus::default()
-        };
-        let status = Status {
-            sinks: vec![
-                sink("file", 0, None),
-                sink("site", 7, None),
-                sink("ggf", 1200, Some("no space")),
-            ],
-            ..Status::default()
-        };
-        let want = "\
-records        file ok   site behind by 7   ggf behind by 1,200 !
-record file ggf (/var/ggf.txt): no space !
-";
-        let answer = sinks(&status);
-        assert_eq!(anstream::adapter::strip_str(&answer).to_string(), want);
-        let disputed = Status {
-            disputed: Some(3),
-            ..status
-        };
-        assert!(screen(&disputed, now).contains("disputed 3 !"));
-        let quiet = Status {
-            silent_sources: vec!["sge:colony".to_owned(), "pbs:moon".to_owned()],
-            ..Status::default()
-        };
-        assert!(screen(&quiet, now).contains("silent         sge:colony   pbs:moon:"));
-        let one = |name: &str, dead, error: Option<&str>| TargetStatus {
-            name: name.into(),
-            active: true,
-            waiting: 2,
-            dead,
-            error: error.map(str::to_owned),
-        };
-        let watched = Status {
-            attention: Some(AttentionStatus {
-                on: true,
-                open: 3,
-                targets: vec![one("ops", 0, None), one("mail", 1, Some("answered 500"))],
-                off: vec!["bio".to_owned()],
-            }),
-            ..Status::default()
-        };
-        let want = "\
-attention      3 raised: `bank attention ls` !
-told           ops: 2 wait
-told           mail: 2 wait, 1 given up: answered 500 !
-not watched    bio
-";
-        let message = attention(&watched);
-        assert_eq!(anstream::adapter::strip_str(&message).to_string(), want);
-        assert_eq!(attention(&Status::default()), "");
-        let safe = Status {
-            last_backup: Some(LastBackup {
-                path: "/backup/bank-1".into(),
-                made_at: "2026-11-20T03:00:00Z".into(),
-                proof: "journal".into(),
-                ..LastBackup::default()
-            }),
-            wal_bytes: Some(3 << 30),
-            limited: Limited {
-                rate: 1200,
-                concurrent: 0,
-                body: 1,
-            },
-            ..Status::default()
-        };
-        let want = "\
-last backup    18 h ago, proven, /backup/bank-1
-write-ahead log 3.0 GiB
-refused        1,200 too often   0 too many at once   1 too large
-";
-        assert_eq!(safety(&safe, now), want);
-        assert_eq!([size(512), size(1536)], ["512 bytes", "1.5 KiB"]);
-    }
 }

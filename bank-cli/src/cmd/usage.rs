@@ -15,7 +15,7 @@ use crate::{
     config,
     context::Context,
     fail::Failure,
-    out::{self, Column, Form, Kind, Row, Sheet, column, named},
+    out::{self, Column, Form, Kind, Row, Sheet, column, fitted, named},
     period,
 };
 
@@ -43,7 +43,13 @@ pub(super) fn run(context: &Context, args: &UsageTableArgs) -> Result<String, Fa
         return answer;
     }
     if context.form.is_table() && context.form.columns.is_empty() {
-        return Ok(screen(&context.form, &table, &args.resource, args.records));
+        return Ok(screen(
+            &context.form,
+            "",
+            &table,
+            &args.resource,
+            args.records,
+        ));
     }
     context
         .form
@@ -180,9 +186,10 @@ pub(super) fn sheet(table: &UsageTable, in_seconds: bool) -> Sheet {
     }
 }
 
-/// The screen of ux.md 2.3.
+/// The screen of ux.md 2.3; `of` begins its first line.
 pub(super) fn screen(
     form: &Form,
+    of: &str,
     table: &UsageTable,
     resources: &[Resource],
     waits: bool,
@@ -234,13 +241,12 @@ pub(super) fn screen(
         cells: cells(&table.total),
         share: table.total.share.as_ref().map(|_| "100%".to_owned()),
     });
-    let head = head(table, &columns, whole);
+    let mut out = fitted(&head(of, table, &columns, whole), form.width, |_| 2);
     let names: usize = widths.iter().map(|width| width + 2).sum();
     let figures: usize = columns.iter().map(|column| column.width).sum();
     if names + figures + "   share".len() > form.width + 2 {
-        return head + &folded(form, &titles, &columns, &lines);
+        return out + &folded(form, &titles, &columns, &lines);
     }
-    let mut out = head;
     let heads = Line {
         cells: columns.iter().map(|column| column.title.clone()).collect(),
         names: titles,
@@ -278,10 +284,10 @@ fn folded(form: &Form, titles: &[String], figures: &[Figures], lines: &[Line]) -
 }
 
 /// `from … to … (exclusive)`, and what the figures are in.
-fn head(table: &UsageTable, columns: &[Figures], whole: bool) -> String {
+fn head(of: &str, table: &UsageTable, columns: &[Figures], whole: bool) -> String {
     let (from, until) = (&table.shown_from, &table.shown_until);
     let zone = if table.tz == "UTC" { " UTC" } else { "" };
-    let period = format!("from {from} to {until} (exclusive){zone}");
+    let period = format!("{of}from {from} to {until} (exclusive){zone}");
     let units: Vec<&str> = columns
         .iter()
         .filter(|column| column.is_amount())
@@ -375,7 +381,9 @@ fn percent(share: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::out::{assert_fits, filled};
     use bank_cli_picture::Zone;
+    use clap::ValueEnum as _;
 
     fn figures(jobs: &str, core: &str, charged: &str, share: &str) -> UsageFigures {
         UsageFigures {
@@ -425,7 +433,34 @@ amy                      702       18,240   18,240    59%
 bob                      391        9,910   12,610    41%
 total                  1,093       28,150   30,850   100%
 ";
-        assert_eq!(screen(&form(), &table, &[], false), sample);
+        assert_eq!(screen(&form(), "", &table, &[], false), sample);
+    }
+
+    #[test]
+    fn the_widest_usage_fits_a_terminal() {
+        let names = filled::<String>();
+        for (name, figures) in names.iter().zip(filled::<UsageFigures>()) {
+            for name in [name, "amy"] {
+                let table = UsageTable {
+                    shown_from: "2026-10-01 00:00:00".to_owned(),
+                    shown_until: "2026-11-01 00:00:00".to_owned(),
+                    tz: "UTC".to_owned(),
+                    every: "all".to_owned(),
+                    by: vec!["user".to_owned()],
+                    unit: "service-units".to_owned(),
+                    rows: vec![line(name, figures.clone())],
+                    total: figures.clone(),
+                    ..UsageTable::default()
+                };
+                for resources in [
+                    &[][..],
+                    &Resource::value_variants()[..1],
+                    Resource::value_variants(),
+                ] {
+                    assert_fits(&screen(&form(), "By project, ", &table, resources, true));
+                }
+            }
+        }
     }
 
     #[test]
@@ -444,7 +479,7 @@ total                  1,093       28,150   30,850   100%
             total: figures("3", "1.750000", "3.000", "100.00"),
             ..UsageTable::default()
         };
-        let text = screen(&form(), &table, &[], false);
+        let text = screen(&form(), "", &table, &[], false);
         assert!(text.contains("\nmonth    user"), "{text}");
         assert!(text.contains("2026-10  (not shown)"), "{text}");
         assert!(text.contains("2026-10  (all others)"), "{text}");

@@ -1,5 +1,6 @@
 //! One sheet in every form.
 
+pub(crate) mod every_screen;
 mod every_table;
 
 use super::*;

@@ -104,7 +104,7 @@ fn a_quote_says_what_is_short() {
     assert!(
         cheap
             .stdout
-            .contains("the job can start (3,599 would remain)"),
+            .contains("the job can start\n                    (3,599 would remain)"),
         "{}",
         cheap.stdout
     );

@@ -194,8 +194,8 @@ fn proposed_rates_are_tested_on_usage_and_on_the_past() {
         &["nonsense"],
     );
     let explained = bank.bank_ok(&["rate", "explain", "Moab.1024"]);
-    let arithmetic = "( ( 16 [Processors] * 1 [ChargeRate{VBR}{Processors}] ) * 1800 \
-                      [WallDuration] ) = 28800";
+    let arithmetic = "  ( ( 16 [Processors] * 1 [ChargeRate{VBR}{Processors}] ) * 1800 \
+                      [WallDuration]\n    ) = 28800";
     assert!(explained.contains(arithmetic), "{explained}");
     assert!(explained.contains("total 35,744"), "{explained}");
     let job = bank.bank_ok(&["jobs", "Moab.1024"]);

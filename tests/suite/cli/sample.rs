@@ -173,7 +173,8 @@ fn sample_3_quotes() {
         "\
 64 procs × 12:00:00 =     768.000 core-hours
 × qos high 1.5      =   1,152.000 SU
-chem has            310,500.000 SU available: the job can start (309,348.000 would remain)
+chem has            310,500.000 SU available: the job can start
+                    (309,348.000 would remain)
 "
     );
     assert_eq!(
@@ -239,7 +240,8 @@ Job 1632  chem  amy  ia64  64 procs  ran 11:02:10 (requested 12:00:00)
 lien     1,152.000  2026-11-19 08:00:12  92.533 released at the end
 charge     383.680  2026-11-19 12:00:00  interim,  14,388 s
 charge     675.787  2026-11-19 19:02:22  interim,  25,342 s, then end
-total    1,059.467 = 64 × 39,730 s ÷ 3600 × 1.5 (qos high); each charge = rounded sum − billed before
+total    1,059.467 = 64 × 39,730 s ÷ 3600 × 1.5 (qos high); each charge =
+                    rounded sum − billed before
 paid by  allocation 97 (until 2027-04-01)
 "
     );

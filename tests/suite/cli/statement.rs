@@ -71,7 +71,7 @@ fn october(bank: &Bank) -> Vec<String> {
 }
 
 const SCREEN: &str = "\
-Statement  chem  from 2026-10-01 to 2026-11-01 (exclusive), 31 days      whole SU
+Statement  chem  from 2026-10-01 to 2026-11-01 (exclusive), 31 days     whole SU
 Opening amount                                     100,000
 + deposits       0      + refunds      1 job          5,000
 − charges        2 jobs                             −40,000

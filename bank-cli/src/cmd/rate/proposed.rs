@@ -12,7 +12,7 @@ use crate::{
     client::{self, Call},
     context::Context,
     fail::Failure,
-    out::{Kind, Sheet, column, warn},
+    out::{Form, Kind, Sheet, column, fitted, warn},
     when,
 };
 
@@ -65,15 +65,20 @@ pub(super) fn run(context: &Context, args: TestRate) -> Result<String, Failure> 
         let sheet = Sheet::new(columns, &rows, "no price");
         return context.form.one(&answer, &sheet);
     }
+    Ok(prices(&context.form, &answer))
+}
+
+/// The price at present rates and at the proposed ones, each with its arithmetic below it.
+fn prices(form: &Form, answer: &RateTested) -> String {
     let mut out = String::new();
     for (what, price) in [("now", &answer.current), ("proposed", &answer.proposed)] {
         if let Some(price) = price {
-            let amount = context.form.amount(&price.amount);
+            let amount = form.amount(&price.amount);
             let _ = writeln!(out, "{what}: {amount} {}", answer.unit);
             let _ = writeln!(out, "  {}", price.itemisation);
         }
     }
-    Ok(out)
+    fitted(&out, form.width, |_| 4)
 }
 
 /// Who would pay more or less.
@@ -152,4 +157,17 @@ fn last_days(span: &str) -> Result<i64, Failure> {
     let days = days.and_then(|rest| rest.strip_suffix("-days").or(rest.strip_suffix("-day")));
     let days = days.and_then(|days| days.parse().ok());
     days.ok_or_else(|| Failure::usage(format!("{span:?} is no span")).hint("--replay last-30-days"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::out::{assert_fits, filled, test_form};
+
+    #[test]
+    fn the_widest_prices_fit_a_terminal() {
+        for answer in filled::<RateTested>() {
+            assert_fits(&prices(&test_form(), &answer));
+        }
+    }
 }

@@ -5,6 +5,7 @@ use bank_api::v1::{Statement, StatementGroup, StatementLine, StatementPart};
 use super::html::Html;
 use super::{Writer, text};
 use crate::context::test_context;
+use crate::out::{assert_fits, filled, test_form};
 
 fn group(heading: &str, amount: &str, entries: i64, jobs: i64) -> StatementGroup {
     StatementGroup {
@@ -60,7 +61,7 @@ fn chem() -> Statement {
 #[test]
 fn sample_6_the_statement() {
     let expected = "\
-Statement  chem  from 2026-10-01 to 2026-11-21 (exclusive), 51 days      whole SU
+Statement  chem  from 2026-10-01 to 2026-11-21 (exclusive), 51 days     whole SU
 Opening amount                                     401,200
 + deposits       0      + refunds      1 job          1,200
 − charges    1,893 jobs                             −49,900
@@ -209,5 +210,22 @@ fn a_page_loads_nothing_and_escapes_names() {
     for tag in ["table", "tr", "thead", "tbody", "div"] {
         let opened = count(&format!("<{tag}>")) + count(&format!("<{tag} "));
         assert_eq!(opened, count(&format!("</{tag}>")), "{tag}");
+    }
+}
+
+#[test]
+fn the_widest_sums_fit_a_terminal() {
+    let form = test_form();
+    for mut statement in filled::<Statement>() {
+        statement.of = "project".to_owned();
+        for headings in [["deposits", "refunds"], ["activations", "transfers_in"]] {
+            for groups in [&mut statement.credits, &mut statement.debits] {
+                for (group, heading) in groups.iter_mut().zip(headings) {
+                    group.heading = heading.to_owned();
+                    group.adjustment = !group.adjustment;
+                }
+            }
+            assert_fits(&text::summary(&form, &statement));
+        }
     }
 }

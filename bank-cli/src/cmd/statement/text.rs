@@ -7,7 +7,7 @@ use super::Writer;
 use crate::{
     context::Context,
     fail::Failure,
-    out::{self, Column, Form, Kind, Row, Sheet, column},
+    out::{self, Column, Form, Kind, Row, Sheet, column, fitted},
     printable::printable,
     when,
 };
@@ -33,7 +33,7 @@ impl Screen {
 
 impl Writer for Screen {
     fn head(&self, statement: &Statement) -> Result<String, Failure> {
-        Ok(headline(&self.form, statement, &statement.unit) + "\n")
+        Ok(headline(&self.form, statement, &statement.unit))
     }
 
     fn lines(
@@ -108,7 +108,7 @@ pub(super) fn summary(form: &Form, statement: &Statement) -> String {
     } else {
         statement.unit.clone()
     };
-    headline(form, statement, &unit) + "\n" + &sums(form, statement, whole)
+    headline(form, statement, &unit) + &sums(form, statement, whole)
 }
 
 fn headline(form: &Form, statement: &Statement, unit: &str) -> String {
@@ -116,11 +116,17 @@ fn headline(form: &Form, statement: &Statement, unit: &str) -> String {
         "project" => String::new(),
         of => format!("{of} "),
     };
-    format!(
-        "Statement  {whose}{}  {}      {unit}",
+    let line = format!(
+        "Statement  {whose}{}  {}",
         printable(&statement.name),
         period(form.zone, statement)
-    )
+    );
+    // Fewer blanks before the unit rather than a second line.
+    let blanks = form
+        .width
+        .saturating_sub(out::width(&line) + out::width(unit))
+        .clamp(2, 6);
+    fitted(&format!("{line}{:blanks$}{unit}", ""), form.width, |_| 11)
 }
 
 /// `from 2026-10-01 to 2026-11-21 (exclusive), 51 days`.
@@ -161,8 +167,7 @@ fn sums(form: &Form, statement: &Statement, whole: bool) -> String {
         out.push_str(&line(&left, &shown(&amount), BALANCE));
     }
     for remark in remarks(form, statement) {
-        out.push_str(&remark);
-        out.push('\n');
+        out.push_str(&fitted(&remark, form.width, |_| 0));
     }
     out + &parts(form, statement, whole)
 }
