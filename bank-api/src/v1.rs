@@ -65,9 +65,9 @@ pub use admin::{
     Key, KeyQuery, MachineStatus, NewKey, NewKeyAnswer, NewRate, PatchKey, Rate, Status, Unbilled,
 };
 pub use attention::{
-    AckAttention, Attention, AttentionDone, AttentionQuery, AttentionStatus, ExpiringRow,
-    ForecastQuery, ForecastRow, NegativeRow, Notice, OutboxQuery, SwitchAttention, TargetStatus,
-    Told, ToldDigest,
+    AckAttention, Attention, AttentionDone, AttentionQuery, AttentionStatus, DigestNotification,
+    ExpiringRow, ForecastQuery, ForecastRow, NegativeRow, Notice, Notification, OutboxQuery,
+    SwitchAttention, TargetStatus,
 };
 pub use collect::{CollectBatch, CollectRound, CollectState, CollectStatus, CollectStream};
 pub use correction::{
@@ -117,8 +117,8 @@ pub use report::{UsageFigures, UsageLine, UsageQuery, UsageTable};
 pub use reserve::{Charged, Held, NewCharge, NewReserve, PatchLien};
 pub use sampled::{SampledFigures, SampledLine, SampledQuery, SampledSource, SampledTable};
 pub use schedule::{
-    FailingReport, MadeReport, ReportDelivery, ReportRun, RunReport, ScheduleStatus,
-    ScheduledReport, ToldReport,
+    FailingReport, MadeReport, ReportDelivery, ReportNotification, ReportRun, RunReport,
+    ScheduleStatus, ScheduledReport,
 };
 pub use share::{
     ContributionPeriod, ContributionQuery, ContributionReport, ContributionRow, ContributionTotal,

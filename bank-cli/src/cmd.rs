@@ -281,19 +281,19 @@ impl Context {
 /// Asks on a terminal; elsewhere `--yes` is demanded.
 fn confirm(what: &str) -> Result<(), Failure> {
     let stdin = std::io::stdin();
-    let unasked =
+    let unconfirmed =
         || Failure::usage(format!("{what} was not confirmed")).hint("--yes does it without asking");
     if !(stdin.is_terminal() && std::io::stderr().is_terminal()) {
-        return Err(unasked());
+        return Err(unconfirmed());
     }
     let mut answer = String::new();
-    let asked = write!(std::io::stderr(), "{what}? [y/N] ");
-    asked
+    let prompt = write!(std::io::stderr(), "{what}? [y/N] ");
+    prompt
         .and_then(|()| stdin.read_line(&mut answer))
-        .map_err(|_| unasked())?;
+        .map_err(|_| unconfirmed())?;
     match answer.trim().to_lowercase().as_str() {
         "y" | "yes" => Ok(()),
-        _ => Err(unasked()),
+        _ => Err(unconfirmed()),
     }
 }
 

@@ -63,7 +63,7 @@ pub(crate) enum Shown {
     /// In machine forms only.
     Machine,
     /// Nowhere.
-    Asked,
+    OnRequest,
 }
 
 /// One column.
@@ -157,8 +157,8 @@ impl Column {
     }
 
     /// Shown only where `--columns` names it.
-    pub(crate) fn if_asked(mut self) -> Self {
-        self.shown = Shown::Asked;
+    pub(crate) fn on_request(mut self) -> Self {
+        self.shown = Shown::OnRequest;
         self
     }
 
@@ -173,7 +173,7 @@ impl Column {
         if yes {
             self.on_screen()
         } else {
-            self.if_asked()
+            self.on_request()
         }
     }
 }
@@ -409,7 +409,7 @@ impl Form {
                 Shown::Always => true,
                 Shown::Screen => self.is_table(),
                 Shown::Machine => !self.is_table(),
-                Shown::Asked => false,
+                Shown::OnRequest => false,
             };
             return Ok(sheet.columns.iter().filter(shown).collect());
         }

@@ -101,7 +101,7 @@ pub struct Observed {
     /// The amount concerned, minor units.
     pub amount: Option<Amount>,
     /// One sentence for people, with names and figures.
-    pub says: String,
+    pub message: String,
 }
 
 /// One threshold of a kind.
@@ -175,9 +175,9 @@ pub struct Event {
     pub urgent: bool,
     /// Whether anybody is notified. If a subject passes several thresholds together, only the last one
     /// notifies.
-    pub told: bool,
+    pub is_notified: bool,
     /// One sentence for people: the reason of its transaction.
-    pub says: String,
+    pub message: String,
 }
 
 /// A topic that is raised and not cleared.
@@ -194,7 +194,7 @@ pub struct Open {
     /// Notified at once.
     pub urgent: bool,
     /// Whether anybody was notified.
-    pub told: bool,
+    pub is_notified: bool,
 }
 
 impl Open {
@@ -234,7 +234,7 @@ pub fn judge(observed: &[Observed], open: &[Open], rules: &Rules) -> Vec<Event> 
         let mut new: Vec<(i64, Event)> = new.collect();
         new.sort_by_key(|(raise, _)| *raise);
         if let Some((_, last)) = new.last_mut() {
-            last.told = true;
+            last.is_notified = true;
         }
         changes.extend(new.into_iter().map(|(_, event)| event));
     }
@@ -254,8 +254,8 @@ fn raised(observed: &Observed, step: &Step) -> (i64, Event) {
         concern: observed.concern.clone(),
         amount: observed.amount,
         urgent: step.urgent,
-        told: false,
-        says: observed.says.clone(),
+        is_notified: false,
+        message: observed.message.clone(),
     };
     (step.raise, event)
 }
@@ -271,8 +271,8 @@ fn cleared(open: &Open, observed: Option<&Observed>, rules: &Rules) -> Option<Ev
     if raised_step.is_some_and(|(observed, step)| observed.level >= step.clear) {
         return None;
     }
-    let says = match (observed, step) {
-        (Some(observed), Some(_)) => observed.says.clone(),
+    let message = match (observed, step) {
+        (Some(observed), Some(_)) => observed.message.clone(),
         (_, None) => format!("{}: not watched any more", open.called()),
         (None, Some(_)) => format!("{}: over", open.called()),
     };
@@ -285,8 +285,8 @@ fn cleared(open: &Open, observed: Option<&Observed>, rules: &Rules) -> Option<Ev
         amount: observed.and_then(|observed| observed.amount),
         urgent: open.urgent,
         // Nobody was notified of the start, so nobody is notified of the end.
-        told: open.told,
-        says,
+        is_notified: open.is_notified,
+        message,
     })
 }
 

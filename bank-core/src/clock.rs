@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_back_is_told_once() {
+    fn a_step_back_is_reported_once() {
         let mut watch = Watch::new(HOUR, None);
         let recorded = Timestamp::from_seconds(5000);
         watch.look(at(5000, 0, 7), recorded);

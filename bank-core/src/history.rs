@@ -58,7 +58,7 @@ pub fn is_charge(kind: EntryKind) -> bool {
 /// The entries that no reversal in force takes back, from entries in the order of their numbers.
 pub fn standing(entries: &[Placed]) -> Vec<&Placed> {
     let mut undone: BTreeSet<EntryId> = BTreeSet::new();
-    let mut stand: Vec<&Placed> = Vec::new();
+    let mut kept: Vec<&Placed> = Vec::new();
     for placed in entries.iter().rev() {
         let (_, entry) = placed;
         if undone.contains(&entry.id) {
@@ -67,25 +67,25 @@ pub fn standing(entries: &[Placed]) -> Vec<&Placed> {
         if let (EntryKind::Reverse, Some(of)) = (entry.kind, entry.takes_back) {
             undone.insert(of);
         }
-        stand.push(placed);
+        kept.push(placed);
     }
-    stand.reverse();
-    stand
+    kept.reverse();
+    kept
 }
 
 /// The transaction that took an entry back, if that reversal is in force.
 pub fn taken_back_by(entries: &[Placed], id: EntryId) -> Option<TxId> {
-    let stand = standing(entries);
+    let kept = standing(entries);
     let by = |(_, e): &&&Placed| e.kind == EntryKind::Reverse && e.takes_back == Some(id);
-    stand.iter().find(by).map(|(tx, _)| *tx)
+    kept.iter().find(by).map(|(tx, _)| *tx)
 }
 
 /// The transactions with refunds in force of these entries, in order. Falling totals, and returns to a
 /// project that a use leaves, name no charge. They are included if they gave back amounts that one of these
 /// entries took.
 pub fn refunds_of(entries: &[Placed], ids: &[EntryId]) -> Vec<TxId> {
-    let stand = standing(entries);
-    let (_, given) = given_back(&stand);
+    let kept = standing(entries);
+    let (_, given) = given_back(&kept);
     let gave_of = |e: &Entry| {
         let of = |(refund, charge): &(EntryId, EntryId)| *refund == e.id && ids.contains(charge);
         given.iter().any(of)
@@ -95,7 +95,7 @@ pub fn refunds_of(entries: &[Placed], ids: &[EntryId]) -> Vec<TxId> {
             let is_shadow = r.kind == EntryKind::ChargeNotional && ids.contains(&r.id);
             is_shadow && r.id < e.id && r.allocation == e.allocation
         };
-        e.delta.shadow > 0 && stand.iter().any(|(_, r)| before(r))
+        e.delta.shadow > 0 && kept.iter().any(|(_, r)| before(r))
     };
     let is_refund = |e: &Entry| match (e.kind, e.takes_back) {
         (EntryKind::Refund, Some(of)) => ids.contains(&of),
@@ -103,7 +103,7 @@ pub fn refunds_of(entries: &[Placed], ids: &[EntryId]) -> Vec<TxId> {
         (EntryKind::ChargeNotional, None) => !ids.contains(&e.id) && is_shadow_of(e),
         _ => false,
     };
-    let refunds = stand.iter().filter(|(_, e)| is_refund(e));
+    let refunds = kept.iter().filter(|(_, e)| is_refund(e));
     let mut found: Vec<TxId> = refunds.map(|(tx, _)| *tx).collect();
     found.dedup();
     found
@@ -156,10 +156,10 @@ pub fn rests(entries: &[Placed]) -> Vec<Rest<'_>> {
 }
 
 /// The same of entries that were not taken back, with each pair of a refund and the charge that it reduced.
-fn given_back<'a>(stand: &[&'a Placed]) -> (Vec<Rest<'a>>, Vec<(EntryId, EntryId)>) {
+fn given_back<'a>(kept: &[&'a Placed]) -> (Vec<Rest<'a>>, Vec<(EntryId, EntryId)>) {
     let mut rests: Vec<Rest<'a>> = Vec::new();
     let mut given: Vec<(EntryId, EntryId)> = Vec::new();
-    for (_, entry) in stand {
+    for (_, entry) in kept {
         if is_charge(entry.kind) {
             let left = entry.delta.amount.saturating_neg().max(0);
             rests.push(Rest { entry, left });

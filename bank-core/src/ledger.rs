@@ -199,7 +199,7 @@ pub fn sweep<L: Ledger>(ledger: &mut L, now: Timestamp) -> Result<Vec<Stuck>, L:
 pub fn note_settings<L: Ledger>(ledger: &mut L, now: Timestamp) -> Result<(), L::Error> {
     let view = ledger.load(&Need::default())?;
     let directory = ledger.directory()?;
-    let effects = rules::settings::told(Settings::of(&directory.policy), &view, now);
+    let effects = rules::settings::recorded(Settings::of(&directory.policy), &view, now);
     drop(directory);
     ledger.append(&effects)
 }

@@ -80,35 +80,35 @@ impl Price {
 }
 
 /// The price of usage. `None` where exact arithmetic ends (decisions.md 6).
-pub fn price(asked: &Priced<'_>, rates: &[Rate]) -> Option<Price> {
-    let first = Sums::at(asked, rates, asked.from)?;
-    let metered = if pieces::has_hours(asked, rates) {
+pub fn price(priced: &Priced<'_>, rates: &[Rate]) -> Option<Price> {
+    let first = Sums::at(priced, rates, priced.from)?;
+    let metered = if pieces::has_hours(priced, rates) {
         let mut sum = Fraction::ZERO;
-        for piece in pieces::pieces(asked, rates) {
-            let sums = Sums::at(asked, rates, piece.at)?;
-            sum = sum.plus(sums.metered(asked, piece.length()?)?)?;
+        for piece in pieces::pieces(priced, rates) {
+            let sums = Sums::at(priced, rates, piece.at)?;
+            sum = sum.plus(sums.metered(priced, piece.length()?)?)?;
         }
         sum
     } else {
-        first.metered(asked, Fraction::whole(i128::from(asked.duration.0)))?
+        first.metered(priced, Fraction::whole(i128::from(priced.duration.0)))?
     };
     Some(Price {
         metered: metered.to_trillionths()?,
         once: first.once()?.to_trillionths()?,
         least: first.least,
         most: first.most,
-        undefined_instance: undefined_instance(asked, rates),
+        undefined_instance: undefined_instance(priced, rates),
         unpriced: first.counted == 0,
     })
 }
 
 /// The rates that made a price, in the order given: those in force that found something to count.
 /// Without any one of them it could be another price; the others play no part in it.
-pub fn counted<'a>(asked: &Priced<'_>, rates: &'a [Rate]) -> impl Iterator<Item = &'a Rate> {
-    let pieces = pieces::pieces(asked, rates);
+pub fn counted<'a>(priced: &Priced<'_>, rates: &'a [Rate]) -> impl Iterator<Item = &'a Rate> {
+    let pieces = pieces::pieces(priced, rates);
     let counts = move |rate: &&Rate| {
-        let counts_at = |at| winner(rate, asked, rates, at).is_some();
-        counts_at(asked.from) || pieces.iter().any(|piece| counts_at(piece.at))
+        let counts_at = |at| winner(rate, priced, rates, at).is_some();
+        counts_at(priced.from) || pieces.iter().any(|piece| counts_at(piece.at))
     };
     rates.iter().filter(counts)
 }
@@ -141,11 +141,11 @@ impl Default for Sums {
 
 impl Sums {
     /// The sums that count at an instant of the use.
-    fn at(asked: &Priced<'_>, rates: &[Rate], at: Timestamp) -> Option<Sums> {
+    fn at(priced: &Priced<'_>, rates: &[Rate], at: Timestamp) -> Option<Sums> {
         let mut sums = Sums::default();
         for rate in rates {
-            if let Some(value) = winner(rate, asked, rates, at) {
-                sums.take(rate, quantity(rate, asked, value))?;
+            if let Some(value) = winner(rate, priced, rates, at) {
+                sums.take(rate, quantity(rate, priced, value))?;
             }
         }
         Some(sums)
@@ -175,10 +175,10 @@ impl Sums {
     }
 
     /// The part that grows with the duration, in seconds.
-    fn metered(&self, asked: &Priced<'_>, seconds: Fraction) -> Option<Fraction> {
+    fn metered(&self, priced: &Priced<'_>, seconds: Fraction) -> Option<Fraction> {
         let mut sum = self.resources.times(seconds)?.times(self.factor)?;
-        if !asked.usage.attributes.is_empty() {
-            let consumption = asked.usage.consumption().billionths();
+        if !priced.usage.attributes.is_empty() {
+            let consumption = priced.usage.consumption().billionths();
             sum = sum.times(Fraction::new(consumption, 1_000_000_000)?)?;
         }
         Some(sum)
@@ -192,21 +192,21 @@ impl Sums {
 
 /// The quantity that a rate counts of this usage, and how closely it fits: the property's value, 1 for a name
 /// that matches, or none.
-fn matched(rate: &Rate, asked: &Priced<'_>) -> Option<(Fit, Decimal)> {
+fn matched(rate: &Rate, priced: &Priced<'_>) -> Option<(Fit, Decimal)> {
     let one = Decimal::whole(1);
     match rate.kind {
         RateKind::Vbr | RateKind::Vbu | RateKind::Vbm | RateKind::Vbf => {
-            let value = asked.usage.number(&rate.name)?;
+            let value = priced.usage.number(&rate.name)?;
             Some((fit::of_value(&rate.instance, value)?, value))
         }
         RateKind::Nbr | RateKind::Nbu | RateKind::Nbm | RateKind::Nbf => {
-            let value = text(asked, &rate.name)?;
+            let value = text(priced, &rate.name)?;
             Some((fit::of_name(&rate.instance, value)?, one))
         }
         RateKind::Mvbr => {
             let (name, wanted) = rate.instance.split_once('=')?;
-            let value = asked.usage.number(&rate.name)?;
-            Some((fit::of_name(wanted, text(asked, name)?)?, value))
+            let value = priced.usage.number(&rate.name)?;
+            Some((fit::of_name(wanted, text(priced, name)?)?, value))
         }
         RateKind::Min | RateKind::Max => Some((Fit::Default, one)),
     }
@@ -221,42 +221,42 @@ pub fn priced_from(at: Timestamp, duration: Seconds, opened: Timestamp) -> Times
 
 /// The quantity that a rate counts of a property's value. Over time, a charge policy may replace the
 /// processors (nami.md 4.3).
-pub fn quantity(rate: &Rate, asked: &Priced<'_>, value: Decimal) -> Fraction {
+pub fn quantity(rate: &Rate, priced: &Priced<'_>, value: Decimal) -> Fraction {
     let by_policy = matches!(rate.kind, RateKind::Vbr | RateKind::Mvbr)
         && rate.name.eq_ignore_ascii_case("Processors");
-    let counted = asked.usage.counted.filter(|_| by_policy);
+    let counted = priced.usage.counted.filter(|_| by_policy);
     counted.unwrap_or(Fraction::of(value))
 }
 
 /// A text property. Users, projects, groups and machines are those that the request names, under
 /// every name that Gold's messages have for them (ledger.md 2.14, D18).
-fn text<'a>(asked: &Priced<'a>, name: &str) -> Option<&'a str> {
+fn text<'a>(priced: &Priced<'a>, name: &str) -> Option<&'a str> {
     let is = |names: &[&str]| names.iter().any(|own| name.eq_ignore_ascii_case(own));
     let named = if is(&["Machine", "MachineName"]) {
-        asked.machine_name
+        priced.machine_name
     } else if is(&["User", "UserId", "UserName"]) {
-        asked.named.user
+        priced.named.user
     } else if is(&["Project", "ProjectId", "Account", "AccountId"]) {
-        asked.named.project
+        priced.named.project
     } else if is(&["Group", "GroupId", "GroupName"]) {
-        asked.named.group
+        priced.named.group
     } else {
         ""
     };
     Some(named)
         .filter(|value| !value.is_empty())
-        .or_else(|| asked.usage.text(name))
+        .or_else(|| priced.usage.text(name))
 }
 
 /// The quantity that a rate counts at an instant of the use, unless a narrower rate for the same property
 /// replaces it. Of those that fit, the closest counts, then a machine's own, then one with hours, then the
 /// newest (ledger.md 3.1).
-fn winner(rate: &Rate, asked: &Priced<'_>, rates: &[Rate], at: Timestamp) -> Option<Decimal> {
-    let (rank, value) = rank(rate, asked, at)?;
+fn winner(rate: &Rate, priced: &Priced<'_>, rates: &[Rate], at: Timestamp) -> Option<Decimal> {
+    let (rank, value) = rank(rate, priced, at)?;
     let replaced = rates.iter().any(|other| {
         other.kind == rate.kind
             && same_property(rate, other)
-            && self::rank(other, asked, at).is_some_and(|(own, _)| own > rank)
+            && self::rank(other, priced, at).is_some_and(|(own, _)| own > rank)
     });
     (!replaced).then_some(value)
 }
@@ -264,12 +264,12 @@ fn winner(rate: &Rate, asked: &Priced<'_>, rates: &[Rate], at: Timestamp) -> Opt
 /// The rank between rates for one property, the greatest first.
 type Rank = (Fit, bool, bool, i64);
 
-fn rank(rate: &Rate, asked: &Priced<'_>, at: Timestamp) -> Option<(Rank, Decimal)> {
+fn rank(rate: &Rate, priced: &Priced<'_>, at: Timestamp) -> Option<(Rank, Decimal)> {
     let holds = rate.when.as_ref().is_none_or(|hours| hours.contains(at));
-    if !holds || !rate.applies(asked.at, asked.machine) {
+    if !holds || !rate.applies(priced.at, priced.machine) {
         return None;
     }
-    let (fit, value) = matched(rate, asked)?;
+    let (fit, value) = matched(rate, priced)?;
     let rank = (fit, rate.machine.is_some(), rate.when.is_some(), rate.id.0);
     Some((rank, value))
 }
@@ -279,16 +279,16 @@ fn same_property(one: &Rate, other: &Rate) -> bool {
         && (one.kind != RateKind::Mvbr || one.property().eq_ignore_ascii_case(other.property()))
 }
 
-fn undefined_instance(asked: &Priced<'_>, rates: &[Rate]) -> bool {
+fn undefined_instance(priced: &Priced<'_>, rates: &[Rate]) -> bool {
     rates.iter().any(|rate| {
         rate.kind == RateKind::Nbm
-            && rate.applies(asked.at, asked.machine)
-            && text(asked, &rate.name).is_some_and(|value| {
+            && rate.applies(priced.at, priced.machine)
+            && text(priced, &rate.name).is_some_and(|value| {
                 !rates.iter().any(|r| {
                     r.kind == RateKind::Nbm
                         && r.name.eq_ignore_ascii_case(&rate.name)
                         && fit::of_name(&r.instance, value).is_some()
-                        && r.applies(asked.at, asked.machine)
+                        && r.applies(priced.at, priced.machine)
                 })
             })
     })

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_says_differs_in_nothing() {
+    fn missing_values_do_not_differ() {
         let silent = Side::default();
         let charge = side(3600, 4);
         assert_eq!(compare(&silent, Some(&charge), 0), (Kind::Matched, vec![]));

@@ -96,7 +96,7 @@ pub struct Already {
 
 impl View {
     /// The use whose history is requested: the stored one of an identity, else the only one.
-    pub fn instance_asked_for(&self) -> Option<&Instance> {
+    pub fn requested_instance(&self) -> Option<&Instance> {
         let known = self.known.as_ref().and_then(|known| known.instance);
         match (known, self.instances.as_slice()) {
             (Some(id), all) => all.iter().find(|i| i.id == id),

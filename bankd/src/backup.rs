@@ -53,7 +53,7 @@ pub struct RestoreArgs {
 /// # Errors
 /// As [`make`].
 pub fn back_up(data: &DataDir, settings: &config::Backup, args: &BackupArgs) -> Result<String> {
-    let mut plan = Plan::of(data, settings, Reason::Asked);
+    let mut plan = Plan::of(data, settings, Reason::Requested);
     if let Some(out) = &args.out {
         plan.out.clone_from(out);
     }
@@ -64,10 +64,10 @@ pub fn back_up(data: &DataDir, settings: &config::Backup, args: &BackupArgs) -> 
     if args.json {
         return Ok(serde_json::to_string_pretty(&made.manifest)? + "\n");
     }
-    Ok(told(&made))
+    Ok(made_text(&made))
 }
 
-fn told(made: &Made) -> String {
+fn made_text(made: &Made) -> String {
     let manifest = &made.manifest;
     let bytes: u64 = manifest.files.iter().map(|file| file.bytes).sum();
     let mut text = format!(
@@ -102,10 +102,10 @@ pub fn bring_back(data: &DataDir, args: &RestoreArgs) -> Result<String> {
         rekey: args.rekey,
     };
     let restored = restore::restore(data, &choices)?;
-    Ok(said(data, &restored))
+    Ok(restored_text(data, &restored))
 }
 
-fn said(data: &DataDir, restored: &Restored) -> String {
+fn restored_text(data: &DataDir, restored: &Restored) -> String {
     let manifest = &restored.manifest;
     let folder = data.path().display();
     let mut text = format!(

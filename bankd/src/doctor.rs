@@ -60,7 +60,7 @@ impl State {
 pub struct Found {
     name: &'static str,
     state: State,
-    says: String,
+    finding: String,
     todo: String,
 }
 
@@ -78,7 +78,7 @@ impl Found {
         Self {
             name,
             state,
-            says: found.into(),
+            finding: found.into(),
             todo: todo.into(),
         }
     }
@@ -131,12 +131,12 @@ fn settings(data: &DataDir, found: &mut Vec<Found>) -> Config {
     });
     match loaded {
         Ok(config) => {
-            let said = if file.exists() {
+            let message = if file.exists() {
                 format!("{} is usable", file.display())
             } else {
                 format!("{} is not there: every default holds", file.display())
             };
-            found.push(Found::ok(NAME, said));
+            found.push(Found::ok(NAME, message));
             config
         }
         Err(error) => {
@@ -156,8 +156,8 @@ fn database(data: &DataDir, found: &mut Vec<Found>) -> Option<store::Checkup> {
     if !file.exists() {
         let todo =
             format!("`bankd init --data {folder}` makes one, `bankd restore` brings one back");
-        let said = format!("{} is not there", file.display());
-        found.push(Found::of(NAME, State::Fail, said, todo));
+        let message = format!("{} is not there", file.display());
+        found.push(Found::of(NAME, State::Fail, message, todo));
         return None;
     }
     match store::checkup(&file) {
@@ -192,7 +192,7 @@ fn shaped(found: &[Found], worst: State) -> Checkup {
     let check = |one: &Found| Check {
         name: one.name.to_owned(),
         state: one.state.word().to_owned(),
-        found: one.says.clone(),
+        found: one.finding.clone(),
         todo: one.todo.clone(),
     };
     Checkup {
@@ -209,7 +209,7 @@ fn screen(found: &[Found]) -> String {
             "{:<4}  {:<10}  {}",
             one.state.word(),
             one.name,
-            one.says
+            one.finding
         );
         if !one.todo.is_empty() {
             let _ = writeln!(text, "{:18}{}", "", one.todo);

@@ -124,12 +124,12 @@ pub fn run(args: &ImportArgs) -> Result<(String, u8), Failure> {
     }
     let text = match (args.json, &taken) {
         (true, _) => screen::json(&summary),
-        (false, Some(taken)) => screen::people(&summary, files, false) + &taken.said(),
+        (false, Some(taken)) => screen::people(&summary, files, false) + &taken.summary(),
         (false, None) => screen::people(&summary, files, true),
     };
     if let (true, Some(taken)) = (args.json, &taken) {
         // Standard output has only the summary, so that it can be compared.
-        eprint!("{}", taken.said());
+        eprint!("{}", taken.summary());
     }
     let is_bad = args.strict && summary.malformed() > 0;
     Ok((text, if is_bad { exit::REFUSED } else { exit::DONE }))

@@ -130,7 +130,7 @@ mod tests {
     use bankd_config::{ClientLimits, Follow, Level};
 
     #[test]
-    fn what_can_change_is_told_from_what_cannot() {
+    fn changeable_settings_are_distinguished_from_others() {
         let old = Config::default();
         assert_eq!(Changes::between(&old, &old), Changes::default());
         let mut new = old.clone();

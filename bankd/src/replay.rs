@@ -278,11 +278,11 @@ fn understood(status: u16, body: &[u8]) -> (u8, Vec<String>) {
         return (exit, lines.iter().map(Line::to_string).collect());
     }
     let problem = Problem::from_json(body);
-    let said = problem.map_or_else(
+    let result = problem.map_or_else(
         || format!("status {status}"),
         |problem| problem.detail.unwrap_or(problem.title),
     );
-    (nami_exit_of_status(status), vec![said])
+    (nami_exit_of_status(status), vec![result])
 }
 
 fn shown(played: &Replayed) -> String {

@@ -42,8 +42,8 @@ pub fn serve(data: &DataDir, config: Config) -> Result<()> {
         .context("cannot start the runtime")?;
     let ended = runtime.block_on(async {
         let stop = shutdown().context("cannot listen for signals")?;
-        let (listeners, said) = listen(data, &config).await?;
-        let ended = app::run(data, config, listeners, || say(&said), stop).await;
+        let (listeners, lines) = listen(data, &config).await?;
+        let ended = app::run(data, config, listeners, || say(&lines), stop).await;
         remove_socket(&data.socket())?;
         ended
     });
@@ -74,38 +74,42 @@ fn check_modes(data: &DataDir, named: &Named) -> Result<()> {
 /// (decisions.md 4).
 async fn listen(data: &DataDir, config: &Config) -> Result<(Listeners, String)> {
     let mut listeners = Listeners::default();
-    let mut said = String::new();
+    let mut lines = String::new();
     if !config.http.listen.is_empty() {
         let listener = TcpListener::bind(&config.http.listen)
             .await
             .with_context(|| format!("cannot listen on {}", config.http.listen))?;
-        said = format!("listening http://{}\n", listener.local_addr()?);
+        lines = format!("listening http://{}\n", listener.local_addr()?);
         listeners.tcp = Some(listener);
     }
     if config.http.socket {
         let path = data.socket();
         listeners.unix = Some(socket(&path)?);
-        let _ = writeln!(said, "listening unix:{}", path.display());
+        let _ = writeln!(lines, "listening unix:{}", path.display());
     }
     if !config.gold.listen.is_empty() {
         let listener = crowded(&config.gold.listen)
             .with_context(|| format!("cannot listen on {}", config.gold.listen))?;
-        let _ = writeln!(said, "listening gold://{}", listener.local_addr()?);
+        let _ = writeln!(lines, "listening gold://{}", listener.local_addr()?);
         listeners.gold = Some(listener);
     }
     if !config.auditor.listen.is_empty() {
         let listener = crowded(&config.auditor.listen)
             .with_context(|| format!("cannot listen on {}", config.auditor.listen))?;
-        let _ = writeln!(said, "listening auditor http://{}", listener.local_addr()?);
+        let _ = writeln!(lines, "listening auditor http://{}", listener.local_addr()?);
         listeners.auditor = Some(listener);
     }
     if !config.auditor.tls.listen.is_empty() {
         let listener = crowded(&config.auditor.tls.listen)
             .with_context(|| format!("cannot listen on {}", config.auditor.tls.listen))?;
-        let _ = writeln!(said, "listening auditor https://{}", listener.local_addr()?);
+        let _ = writeln!(
+            lines,
+            "listening auditor https://{}",
+            listener.local_addr()?
+        );
         listeners.auditor_tls = Some(listener);
     }
-    Ok((listeners, said))
+    Ok((listeners, lines))
 }
 
 /// A listener with a long queue. If the queue is full, the system drops new connections, and a

@@ -221,7 +221,7 @@ fn a_connection_that_breaks_off_is_tried_again_with_the_same_key() {
 }
 
 #[test]
-fn a_spool_that_cannot_be_written_is_told_with_the_real_code() {
+fn a_spool_that_cannot_be_written_is_reported_with_the_real_code() {
     let site = site();
     std::fs::write(&site.settings.spool_dir, "a file").unwrap();
     let entry = site.entry(Event::Charge);

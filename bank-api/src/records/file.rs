@@ -215,11 +215,11 @@ fn settle(record: &mut Record, verb: Verb, kind: Option<&str>, findings: &mut Fi
         ),
     ];
     for (key, is_missing) in needed {
-        let is_told = |f: &super::Finding| {
+        let is_reported = |f: &super::Finding| {
             let key_of = f.text.split(':').next().unwrap_or_default();
             key_of == key || (key == "PROCS" && key_of == "RESOURCE")
         };
-        if is_missing && !findings.all.iter().any(is_told) {
+        if is_missing && !findings.all.iter().any(is_reported) {
             findings.error(format!("{key}: missing"));
         }
     }
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn mistakes_are_reported() {
         for (from, to, expected) in [
             (
                 "USER=jb",

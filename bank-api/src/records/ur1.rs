@@ -283,7 +283,7 @@ fn attributes(element: &Element, rule: &Rule, findings: &mut Findings) {
 fn put(record: &mut Record, element: &Element, findings: &mut Findings) {
     let name = element.name.as_str();
     let text = element.text.trim();
-    let said = || Some(text.to_owned()).filter(|text| !text.is_empty());
+    let content = || Some(text.to_owned()).filter(|text| !text.is_empty());
     match name {
         "RecordIdentity" => {
             record.record_id = attribute(element, "recordId").map(str::to_owned);
@@ -299,22 +299,22 @@ fn put(record: &mut Record, element: &Element, findings: &mut Findings) {
             let subject = || deep(element, "X509SubjectName");
             record.global_user = inner(element, "GlobalUserName").or_else(subject);
         }
-        "JobName" => record.job_name = said(),
+        "JobName" => record.job_name = content(),
         "Charge" => {
             if !lexical::is_float(text) {
                 findings.error(format!("Charge: {} is no number", shown(text)));
             }
-            record.charge = said();
+            record.charge = content();
             let of = |name| attribute(element, name).map(str::to_owned);
             (record.unit, record.formula, record.why) =
                 (of("unit"), of("formula"), of("description"));
         }
         "Status" => {
-            record.status = said();
+            record.status = content();
             record.status_note = attribute(element, "description").map(str::to_owned);
         }
-        "Queue" => record.queue = said(),
-        "ProjectName" => record.project = record.project.take().or_else(said),
+        "Queue" => record.queue = content(),
+        "ProjectName" => record.project = record.project.take().or_else(content),
         "Resource" | "ConsumableResource" | "PhaseResource" | "VolumeResource" => {
             if name != "Resource" && !lexical::is_float(text) {
                 findings.error(format!("{name}: {} is no number", shown(text)));

@@ -131,7 +131,7 @@ fn the_primitive_agrees_with_rfc_9421_appendix_b_2_5() {
 }
 
 #[test]
-fn long_keys_are_hashed_as_rfc_4231_case_6_says() {
+fn long_keys_are_hashed_as_in_rfc_4231_case_6() {
     let key = SigningKey::from_bytes(&[0xaa; 131]);
     let mac = key.mac(b"Test Using Larger Than Block-Size Key - Hash Key First");
     assert_eq!(mac[..8], [0x60, 0xe4, 0x31, 0x59, 0x1e, 0xe0, 0xb6, 0x7f]);

@@ -144,7 +144,7 @@ pub struct Notice {
 /// can identify it by `notice`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Told {
+pub struct Notification {
     /// Number of the notification. It is the same in every attempt.
     pub notice: i64,
     /// The bank's UUID.
@@ -157,7 +157,7 @@ pub struct Told {
 /// oldest first. A receiver may get a digest twice and can identify it by `notice`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ToldDigest {
+pub struct DigestNotification {
     /// Number of the notification. It is the same in every attempt.
     pub notice: i64,
     /// The bank's UUID.

@@ -23,10 +23,10 @@ fn with_others<T: ToSchema>(schemas: &mut Vec<(String, RefOr<AnySchema>)>) {
 }
 
 /// A value of one type, or null.
-fn or_null(kind: Type, says: &str) -> ObjectBuilder {
+fn or_null(kind: Type, description: &str) -> ObjectBuilder {
     ObjectBuilder::new()
         .schema_type(SchemaType::from_iter([kind, Type::Null]))
-        .description(Some(says))
+        .description(Some(description))
 }
 
 /// A page of a list of a named schema.
@@ -102,12 +102,12 @@ impl<T: ToSchema> ToSchema for Written<T> {
 }
 
 /// A value of one of two types, with its description.
-fn either(other: Type, says: &str) -> RefOr<AnySchema> {
+fn either(other: Type, description: &str) -> RefOr<AnySchema> {
     let of = |kind: Type| ObjectBuilder::new().schema_type(kind).build();
     let schema = OneOfBuilder::new()
         .item(of(Type::String))
         .item(of(other))
-        .description(Some(says));
+        .description(Some(description));
     RefOr::T(Schema::OneOf(schema.build()))
 }
 

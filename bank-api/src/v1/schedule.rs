@@ -117,7 +117,7 @@ pub struct FailingReport {
 /// `notice`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct ToldReport {
+pub struct ReportNotification {
     /// Number of the notification. It is the same in every attempt.
     pub notice: i64,
     /// The bank's UUID.

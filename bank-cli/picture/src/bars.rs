@@ -42,13 +42,13 @@ pub(super) fn bars(canvas: &mut Canvas, size: &Size, bars: &Bars, heading: &str)
         let place = (left - 8_000, middle + MIDDLE);
         canvas.text("t", place, Anchor::End, name, names);
         let end = left + scale.at(*amount, room);
-        let told = format!("{name}: {} {}", amount.shown(), bars.unit);
+        let label = format!("{name}: {} {}", amount.shown(), bars.unit);
         let (from, to) = (zero.min(end), zero.max(end));
         // What is there is seen, be it ever so little.
         let long = (to - from).max(if amount.is_zero() { 0 } else { 1_000 });
         let series = usize::from(amount.is_below_zero());
         let extent = (long, row - 8_000);
-        canvas.bar(series, (from, y + 4_000), extent, told.trim_end());
+        canvas.bar(series, (from, y + 4_000), extent, label.trim_end());
         let place = (to.max(from + long) + 6_000, middle + MIDDLE);
         canvas.text("t tick", place, Anchor::Start, &amount.shown(), size.width);
         y += row;
@@ -70,7 +70,7 @@ pub(super) fn pie(canvas: &mut Canvas, size: &Size, all: &Bars) -> i64 {
     let shown = shown.folded(SERIES);
     let whole = shown.sum();
     let share = |amount: Number| amount.share(whole).unwrap_or(Number::ZERO);
-    let told = |name: &str, amount: Number| {
+    let label = |name: &str, amount: Number| {
         let (share, amount) = (share(amount).shown(), amount.shown());
         format!("{name}: {share} % ({amount} {})", all.unit)
     };
@@ -84,10 +84,10 @@ pub(super) fn pie(canvas: &mut Canvas, size: &Size, all: &Bars) -> i64 {
         let after = before.plus(*amount);
         if alone {
             let path = circle(center, radius);
-            canvas.area(at, &path, within, &told(name, *amount));
+            canvas.area(at, &path, within, &label(name, *amount));
         } else {
             let path = slice(center, radius, turn(before, whole), turn(after, whole));
-            canvas.area(at, &path, within, &told(name, *amount));
+            canvas.area(at, &path, within, &label(name, *amount));
         }
         before = after;
     }

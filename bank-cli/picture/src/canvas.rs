@@ -79,7 +79,7 @@ impl Canvas {
         series: usize,
         (x, y): (i64, i64),
         (width, height): (i64, i64),
-        told: &str,
+        label: &str,
     ) {
         let series = series % SERIES;
         let (width, height) = (width.max(0), height.max(0));
@@ -91,7 +91,7 @@ impl Canvas {
             px(y),
             px(width),
             px(height),
-            escaped(told)
+            escaped(label)
         );
         let to = (x + width, y + height);
         let outline = format!("M{} {}H{}V{}H{}Z", px(x), px(y), px(to.0), px(to.1), px(x));
@@ -137,13 +137,13 @@ impl Canvas {
         series: usize,
         outline: &str,
         (from, to): ((i64, i64), (i64, i64)),
-        told: &str,
+        label: &str,
     ) {
         let series = series % SERIES;
         let _ = writeln!(
             self.body,
             "<path class=\"f s{series}\" d=\"{outline}\"><title>{}</title></path>",
-            escaped(told)
+            escaped(label)
         );
         self.covers(series, outline, from, to);
     }
@@ -184,7 +184,7 @@ impl Canvas {
     }
 
     /// A sign of its own for every series: circle, square, triangle, diamond, and so on.
-    pub(super) fn marker(&mut self, series: usize, (x, y): (i64, i64), told: &str) {
+    pub(super) fn marker(&mut self, series: usize, (x, y): (i64, i64), label: &str) {
         let r = 3_500;
         let outline: &[(i64, i64)] = match series % 4 {
             0 => &[
@@ -205,10 +205,10 @@ impl Canvas {
             .iter()
             .map(|(dx, dy)| (x + dx * r / 7, y + dy * r / 7))
             .collect();
-        let title = if told.is_empty() {
+        let title = if label.is_empty() {
             String::new()
         } else {
-            format!("<title>{}</title>", escaped(told))
+            format!("<title>{}</title>", escaped(label))
         };
         let _ = writeln!(
             self.body,

@@ -51,7 +51,7 @@ impl Report {
         let mut out = head(&self.title);
         let _ = writeln!(out, "<h1>{}</h1>", escaped(&self.title));
         if let Some(period) = self.period {
-            let _ = writeln!(out, "<p>{}</p>", escaped(&told(period, self.zone)));
+            let _ = writeln!(out, "<p>{}</p>", escaped(&period_text(period, self.zone)));
         }
         let made = self.zone.show(self.generated).format("%Y-%m-%d %H:%M %z");
         let _ = writeln!(out, "<p>Generated {made}.</p>");
@@ -78,7 +78,7 @@ impl Report {
             let _ = writeln!(out, "<h2>{}</h2>", escaped(heading));
         }
         if let Some(period) = part.period {
-            let _ = writeln!(out, "<p>{}</p>", escaped(&told(period, self.zone)));
+            let _ = writeln!(out, "<p>{}</p>", escaped(&period_text(period, self.zone)));
         }
         let level = if part.heading.is_some() { 3 } else { 2 };
         let id = format!("p{at}");
@@ -136,7 +136,7 @@ pub fn figures(sections: &[Section], level: u8, zone: Zone) -> String {
 }
 
 /// `from 2026-10-01 to 2026-11-01 (exclusive), +0100`.
-fn told(period: Span, zone: Zone) -> String {
+fn period_text(period: Span, zone: Zone) -> String {
     let (from, to) = (zone.date(period.from), zone.date(period.to));
     let zone = offsets(period.from, period.to, zone);
     format!("Period: from {from} to {to} (exclusive), {zone}.")

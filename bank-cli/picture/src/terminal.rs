@@ -139,7 +139,7 @@ impl Terminal {
         let mark = if self.unicode { '…' } else { '~' };
         let left = rows.iter().map(|(name, _)| cells(name)).max().unwrap_or(0);
         let left = left.min(columns / 3);
-        let said = |values: &[Option<Number>]| {
+        let row = |values: &[Option<Number>]| {
             let known = || values.iter().flatten();
             let least = known().min_by(|a, b| a.compare(**b)).copied();
             let most = known().max_by(|a, b| a.compare(**b)).copied();
@@ -148,7 +148,7 @@ impl Terminal {
                 .map(|(least, most)| format!("{} to {}", self.amount(least), self.amount(most)));
             ends.unwrap_or_else(|| "nothing known".to_owned())
         };
-        let right = rows.iter().map(|(_, v)| cells(&said(v))).max().unwrap_or(0);
+        let right = rows.iter().map(|(_, v)| cells(&row(v))).max().unwrap_or(0);
         let room = columns.saturating_sub(left + right + 4).max(8);
         let longest = rows.iter().map(|(_, values)| values.len()).max();
         let together = longest.unwrap_or(0).div_ceil(room).max(1);
@@ -162,7 +162,7 @@ impl Terminal {
                 out,
                 "{name}{gap}{space}{}  {}",
                 self.spark(&shown),
-                said(values)
+                row(values)
             );
         }
         (out, together)

@@ -37,13 +37,13 @@ pub(super) fn columns(canvas: &mut Canvas, size: &Size, all: &Timed, zone: Zone)
             let from = frame.y(*base);
             *base = base.plus(value);
             let to = frame.y(*base);
-            let told = told(&timed, series, *span, value, zone);
+            let text = label(&timed, series, *span, value, zone);
             let place = (left + gap / 2, from.min(to));
             canvas.bar(
                 number,
                 place,
                 (right - left - gap, (from - to).abs()),
-                &told,
+                &text,
             );
         }
     }
@@ -72,8 +72,8 @@ pub(super) fn area(canvas: &mut Canvas, size: &Size, all: &Timed, zone: Zone) ->
         let mut points = along(&frame, &timed.spans, &base);
         points.extend(along(&frame, &timed.spans, &lower).into_iter().rev());
         let sum = series.sum().shown();
-        let told = format!("{}: {sum} {} in all", series.name, timed.unit);
-        canvas.area(number, &(path_of(&points) + "Z"), within, &told);
+        let text = format!("{}: {sum} {} in all", series.name, timed.unit);
+        canvas.area(number, &(path_of(&points) + "Z"), within, &text);
         let upper = along(&frame, &timed.spans, &base);
         canvas.pieces("edge", &upper);
     }
@@ -113,8 +113,8 @@ pub(super) fn lines(canvas: &mut Canvas, size: &Size, all: &Timed, zone: Zone) -
             // What stands alone has no line, and must be seen too.
             if few || part.len() == 1 {
                 for ((span, value), place) in part.iter().zip(points) {
-                    let told = told(&timed, series, *span, *value, zone);
-                    canvas.marker(number, place, &told);
+                    let text = label(&timed, series, *span, *value, zone);
+                    canvas.marker(number, place, &text);
                 }
             }
         }
@@ -206,7 +206,7 @@ fn unbroken(spans: &[Span], series: &Series) -> Vec<Vec<(Span, Number)>> {
 }
 
 /// What a pointer is told of one amount.
-fn told(timed: &Timed, series: &Series, span: Span, value: Number, zone: Zone) -> String {
+fn label(timed: &Timed, series: &Series, span: Span, value: Number, zone: Zone) -> String {
     let from = zone.date(span.from);
     let name = if timed.series.len() > 1 {
         format!("{}, ", series.name)

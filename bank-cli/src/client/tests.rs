@@ -290,10 +290,10 @@ fn a_list_is_read_to_its_end() {
         .map(|member| member.user.as_str())
         .collect();
     assert_eq!((users, list.next), (vec!["amy", "bob"], None));
-    let asked = daemon.join().unwrap();
+    let requests = daemon.join().unwrap();
     let target = "/api/v1/projects/chem/members";
     let expected = ["", "?after=amy", "?after=b%20b"].map(|query| format!("{target}{query}"));
-    assert_eq!(asked, expected);
+    assert_eq!(requests, expected);
 }
 
 #[test]

@@ -158,13 +158,13 @@ mod tests {
 
     #[test]
     fn a_screen_of_events() {
-        let event = |id, threshold, says: &str| Attention {
+        let event = |id, threshold, message: &str| Attention {
             id,
             at: "2026-11-20T21:41:00Z".to_owned(),
             turn: "raised".to_owned(),
             kind: "used".to_owned(),
             threshold,
-            says: says.to_owned(),
+            says: message.to_owned(),
             project: Some("chem".to_owned()),
             open: true,
             ..Attention::default()

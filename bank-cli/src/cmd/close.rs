@@ -87,7 +87,7 @@ fn list(context: &Context) -> Result<String, Failure> {
         column("actor", "By", Kind::Text),
         column("closed_by", "Txn", Kind::Number),
         column("reopened_by", "Reopened", Kind::Number),
-        column("reason", "Reason", Kind::Text).if_asked(),
+        column("reason", "Reason", Kind::Text).on_request(),
     ];
     let sheet = Sheet::new(columns, &all.items, "no period is closed");
     context.form.list(&all, &sheet)

@@ -112,7 +112,7 @@ fn sheet(cycles: &[Cycle]) -> Sheet {
         column("next", "Next", Kind::Date),
         column("last_allocation", "Last allocation", Kind::Number).secondary(),
         column("active", "Active", Kind::Text),
-        column("start", "Start", Kind::Date).if_asked(),
+        column("start", "Start", Kind::Date).on_request(),
         column("note", "Note", Kind::Text),
     ];
     let unit = cycles.first().map_or("", |cycle| &cycle.unit);

@@ -95,7 +95,7 @@ fn flat(answer: &Explanation) -> Sheet {
         column("transaction", "txn", Kind::Number),
         column("op", "op", Kind::Text),
         column("at_effective", "time", Kind::Time),
-        column("lien", "lien", Kind::Number).if_asked(),
+        column("lien", "lien", Kind::Number).on_request(),
         column("place", "place", Kind::Number),
         column("account", "account", Kind::Text),
         column("allocation", "allocation", Kind::Number),

@@ -71,10 +71,10 @@ fn sheet(jobs: &[Job]) -> Sheet {
         column("late", "Late", Kind::Text).on_screen_if(some(|job| job.late)),
         column("opened", "Opened", Kind::Time).secondary(),
         column("closed", "Closed", Kind::Time),
-        column("qos", "QOS", Kind::Text).if_asked(),
-        column("class", "Class", Kind::Text).if_asked(),
-        column("requested_s", "Requested s", Kind::Number).if_asked(),
-        column("unit", "Unit", Kind::Text).if_asked(),
+        column("qos", "QOS", Kind::Text).on_request(),
+        column("class", "Class", Kind::Text).on_request(),
+        column("requested_s", "Requested s", Kind::Number).on_request(),
+        column("unit", "Unit", Kind::Text).on_request(),
     ];
     let unit = jobs.first().map_or("", |job| &job.unit);
     Sheet::new(columns, jobs, "no jobs").unit(unit)

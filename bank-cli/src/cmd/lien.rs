@@ -103,10 +103,10 @@ fn sheet(liens: &[Lien], open: bool, empty: &'static str) -> Sheet {
         column("accounts", "Accounts", Kind::Text).secondary(),
         column("placed", "Placed", Kind::Time).secondary(),
         column("end", "Expires", Kind::Time),
-        column("start", "Start", Kind::Time).if_asked(),
+        column("start", "Start", Kind::Time).on_request(),
         column("state", "State", Kind::Text).on_screen_if(!open),
         column("shadow", "Shadow", Kind::Text).on_screen_if(some(|lien| lien.shadow)),
-        column("unit", "Unit", Kind::Text).if_asked(),
+        column("unit", "Unit", Kind::Text).on_request(),
     ];
     let unit = liens.first().map_or("", |lien| &lien.unit);
     Sheet::new(columns, liens, empty).unit(unit)

@@ -32,7 +32,7 @@ pub(super) fn run(context: &Context, command: MappingCommand) -> Result<String, 
             let answer = context.remove(&["mappings", &id.to_string()], &what, &remove)?;
             context.removed(&answer, &format!("mapping {id} removed"))
         }
-        MappingCommand::Test { says } => test(context, &says),
+        MappingCommand::Test { says: words } => test(context, &words),
     }
 }
 
@@ -50,7 +50,7 @@ fn add(context: &Context, args: AddMapping) -> Result<String, Failure> {
         &format!(
             "mapping {} added: {}",
             answer.object.id,
-            said(&answer.object)
+            described(&answer.object)
         ),
     )
 }
@@ -80,12 +80,12 @@ fn set(context: &Context, args: SetMapping) -> Result<String, Failure> {
         context.send(Method::PATCH, &["mappings", &id], &body, &args.write)?;
     context.written(
         &answer,
-        &format!("mapping {id} changed: {}", said(&answer.object)),
+        &format!("mapping {id} changed: {}", described(&answer.object)),
     )
 }
 
 /// A mapping in words.
-fn said(mapping: &Mapping) -> String {
+fn described(mapping: &Mapping) -> String {
     let gives = [("project", &mapping.project), ("user", &mapping.user)];
     let gives = gives.iter().filter_map(|(word, name)| {
         let name = name.as_ref()?;
@@ -99,19 +99,19 @@ fn said(mapping: &Mapping) -> String {
     )
 }
 
-fn test(context: &Context, says: &[String]) -> Result<String, Failure> {
-    let mut said = BTreeMap::new();
-    for text in says {
+fn test(context: &Context, words: &[String]) -> Result<String, Failure> {
+    let mut pairs = BTreeMap::new();
+    for text in words {
         let (field, value) = text
             .split_once('=')
             .ok_or_else(|| Failure::usage(format!("{text:?} is no FIELD=VALUE")))?;
-        said.insert(field.to_owned(), value.to_owned());
+        pairs.insert(field.to_owned(), value.to_owned());
     }
     // It writes nothing: a repeat needs no key.
     let call = Call::send(
         Method::POST,
         client::path(&["mappings", "test"]),
-        &MappingTest { says: said },
+        &MappingTest { says: pairs },
         None,
     )?;
     let tested: MappingTested = context.client.call(&call)?;

@@ -29,8 +29,9 @@ pub(crate) fn pages(
         after: None,
         limit: Some(PAGE),
     };
-    let says = figure::added(&statement.total_credits, &statement.total_debits).unwrap_or_default();
-    let nothing = figure::difference(&says, &says).unwrap_or_default();
+    let difference =
+        figure::added(&statement.total_credits, &statement.total_debits).unwrap_or_default();
+    let nothing = figure::difference(&difference, &difference).unwrap_or_default();
     let (mut count, mut sum) = (0_i64, nothing);
     loop {
         let page: List<StatementLine> = context.get(&["statements", "entries"], &requested)?;
@@ -46,10 +47,10 @@ pub(crate) fn pages(
             None => break,
         }
     }
-    if count != statement.entries || sum != says {
+    if count != statement.entries || sum != difference {
         return Err(Failure::internal(format!(
             "the lines do not add up to the statement: {count} of {}, {sum} in place of {}",
-            statement.entries, says
+            statement.entries, difference
         ))
         .hint("if a period was opened again meanwhile, ask again; else run `bankd verify`"));
     }

@@ -185,7 +185,7 @@ fn sheet(rows: &[Waiting], place: Place) -> Sheet {
         column("query", "Query", Kind::Text).if_machine(),
         column("key", "Key", Kind::Text).if_machine(),
         column("reason", "Reason", Kind::Text).screen_if(aside),
-        column("document", "Document", Kind::Text).if_asked(),
+        column("document", "Document", Kind::Text).on_request(),
     ];
     let empty = if aside {
         "nothing in the quarantine"

@@ -71,8 +71,8 @@ impl Context {
 }
 
 /// `bank report forecast`: a burn-down for each account, where they are few enough.
-pub(super) fn forecast(context: &Context, asked: &[ForecastRow]) -> Result<Report, Failure> {
-    let answer = context.form.in_units(asked.to_vec())?;
+pub(super) fn forecast(context: &Context, requested: &[ForecastRow]) -> Result<Report, Failure> {
+    let answer = context.form.in_units(requested.to_vec())?;
     let rows = answer.as_slice();
     let unit = rows.first().map_or("", |row| row.unit.as_str());
     let available = Bars {
@@ -92,7 +92,7 @@ pub(super) fn forecast(context: &Context, asked: &[ForecastRow]) -> Result<Repor
         sections.push(section.with_table(forecast_table(rows, unit)));
     }
     if !(several && is_one) {
-        for row in asked.iter().take(BURNS) {
+        for row in requested.iter().take(BURNS) {
             let mut chart = burn::of_account(context, row)?;
             if let Some(scale) = context.form.report_scale {
                 chart = chart.in_units(scale);

@@ -81,7 +81,7 @@ fn sheet(rows: &[Quarantined]) -> Sheet {
         column("bytes", "Bytes", Kind::Number).secondary(),
         column("reason", "Reason", Kind::Text),
         column("peer", "From", Kind::Text).if_machine(),
-        column("body", "Text", Kind::Text).if_asked(),
+        column("body", "Text", Kind::Text).on_request(),
     ];
     Sheet::new(columns, rows, "nothing in the quarantine")
 }
@@ -201,13 +201,13 @@ fn remove_some(context: &Context, which: Which, remove: &RemoveArgs) -> Result<S
         context.client.call(&Call::delete(target, key))?
     } else {
         let mut removed = 0;
-        let unasked = RemoveArgs {
+        let unconfirmed = RemoveArgs {
             yes: true,
             ..remove.clone()
         };
         for id in &which.ids {
             let path = ["quarantine", &id.to_string()];
-            let _: Removed = context.remove(&path, &what, &unasked)?;
+            let _: Removed = context.remove(&path, &what, &unconfirmed)?;
             removed += 1;
         }
         QuarantineRemoved { removed, dry_run }

@@ -23,12 +23,12 @@ pub(super) fn run(context: &Context, args: QuoteArgs) -> Result<String, Failure>
     let write = args.write.clone();
     let project = args.project.clone().or_else(|| context.project.clone());
     let body = body(args, project)?;
-    let asked: Result<Quote, Failure> = if body.guarantee {
+    let response: Result<Quote, Failure> = if body.guarantee {
         context.send(Method::POST, &["quotes"], &body, &write)
     } else {
         plain(context, &body)
     };
-    let quote = match asked {
+    let quote = match response {
         Ok(quote) => quote,
         Err(failure) if failure.is("insufficient_funds") => {
             return Err(short(context, body, failure));
@@ -206,10 +206,10 @@ fn sheet(quote: &Quote) -> Sheet {
         column("id", "Id", Kind::Number),
         column("valid_until", "Valid until", Kind::Time),
         column("unit", "Unit", Kind::Text),
-        column("needed", "Needed", Kind::Amount).if_asked(),
-        column("tid", "TID", Kind::Text).if_asked(),
-        column("valid_from", "Valid from", Kind::Time).if_asked(),
-        column("transaction", "Txn", Kind::Number).if_asked(),
+        column("needed", "Needed", Kind::Amount).on_request(),
+        column("tid", "TID", Kind::Text).on_request(),
+        column("valid_from", "Valid from", Kind::Time).on_request(),
+        column("transaction", "Txn", Kind::Number).on_request(),
     ];
     Sheet::new(columns, std::slice::from_ref(quote), "no quote")
 }

@@ -348,7 +348,7 @@ pub(super) fn efficiency(context: &Context, args: EfficiencyArgs) -> Result<Stri
         return answer;
     }
     let in_seconds = context.form.in_seconds();
-    let [held, asked, busy] = if in_seconds {
+    let [held, requested, busy] = if in_seconds {
         ["seconds", "requested_seconds", "cpu_seconds"]
     } else {
         ["hours", "requested_hours", "cpu_hours"]
@@ -362,7 +362,7 @@ pub(super) fn efficiency(context: &Context, args: EfficiencyArgs) -> Result<Stri
         column("group", "Group", Kind::Text),
         column("uses", "Uses", Kind::Number),
         column(held, title, Kind::Amount),
-        column(asked, "Requested", Kind::Amount),
+        column(requested, "Requested", Kind::Amount),
         column("time_efficiency", "Ran %", Kind::Number),
         column(busy, "Busy", Kind::Amount),
         column("cpu_efficiency", "CPU %", Kind::Number),

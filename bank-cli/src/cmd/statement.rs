@@ -378,8 +378,8 @@ fn lines_sheet(lines: &[StatementLine], unit: &str) -> Sheet {
         column("job", "Job", Kind::Text),
         column("amount", "Amount", Kind::Amount),
         column("transaction", "Txn", Kind::Number),
-        column("job_type", "Type", Kind::Text).if_asked(),
-        column("entry", "Entry", Kind::Number).if_asked(),
+        column("job_type", "Type", Kind::Text).on_request(),
+        column("entry", "Entry", Kind::Number).on_request(),
     ];
     Sheet::new(columns, lines, "no movements").unit(unit)
 }

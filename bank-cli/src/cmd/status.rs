@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// A write-ahead log that is worth a line: smaller ones are the daily case.
-const WAL_TOLD: i64 = 64 << 20;
+const WAL_REPORTED: i64 = 64 << 20;
 /// The width of the labels.
 const LABEL: usize = 15;
 
@@ -273,7 +273,7 @@ fn safety(status: &Status, now_us: i64) -> String {
     if let Some(error) = &status.checkpoint_error {
         let _ = writeln!(out, "no checkpoint  {}", alarming(&format!("{error} !")));
     }
-    if let Some(bytes) = status.wal_bytes.filter(|bytes| *bytes >= WAL_TOLD) {
+    if let Some(bytes) = status.wal_bytes.filter(|bytes| *bytes >= WAL_REPORTED) {
         let _ = writeln!(out, "write-ahead log {}", size(bytes));
     }
     let limited = &status.limited;
@@ -357,23 +357,23 @@ fn sheet(status: &Status) -> Sheet {
         column("journal_entries", "Entries", Kind::Number),
         column("unit", "Unit", Kind::Text),
         column("precision", "Precision", Kind::Number),
-        column("sqlite_version", "SQLite", Kind::Text).if_asked(),
-        column("database_bytes", "Bytes", Kind::Number).if_asked(),
-        column("unbilled", "Unbilled", Kind::Text).if_asked(),
-        column("disputed", "Disputed", Kind::Number).if_asked(),
-        column("machines", "Machines", Kind::Text).if_asked(),
-        column("at", "At", Kind::Time).if_asked(),
-        column("clock", "Clock", Kind::Text).if_asked(),
-        column("next_boundary", "Next boundary", Kind::Time).if_asked(),
-        column("next_cycle", "Next cycle", Kind::Text).if_asked(),
-        column("stuck", "Stuck", Kind::Text).if_asked(),
-        column("stuck_total", "Stuck so far", Kind::Number).if_asked(),
-        column("sinks", "Record files", Kind::Text).if_asked(),
-        column("wal_bytes", "Log bytes", Kind::Number).if_asked(),
-        column("last_backup", "Last backup", Kind::Text).if_asked(),
-        column("backup_error", "Backup error", Kind::Text).if_asked(),
-        column("checkpoint_error", "Checkpoint error", Kind::Text).if_asked(),
-        column("limited", "Refused by limits", Kind::Text).if_asked(),
+        column("sqlite_version", "SQLite", Kind::Text).on_request(),
+        column("database_bytes", "Bytes", Kind::Number).on_request(),
+        column("unbilled", "Unbilled", Kind::Text).on_request(),
+        column("disputed", "Disputed", Kind::Number).on_request(),
+        column("machines", "Machines", Kind::Text).on_request(),
+        column("at", "At", Kind::Time).on_request(),
+        column("clock", "Clock", Kind::Text).on_request(),
+        column("next_boundary", "Next boundary", Kind::Time).on_request(),
+        column("next_cycle", "Next cycle", Kind::Text).on_request(),
+        column("stuck", "Stuck", Kind::Text).on_request(),
+        column("stuck_total", "Stuck so far", Kind::Number).on_request(),
+        column("sinks", "Record files", Kind::Text).on_request(),
+        column("wal_bytes", "Log bytes", Kind::Number).on_request(),
+        column("last_backup", "Last backup", Kind::Text).on_request(),
+        column("backup_error", "Backup error", Kind::Text).on_request(),
+        column("checkpoint_error", "Checkpoint error", Kind::Text).on_request(),
+        column("limited", "Refused by limits", Kind::Text).on_request(),
     ];
     Sheet::new(columns, std::slice::from_ref(status), "no status")
 }

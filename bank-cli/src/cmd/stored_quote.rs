@@ -50,8 +50,8 @@ fn sheet(quotes: &[GivenQuote]) -> Sheet {
         column("uses", "Uses", Kind::Number).secondary(),
         column("job", "Job", Kind::Text),
         column("tid", "TID", Kind::Text).secondary(),
-        column("valid_from", "Valid from", Kind::Time).if_asked(),
-        column("unit", "Unit", Kind::Text).if_asked(),
+        column("valid_from", "Valid from", Kind::Time).on_request(),
+        column("unit", "Unit", Kind::Text).on_request(),
     ];
     Sheet::new(columns, quotes, "no quotes")
 }

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Refusals that are told one by one; the others are counted.
-const TOLD_MAX: usize = 20;
+const LISTED_MAX: usize = 20;
 
 pub(super) fn run(context: &Context, args: UnmappedArgs) -> Result<String, Failure> {
     match args.command {
@@ -224,7 +224,7 @@ fn assigned(
         id,
         code,
         detail,
-    } in done.refused.iter().take(TOLD_MAX)
+    } in done.refused.iter().take(LISTED_MAX)
     {
         out::warn(&format!("{source} {id}: {code}: {detail}"));
     }

@@ -268,9 +268,9 @@ impl Life {
             moments.max().map(|(_, at)| at)
         };
         let (start, finished) = (latest("StartedAt"), latest("FinishedAt"));
-        let said = text(allocation, "ClientStatus").unwrap_or_default();
-        let has_ended = matches!(said.as_str(), "complete" | "failed" | "lost");
-        let status = match said.as_str() {
+        let client_status = text(allocation, "ClientStatus").unwrap_or_default();
+        let has_ended = matches!(client_status.as_str(), "complete" | "failed" | "lost");
+        let status = match client_status.as_str() {
             "pending" => "starting",
             "running" => "running",
             // Of a node that does not answer nobody knows.

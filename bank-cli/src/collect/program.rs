@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// Bytes of standard error that are kept.
-const SAID_MAX: usize = 16 * 1024;
+const OUTPUT_MAX: usize = 16 * 1024;
 /// Bytes of the beginning of the output that are kept.
 const HEAD_MAX: usize = 4096;
 /// Between two looks whether the program has ended.
@@ -39,7 +39,7 @@ pub(crate) struct Output<W> {
     /// The first 4 KiB of it.
     pub(crate) head: Vec<u8>,
     /// What it said on standard error.
-    pub(crate) said: String,
+    pub(crate) complaint: String,
 }
 
 /// Runs a program to its end, its output into `writer`.
@@ -67,7 +67,7 @@ pub(crate) fn run<W: Write + Send + 'static>(
         // Nobody listens any more where the program was given up.
         let _ = done.send(result.map(|()| (writer, head)));
     });
-    let (say, said) = channel();
+    let (say, complaint) = channel();
     std::thread::spawn(move || {
         let _ = say.send(errors.map(listen).unwrap_or_default());
     });
@@ -79,18 +79,25 @@ pub(crate) fn run<W: Write + Send + 'static>(
         let _ = child.wait();
     }
     let (status, (writer, head)) = ended?;
-    let said = said
+    let complaint = complaint
         .recv_timeout(left(deadline).unwrap_or_default())
         .unwrap_or_default();
     if !status.success() {
-        return Err(Broken::Failed(format!("{status}: {}", line(&said))));
+        return Err(Broken::Failed(format!("{status}: {}", line(&complaint))));
     }
-    Ok(Output { writer, head, said })
+    Ok(Output {
+        writer,
+        head,
+        complaint,
+    })
 }
 
 /// The first line that says something.
-pub(crate) fn line(said: &str) -> String {
-    let line = said.lines().map(str::trim).find(|line| !line.is_empty());
+pub(crate) fn line(complaint: &str) -> String {
+    let line = complaint
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty());
     let clean = |c: char| if c.is_control() { ' ' } else { c };
     let line = line.unwrap_or("it said nothing").chars().map(clean);
     line.take(300).collect()
@@ -159,7 +166,7 @@ fn listen(mut from: impl Read) -> String {
         if read == 0 {
             break;
         }
-        let room = SAID_MAX.saturating_sub(kept.len());
+        let room = OUTPUT_MAX.saturating_sub(kept.len());
         kept.extend_from_slice(buffer.get(..room.min(read)).unwrap_or_default());
     }
     String::from_utf8_lossy(&kept).into_owned()
@@ -184,18 +191,18 @@ mod tests {
         let output = shell("echo out; echo err >&2", LONG).unwrap();
         assert_eq!(output.writer, b"out\n");
         assert_eq!(output.head, b"out\n");
-        assert_eq!(output.said, "err\n");
+        assert_eq!(output.complaint, "err\n");
         let lots = shell(
             "head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2",
             LONG,
         )
         .unwrap();
         assert_eq!((lots.writer.len(), lots.head.len()), (300_000, HEAD_MAX));
-        assert_eq!(lots.said.len(), SAID_MAX);
+        assert_eq!(lots.complaint.len(), OUTPUT_MAX);
     }
 
     #[test]
-    fn what_fails_says_how() {
+    fn a_failed_program_gives_its_reason() {
         let failed = shell("echo half; echo 'no database' >&2; exit 3", LONG);
         let Err(Broken::Failed(why)) = failed else {
             panic!("{failed:?}");

@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_batch_is_told_by_name() {
+    fn a_file_that_is_no_batch_is_reported_by_name() {
         let folder = tempfile::tempdir().unwrap();
         let name = format!("{:020}{ENDING}", 7);
         fs::write(folder.path().join(&name), "no JSON\nx").unwrap();

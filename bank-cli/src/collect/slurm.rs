@@ -93,17 +93,17 @@ impl Slurm {
         let first = output.head.split(|byte| *byte == b'\n').next();
         let first = String::from_utf8_lossy(first.unwrap_or_default()).into_owned();
         if !first.trim_end_matches('\r').eq_ignore_ascii_case(&wanted) {
-            let said: String = first.chars().take(120).collect();
+            let line: String = first.chars().take(120).collect();
             return Err(Missed::Failed(Failure::unreachable(format!(
-                "{}: the first line of sacct is not the columns asked for: {said:?}",
+                "{}: the first line of sacct is not the columns asked for: {line:?}",
                 cluster.name
             ))));
         }
-        if !output.said.trim().is_empty() {
+        if !output.complaint.trim().is_empty() {
             crate::out::warn(&format!(
                 "{}: sacct says: {}",
                 cluster.name,
-                program::line(&output.said)
+                program::line(&output.complaint)
             ));
         }
         output.writer.commit().map_err(unwritten)

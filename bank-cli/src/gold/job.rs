@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reservation_is_asked_for() {
+    fn a_reservation_is_requested() {
         let line = "-J PBS.7 -p chem -u amy -m colony -P 16 -N 2 -M 512 -D 9 -Q high -C batch \
                     -T Job -X Energy=5 -X gres.gpu=2 -t 3600 -d test";
         let body = reserve_body(&test_context(), &given(Tool::Reserve, line)).unwrap();
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_charge_is_asked_for() {
+    fn a_charge_is_requested() {
         let body = |line: &str| {
             let given = given(Tool::Charge, line);
             charge_body(&test_context(), &given, "PBS.7".to_owned())

@@ -251,13 +251,13 @@ pub(super) fn reservations(context: &Context, given: &Given) -> Result<String, F
         ]
     };
     let number = named(given, "reservation");
-    let is_asked = |lien: &&Lien| {
+    let is_requested = |lien: &&Lien| {
         number.as_ref().is_none_or(|id| *id == lien.id.to_string())
             && given.text("jobId").is_none_or(|job| job == lien.job)
             && ["open", "expired"].contains(&lien.state.as_str())
             && is_selected(given, lien.state == "open")
     };
-    let mut selected: Vec<&Lien> = list.items.iter().filter(is_asked).collect();
+    let mut selected: Vec<&Lien> = list.items.iter().filter(is_requested).collect();
     if let (true, Some(id)) = (selected.is_empty(), &number) {
         return Err(Failure::of(
             bank_api::exit::bank::NOT_FOUND,

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transfer_is_asked_for() {
+    fn a_transfer_is_requested() {
         let body = moved("--fromAccount 1 --toProject bio -z 12.5 -i 7 -d why");
         let expected = NewTransfer {
             from: "chem".into(),
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refund_is_asked_for() {
+    fn a_refund_is_requested() {
         let body = |line: &str| refund_body(&given(Tool::Refund, line));
         let expected = NewRefund {
             job: "PBS.1".into(),

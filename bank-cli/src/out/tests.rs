@@ -12,7 +12,7 @@ fn sheet() -> Sheet {
         column("share", "Share", Kind::Number).on_screen(),
         column("until", "Until", Kind::Date),
         column("note", "Note", Kind::Text),
-        column("id", "Id", Kind::Number).if_asked(),
+        column("id", "Id", Kind::Number).on_request(),
     ];
     let rows = [
         serde_json::json!({"name": "chem", "amount": "1000000.000", "share": "65%", "depth": 0,

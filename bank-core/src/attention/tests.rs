@@ -29,7 +29,7 @@ fn used(level: i64) -> Observed {
         level,
         concern: Concern::default(),
         amount: None,
-        says: format!("{level} %"),
+        message: format!("{level} %"),
     }
 }
 
@@ -47,16 +47,16 @@ impl Desk {
         for event in judge(observed, &self.open, &rules()) {
             self.tx += 1;
             let topic = event.topic;
-            let told = if event.told { "!" } else { "" };
+            let mark = if event.is_notified { "!" } else { "" };
             if event.turn == Turn::Raised {
-                words.push(format!("+{}{told}", topic.threshold));
+                words.push(format!("+{}{mark}", topic.threshold));
                 self.open.push(Open {
                     topic,
                     tx: TxId(self.tx),
                     acked: None,
                     concern: event.concern,
                     urgent: event.urgent,
-                    told: event.told,
+                    is_notified: event.is_notified,
                 });
             } else {
                 words.push(format!("-{}", topic.threshold));
@@ -114,12 +114,12 @@ fn days_count_down() {
         (0, "+7 +0!"),
         (365, "-30 -14 -7 -0"),
     ] {
-        let mut told = desk.look(&[expiring(days)]);
+        let mut changes = desk.look(&[expiring(days)]);
         // Cleared ones come in the order of their numbers.
-        if told == "-0 -7 -14 -30" {
-            told = "-30 -14 -7 -0".to_owned();
+        if changes == "-0 -7 -14 -30" {
+            changes = "-30 -14 -7 -0".to_owned();
         }
-        assert_eq!(told, expected, "{days} days");
+        assert_eq!(changes, expected, "{days} days");
     }
 }
 
@@ -131,7 +131,7 @@ fn what_nobody_watches_any_more_clears() {
     let events = judge(&[used(90)], &desk.open, &none);
     assert_eq!(events.len(), 2);
     assert!(events.iter().all(|e| e.turn == Turn::Cleared));
-    assert!(events[0].says.contains("not watched"), "{events:?}");
+    assert!(events[0].message.contains("not watched"), "{events:?}");
 }
 
 /// Against the plainest reading: after each look exactly those thresholds are open that were reached

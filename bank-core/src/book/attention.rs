@@ -20,7 +20,7 @@ impl Book {
                     acked: None,
                     concern: event.concern.clone(),
                     urgent: event.urgent,
-                    told: event.told,
+                    is_notified: event.is_notified,
                 }),
                 Turn::Cleared => open.retain(|o| Some(o.tx) != event.of),
                 Turn::Acked => {

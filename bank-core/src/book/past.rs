@@ -126,7 +126,7 @@ impl Book {
     }
 
     fn add_history(&self, view: &mut View) {
-        let Some(id) = view.instance_asked_for().map(|i| i.id) else {
+        let Some(id) = view.requested_instance().map(|i| i.id) else {
             return;
         };
         view.usages = self
@@ -179,7 +179,7 @@ impl Book {
         let mut findings = Vec::new();
         let id = instance.id.0;
         let history = self.history_of(instance.id);
-        let stand = standing(&history);
+        let kept = standing(&history);
         let (column, sum) = (instance.billed.0, billed(&history));
         if i128::from(column) != sum {
             findings.push(format!(
@@ -187,7 +187,7 @@ impl Book {
             ));
         }
         for rest in rests(&history) {
-            let refunds = stand.iter().filter(|(_, e)| {
+            let refunds = kept.iter().filter(|(_, e)| {
                 e.kind == EntryKind::Refund && e.takes_back == Some(rest.entry.id)
             });
             let refunds: i128 = refunds.map(|(_, e)| i128::from(e.delta.amount)).sum();

@@ -21,7 +21,7 @@ pub struct Chunk {
     /// The uses, in the order in which they came.
     pub reports: Reports,
     /// The shell's digests of the reports, in their order, if the shell has computed them already.
-    pub said: Vec<[u8; 16]>,
+    pub digests: Vec<[u8; 16]>,
     /// Which of the lines each is from, counted from 0; empty where no lines are kept.
     pub places: Vec<u32>,
 }

@@ -222,7 +222,7 @@ fn of_chunk(chunk: &Chunk) -> Vec<Object<'_>> {
         digest: _,
         lines: _,
         reports: _,
-        said: _,
+        digests: _,
         places: _,
     } = chunk;
     Vec::new()

@@ -15,7 +15,7 @@ pub struct Work {
     /// Held: processors × the time that they ran.
     pub held: u128,
     /// Processors × requested time, if reported.
-    pub asked: Option<u128>,
+    pub requested: Option<u128>,
     /// The time that processors were busy, if reported.
     pub busy: Option<u128>,
     /// From when to when it ran.
@@ -28,8 +28,8 @@ pub struct Efficiency {
     /// The number of uses.
     pub uses: u64,
     held: u128,
-    asked: u128,
-    held_of_asked: u128,
+    requested: u128,
+    held_of_requested: u128,
     busy: u128,
     held_of_busy: u128,
 }
@@ -41,9 +41,9 @@ impl Efficiency {
         let held = of(work.held);
         self.uses = self.uses.checked_add(1)?;
         self.held = self.held.checked_add(held)?;
-        if let Some(asked) = work.asked {
-            self.asked = self.asked.checked_add(of(asked))?;
-            self.held_of_asked = self.held_of_asked.checked_add(held)?;
+        if let Some(requested) = work.requested {
+            self.requested = self.requested.checked_add(of(requested))?;
+            self.held_of_requested = self.held_of_requested.checked_add(held)?;
         }
         if let Some(busy) = work.busy {
             self.busy = self.busy.checked_add(of(busy))?;
@@ -58,8 +58,8 @@ impl Efficiency {
     }
 
     /// Requested processor-hours, two decimals, of uses that report them.
-    pub fn asked_hours(&self) -> String {
-        hours(self.asked)
+    pub fn requested_hours(&self) -> String {
+        hours(self.requested)
     }
 
     /// Hours that processors were busy, two decimals, of uses that report them.
@@ -69,12 +69,12 @@ impl Efficiency {
 
     /// The same three in processor-seconds, six decimals.
     pub fn seconds(&self) -> [String; 3] {
-        [self.held, self.asked, self.busy].map(|work| super::decimal(work, HOUR / 3_600, 6))
+        [self.held, self.requested, self.busy].map(|work| super::decimal(work, HOUR / 3_600, 6))
     }
 
     /// Percent of the requested time that ran, two decimals; none without requested times.
-    pub fn of_asked(&self) -> Option<String> {
-        (self.asked > 0).then(|| percent(self.held_of_asked, self.asked))
+    pub fn of_requested(&self) -> Option<String> {
+        (self.requested > 0).then(|| percent(self.held_of_requested, self.requested))
     }
 
     /// Percent of the held time that processors were busy, two decimals; none without busy times.
@@ -88,8 +88,10 @@ impl Efficiency {
         Some(Efficiency {
             uses: self.uses.checked_add(other.uses)?,
             held: self.held.checked_add(other.held)?,
-            asked: self.asked.checked_add(other.asked)?,
-            held_of_asked: self.held_of_asked.checked_add(other.held_of_asked)?,
+            requested: self.requested.checked_add(other.requested)?,
+            held_of_requested: self
+                .held_of_requested
+                .checked_add(other.held_of_requested)?,
             busy: self.busy.checked_add(other.busy)?,
             held_of_busy: self.held_of_busy.checked_add(other.held_of_busy)?,
         })
@@ -148,32 +150,32 @@ mod tests {
     const HOUR_US: i64 = 3_600_000_000;
 
     #[test]
-    fn what_was_asked_for_stands_beside_what_was_used() {
+    fn requested_time_is_shown_beside_used_time() {
         let span = Span::new(Timestamp(0), Timestamp(10 * HOUR_US)).unwrap();
         let mut sums = Efficiency::default();
-        assert_eq!((sums.of_asked(), sums.of_held()), (None, None));
+        assert_eq!((sums.of_requested(), sums.of_held()), (None, None));
         // Eight processors for two hours of four, half busy; one use of unknown figures is half outside.
         let work = Work {
             held: 16 * HOUR,
-            asked: Some(32 * HOUR),
+            requested: Some(32 * HOUR),
             busy: Some(8 * HOUR),
             ran: (Timestamp(0), Timestamp(2 * HOUR_US)),
         };
         sums.add(&work, span, Credit::Spread).unwrap();
         let unknown = Work {
             held: 8 * HOUR,
-            asked: None,
+            requested: None,
             busy: None,
             ran: (Timestamp(9 * HOUR_US), Timestamp(11 * HOUR_US)),
         };
         sums.add(&unknown, span, Credit::Spread).unwrap();
         assert_eq!(sums.uses, 2);
         assert_eq!(
-            (sums.hours(), sums.asked_hours()),
+            (sums.hours(), sums.requested_hours()),
             ("20.00".into(), "32.00".into())
         );
         assert_eq!(sums.busy_hours(), "8.00");
-        assert_eq!(sums.of_asked().as_deref(), Some("50.00"));
+        assert_eq!(sums.of_requested().as_deref(), Some("50.00"));
         assert_eq!(sums.of_held().as_deref(), Some("50.00"));
         let [watts, grams] = ["12.5", "380"].map(Decimal::parse);
         let both = Factors { watts, grams };

@@ -16,7 +16,7 @@ pub struct UseRow {
     /// The report.
     pub report: Arc<UsageReport>,
     /// The shell's digest of the report, if the shell has computed it already.
-    pub said: Option<[u8; 16]>,
+    pub digest: Option<[u8; 16]>,
     /// The number of amendments.
     pub revision: i64,
     /// The result of the use.

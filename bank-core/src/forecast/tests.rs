@@ -99,7 +99,7 @@ fn who_is_below_zero_now_is_empty_now() {
 }
 
 #[test]
-fn nothing_is_said_without_a_speed() {
+fn without_a_speed_there_is_no_forecast() {
     let some = [money(1, 50, None, None), money(2, 70, None, Some(9))];
     for speed in [
         Speed::default(),

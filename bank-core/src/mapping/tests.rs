@@ -34,7 +34,7 @@ fn naming<'a>(account: &'a str, user: &'a str) -> Naming<'a> {
     }
 }
 
-fn asked(mappings: &Mappings, naming: &Naming<'_>) -> String {
+fn mapped(mappings: &Mappings, naming: &Naming<'_>) -> String {
     let show = |given: Option<Given>| {
         given.map_or("-".to_owned(), |(name, id)| format!("{name} by {}", id.0))
     };
@@ -56,14 +56,14 @@ fn the_lowest_priority_and_then_the_lowest_number_gives_each_of_both() {
         ),
     ]);
     assert_eq!(
-        asked(&mappings, &naming("grp_chem", "amy")),
+        mapped(&mappings, &naming("grp_chem", "amy")),
         "p-chem by 2, -"
     );
     assert_eq!(
-        asked(&mappings, &naming("x", "amy@egi.eu")),
+        mapped(&mappings, &naming("x", "amy@egi.eu")),
         "other by 1, amy by 4"
     );
-    assert_eq!(asked(&mappings, &naming("", "amy")), "-, -");
+    assert_eq!(mapped(&mappings, &naming("", "amy")), "-, -");
 }
 
 #[test]
@@ -77,15 +77,15 @@ fn conditions_hold_together_and_may_say_what_must_not_be() {
             [Some("pi-{attr.cf_pi}"), None],
         ),
     ]);
-    assert_eq!(asked(&mappings, &naming("", "amy")), "amy by 1, -");
-    assert_eq!(asked(&mappings, &naming("", "root")), "-, -");
-    assert_eq!(asked(&mappings, &naming("x", "amy")), "-, -");
+    assert_eq!(mapped(&mappings, &naming("", "amy")), "amy by 1, -");
+    assert_eq!(mapped(&mappings, &naming("", "root")), "-, -");
+    assert_eq!(mapped(&mappings, &naming("x", "amy")), "-, -");
     let attributes = BTreeMap::from([("cf_pi".to_owned(), "ann".to_owned())]);
     let with = Naming {
         attributes: Some(&attributes),
         ..naming("x", "amy")
     };
-    assert_eq!(asked(&mappings, &with), "pi-ann by 2, -");
+    assert_eq!(mapped(&mappings, &with), "pi-ann by 2, -");
 }
 
 #[test]
@@ -95,22 +95,22 @@ fn a_template_that_cannot_be_filled_leaves_it_to_the_next() {
         mapping(2, 2, &["account=x*"], [Some(" {account.1}"), None]),
         mapping(3, 3, &["account=*"], [Some("last"), None]),
     ]);
-    assert_eq!(asked(&mappings, &naming("xy", "amy")), "last by 3, -");
+    assert_eq!(mapped(&mappings, &naming("xy", "amy")), "last by 3, -");
 }
 
 #[test]
 fn what_was_changed_or_removed_is_found_by_its_new_values_only() {
     let mut mappings = all(vec![mapping(1, 1, &["account=a"], [Some("one"), None])]);
     mappings.put(mapping(1, 5, &["account=b"], [Some("two"), None]));
-    assert_eq!(asked(&mappings, &naming("a", "u")), "-, -");
-    assert_eq!(asked(&mappings, &naming("b", "u")), "two by 1, -");
+    assert_eq!(mapped(&mappings, &naming("a", "u")), "-, -");
+    assert_eq!(mapped(&mappings, &naming("b", "u")), "two by 1, -");
     assert!(!mappings.is_empty());
     let gone = Mapping {
         deleted: true,
         ..mapping(1, 5, &["account=b"], [Some("two"), None])
     };
     mappings.put(gone);
-    assert_eq!(asked(&mappings, &naming("b", "u")), "-, -");
+    assert_eq!(mapped(&mappings, &naming("b", "u")), "-, -");
     assert!(mappings.is_empty());
     assert_eq!(mappings.next_id(), MappingId(2));
 }
@@ -123,7 +123,7 @@ fn ten_thousand_exact_mappings_are_found_without_asking_each() {
     });
     let mappings = all(many.collect());
     assert_eq!(mappings.near(&naming("grp7777", "u")).count(), 1);
-    assert_eq!(asked(&mappings, &naming("grp7777", "u")), "p by 7777, -");
+    assert_eq!(mapped(&mappings, &naming("grp7777", "u")), "p by 7777, -");
 }
 
 #[test]

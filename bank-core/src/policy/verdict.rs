@@ -153,8 +153,8 @@ fn quantity(metric: Metric, job: &Finished<'_>, used: Seconds) -> Option<Quantit
         Metric::Blocked => blocked.map(Fraction::of),
         Metric::Nodes => job.nodes.filter(|n| *n > Decimal::ZERO).map(Fraction::of),
         Metric::Requested => {
-            let asked = job.requested.filter(|asked| asked.0 > 0);
-            return Some(match asked {
+            let requested = job.requested.filter(|requested| requested.0 > 0);
+            return Some(match requested {
                 Some(seconds) => Quantity {
                     processors: own,
                     seconds,

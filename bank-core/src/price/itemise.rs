@@ -19,17 +19,17 @@ pub enum Once {
 }
 
 /// The arithmetic of a price before rounding and limits; `None` where exact arithmetic ends.
-pub fn itemise(asked: &Priced<'_>, rates: &[Rate], once: Once) -> Option<String> {
-    let exact = price(asked, rates)?;
-    let pieces = pieces(asked, rates);
+pub fn itemise(priced: &Priced<'_>, rates: &[Rate], once: Once) -> Option<String> {
+    let exact = price(priced, rates)?;
+    let pieces = pieces(priced, rates);
     let mut terms = Vec::new();
     for (index, piece) in (0_usize..).zip(&pieces) {
         let with_use = index == 0 && once == Once::Whole;
-        terms.extend(metered(asked, rates, piece, with_use));
+        terms.extend(metered(priced, rates, piece, with_use));
     }
     let total = match once {
         Once::Whole => {
-            terms.extend(parts(asked, rates, asked.from, is_fee));
+            terms.extend(parts(priced, rates, priced.from, is_fee));
             exact.metered.checked_add(exact.once)?
         }
         Once::Growth(growth) => {
@@ -58,12 +58,12 @@ pub fn exact_text(trillionths: i128) -> String {
 }
 
 /// `( ( Σ resources ) * seconds [WallDuration] + Σ usage ) * Π multipliers` of one piece.
-fn metered(asked: &Priced<'_>, rates: &[Rate], piece: &Piece, with_use: bool) -> Option<String> {
-    let resources = parts(asked, rates, piece.at, RateKind::is_metered);
+fn metered(priced: &Priced<'_>, rates: &[Rate], piece: &Piece, with_use: bool) -> Option<String> {
+    let resources = parts(priced, rates, piece.at, RateKind::is_metered);
     let mut sum = Vec::new();
     if !resources.is_empty() {
         let seconds = Decimal::from_billionths(i128::from(piece.micros).saturating_mul(1000));
-        let consumption = asked.usage.consumption();
+        let consumption = priced.usage.consumption();
         let consumption = if consumption == Decimal::whole(1) {
             String::new()
         } else {
@@ -75,13 +75,13 @@ fn metered(asked: &Priced<'_>, rates: &[Rate], piece: &Piece, with_use: bool) ->
         ));
     }
     if with_use {
-        sum.extend(parts(asked, rates, piece.at, is_use));
+        sum.extend(parts(priced, rates, piece.at, is_use));
     }
     if sum.is_empty() {
         return None;
     }
     let mut text = format!("( {} )", sum.join(" + "));
-    for factor in parts(asked, rates, piece.at, is_multiplier) {
+    for factor in parts(priced, rates, piece.at, is_multiplier) {
         text.push_str(" * ");
         text.push_str(&factor);
     }
@@ -90,15 +90,15 @@ fn metered(asked: &Priced<'_>, rates: &[Rate], piece: &Piece, with_use: bool) ->
 
 /// The quantities that the rates of some families count at an instant.
 fn parts(
-    asked: &Priced<'_>,
+    priced: &Priced<'_>,
     rates: &[Rate],
     at: Timestamp,
     family: impl Fn(RateKind) -> bool,
 ) -> Vec<String> {
     let own = rates.iter().filter(|rate| family(rate.kind));
     let part = |rate: &Rate| {
-        let value = winner(rate, asked, rates, at)?;
-        Some(part(rate, quantity(rate, asked, value)))
+        let value = winner(rate, priced, rates, at)?;
+        Some(part(rate, quantity(rate, priced, value)))
     };
     own.filter_map(part).collect()
 }

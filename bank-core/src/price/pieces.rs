@@ -25,27 +25,27 @@ impl Piece {
 }
 
 /// Whether any rate that may count has hours.
-pub(super) fn has_hours(asked: &Priced<'_>, rates: &[Rate]) -> bool {
+pub(super) fn has_hours(priced: &Priced<'_>, rates: &[Rate]) -> bool {
     rates
         .iter()
-        .any(|rate| rate.when.is_some() && rate.applies(asked.at, asked.machine))
+        .any(|rate| rate.when.is_some() && rate.applies(priced.at, priced.machine))
 }
 
 /// The window of a price, split at every edge of a calendar; parts with the same hours are one. The
 /// lengths add up to the duration. One piece where no rate has hours.
-pub(super) fn pieces(asked: &Priced<'_>, rates: &[Rate]) -> Vec<Piece> {
+pub(super) fn pieces(priced: &Priced<'_>, rates: &[Rate]) -> Vec<Piece> {
     let may_count = rates
         .iter()
-        .filter(|rate| rate.applies(asked.at, asked.machine));
+        .filter(|rate| rate.applies(priced.at, priced.machine));
     let mut calendars: Vec<&Calendar> = Vec::new();
     for hours in may_count.filter_map(|rate| rate.when.as_deref()) {
         if !calendars.contains(&hours) {
             calendars.push(hours);
         }
     }
-    let end = asked.from.plus(asked.duration);
+    let end = priced.from.plus(priced.duration);
     let mut pieces: Vec<Piece> = Vec::new();
-    let mut now = asked.from;
+    let mut now = priced.from;
     loop {
         let edges = calendars.iter().map(|c| c.next_edge(now));
         let next = edges.min().map_or(end, |edge| edge.min(end));

@@ -43,7 +43,7 @@ fn usage(words: &str) -> (Usage, Seconds) {
 
 fn cost(rates: &[Rate], words: &str) -> i64 {
     let (usage, duration) = usage(words);
-    let asked = Priced {
+    let priced = Priced {
         usage: &usage,
         duration,
         machine: None,
@@ -52,7 +52,7 @@ fn cost(rates: &[Rate], words: &str) -> i64 {
         from: Timestamp(0),
         named: Named::default(),
     };
-    let total = price(&asked, rates).unwrap().total().unwrap();
+    let total = price(&priced, rates).unwrap().total().unwrap();
     to_amount(total, Precision::new(0).unwrap(), Rounding::HalfEven)
         .unwrap()
         .0
@@ -78,7 +78,7 @@ fn a_machines_own_rate_replaces_the_general_one() {
     let rates = [rate("VBR Processors 1"), own];
     let (usage, duration) = usage("Processors=2 s=10");
     let on = |machine| {
-        let asked = Priced {
+        let priced = Priced {
             usage: &usage,
             duration,
             machine,
@@ -87,7 +87,7 @@ fn a_machines_own_rate_replaces_the_general_one() {
             from: Timestamp(0),
             named: Named::default(),
         };
-        price(&asked, &rates).unwrap().metered / crate::exact::TRILLIONTHS
+        price(&priced, &rates).unwrap().metered / crate::exact::TRILLIONTHS
     };
     assert_eq!(
         (on(None), on(Some(MachineId(1))), on(Some(MachineId(7)))),
@@ -102,7 +102,7 @@ fn what_exact_arithmetic_cannot_hold_has_no_price() {
         processors: Some(Decimal::from_billionths(i128::MAX / 2)),
         ..Usage::default()
     };
-    let asked = Priced {
+    let priced = Priced {
         usage: &usage,
         duration: Seconds(315_360_000),
         machine: None,
@@ -111,5 +111,5 @@ fn what_exact_arithmetic_cannot_hold_has_no_price() {
         from: Timestamp(0),
         named: Named::default(),
     };
-    assert_eq!(price(&asked, &rates), None);
+    assert_eq!(price(&priced, &rates), None);
 }

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_form_fits_what_it_says() {
+    fn each_form_fits_what_it_describes() {
         let fit = |instance: &str, value: &str| of_value(instance, Decimal::parse(value).unwrap());
         for (instance, value, expected) in [
             ("", "5", Some(Fit::Default)),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_alone_or_in_a_list() {
+    fn a_name_is_alone_or_in_a_list() {
         for (instance, value, expected) in [
             ("", "x", Some(Fit::Default)),
             ("x", "x", Some(Fit::Exact)),

@@ -9,7 +9,7 @@ use crate::refusal::Refusal;
 use crate::view::{Context, View};
 
 /// The longest sentence or note, in bytes.
-const SAYS_MAX: usize = 1000;
+const MESSAGE_MAX: usize = 1000;
 
 pub(super) fn decide(
     command: &Attention,
@@ -54,7 +54,7 @@ fn turn(events: &[Event], view: &View, ctx: &Context<'_>) -> Result<Effects, Ref
                 acked: None,
                 concern: event.concern,
                 urgent: event.urgent,
-                told: event.told,
+                is_notified: event.is_notified,
             });
         }
         count = count.saturating_add(1);
@@ -81,8 +81,8 @@ fn acknowledge(ack: &Ack, view: &View, ctx: &Context<'_>) -> Result<Effects, Ref
         concern: open.concern.clone(),
         amount: None,
         urgent: false,
-        told: false,
-        says: ack.note.clone(),
+        is_notified: false,
+        message: ack.note.clone(),
     };
     let mut postings = Postings::new(view);
     write(&mut postings, event, "attention_ack", ctx)?;
@@ -108,14 +108,14 @@ fn write(
     op: &'static str,
     ctx: &Context<'_>,
 ) -> Result<crate::ids::TxId, Refusal> {
-    check_text(&event.says, "says")?;
+    check_text(&event.message, "says")?;
     if event.topic.subject.len() > NAME_BYTES_MAX.saturating_add(32) {
         return Err(Refusal::BadName {
             name: crate::refusal::short(&event.topic.subject),
         });
     }
     let tx = postings.begin(op, ctx.now);
-    postings.remark(&event.says);
+    postings.remark(&event.message);
     let about = About {
         project: event.concern.project.clone(),
         user: event.concern.user.clone(),
@@ -129,7 +129,7 @@ fn write(
 }
 
 fn check_text(text: &str, field: &'static str) -> Result<(), Refusal> {
-    if text.len() <= SAYS_MAX && !text.contains(char::is_control) {
+    if text.len() <= MESSAGE_MAX && !text.contains(char::is_control) {
         return Ok(());
     }
     Err(Refusal::BadValue {

@@ -121,7 +121,7 @@ fn begin<'a>(
     ceiling::note_starts(&mut instance, charge, reported, view.refused, at);
     let plausible = ceiling::check(charge, reported, &instance, at, ctx)?;
     let measured = measure::measure(charge, plausible, &instance, view, at, ctx)?;
-    let facts_changed = keep_said(&mut instance.facts, charge, ctx);
+    let facts_changed = store_facts(&mut instance.facts, charge, ctx);
     let payer = payer(&instance, request, ctx);
     let mode = mode(charge, &instance, &payer, ctx);
     let tx = postings.begin_for(source::op(charge), at, instance.id);
@@ -178,7 +178,7 @@ fn begin<'a>(
 
 /// Keeps the facts of a charge with the instance. A scheduler and a collector report the whole object: their
 /// latest facts hold. A person reports the time of each charge: the object has all of it.
-fn keep_said(facts: &mut Facts, charge: &Charge, ctx: &Context<'_>) -> bool {
+fn store_facts(facts: &mut Facts, charge: &Charge, ctx: &Context<'_>) -> bool {
     let (start, end) = (facts.start, facts.end);
     let is_collected = charge.terms.finished.is_some() && !charge.request.facts.other.is_empty();
     let before = is_collected.then(|| facts.other.clone());

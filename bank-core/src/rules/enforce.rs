@@ -211,7 +211,7 @@ mod tests {
             organization: String::new(),
             machines: Vec::new(),
         });
-        for (id, name, listed, stands_in) in [
+        for (id, name, listed, is_default) in [
             (1, "chem", "chem", Some("spare")),
             (2, "spare", "bio", None),
         ] {
@@ -224,7 +224,7 @@ mod tests {
                     allow: true,
                     subtree: false,
                 }],
-                fallback: stands_in.map(str::to_owned),
+                fallback: is_default.map(str::to_owned),
                 ..suspense_account()
             });
         }
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn another_account_stands_in_where_the_bank_decides() {
+    fn another_account_pays_where_the_bank_decides() {
         let standing = || {
             vec![
                 allocation(1, 1, 5, (0, 500)),

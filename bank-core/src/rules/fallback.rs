@@ -46,15 +46,15 @@ pub(super) fn check(effects: &Effects, ctx: &Context<'_>) -> Result<(), Refusal>
 /// The usage that is priced: on its fallback account, the machine's `fallback_qos` replaces the requested
 /// quality of service.
 pub(super) fn priced<'a>(instance: &'a Instance, ctx: &Context<'_>) -> Cow<'a, Usage> {
-    let asked = &instance.facts.usage;
+    let usage = &instance.facts.usage;
     let on_fallback = instance.fallback_from.is_some();
     let qos = ctx.directory.fallback_qos(&instance.key.machine);
     match qos.filter(|_| on_fallback) {
         Some(qos) => Cow::Owned(Usage {
             qos: Some(qos.to_owned()),
-            ..asked.clone()
+            ..usage.clone()
         }),
-        None => Cow::Borrowed(asked),
+        None => Cow::Borrowed(usage),
     }
 }
 

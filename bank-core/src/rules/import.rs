@@ -47,7 +47,7 @@ pub(super) fn import(chunk: &Chunk, view: &View, ctx: &Context<'_>) -> Result<Ef
             names: chunk.reports.names(n),
             comes_again: chunk.reports.comes_again(n),
             fault: chunk.reports.fault(n),
-            said: chunk.said.get(n).copied(),
+            digest: chunk.digests.get(n).copied(),
             place: chunk.places.get(n).copied(),
         };
         let fate = if report.source == chunk.source {
@@ -71,7 +71,7 @@ struct Record<'a> {
     comes_again: bool,
     /// The fault of the record by itself.
     fault: Option<&'a Refusal>,
-    said: Option<[u8; 16]>,
+    digest: Option<[u8; 16]>,
     place: Option<u32>,
 }
 
@@ -139,7 +139,7 @@ impl<'a> Taking<'a> {
         self.sums.measure(report, &worth);
         self.rows.push(UseRow {
             report: Arc::clone(report),
-            said: record.said,
+            digest: record.digest,
             revision: before.map_or(0, |before| before.revision.saturating_add(1)),
             became,
             policy: worth.policy,
@@ -187,8 +187,8 @@ impl<'a> Taking<'a> {
         let by_other =
             || same::finished_by(facts, &report.source, (others, &[])).map(str::to_owned);
         let foreign = foreign.or_else(|| stood.is_none().then(by_other).flatten());
-        let stands = |b: &Before| b.is_same && (b.became != Became::Kept || foreign.is_some());
-        if before.as_ref().is_some_and(stands) {
+        let is_kept = |b: &Before| b.is_same && (b.became != Became::Kept || foreign.is_some());
+        if before.as_ref().is_some_and(is_kept) {
             return Ok(Err(Fate::Took(Became::Duplicate)));
         }
         if foreign.is_some() {
@@ -296,7 +296,7 @@ impl<'a> Taking<'a> {
         }
         let began = request.facts.start.unwrap_or_default();
         let user = short(request.whose.user.as_deref().unwrap_or_default());
-        let asked = Priced {
+        let priced = Priced {
             usage: &usage,
             duration: quantity.seconds,
             machine: who.machine,
@@ -310,7 +310,7 @@ impl<'a> Taking<'a> {
             from: began,
         };
         let policy = &self.ctx.directory.policy;
-        let price = price(&asked, self.ctx.directory.rates_at(began))?;
+        let price = price(&priced, self.ctx.directory.rates_at(began))?;
         let sum = price.metered.checked_add(price.once)?;
         let precision = self.ctx.directory.bank.precision;
         let amount = to_amount(price.bounded(sum), precision, policy.rounding)?;

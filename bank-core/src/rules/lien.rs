@@ -169,7 +169,7 @@ pub(super) fn cost(
     let usage = fallback::priced(instance, ctx);
     check_usage(&usage, &ctx.directory.attributes)?;
     let machine = &instance.key.machine;
-    let asked = Priced {
+    let priced = Priced {
         usage: &usage,
         duration: priced_at.duration,
         machine: ctx.directory.machine_named(machine).map(|m| m.id),
@@ -178,7 +178,7 @@ pub(super) fn cost(
         at: instance.rates_at.unwrap_or(priced_at.at),
         from: priced_at.start,
     };
-    let exact = price(&asked, ctx.directory.rates_at(asked.at)).and_then(|p| p.total());
+    let exact = price(&priced, ctx.directory.rates_at(priced.at)).and_then(|p| p.total());
     let exact = exact.ok_or(Refusal::AmountOverflow)?;
     let policy = &ctx.directory.policy;
     to_amount(exact, ctx.directory.bank.precision, policy.rounding).ok_or(Refusal::AmountOverflow)

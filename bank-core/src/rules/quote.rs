@@ -95,7 +95,7 @@ fn cost(
     duration: Seconds,
     ctx: &Context<'_>,
 ) -> Result<(Price, Amount), Refusal> {
-    let asked = Priced {
+    let priced = Priced {
         usage,
         duration,
         machine: payer.machine,
@@ -104,7 +104,7 @@ fn cost(
         at: ctx.now,
         from: ctx.now,
     };
-    let exact = price(&asked, ctx.directory.rates_at(ctx.now)).ok_or(Refusal::AmountOverflow)?;
+    let exact = price(&priced, ctx.directory.rates_at(ctx.now)).ok_or(Refusal::AmountOverflow)?;
     let total = exact.total().ok_or(Refusal::AmountOverflow)?;
     let policy = &ctx.directory.policy;
     let rounded = to_amount(total, ctx.directory.bank.precision, policy.rounding);

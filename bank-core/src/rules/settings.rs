@@ -6,7 +6,7 @@ use crate::time::Timestamp;
 use crate::view::View;
 
 /// These settings hold from here on.
-pub(crate) fn told(settings: Settings, view: &View, now: Timestamp) -> Effects {
+pub(crate) fn recorded(settings: Settings, view: &View, now: Timestamp) -> Effects {
     let mut postings = Postings::new(view);
     postings.begin("settings", now);
     postings.remark(&settings.text());

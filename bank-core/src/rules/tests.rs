@@ -370,7 +370,7 @@ fn a_scheduler_charges_what_can_have_been_used() {
 
 /// A total replaces all disputed seconds; one that is older than the last changes nothing.
 #[test]
-fn what_is_disputed_of_totals_is_what_the_latest_one_says() {
+fn disputed_totals_are_those_of_the_latest_report() {
     let mut ground = Ground::new();
     ground.deposit("chem", 10_000);
     ground.done(1000, reserve("chem", "j", 3000));

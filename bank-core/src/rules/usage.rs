@@ -321,7 +321,7 @@ impl Taking<'_> {
         let on = self.carried.filter(|_| instance.is_none());
         effects.uses.push(UseRow {
             report: Arc::new(self.report.clone()),
-            said: None,
+            digest: None,
             revision: self.revision,
             became,
             policy,

@@ -24,7 +24,7 @@ pub(super) fn matching(directory: &Directory, payer: &Payer, user: User) -> Vec<
     };
     let lineage = directory.lineage(project);
     let near = directory.accounts_near(&lineage);
-    let asked = Asked {
+    let query = Query {
         directory,
         payer,
         project,
@@ -35,7 +35,7 @@ pub(super) fn matching(directory: &Directory, payer: &Payer, user: User) -> Vec<
         .into_iter()
         .filter(|a| payer.only.is_none_or(|only| only == a.id));
     let mut found: Vec<Candidate> = wanted
-        .filter_map(|account| asked.fit(account).ok())
+        .filter_map(|account| query.fit(account).ok())
         .collect();
     if payer.only.is_none() {
         overflow(directory, &mut found);
@@ -59,7 +59,7 @@ pub(super) fn unfit(
         return Vec::new();
     };
     let lineage = directory.lineage(project);
-    let asked = Asked {
+    let query = Query {
         directory,
         payer,
         project,
@@ -71,7 +71,7 @@ pub(super) fn unfit(
         if payer.only.is_some_and(|only| only != account.id) {
             return Some((account.id, None));
         }
-        let list = asked.fit(account).err()?;
+        let list = query.fit(account).err()?;
         Some((account.id, Some(list)))
     };
     near.filter_map(no).collect()
@@ -129,7 +129,7 @@ pub(super) fn held_back<'a>(
 }
 
 /// One request against the lists.
-struct Asked<'a> {
+struct Query<'a> {
     directory: &'a Directory,
     payer: &'a Payer,
     project: ProjectId,
@@ -137,7 +137,7 @@ struct Asked<'a> {
     how: User,
 }
 
-impl Asked<'_> {
+impl Query<'_> {
     /// The closeness of an account's lists, or the first list that excludes the request.
     fn fit(&self, account: &Account) -> Result<Candidate, Dimension> {
         let (project, distance) = self.fit_project(account).ok_or(Dimension::Project)?;

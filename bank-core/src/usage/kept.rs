@@ -149,9 +149,9 @@ pub fn kept<'a>(
         }
     }
     for (name, value) in attributes.into_iter().take(ATTRIBUTES_MAX) {
-        let is_asked_for =
+        let is_requested =
             NAMES.contains(&name.as_str()) || names::OF_JOBS.iter().any(|of| is_named(name, of));
-        if value.len() <= ATTRIBUTE_VALUE_MAX && is_asked_for {
+        if value.len() <= ATTRIBUTE_VALUE_MAX && is_requested {
             add(&mut text, name, value);
         }
     }
@@ -255,7 +255,7 @@ mod tests {
 
     /// A scheduler's facts stay when a collector reports, and once when it reports again.
     #[test]
-    fn documents_are_told_from_collectors() {
+    fn documents_are_distinguished_from_collectors() {
         let pairs = |all: &[(&str, &str)]| -> Vec<(String, String)> {
             let owned = all.iter();
             owned

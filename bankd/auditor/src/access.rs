@@ -252,9 +252,9 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_caller_and_the_setting() {
-        let told = access().allowed(&named("apel"), Right::Write).unwrap_err();
+        let refusal = access().allowed(&named("apel"), Right::Write).unwrap_err();
         assert_eq!(
-            told.to_string(),
+            refusal.to_string(),
             "Insufficient permissions: apel is not in auditor.access.write"
         );
     }

@@ -22,7 +22,7 @@ pub(super) struct Dropped(pub(super) &'static str);
 
 /// An answer's body.
 #[derive(Debug)]
-pub(super) enum Said {
+pub(super) enum Content {
     /// All of it.
     Whole(Option<Bytes>),
     /// A stream in pieces. It is complete only after [`Piece::End`].
@@ -40,9 +40,9 @@ pub(super) enum Piece {
     Broken(String),
 }
 
-pub(super) type Answer = Response<Said>;
+pub(super) type Answer = Response<Content>;
 
-impl Body for Said {
+impl Body for Content {
     type Data = Bytes;
     type Error = Dropped;
 
@@ -51,8 +51,8 @@ impl Body for Said {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Dropped>>> {
         match self.get_mut() {
-            Said::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Said::Stream(first, rest) => {
+            Content::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Content::Stream(first, rest) => {
                 if let Some(bytes) = first.take() {
                     return Poll::Ready(Some(Ok(Frame::data(bytes))));
                 }
@@ -70,16 +70,16 @@ impl Body for Said {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self, Said::Whole(None))
+        matches!(self, Content::Whole(None))
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
-            Said::Whole(bytes) => {
+            Content::Whole(bytes) => {
                 let length = bytes.as_ref().map_or(0, Bytes::len);
                 SizeHint::with_exact(u64::try_from(length).unwrap_or(u64::MAX))
             }
-            Said::Stream(..) => SizeHint::default(),
+            Content::Stream(..) => SizeHint::default(),
         }
     }
 }
@@ -89,7 +89,7 @@ const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
 fn made(status: StatusCode, media: Option<HeaderValue>, body: impl Into<Bytes>) -> Answer {
     let body = body.into();
-    let mut answer = Response::new(Said::Whole((!body.is_empty()).then_some(body)));
+    let mut answer = Response::new(Content::Whole((!body.is_empty()).then_some(body)));
     *answer.status_mut() = status;
     if let Some(media) = media {
         answer.headers_mut().insert(CONTENT_TYPE, media);
@@ -119,8 +119,8 @@ pub(super) fn exists() -> Answer {
 
 /// A body that is no record.
 pub(super) fn no_record(why: &str) -> Answer {
-    let said = format!("Json deserialize error: {why}");
-    made(StatusCode::BAD_REQUEST, Some(TEXT), said)
+    let message = format!("Json deserialize error: {why}");
+    made(StatusCode::BAD_REQUEST, Some(TEXT), message)
 }
 
 /// A body of another kind.
@@ -130,15 +130,15 @@ pub(super) fn not_json() -> Answer {
 
 /// A body that is larger than it may be.
 pub(super) fn too_large(bytes: u64, limit: usize) -> Answer {
-    let said =
+    let message =
         format!("JSON payload ({bytes} bytes) is larger than allowed (limit: {limit} bytes).");
-    made(StatusCode::PAYLOAD_TOO_LARGE, Some(TEXT), said)
+    made(StatusCode::PAYLOAD_TOO_LARGE, Some(TEXT), message)
 }
 
 /// An end for a record that is not there.
 pub(super) fn unknown(record_id: &str) -> Answer {
-    let said = bounded(format!("Updating unknown record {record_id} not possible."));
-    made(StatusCode::NOT_FOUND, Some(TEXT), said)
+    let message = bounded(format!("Updating unknown record {record_id} not possible."));
+    made(StatusCode::NOT_FOUND, Some(TEXT), message)
 }
 
 /// Not for this caller.
@@ -163,26 +163,26 @@ pub(super) fn no_such_record() -> Answer {
 
 /// A question that cannot be answered now.
 pub(super) fn unanswered(error: &str) -> Answer {
-    let said = text(&Trouble { error });
-    let mut answer = made(StatusCode::SERVICE_UNAVAILABLE, Some(JSON), said);
+    let message = text(&Trouble { error });
+    let mut answer = made(StatusCode::SERVICE_UNAVAILABLE, Some(JSON), message);
     let headers = answer.headers_mut();
     headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
     answer
 }
 
 /// One record.
-pub(super) fn record(said: Vec<u8>) -> Answer {
-    made(StatusCode::OK, Some(JSON), said)
+pub(super) fn record(body: Vec<u8>) -> Answer {
+    made(StatusCode::OK, Some(JSON), body)
 }
 
 /// A text of another type, for people and programs that watch.
-pub(super) fn plain(media: &'static str, said: String) -> Answer {
-    made(StatusCode::OK, Some(HeaderValue::from_static(media)), said)
+pub(super) fn plain(media: &'static str, text: String) -> Answer {
+    made(StatusCode::OK, Some(HeaderValue::from_static(media)), text)
 }
 
 /// Records as they come.
 pub(super) fn stream(first: Option<Bytes>, rest: Receiver<Piece>) -> Answer {
-    let mut answer = Response::new(Said::Stream(first, rest));
+    let mut answer = Response::new(Content::Stream(first, rest));
     answer.headers_mut().insert(CONTENT_TYPE, JSON);
     answer
 }
@@ -202,8 +202,8 @@ pub(super) fn no_method(allowed: &'static str) -> Answer {
 
 /// No such path.
 pub(super) fn no_route() -> Answer {
-    let said = "The requested resource was not found. 404 Not Found";
-    made(StatusCode::NOT_FOUND, Some(TEXT), said)
+    let message = "The requested resource was not found. 404 Not Found";
+    made(StatusCode::NOT_FOUND, Some(TEXT), message)
 }
 
 #[cfg(test)]
@@ -218,10 +218,10 @@ mod tests {
             sender.send(piece).await.unwrap();
         }
         drop(sender);
-        let mut said = Said::Stream(Some(Bytes::from_static(b"first ")), rest);
+        let mut message = Content::Stream(Some(Bytes::from_static(b"first ")), rest);
         let mut text = String::new();
         loop {
-            let next = std::future::poll_fn(|context| Pin::new(&mut said).poll_frame(context));
+            let next = std::future::poll_fn(|context| Pin::new(&mut message).poll_frame(context));
             match next.await {
                 Some(Ok(frame)) => {
                     text.push_str(std::str::from_utf8(frame.data_ref().unwrap()).unwrap());

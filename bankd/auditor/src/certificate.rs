@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_tells_its_name_and_its_time() {
+    fn a_certificate_contains_its_name_and_its_time() {
         let subject = [
             pair(&[0x55, 0x04, 0x0a], 0x13, b"Example"),
             pair(COMMON_NAME, 0x0c, "häufchen.collector".as_bytes()),

@@ -68,7 +68,7 @@ impl House {
     /// A caller without a right: one line, and one more of them.
     pub(super) fn denied(&self, visitor: &Visitor, route: &str, why: &dyn Display) {
         self.tally.meter.denied();
-        tracing::warn!(remote = visitor.said(), route, reason = %why, "not allowed");
+        tracing::warn!(remote = visitor.described(), route, reason = %why, "not allowed");
     }
 
     /// The actor in the ledger.
@@ -90,7 +90,7 @@ impl House {
 
 impl Visitor {
     /// The caller in readable form.
-    pub(super) fn said(&self) -> String {
+    pub(super) fn described(&self) -> String {
         match self.identity.name() {
             Some(name) => format!("{name} at {}", self.peer),
             None => self.peer.to_string(),

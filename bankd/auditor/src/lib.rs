@@ -60,8 +60,8 @@ impl Gate {
     /// If they cannot be used.
     pub fn open(settings: &config::Auditor, data: &Path) -> anyhow::Result<Self> {
         let load = || Tls::load(&settings.tls, data, clock::auth_now_s());
-        let is_asked = !settings.tls.listen.is_empty();
-        let tls = is_asked
+        let is_enabled = !settings.tls.listen.is_empty();
+        let tls = is_enabled
             .then(load)
             .transpose()
             .map_err(anyhow::Error::msg)?;
@@ -265,7 +265,7 @@ async fn attend<S>(
     tokio::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
-        is_busy = seat.asked_to_leave() => if is_busy {
+        is_busy = seat.must_leave() => if is_busy {
             connection.as_mut().graceful_shutdown();
             connection.as_mut().await
         } else {

@@ -42,10 +42,10 @@ pub(super) async fn renew(house: Arc<House>, mut stopped: watch::Receiver<()>) {
 /// Places due liens again.
 pub(super) async fn due(house: &House) {
     let now = house.services.writer.ledger_now();
-    let asked = house.readers.ask(PATIENCE, move |connection| {
+    let answer = house.readers.ask(PATIENCE, move |connection| {
         renewals(connection, now.0, ONCE)
     });
-    for record in asked.await.unwrap_or_default() {
+    for record in answer.await.unwrap_or_default() {
         one(house, &record, now).await;
     }
 }
@@ -82,7 +82,7 @@ async fn one(house: &House, record: &StoredRecord, now: Timestamp) {
     );
     // A lien that can no longer be held is not retried.
     let (work, next) = work.unwrap_or_default();
-    let asked = Collect {
+    let request = Collect {
         what: Collecting::Renew {
             record_id: record.record_id.clone(),
             work: Box::new(work),
@@ -94,7 +94,7 @@ async fn one(house: &House, record: &StoredRecord, now: Timestamp) {
         place: "open records",
         peer: String::new(),
     };
-    if let Err(error) = house.services.writer.collect(asked, PATIENCE).await {
+    if let Err(error) = house.services.writer.collect(request, PATIENCE).await {
         tracing::warn!(record_id, %error, "a lien was not placed again");
     }
 }

@@ -78,7 +78,7 @@ impl Readers {
         T: Send + 'static,
         F: FnOnce(&rusqlite::Connection) -> Result<T, store::Error> + Send + 'static,
     {
-        let asked = async {
+        let answered = async {
             let lease = self.questions.lend(patience).await?;
             let answer = tokio::task::spawn_blocking(move || {
                 let answer = question(lease.connection.as_ref()?);
@@ -86,7 +86,7 @@ impl Readers {
             });
             answer.await.ok()??.ok()
         };
-        timeout(patience, asked).await.ok()?
+        timeout(patience, answered).await.ok()?
     }
 }
 
@@ -121,8 +121,8 @@ impl Drop for Lease {
 
 /// `GET /record/{id}`.
 pub(super) async fn one(readers: &Readers, reach: Option<Reach>, record_id: String) -> Answer {
-    let asked = readers.ask(TURN, move |connection| record(connection, &record_id));
-    let Some(found) = asked.await else {
+    let answer = readers.ask(TURN, move |connection| record(connection, &record_id));
+    let Some(found) = answer.await else {
         return answer::unanswered("the database does not answer");
     };
     let Some(found) = found else {
@@ -131,9 +131,9 @@ pub(super) async fn one(readers: &Readers, reach: Option<Reach>, record_id: Stri
     if !sees(reach.as_ref(), &found.head) {
         return answer::no_such_record();
     }
-    let mut said = Vec::with_capacity(found.head.len() + 80);
-    close(&found.head, found.stop, found.runtime, &mut said);
-    answer::record(said)
+    let mut text = Vec::with_capacity(found.head.len() + 80);
+    close(&found.head, found.stop, found.runtime, &mut text);
+    answer::record(text)
 }
 
 /// `GET /records`; as an array if the client explicitly accepts JSON.
@@ -159,7 +159,7 @@ pub(super) async fn many(
             left: query.limit.unwrap_or(u64::MAX),
             seen: 0,
             until: Instant::now() + WHOLE,
-            said: Vec::with_capacity(PIECE + (8 << 10)),
+            text: Vec::with_capacity(PIECE + (8 << 10)),
             begun: false,
             pieces: &pieces,
             handle: &handle,
@@ -193,7 +193,7 @@ struct Taker<'a> {
     left: u64,
     seen: u32,
     until: Instant,
-    said: Vec<u8>,
+    text: Vec<u8>,
     begun: bool,
     pieces: &'a Sender<Piece>,
     handle: &'a Handle,
@@ -202,7 +202,7 @@ struct Taker<'a> {
 impl Taker<'_> {
     fn run(&mut self, connection: &rusqlite::Connection) {
         if self.array {
-            self.said.push(b'[');
+            self.text.push(b'[');
         }
         let mut gone = false;
         let mut result = Ok(());
@@ -224,7 +224,7 @@ impl Taker<'_> {
             return;
         }
         if self.array {
-            self.said.push(b']');
+            self.text.push(b']');
         }
         if self.flush().is_ok() {
             self.send(Piece::End);
@@ -244,14 +244,14 @@ impl Taker<'_> {
             return Ok(ControlFlow::Continue(()));
         }
         if self.array && self.begun {
-            self.said.push(b',');
+            self.text.push(b',');
         }
         self.begun = true;
-        close(found.head, found.stop, found.runtime, &mut self.said);
+        close(found.head, found.stop, found.runtime, &mut self.text);
         if !self.array {
-            self.said.push(b'\n');
+            self.text.push(b'\n');
         }
-        if self.said.len() >= PIECE {
+        if self.text.len() >= PIECE {
             self.flush()?;
         }
         self.left -= 1;
@@ -263,12 +263,12 @@ impl Taker<'_> {
     }
 
     fn flush(&mut self) -> Result<(), ()> {
-        if self.said.is_empty() {
+        if self.text.is_empty() {
             return Ok(());
         }
         let room = Vec::with_capacity(PIECE + (8 << 10));
-        let said = std::mem::replace(&mut self.said, room);
-        if self.send(Piece::Records(Bytes::from(said))) {
+        let text = std::mem::replace(&mut self.text, room);
+        if self.send(Piece::Records(Bytes::from(text))) {
             Ok(())
         } else {
             Err(())

@@ -37,7 +37,7 @@ pub(super) async fn answer(
         Err(_) => Answered::Dropped,
     };
     house.tally.meter.answered(known(&method, &path), how, took);
-    let remote = visitor.said();
+    let remote = visitor.described();
     match &answered {
         Ok(answer) => tracing::debug!(
             request_id, remote, %method, path, status = answer.status().as_u16(), duration_us,

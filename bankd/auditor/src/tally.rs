@@ -55,7 +55,7 @@ impl Tally {
         self.divide(access);
         loop {
             let last = self.last();
-            let asked = readers.ask(PATIENCE, move |connection| {
+            let answer = readers.ask(PATIENCE, move |connection| {
                 let mut found = Vec::new();
                 behind(connection, last, ONCE, |place, head| {
                     // An unreadable record has no values but still counts.
@@ -64,7 +64,7 @@ impl Tally {
                 })?;
                 Ok(found)
             });
-            let found = asked.await?;
+            let found = answer.await?;
             let is_all = i64::try_from(found.len()).is_ok_and(|count| count < ONCE);
             let mut figures = self.figures.lock().unwrap_or_else(PoisonError::into_inner);
             for (place, meta) in &found {

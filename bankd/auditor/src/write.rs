@@ -11,7 +11,7 @@ use bankd_intake::auditor::money::{Known, Terms};
 use bankd_intake::auditor::record::{Added, Refused, Updated};
 use bankd_intake::auditor::time::Time;
 use bankd_intake::auditor::{Act, Understood, gathered, known, looked, pairs, understood};
-use bankd_ledger::writer::{Collect, Collected, Collecting, Gathered, SubmitError, Told, Work};
+use bankd_ledger::writer::{Collect, Collected, Collecting, Details, Gathered, SubmitError, Work};
 use bankd_store::read;
 use hyper::Request;
 use hyper::body::Incoming;
@@ -110,16 +110,16 @@ impl Writing<'_> {
         let gathered = records.into_iter().map(|record| self.gather(record));
         let records = gathered.collect::<Vec<_>>();
         match self.collect(Collecting::Add { records, lenient }).await? {
-            Collected::Done(told) => {
-                self.tell(&told);
-                Ok(if left_out || told.known > 0 {
+            Collected::Done(details) => {
+                self.tell(&details);
+                Ok(if left_out || details.known > 0 {
                     answer::warned(many)
                 } else {
                     answer::done()
                 })
             }
-            Collected::Exists(told) => {
-                self.tell(&told);
+            Collected::Exists(details) => {
+                self.tell(&details);
                 Ok(answer::exists())
             }
             Collected::Unknown => Err(Dropped("no answer of the ledger")),
@@ -165,10 +165,12 @@ impl Writing<'_> {
         let patience = self.house.settings().patience();
         let until = Instant::now() + patience;
         let name = end.record_id.clone();
-        let asked = self.house.readers.ask(patience, move |connection| {
+        let answer = self.house.readers.ask(patience, move |connection| {
             read::auditor::record(connection, &name)
         });
-        let known = asked.await.ok_or(Dropped("the database does not answer"))?;
+        let known = answer
+            .await
+            .ok_or(Dropped("the database does not answer"))?;
         let Some(known) = known else {
             return Ok(answer::unknown(&end.record_id));
         };
@@ -196,8 +198,8 @@ impl Writing<'_> {
             work: Box::new(work),
         };
         match self.collect_until(what, until).await? {
-            Collected::Done(told) | Collected::Exists(told) => {
-                self.tell(&told);
+            Collected::Done(details) | Collected::Exists(details) => {
+                self.tell(&details);
                 Ok(answer::done())
             }
             Collected::Unknown => Ok(answer::unknown(&end.record_id)),
@@ -210,23 +212,23 @@ impl Writing<'_> {
     }
 
     async fn collect_until(&self, what: Collecting, until: Instant) -> Result<Collected, Dropped> {
-        let asked = Collect {
+        let request = Collect {
             what,
             source: self.house.settings().source.clone(),
             caller: self.house.caller(self.visitor),
             request_id: self.request_id.clone(),
             place: self.act.place(),
-            peer: self.visitor.said(),
+            peer: self.visitor.described(),
         };
         let patience = until.saturating_duration_since(Instant::now());
-        let collected = self.house.services.writer.collect(asked, patience).await;
+        let collected = self.house.services.writer.collect(request, patience).await;
         collected.map_err(dropped)
     }
 
     /// Logs records that existed already, and records that the rules refused.
-    fn tell(&self, told: &Told) {
-        let remote = self.visitor.said();
-        for record_id in &told.conflicts {
+    fn tell(&self, details: &Details) {
+        let remote = self.visitor.described();
+        for record_id in &details.conflicts {
             self.house.tally.meter.conflict();
             tracing::warn!(
                 record_id,
@@ -234,7 +236,7 @@ impl Writing<'_> {
                 "a record arrived again with different content: the stored record is unchanged"
             );
         }
-        for (record_id, code) in &told.refused {
+        for (record_id, code) in &details.refused {
             tracing::warn!(
                 record_id,
                 code,
@@ -246,7 +248,7 @@ impl Writing<'_> {
 
     /// Keeps a body that is refused for good: its sender forgets it.
     async fn refuse(&self, refused: &Refused, mut body: Vec<u8>) -> Result<(), Dropped> {
-        let remote = self.visitor.said();
+        let remote = self.visitor.described();
         let name = refused.record_id.as_deref().unwrap_or_default();
         let name: String = name.chars().take(LOGGED).collect();
         let most = self.house.services.sources.quarantine_body_bytes();

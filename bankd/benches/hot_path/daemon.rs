@@ -65,14 +65,14 @@ impl Server {
             .spawn()
             .context("a server: is `taskset` there?")?;
         let stdout = child.stdout.take().context("no output")?;
-        let said = BufReader::new(stdout).lines().take(lines);
-        let said = said.collect::<std::io::Result<Vec<String>>>()?;
+        let output = BufReader::new(stdout).lines().take(lines);
+        let output = output.collect::<std::io::Result<Vec<String>>>()?;
         let port = |line: Option<&String>| {
             let port = line.and_then(|line| line.trim().rsplit(':').next());
             port.and_then(|port| port.parse::<u16>().ok())
         };
-        let gold = said.get(2).map_or(Some(0), |line| port(Some(line)));
-        if let (Some(port), Some(gold)) = (port(said.first()), gold) {
+        let gold = output.get(2).map_or(Some(0), |line| port(Some(line)));
+        if let (Some(port), Some(gold)) = (port(output.first()), gold) {
             return Ok(Self {
                 child,
                 port,
@@ -83,7 +83,7 @@ impl Server {
         let _ = child.kill();
         let _ = child.wait();
         let log = std::fs::read_to_string(data.join("bankd.log")).unwrap_or_default();
-        bail!("the server said {said:?} and {log}")
+        bail!("the server said {output:?} and {log}")
     }
 
     /// The writer's counters, asked for over HTTP as anybody would.

@@ -96,8 +96,8 @@ fn call(program: &Path, document: &Path, conf: &Path) -> Result<u64> {
         .wait_with_output()?;
     let taken = u64::try_from(watch.elapsed().as_nanos())?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        bail!("{}: {}: {said}", program.display(), output.status);
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        bail!("{}: {}: {complaint}", program.display(), output.status);
     }
     Ok(taken)
 }

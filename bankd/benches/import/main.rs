@@ -41,7 +41,7 @@ struct Took {
 }
 
 fn main() -> Result<()> {
-    if online::asked()? {
+    if online::requested()? {
         return Ok(());
     }
     let mut arguments = std::env::args().skip(1).filter(|a| a != "--bench");

@@ -69,7 +69,7 @@ const SHOWN: [(&str, &str); 6] = [
 const GATE: u64 = 5;
 
 /// Whether the command line asks for this bench, or for a part of it, which then has run.
-pub(crate) fn asked() -> Result<bool> {
+pub(crate) fn requested() -> Result<bool> {
     let mut arguments = std::env::args().skip(1).filter(|a| a != "--bench");
     match arguments.next().as_deref() {
         Some("part") => reserves(&Options::parse(arguments))?,
@@ -281,13 +281,13 @@ impl Bench<'_> {
             thread::park_timeout(Duration::from_millis(20));
         };
         let took = since.elapsed();
-        let said = fs::read_to_string(data.join("import.json"))?;
+        let report = fs::read_to_string(data.join("import.json"))?;
         let log = fs::read_to_string(data.join("import.log"))?;
         ensure!(status.success(), "the import: {status}: {log}");
-        let summary: serde_json::Value = serde_json::from_str(&said).context("its summary")?;
+        let summary: serde_json::Value = serde_json::from_str(&report).context("its summary")?;
         let records = summary.get("records").and_then(serde_json::Value::as_u64);
         Ok(Import {
-            records: records.with_context(|| format!("no records: {said}"))?,
+            records: records.with_context(|| format!("no records: {report}"))?,
             took,
             peak_kib: most,
         })

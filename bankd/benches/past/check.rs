@@ -31,12 +31,12 @@ pub(crate) fn against_a_whole_reading(
         let read: HashMap<i64, (i64, i64, i64)> = rows.collect::<Result<_, _>>()?;
         let all = past::figures(reader, accounts, at)?;
         for (n, (account, figures)) in accounts.iter().zip(all).enumerate() {
-            let said = (figures.amount, figures.held, figures.used);
+            let computed = (figures.amount, figures.held, figures.used);
             let (amount, held, used) = read.get(&account.0).copied().unwrap_or_default();
             let whole = (i128::from(amount), i128::from(held), i128::from(used));
             ensure!(
-                said == whole,
-                "{account:?} at {at:?}: {said:?}, the journal says {whole:?}"
+                computed == whole,
+                "{account:?} at {at:?}: {computed:?}, the journal says {whole:?}"
             );
             // Each alone would take longer than all that is timed.
             if n % 50 > 0 {

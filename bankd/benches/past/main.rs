@@ -176,9 +176,9 @@ fn report(plan: &Plan, all: &[(&str, Vec<Duration>)], survey: f64, mark: f64) ->
         let most = ms(*times.last().context("a figure")?);
         let limit = if *name == "whole" { 1000.0 } else { 50.0 };
         holds = holds && most < limit;
-        let said = if most < limit { "holds" } else { "missed" };
+        let verdict = if most < limit { "holds" } else { "missed" };
         println!(
-            "{name}: median {median} ms, p99 {p99} ms, greatest {most} ms of {}: below {limit} ms {said}",
+            "{name}: median {median} ms, p99 {p99} ms, greatest {most} ms of {}: below {limit} ms {verdict}",
             times.len()
         );
         let figures = serde_json::json!({ "median_ms": median, "p99_ms": p99, "max_ms": most });

@@ -20,7 +20,7 @@ use bank_core::rollup::grid::{Every, Grid};
 use bank_core::rollup::{Measure, Sums};
 use bank_core::time::Timestamp;
 use bankd_store::bank::NewBank;
-use bankd_store::read::report::{Answer, Asked, Owner, from_rollups};
+use bankd_store::read::report::{Answer, Owner, ReportRequest, from_rollups};
 use bankd_store::{SqliteStore, open_reader};
 use rusqlite::{Connection, params};
 use std::path::{Path, PathBuf};
@@ -92,9 +92,9 @@ fn main() -> Result<()> {
             let times = scan.as_secs_f64() / took.as_secs_f64();
             let is_fast = times >= FASTER;
             holds = holds && is_fast;
-            let said = if is_fast { "holds" } else { "missed" };
+            let verdict = if is_fast { "holds" } else { "missed" };
             println!(
-                "{own} in {zone}: {:.1} ms, scan {:.0} ms, {times:.0} times: {said}",
+                "{own} in {zone}: {:.1} ms, scan {:.0} ms, {times:.0} times: {verdict}",
                 ms(*took),
                 ms(scan)
             );
@@ -170,14 +170,14 @@ fn report(reader: &Connection, zone: &Zone, every: Every, by: By) -> Result<Answ
     let from = Timestamp(BEGIN_US - offset);
     let until = Timestamp(BEGIN_US + YEAR_US - offset);
     let grid = Grid::new(from, until, every, zone, 1000).context("a period")?;
-    let asked = Asked {
+    let request = ReportRequest {
         grid,
         place: Box::new(move |owner, _| Some((by(owner), String::new()))),
         at_end: false,
         users: false,
         weighed: Measure::Core,
     };
-    Ok(from_rollups(reader, &asked)?)
+    Ok(from_rollups(reader, &request)?)
 }
 
 /// Everything in rollups is everything in the rows.
@@ -189,14 +189,14 @@ fn whole(reader: &Connection) -> Result<()> {
         &Zone::default(),
         1,
     );
-    let asked = Asked {
+    let request = ReportRequest {
         grid: all.context("a period")?,
         place: Box::new(|_, _| Some((Vec::new(), String::new()))),
         at_end: false,
         users: false,
         weighed: Measure::Core,
     };
-    let answer = from_rollups(reader, &asked)?;
+    let answer = from_rollups(reader, &request)?;
     let sums: Sums = answer.rows.values().next().context("a row")?.sums;
     let sql = "SELECT sum(wall_us), sum(amount), count(*) FROM usage_identity";
     let (wall, amount, jobs): (i64, i64, i64) =

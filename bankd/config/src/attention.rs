@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused() {
         let plain = Attention::default;
-        for (wrong, says) in [
+        for (wrong, message) in [
             (
                 Attention {
                     every_s: 0,
@@ -276,7 +276,7 @@ mod tests {
             ),
         ] {
             let error = wrong.check().unwrap_err();
-            assert!(error.contains(says), "{error}");
+            assert!(error.contains(message), "{error}");
         }
         assert_eq!(plain().digest_minute(), Some(360));
     }

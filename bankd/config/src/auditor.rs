@@ -116,9 +116,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_out_of_range_is_told() {
+    fn values_out_of_range_are_reported() {
         Auditor::default().check().unwrap();
-        for (change, told) in [
+        for (change, mistake) in [
             (
                 (|a: &mut Auditor| a.listen = "8000".to_owned()) as fn(&mut Auditor),
                 "auditor.listen: \"8000\" is not ADDRESS:PORT",
@@ -154,7 +154,7 @@ mod tests {
         ] {
             let mut settings = Auditor::default();
             change(&mut settings);
-            assert_eq!(settings.check().unwrap_err(), told);
+            assert_eq!(settings.check().unwrap_err(), mistake);
         }
     }
 }

@@ -195,7 +195,7 @@ mod tests {
     fn a_listener_needs_its_files() {
         tls().check().unwrap();
         AuditorTls::default().check().unwrap();
-        for (change, told) in [
+        for (change, mistake) in [
             (
                 (|t: &mut AuditorTls| t.listen = "8443".to_owned()) as fn(&mut AuditorTls),
                 "auditor.tls.listen: \"8443\" is not ADDRESS:PORT",
@@ -209,7 +209,7 @@ mod tests {
             let mut tls = tls();
             change(&mut tls);
             let found = tls.check().unwrap_err();
-            assert!(found.starts_with(told), "{found}");
+            assert!(found.starts_with(mistake), "{found}");
         }
     }
 
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn rules_that_cannot_be_meant_are_refused() {
-        for (text, told) in [
+        for (text, mistake) in [
             ("", "auditor.access: no certificate has access"),
             ("read = [\"\"]", "auditor.access.read: \"\" is not"),
             ("write = [\" \"]", "auditor.access.write: \" \" is not"),
@@ -245,7 +245,7 @@ mod tests {
             ),
         ] {
             let found = access(text).check(&tls()).unwrap_err();
-            assert!(found.starts_with(told), "{text}: {found}");
+            assert!(found.starts_with(mistake), "{text}: {found}");
         }
         for text in [
             "",

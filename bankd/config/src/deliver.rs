@@ -185,11 +185,11 @@ impl Deliver {
                 self.name
             ));
         }
-        let told = |key: &str, why: &str| Err(format!("deliver {}: {key}: {why}", self.name));
+        let mistake = |key: &str, why: &str| Err(format!("deliver {}: {key}: {why}", self.name));
         for word in &self.kinds {
             if AttentionKind::parse(word).is_none() {
                 let kinds = ATTENTION_KINDS.map(|(_, word)| word).join(", ");
-                return told("kinds", &format!("{word:?} is none of {kinds}"));
+                return mistake("kinds", &format!("{word:?} is none of {kinds}"));
             }
         }
         let whole = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
@@ -201,7 +201,7 @@ impl Deliver {
             ("give_up_days", self.give_up_days, 365),
         ] {
             if !(1..=most).contains(&value) {
-                return told(key, &format!("{value} is not in 1 to {most}"));
+                return mistake(key, &format!("{value} is not in 1 to {most}"));
             }
         }
         match self.by {
@@ -209,10 +209,10 @@ impl Deliver {
             DeliverWord::Folder => self.check_folder(),
             DeliverWord::Webhook => {
                 if let Err(why) = WebAddress::read(&self.url) {
-                    return told("url", &why);
+                    return mistake("url", &why);
                 }
                 if self.secret.is_empty() {
-                    return told("secret", "a webhook is signed: name the file of its secret");
+                    return mistake("secret", "a webhook is signed: name the file of its secret");
                 }
                 Ok(())
             }
@@ -221,14 +221,14 @@ impl Deliver {
                     self.check_program()?;
                 }
                 if !is_address(&self.from) {
-                    return told("from", "must be a mail address");
+                    return mistake("from", "must be a mail address");
                 }
                 if self.staff.len() > STAFF_MAX {
-                    return told("staff", &format!("at most {STAFF_MAX} addresses"));
+                    return mistake("staff", &format!("at most {STAFF_MAX} addresses"));
                 }
                 match self.staff.iter().find(|address| !is_address(address)) {
-                    Some(bad) => told("staff", &format!("{bad:?} is no mail address")),
-                    None if self.staff.is_empty() && !self.members && self.attention => told(
+                    Some(bad) => mistake("staff", &format!("{bad:?} is no mail address")),
+                    None if self.staff.is_empty() && !self.members && self.attention => mistake(
                         "staff",
                         "empty, and members is false: there would be no recipient",
                     ),
@@ -239,14 +239,14 @@ impl Deliver {
     }
 
     /// Whether it receives alerts.
-    pub fn is_told_events(&self) -> bool {
+    pub fn receives_alerts(&self) -> bool {
         self.attention && self.by != DeliverWord::Folder
     }
 
     /// Whether it receives a daily digest, and only urgent events immediately.
     pub fn gets_digest(&self) -> bool {
         let by_mail = self.by == DeliverWord::Sendmail;
-        self.is_told_events() && self.digest.unwrap_or(by_mail)
+        self.receives_alerts() && self.digest.unwrap_or(by_mail)
     }
 
     /// The mode of files in a folder; none where the text is no mode.
@@ -258,19 +258,19 @@ impl Deliver {
     }
 
     fn check_folder(&self) -> Result<(), String> {
-        let told = |key: &str, why: &str| Err(format!("deliver {}: {key}: {why}", self.name));
+        let mistake = |key: &str, why: &str| Err(format!("deliver {}: {key}: {why}", self.name));
         if self.folder.is_empty() || self.folder.contains(char::is_control) {
-            return told("folder", "the path of a folder");
+            return mistake("folder", "the path of a folder");
         }
         if self.keep > 100_000 {
-            return told("keep", "0 to 100000");
+            return mistake("keep", "0 to 100000");
         }
         if self.digest.is_some() {
-            return told("digest", "a folder gets reports only");
+            return mistake("digest", "a folder gets reports only");
         }
         match self.file_mode() {
             Some(_) => Ok(()),
-            None => told(
+            None => mistake(
                 "mode",
                 "such as \"0640\": read and write for the owner, execute for none",
             ),
@@ -405,7 +405,7 @@ mod tests {
             ..Deliver::default()
         };
         let command = named(DeliverWord::Command);
-        for (wrong, says) in [
+        for (wrong, message) in [
             (
                 Deliver {
                     name: "Ops".into(),
@@ -463,7 +463,7 @@ mod tests {
             ),
         ] {
             let error = wrong.check(1).unwrap_err();
-            assert!(error.contains(says), "{error}");
+            assert!(error.contains(message), "{error}");
         }
         let good = Deliver {
             from: "a@x".into(),

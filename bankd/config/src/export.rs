@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn mistakes_are_reported() {
         let plain = Export::default;
         assert_eq!(plain().check(), Ok(()));
         let text = |word: &str| word.to_owned();
@@ -246,8 +246,8 @@ mod tests {
                 "it is empty",
             ),
         ] {
-            let said = export.check().unwrap_err();
-            assert!(said.contains(expected), "{said}");
+            let mistake = export.check().unwrap_err();
+            assert!(mistake.contains(expected), "{mistake}");
         }
     }
 }

@@ -89,14 +89,14 @@ impl Follow {
             ));
         }
         let name = self.called();
-        let told = |key: &str, why: String| format!("{name}: {key}: {why}");
-        Names::read(&self.path).map_err(|why| told("path", why))?;
+        let mistake = |key: &str, why: String| format!("{name}: {key}: {why}");
+        Names::read(&self.path).map_err(|why| mistake("path", why))?;
         if formats::named(&self.format).is_none() {
             let why = format!(
                 "no format {:?}; `bank import --help` lists them",
                 self.format
             );
-            return Err(told("format", why));
+            return Err(mistake("format", why));
         }
         if shape(&self.format) == Shape::Document {
             let why = format!(
@@ -104,22 +104,22 @@ impl Follow {
                  `bank import` takes it when it is there",
                 self.format
             );
-            return Err(told("format", why));
+            return Err(mistake("format", why));
         }
         if !self.mapping.is_empty() && self.format != "csv" {
-            return Err(told(
+            return Err(mistake(
                 "mapping",
                 format!("{} has none, only csv", self.format),
             ));
         }
-        self.since_us().map_err(|why| told("since", why))?;
+        self.since_us().map_err(|why| mistake("since", why))?;
         let poll_s = i64::try_from(self.poll_s).unwrap_or(i64::MAX);
         for (key, value, most) in [
             ("poll_s", poll_s, 3600),
             ("settle_s", self.settle_s, 86_400),
         ] {
             if !(1..=most).contains(&value) {
-                return Err(told(key, format!("{value} is not in 1 to {most}")));
+                return Err(mistake(key, format!("{value} is not in 1 to {most}")));
             }
         }
         // The mapping file is read when the daemon starts; everything else is checked now.
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_followed_file_says_what_it_lacks() {
+    fn a_followed_file_reports_missing_settings() {
         type Change = fn(&mut Follow);
         assert_eq!(follow().check(1), Ok(()));
         let cases: [(Change, &str); 11] = [
@@ -285,9 +285,9 @@ mod tests {
                 "layout \"xdmod27\"",
             ),
         ];
-        for (change, said) in cases {
+        for (change, expected) in cases {
             let why = refused(change);
-            assert!(why.contains(said), "{why}");
+            assert!(why.contains(expected), "{why}");
         }
     }
 

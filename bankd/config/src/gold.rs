@@ -249,8 +249,8 @@ mod tests {
             ("10.1.0.1/16", "bits set behind its first 16"),
             ("fd00::1/64", "bits set behind its first 64"),
         ] {
-            let told = text.parse::<Network>().unwrap_err();
-            assert!(told.contains(why), "{told}");
+            let mistake = text.parse::<Network>().unwrap_err();
+            assert!(mistake.contains(why), "{mistake}");
         }
     }
 }

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn power_is_that_of_the_machine_where_it_says() {
+    fn power_is_that_of_the_machine_if_it_has_one() {
         let text = "watts = \"4.5\"\nco2_g_per_kwh = \"380\"\n[machine.colony]\nwatts = \"9\"\n";
         let report: Report = toml::from_str(text).unwrap();
         report.check().unwrap();

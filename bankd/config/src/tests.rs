@@ -207,10 +207,10 @@ fn sections_and_tables_are_sinks_alike() {
                 [[sink]]\nname = \"c\"\npath = \"c\"\nfsync = \"each\"\n";
     let config = read(text, &[("BANKD_GGF_PATH", "g")]).unwrap();
     let sinks = config.sinks();
-    let told: Vec<_> = sinks.iter().map(|s| (s.name.as_str(), s.format)).collect();
+    let found: Vec<_> = sinks.iter().map(|s| (s.name.as_str(), s.format)).collect();
     let (file, ggf) = (FormatWord::File, FormatWord::Ggf);
     assert_eq!(
-        told,
+        found,
         [("file", file), ("ggf", ggf), ("b", ggf), ("c", file)]
     );
     assert_eq!(read(&config.show(), &[]).unwrap(), config);
@@ -244,7 +244,7 @@ fn relative_paths_lie_in_the_data_directory() {
 }
 
 #[test]
-fn a_variable_that_no_setting_has_is_told() {
+fn a_variable_that_no_setting_has_is_reported() {
     let names = |names: &[&str]| {
         let names: Vec<String> = names.iter().map(|n| (*n).to_owned()).collect();
         overlay::no_strangers(names.into_iter())
@@ -258,7 +258,10 @@ fn a_variable_that_no_setting_has_is_told() {
         ]),
         Ok(())
     );
-    let told = names(&["BANKD_HTTP_LISTEM"]).unwrap_err();
-    assert!(told.starts_with("BANKD_HTTP_LISTEM: no setting"), "{told}");
+    let found = names(&["BANKD_HTTP_LISTEM"]).unwrap_err();
+    assert!(
+        found.starts_with("BANKD_HTTP_LISTEM: no setting"),
+        "{found}"
+    );
     assert!(names(&["BANKD_"]).is_err());
 }

@@ -91,7 +91,7 @@ impl Site {
 }
 
 /// Whether a record is one of an export: a closed instance that was charged, or a change after it.
-pub fn is_told(record: &Record) -> bool {
+pub fn is_exported(record: &Record) -> bool {
     !matches!(
         record.occasion,
         Occasion::Charge | Occasion::Close { charges: 0 }
@@ -100,7 +100,7 @@ pub fn is_told(record: &Record) -> bool {
 
 /// The result for a record that a form of finished jobs cannot have.
 pub(super) fn unfit_for_jobs(record: &Record) -> Option<Written> {
-    if !is_told(record) {
+    if !is_exported(record) {
         return Some(Written::Nothing);
     }
     if record.kind == Kind::Reservation {

@@ -196,11 +196,11 @@ fn beyond(xml: &mut Xml, record: &Record) {
     let has_host = record.hosts.iter().any(|host| domain_name(host).is_some());
     let host_type = record.host_type.as_deref().filter(|_| !has_host);
     xml.resource("bank.host_type", host_type);
-    let asked = record.requested_processors;
-    let asked = asked.map(|asked| text::decimal(asked.into(), 6));
-    xml.resource("bank.requested_processors", asked.as_deref());
-    let asked = number(record.requested_memory);
-    xml.resource("bank.requested_memory_per_node_bytes", asked.as_deref());
+    let requested = record.requested_processors;
+    let requested = requested.map(|requested| text::decimal(requested.into(), 6));
+    xml.resource("bank.requested_processors", requested.as_deref());
+    let requested = number(record.requested_memory);
+    xml.resource("bank.requested_memory_per_node_bytes", requested.as_deref());
     // Reported parts are written alone, though their sum may differ from the total.
     let total = record
         .cpu_total

@@ -7,7 +7,7 @@ use bank_api::auditor::{self, Head, HeadComponent, HeadScore};
 use bank_api::text::is_formula;
 use bank_api::v1::UsedLine;
 
-use super::export::{Site, Written, is_told};
+use super::export::{Site, Written, is_exported};
 use super::{Kind, Occasion, Outcome, Record, State, text};
 
 /// A record with everything that is known of it.
@@ -68,7 +68,7 @@ pub fn line(record: &Record, site: &Site) -> UsedLine {
         nodes: record.nodes,
         requested_processors: record
             .requested_processors
-            .map(|asked| text::decimal(asked.into(), 6)),
+            .map(|requested| text::decimal(requested.into(), 6)),
         memory_max_per_node_bytes: record.memory_per_node,
         memory_total_bytes: record.memory_total,
         requested_memory_per_node_bytes: record.requested_memory,
@@ -98,7 +98,7 @@ fn state(state: State) -> &'static str {
 
 /// A record as a line of JSON.
 pub fn json(record: &Record, site: &Site) -> Written {
-    if !is_told(record) {
+    if !is_exported(record) {
         return Written::Nothing;
     }
     Written::Text(line(record, site).json() + "\n")
@@ -112,7 +112,7 @@ pub fn csv_head() -> String {
 /// A record as a row of CSV (RFC 4180, except for the line feed). Missing values are empty. A spreadsheet
 /// takes some texts for formulas; `is_safe` puts `'` before them.
 pub fn csv(record: &Record, site: &Site, is_safe: bool) -> Written {
-    if !is_told(record) {
+    if !is_exported(record) {
         return Written::Nothing;
     }
     let cells: BTreeMap<String, String> = line(record, site).cells().into_iter().collect();

@@ -295,8 +295,10 @@ impl Run {
 
     /// Whether another run goes on with it.
     fn goes_on(&self, next: &Run) -> bool {
-        let asked = |run: &Run| (run.cpu, run.memory, run.gpus.unwrap_or_default());
-        self.end == next.start && asked(self) == asked(next) && self.gpu_type == next.gpu_type
+        let requested = |run: &Run| (run.cpu, run.memory, run.gpus.unwrap_or_default());
+        self.end == next.start
+            && requested(self) == requested(next)
+            && self.gpu_type == next.gpu_type
     }
 
     /// Its row in the list of pods; none where its figures are beyond what can be counted, or its times

@@ -28,9 +28,9 @@ pub fn render(record: &Record, _site: &Site) -> Written {
     };
     let processors = text::ceiling(record.usage.processors()).max(1);
     let nodes = record.nodes.unwrap_or_else(|| hosts_of(record)).max(1);
-    let asked = record.requested_processors;
-    let asked = asked.map_or(processors, |asked| text::ceiling(asked.into()));
-    let asked_memory = record
+    let requested = record.requested_processors;
+    let requested = requested.map_or(processors, |requested| text::ceiling(requested.into()));
+    let requested_memory = record
         .requested_memory
         .and_then(|bytes| bytes.checked_mul(nodes));
     let (id, is_other) = job_id(record);
@@ -65,13 +65,13 @@ pub fn render(record: &Record, _site: &Site) -> Written {
         word(record.state).to_owned(),
         nodes.to_string(),
         processors.to_string(),
-        asked.to_string(),
-        memory_asked(record),
-        tres(asked, asked_memory, nodes, record.gpus),
+        requested.to_string(),
+        requested_memory_text(record),
+        tres(requested, requested_memory, nodes, record.gpus),
         tres(processors, record.memory(), nodes, record.gpus),
         record
             .requested
-            .map(|asked| clock(seconds(asked.into())))
+            .map(|requested| clock(seconds(requested.into())))
             .unwrap_or_default(),
         node_list(record),
         job_name(record, is_other),
@@ -80,10 +80,12 @@ pub fn render(record: &Record, _site: &Site) -> Written {
 }
 
 /// Mebibytes on each node.
-fn memory_asked(record: &Record) -> String {
+fn requested_memory_text(record: &Record) -> String {
     let mebibytes = |bytes: i64| text::nearest(bytes.max(0).into(), 1 << 20);
-    let asked = record.requested_memory.map(mebibytes);
-    asked.map(|asked| format!("{asked}Mn")).unwrap_or_default()
+    let requested = record.requested_memory.map(mebibytes);
+    requested
+        .map(|requested| format!("{requested}Mn"))
+        .unwrap_or_default()
 }
 
 fn ran(state: State) -> bool {

@@ -56,15 +56,15 @@ pub fn job(record: &Record) -> Result<Job, Written> {
         let bytes = bytes.filter(|bytes| *bytes >= 0)?;
         Some(text::nearest(bytes.into(), by.checked_mul(1024)?))
     };
-    let asked = record.requested_processors;
-    let asked = asked.map(|asked| text::ceiling(asked.into()).max(1));
-    let asked_memory = record.requested_memory.zip(record.nodes);
-    let asked_memory = asked_memory.and_then(|(each, nodes)| each.checked_mul(nodes));
+    let requested = record.requested_processors;
+    let requested = requested.map(|requested| text::ceiling(requested.into()).max(1));
+    let requested_memory = record.requested_memory.zip(record.nodes);
+    let requested_memory = requested_memory.and_then(|(each, nodes)| each.checked_mul(nodes));
     let cpu = record.cpu().filter(|cpu| *cpu >= 0);
     let cpu = cpu.map(|cpu| text::nearest(cpu.into(), processors.saturating_mul(1_000_000)));
     let limit = record
         .requested
-        .map(|asked| super::export::seconds(asked.into()));
+        .map(|requested| super::export::seconds(requested.into()));
     Ok(Job {
         submit: submit.unwrap_or(start),
         start,
@@ -75,9 +75,9 @@ pub fn job(record: &Record) -> Result<Job, Written> {
         figures: [
             cpu.unwrap_or(-1),
             shared(record.memory(), processors).unwrap_or(-1),
-            asked.unwrap_or(-1),
+            requested.unwrap_or(-1),
             limit.unwrap_or(-1),
-            shared(asked_memory, asked.unwrap_or(processors)).unwrap_or(-1),
+            shared(requested_memory, requested.unwrap_or(processors)).unwrap_or(-1),
             status,
         ],
         machine: record.machine.clone(),
@@ -138,7 +138,7 @@ pub fn render(jobs: &[Job], numbers: impl Fn(&Job) -> Numbers) -> String {
     say("MaxProcs", &processors.unwrap_or_default());
     for (n, job) in (1_usize..).zip(jobs) {
         let [user, group, queue] = numbers(job).map(i128::from);
-        let [cpu, memory, asked, limit, asked_memory, status] = job.figures;
+        let [cpu, memory, requested, limit, requested_memory, status] = job.figures;
         let columns = [
             i128::try_from(n).unwrap_or(-1),
             i128::from(job.submit.saturating_sub(begin)),
@@ -147,9 +147,9 @@ pub fn render(jobs: &[Job], numbers: impl Fn(&Job) -> Numbers) -> String {
             job.processors,
             cpu,
             memory,
-            asked,
+            requested,
             limit,
-            asked_memory,
+            requested_memory,
             status,
             user,
             group,

@@ -1,7 +1,7 @@
 //! Usage records 2.0 (GFD-R-P.204): documents of blocks, each block a line (`usage-records.md` 2). There
 //! is no place for extensions: what does not fit is left out.
 
-use super::export::{Site, Written, is_told};
+use super::export::{Site, Written, is_exported};
 use super::xml::Xml;
 use super::{Occasion, Record, State, text};
 
@@ -16,7 +16,7 @@ pub const TAIL: &str = "</UsageRecords>\n";
 
 /// The element of a record, with its line feeds.
 pub fn render(record: &Record, site: &Site) -> Written {
-    if !is_told(record) {
+    if !is_exported(record) {
         return Written::Nothing;
     }
     let times = record.start().zip(record.end());

@@ -8,7 +8,7 @@ use bankd_ledger::keys::hmac64::{self, Hmac64};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::{Said, Value};
+use super::{Content, Value};
 
 /// The head of every answer, also of a failure: 88 bytes.
 const HEAD: &str = "HTTP/1.1 200 OK\r\n\
@@ -18,8 +18,8 @@ const HEAD: &str = "HTTP/1.1 200 OK\r\n\
 const MOST_MESSAGE: usize = 255;
 
 /// The bytes of an answer, signed if there is a key.
-pub(super) fn wire(said: &Said, key: Option<&Hmac64>) -> Vec<u8> {
-    let body = body(said);
+pub(super) fn wire(content: &Content, key: Option<&Hmac64>) -> Vec<u8> {
+    let body = body(content);
     let signature = key.map_or_else(String::new, |key| {
         let digest = hmac64::digest(body.as_bytes());
         format!(
@@ -35,25 +35,25 @@ pub(super) fn wire(said: &Said, key: Option<&Hmac64>) -> Vec<u8> {
     format!("{HEAD}{:X}\r\n{message}\r\n0\r\n\r\n", message.len()).into_bytes()
 }
 
-fn body(said: &Said) -> String {
-    let value = match said.value {
+fn body(content: &Content) -> String {
+    let value = match content.value {
         Value::Success => "Success",
         Value::Warning => "Warning",
         Value::Failure => "Failure",
     };
-    let code = said.code;
+    let code = content.code;
     let mut text = format!("<Body><Response><Status><Value>{value}</Value><Code>{code}</Code>");
-    if let Some(message) = &said.message {
+    if let Some(message) = &content.message {
         let message = shown(message);
         let _ = write!(text, "<Message>{message}</Message>");
     }
     text.push_str("</Status>");
-    if let Some(count) = said.count {
+    if let Some(count) = content.count {
         let _ = write!(text, "<Count>{count}</Count>");
     }
     // Maui takes a warning without data for a failure.
-    let warns = said.value == Value::Warning;
-    if let Some(data) = said.data.as_deref().or(warns.then_some("")) {
+    let warns = content.value == Value::Warning;
+    if let Some(data) = content.data.as_deref().or(warns.then_some("")) {
         let _ = write!(text, "<Data>{data}</Data>");
     }
     text.push_str("</Response></Body>");
@@ -93,7 +93,7 @@ mod tests {
     /// An answer that a real Maui accepted (`gold-captures/01-basic/001-Reserve-job1.response`).
     #[test]
     fn an_answer_is_what_maui_accepted_byte_for_byte() {
-        let said = Said {
+        let content = Content {
             value: Value::Success,
             code: "000",
             message: Some("Successfully reserved 2400 credits for job job1".to_owned()),
@@ -109,7 +109,7 @@ mod tests {
             Og/guygBimFomnlVG2OSNbNdUGU=</DigestValue><SignatureValue>\
             BVLIKCBNIXXdLyuNoSNN3LBrH7o=</SignatureValue><SecurityToken type=\"Symmetric\">\
             </SecurityToken></Signature></Envelope>\n\r\n0\r\n\r\n";
-        let wire = String::from_utf8(wire(&said, Some(&key()))).unwrap();
+        let wire = String::from_utf8(wire(&content, Some(&key()))).unwrap();
         assert_eq!(wire, expected);
         assert_eq!(HEAD.len(), 88);
     }
@@ -121,12 +121,12 @@ mod tests {
             (Some(""), None, "<Data></Data>"),
             (Some(""), Some(0), "<Count>0</Count><Data></Data>"),
         ] {
-            let said = Said {
+            let content = Content {
                 count,
                 data: data.map(str::to_owned),
-                ..Said::failure("782", "no")
+                ..Content::failure("782", "no")
             };
-            let wire = String::from_utf8(wire(&said, None)).unwrap();
+            let wire = String::from_utf8(wire(&content, None)).unwrap();
             let body = format!(
                 "<Envelope><Body><Response><Status><Value>Failure</Value><Code>782</Code>\
                  <Message>no</Message></Status>{expected}</Response></Body></Envelope>\n"
@@ -139,11 +139,11 @@ mod tests {
 
     #[test]
     fn a_warning_never_goes_without_data() {
-        let said = Said {
+        let content = Content {
             value: Value::Warning,
-            ..Said::failure("100", "debt")
+            ..Content::failure("100", "debt")
         };
-        let wire = String::from_utf8(wire(&said, None)).unwrap();
+        let wire = String::from_utf8(wire(&content, None)).unwrap();
         assert!(wire.contains("</Status><Data></Data></Response>"), "{wire}");
     }
 

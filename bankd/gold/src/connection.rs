@@ -24,7 +24,7 @@ use super::gate::{self, Admitted};
 use super::lines::Lines;
 use super::reason::Reason;
 use super::seats::{SEATS, STANDING};
-use super::{Said, Verified, answer};
+use super::{Content, Verified, answer};
 
 /// Maximum time for the head.
 const HEAD: Duration = Duration::from_secs(5);
@@ -53,7 +53,7 @@ const UNIT: usize = 1 << 10;
 /// The handler of verified requests.
 pub(super) trait Talk: Send + Sync + 'static {
     /// Answers a request.
-    fn answer(&self, request: Verified) -> impl Future<Output = Said> + Send;
+    fn answer(&self, request: Verified) -> impl Future<Output = Content> + Send;
 }
 
 /// Shared state of all connections.
@@ -126,10 +126,10 @@ pub(super) async fn attend<T: Talk, S: AsyncRead + AsyncWrite + Unpin>(
     let end = call.born + WHOLE;
     let served = call.serve(&mut stream, &mut stopped).await;
     let Some(served) = served else { return };
-    let mut wire = answer::wire(&served.said, served.signer.as_ref());
+    let mut wire = answer::wire(&served.content, served.signer.as_ref());
     let mut held = Held::none(&house.memory);
     if !held.cover(wire.len()) {
-        wire = answer::wire(&Reason::Memory.said(), served.signer.as_ref());
+        wire = answer::wire(&Reason::Memory.content(), served.signer.as_ref());
     }
     let sent = timeout_at(end, async {
         stream.write_all(&wire).await?;
@@ -165,7 +165,7 @@ struct Call<'a, T> {
 
 /// The answer, and the key that signs it.
 struct Served {
-    said: Said,
+    content: Content,
     signer: Option<Hmac64>,
 }
 
@@ -180,7 +180,7 @@ impl<T: Talk> Call<'_, T> {
         if self.place == Place::SentAway {
             return Some(self.turned_away(Reason::Crowded));
         }
-        if !gate::knows(&self.house.config, from) {
+        if !gate::has_peer_at(&self.house.config, from) {
             return Some(self.turned_away(Reason::UnknownPeer));
         }
         let received = match self.receive(stream, stopped).await {
@@ -203,15 +203,15 @@ impl<T: Talk> Call<'_, T> {
         // In a separate task: a request runs to its end, even if the client disconnects. A charge that
         // stops half-way is lost, because no client repeats it.
         let talking = tokio::spawn(async move { talk.answer(request).await });
-        let said = match timeout(ANSWER, talking).await {
-            Ok(Ok(said)) => {
-                self.told(&peer.name, &said);
-                said
+        let content = match timeout(ANSWER, talking).await {
+            Ok(Ok(content)) => {
+                self.log(&peer.name, &content);
+                content
             }
-            Ok(Err(_)) => self.turned_away(Reason::Internal).said,
-            Err(_) => self.turned_away(Reason::SlowAnswer).said,
+            Ok(Err(_)) => self.turned_away(Reason::Internal).content,
+            Err(_) => self.turned_away(Reason::SlowAnswer).content,
         };
-        Some(Served { said, signer })
+        Some(Served { content, signer })
     }
 
     /// The whole message, and the memory that it takes.
@@ -258,13 +258,16 @@ impl<T: Talk> Call<'_, T> {
 
     /// Logs one line for a rejected connection, unless there are too many, and returns its answer.
     fn turned_away(&self, reason: Reason) -> Served {
-        let said = reason.said();
+        let content = reason.content();
         let Some(left_out) = self.house.lines.next() else {
-            return Served { said, signer: None };
+            return Served {
+                content,
+                signer: None,
+            };
         };
         let left_out = (left_out > 0).then_some(left_out);
-        let (code, word) = (said.code, reason.word());
-        let why = said.message.as_deref().unwrap_or_default();
+        let (code, word) = (content.code, reason.word());
+        let why = content.message.as_deref().unwrap_or_default();
         let duration_us = self.duration_us();
         macro_rules! line {
             ($level:ident, $message:literal) => {
@@ -281,14 +284,17 @@ impl<T: Talk> Call<'_, T> {
         } else {
             line!(info, "request");
         }
-        Served { said, signer: None }
+        Served {
+            content,
+            signer: None,
+        }
     }
 
     /// Logs one line for an answer.
-    fn told(&self, peer: &str, said: &Said) {
+    fn log(&self, peer: &str, content: &Content) {
         tracing::debug!(
             request_id = %self.id, caller = peer, remote = %self.from, route = "gold",
-            code = said.code, duration_us = self.duration_us(), "request"
+            code = content.code, duration_us = self.duration_us(), "request"
         );
     }
 

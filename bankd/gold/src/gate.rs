@@ -28,7 +28,7 @@ pub(super) struct Admitted {
 }
 
 /// Whether a peer has this address.
-pub(super) fn knows(config: &Gold, from: IpAddr) -> bool {
+pub(super) fn has_peer_at(config: &Gold, from: IpAddr) -> bool {
     peers_at(config, from).next().is_some()
 }
 
@@ -79,8 +79,8 @@ pub(super) fn judge(
 /// The digest that the body really has, and the signature over it. A digest that is not the body's
 /// has a second chance, as if empty elements had been written with two tags.
 fn proof(envelope: &Envelope<'_>) -> Result<([u8; 20], Vec<u8>), Reason> {
-    let told = envelope.signature.ok_or(Reason::Unsigned)?;
-    let claimed = STANDARD.decode(told.digest).map_err(|_| Reason::Digest)?;
+    let claim = envelope.signature.ok_or(Reason::Unsigned)?;
+    let claimed = STANDARD.decode(claim.digest).map_err(|_| Reason::Digest)?;
     let own = hmac64::digest(envelope.body);
     let digest = if claimed == own {
         own
@@ -90,7 +90,9 @@ fn proof(envelope: &Envelope<'_>) -> Result<([u8; 20], Vec<u8>), Reason> {
             .filter(|other| claimed == *other)
             .ok_or(Reason::Digest)?
     };
-    let signature = STANDARD.decode(told.value).map_err(|_| Reason::Signature)?;
+    let signature = STANDARD
+        .decode(claim.value)
+        .map_err(|_| Reason::Signature)?;
     Ok((digest, signature))
 }
 

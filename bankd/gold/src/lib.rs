@@ -70,7 +70,7 @@ pub enum Value {
 
 /// The content of an answer, before it is wrapped and signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct Content {
     /// Whether the request succeeded.
     pub value: Value,
     /// Three digits: `000`, or one without a leading zero.
@@ -83,7 +83,7 @@ pub struct Said {
     pub data: Option<String>,
 }
 
-impl Said {
+impl Content {
     /// A failure with only a reason.
     pub fn failure(code: &'static str, message: impl Into<String>) -> Self {
         Self {

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn lines_beyond_the_measure_are_counted_and_told_later() {
+    async fn lines_over_the_limit_are_counted_and_reported_later() {
         let lines = Lines::default();
         for _ in 0..MOST {
             assert_eq!(lines.next(), Some(0));

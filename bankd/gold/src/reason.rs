@@ -1,7 +1,7 @@
 //! Reasons for rejected connections: one table of words, codes and sentences (`gold-wire.md` 4). The log
 //! contains the words, the answer the sentences.
 
-use super::Said;
+use super::Content;
 use super::frame::Fault;
 
 /// Reasons to reject a message before its request is read.
@@ -91,9 +91,9 @@ impl Reason {
     }
 
     /// The answer.
-    pub(super) fn said(self) -> Said {
+    pub(super) fn content(self) -> Content {
         let (_, code, message) = self.row();
-        Said::failure(code, message)
+        Content::failure(code, message)
     }
 
     /// Whether the reason concerns the identity or the rights of the sender.

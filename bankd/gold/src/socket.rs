@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use super::connection::{self, House, Place, Talk};
 use super::seats::{Rows, SEATS, STANDING};
-use super::{Said, Verified, gate, talk};
+use super::{Content, Verified, gate, talk};
 
 /// Serves until the sender of `stopped` is gone and every open message is answered.
 pub async fn serve(
@@ -67,7 +67,7 @@ pub(super) async fn open<T: Talk>(
 struct Bank(Arc<Services>);
 
 impl Talk for Bank {
-    async fn answer(&self, request: Verified) -> Said {
+    async fn answer(&self, request: Verified) -> Content {
         talk::answer(&self.0, &request).await
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The bytes are repaired (`repair`), read as a tree (`xml`) and as a request (`request`). A request about
 //! a job becomes a command for the writer, like a scheduler's document (`job`). A query reads (`query`).
-//! The result gets the form of the peer in `said`. This module decides nothing: the rules accept or refuse,
+//! The result gets the form of the peer in `content`. This module decides nothing: the rules accept or refuse,
 //! and the one table of refusals contains the codes.
 
 mod job;
@@ -24,53 +24,53 @@ use bankd_ledger::writer::SubmitError;
 use bankd_services::Services;
 use bankd_store::read::ReadError;
 
-use super::{Said, Verified};
-use request::{Asked, Verb, plain, unsupported};
+use super::{Content, Verified};
+use request::{Call, Verb, plain, unsupported};
 
 /// Answers a request. There is always an answer: an error is a failure with its reason.
-pub async fn answer(services: &Arc<Services>, request: &Verified) -> Said {
+pub async fn answer(services: &Arc<Services>, request: &Verified) -> Content {
     let since = Stopwatch::start();
     let request_id = clock::request_id();
-    let mut asked = Asked::default();
+    let mut call = Call::default();
     let done = match read(&request.body) {
         Ok(read) => {
-            asked = read;
-            act(services, request, &asked, &request_id).await
+            call = read;
+            act(services, request, &call, &request_id).await
         }
         Err(fault) => Err(fault),
     };
-    let said = done.unwrap_or_else(Fault::said);
+    let content = done.unwrap_or_else(Fault::content);
     tracing::info!(
         request_id,
         peer = request.peer.name,
-        action = plain(&asked.action),
-        object = plain(&asked.object),
-        code = said.code,
-        said = said.message,
-        rows = said.count,
+        action = plain(&call.action),
+        object = plain(&call.object),
+        code = content.code,
+        content = content.message,
+        rows = content.count,
         took_us = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX),
         "gold request"
     );
-    said
+    content
 }
 
 /// The bytes of a body as a request.
-fn read(body: &[u8]) -> Result<Asked, Fault> {
+fn read(body: &[u8]) -> Result<Call, Fault> {
     let text = std::str::from_utf8(body).map_err(|_| Fault::new("bad_document", "not UTF-8"))?;
-    Asked::of(&xml::parse(&repair::repaired(text))?)
+    Call::of(&xml::parse(&repair::repaired(text))?)
 }
 
 async fn act(
     services: &Arc<Services>,
     request: &Verified,
-    asked: &Asked,
+    call: &Call,
     request_id: &str,
-) -> Result<Said, Fault> {
-    let verb = match (asked.action.as_str(), asked.object.as_str()) {
+) -> Result<Content, Fault> {
+    let verb = match (call.action.as_str(), call.object.as_str()) {
         ("Query", _) => {
-            let names: Vec<String> = asked.options.iter().map(|(name, _)| name.clone()).collect();
+            let names: Vec<String> = call.options.iter().map(|(name, _)| name.clone()).collect();
             job::left_out(services, &names, "Query", request_id);
-            return query::answer(services, request, asked).await;
+            return query::answer(services, request, call).await;
         }
         ("Reserve", "Job") => Verb::Reserve,
         ("Charge", "Job") => Verb::Charge,
@@ -80,7 +80,7 @@ async fn act(
             return Err(unsupported(&what));
         }
     };
-    job::answer(services, request, verb, asked, request_id).await
+    job::answer(services, request, verb, call, request_id).await
 }
 
 /// The reason for a message that fails before any rule.
@@ -100,8 +100,8 @@ impl Fault {
         }
     }
 
-    fn said(self) -> Said {
-        Said::failure(error::row_or_internal(self.code).gold, self.message)
+    fn content(self) -> Content {
+        Content::failure(error::row_or_internal(self.code).gold, self.message)
     }
 }
 

@@ -202,15 +202,15 @@ pub(super) fn verify(
         body: request.body,
         mutating: request.is_mutating(),
     };
-    let mut asked: Vec<Found> = Vec::with_capacity(1);
+    let mut tried: Vec<Found> = Vec::with_capacity(1);
     let verified = verify_request(&received, now_s, request.window_s, |id| {
         let found = keys.look_up(id, now_s);
         if let bank_api::sign::KeyLookup::Found(found) = &found {
-            asked.push(found.clone());
+            tried.push(found.clone());
         }
         found
     })?;
-    let key = asked
+    let key = tried
         .into_iter()
         .find(|found| found.0.id == verified.keyid)
         .ok_or(Failure::UnknownKey)?;

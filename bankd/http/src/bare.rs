@@ -20,9 +20,9 @@ const HEAD_MAX: usize = 512;
 
 /// Requests of a connection with answers that have not begun.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Asked(Arc<AtomicUsize>);
+pub(super) struct Pending(Arc<AtomicUsize>);
 
-impl Asked {
+impl Pending {
     /// A request arrived.
     pub(super) fn begin(&self) {
         self.0.fetch_add(1, Ordering::AcqRel);
@@ -42,7 +42,7 @@ impl Asked {
 #[derive(Debug)]
 pub(super) struct Telling<S> {
     stream: Wire<S>,
-    asked: Asked,
+    pending: Pending,
     instead: Option<Instead>,
 }
 
@@ -56,10 +56,10 @@ struct Instead {
 }
 
 impl<S> Telling<S> {
-    pub(super) fn new(stream: S, asked: Asked) -> Self {
+    pub(super) fn new(stream: S, pending: Pending) -> Self {
         Self {
             stream: Wire::new(stream),
-            asked,
+            pending,
             instead: None,
         }
     }
@@ -73,11 +73,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Telling<S> {
         }
         // `100 Continue` answers nothing yet.
         let is_head = head.starts_with(b"HTTP/1.") && !head.starts_with(b"HTTP/1.1 1");
-        if !is_head || self.asked.answer() {
+        if !is_head || self.pending.answer() {
             return false;
         }
-        let told = told(head, self.stream.has_two_lengths());
-        self.instead = told.map(|bytes| Instead {
+        let answer = answered(head, self.stream.has_two_lengths());
+        self.instead = answer.map(|bytes| Instead {
             bytes,
             written: 0,
             of: head.len(),
@@ -105,7 +105,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Telling<S> {
 }
 
 /// A bare head with its problem document; `None` for any other head.
-fn told(head: &[u8], has_two_lengths: bool) -> Option<Vec<u8>> {
+fn answered(head: &[u8], has_two_lengths: bool) -> Option<Vec<u8>> {
     let head = std::str::from_utf8(head).ok()?;
     let fields = head.strip_suffix("\r\n\r\n")?;
     if head.len() > HEAD_MAX || fields.contains("\r\n\r\n") {
@@ -206,14 +206,14 @@ mod tests {
     const BARE: &str = "HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\n\
         content-length: 0\r\ndate: Sun, 22 Nov 2026 17:00:00 GMT\r\n\r\n";
 
-    async fn written(asked: &Asked, parts: &[&str]) -> String {
+    async fn written(pending: &Pending, parts: &[&str]) -> String {
         let (near, mut far) = tokio::io::duplex(64);
         let reader = tokio::spawn(async move {
             let mut text = String::new();
             far.read_to_string(&mut text).await.unwrap();
             text
         });
-        let mut telling = Telling::new(near, asked.clone());
+        let mut telling = Telling::new(near, pending.clone());
         for part in parts {
             telling.write_all(part.as_bytes()).await.unwrap();
         }
@@ -224,7 +224,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_bare_head_gets_its_document() {
-        let text = written(&Asked::default(), &[BARE]).await;
+        let text = written(&Pending::default(), &[BARE]).await;
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
         let problem: Problem = serde_json::from_str(body).unwrap();
         assert_eq!((problem.status, problem.code.as_str()), (431, "too_large"));
@@ -236,16 +236,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_somebody_asked_for_goes_as_it_is() {
-        let asked = Asked::default();
-        asked.begin();
+    async fn a_requested_answer_is_sent_unchanged() {
+        let pending = Pending::default();
+        pending.begin();
         let parts = [BARE, "a body\n", "HTTP/1.1 no head at all"];
-        assert_eq!(written(&asked, &parts).await, parts.concat());
+        assert_eq!(written(&pending, &parts).await, parts.concat());
         let full = BARE.replace("content-length: 0", "content-length: 7");
-        assert_eq!(written(&asked, &[&full]).await, full);
+        assert_eq!(written(&pending, &[&full]).await, full);
         let fine = BARE.replace("431", "200");
-        assert_eq!(written(&asked, &[&fine]).await, fine);
+        assert_eq!(written(&pending, &[&fine]).await, fine);
         let cut = BARE.trim_end();
-        assert_eq!(written(&asked, &[cut]).await, cut);
+        assert_eq!(written(&pending, &[cut]).await, cut);
     }
 }

@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shortage_says_both_amounts() {
+    fn a_shortage_contains_both_amounts() {
         let refusal = Refusal::InsufficientFunds {
             needed: Amount(57_600_000),
             available: Amount(42_400_000),

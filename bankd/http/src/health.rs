@@ -41,11 +41,11 @@ pub(super) fn rows() -> Vec<Route> {
     vec![
         Route::get("/healthz", alive)
             .right(Right::Anybody)
-            .says("Whether the process answers")
+            .description("Whether the process answers")
             .gives::<Alive>(200, "It does."),
         Route::get("/readyz", ready)
             .right(Right::Anybody)
-            .says("Whether commands can be taken")
+            .description("Whether commands can be taken")
             .gives::<Readiness>(200, "They can.")
             .gives::<Readiness>(503, "They cannot, and why."),
     ]

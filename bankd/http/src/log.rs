@@ -1,7 +1,7 @@
 //! One structured line for each command (`ux.md` 7), and one at a lower level for each read.
 //!
 //! A handler that ran a command puts the result into its response's extensions: a bare [`Summary`], or
-//! [`Told`] for several commands or with their objects. `Denied` records the refusal of an authenticated
+//! [`Stories`] for several commands or with their objects. `Denied` records the refusal of an authenticated
 //! caller. A line never contains bodies, secrets, signatures, nonces, or idempotency keys.
 
 use axum::extract::MatchedPath;
@@ -21,7 +21,7 @@ use super::auth::Peer;
 
 /// Results of the commands of one request, for the log.
 #[derive(Clone, Debug, Default)]
-pub struct Told(pub Vec<Story>);
+pub struct Stories(pub Vec<Story>);
 
 /// Result and object of one command. A text that does not apply is empty.
 #[derive(Clone, Debug)]
@@ -202,8 +202,9 @@ impl Line {
             return;
         }
         self.denied(services, response);
-        if let Some(told) = response.extensions.get::<Told>() {
-            told.0
+        if let Some(stories) = response.extensions.get::<Stories>() {
+            stories
+                .0
                 .iter()
                 .for_each(|story| self.command(services, story, status));
         } else if let Some(summary) = response.extensions.get::<Summary>() {

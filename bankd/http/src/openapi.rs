@@ -87,11 +87,11 @@ pub fn rows(table: fn() -> Vec<Route>) -> Vec<Route> {
     vec![
         Route::get("/api/v1/openapi.json", move || async move { served(table) })
             .right(Right::Anybody)
-            .says("This document")
+            .description("This document")
             .gives_bytes(200, "application/json", "OpenAPI 3.1."),
         Route::get("/api/v1/docs", move || async move { shown(table) })
             .right(Right::Anybody)
-            .says("This document as a page")
+            .description("This document as a page")
             .gives_bytes(
                 200,
                 "text/html",

@@ -92,7 +92,7 @@ pub struct Given {
     /// What is in it.
     pub content: Content,
     /// One sentence.
-    pub says: Cow<'static, str>,
+    pub description: Cow<'static, str>,
 }
 
 /// A row before it says who may: it fits in no table.
@@ -112,7 +112,7 @@ impl Unruled {
             method: self.method,
             path: self.path,
             right,
-            says: Cow::Borrowed(""),
+            description: Cow::Borrowed(""),
             more: "",
             numbers: &[],
             query: None,
@@ -135,7 +135,7 @@ pub struct Route {
     /// What a caller needs.
     pub right: Right,
     /// One line: what it does.
-    pub says: Cow<'static, str>,
+    pub description: Cow<'static, str>,
     /// What more there is to know; may be empty.
     pub more: &'static str,
     /// Whether it needs an idempotency key, and takes `dry_run`.
@@ -187,8 +187,8 @@ methods! {
 
 impl Route {
     /// What it does, in one line without a full stop.
-    pub fn says(mut self, says: impl Into<Cow<'static, str>>) -> Self {
-        self.says = says.into();
+    pub fn description(mut self, description: impl Into<Cow<'static, str>>) -> Self {
+        self.description = description.into();
         self
     }
 
@@ -234,26 +234,26 @@ impl Route {
         status: u16,
         kind: &'static Kind,
         form: Form,
-        says: impl Into<Cow<'static, str>>,
+        description: impl Into<Cow<'static, str>>,
     ) -> Self {
-        let says = says.into();
+        let description = description.into();
         let content = Content::Record(kind, form);
         self.given.push(Given {
             status,
             content,
-            says,
+            description,
         });
         self
     }
 
     /// An answer whose members the site declares.
-    pub fn gives_object(mut self, status: u16, says: &'static str) -> Self {
-        let says = says.into();
+    pub fn gives_object(mut self, status: u16, description: &'static str) -> Self {
+        let description = description.into();
         let content = Content::Object;
         self.given.push(Given {
             status,
             content,
-            says,
+            description,
         });
         self
     }
@@ -265,23 +265,28 @@ impl Route {
     }
 
     /// An answer as JSON.
-    pub fn gives<T: ToSchema>(mut self, status: u16, says: &'static str) -> Self {
+    pub fn gives<T: ToSchema>(mut self, status: u16, description: &'static str) -> Self {
         let content = Content::Json(Shape::of::<T>());
         self.given.push(Given {
             status,
             content,
-            says: says.into(),
+            description: description.into(),
         });
         self
     }
 
     /// An answer of another kind.
-    pub fn gives_bytes(mut self, status: u16, media: &'static str, says: &'static str) -> Self {
+    pub fn gives_bytes(
+        mut self,
+        status: u16,
+        media: &'static str,
+        description: &'static str,
+    ) -> Self {
         let content = Content::Bytes(media);
         self.given.push(Given {
             status,
             content,
-            says: says.into(),
+            description: description.into(),
         });
         self
     }

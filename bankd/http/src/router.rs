@@ -79,11 +79,14 @@ mod tests {
     }
 
     #[test]
-    fn every_row_says_what_it_is() {
+    fn every_row_has_a_description() {
         let mut seen = BTreeSet::new();
         for row in whole() {
             let name = format!("{} {}", row.method, row.path);
-            assert!(!row.says.is_empty() && !row.says.ends_with('.'), "{name}");
+            assert!(
+                !row.description.is_empty() && !row.description.ends_with('.'),
+                "{name}"
+            );
             let has_no_answer = row.path == "/nami/v1/query";
             assert_eq!(row.given.is_empty(), has_no_answer, "{name}");
             for code in &row.refuses {

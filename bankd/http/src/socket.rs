@@ -22,7 +22,7 @@ use tokio::sync::watch;
 use tower::Service as _;
 
 use super::auth::Peer;
-use super::bare::{Asked, Telling};
+use super::bare::{Pending, Telling};
 use super::router;
 
 /// Maximum time for the head of a request, including the wait on an idle connection.
@@ -84,10 +84,10 @@ impl Doorman {
                 return;
             };
             let clerk = seat.clerk();
-            let asked = Asked::default();
-            let stream = Telling::new(stream, asked.clone());
+            let pending = Pending::default();
+            let stream = Telling::new(stream, pending.clone());
             let answer = service_fn(move |request| {
-                asked.begin();
+                pending.begin();
                 let busy = clerk.busy();
                 let answer = answer(router.clone(), request, peer);
                 async move {
@@ -103,7 +103,7 @@ impl Doorman {
             tokio::pin!(connection);
             let ended = tokio::select! {
                 ended = connection.as_mut() => ended,
-                is_busy = seat.asked_to_leave() => if is_busy {
+                is_busy = seat.must_leave() => if is_busy {
                     connection.as_mut().graceful_shutdown();
                     connection.await
                 } else {

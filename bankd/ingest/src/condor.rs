@@ -272,11 +272,11 @@ fn piped(text: &str) -> Result<Result<Job, Label>, String> {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Vec<String> {
+    fn results(text: &str) -> Vec<String> {
         let mut input = text.as_bytes();
-        let mut told = Vec::new();
+        let mut results = Vec::new();
         let mut sink = |record: Record| {
-            told.push(match record.found {
+            results.push(match record.found {
                 Found::Jobs(jobs) => {
                     let job = &jobs[0];
                     let account = job.account.as_deref().unwrap_or("none").to_owned();
@@ -291,7 +291,7 @@ mod tests {
             Ok(())
         };
         History.file("history", &mut input, &mut sink).unwrap();
-        told
+        results
     }
 
     #[test]
@@ -302,7 +302,7 @@ mod tests {
                  CompletionDate = 0\nRemoteWallClockTime = 60.0\n{more}"
             )
         };
-        for (text, said) in [
+        for (text, expected) in [
             (ad("completiondate = 170\n"), "s#1.0#9 none 170 60 1"),
             (
                 ad("EnteredCurrentStatus = 180\nCpusProvisioned = 4"),
@@ -344,7 +344,7 @@ mod tests {
                 "!jobstartdate: \"soon\" is no number",
             ),
         ] {
-            assert_eq!(told(&text), [said], "{text}");
+            assert_eq!(results(&text), [expected], "{text}");
         }
     }
 }

@@ -99,12 +99,12 @@ impl Identities {
     /// Id and start in few bytes: two jobs of one source with equal ones are one.
     fn identity(&self, job: &Job) -> [u8; ID] {
         let mut id = [0; ID];
-        let said = object_id(&job.id);
+        let own_id = object_id(&job.id);
         let halves = id.as_chunks_mut::<8>().0;
         for (half, state) in halves.iter_mut().zip(&self.hashes) {
             let mut hash = state.build_hasher();
             hash.write_i64(job.start_us);
-            hash.write(said.as_bytes());
+            hash.write(own_id.as_bytes());
             *half = hash.finish().to_le_bytes();
         }
         id
@@ -265,7 +265,7 @@ mod tests {
     /// More jobs than the buffers hold, so that the file is used: 120,000. Every third is repeated
     /// with other numbers, and every sixth once more with the same.
     #[test]
-    fn the_last_of_each_identity_stands() {
+    fn the_last_of_each_identity_is_kept() {
         let (mut identities, mut names) = (Identities::default(), Names::default());
         let mut all = Tally::default();
         let mut put = |number: i64, wall: i64| {

@@ -90,7 +90,7 @@ fn job(
 ) -> Result<Job, String> {
     let beyond = || "a figure beyond the supported range".to_owned();
     let meta = pod.object("metadata").unwrap_or_default();
-    let said = |name: &str| meta.text(name).unwrap_or_default();
+    let field = |name: &str| meta.text(name).unwrap_or_default();
     let start_us = status.text("startTime").and_then(|at| rfc3339(&at));
     let start_us = start_us.ok_or("status.startTime: no time")?;
     let end_us = runs.iter().map(|run| run.end_us).max().unwrap_or(start_us);
@@ -106,7 +106,7 @@ fn job(
         let run = runs.iter().find(|run| run.name == name);
         let run = run.ok_or_else(|| format!("container {name:?}: no status"))?;
         let us = run.end_us.checked_sub(run.start_us).ok_or_else(beyond)?;
-        let (cpus, bytes) = (asked(&container, "cpu")?, asked(&container, "memory")?);
+        let (cpus, bytes) = (limit(&container, "cpu")?, limit(&container, "memory")?);
         if cpus.is_none() {
             flags.push("no-cpu-limit");
         }
@@ -122,9 +122,9 @@ fn job(
     }
     let notes = meta.object("annotations").unwrap_or_default();
     let note = |name: &str| notes.text(name).and_then(|text| known(&text));
-    let namespace = said("namespace");
+    let namespace = field("namespace");
     let mut job = Job {
-        id: format!("{namespace}-{}-{}", said("name"), said("uid")),
+        id: format!("{namespace}-{}-{}", field("name"), field("uid")),
         start_us,
         end_us,
         wall,
@@ -133,7 +133,7 @@ fn job(
         group: note("cf_project_id"),
         state_word: Some(phase.to_owned()),
         state,
-        name: known(&said("name")),
+        name: known(&field("name")),
         hosts: spec.text("nodeName").and_then(|node| known(&node)),
         procs: Some(procs),
         memory_bytes: Some(memory),
@@ -179,7 +179,7 @@ fn accelerators(container: &Object<'_>) -> Result<Option<Number>, String> {
     for name in limits.names() {
         let is_gpu = name.ends_with("/gpu") || name.starts_with("nvidia.com/mig-");
         if is_gpu {
-            let count = asked(container, name)?.unwrap_or_default();
+            let count = limit(container, name)?.unwrap_or_default();
             let grown = sum.unwrap_or(Number::ZERO).plus(count);
             sum = Some(grown.ok_or_else(|| format!("{name}: beyond the supported range"))?);
         }
@@ -188,7 +188,7 @@ fn accelerators(container: &Object<'_>) -> Result<Option<Number>, String> {
 }
 
 /// The limit of a container, else its request.
-fn asked(container: &Object<'_>, what: &str) -> Result<Option<Number>, String> {
+fn limit(container: &Object<'_>, what: &str) -> Result<Option<Number>, String> {
     let resources = container.object("resources").unwrap_or_default();
     let text = ["limits", "requests"]
         .iter()
@@ -252,11 +252,11 @@ mod tests {
         let gpu_s = jobs[0].quantities.iter().find(|(name, _)| name == "gpu_s");
         assert_eq!(gpu_s.map(|(_, value)| *value), Some(Number::whole(180)));
         let attributes: Vec<_> = jobs[0].attributes.iter().collect();
-        let told = attributes
+        let names = attributes
             .iter()
             .map(|(name, value)| format!("{name}={value}"));
         assert_eq!(
-            told.collect::<Vec<_>>(),
+            names.collect::<Vec<_>>(),
             ["annotation_cf_pi=amy", "label_app_kubernetes_io_name=a"]
         );
     }

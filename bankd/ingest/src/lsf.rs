@@ -208,8 +208,8 @@ impl Fields {
             let why = |_| format!("numAskedHosts: {first:?} is no number");
             (count.map_err(why)?, 23)
         } else {
-            let asked: usize = self.number(22, "numAskedHosts")?;
-            let at = asked.saturating_add(23);
+            let requested: usize = self.number(22, "numAskedHosts")?;
+            let at = requested.saturating_add(23);
             (self.number(at, "numExHosts")?, at.saturating_add(1))
         };
         let end = begin.saturating_add(count);

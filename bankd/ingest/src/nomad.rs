@@ -123,8 +123,8 @@ impl Nomad {
         before: i64,
         now: i64,
     ) -> Result<Option<String>, String> {
-        let said = |name: &str| seen.text(name).unwrap_or_default();
-        let status = said("status");
+        let text_of = |name: &str| seen.text(name).unwrap_or_default();
+        let status = text_of("status");
         if status != "running" && status != "dead" {
             return Ok(Some(format!("status_{status}")));
         }
@@ -152,8 +152,8 @@ impl Nomad {
         )?;
         let key = (
             namespace.to_owned(),
-            said("job_ID"),
-            said("alloc_ID"),
+            text_of("job_ID"),
+            text_of("alloc_ID"),
             start,
         );
         let life = self.lives.entry(key).or_insert_with(|| Life {
@@ -259,10 +259,10 @@ impl Seen {
 /// Resources of a deployment, their stored form, and whether shares were too many to be cores: old
 /// snapshots kept cores in `cpu_MHz` and 0 in `cpu_num`.
 fn resources(seen: &Object<'_>) -> Result<([Number; 5], [Number; 5], bool), String> {
-    let said = seen.object("resources").unwrap_or_default();
+    let text = seen.object("resources").unwrap_or_default();
     let mut literal = [Number::ZERO; 5];
     for (value, (name, _)) in literal.iter_mut().zip(RESOURCES) {
-        let number = said.number(name).filter(|number| !number.is_negative());
+        let number = text.number(name).filter(|number| !number.is_negative());
         *value = number.ok_or_else(|| format!("resources.{name}: no number"))?;
     }
     let [cores, shares, rest @ ..] = literal;

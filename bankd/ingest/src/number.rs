@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn numbers_are_read_and_written_exactly() {
-        for (text, said) in [
+        for (text, expected) in [
             ("0", "0"),
             ("-0.0", "0"),
             ("12", "12"),
@@ -294,7 +294,7 @@ mod tests {
         ] {
             assert_eq!(
                 Number::parse(text).map(|n| n.to_string()).as_deref(),
-                Some(said),
+                Some(expected),
                 "{text}"
             );
         }
@@ -317,7 +317,7 @@ mod tests {
         assert_eq!(number("2").over(Number::ZERO, 6), None);
         assert_eq!(number("-1.9").cut(0), number("-1"));
         assert_eq!(number("1.0000019").as_microseconds(), Some(1_000_001));
-        for (text, said) in [
+        for (text, expected) in [
             ("4500", "1.250"),
             ("1.8", "0.000"),
             ("5.4", "0.002"),
@@ -326,7 +326,7 @@ mod tests {
         ] {
             assert_eq!(
                 number(text).shared_out(3600, 3).as_deref(),
-                Some(said),
+                Some(expected),
                 "{text}"
             );
         }

@@ -77,10 +77,10 @@ impl Sample {
             (kept::NODE_MODEL, self.node_model.clone()),
             (kept::POD_CLASS, self.class.clone()),
         ];
-        let said = all
+        let all_known = all
             .into_iter()
             .filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        said.collect()
+        all_known.collect()
     }
 }
 
@@ -189,7 +189,7 @@ impl OpenShift {
 struct Run {
     start: i64,
     end: i64,
-    asked: Sample,
+    requested: Sample,
     counts: u64,
 }
 
@@ -198,14 +198,14 @@ fn runs(line: &BTreeMap<i64, Sample>) -> Vec<Run> {
     for (at, sample) in line {
         let end = at.saturating_add(sample.step);
         match runs.last_mut() {
-            Some(run) if run.end == *at && run.asked.asks_as(sample) => {
+            Some(run) if run.end == *at && run.requested.asks_as(sample) => {
                 run.end = end;
                 run.counts = run.counts.saturating_add(sample.counts);
             }
             _ => runs.push(Run {
                 start: *at,
                 end,
-                asked: sample.clone(),
+                requested: sample.clone(),
                 counts: sample.counts,
             }),
         }
@@ -215,30 +215,30 @@ fn runs(line: &BTreeMap<i64, Sample>) -> Vec<Run> {
 
 fn job(namespace: &str, pod: &str, run: &Run) -> Option<Job> {
     let wall = Number::whole(run.end.checked_sub(run.start)?);
-    let asked = &run.asked;
+    let requested = &run.requested;
     let mut job = Job {
         id: format!("{namespace}/{pod}"),
         start_us: run.start.checked_mul(1_000_000)?,
         end_us: run.end.checked_mul(1_000_000)?,
         wall,
-        user: asked.user.clone(),
+        user: requested.user.clone(),
         account: Some(namespace.to_owned()),
-        group: asked.group.clone(),
+        group: requested.group.clone(),
         name: Some(pod.to_owned()),
         state_word: Some("sampled".to_owned()),
         state: State::Running,
-        procs: Some(asked.cpu),
-        memory_bytes: Some(asked.memory),
-        gpus: Some(asked.gpus()),
-        gpu_type: asked.gpu_type.clone(),
+        procs: Some(requested.cpu),
+        memory_bytes: Some(requested.memory),
+        gpus: Some(requested.gpus()),
+        gpu_type: requested.gpu_type.clone(),
         flags: vec!["sampled"],
-        attributes: asked.attributes(pod),
+        attributes: requested.attributes(pod),
         ..Job::default()
     };
     job.add("wall_s", wall);
-    job.add("core_s", asked.cpu.times(wall)?);
-    job.add("byte_s", asked.memory.times(wall)?);
-    job.add("gpu_s", asked.gpus().times(wall)?);
+    job.add("core_s", requested.cpu.times(wall)?);
+    job.add("byte_s", requested.memory.times(wall)?);
+    job.add("gpu_s", requested.gpus().times(wall)?);
     Some(job)
 }
 

@@ -50,14 +50,14 @@ fn judged(text: &str) -> Result<Result<Job, Label>, String> {
     if id.is_empty() {
         return Err("an ended job without an id".to_owned());
     }
-    let said = Said::read(message);
-    let (start, end) = (said.seconds("start")?, said.seconds("end")?);
-    let used = said.text("resources_used.walltime").and_then(duration);
+    let pairs = Pairs::read(message);
+    let (start, end) = (pairs.seconds("start")?, pairs.seconds("end")?);
+    let used = pairs.text("resources_used.walltime").and_then(duration);
     let is_over = end != 0 || used.is_some_and(Number::is_above_zero);
     if start <= 0 || !is_over {
         return Ok(Err("never_started".into()));
     }
-    job(id, start, end, used, &said).map(Ok)
+    job(id, start, end, used, &pairs).map(Ok)
 }
 
 /// `MM/DD/YYYY HH:MM:SS`
@@ -75,7 +75,7 @@ fn job(
     start: i64,
     end: i64,
     used: Option<Number>,
-    said: &Said<'_>,
+    pairs: &Pairs<'_>,
 ) -> Result<Job, String> {
     let beyond = || "a figure beyond the supported range".to_owned();
     let micros = |seconds: i64| seconds.checked_mul(1_000_000).ok_or_else(beyond);
@@ -88,39 +88,39 @@ fn job(
         .checked_sub(times.start_us)
         .ok_or_else(beyond)?;
     let wall = Number::seconds(us);
-    let procs = procs(said);
+    let procs = procs(pairs);
     let core = wall.times(procs).ok_or_else(beyond)?;
-    let exit = said.text("Exit_status");
-    let hosts = said.text("exec_host");
+    let exit = pairs.text("Exit_status");
+    let hosts = pairs.text("exec_host");
     let mut job = Job {
         id: id.to_owned(),
         start_us: times.start_us,
         end_us: times.end_us,
-        submit_us: said
+        submit_us: pairs
             .text("ctime")
             .and_then(|at| at.parse::<i64>().ok()?.checked_mul(1_000_000)),
         wall,
-        user: said.known("user"),
-        account: said.known("account"),
-        group: said.known("group"),
-        queue: said.known("queue"),
+        user: pairs.known("user"),
+        account: pairs.known("account"),
+        group: pairs.known("group"),
+        queue: pairs.known("queue"),
         state_word: Some(format!("exit={}", exit.unwrap_or("None"))),
         state: state(exit),
         exit: exit.and_then(known),
-        name: said.known("jobname"),
+        name: pairs.known("jobname"),
         hosts: hosts.and_then(known),
         procs: Some(procs),
-        nodes: nodes(said),
-        gpus: gpus(said),
-        memory_bytes: said.text("resources_used.mem").and_then(size),
-        cpu: said.text("resources_used.cput").and_then(duration),
-        limit_s: said
+        nodes: nodes(pairs),
+        gpus: gpus(pairs),
+        memory_bytes: pairs.text("resources_used.mem").and_then(size),
+        cpu: pairs.text("resources_used.cput").and_then(duration),
+        limit_s: pairs
             .text("Resource_List.walltime")
             .and_then(duration)
             .and_then(|limit| i64::try_from(limit.as_whole()?).ok()),
         ..Job::default()
     };
-    if let Some(project) = said.known("project") {
+    if let Some(project) = pairs.known("project") {
         job.attributes.insert("project".to_owned(), project);
     }
     job.add("wall_s", wall);
@@ -134,9 +134,9 @@ fn job(
 }
 
 /// The `key=value` words of a message; a value may be quoted, and then contain blanks.
-struct Said<'a>(BTreeMap<&'a str, &'a str>);
+struct Pairs<'a>(BTreeMap<&'a str, &'a str>);
 
-impl<'a> Said<'a> {
+impl<'a> Pairs<'a> {
     fn read(message: &'a str) -> Self {
         let mut words = BTreeMap::new();
         let mut rest = message.trim_start();
@@ -179,15 +179,15 @@ impl<'a> Said<'a> {
 }
 
 /// Processors: the first available value, in the order of `collectors.md` c.
-fn procs(said: &Said<'_>) -> Number {
-    let hosts = said.text("exec_host").map(host_processors);
-    let asked = said.text("Resource_List.nodes").and_then(node_processors);
-    let found = said
+fn procs(pairs: &Pairs<'_>) -> Number {
+    let hosts = pairs.text("exec_host").map(host_processors);
+    let requested = pairs.text("Resource_List.nodes").and_then(node_processors);
+    let found = pairs
         .count("resources_used.ncpus")
-        .or_else(|| said.count("total_execution_slots"))
+        .or_else(|| pairs.count("total_execution_slots"))
         .or(hosts.filter(|count| *count > 0))
-        .or(asked)
-        .or_else(|| said.count("Resource_List.ncpus"));
+        .or(requested)
+        .or_else(|| pairs.count("Resource_List.ncpus"));
     Number::whole(found.unwrap_or(1))
 }
 
@@ -226,26 +226,26 @@ fn node_processors(nodes: &str) -> Option<i128> {
 }
 
 /// Distinct hosts, else the number of nodes that was asked for.
-fn nodes(said: &Said<'_>) -> Option<Number> {
-    if let Some(hosts) = said.text("exec_host") {
+fn nodes(pairs: &Pairs<'_>) -> Option<Number> {
+    if let Some(hosts) = pairs.text("exec_host") {
         let name = |host: &'_ str| host.split('/').next().unwrap_or(host).to_owned();
         let distinct: BTreeSet<String> = hosts.split('+').map(name).collect();
         return i128::try_from(distinct.len()).ok().map(Number::whole);
     }
-    let asked = said.text("Resource_List.nodect")?;
-    let digits = asked.split(':').next().unwrap_or(asked);
+    let requested = pairs.text("Resource_List.nodect")?;
+    let digits = requested.split(':').next().unwrap_or(requested);
     let count = digits.parse::<i128>().ok().filter(|count| *count >= 0);
     count.map(Number::whole)
 }
 
 /// GPUs, the first available value.
-fn gpus(said: &Said<'_>) -> Option<Number> {
-    let found = said
+fn gpus(pairs: &Pairs<'_>) -> Option<Number> {
+    let found = pairs
         .text("Resource_List.nodes")
         .and_then(node_gpus)
-        .or_else(|| said.count("Resource_List.ngpus"))
-        .or_else(|| said.count("Resource_List.gpus"))
-        .or_else(|| said.text("Resource_List.nodect").and_then(node_gpus));
+        .or_else(|| pairs.count("Resource_List.ngpus"))
+        .or_else(|| pairs.count("Resource_List.gpus"))
+        .or_else(|| pairs.text("Resource_List.nodect").and_then(node_gpus));
     found.map(Number::whole)
 }
 
@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn lines_are_charged_skipped_or_rejected() {
-        for (line, said) in [
+        for (line, expected) in [
             (
                 "E;1.srv;start=100 end=160 resources_used.ncpus=4",
                 "1.srv 100 60 4",
@@ -374,7 +374,7 @@ mod tests {
             ("z;1.srv;", "event_z"),
             ("E;1.srv", "!no header: time;letter;id;message"),
         ] {
-            let told = match judged(&format!("01/02/2026 03:04:05;{line}")) {
+            let result = match judged(&format!("01/02/2026 03:04:05;{line}")) {
                 Ok(Ok(job)) => {
                     let (start, procs) = (job.start_us / 1_000_000, job.procs.unwrap());
                     let flags = job.flags.iter().map(|flag| format!(" {flag}"));
@@ -384,14 +384,14 @@ mod tests {
                 Ok(Err(label)) => label.to_string(),
                 Err(why) => format!("!{why}"),
             };
-            assert_eq!(told, said, "{line}");
+            assert_eq!(result, expected, "{line}");
         }
     }
 
     #[test]
     fn values_may_be_quoted() {
-        let said = Said::read("a=1 account=\"chem 2026 spring\" odd b=x=y");
-        assert_eq!(said.text("account"), Some("chem 2026 spring"));
-        assert_eq!((said.text("a"), said.text("b")), (Some("1"), Some("x=y")));
+        let pairs = Pairs::read("a=1 account=\"chem 2026 spring\" odd b=x=y");
+        assert_eq!(pairs.text("account"), Some("chem 2026 spring"));
+        assert_eq!((pairs.text("a"), pairs.text("b")), (Some("1"), Some("x=y")));
     }
 }

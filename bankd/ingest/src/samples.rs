@@ -124,7 +124,7 @@ mod tests {
     /// The second of three samples is missing, and one pod has one sample only: a step of 300 seconds
     /// must not become one of 600 or of 60.
     #[test]
-    fn a_step_that_is_stated_stands() {
+    fn a_stated_step_is_kept() {
         let text = |step: &str| {
             format!(
                 r#"{{"status":"success",{step}"data":{{"resultType":"matrix","result":[

@@ -152,12 +152,12 @@ fn reasons(summary: &Summary, rejected: u64) -> String {
     }
     groups.sort_by_key(|(_, many, _)| std::cmp::Reverse(*many));
     groups.truncate(REASONS_MAX);
-    let told: u64 = groups.iter().map(|(_, many, _)| many).sum();
+    let shown: u64 = groups.iter().map(|(_, many, _)| many).sum();
     let one =
         |(why, many, at): &(&str, u64, String)| format!("{} × {why} (first at {at})", count(*many));
     let mut text: Vec<String> = groups.iter().map(one).collect();
-    if rejected > told {
-        text.push(format!("{} more", count(rejected.saturating_sub(told))));
+    if rejected > shown {
+        text.push(format!("{} more", count(rejected.saturating_sub(shown))));
     }
     text.join(", ")
 }

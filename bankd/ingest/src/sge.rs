@@ -172,12 +172,12 @@ impl<'a> Usage<'a> {
         for part in ["usage", "rusage"] {
             object = object.or(nested.object(part).unwrap_or_default());
         }
-        let said = |name: &str| object.text(name).unwrap_or_default();
-        let words = |name: &str| Cow::Owned(said(name));
+        let text_of = |name: &str| object.text(name).unwrap_or_default();
+        let words = |name: &str| Cow::Owned(text_of(name));
         let needed = |name: &'static str| object.text(name).ok_or(format!("{name}: missing"));
         let task = object.text("task_number").unwrap_or_else(|| "0".to_owned());
         let (submit, start, end) = (
-            said("submission_time"),
+            text_of("submission_time"),
             needed("start_time")?,
             needed("end_time")?,
         );
@@ -201,7 +201,7 @@ impl<'a> Usage<'a> {
             cpu: number(&needed("cpu")?, "cpu")?,
             pe_task: words("pe_taskid"),
             category: words("category"),
-            memory: bytes(&said("maxvmem")),
+            memory: bytes(&text_of("maxvmem")),
         })
     }
 
@@ -413,7 +413,7 @@ mod tests {
 
     #[test]
     fn slots_tasks_and_states() {
-        for (fields, said) in [
+        for (fields, expected) in [
             (&[(35, "0")][..], "77 1 failed=0 240"),
             (&[(36, "3")], "77[3] 4 failed=0 240"),
             (&[(12, "100"), (13, "137")], "77 4 failed=100 240"),
@@ -426,7 +426,7 @@ mod tests {
             } else {
                 core.to_string()
             };
-            assert_eq!(format!("{} {procs} {word} {core}", job.id), said);
+            assert_eq!(format!("{} {procs} {word} {core}", job.id), expected);
         }
         for (fields, label) in [
             (&[(10, "0"), (11, "0")][..], "never_started"),

@@ -136,11 +136,11 @@ fn state(word: &str) -> State {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Vec<String> {
+    fn results(text: &str) -> Vec<String> {
         let mut input = text.as_bytes();
-        let mut told = Vec::new();
+        let mut results = Vec::new();
         let mut sink = |record: Record| {
-            told.push(match record.found {
+            results.push(match record.found {
                 Found::Jobs(jobs) => {
                     let job = &jobs[0];
                     let procs = job.procs.unwrap();
@@ -155,13 +155,13 @@ mod tests {
         Swf::default()
             .file("log.swf", &mut input, &mut sink)
             .unwrap();
-        told
+        results
     }
 
     #[test]
     fn variants_in_the_wild_are_read() {
         let tail = "-1 -1 8 60 -1 1 3 4 -1 -1 -1 -1 -1";
-        for (text, said) in [
+        for (text, expected) in [
             (format!("0 5 10 20 4 {tail}"), "0 15000000 20 4"),
             (
                 format!("; UnixStartTime: 100\n1 5 10 20 4 {tail}"),
@@ -179,7 +179,7 @@ mod tests {
             ),
             ("1 2 3".to_owned(), "!3 columns where SWF has 18"),
         ] {
-            assert_eq!(told(&text), [said], "{text}");
+            assert_eq!(results(&text), [expected], "{text}");
         }
     }
 }

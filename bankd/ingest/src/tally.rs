@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_stand_under_their_names_in_any_order() {
+    fn sums_are_under_their_names_in_any_order() {
         let (mut names, mut all, mut gone) = (Names::default(), Tally::default(), Tally::default());
         for (quantities, is_gone) in [
             (&[("wall", 1), ("core", 2)][..], false),
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_beyond_the_range_is_told() {
+    fn a_sum_beyond_the_range_is_reported() {
         let mut tally = Tally::default();
         assert!(tally.add(0, 0, Number::whole(i128::MAX)));
         assert!(!tally.add(0, 0, Number::whole(1)));
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_told_apart() {
+    fn values_are_distinguished() {
         let (mut names, mut users) = (Names::default(), Dimension::default());
         for user in ["amy", "amy", "bob", "", "amy"] {
             let job = job(&[("wall", 2)]);

@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn the_size_of_a_number_tells_its_unit() {
+    fn the_size_of_a_number_determines_its_unit() {
         for value in [1_700_000_000, 1_700_000_000_000, 1_700_000_000_000_000] {
             assert_eq!(
                 epoch_by_size(value, value),

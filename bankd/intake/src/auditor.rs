@@ -98,28 +98,28 @@ pub fn pairs(meta: Option<&money::Meta>) -> Vec<i64> {
 }
 
 /// Adds a record as it is answered.
-pub fn close(head: &str, stop: Option<i64>, runtime: Option<i64>, said: &mut Vec<u8>) {
-    said.extend_from_slice(head.as_bytes());
-    said.extend_from_slice(b",\"stop_time\":");
+pub fn close(head: &str, stop: Option<i64>, runtime: Option<i64>, out: &mut Vec<u8>) {
+    out.extend_from_slice(head.as_bytes());
+    out.extend_from_slice(b",\"stop_time\":");
     match stop {
         Some(stop) => {
-            said.push(b'"');
-            time::write(stop, said);
-            said.push(b'"');
+            out.push(b'"');
+            time::write(stop, out);
+            out.push(b'"');
         }
-        None => said.extend_from_slice(b"null"),
+        None => out.extend_from_slice(b"null"),
     }
-    said.extend_from_slice(b",\"runtime\":");
+    out.extend_from_slice(b",\"runtime\":");
     match runtime {
         Some(runtime) => {
             if runtime < 0 {
-                said.push(b'-');
+                out.push(b'-');
             }
-            time::number(said, runtime, 1);
+            time::number(out, runtime, 1);
         }
-        None => said.extend_from_slice(b"null"),
+        None => out.extend_from_slice(b"null"),
     }
-    said.push(b'}');
+    out.push(b'}');
 }
 
 /// Import settings for the records of a client.

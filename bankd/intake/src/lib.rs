@@ -164,7 +164,7 @@ impl Intake {
                     waiting.note(&job);
                     let report = report(job, &self.feed, &self.directory);
                     waiting.items.push(Item {
-                        said: digest(&report.canonical()),
+                        digest: digest(&report.canonical()),
                         report: Arc::new(report),
                         file: Arc::clone(&self.file),
                         line: record.line,

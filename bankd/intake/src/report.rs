@@ -88,9 +88,9 @@ pub fn namespace<'a>(
     account: &'a str,
     attributes: &'a BTreeMap<String, String>,
 ) -> &'a str {
-    let said = attributes.get("namespace").map(String::as_str);
+    let attribute = attributes.get("namespace").map(String::as_str);
     let has = NAMESPACED.contains(&format);
-    said.unwrap_or(if has { account } else { "" })
+    attribute.unwrap_or(if has { account } else { "" })
 }
 
 /// The requested machine, the cluster in the record, the caller's only machine, or the only one;

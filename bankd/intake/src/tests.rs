@@ -128,7 +128,7 @@ fn whoever_has_the_bank_alone_comes_to_the_same() {
             let end = format!("0{}:30:00", 2 + id % 7);
             text.push_str(&line(id % 11, "chem", "01:00:00", &end));
         }
-        let told = [false, true].map(|alone| {
+        let answers = [false, true].map(|alone| {
             let site = site(mode);
             let taken = if alone {
                 site.import_alone(&text, 4)
@@ -148,7 +148,7 @@ fn whoever_has_the_bank_alone_comes_to_the_same() {
             assert_eq!(verify::run(&path).unwrap().lines(), [""; 0]);
             (taken.outcomes, rows)
         });
-        assert_eq!(told[0], told[1], "{mode:?}");
+        assert_eq!(answers[0], answers[1], "{mode:?}");
     }
 }
 
@@ -186,8 +186,8 @@ fn behind_a_portion_that_failed_nothing_is_taken_in() {
         site.writer.stop();
         let Site { folder, thread, .. } = site;
         thread.join().unwrap();
-        let told = verify::run(&folder.path().join("bank.db")).unwrap();
-        assert_eq!(told.lines(), [""; 0]);
+        let answers = verify::run(&folder.path().join("bank.db")).unwrap();
+        assert_eq!(answers.lines(), [""; 0]);
     }
 }
 
@@ -241,7 +241,7 @@ fn lines_for_the_quarantine_do_not_pile_up() {
 
 /// The row of a use names the allocation of its amount: the entries of that allocation match.
 #[test]
-fn verify_finds_a_figure_that_lies_elsewhere_than_its_row_says() {
+fn verify_finds_a_figure_that_differs_from_its_row() {
     let site = site(Mode::Track);
     site.import(
         &format!("{HEAD}{}", line(1, "chem", "01:00:00", "02:00:00")),
@@ -257,12 +257,12 @@ fn verify_finds_a_figure_that_lies_elsewhere_than_its_row_says() {
     let change = "UPDATE usage_identity SET amount = 5, allocation = 7, tx = NULL";
     assert_eq!(bank.execute(change, []).unwrap(), 1);
     drop(bank);
-    let said = verify::run(&path).unwrap().lines().join("\n");
+    let findings = verify::run(&path).unwrap().lines().join("\n");
     for expected in [
         "usage_identity 1: its row was changed, its seal is broken",
         "allocation 7: finished uses come to 5 on it, its entries to 0",
     ] {
-        assert!(said.contains(expected), "{said}");
+        assert!(findings.contains(expected), "{findings}");
     }
 }
 
@@ -311,14 +311,18 @@ fn rows(site: &Site) -> Vec<String> {
 fn chunks_of_any_size_make_the_same_rows() {
     let text = mixed();
     let one = site(Mode::Track);
-    let told = one.import(&text, 1);
+    let answers = one.import(&text, 1);
     let alone = rows(&one);
     assert!(alone.len() > 200, "{}", alone.len());
-    assert!(told.outcomes["adjusted"] > 0, "{told:?}");
+    assert!(answers.outcomes["adjusted"] > 0, "{answers:?}");
     assert!(alone.iter().all(|row| row.ends_with("|1")), "{alone:?}");
     for chunk in [7, 100, 1_000] {
         let site = site(Mode::Track);
-        assert_eq!(site.import(&text, chunk).outcomes, told.outcomes, "{chunk}");
+        assert_eq!(
+            site.import(&text, chunk).outcomes,
+            answers.outcomes,
+            "{chunk}"
+        );
         assert_eq!(rows(&site), alone, "{chunk}");
     }
 }

@@ -81,7 +81,9 @@ impl Waiting {
             Sha256::digest(&self.lines)
         } else {
             let mut digest = Sha256::new();
-            self.items.iter().for_each(|item| digest.update(item.said));
+            self.items
+                .iter()
+                .for_each(|item| digest.update(item.digest));
             digest.finalize()
         };
         let reports = self.items.iter().map(|item| Arc::clone(&item.report));

@@ -14,7 +14,7 @@ mod recording;
 mod standing;
 mod thread;
 
-pub use collect::{Collect, Collected, Collecting, Gathered, NOT_CHARGED, Told, Work};
+pub use collect::{Collect, Collected, Collecting, Details, Gathered, NOT_CHARGED, Work};
 pub use portion::{Item, Landed, OnItsWay, Others, Portion, Row};
 pub use recording::Recording;
 pub use standing::Standing;
@@ -312,7 +312,9 @@ pub fn start(
     let policy = store.reference().policy;
     let watch = Watch::new(policy.max_jump, seen).after_downtime(policy.max_downtime);
     let batch_max = batch_max.clamp(1, BATCH_MAX);
-    let settings_told = store.settings_are_told().map_err(std::io::Error::other)?;
+    let settings_recorded = store
+        .settings_are_recorded()
+        .map_err(std::io::Error::other)?;
     let mut thread = thread::Thread {
         store,
         shared,
@@ -321,7 +323,7 @@ pub fn start(
         newest_record: None,
         watch,
         was_held: false,
-        settings_told,
+        settings_recorded,
         kept: None,
         stuck: Vec::new(),
         stuck_total: 0,

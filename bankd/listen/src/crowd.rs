@@ -135,7 +135,7 @@ impl Seat {
 
     /// Is done when the connection has to go, having been idle while others wait. True if a request
     /// came in the meantime, which is to be answered first.
-    pub async fn asked_to_leave(&mut self) -> bool {
+    pub async fn must_leave(&mut self) -> bool {
         if (&mut self.leave).await.is_err() {
             std::future::pending::<()>().await;
         }

@@ -12,7 +12,7 @@ use quick_xml::reader::Reader;
 
 use super::names::{self, Field, Name, Root};
 use super::object::{Object, Requirement, Resources};
-use super::text::{is_blank, is_character, resolved, said, trimmed};
+use super::text::{is_blank, is_character, resolved, trimmed, unescaped};
 use super::{Document, DocumentError, MAX_DEPTH, MAX_ELEMENTS, ObjectKind, ReadOptions};
 
 /// All objects of the text, at least one; or what makes the text as a whole unusable.
@@ -307,8 +307,8 @@ impl<'a, 'o> Walker<'a, 'o> {
     /// Keeps an unknown element: its text, or its source if it contains elements.
     fn unknown(&mut self, object: &mut Object<'a>, tag: Tag<'a>) -> Result<(), DocumentError> {
         let inner = self.skip(tag)?;
-        let said = said(inner);
-        object.keep(tag.raw, said.as_deref().unwrap_or(inner));
+        let text = unescaped(inner);
+        object.keep(tag.raw, text.as_deref().unwrap_or(inner));
         Ok(())
     }
 

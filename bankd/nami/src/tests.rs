@@ -65,7 +65,7 @@ fn shown(d: &Document) -> String {
 }
 
 /// Documents and their fields.
-const SAYS: &[(&str, &str)] = &[
+const EVENTS: &[(&str, &str)] = &[
     // Every alias.
     (
         "<Job><JobID>1</JobID><UserName>a</UserName><Project>p</Project><QOS>q</QOS>\
@@ -189,7 +189,7 @@ const SAYS: &[(&str, &str)] = &[
 
 #[test]
 fn documents_say() {
-    for (xml, expected) in SAYS {
+    for (xml, expected) in EVENTS {
         assert_eq!(shown(&one(xml)), *expected, "{xml}");
     }
 }

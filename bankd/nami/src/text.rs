@@ -22,19 +22,19 @@ pub fn resolved(reference: &BytesRef<'_>) -> Option<Cow<'static, str>> {
 }
 
 /// The text of a source that is text alone; none if it contains an element.
-pub(super) fn said(source: &str) -> Option<Cow<'_, str>> {
+pub(super) fn unescaped(source: &str) -> Option<Cow<'_, str>> {
     if !source.contains(['<', '&']) {
         return Some(Cow::Borrowed(source));
     }
     let mut reader = Reader::from_str(source);
-    let mut said = String::with_capacity(source.len());
+    let mut unescaped = String::with_capacity(source.len());
     loop {
         match reader.read_event().ok()? {
-            Event::Text(text) => said.push_str(&text.into_inner()),
-            Event::CData(text) => said.push_str(&text.into_inner()),
-            Event::GeneralRef(reference) => said.push_str(&resolved(&reference)?),
+            Event::Text(text) => unescaped.push_str(&text.into_inner()),
+            Event::CData(text) => unescaped.push_str(&text.into_inner()),
+            Event::GeneralRef(reference) => unescaped.push_str(&resolved(&reference)?),
             Event::Comment(_) | Event::PI(_) => {}
-            Event::Eof => return Some(Cow::Owned(said)),
+            Event::Eof => return Some(Cow::Owned(unescaped)),
             _ => return None,
         }
     }

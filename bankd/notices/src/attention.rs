@@ -32,7 +32,7 @@ const TICK: Duration = Duration::from_secs(1);
 const FORGET_LOOKS: u32 = 60;
 
 /// The longest sentence, in bytes.
-const SAYS_MAX: usize = 1000;
+const MESSAGE_MAX: usize = 1000;
 
 /// The bank that is looked at.
 pub struct Bank {
@@ -165,7 +165,7 @@ impl Desk {
             event.turn == Turn::Raised || !seen.incomplete.contains(&event.topic.kind)
         });
         for event in &mut changes {
-            event.says = one_line(&event.says);
+            event.message = one_line(&event.message);
         }
         changes
     }
@@ -174,7 +174,7 @@ impl Desk {
 /// One line of text without characters that the journal rejects.
 fn one_line(text: &str) -> String {
     let line: String = text.replace(char::is_control, " ");
-    let mut end = line.len().min(SAYS_MAX);
+    let mut end = line.len().min(MESSAGE_MAX);
     while !line.is_char_boundary(end) {
         end -= 1;
     }

@@ -75,7 +75,7 @@ pub fn targets(settings: &Notices) -> Vec<TargetRow> {
         all_at_once: !deliver.gets_digest(),
         clears: deliver.by != DeliverWord::Sendmail,
         kinds: deliver.kinds(),
-        events: settings.attention.on && deliver.is_told_events(),
+        events: settings.attention.on && deliver.receives_alerts(),
     };
     settings.targets_in_use().map(row).collect()
 }
@@ -94,8 +94,8 @@ pub fn recipients(target: &Deliver, directory: &Directory, project: &str) -> Vec
         let all = directory.members_of(project.id);
         let all: Vec<_> = all.iter().filter_map(present).collect();
         let has_leaders = all.iter().any(|(leads, email)| *leads && is_address(email));
-        let told = all.into_iter().filter(|(leads, _)| *leads || !has_leaders);
-        found.extend(told.map(|(_, email)| email));
+        let chosen = all.into_iter().filter(|(leads, _)| *leads || !has_leaders);
+        found.extend(chosen.map(|(_, email)| email));
     }
     found.retain(|address| is_address(address));
     found.sort();
@@ -286,7 +286,7 @@ impl Post {
         };
         let limit = Duration::from_secs(self.target.timeout_s);
         // Only digests have a recipient; a notice for a program is for the target.
-        let told = || {
+        let document = || {
             if letter.recipient.is_empty() {
                 message::json(&directory, letter.id, first)
             } else {
@@ -294,8 +294,8 @@ impl Post {
             }
         };
         match &self.way {
-            Way::Command => command::run(&self.runtime, &self.target.command, told(), limit),
-            Way::Webhook(webhook) => webhook.send(letter.id, &told(), limit),
+            Way::Command => command::run(&self.runtime, &self.target.command, document(), limit),
+            Way::Webhook(webhook) => webhook.send(letter.id, &document(), limit),
             Way::Mail => {
                 let to = if letter.recipient.is_empty() {
                     recipients(&self.target, &directory, &first.event.concern.project)
@@ -324,10 +324,10 @@ impl Post {
         };
         let directory = self.writer.directory();
         let limit = Duration::from_secs(self.target.timeout_s);
-        let told = || report::json(&directory, letter.id, &run, &body);
+        let document = || report::json(&directory, letter.id, &run, &body);
         Ok(match &self.way {
-            Way::Command => command::run(&self.runtime, &self.target.command, told(), limit),
-            Way::Webhook(webhook) => webhook.send(letter.id, &told(), limit),
+            Way::Command => command::run(&self.runtime, &self.target.command, document(), limit),
+            Way::Webhook(webhook) => webhook.send(letter.id, &document(), limit),
             Way::Folder(folder) => folder.put(&run, &body),
             Way::Mail => match report::mail(&directory, &self.target, letter.id, &run, &body) {
                 Some(mail) => mail::send(&self.runtime, &self.target, mail, limit),

@@ -41,7 +41,7 @@ const RETRY_MAX_S: i64 = 3600;
 /// Seconds from one removal of old texts to the next.
 const FORGET_S: i64 = 3600;
 /// The longest line that is kept about a report or a failure, in bytes.
-const SAYS_MAX: usize = 300;
+const MESSAGE_MAX: usize = 300;
 
 /// The running thread.
 #[derive(Debug)]
@@ -345,7 +345,7 @@ fn made(
     text: Vec<u8>,
 ) -> MadeReport {
     let acts = report.kind().is_some_and(|kind| kind.acts);
-    let says = if acts {
+    let message = if acts {
         last_line(&String::from_utf8_lossy(&text))
     } else {
         String::new()
@@ -356,8 +356,8 @@ fn made(
         period: period.clone(),
         wanted,
         form: report.form.word().to_owned(),
-        told: report.to.join(","),
-        says,
+        recipients: report.to.join(","),
+        message,
         body: (!report.deliver.is_empty()).then_some(text),
         targets: report.deliver.clone(),
     }
@@ -372,7 +372,7 @@ fn last_line(text: &str) -> String {
 /// A line as it is kept.
 fn short(text: &str) -> String {
     let line = text.replace(char::is_control, " ");
-    let mut end = line.len().min(SAYS_MAX);
+    let mut end = line.len().min(MESSAGE_MAX);
     while !line.is_char_boundary(end) {
         end -= 1;
     }
@@ -397,25 +397,25 @@ mod tests {
     }
 
     #[test]
-    fn the_program_is_asked_for_the_period_in_its_zone() {
+    fn the_program_receives_the_period_in_its_zone() {
         let period = SpanRow {
             name: "2026-10-25".to_owned(),
             from: 1_792_879_200_000_000,
             until: 1_792_969_200_000_000,
         };
-        let told = |kind: &str| words(&report(kind), &period, "unix:/s").join(" ");
+        let arguments = |kind: &str| words(&report(kind), &period, "unix:/s").join(" ");
         assert_eq!(
-            told("usage"),
+            arguments("usage"),
             "usage --server unix:/s --config /dev/null --from 2026-10-24T22:00:00Z \
              --to 2026-10-25T23:00:00Z --tz Europe/Berlin -O html --by user"
         );
-        let forecast = told("forecast");
+        let forecast = arguments("forecast");
         assert_eq!(
             forecast,
             "report forecast --server unix:/s --config /dev/null -O html --by user"
         );
         assert!(
-            told("priority").starts_with("priority --yes --server"),
+            arguments("priority").starts_with("priority --yes --server"),
             "{forecast}"
         );
         let kept = made(&report("usage"), &period, None, b"text".to_vec());
@@ -435,8 +435,8 @@ mod tests {
             None,
             b"Group  Uses\nchem      3\n\nThe program ran for 1 of 1 group\x1b.\n \n".to_vec(),
         );
-        let said = "The program ran for 1 of 1 group .";
-        assert_eq!((kept.says.as_str(), kept.body), (said, None));
+        let message = "The program ran for 1 of 1 group .";
+        assert_eq!((kept.message.as_str(), kept.body), (message, None));
         assert_eq!(
             last_line("3 records in 1 message in /spool\n"),
             "3 records in 1 message in /spool"

@@ -150,7 +150,7 @@ fn list(directory: &Directory, used: &Used) -> Option<(i128, i128)> {
         return None;
     }
     let from = charge.at.minus(charge.seconds);
-    let asked = Priced {
+    let priced = Priced {
         usage: &charge.usage,
         duration: charge.seconds,
         machine: directory.machine_named(&job.machine).map(|m| m.id),
@@ -165,7 +165,7 @@ fn list(directory: &Directory, used: &Used) -> Option<(i128, i128)> {
             .unwrap_or(priced_from(charge.at, charge.seconds, job.opened)),
         from,
     };
-    let rates = directory.rates_at(asked.at);
+    let rates = directory.rates_at(priced.at);
     let is_factor = |rate: &Rate| matches!(rate.kind, RateKind::Vbm | RateKind::Nbm);
     if !rates.iter().any(is_factor) {
         return None;
@@ -176,7 +176,7 @@ fn list(directory: &Directory, used: &Used) -> Option<(i128, i128)> {
         .cloned()
         .collect();
     let whole = |rates: &[Rate]| {
-        let price = price(&asked, rates)?;
+        let price = price(&priced, rates)?;
         // The part that counts once for an instance is in its first charge.
         let once = if charge.prev.is_none() { price.once } else { 0 };
         price.metered.checked_add(once)

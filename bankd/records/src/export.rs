@@ -12,10 +12,10 @@ use bankd_emit::export::{Site, Written};
 use bankd_emit::ggf::{self, GgfOptions};
 use bankd_emit::{Collected, Kind, Occasion, Outcome, Record, Usage};
 use bankd_emit::{apel, lines, sacct, ur2};
-use bankd_store::read::feed::{Amendment, Item, Told, Used};
+use bankd_store::read::feed::{Amendment, ChargeForm, Item, Used};
 
 use super::form;
-use super::reported::{Said, state};
+use super::reported::{Reported, state};
 
 /// A format that is made record by record, so that a cursor goes along it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,10 +53,12 @@ impl Format {
     }
 
     /// The form in which it reports charges.
-    pub fn told(self) -> Told {
+    pub fn charge_form(self) -> ChargeForm {
         match self {
-            Format::Ur1 | Format::Ur2 | Format::Csv { .. } | Format::Jsonl => Told::AsRecorded,
-            Format::Xdmod | Format::Auditor | Format::Apel => Told::AsItStands,
+            Format::Ur1 | Format::Ur2 | Format::Csv { .. } | Format::Jsonl => {
+                ChargeForm::AsRecorded
+            }
+            Format::Xdmod | Format::Auditor | Format::Apel => ChargeForm::Current,
         }
     }
 
@@ -344,10 +346,10 @@ fn of_use(used: &Used, directory: &Directory) -> Record {
         ..Record::default()
     };
     let stated = used.more.as_deref().map(kept::of_job);
-    let told = Said(stated.into_iter().flatten().collect()).told(None, record);
+    let reported = Reported(stated.into_iter().flatten().collect()).added_to(None, record);
     Record {
         memory_total: used.memory,
         source: Some(used.source.clone()),
-        ..told
+        ..reported
     }
 }

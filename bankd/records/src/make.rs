@@ -12,14 +12,14 @@ use bank_core::usage::{self, Usage as Used};
 use bankd_emit::{Kind, Occasion, Outcome, Record, Usage, Why};
 use bankd_store::Counted;
 
-use super::reported::{Said, state};
+use super::reported::{Reported, state};
 
 /// The record of what happened, and what it adds to usage.
 pub(super) fn record(directory: &Directory, event: &RecordEvent, counted: Counted) -> Record {
     let record = of_event(directory, event, counted);
-    let is_told = record.occasion != Occasion::Charge;
+    let is_final = record.occasion != Occasion::Charge;
     let record = Record {
-        counted: is_told.then_some(counted.core),
+        counted: is_final.then_some(counted.core),
         ..record
     };
     if !matches!(record.occasion, Occasion::Adjustment { .. }) {
@@ -224,7 +224,7 @@ fn base(
     amount: i64,
 ) -> Record {
     let facts = &instance.facts;
-    let said = Said::of(&facts.other, &facts.usage.attributes);
+    let reported = Reported::of(&facts.other, &facts.usage.attributes);
     let outcome = outcome(directory, instance);
     let machine = &instance.key.machine;
     let fqdn = directory.machine_named(machine).map(|m| &m.fqdn);
@@ -255,7 +255,7 @@ fn base(
         end_time: facts.end.map(|at| at.0),
         wall: Some(measured),
         usage,
-        state: state(&facts.state, facts.exit_code, said.is_collected()),
+        state: state(&facts.state, facts.exit_code, reported.is_collected()),
         exit_code: facts.exit_code,
         amount,
         group: stated(&facts.group),
@@ -270,7 +270,7 @@ fn base(
         shadow: (outcome == Outcome::Shadow).then_some(instance.shadow_billed.0),
         ..Record::default()
     };
-    said.told(memory, record)
+    reported.added_to(memory, record)
 }
 
 /// The bank's first record of it. Without a reserve, it is the time that was charged before its last charge,
@@ -331,5 +331,5 @@ fn bytes(megabytes: Decimal) -> Option<i64> {
 
 /// The name of a job, of what is kept verbatim with its instance and of its usage attributes.
 pub fn job_name(other: &[(String, String)], attributes: &[(String, String)]) -> Option<String> {
-    Said::of(other, attributes).text(&names::JOB_NAME)
+    Reported::of(other, attributes).text(&names::JOB_NAME)
 }

@@ -19,24 +19,24 @@ pub(super) fn state(word: &str, exit_code: Option<i64>, is_collected: bool) -> S
 }
 
 /// Names with their values; the first of a name counts.
-pub(super) struct Said<'a>(pub(super) Vec<(&'a str, &'a str)>);
+pub(super) struct Reported<'a>(pub(super) Vec<(&'a str, &'a str)>);
 
-impl<'a> Said<'a> {
+impl<'a> Reported<'a> {
     /// The facts kept with an instance. A collector has selected the attributes already.
     pub(super) fn of(other: &'a [(String, String)], attributes: &'a [(String, String)]) -> Self {
-        let said = |(name, value): &'a (String, String)| (name.as_str(), value.as_str());
-        let mut all = Self(other.iter().map(said).collect());
+        let pair = |(name, value): &'a (String, String)| (name.as_str(), value.as_str());
+        let mut all = Self(other.iter().map(pair).collect());
         if !all.is_collected() {
-            all.0.extend(attributes.iter().map(said));
+            all.0.extend(attributes.iter().map(pair));
         }
         all
     }
 }
 
-impl Said<'_> {
+impl Reported<'_> {
     /// The record with all of these facts. `memory` is the memory that rates count, in bytes: schedulers
     /// report a node, and collectors the whole job (`usage-records.md` 6.3, note 9).
-    pub(super) fn told(&self, memory: Option<i64>, record: Record) -> Record {
+    pub(super) fn added_to(&self, memory: Option<i64>, record: Record) -> Record {
         let memory_total = self.number(&names::MEMORY_TOTAL);
         Record {
             job_name: self.text(&names::JOB_NAME),

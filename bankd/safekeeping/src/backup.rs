@@ -56,7 +56,7 @@ pub struct Plan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// A person requested it.
-    Asked,
+    Requested,
     /// It was time.
     Timer,
     /// The schema of the database is about to change.
@@ -67,7 +67,7 @@ impl Reason {
     /// Its word in a manifest.
     pub fn word(self) -> &'static str {
         match self {
-            Reason::Asked => "asked",
+            Reason::Requested => "asked",
             Reason::Timer => "timer",
             Reason::Migration => "migration",
         }

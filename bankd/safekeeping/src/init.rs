@@ -51,9 +51,9 @@ pub fn init(data: &DataDir, choices: &Choices) -> Result<String> {
     check(data, choices)?;
     let mut made = Made::default();
     match make(data, choices, &mut made) {
-        Ok(said) => {
+        Ok(output) => {
             made.keep();
-            Ok(said)
+            Ok(output)
         }
         Err(e) => {
             made.undo();

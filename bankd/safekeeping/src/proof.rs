@@ -176,7 +176,7 @@ impl Prover {
                     let first = report.lines().into_iter().next().unwrap_or_default();
                     tracing::error!(finding = first, "verify found something wrong");
                 }
-                told(&mut state, &report);
+                fill(&mut state, &report);
             }
             Err(_) if is_stopped => {
                 tracing::info!("stopped before the verification finished");
@@ -250,7 +250,7 @@ fn shown(state: &mut Verification, progress: Progress) {
 }
 
 /// Copies a report into the response structure.
-pub fn told(state: &mut Verification, report: &Report) {
+pub fn fill(state: &mut Verification, report: &Report) {
     "done".clone_into(&mut state.state);
     state.doing.clear();
     state.sound = Some(report.is_sound());
@@ -289,7 +289,7 @@ mod tests {
 
     /// Also within a step: an interruption by the daemon's stop is no failure, and signs nothing.
     #[test]
-    fn what_the_end_of_the_daemon_ends_is_told_apart() {
+    fn ends_that_the_daemon_caused_are_distinguished() {
         let folder = tempfile::tempdir().unwrap();
         let data = DataDir::new(&folder.path().join("data"));
         let choices = Choices {

@@ -71,9 +71,9 @@ pub(super) fn verify(args: &VerifyArgs) -> Result<u8, Failure> {
     let checkpoint = checkpoint.transpose()?;
     let report = proven(&dir.database(), checkpoint.as_ref())?;
     if args.json {
-        let mut told = Verification::default();
-        proof::told(&mut told, &report);
-        let text = serde_json::to_string_pretty(&told).context("cannot write JSON")?;
+        let mut verification = Verification::default();
+        proof::fill(&mut verification, &report);
+        let text = serde_json::to_string_pretty(&verification).context("cannot write JSON")?;
         say!("{text}");
     } else {
         print(&report, checkpoint.as_ref());

@@ -33,7 +33,7 @@ pub(super) fn space(data: &DataDir) -> Found {
 
 /// With less than the bank's own size neither a backup nor a new schema has room beside it.
 fn judged(free: u64, size: u64) -> Found {
-    let said = format!(
+    let message = format!(
         "{} MiB are free, the bank has {}",
         free >> 20,
         size.div_ceil(1 << 20)
@@ -42,34 +42,34 @@ fn judged(free: u64, size: u64) -> Found {
         return Found::of(
             "disk",
             State::Fail,
-            said,
+            message,
             "make room: nothing can be charged without it",
         );
     }
     if free < size.saturating_mul(2).saturating_add(LITTLE) {
         let todo = "make room: a backup or a new schema needs as much as the bank has";
-        return Found::of("disk", State::Warn, said, todo);
+        return Found::of("disk", State::Warn, message, todo);
     }
-    Found::ok("disk", said)
+    Found::ok("disk", message)
 }
 
 /// Whether the write-ahead log is written back.
 pub(super) fn wal(data: &DataDir) -> Found {
     let bytes = backup::wal_bytes(data);
-    let said = format!("{} MiB of write-ahead log", bytes.div_ceil(1 << 20));
+    let message = format!("{} MiB of write-ahead log", bytes.div_ceil(1 << 20));
     if bytes <= WAL_LARGE {
-        return Found::ok("log", said);
+        return Found::ok("log", message);
     }
     let todo = "a long read of bank.db blocks the checkpoint: end the reading process";
-    Found::of("log", State::Warn, said, todo)
+    Found::of("log", State::Warn, message, todo)
 }
 
 /// Whether there is a backup, and how old it is.
 pub(super) fn backup(data: &DataDir, settings: &config::Backup) -> Found {
     if let Some(failure) = backup::failure(data) {
         let todo = "correct the named problem: the daemon tries again every 10 minutes";
-        let said = format!("the daemon's own failed: {failure}");
-        return Found::of("backup", State::Fail, said, todo);
+        let message = format!("the daemon's own failed: {failure}");
+        return Found::of("backup", State::Fail, message, todo);
     }
     let often = settings.every_h;
     let patience = if often > 0 {
@@ -95,20 +95,20 @@ fn aged(
     };
     let made_us = parse_rfc3339(&last.made_at).unwrap_or(i64::MIN);
     let hours = now_us.saturating_sub(made_us).div_euclid(HOUR_US);
-    let said = format!("{}, of {}", last.path, last.made_at);
+    let message = format!("{}, of {}", last.path, last.made_at);
     if !is_there(&last.path) {
         let todo = "it is no longer there: find it, or make another";
-        return Found::of(NAME, State::Warn, said, todo);
+        return Found::of(NAME, State::Warn, message, todo);
     }
     if hours > patience_h {
         return Found::of(
             NAME,
             State::Warn,
-            format!("{said}: {hours} hours ago"),
+            format!("{message}: {hours} hours ago"),
             todo,
         );
     }
-    Found::ok(NAME, said)
+    Found::ok(NAME, message)
 }
 
 #[cfg(test)]

@@ -19,26 +19,26 @@ pub(super) fn directory(data: &DataDir) -> Found {
     const NAME: &str = "directory";
     let folder = data.path();
     let Ok(of) = fs::metadata(folder) else {
-        let said = format!("{} is not there, or not to be read", folder.display());
-        return Found::of(NAME, State::Fail, said, "name another with --data");
+        let message = format!("{} is not there, or not to be read", folder.display());
+        return Found::of(NAME, State::Fail, message, "name another with --data");
     };
     let database = data.database();
     let open = modes::of_directory(data);
     if !open.is_empty() {
-        let said = format!(
+        let message = format!(
             "others may do more in {} than they should",
             folder.display()
         );
-        return Found::of(NAME, State::Fail, said, open.join(", "));
+        return Found::of(NAME, State::Fail, message, open.join(", "));
     }
     let foreign = fs::metadata(&database).is_ok_and(|file| file.uid() != of.uid());
     if foreign {
-        let said = format!(
+        let message = format!(
             "{} belongs to another user than its folder",
             database.display()
         );
         let todo = "chown it to the user that runs the daemon";
-        return Found::of(NAME, State::Fail, said, todo);
+        return Found::of(NAME, State::Fail, message, todo);
     }
     Found::ok(NAME, format!("{} is closed to others", folder.display()))
 }
@@ -48,14 +48,14 @@ pub(super) fn keys(data: &DataDir, named: &Named, checkup: Option<&Checkup>) -> 
     const NAME: &str = "keys";
     let folder = data.keys();
     let Ok(secrets) = modes::secrets(data, named) else {
-        let said = format!("{} is not there, or not to be read", folder.display());
-        return Found::of(NAME, State::Fail, said, "put it back from a backup");
+        let message = format!("{} is not there, or not to be read", folder.display());
+        return Found::of(NAME, State::Fail, message, "put it back from a backup");
     };
     let open = [secrets.open, secrets.foreign].concat();
     let there = secrets.there;
     if !open.is_empty() {
-        let said = "others may read secrets";
-        return Found::of(NAME, State::Fail, said, open.join(", "));
+        let message = "others may read secrets";
+        return Found::of(NAME, State::Fail, message, open.join(", "));
     }
     let Some(checkup) = checkup else {
         return Found::ok(NAME, format!("{} secrets, closed to others", there.len()));
@@ -70,9 +70,9 @@ pub(super) fn keys(data: &DataDir, named: &Named, checkup: Option<&Checkup>) -> 
         .map(String::as_str)
         .collect();
     if !broken.is_empty() {
-        let said = format!("no usable secret: {}", broken.join(", "));
+        let message = format!("no usable secret: {}", broken.join(", "));
         let todo = "put the files back into keys/, or switch these keys off";
-        return Found::of(NAME, State::Warn, said, todo);
+        return Found::of(NAME, State::Warn, message, todo);
     }
     let known: BTreeSet<&str> = checkup.keys.iter().map(|(id, _)| id.as_str()).collect();
     let strange: Vec<&str> = there
@@ -81,8 +81,8 @@ pub(super) fn keys(data: &DataDir, named: &Named, checkup: Option<&Checkup>) -> 
         .filter(|id| !known.contains(id))
         .collect();
     if !strange.is_empty() {
-        let said = format!("secrets of no key: {}", strange.join(", "));
-        return Found::of(NAME, State::Warn, said, "remove the unused ones");
+        let message = format!("secrets of no key: {}", strange.join(", "));
+        return Found::of(NAME, State::Warn, message, "remove the unused ones");
     }
     Found::ok(
         NAME,
@@ -163,22 +163,22 @@ pub(super) fn spool() -> Option<Found> {
 fn waiting(folder: &Path) -> Option<Found> {
     const NAME: &str = "spool";
     let [waiting, refused] = spool::counted(folder)?;
-    let said = format!(
+    let message = format!(
         "{}: {waiting} documents wait, {refused} in quarantine",
         folder.display()
     );
     Some(match (waiting, refused) {
-        (0, 0) => Found::ok(NAME, said),
+        (0, 0) => Found::ok(NAME, message),
         (_, 0) => Found::of(
             NAME,
             State::Warn,
-            said,
+            message,
             "`bank nami spool retry` delivers them",
         ),
         _ => Found::of(
             NAME,
             State::Warn,
-            said,
+            message,
             "quarantine/ contains the reason beside each document",
         ),
     })

@@ -40,17 +40,17 @@ fn judged(checkup: Option<&Checkup>, now: Timestamp, alone: bool) -> Found {
         && recorded.0.saturating_sub(now.0) > AHEAD_US
     {
         let recorded = format_rfc3339(recorded.0);
-        let said = format!("it shows {shown}, and the bank has seen {recorded}");
+        let message = format!("it shows {shown}, and the bank has seen {recorded}");
         let todo = "set the clock; the bank's time does not advance until the clock reaches it";
-        return Found::of(NAME, State::Fail, said, todo);
+        return Found::of(NAME, State::Fail, message, todo);
     }
     if alone {
-        let said =
+        let message =
             format!("it shows {shown}, and it was not synchronised since the machine started");
         return Found::of(
             NAME,
             State::Warn,
-            said,
+            message,
             "look at `timedatectl`: signatures fail when it is off",
         );
     }
@@ -76,11 +76,11 @@ pub(super) fn daemon(data: &DataDir, settings: &Http) -> Found {
             );
         }
         Err(error) => {
-            let said = format!("{}: {error}", data.lock().display());
+            let message = format!("{}: {error}", data.lock().display());
             return Found::of(
                 NAME,
                 State::Warn,
-                said,
+                message,
                 "ask as the user that runs the daemon",
             );
         }

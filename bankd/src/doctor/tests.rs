@@ -143,7 +143,7 @@ fn a_backup_is_seen() {
     let mut plan = bankd_safekeeping::backup::Plan::of(
         &data,
         &config.backup,
-        bankd_safekeeping::backup::Reason::Asked,
+        bankd_safekeeping::backup::Reason::Requested,
     );
     plan.out = folder.path().join("out");
     let made = bankd_safekeeping::backup::make(&data, &plan).unwrap();
@@ -159,12 +159,12 @@ fn an_empty_database_is_no_old_one() {
     let found = examine(&data);
     let found = found.iter().find(|one| one.name == "database").unwrap();
     assert_eq!(found.state, State::Fail, "{found:?}");
-    assert!(found.says.contains("is empty"), "{found:?}");
+    assert!(found.finding.contains("is empty"), "{found:?}");
     let error = store::verify::run(&data.database()).unwrap_err();
-    let said = error.to_string();
+    let message = error.to_string();
     assert!(
-        said.contains("bankd restore") && !said.contains("up to date"),
-        "{said}"
+        message.contains("bankd restore") && !message.contains("up to date"),
+        "{message}"
     );
 }
 
@@ -187,14 +187,14 @@ fn only_a_file_can_be_followed() {
 }
 
 #[test]
-fn a_backup_that_the_daemon_could_not_make_is_told() {
+fn a_backup_that_the_daemon_could_not_make_is_reported() {
     let (_folder, data) = bank();
     fs::write(data.failed_backup(), "2026-11-22T00:00:00Z no room\n").unwrap();
     let found = examine(&data);
     let found = found.iter().find(|one| one.name == "backup").unwrap();
     assert_eq!(found.state, State::Fail, "{found:?}");
     assert!(
-        found.says.ends_with("2026-11-22T00:00:00Z no room"),
+        found.finding.ends_with("2026-11-22T00:00:00Z no room"),
         "{found:?}"
     );
 }

@@ -75,7 +75,7 @@ pub(super) struct Done {
 
 impl Done {
     /// The results as text.
-    pub(super) fn said(&self) -> String {
+    pub(super) fn summary(&self) -> String {
         screen::taken(&self.source, &self.outcomes, self.quarantined, false)
     }
 }
@@ -96,20 +96,20 @@ impl Bank {
                 "{error:#}: import through it with `bank import`, or stop it first"
             ))
         })?;
-        let said = |error: &dyn std::fmt::Display| refused(format!("{shown}: {error}"));
+        let failed = |error: &dyn std::fmt::Display| refused(format!("{shown}: {error}"));
         backup::before_migration(&data, &config.backup)
             .map_err(|e| refused(format!("{shown}: {e:#}")))?;
         let mut store =
-            SqliteStore::open(&data.database(), config.policy()).map_err(|e| said(&e))?;
-        if let Some(finding) = store.broken_journal().map_err(|e| said(&e))? {
+            SqliteStore::open(&data.database(), config.policy()).map_err(|e| failed(&e))?;
+        if let Some(finding) = store.broken_journal().map_err(|e| failed(&e))? {
             return Err(refused(format!(
                 "{shown}: {finding}. `bankd verify --data {shown}` lists all findings"
             )));
         }
-        store.prepare_for_bulk().map_err(|e| said(&e))?;
-        let bank = store.bank().map_err(|e| said(&e))?;
-        let clock = clock::for_bank(bank.test).map_err(|e| said(&e))?;
-        let started = writer::start(store, clock, records::keep, 1).map_err(|e| said(&e))?;
+        store.prepare_for_bulk().map_err(|e| failed(&e))?;
+        let bank = store.bank().map_err(|e| failed(&e))?;
+        let clock = clock::for_bank(bank.test).map_err(|e| failed(&e))?;
+        let started = writer::start(store, clock, records::keep, 1).map_err(|e| failed(&e))?;
         let (writer, thread) = started;
         // The import waits for the writer nearly always, and seldom for the reader.
         background::give_way();

@@ -128,7 +128,7 @@ pub(super) fn write(connection: &Connection, tx: TxId, event: &Event) -> Result<
             concern.machine,
             event.amount.map(|amount| amount.0),
             event.urgent,
-            event.told,
+            event.is_notified,
         ])?;
     let of = event.of.map(|tx| tx.0);
     match event.turn {
@@ -142,7 +142,7 @@ pub(super) fn write(connection: &Connection, tx: TxId, event: &Event) -> Result<
             connection.execute(sql, (of, tx.0))?
         }
     };
-    if event.told {
+    if event.is_notified {
         post(connection, tx, event)?;
     }
     Ok(())
@@ -164,8 +164,8 @@ fn post(connection: &Connection, tx: TxId, event: &Event) -> Result<(), Error> {
     if made > 0 {
         let sql = format!("UPDATE target SET made = made + 1 WHERE {to} AND ?1 > 0 RETURNING name");
         let mut statement = connection.prepare_cached(&sql)?;
-        let told = (tx.0, event.urgent, raises, word);
-        let names = statement.query_map(told, |r| r.get::<_, String>(0))?;
+        let notice = (tx.0, event.urgent, raises, word);
+        let names = statement.query_map(notice, |r| r.get::<_, String>(0))?;
         seal_targets(connection, &names.collect::<Result<Vec<_>, _>>()?)?;
         let newest = connection.last_insert_rowid();
         let made = i64::try_from(made).unwrap_or(0);
@@ -249,8 +249,8 @@ pub(crate) fn event(row: &Row<'_>) -> Result<Event, Error> {
         },
         amount: row.get::<_, Option<i64>>(13)?.map(Amount),
         urgent: row.get(14)?,
-        told: row.get(15)?,
-        says: row.get(16)?,
+        is_notified: row.get(15)?,
+        message: row.get(16)?,
     })
 }
 
@@ -298,7 +298,7 @@ fn opened(connection: &Connection, tx: i64, acked: Option<i64>) -> Result<Option
         acked: acked.map(TxId),
         concern: event.concern,
         urgent: event.urgent,
-        told: event.told,
+        is_notified: event.is_notified,
     }))
 }
 

@@ -171,63 +171,63 @@ fn digest(connection: &Connection, table: &str, order: &str) -> Result<(i64, Str
 ///
 /// # Errors
 /// If the database cannot be read.
-pub fn against(connection: &Connection, said: &Facts) -> Result<Vec<Finding>, Error> {
+pub fn against(connection: &Connection, facts: &Facts) -> Result<Vec<Finding>, Error> {
     let snapshot = connection.unchecked_transaction()?;
     let mut found = Vec::new();
     let mut differs = |what: &str, text: String, expected: &str, is: &str| {
         found.push(Finding::new("checkpoint", what, text).differs(expected, is));
     };
     let uuid = bank::read(&snapshot)?.bank.uuid;
-    if uuid != said.uuid {
+    if uuid != facts.uuid {
         let text = "checkpoint: it belongs to another bank".to_owned();
-        differs("bank", text, &said.uuid, &uuid);
+        differs("bank", text, &facts.uuid, &uuid);
         return Ok(found);
     }
     let newest = "SELECT coalesce(max(id), 0) FROM tx";
     let newest: i64 = snapshot.query_row(newest, [], |r| r.get(0))?;
-    if newest < said.transactions {
+    if newest < facts.transactions {
         let text = format!(
             "checkpoint: the end of the journal was cut off: it ends at transaction {newest}, and \
              had {}",
-            said.transactions
+            facts.transactions
         );
-        let (expected, is) = (said.transactions.to_string(), newest.to_string());
+        let (expected, is) = (facts.transactions.to_string(), newest.to_string());
         differs("transactions", text, &expected, &is);
         return Ok(found);
     }
-    let is = head(&snapshot, said.transactions)?.unwrap_or_default();
-    if is != said.head {
+    let is = head(&snapshot, facts.transactions)?.unwrap_or_default();
+    if is != facts.head {
         let text = format!(
             "checkpoint: the history was rewritten: transaction {} has another hash",
-            said.transactions
+            facts.transactions
         );
-        differs("head", text, &said.head, &is);
+        differs("head", text, &facts.head, &is);
     }
-    let next = said.transactions.saturating_add(1);
+    let next = facts.transactions.saturating_add(1);
     let last = numbers::last_entry(&snapshot)?;
     let entries = numbers::first_entry_of(&snapshot, next, last)?.saturating_sub(1);
     let usages = numbers::first_usage_of(&snapshot, next)?.saturating_sub(1);
     for (what, expected, is) in [
-        ("entries", said.entries, entries),
-        ("usages", said.usages, usages),
+        ("entries", facts.entries, entries),
+        ("usages", facts.usages, usages),
     ] {
         if expected != is {
             let text = format!("checkpoint: the number of {what} differs");
             differs(what, text, &expected.to_string(), &is.to_string());
         }
     }
-    found.extend(sums(&snapshot, said, entries)?);
-    found.extend(reference(&snapshot, said)?);
+    found.extend(sums(&snapshot, facts, entries)?);
+    found.extend(reference(&snapshot, facts)?);
     Ok(found)
 }
 
 /// Kinds of entries whose totals differ.
-fn sums(connection: &Connection, said: &Facts, entries: i64) -> Result<Vec<Finding>, Error> {
+fn sums(connection: &Connection, facts: &Facts, entries: i64) -> Result<Vec<Finding>, Error> {
     let is = kinds(connection, entries)?;
-    let all: BTreeSet<&String> = is.keys().chain(said.kinds.keys()).collect();
+    let all: BTreeSet<&String> = is.keys().chain(facts.kinds.keys()).collect();
     let differing = all
         .into_iter()
-        .filter(|kind| is.get(*kind) != said.kinds.get(*kind));
+        .filter(|kind| is.get(*kind) != facts.kinds.get(*kind));
     let finding = |kind: &String| {
         let show = |sums: Option<&(i64, [i128; 5])>| match sums {
             Some((count, sums)) => format!("{count} entries of {sums:?}"),
@@ -235,20 +235,20 @@ fn sums(connection: &Connection, said: &Facts, entries: i64) -> Result<Vec<Findi
         };
         let text = format!("checkpoint: entries of kind {kind} have other sums");
         let finding = Finding::new("checkpoint", kind, text);
-        finding.differs(show(said.kinds.get(kind)), show(is.get(kind)))
+        finding.differs(show(facts.kinds.get(kind)), show(is.get(kind)))
     };
     Ok(differing.map(finding).collect())
 }
 
 /// Reference data that was changed and that no command changed.
-fn reference(connection: &Connection, said: &Facts) -> Result<Vec<Finding>, Error> {
+fn reference(connection: &Connection, facts: &Facts) -> Result<Vec<Finding>, Error> {
     let mut found = Vec::new();
     for (table, order, word) in REFERENCE {
-        let Some(expected) = said.tables.get(table) else {
+        let Some(expected) = facts.tables.get(table) else {
             continue;
         };
         // Changes by later commands are in the journal, which `verify` has proven.
-        if version::changed_since(connection, word, said.transactions)? {
+        if version::changed_since(connection, word, facts.transactions)? {
             continue;
         }
         let is = digest(connection, table, order)?;

@@ -225,8 +225,8 @@ impl SqliteStore {
     ///
     /// # Errors
     /// If the store fails.
-    pub fn settings_are_told(&self) -> Result<bool, Error> {
-        let told = settings_at(&self.connection, i64::MAX)?;
-        Ok(told == Some(Settings::of(&self.directory.policy)))
+    pub fn settings_are_recorded(&self) -> Result<bool, Error> {
+        let recorded = settings_at(&self.connection, i64::MAX)?;
+        Ok(recorded == Some(Settings::of(&self.directory.policy)))
     }
 }

@@ -256,6 +256,6 @@ impl Chain {
         self.text(&event.concern.machine);
         self.optional(event.amount.map(|amount| amount.0));
         self.number(event.urgent.into());
-        self.number(event.told.into());
+        self.number(event.is_notified.into());
     }
 }

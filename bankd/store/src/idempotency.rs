@@ -209,9 +209,9 @@ mod tests {
     /// Whether a key is new, according to the cache and the table.
     fn is_new(store: &mut SqliteStore, client: &str, key: &str) -> bool {
         let looked = store.known(client, key, &[7; 32], "").unwrap();
-        let stands = known(&store.connection, client, key, &[7; 32], "").unwrap();
+        let stored = known(&store.connection, client, key, &[7; 32], "").unwrap();
         let is_new = matches!(looked, Known::New);
-        assert_eq!(is_new, matches!(stands, Known::New), "{client} {key:?}");
+        assert_eq!(is_new, matches!(stored, Known::New), "{client} {key:?}");
         is_new
     }
 

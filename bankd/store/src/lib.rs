@@ -141,16 +141,16 @@ impl Error {
 
 /// `database: …`, and not `database: database …`.
 fn database(error: &rusqlite::Error) -> String {
-    let said = error.to_string();
+    let message = error.to_string();
     if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) {
         return format!(
-            "{said}: another process has exclusive access, such as an import into the folder"
+            "{message}: another process has exclusive access, such as an import into the folder"
         );
     }
-    if said.starts_with("database") {
-        said
+    if message.starts_with("database") {
+        message
     } else {
-        format!("database: {said}")
+        format!("database: {message}")
     }
 }
 

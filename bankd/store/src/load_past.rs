@@ -195,7 +195,7 @@ fn entries_of(connection: &Connection, tx: TxId, last: i64) -> Result<Vec<Entry>
 
 /// The charges of the one instance in view, and their reversals.
 fn add_history(connection: &Connection, view: &mut View) -> Result<(), Error> {
-    let Some(own) = view.instance_asked_for() else {
+    let Some(own) = view.requested_instance() else {
         return Ok(());
     };
     let own: Instance = own.clone();

@@ -249,20 +249,20 @@ mod tests {
     #[test]
     fn a_bank_of_another_version_is_named_as_one() {
         let mut bank = bank_of(7);
-        let said = check_current(&bank).unwrap_err().to_string();
-        assert!(said.contains("not a bank's database"), "{said}");
+        let message = check_current(&bank).unwrap_err().to_string();
+        assert!(message.contains("not a bank's database"), "{message}");
         bank.pragma_update(None, "application_id", APPLICATION_ID)
             .unwrap();
-        let said = check_current(&bank).unwrap_err().to_string();
+        let message = check_current(&bank).unwrap_err().to_string();
         assert!(
-            said.contains("has schema version 7") && said.contains("`bankd serve`"),
-            "{said}"
+            message.contains("has schema version 7") && message.contains("`bankd serve`"),
+            "{message}"
         );
         migrate(&mut bank).unwrap();
         check_current(&bank).unwrap();
         bank.pragma_update(None, "user_version", 999).unwrap();
-        let said = check_current(&bank).unwrap_err().to_string();
-        assert!(said.contains("the newer bankd"), "{said}");
+        let message = check_current(&bank).unwrap_err().to_string();
+        assert!(message.contains("the newer bankd"), "{message}");
     }
 
     /// Usage of before is added up: a finished use over midnight, and a charge with its refund.
@@ -305,9 +305,9 @@ mod tests {
             "SELECT group_concat(day || ' ' || user || ' ' || account || ' ' || (core / 3600000000)
                        || ' ' || charge || '+' || shadow || ' ' || started || ended || running, ', ')
                    FROM (SELECT * FROM rollup JOIN rollup_key ON id = key ORDER BY day, user)";
-        let said: String = bank.query_row(sql, [], |r| r.get(0)).unwrap();
+        let message: String = bank.query_row(sql, [], |r| r.get(0)).unwrap();
         assert_eq!(
-            said,
+            message,
             "0 amy 1 2 0+3 101, 0 bob 1 4 25+0 101, 1 amy 1 4 0+7 011"
         );
         assert_eq!(rollup::compare(&bank).unwrap().differing, 0);

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_way_of_reading_stands() {
+    fn the_last_way_of_reading_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let store = store(&folder);
         let known = read::quarantine::reading(&store.connection, "s").unwrap();

@@ -31,7 +31,7 @@ mod written;
 pub(crate) use charged::{First, Part, Subject};
 pub(crate) use finished::Finished;
 pub(crate) use months::each_row as each_month;
-pub use months::{MonthSums, add_up, next_missing, stands};
+pub use months::{MonthSums, add_up, is_stored, next_missing};
 pub(crate) use pack::{each as each_hour, pull, push, stored};
 pub(crate) use pending::{Key, Pending};
 pub use rebuild::{Compared, compare, rebuild};

@@ -9,7 +9,7 @@ use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 /// Number of listed runs of each definition.
-const RUNS_TOLD: i64 = 10;
+const RUNS_SHOWN: i64 = 10;
 
 /// A definition of the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub struct ReportRun {
     /// Whether it exists; else it was requested.
     pub made: bool,
     /// The person who requested it; empty for the timer.
-    pub asked_by: String,
+    pub requested_by: String,
     /// When it was made.
     pub made_at: Option<Timestamp>,
     /// The name of its file.
@@ -78,9 +78,9 @@ pub struct ReportRun {
     /// `html`, `csv`, `json` or `text`.
     pub form: String,
     /// Mail recipients, separated by commas.
-    pub told: String,
+    pub recipients: String,
     /// The last line of the output, if nothing is delivered.
-    pub says: String,
+    pub message: String,
     /// Bytes of the text.
     pub size: i64,
     /// The text, where it was asked for and is kept.
@@ -103,9 +103,9 @@ pub struct MadeReport {
     /// Its form.
     pub form: String,
     /// Mail recipients.
-    pub told: String,
+    pub recipients: String,
     /// A line about it.
-    pub says: String,
+    pub message: String,
     /// The text; none where nothing is delivered.
     pub body: Option<Vec<u8>>,
     /// Targets.
@@ -135,7 +135,7 @@ pub struct WantedReport {
     /// The period.
     pub period: SpanRow,
     /// The requesting person.
-    pub asked_by: String,
+    pub requested_by: String,
     /// The client that owns the key.
     pub client: String,
     /// Their key: it is for nothing else, and a repeat gets the answer.
@@ -227,7 +227,7 @@ impl SqliteStore {
         let WantedReport {
             schedule,
             period,
-            asked_by,
+            requested_by,
             client,
             key,
             answer,
@@ -242,7 +242,13 @@ impl SqliteStore {
              SELECT ?1, ?2, ?3, ?4, coalesce(max(turn), -1) + 1, 'wanted', ?5, '', '', '', '', 0
              FROM report_run WHERE schedule = ?1 AND period = ?2
              HAVING coalesce(sum(state = 'wanted'), 0) = 0",
-            (schedule, &period.name, period.from, period.until, asked_by),
+            (
+                schedule,
+                &period.name,
+                period.from,
+                period.until,
+                requested_by,
+            ),
         )?;
         if rows > 0 {
             let id = self.connection.last_insert_rowid();
@@ -260,8 +266,8 @@ impl SqliteStore {
         let MadeReport {
             file,
             form,
-            told,
-            says,
+            recipients,
+            message,
             body,
             period,
             ..
@@ -270,7 +276,7 @@ impl SqliteStore {
             let rows = connection.execute(
                 "UPDATE report_run SET state = 'made', made_at = ?2, file = ?3, form = ?4, told = ?5,
                      says = ?6, body = ?7, size = ?8 WHERE id = ?1 AND state = 'wanted'",
-                (id, now.0, file, form, told, says, body, size),
+                (id, now.0, file, form, recipients, message, body, size),
             )?;
             (rows > 0).then_some(id)
         } else {
@@ -287,8 +293,8 @@ impl SqliteStore {
                     now.0,
                     file,
                     form,
-                    told,
-                    says,
+                    recipients,
+                    message,
                     body,
                     size
                 ],
@@ -350,12 +356,12 @@ fn run(row: &Row<'_>) -> rusqlite::Result<ReportRun> {
             until: row.get(4)?,
         },
         made: row.get(5)?,
-        asked_by: row.get(6)?,
+        requested_by: row.get(6)?,
         made_at: row.get::<_, Option<i64>>(7)?.map(Timestamp),
         file: row.get(8)?,
         form: row.get(9)?,
-        told: row.get(10)?,
-        says: row.get(11)?,
+        recipients: row.get(10)?,
+        message: row.get(11)?,
         size: row.get(12)?,
         body: None,
         notices: Vec::new(),
@@ -387,7 +393,7 @@ pub fn schedules(connection: &Connection) -> Result<Vec<Schedule>, Error> {
     let sql = "SELECT target, state, error FROM notice WHERE report = ?1 ORDER BY id";
     let mut notices = connection.prepare_cached(sql)?;
     for schedule in &mut found {
-        let rows = runs.query_map((&schedule.name, RUNS_TOLD), run)?;
+        let rows = runs.query_map((&schedule.name, RUNS_SHOWN), run)?;
         schedule.runs = rows.collect::<Result<_, _>>()?;
         for one in &mut schedule.runs {
             let rows = notices.query_map([one.id], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))?;

@@ -246,11 +246,14 @@ impl<'c, 'r> Writing<'c, 'r> {
                 *bound = *cell;
             }
         }
-        let said = row.said.unwrap_or_else(|| digest(&row.report.canonical()));
-        let all = cells.iter().copied().chain([ValueRef::Blob(&said)]);
+        let checksum = row
+            .digest
+            .unwrap_or_else(|| digest(&row.report.canonical()));
+        let all = cells.iter().copied().chain([ValueRef::Blob(&checksum)]);
         let seal = seal::of_refs(all);
         let last = first.saturating_add(COLUMNS);
-        self.statement.raw_bind_parameter(last, said.as_slice())?;
+        self.statement
+            .raw_bind_parameter(last, checksum.as_slice())?;
         self.statement
             .raw_bind_parameter(last.saturating_add(1), seal)?;
         Ok(())

@@ -136,9 +136,9 @@ pub(super) fn of_chunk(connection: &Connection, chunk: &Chunk) -> Result<Vec<Alr
         let mut rows = known.query(key)?;
         if let Some(row) = rows.next()? {
             let record = report.canonical();
-            let said = chunk.said.get(n).copied();
-            let said = said.unwrap_or_else(|| digest(&record));
-            let known = read(row, Some(&said), &record)?;
+            let checksum = chunk.digests.get(n).copied();
+            let checksum = checksum.unwrap_or_else(|| digest(&record));
+            let known = read(row, Some(&checksum), &record)?;
             if let Some(already) = at(&mut already, chunk, n) {
                 already.known = Some(known);
             }
@@ -384,11 +384,11 @@ pub(super) fn of_instance(
 
 /// A row in the form that a record with a digest needs; rows of earlier versions contain the text
 /// of their record.
-fn read(r: &Row<'_>, said: Option<&[u8; 16]>, record: &str) -> Result<KnownUse, Error> {
+fn read(r: &Row<'_>, checksum: Option<&[u8; 16]>, record: &str) -> Result<KnownUse, Error> {
     let kind: String = r.get(3)?;
     let became: String = r.get(6)?;
     let stored = r.get_ref(10)?.as_blob().map_err(rusqlite::Error::from)?;
-    let is_same = |said: &[u8; 16]| stored == said || stored == record.as_bytes();
+    let is_same = |checksum: &[u8; 16]| stored == checksum || stored == record.as_bytes();
     Ok(KnownUse {
         source: r.get(0)?,
         key: InstanceKey {
@@ -397,7 +397,7 @@ fn read(r: &Row<'_>, said: Option<&[u8; 16]>, record: &str) -> Result<KnownUse, 
             object_type: codec::word("usage_identity.object_type", &kind, ObjectType::parse)?,
         },
         project: r.get(4)?,
-        is_same: said.is_some_and(is_same),
+        is_same: checksum.is_some_and(is_same),
         revision: r.get(5)?,
         became: codec::word("usage_identity.became", &became, Became::parse)?,
         policy: r.get(7)?,

@@ -26,8 +26,8 @@ fn a_program_gets_what_is_not_urgent_once_a_day() {
     bank.set_clock(T0 + 7 * 3600);
     until_digested(&bank, T0 + 6 * 3600);
     let all = until("the digest", || {
-        let told = told(&bank);
-        (told.len() >= 3).then_some(told)
+        let notifications = notifications(&bank);
+        (notifications.len() >= 3).then_some(notifications)
     });
     let digest = &all[2];
     assert_eq!(digest["event"], Value::Null, "{digest}");
@@ -55,7 +55,7 @@ fn a_program_gets_what_is_not_urgent_once_a_day() {
 
 /// Who was told everything at once does not hear it again when that changes.
 #[test]
-fn digests_begin_with_what_comes_after_they_were_asked_for() {
+fn digests_begin_with_events_after_their_activation() {
     let mut bank = watching(&[], KEEPER);
     charge(&bank, "1", 55_000);
     assert_eq!(words(&bank, 1), ["raised used 50"]);
@@ -68,8 +68,8 @@ fn digests_begin_with_what_comes_after_they_were_asked_for() {
     bank.set_clock(T0 + 7 * 3600);
     until_digested(&bank, T0 + 6 * 3600);
     let all = until("the digest", || {
-        let told = told(&bank);
-        (told.len() >= 2).then_some(told)
+        let notifications = notifications(&bank);
+        (notifications.len() >= 2).then_some(notifications)
     });
     let events = all[1]["events"].as_array().unwrap();
     assert_eq!(events.len(), 1, "{all:?}");

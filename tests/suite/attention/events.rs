@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn each_threshold_is_told_once_and_clears_after_a_deposit() {
+fn each_threshold_is_notified_once_and_clears_after_a_deposit() {
     let mut bank = watching(&[], KEEPER);
     charge(&bank, "1", 50_000);
     assert_eq!(words(&bank, 1), ["raised used 50"]);
@@ -24,21 +24,24 @@ fn each_threshold_is_told_once_and_clears_after_a_deposit() {
         &bank,
         &["negative", "used 100", "used 50", "used 80", "used 95"],
     );
-    let told = told(&bank);
-    let numbers: Vec<i64> = told.iter().map(|t| t["notice"].as_i64().unwrap()).collect();
+    let notifications = notifications(&bank);
+    let numbers: Vec<i64> = notifications
+        .iter()
+        .map(|t| t["notice"].as_i64().unwrap())
+        .collect();
     assert!(
         numbers.is_sorted() && numbers.windows(2).all(|w| w[0] < w[1]),
         "{numbers:?}"
     );
-    let event = &told[0]["event"];
+    let event = &notifications[0]["event"];
     assert_eq!(event["project"], "chemistry");
     assert_eq!(event["account"], "chemistry");
     assert_eq!(event["level"], 50);
     assert_eq!(event["amount"], "50000");
-    let says = event["says"].as_str().unwrap();
+    let message = event["says"].as_str().unwrap();
     assert!(
-        says.starts_with("chemistry: 50.00 % used, 50,000 of 100,000"),
-        "{says}"
+        message.starts_with("chemistry: 50.00 % used, 50,000 of 100,000"),
+        "{message}"
     );
     // Each is one row of the journal that moves nothing.
     let rows = bank.bank_ok(&[
@@ -72,7 +75,7 @@ fn a_notice_that_failed_names_its_receiver_in_the_log() {
 }
 
 #[test]
-fn what_was_seen_says_so_and_stands() {
+fn acknowledged_events_are_marked_and_kept() {
     let mut bank = watching(&[], "");
     charge(&bank, "1", 60_000);
     until_raised(&bank, &["used 50"]);
@@ -144,10 +147,13 @@ fn ends_come_nearer_while_the_daemon_is_down() {
     until_raised(&bank, &["expiring 14", "expiring 30"]);
     bank.set_clock(T0 + 41 * DAY);
     assert_eq!(words(&bank, 2)[1..], ["raised expiring 0"]);
-    let says = told(&bank)[1]["event"]["says"].as_str().unwrap().to_owned();
+    let message = notifications(&bank)[1]["event"]["says"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert!(
-        says.contains("700") && says.contains("ended unused"),
-        "{says}"
+        message.contains("700") && message.contains("ended unused"),
+        "{message}"
     );
     // Long after it is history.
     bank.set_clock(T0 + 75 * DAY);
@@ -193,11 +199,11 @@ fn fallback_liens_and_collectors_are_watched() {
         "colony",
     ]);
     until_raised(&bank, &["fallback_used"]);
-    let says = bank.json(&["attention", "ls"])["items"][0]["says"].clone();
-    let says = says.as_str().unwrap();
+    let message = bank.json(&["attention", "ls"])["items"][0]["says"].clone();
+    let message = message.as_str().unwrap();
     assert!(
-        says.contains("chemistry: 1 job paid by freecycle"),
-        "{says}"
+        message.contains("chemistry: 1 job paid by freecycle"),
+        "{message}"
     );
     bank.set_clock(T0 + 300);
     until_raised(&bank, &["fallback_used", "lien_stuck"]);
@@ -225,7 +231,7 @@ fn verify_finds_what_somebody_did_to_attention() {
     charge(&bank, "1", 85_000);
     until_raised(&bank, &["used 50", "used 80"]);
     bank.stop();
-    for (damage, says) in [
+    for (damage, message) in [
         (
             "DELETE FROM attention WHERE threshold = 50",
             "missing, transaction",
@@ -259,7 +265,7 @@ fn verify_finds_what_somebody_did_to_attention() {
         let found = report
             .findings
             .iter()
-            .any(|finding| finding.text.contains(says));
+            .any(|finding| finding.text.contains(message));
         assert!(found, "{damage}: {:?}", report.findings);
     }
     bank.verify();

@@ -33,11 +33,18 @@ fn killed_at(point: &str) {
     }
     let made = bank.query("SELECT id, event FROM notice ORDER BY id");
     let mut first: Vec<Vec<String>> = Vec::new();
-    for told in told(&bank) {
-        let own = vec![told["notice"].to_string(), told["event"]["id"].to_string()];
+    for notification in notifications(&bank) {
+        let own = vec![
+            notification["notice"].to_string(),
+            notification["event"]["id"].to_string(),
+        ];
         if first.iter().any(|known| known[0] == own[0]) {
             // At least once: only the last one before a crash may come again.
-            assert_eq!(first.last(), Some(&own), "one number, two events: {told}");
+            assert_eq!(
+                first.last(),
+                Some(&own),
+                "one number, two events: {notification}"
+            );
             continue;
         }
         first.push(own);
@@ -48,12 +55,12 @@ fn killed_at(point: &str) {
 }
 
 #[test]
-fn killed_after_it_was_told_and_before_that_is_kept() {
+fn killed_between_sending_and_recording() {
     killed_at("notice_tried");
 }
 
 #[test]
-fn killed_after_it_is_kept_that_it_was_told() {
+fn killed_after_recording() {
     killed_at("notice_kept");
 }
 
@@ -71,9 +78,9 @@ fn killed_from_outside_at_any_time() {
     }
     all_are_sent(&bank);
     let made = bank.query("SELECT DISTINCT event FROM notice");
-    let mut heard: Vec<String> = told(&bank)
+    let mut heard: Vec<String> = notifications(&bank)
         .iter()
-        .map(|told| told["event"]["id"].to_string())
+        .map(|notification| notification["event"]["id"].to_string())
         .collect();
     heard.sort();
     heard.dedup();

@@ -46,7 +46,7 @@ const KEEPER: &str = "\n[[deliver]]\nname = \"keeper\"\nby = \"command\"\n\
     command = [\"/bin/sh\", \"-c\", \"(cat; echo) >> FOLDER/told\"]\nretry_s = 1\n";
 
 /// What the keeper was told.
-fn told(bank: &Bank) -> Vec<Value> {
+fn notifications(bank: &Bank) -> Vec<Value> {
     let text = fs::read_to_string(bank.folder().join("told")).unwrap_or_default();
     let lines = text.lines().filter(|line| !line.is_empty());
     // The last line may be on its way.
@@ -59,14 +59,14 @@ fn told(bank: &Bank) -> Vec<Value> {
 #[track_caller]
 fn words(bank: &Bank, count: usize) -> Vec<String> {
     let all = until(&format!("{count} notices"), || {
-        let told = told(bank);
-        (told.len() >= count).then_some(told)
+        let notifications = notifications(bank);
+        (notifications.len() >= count).then_some(notifications)
     });
     all.iter().map(word).collect()
 }
 
-fn word(told: &Value) -> String {
-    let event = &told["event"];
+fn word(notification: &Value) -> String {
+    let event = &notification["event"];
     let turn = event["turn"].as_str().unwrap();
     let kind = event["kind"].as_str().unwrap();
     match event["threshold"].as_i64() {

@@ -31,7 +31,7 @@ impl Heard {
             .1
     }
 
-    pub(crate) fn told(&self) -> Value {
+    pub(crate) fn notification(&self) -> Value {
         serde_json::from_str(&self.body).unwrap()
     }
 
@@ -153,11 +153,11 @@ fn a_request_is_signed_and_tried_until_it_is_taken() {
         notice,
         "the next only when the first is taken"
     );
-    assert_eq!(word(&second.told()), "raised used 80");
+    assert_eq!(word(&second.notification()), "raised used 80");
     for heard in first.iter().chain([&second]) {
         heard.is_signed();
         assert_eq!(
-            heard.told()["notice"].to_string(),
+            heard.notification()["notice"].to_string(),
             heard.field("bank-notice")
         );
     }
@@ -187,8 +187,11 @@ fn what_is_given_up_is_shown_and_tried_again_by_hand() {
     assert!(bank.bank_ok(&["status"]).contains("1 given up"));
     // It holds up nothing behind it.
     charge(&bank, "2", 30_000);
-    let told: Vec<String> = (0..3).map(|_| word(&next(&heard).told())).collect();
-    assert_eq!(told, ["raised used 50", "raised used 50", "raised used 80"]);
+    let notifications: Vec<String> = (0..3).map(|_| word(&next(&heard).notification())).collect();
+    assert_eq!(
+        notifications,
+        ["raised used 50", "raised used 50", "raised used 80"]
+    );
     let id = notice["id"].to_string();
     bank.bank_ok(&["attention", "retry", &id]);
     let again = next(&heard);
@@ -250,7 +253,7 @@ fn a_receiver_proves_who_it_is() {
     let url = format!("https://localhost:{port}/in");
     let mut bank = hooked_at(&url, &ca(&authority.path("ca.pem")));
     charge(&bank, "1", 55_000);
-    assert_eq!(word(&next(&heard).told()), "raised used 50");
+    assert_eq!(word(&next(&heard).notification()), "raised used 50");
     bank.verify();
     // Signed by somebody else: it is told nothing.
     let other = Authority::new().unwrap();

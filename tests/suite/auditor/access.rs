@@ -3,7 +3,7 @@
 use rustls::ClientConfig;
 
 use super::authority::Authority;
-use super::wire::{Told, ask, plain, secure};
+use super::wire::{Response, ask, plain, secure};
 use super::{Site, secure_site};
 
 /// A record of a site, open or closed.
@@ -54,7 +54,7 @@ impl Door {
         self.authority.caller(Some(name))
     }
 
-    fn ask(&self, name: &str, method: &str, target: &str, body: &str) -> Told {
+    fn ask(&self, name: &str, method: &str, target: &str, body: &str) -> Response {
         self.ask_with(name, method, target, &[], body)
     }
 
@@ -65,7 +65,7 @@ impl Door {
         target: &str,
         fields: &[(&str, &str)],
         body: &str,
-    ) -> Told {
+    ) -> Response {
         let stream = secure(&self.site.address, self.caller(name));
         ask(stream, method, target, fields, body).unwrap()
     }
@@ -92,18 +92,26 @@ fn every_right_is_refused_to_everybody_else() {
         for name in [
             "reader", "hpc", "both", "writer", "other", "watcher", "stranger", "two",
         ] {
-            let told = door.ask(name, method, target, body);
+            let response = door.ask(name, method, target, body);
             if may.contains(&name) {
-                assert_ne!(told.status, 403, "{name} {method} {target}: {}", told.body);
+                assert_ne!(
+                    response.status, 403,
+                    "{name} {method} {target}: {}",
+                    response.body
+                );
                 continue;
             }
-            assert_eq!(told.status, 403, "{name} {method} {target}: {}", told.body);
-            assert!(
-                told.body.starts_with("Insufficient permissions"),
-                "{}",
-                told.body
+            assert_eq!(
+                response.status, 403,
+                "{name} {method} {target}: {}",
+                response.body
             );
-            let media = told.field("content-type");
+            assert!(
+                response.body.starts_with("Insufficient permissions"),
+                "{}",
+                response.body
+            );
+            let media = response.field("content-type");
             assert_eq!(media, Some("text/plain; charset=utf-8"));
         }
     }
@@ -137,8 +145,12 @@ fn headers_say_nothing_about_who_calls() {
             ("GET", "/metrics"),
             ("GET", "/record/r"),
         ] {
-            let told = door.ask_with("stranger", method, target, &[fields], "");
-            assert_eq!(told.status, 403, "{fields:?} {target}: {}", told.body);
+            let response = door.ask_with("stranger", method, target, &[fields], "");
+            assert_eq!(
+                response.status, 403,
+                "{fields:?} {target}: {}",
+                response.body
+            );
         }
     }
 }
@@ -164,15 +176,19 @@ fn a_record_is_closed_by_who_created_it_only() {
     let Some(mut door) = Door::new() else { return };
     let (open, closed) = (record("r", "hpc", false), record("r", "hpc", true));
     assert_eq!(door.ask("writer", "POST", "/record", &open).status, 200);
-    let told = door.ask("other", "PUT", "/record", &closed);
-    assert_eq!(told.status, 403, "{}", told.body);
+    let response = door.ask("other", "PUT", "/record", &closed);
+    assert_eq!(response.status, 403, "{}", response.body);
     assert!(
-        told.body.starts_with("Insufficient permissions"),
+        response.body.starts_with("Insufficient permissions"),
         "{}",
-        told.body
+        response.body
     );
-    let told = door.ask("reader", "GET", "/record/r", "");
-    assert!(told.body.contains("\"stop_time\":null"), "{}", told.body);
+    let response = door.ask("reader", "GET", "/record/r", "");
+    assert!(
+        response.body.contains("\"stop_time\":null"),
+        "{}",
+        response.body
+    );
     // Who may not write at all hears nothing about records.
     for name in ["r", "unknown"] {
         let body = record(name, "hpc", true);
@@ -182,11 +198,11 @@ fn a_record_is_closed_by_who_created_it_only() {
     assert_eq!(door.ask("other", "PUT", "/record", &unknown).status, 404);
     assert_eq!(door.ask("writer", "PUT", "/record", &closed).status, 200);
     assert_eq!(door.ask("other", "PUT", "/record", &closed).status, 403);
-    let told = door.ask("watcher", "GET", "/metrics", "");
+    let response = door.ask("watcher", "GET", "/metrics", "");
     assert!(
-        told.body.contains("\naccess_denied_total 4\n"),
+        response.body.contains("\naccess_denied_total 4\n"),
         "{}",
-        told.body
+        response.body
     );
     door.site.bank.verify();
 }
@@ -218,9 +234,9 @@ fn a_reader_sees_its_records_only() {
             &["b", "a"],
         ),
     ] {
-        let told = door.ask(caller, "GET", target, "");
-        assert_eq!(told.status, 200);
-        assert_eq!(told.names(), seen, "{caller} {target}");
+        let response = door.ask(caller, "GET", target, "");
+        assert_eq!(response.status, 200);
+        assert_eq!(response.names(), seen, "{caller} {target}");
     }
     let unknown = door.ask("hpc", "GET", "/record/nothing", "");
     for (caller, name, status) in [
@@ -230,14 +246,14 @@ fn a_reader_sees_its_records_only() {
         ("both", "b", 200),
         ("both", "c", 404),
     ] {
-        let told = door.ask(caller, "GET", &format!("/record/{name}"), "");
-        assert_eq!(told.status, status, "{caller} {name}");
+        let response = door.ask(caller, "GET", &format!("/record/{name}"), "");
+        assert_eq!(response.status, status, "{caller} {name}");
         // One that it does not see is as one that is not there.
-        assert!(status == 200 || (told.body == unknown.body && unknown.status == 404));
+        assert!(status == 200 || (response.body == unknown.body && unknown.status == 404));
     }
     let gauges = |caller: &str| {
-        let told = door.ask(caller, "GET", "/metrics", "").body;
-        let lines = told
+        let response = door.ask(caller, "GET", "/metrics", "").body;
+        let lines = response
             .lines()
             .filter(|line| line.starts_with("num_records_database"));
         lines.map(str::to_owned).collect::<Vec<_>>()

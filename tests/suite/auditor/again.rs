@@ -13,22 +13,22 @@ fn a_refused_body_that_was_mended_is_a_record() {
     let bad =
         r#"{"record_id":"drone","meta":{"site_id":["hpc"]},"start_time":"2026-01-01T00:00:00Z"}"#;
     let json = [("Content-Type", "application/json")];
-    let told = ask(plain(&address), "POST", "/record", &json, bad).unwrap();
-    assert_eq!(told.status, 400);
+    let response = ask(plain(&address), "POST", "/record", &json, bad).unwrap();
+    assert_eq!(response.status, 400);
     let good = bad.replace("\"start", "\"components\":[],\"start");
     let file = bank.data().join("good.json");
     fs::write(&file, &good).unwrap();
     let file = file.display().to_string();
     let ran = bank.bank(&["quarantine", "replay", "1"]);
     assert_eq!(ran.exit, 1, "{}", ran.stderr);
-    ran.says(&["missing field `components`"]);
+    ran.expect_stderr(&["missing field `components`"]);
     let tried = bank.bank_ok(&["quarantine", "replay", "1", "--with", &file, "--dry-run"]);
     assert_eq!(tried, "dry run, nothing written: 1: 1 jobs: 1 stored\n");
     let done = bank.bank_ok(&["quarantine", "replay", "1", "--with", &file]);
     assert_eq!(done, "1: 1 jobs: 1 stored\n");
     // A record that goes on is nothing to charge, and nothing to lose.
-    let told = ask(plain(&address), "GET", "/records", &[], "").unwrap();
-    assert_eq!(told.names(), ["drone"]);
+    let response = ask(plain(&address), "GET", "/records", &[], "").unwrap();
+    assert_eq!(response.names(), ["drone"]);
     let left = bank.json(&["quarantine", "ls"]);
     assert_eq!(left["items"].as_array().unwrap().len(), 0);
     bank.verify();

@@ -16,9 +16,12 @@ fn the_reason_of_a_refused_body_of_24_mib_is_short() {
     let before = bank.log().len();
     for number in 1..=3 {
         let body = format!(r#"{{"record_id":"{number}","components":"{long}"}}"#);
-        let told = ask(plain(&address), "POST", "/record", &json, &body).unwrap();
-        assert_eq!(told.status, 400);
-        assert!(told.body.chars().count() <= REASON_MAX + 100, "{number}");
+        let response = ask(plain(&address), "POST", "/record", &json, &body).unwrap();
+        assert_eq!(response.status, 400);
+        assert!(
+            response.body.chars().count() <= REASON_MAX + 100,
+            "{number}"
+        );
     }
     assert!(bank.log().len() - before < 20_000, "{}", bank.log().len());
     let kept = bank.json(&["quarantine", "ls"]);

@@ -20,8 +20,8 @@ fn a_record_of_a_month_that_is_over_gives_back_now_and_charges_as_of_then() {
     bank.bank_ok(&["machine", "set", "colony", "--source", "auditor"]);
     bank.set_clock(T0 + 3600);
     let send = |method: &str, body: &str| {
-        let told = ask(plain(&address), method, "/record", &[], body).unwrap();
-        assert_eq!(told.status, 200, "{method} {body}");
+        let response = ask(plain(&address), method, "/record", &[], body).unwrap();
+        assert_eq!(response.status, 200, "{method} {body}");
     };
     let paid = |bank: &crate::harness::Bank| {
         let sql = "SELECT l.amount FROM allocation l JOIN account a ON a.id = l.account

@@ -64,7 +64,7 @@ fn secure_site(authority: &Authority, rules: &str) -> Site {
 
 /// Where AUDITOR's routes are, as the daemon says it.
 fn address(bank: &Bank) -> String {
-    let mut lines = bank.said_more().iter();
+    let mut lines = bank.further_output().iter();
     let address = lines.find_map(|line| line.strip_prefix("listening auditor "));
     let address = address.expect("the daemon does not say where AUDITOR's routes are");
     address.rsplit('/').next().unwrap().to_owned()

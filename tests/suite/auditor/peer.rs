@@ -39,7 +39,7 @@ fn ran(mut command: Command) -> String {
 fn the_blocking_and_the_asynchronous_client_are_understood() {
     let Some(python) = client() else { return };
     let Site { mut bank, address } = site();
-    let told = ran(command(python, "clients", &address));
+    let response = ran(command(python, "clients", &address));
     let parts = "{'site_id': ['hpc'], 'group_id': ['chemistry', 'ü/<\"\\\\']} \
                  Cores=8/HEPSPEC:3.5 Memory=1099511627776";
     let calls = |prefix: &str, done: &str, before: &str| {
@@ -75,7 +75,7 @@ query: {}
         calls("b", "None", ""),
         calls("a", "()", "b")
     );
-    assert_eq!(told, expected);
+    assert_eq!(response, expected);
     bank.verify();
 }
 
@@ -95,7 +95,7 @@ fn every_query_that_the_builder_makes_is_answered() {
         bank: _bank,
         address,
     } = site();
-    let told = ran(command(python, "query", &address));
+    let response = ran(command(python, "query", &address));
     // q1: 0 to 100, hpc, 8. q2: 10 to 60, odd site, 16. q3: from 20, hpc, 4. q#4: 30 to 40, htc, 8.
     let expected = "\
 nothing: q#4 +%2f q2 q1 q3
@@ -125,7 +125,7 @@ by id: q3 q2 q1 q#4 +%2f
 limit: q1 q2
 everything: q1
 ";
-    assert_eq!(told, expected);
+    assert_eq!(response, expected);
 }
 
 #[test]

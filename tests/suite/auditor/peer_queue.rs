@@ -57,16 +57,16 @@ impl Drop for Queue {
 
 /// Every record that is stored, with whether it is closed; by name.
 fn stored(bank: &Bank) -> Vec<(String, bool)> {
-    let told = ask(
+    let response = ask(
         plain(&address(bank)),
         "GET",
         "/records?sort_by[asc]=record_id",
         &[],
         "",
     );
-    let told = told.unwrap();
-    assert_eq!(told.status, 200);
-    let records = told.body.lines().map(|line| {
+    let response = response.unwrap();
+    assert_eq!(response.status, 200);
+    let records = response.body.lines().map(|line| {
         let record: serde_json::Value = serde_json::from_str(line).unwrap();
         let name = record["record_id"].as_str().unwrap().to_owned();
         (name, !record["stop_time"].is_null())

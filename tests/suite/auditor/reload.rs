@@ -15,7 +15,7 @@ fn certificates_are_read_anew_on_sighup() {
     let Site { mut bank, address } = secure_site(&authority, "read = [\"a\"]\n");
     let is_served = |by: &Authority| {
         let stream = secure(&address, by.caller(Some("a")));
-        ask(stream, "GET", "/records", &[], "").is_ok_and(|told| told.status == 200)
+        ask(stream, "GET", "/records", &[], "").is_ok_and(|response| response.status == 200)
     };
     assert!(is_served(&authority) && !is_served(&next));
 
@@ -58,7 +58,7 @@ fn rights_are_read_anew_on_sighup() {
     let status = |name: &str| {
         let stream = secure(&address, authority.caller(Some(name)));
         // A connection may end when the certificates are read anew.
-        ask(stream, "GET", "/records", &[], "").map_or(0, |told| told.status)
+        ask(stream, "GET", "/records", &[], "").map_or(0, |response| response.status)
     };
     let hold = |first: u16, other: u16| {
         until("these lists hold", || {
@@ -97,8 +97,8 @@ fn silent_connections_hold_up_nobody() {
     let Site { mut bank, address } = secure_site(&authority, "read = [\"a\"]\n");
     let silent: Vec<_> = (0..100).map(|_| plain(&address)).collect();
     let stream = secure(&address, authority.caller(Some("a")));
-    let told = ask(stream, "GET", "/health_check", &[], "").unwrap();
-    assert_eq!(told.status, 200);
+    let response = ask(stream, "GET", "/health_check", &[], "").unwrap();
+    assert_eq!(response.status, 200);
     drop(silent);
     bank.verify();
 }

@@ -99,7 +99,7 @@ fn both_versions_and_http_1_1_are_agreed_on() {
     };
     let tls = load(&authority);
     authority.issue("a", "/CN=a");
-    for (version, told) in [
+    for (version, error) in [
         (&rustls::version::TLS12, "Some(TLSv1_2)"),
         (&rustls::version::TLS13, "Some(TLSv1_3)"),
     ] {
@@ -107,7 +107,7 @@ fn both_versions_and_http_1_1_are_agreed_on() {
             let mut caller = authority.caller_by(Some("a"), &[version]);
             caller.alpn_protocols = offered.iter().map(|name| name.to_vec()).collect();
             let (_, found) = shake(&tls, caller).unwrap();
-            assert_eq!(found, format!("{told} {agreed}"));
+            assert_eq!(found, format!("{error} {agreed}"));
         }
     }
     let mut caller = authority.caller(Some("a"));
@@ -121,8 +121,8 @@ fn strangers_are_not_let_in() {
         return;
     };
     let tls = load(&authority);
-    let told = shake(&tls, authority.caller(None)).unwrap_err();
-    assert!(told.contains("certificate"), "{told}");
+    let error = shake(&tls, authority.caller(None)).unwrap_err();
+    assert!(error.contains("certificate"), "{error}");
 
     // Signed by somebody else with the same name.
     other.issue("a", "/CN=a");
@@ -132,12 +132,12 @@ fn strangers_are_not_let_in() {
         &[("a.pem", "foreign.pem"), ("a.key", "foreign.key")],
         &authority.path(""),
     );
-    let told = shake(&tls, authority.caller(Some("foreign"))).unwrap_err();
-    assert!(told.contains("certificate"), "{told}");
+    let error = shake(&tls, authority.caller(Some("foreign"))).unwrap_err();
+    assert!(error.contains("certificate"), "{error}");
 
     authority.issue_for("old", "/CN=a", -1);
-    let told = shake(&tls, authority.caller(Some("old"))).unwrap_err();
-    assert!(told.to_lowercase().contains("expired"), "{told}");
+    let error = shake(&tls, authority.caller(Some("old"))).unwrap_err();
+    assert!(error.to_lowercase().contains("expired"), "{error}");
 
     shake(&tls, authority.caller(Some("a"))).unwrap();
 }
@@ -279,8 +279,8 @@ const FAULTS: [Fault; 11] = [
 ];
 
 #[test]
-fn what_is_wrong_with_a_file_is_told_in_one_line() {
-    for (change, setting, told) in FAULTS {
+fn mistakes_in_a_file_are_reported_in_one_line() {
+    for (change, setting, error) in FAULTS {
         let Some(authority) = Authority::new() else {
             return;
         };
@@ -289,7 +289,7 @@ fn what_is_wrong_with_a_file_is_told_in_one_line() {
         let folder = authority.path("");
         let fault = Tls::load(&settings(), &folder, auth_now_s()).unwrap_err();
         assert!(fault.starts_with(setting), "{fault}");
-        assert!(fault.contains(told), "{fault}");
+        assert!(fault.contains(error), "{fault}");
         assert!(fault.contains(folder.to_str().unwrap()), "{fault}");
         assert!(!fault.contains('\n'), "{fault}");
         // A daemon that runs goes on with what it has.
@@ -303,11 +303,11 @@ fn time_is_looked_at() {
         return;
     };
     let at = |now_s| Tls::load(&settings(), Path::new(&authority.path("")), now_s);
-    let told = at(auth_now_s() - YEAR_S).unwrap_err();
-    assert!(told.starts_with("auditor.tls.cert: "), "{told}");
-    assert!(told.contains(": holds from 20"), "{told}");
-    let told = at(auth_now_s() + YEAR_S).unwrap_err();
-    assert!(told.contains(": expired at 20"), "{told}");
+    let error = at(auth_now_s() - YEAR_S).unwrap_err();
+    assert!(error.starts_with("auditor.tls.cert: "), "{error}");
+    assert!(error.contains(": holds from 20"), "{error}");
+    let error = at(auth_now_s() + YEAR_S).unwrap_err();
+    assert!(error.contains(": expired at 20"), "{error}");
 
     // A CA that is over is no CA; one beside it still is.
     authority.openssl("req -new -key ca.key -out x.csr -subj /CN=former");
@@ -317,7 +317,7 @@ fn time_is_looked_at() {
     fs::write(&good, both).unwrap();
     at(auth_now_s()).unwrap();
     fs::copy(over, good).unwrap();
-    let told = at(auth_now_s()).unwrap_err();
-    assert!(told.starts_with("auditor.tls.ca: "), "{told}");
-    assert!(told.contains(": expired at 20"), "{told}");
+    let error = at(auth_now_s()).unwrap_err();
+    assert!(error.starts_with("auditor.tls.ca: "), "{error}");
+    assert!(error.contains(": expired at 20"), "{error}");
 }

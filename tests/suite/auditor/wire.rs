@@ -14,14 +14,14 @@ const PATIENCE: Duration = Duration::from_mins(2);
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct Response {
     pub(super) status: u16,
     /// Names in small letters.
     pub(super) fields: Vec<(String, String)>,
     pub(super) body: String,
 }
 
-impl Told {
+impl Response {
     /// The first value of a field.
     pub(super) fn field(&self, name: &str) -> Option<&str> {
         let found = self.fields.iter().find(|(known, _)| known == name);
@@ -59,7 +59,7 @@ pub(super) fn ask(
     target: &str,
     fields: &[(&str, &str)],
     body: &str,
-) -> Result<Told, String> {
+) -> Result<Response, String> {
     let mut request = format!("{method} {target} HTTP/1.1\r\nHost: bank\r\nConnection: close\r\n");
     for (name, value) in fields {
         let _ = write!(request, "{name}: {value}\r\n");
@@ -81,7 +81,7 @@ pub(super) fn ask(
     read(&answer).ok_or_else(|| format!("no answer: {:?}", String::from_utf8_lossy(&answer)))
 }
 
-fn read(answer: &[u8]) -> Option<Told> {
+fn read(answer: &[u8]) -> Option<Response> {
     let end = answer.windows(4).position(|four| four == b"\r\n\r\n")?;
     let head = std::str::from_utf8(&answer[..end]).ok()?;
     let mut lines = head.split("\r\n");
@@ -90,13 +90,13 @@ fn read(answer: &[u8]) -> Option<Told> {
     let fields = fields
         .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
         .collect();
-    let mut told = Told {
+    let mut response = Response {
         status,
         fields,
         body: String::new(),
     };
     let mut rest = &answer[end + 4..];
-    let body = if let Some(length) = told.field("content-length") {
+    let body = if let Some(length) = response.field("content-length") {
         rest.get(..length.parse().ok()?)?.to_vec()
     } else {
         let mut body = Vec::new();
@@ -111,6 +111,6 @@ fn read(answer: &[u8]) -> Option<Told> {
             }
         }
     };
-    told.body = String::from_utf8(body).ok()?;
-    Some(told)
+    response.body = String::from_utf8(body).ok()?;
+    Some(response)
 }

@@ -17,7 +17,7 @@ fn key(bank: &Bank, id: &str, options: &[&str]) -> Signing {
 }
 
 #[test]
-fn a_role_allows_what_it_says() {
+fn a_role_allows_what_it_lists() {
     let mut bank = Bank::new();
     let auditor = key(&bank, "auditor", &["--role", "auditor"]);
     let admin = key(&bank, "second-admin", &["--role", "admin"]);

@@ -101,7 +101,9 @@ fn nobody_else_on_the_port_is_believed() {
         let refused = call("reserve", &reserve);
         assert!([22, 23].contains(&refused.exit), "{what}: {refused:?}");
         let body = documents.with(4, &[("Moab.1024", &format!("Moab.{index}"))]);
-        call("charge", &body).expect(0, "").says(&["spool"]);
+        call("charge", &body)
+            .expect(0, "")
+            .expect_stderr(&["spool"]);
         assert_eq!(
             (bank.spooled(), bank.quarantined()),
             (index + 1, 0),
@@ -142,7 +144,7 @@ fn an_answer_changed_on_the_way_is_not_believed() {
     for (index, (from, to)) in changes.into_iter().enumerate() {
         charge(index + 1, from, to)
             .expect(0, "")
-            .says(&["spool", "bank unreachable"]);
+            .expect_stderr(&["spool", "bank unreachable"]);
         bank.call("drain").over_tcp(&bank.tcp()).run().expect(0, "");
         assert_eq!((bank.spooled(), bank.quarantined()), (0, 0), "{to}");
         // The daemon had taken it already; its key met it.

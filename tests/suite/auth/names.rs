@@ -119,11 +119,11 @@ fn a_narrow_scheduler_cannot_tell_hidden_names_from_missing_ones() {
     else {
         panic!("no reserve");
     };
-    let said = ask(&bank, target, body, &wide);
+    let response = ask(&bank, target, body, &wide);
     assert!(
-        said.text().contains("is no active member of project"),
+        response.text().contains("is no active member of project"),
         "{}",
-        said.text()
+        response.text()
     );
     // One's own are served.
     let [_, (target, body), ..] = &requests("amy", Some("chemistry"), "colony", "four")[..] else {

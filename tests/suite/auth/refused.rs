@@ -265,7 +265,7 @@ fn a_disabled_key_is_refused_and_a_new_one_counts_at_once() {
 }
 
 #[test]
-fn faults_of_the_key_are_told_to_whom_signed() {
+fn faults_of_the_key_are_reported_to_signed_requests() {
     let mut bank = Bank::new();
     let document = charge("x").body;
     let keyless = Request {

@@ -9,9 +9,13 @@ fn with(bank: &Bank, token: &str, arguments: &[&str]) -> Ran {
 }
 
 #[track_caller]
-fn refused(ran: &Ran, exit: i32, says: &str) {
+fn refused(ran: &Ran, exit: i32, message: &str) {
     assert_eq!(ran.exit, exit, "{}{}", ran.stdout, ran.stderr);
-    assert!(ran.stderr.contains(says), "{says:?} in {}", ran.stderr);
+    assert!(
+        ran.stderr.contains(message),
+        "{message:?} in {}",
+        ran.stderr
+    );
 }
 
 fn json(text: &str) -> serde_json::Value {
@@ -131,11 +135,11 @@ fn a_statement_names_others_to_those_who_lead_alone() {
         bank.bank_ok(&[&["charge", job, "-A", "chemistry", "-u", user][..], &work].concat());
     }
     let parts = |token: &str| -> Vec<(String, String)> {
-        let asked = ["statement", "-A", "chemistry", "--from", "2025-12-01"];
+        let words = ["statement", "-A", "chemistry", "--from", "2025-12-01"];
         let ran = with(
             &bank,
             token,
-            &[&asked[..], &["--summary", "--json"]].concat(),
+            &[&words[..], &["--summary", "--json"]].concat(),
         );
         assert_eq!(ran.exit, 0, "{}", ran.stderr);
         let statement = json(&ran.stdout);
@@ -315,18 +319,18 @@ fn two_people_move_a_large_amount() {
         1,
         "credit limit",
     );
-    let said = with(
+    let output = with(
         &bank,
         &one,
         &[&large[..], &["--propose", "--key", "p1"]].concat(),
     );
-    assert_eq!(said.exit, 0, "{}", said.stderr);
+    assert_eq!(output.exit, 0, "{}", output.stderr);
     let again = with(
         &bank,
         &one,
         &[&large[..], &["--propose", "--key", "p1"]].concat(),
     );
-    assert_eq!(said.stdout, again.stdout, "a repeat proposes nothing new");
+    assert_eq!(output.stdout, again.stdout, "a repeat proposes nothing new");
     let journal = bank.bank_ok(&["journal", "--kind", "propose"]);
     let words = "POST /api/v1/deposits amount=5000";
     assert!(
@@ -382,8 +386,8 @@ fn two_people_move_a_large_amount() {
         "2000",
     ];
     refused(&bank.bank(&cycle), 1, "another person must approve");
-    let said = bank.bank_ok(&[&cycle[..], &["--propose", "--json"]].concat());
-    let id = json(&said)["id"].to_string();
+    let output = bank.bank_ok(&[&cycle[..], &["--propose", "--json"]].concat());
+    let id = json(&output)["id"].to_string();
     let admin = token(&bank, "second", &["--role", "admin"]);
     assert_eq!(
         with(&bank, &admin, &["reject", &id, "--reason", "no"]).exit,
@@ -402,9 +406,9 @@ fn nothing_is_approved_for_somebody_who_may_not_any_more() {
     let one = token(&bank, "one", &["--role", "operator", "-A", "chemistry"]);
     let two = token(&bank, "two", &["--role", "operator", "-A", "chemistry"]);
     let large = ["deposit", "chemistry", "5000", "--propose", "--json"];
-    let said = with(&bank, &one, &large);
-    assert_eq!(said.exit, 0, "{}", said.stderr);
-    let id = json(&said.stdout)["id"].to_string();
+    let output = with(&bank, &one, &large);
+    assert_eq!(output.exit, 0, "{}", output.stderr);
+    let id = json(&output.stdout)["id"].to_string();
     let approve = |bank: &Bank| with(bank, &two, &["approve", &id]);
 
     bank.bank_ok(&["limit", "set", "one", "--per-operation", "4999"]);
@@ -421,8 +425,8 @@ fn nothing_is_approved_for_somebody_who_may_not_any_more() {
     assert_eq!(done.exit, 0, "{}", done.stderr);
     assert_eq!(bank.figures("chemistry").0, 5900);
     // A token that was taken away proposes nothing either.
-    let said = with(&bank, &one, &large);
-    let id = json(&said.stdout)["id"].to_string();
+    let output = with(&bank, &one, &large);
+    let id = json(&output.stdout)["id"].to_string();
     bank.bank_ok(&["token", "rm", "one", "--yes"]);
     refused(&with(&bank, &two, &["approve", &id]), 6, "its proposer one");
     assert_eq!(with(&bank, &two, &["reject", &id]).exit, 0);
@@ -434,8 +438,8 @@ fn a_key_is_replaced_with_an_overlap() {
     let mut bank = Bank::new();
     let file = bank.folder().join("new.key");
     let path = file.to_str().unwrap();
-    let said = bank.bank_ok(&["key", "rotate", "moab", "--overlap", "1h", "--out", path]);
-    assert!(said.contains("\"moab-2\""), "{said}");
+    let output = bank.bank_ok(&["key", "rotate", "moab", "--overlap", "1h", "--out", path]);
+    assert!(output.contains("\"moab-2\""), "{output}");
     let secret = bank_api::sign::Secret::parse(&std::fs::read_to_string(&file).unwrap()).unwrap();
     let new = || Signing {
         keyid: "moab-2".to_owned(),

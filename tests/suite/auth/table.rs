@@ -94,8 +94,8 @@ fn shown(request: Request, token: &str) -> Request {
 
 /// Whether the answer is that of the one check of rights.
 fn lacks_the_right(answer: &Response) -> bool {
-    let said = answer.text();
-    answer.status == 403 && said.contains("this needs the role")
+    let output = answer.text();
+    answer.status == 403 && output.contains("this needs the role")
 }
 
 #[test]
@@ -162,9 +162,9 @@ fn what_is_others_looks_like_what_is_not_there() {
     bank.bank_ok(&["project", "add", "chem-sub", "--parent", "chemistry"]);
     let account = bank.account("physics")["account_id"].to_string();
     let proposal = {
-        let said = bank.bank_ok(&["deposit", "physics", "5", "--propose", "--json"]);
-        let said: serde_json::Value = serde_json::from_str(&said).unwrap();
-        said["id"].to_string()
+        let output = bank.bank_ok(&["deposit", "physics", "5", "--propose", "--json"]);
+        let output: serde_json::Value = serde_json::from_str(&output).unwrap();
+        output["id"].to_string()
     };
     let guessed = "987654321";
     let json = |method: &'static str, target: &str, body: &str| {
@@ -177,7 +177,7 @@ fn what_is_others_looks_like_what_is_not_there() {
             .header("Content-Type", "application/json")
             .header("Idempotency-Key", &uuid::Uuid::new_v4().to_string())
     };
-    let asked = |what: usize, name: &str| match what {
+    let requested = |what: usize, name: &str| match what {
         0 => Request::get(&format!("/api/v1/projects/{name}")),
         1 => Request::get(&format!("/api/v1/accounts/{name}")),
         2 => Request::get(&format!("/api/v1/projects/{name}/members")),
@@ -244,7 +244,7 @@ fn what_is_others_looks_like_what_is_not_there() {
             }
             for (theirs, nobodys) in pairs {
                 let [one, other] = [theirs, nobodys].map(|name| {
-                    let answer = bank.over_tcp(&shown(asked(what, name), &token));
+                    let answer = bank.over_tcp(&shown(requested(what, name), &token));
                     *seen.entry(answer.status).or_default() += 1;
                     let commands = (4..=8).contains(&what) || what == 15;
                     hidden += usize::from(commands && answer.status == 404);
@@ -263,9 +263,12 @@ fn what_is_others_looks_like_what_is_not_there() {
     // What is theirs is there, and what lies below it.
     let operator = token(&bank, "operator-3", ROLES[1].1);
     for name in ["chemistry", "chem-sub"] {
-        let answer = bank.over_tcp(&shown(asked(4, name), &operator));
+        let answer = bank.over_tcp(&shown(requested(4, name), &operator));
         assert_eq!(answer.status, 201, "{}", answer.text());
-        assert_eq!(bank.over_tcp(&shown(asked(0, name), &operator)).status, 200);
+        assert_eq!(
+            bank.over_tcp(&shown(requested(0, name), &operator)).status,
+            200
+        );
     }
     let tokens_made = 5;
     assert_eq!(bank.transactions(), before + tokens_made + 2);

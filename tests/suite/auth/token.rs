@@ -5,10 +5,10 @@ use crate::harness::{Bank, Request, Response, Signing, until};
 
 /// A token of the bank, with its text.
 pub(super) fn token(bank: &Bank, id: &str, options: &[&str]) -> String {
-    let said =
+    let output =
         bank.bank_ok(&[&["token", "add", id, "--until", "2090-01-01"][..], options].concat());
-    let text = said.lines().find(|line| line.starts_with("bk_"));
-    text.unwrap_or_else(|| panic!("no token in {said}"))
+    let text = output.lines().find(|line| line.starts_with("bk_"));
+    text.unwrap_or_else(|| panic!("no token in {output}"))
         .to_owned()
 }
 
@@ -122,10 +122,10 @@ fn a_token_ends_at_once_when_it_is_removed_and_by_itself() {
 
 /// Whoever is asked why a token stopped working finds it in the log; who shows it learns nothing.
 #[test]
-fn a_token_that_is_over_is_told_apart_in_the_log() {
+fn an_expired_token_is_distinguished_in_the_log() {
     let bank = Bank::new();
-    let said = bank.bank_ok(&["token", "add", "short", "--role", "auditor", "--for", "2s"]);
-    let text = said.lines().find(|line| line.starts_with("bk_")).unwrap();
+    let output = bank.bank_ok(&["token", "add", "short", "--role", "auditor", "--for", "2s"]);
+    let text = output.lines().find(|line| line.starts_with("bk_")).unwrap();
     // Tokens are judged by the machine's own clock.
     until("the token is over", || {
         (status(&bank, text) == 401).then_some(())

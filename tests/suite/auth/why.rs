@@ -14,7 +14,7 @@ fn lines(bank: &Bank, code: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_log_says_why_a_rule_refused() {
+fn the_log_contains_the_rule_of_a_refusal() {
     let setup = Setup::new().env("BANKD_APPROVAL_DEPOSIT", "1000");
     let mut bank = setup.chemistry(900).start();
     let held = ["--role", "operator", "-A", "chemistry"];
@@ -31,7 +31,7 @@ fn the_log_says_why_a_rule_refused() {
     let proposed: serde_json::Value = serde_json::from_str(&proposed.stdout).unwrap();
     let id = proposed["id"].to_string();
     // The limit, the four eyes, the role.
-    for (token, arguments, exit, code, says) in [
+    for (token, arguments, exit, code, message) in [
         (
             &one,
             &["deposit", "chemistry", "501"][..],
@@ -58,7 +58,10 @@ fn the_log_says_why_a_rule_refused() {
         let found = lines(&bank, code);
         assert_eq!(found.len(), before + 1, "{found:?}");
         let line = found.last().unwrap();
-        assert!(line.contains(says) && !line.contains("why=\"\""), "{line}");
+        assert!(
+            line.contains(message) && !line.contains("why=\"\""),
+            "{line}"
+        );
     }
     // A scheduler whose key is for another machine.
     bank.bank_ok(&["machine", "add", "other"]);
@@ -88,7 +91,7 @@ fn the_log_says_why_a_rule_refused() {
 /// Of several commands in one request each is answered for itself; that one was refused is told all the
 /// same.
 #[test]
-fn a_record_of_a_foreign_machine_is_told_of() {
+fn a_record_of_a_foreign_machine_is_reported() {
     let mut bank = Bank::new();
     bank.bank_ok(&["machine", "add", "other"]);
     let role = ["--role", "collector", "--machine", "other"];
@@ -115,7 +118,7 @@ fn a_record_of_a_foreign_machine_is_told_of() {
 /// Usage is given away record by record: each that is refused to whoever asks counts, and a reason has
 /// one line however many it met.
 #[test]
-fn usage_that_may_not_be_given_away_is_told_of() {
+fn usage_that_may_not_be_given_away_is_reported() {
     let mut bank = Bank::new();
     let line = |id: &str| {
         format!(
@@ -135,10 +138,10 @@ fn usage_that_may_not_be_given_away_is_told_of() {
     let request = request.header("Authorization", &format!("Bearer {narrow}"));
     let answer = bank.over_tcp(&request);
     assert_eq!(answer.status, 200, "{}", answer.text());
-    let said: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
-    assert_eq!(said["changed"], 0, "{said}");
-    assert_eq!(said["reasons"][0]["code"], "not_allowed", "{said}");
-    assert_eq!(said["reasons"][0]["records"], 3, "{said}");
+    let response: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+    assert_eq!(response["changed"], 0, "{response}");
+    assert_eq!(response["reasons"][0]["code"], "not_allowed", "{response}");
+    assert_eq!(response["reasons"][0]["records"], 3, "{response}");
     let found = lines(&bank, "not_allowed");
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].contains("times=3"), "{found:?}");

@@ -3,9 +3,9 @@
 
 use crate::harness::{Bank, Ran, Setup, amount};
 
-fn says(ran: &Ran, exit: i32, parts: &[&str]) {
+fn refused_with(ran: &Ran, exit: i32, parts: &[&str]) {
     assert_eq!(ran.exit, exit, "{}{}", ran.stdout, ran.stderr);
-    ran.says(parts);
+    ran.expect_stderr(parts);
     assert!(
         ran.stderr.starts_with("bank: ") || exit == 2,
         "{}",
@@ -14,8 +14,8 @@ fn says(ran: &Ran, exit: i32, parts: &[&str]) {
 }
 
 fn column(bank: &mut Bank, account: &str, column: &str) -> String {
-    let said = bank.bank_ok(&["account", "show", account, "-P", "-n", "--columns", column]);
-    said.trim_end().to_owned()
+    let output = bank.bank_ok(&["account", "show", account, "-P", "-n", "--columns", column]);
+    output.trim_end().to_owned()
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn organizations_and_member_machines_are_properties_of_projects() {
 }
 
 #[test]
-fn a_deposit_into_a_tree_tells_where_it_went() {
+fn a_deposit_into_a_tree_shows_where_it_went() {
     let mut bank = Setup::new().chemistry(1000).start();
     for (name, share) in [("east", "33"), ("west", "33")] {
         let place = ["--parent", "chemistry", "--share", share, "--overflow"];
@@ -143,14 +143,14 @@ fn a_deposit_into_a_tree_tells_where_it_went() {
     }
     let dry = bank.bank_ok(&["deposit", "chemistry", "101", "--dry-run"]);
     assert!(dry.contains("33 to east as a new allocation"), "{dry}");
-    let said = bank.bank_ok(&["deposit", "chemistry", "101"]);
+    let output = bank.bank_ok(&["deposit", "chemistry", "101"]);
     for part in [
         "101",
         ": 33 to east as allocation ",
         ", 33 to west as ",
         ", 35 to chemistry in ",
     ] {
-        assert!(said.contains(part), "no {part:?} in {said}");
+        assert!(output.contains(part), "no {part:?} in {output}");
     }
     let json = bank.bank_ok(&["deposit", "chemistry", "10", "--no-tree", "--json"]);
     assert!(!json.contains("parts"), "{json}");
@@ -200,14 +200,14 @@ fn an_overflow_that_lists_hold_back_names_the_other_one() {
     ];
     let quote = [&["quote"][..], &of].concat();
     let reserve = [&["reserve", "j1"][..], &of].concat();
-    for asked in [&quote, &reserve] {
-        let ran = bank.bank(asked);
+    for command in [&quote, &reserve] {
+        let ran = bank.bank(command);
         assert_eq!(ran.exit, 3, "{}{}", ran.stdout, ran.stderr);
         assert!(ran.stderr.contains(hint), "{}", ran.stderr);
     }
     bank.bank_ok(&["account", "set", "organic", "--overflow-any"]);
-    for asked in [&quote, &reserve] {
-        bank.bank_ok(asked);
+    for command in [&quote, &reserve] {
+        bank.bank_ok(command);
     }
     bank.verify();
 }
@@ -290,7 +290,7 @@ fn what_makes_no_tree_is_refused_in_one_line() {
         (&["account", "set", "a"], 2, &["nothing to change"]),
     ] {
         let ran = bank.bank(arguments);
-        says(&ran, exit, parts);
+        refused_with(&ran, exit, parts);
         assert_eq!(ran.stdout, "", "{arguments:?}");
     }
     assert_eq!(bank.transactions(), before, "nothing of it is written");
@@ -317,7 +317,7 @@ fn the_settings_of_selection_reach_the_rules() {
     ]);
     bank.bank_ok(&["deposit", "top", "100", "--no-tree", "--end", "2027-01-01"]);
     let twice = bank.bank(&["deposit", "top", "1", "--end", "2026-12-01"]);
-    says(&twice, 1, &["usable at the same time"]);
+    refused_with(&twice, 1, &["usable at the same time"]);
     let ask = ["quote", "-A", "chemistry", "-u", "amy", "-m", "colony"];
     let quote = |bank: &mut Bank, wall: &str| {
         bank.bank(&[&ask[..], &["--procs", "1", "--wall", wall, "--json"]].concat())

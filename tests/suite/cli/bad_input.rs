@@ -214,7 +214,7 @@ fn filled(word: &str) -> String {
 }
 
 /// What is wrong with how a mistake was told; empty where nothing is.
-fn told(bank: &Bank, line: &str, exit: i32, part: &str) -> Option<String> {
+fn mistake(bank: &Bank, line: &str, exit: i32, part: &str) -> Option<String> {
     let words: Vec<String> = line.split_whitespace().map(filled).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let ran = bank.bank(&words);
@@ -235,7 +235,7 @@ fn told(bank: &Bank, line: &str, exit: i32, part: &str) -> Option<String> {
 }
 
 #[test]
-fn every_command_tells_bad_input_in_one_line_and_writes_nothing() {
+fn every_command_reports_bad_input_in_one_line_and_writes_nothing() {
     let mut bank = Bank::new();
     let done = "charge done -A chemistry -u amy --procs 1 --duration 10";
     bank.bank_ok(&done.split_whitespace().collect::<Vec<_>>());
@@ -243,7 +243,7 @@ fn every_command_tells_bad_input_in_one_line_and_writes_nothing() {
     let mut wrong: Vec<String> = Vec::new();
     let mut check = |table: &str, rows: Vec<(String, i32, &str)>| {
         for (line, exit, part) in rows {
-            wrong.extend(told(&bank, &line, exit, part));
+            wrong.extend(mistake(&bank, &line, exit, part));
         }
         if bank.transactions() != before {
             wrong.push(format!("something of {table} was written"));

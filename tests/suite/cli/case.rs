@@ -19,7 +19,7 @@ fn refused((mut bank, before): (Bank, i64), line: &str, exit: i32, parts: &[&str
     let ran = typed(&bank, line);
     assert_eq!(ran.exit, exit, "{line}: {}{}", ran.stdout, ran.stderr);
     assert!(ran.stderr.starts_with("bank: "), "{}", ran.stderr);
-    ran.says(parts);
+    ran.expect_stderr(parts);
     assert_eq!(ran.stdout, "", "{line}");
     assert_eq!(bank.transactions(), before, "nothing is written");
     bank.verify();
@@ -112,7 +112,7 @@ fn ledger_case_039_a_quote_and_its_cost_alone_through_bank() {
     let (mut bank, before) = holding(100);
     let ran = typed(&bank, job);
     assert_eq!(ran.exit, 3, "{}", ran.stderr);
-    ran.says(&["insufficient funds", "chemistry has 100", "short by 7,100"]);
+    ran.expect_stderr(&["insufficient funds", "chemistry has 100", "short by 7,100"]);
     let cost = typed(&bank, &format!("{job} --cost-only --json"));
     assert_eq!(cost.exit, 0, "{}", cost.stderr);
     let cost: serde_json::Value = serde_json::from_str(&cost.stdout).unwrap();

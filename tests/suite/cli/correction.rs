@@ -8,15 +8,15 @@ use bank_api::error;
 fn refused(ran: &Ran, code: &str, parts: &[&str]) {
     let exit = i32::from(error::row(code).unwrap().bank);
     assert_eq!(ran.exit, exit, "{}{}", ran.stdout, ran.stderr);
-    ran.says(parts);
+    ran.expect_stderr(parts);
     assert_eq!(ran.stdout, "");
 }
 
 /// The number that a writing command tells.
 #[track_caller]
-fn transaction(said: &str) -> String {
-    let line = said.lines().find_map(|l| l.strip_prefix("transaction "));
-    line.unwrap_or_else(|| panic!("{said}")).to_owned()
+fn transaction(output: &str) -> String {
+    let line = output.lines().find_map(|l| l.strip_prefix("transaction "));
+    line.unwrap_or_else(|| panic!("{output}")).to_owned()
 }
 
 /// The options of a key of its own over TCP.
@@ -61,14 +61,14 @@ fn a_transfer_moves_money_and_is_undone() {
     let tried = bank.bank_ok(&["transfer", "physics", "astro", "250", "--dry-run"]);
     assert!(tried.starts_with("dry run, nothing written"), "{tried}");
     assert_eq!(bank.transactions(), before);
-    let said = bank.bank_ok(&["transfer", "physics", "astro", "250", "--note", "ticket 7"]);
+    let output = bank.bank_ok(&["transfer", "physics", "astro", "250", "--note", "ticket 7"]);
     assert!(
-        said.contains("moved 250 credits from physics to astro"),
-        "{said}"
+        output.contains("moved 250 credits from physics to astro"),
+        "{output}"
     );
     assert_eq!(bank.figures("physics").0, 999_750);
     assert_eq!(bank.figures("astro").0, 50_250);
-    let moved = transaction(&said);
+    let moved = transaction(&output);
     let undone = bank.bank_ok(&["undo", &moved]);
     assert!(
         undone.contains(&format!("undid transaction {moved} (transfer)")),
@@ -97,12 +97,12 @@ fn a_refund_shows_with_the_job() {
         &["35744"],
     );
     refused(&bank.bank(&["refund", "Moab.none"]), "not_found", &[]);
-    let said = bank.bank_ok(&["refund", "Moab.1024", "744", "-m", "colony"]);
+    let output = bank.bank_ok(&["refund", "Moab.1024", "744", "-m", "colony"]);
     assert!(
-        said.contains("refunded 744 credits of job Moab.1024"),
-        "{said}"
+        output.contains("refunded 744 credits of job Moab.1024"),
+        "{output}"
     );
-    assert!(said.contains("35,000 credits left to refund"), "{said}");
+    assert!(output.contains("35,000 credits left to refund"), "{output}");
     let job = bank.bank_ok(&["jobs", "Moab.1024"]);
     for part in ["refund", "-744", "refunded", "net", "35,000", "35,744"] {
         let part = part.replace('-', "−");
@@ -125,7 +125,7 @@ fn a_refund_shows_with_the_job() {
 }
 
 #[test]
-fn an_adjustment_says_why() {
+fn an_adjustment_contains_its_reason() {
     let mut bank = Bank::new();
     assert_eq!(bank.bank(&["adjust", "astro", "5"]).exit, 2);
     refused(
@@ -216,12 +216,12 @@ fn what_is_unbilled_is_settled() {
         "project_unknown",
         &[],
     );
-    let said = bank.bank_ok(&["settle", "Moab.1024", "-A", "chemistry"]);
+    let output = bank.bank_ok(&["settle", "Moab.1024", "-A", "chemistry"]);
     assert!(
-        said.contains("settled 28,800 credits of job Moab.1024"),
-        "{said}"
+        output.contains("settled 28,800 credits of job Moab.1024"),
+        "{output}"
     );
-    assert!(said.contains("paid by chemistry"), "{said}");
+    assert!(output.contains("paid by chemistry"), "{output}");
     assert_eq!(unbilled(&bank), (0, 0));
     assert_eq!(bank.figures("chemistry").0, 71_200);
     refused(
@@ -229,7 +229,7 @@ fn what_is_unbilled_is_settled() {
         "nothing_unbilled",
         &[],
     );
-    bank.bank_ok(&["undo", &transaction(&said)]);
+    bank.bank_ok(&["undo", &transaction(&output)]);
     assert_eq!(unbilled(&bank), (1, 28_800));
     bank.verify();
 }
@@ -265,12 +265,12 @@ fn ledger_case_114_a_manager_moves_money_within_a_project() {
     bank.bank_ok(&["account", "add", "chem-reserve", "--projects", "chemistry"]);
     let scope = ["--role", "manager", "--project", "chemistry"];
     let manager = with_key(&bank, "boss", &scope);
-    let said = run(
+    let output = run(
         &bank,
         &manager,
         &["transfer", "chemistry", "chem-reserve", "40"],
     );
-    assert_eq!(said.exit, 0, "{}", said.stderr);
+    assert_eq!(output.exit, 0, "{}", output.stderr);
     assert_eq!(bank.figures("chemistry").0, 99_960);
     assert_eq!(bank.figures("chem-reserve").0, 40);
     let before = bank.transactions();

@@ -32,8 +32,8 @@ fn a_cycle_is_added_runs_and_goes() {
     ];
     let would = bank.bank_ok(&[&add[..], &["--dry-run"]].concat());
     assert!(would.starts_with("dry run, nothing written: cycle \"monthly\" added: 1,000 credits"));
-    let said = bank.bank_ok(&add);
-    assert!(said.contains("first 2026-02-01"), "{said}");
+    let output = bank.bank_ok(&add);
+    assert!(output.contains("first 2026-02-01"), "{output}");
     assert_eq!(bank.bank(&add).exit, 7);
     let status = bank.bank_ok(&["status"]);
     assert!(status.contains("next cycle monthly in 31 days"), "{status}");
@@ -44,7 +44,7 @@ fn a_cycle_is_added_runs_and_goes() {
     assert!(preview.contains("astro gets 1,000 credits"), "{preview}");
     let refused = bank.bank(&["cycle", "run", "monthly"]);
     assert_eq!(refused.exit, 1, "{}", refused.stdout);
-    refused.says(&["cycle not due", "2026-02-01T00:00:00Z", "--dry-run"]);
+    refused.expect_stderr(&["cycle not due", "2026-02-01T00:00:00Z", "--dry-run"]);
 
     bank.set_clock(T0 + JANUARY);
     wait_for(&bank, "deposit", 7);
@@ -66,7 +66,7 @@ fn a_cycle_is_added_runs_and_goes() {
 }
 
 #[test]
-fn what_makes_no_cycle_is_said() {
+fn impossible_cycles_are_reported() {
     let mut bank = Bank::new();
     let add = |more: &[&str]| {
         let base = ["cycle", "add", "c", "-a", "astro", "--every"];

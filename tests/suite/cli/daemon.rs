@@ -16,12 +16,12 @@ fn a_bank_is_made_once() {
     let mut bank = Bank::new();
     let ran = bankd(&bank, &["init"]);
     assert_ne!(ran.exit, 0, "{}", ran.stdout);
-    ran.says(&["bankd: ", "already"]);
+    ran.expect_stderr(&["bankd: ", "already"]);
     bank.verify();
 }
 
 #[test]
-fn init_says_what_it_made() {
+fn init_prints_what_it_created() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("bank-data");
     let mut command = Command::new(programs().bankd());
@@ -65,13 +65,13 @@ fn two_daemons_cannot_serve_one_bank() {
 }
 
 #[test]
-fn a_wrong_setting_is_told_with_its_line() {
+fn a_wrong_setting_is_reported_with_its_line() {
     let bank = Bank::new();
     let settings = bank.data().join("bankd.toml");
     std::fs::write(settings, "[http]\nconcurency = 5\n").unwrap();
     let ran = bankd(&bank, &["config", "check"]);
     assert_ne!(ran.exit, 0);
-    ran.says(&["bankd.toml line 2", "concurency"]);
+    ran.expect_stderr(&["bankd.toml line 2", "concurency"]);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn a_test_clock_is_for_test_banks_only() {
     assert_eq!(Ran::of(&mut init, b"").exit, 0);
     let ran = run(&["serve"]);
     assert_ne!(ran.exit, 0);
-    ran.says(&["BANKD_TEST_CLOCK"]);
+    ran.expect_stderr(&["BANKD_TEST_CLOCK"]);
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn wrong_settings_end_with_2_before_anything_is_served() {
     for words in [&["serve"][..], &["config", "check"]] {
         let ran = run(words, "BANKD_HTTP_CONCURENCY", "5");
         assert_eq!(ran.exit, 2, "{}", ran.stderr);
-        ran.says(&["BANKD_HTTP_CONCURENCY", "no setting has this name"]);
+        ran.expect_stderr(&["BANKD_HTTP_CONCURENCY", "no setting has this name"]);
         let ran = run(words, "BANKD_HTTP_CONCURRENCY", "none");
         assert_eq!(ran.exit, 2, "{}", ran.stderr);
     }
@@ -137,5 +137,5 @@ fn wrong_settings_end_with_2_before_anything_is_served() {
     command.args(["config", "check", "--data"]).arg(&nowhere);
     let ran = Ran::of(&mut command, b"");
     assert_eq!(ran.exit, 4, "{}", ran.stdout);
-    ran.says(&["no directory", "bankd init"]);
+    ran.expect_stderr(&["no directory", "bankd init"]);
 }

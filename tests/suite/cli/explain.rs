@@ -30,21 +30,21 @@ fn import(bank: &Bank, uses: &[(&str, &str, i64)]) -> Value {
     let lines: Vec<String> = uses.iter().map(line).collect();
     let file = bank.folder().join("uses.jsonl");
     std::fs::write(&file, lines.join("\n") + "\n").unwrap();
-    let said = bank.bank_ok(&["import", "jsonl", file.to_str().unwrap(), "--json"]);
-    serde_json::from_str(&said).unwrap()
+    let output = bank.bank_ok(&["import", "jsonl", file.to_str().unwrap(), "--json"]);
+    serde_json::from_str(&output).unwrap()
 }
 
 /// What is told of the newest transaction of an op.
 fn newest(bank: &Bank, op: &str) -> Value {
     let rows = bank.query(&format!("SELECT max(id) FROM tx WHERE op = '{op}'"));
-    let told = bank.json(&["explain", "-t", &rows[0][0]]);
-    told["items"][0].clone()
+    let explanation = bank.json(&["explain", "-t", &rows[0][0]]);
+    explanation["items"][0].clone()
 }
 
 /// Account, what was taken, and the verdict of each that was looked at.
-fn looked_at(told: &Value) -> Vec<(String, String, String)> {
+fn looked_at(explanation: &Value) -> Vec<(String, String, String)> {
     let text = |row: &Value, field: &str| row[field].as_str().unwrap().to_owned();
-    let rows = told["considered"].as_array().unwrap().iter();
+    let rows = explanation["considered"].as_array().unwrap().iter();
     let row = |row| {
         (
             text(row, "account"),
@@ -61,12 +61,12 @@ fn rows(of: &[(&str, &str, &str)]) -> Vec<(String, String, String)> {
 }
 
 #[track_caller]
-fn says(told: &Value, words: &str) {
-    let said = told["says"].as_array().unwrap().iter();
-    let found = said
+fn expect_sentence(explanation: &Value, words: &str) {
+    let sentences = explanation["says"].as_array().unwrap().iter();
+    let found = sentences
         .filter_map(Value::as_str)
         .any(|line| line.contains(words));
-    assert!(found, "{words:?} in {told}");
+    assert!(found, "{words:?} in {explanation}");
 }
 
 /// A bank in which chemistry pays from `pot` first, and imports of `tower` are charged.
@@ -81,35 +81,35 @@ fn with_pot() -> Bank {
 }
 
 #[test]
-fn amended_records_show_whom_they_asked() {
+fn amended_records_show_the_accounts_tried() {
     let mut bank = with_pot();
     bank.set_clock(T0 + 86_400);
     import(&bank, &[("7", "chemistry", 3600)]);
-    let told = newest(&bank, "charge");
+    let explanation = newest(&bank, "charge");
     let first = [("pot", "1000", "turn"), ("chemistry", "2600", "turn")];
-    assert_eq!(looked_at(&told), rows(&first), "{told}");
+    assert_eq!(looked_at(&explanation), rows(&first), "{explanation}");
     // It lasted longer: the account that paid is asked first, and has nothing left.
     import(&bank, &[("7", "chemistry", 7200)]);
-    let told = newest(&bank, "adjust");
+    let explanation = newest(&bank, "adjust");
     let more = [("pot", "0", "no_money"), ("chemistry", "3600", "turn")];
-    assert_eq!(looked_at(&told), rows(&more), "{told}");
-    assert_eq!(told["charge"]["amount"], "3600", "{told}");
+    assert_eq!(looked_at(&explanation), rows(&more), "{explanation}");
+    assert_eq!(explanation["charge"]["amount"], "3600", "{explanation}");
     // It was shorter: nothing is chosen, and that is said.
     import(&bank, &[("7", "chemistry", 1800)]);
-    let told = newest(&bank, "adjust");
-    assert_eq!(looked_at(&told), rows(&[]), "{told}");
-    says(&told, "the refund goes to the allocations that paid");
+    let explanation = newest(&bank, "adjust");
+    assert_eq!(looked_at(&explanation), rows(&[]), "{explanation}");
+    expect_sentence(&explanation, "the refund goes to the allocations that paid");
     // It was another project's: all goes back, and that project's accounts are asked.
     import(&bank, &[("7", "physics", 1800)]);
-    let told = newest(&bank, "adjust");
+    let explanation = newest(&bank, "adjust");
     let other = [("physics", "1800", "turn")];
-    let paid: Vec<_> = looked_at(&told);
+    let paid: Vec<_> = looked_at(&explanation);
     let paid: Vec<_> = paid
         .into_iter()
         .filter(|(_, taken, _)| taken != "0")
         .collect();
-    assert_eq!(paid, rows(&other), "{told}");
-    assert_eq!(told["charge"]["amount"], "1800", "{told}");
+    assert_eq!(paid, rows(&other), "{explanation}");
+    assert_eq!(explanation["charge"]["amount"], "1800", "{explanation}");
     let screen = bank.bank_ok(&["explain", "7", "-m", "tower"]);
     let orders = screen.matches("accounts in the order in which they were looked at");
     assert_eq!(orders.count(), 3, "{screen}");
@@ -118,7 +118,7 @@ fn amended_records_show_whom_they_asked() {
 }
 
 #[test]
-fn a_chunk_says_that_it_chose_nobody() {
+fn a_chunk_explains_that_it_chose_nobody() {
     let mut bank = with_pot();
     bank.set_clock(T0 + 86_400);
     for (kind, name) in [
@@ -139,19 +139,19 @@ fn a_chunk_says_that_it_chose_nobody() {
         bank.bank_ok(&["import", "sacct", file, "--source", "slurm:t"]);
     };
     sacct("first.sacct", 13, &["1", "2"]);
-    let told = newest(&bank, "import");
-    assert_eq!(looked_at(&told), rows(&[]), "{told}");
-    says(&told, "a chunk of an import moves no money");
+    let explanation = newest(&bank, "import");
+    assert_eq!(looked_at(&explanation), rows(&[]), "{explanation}");
+    expect_sentence(&explanation, "a chunk of an import moves no money");
     // What the chunk counted stays in shadow where it is amended; a job that is new is charged.
     for (kind, name) in [("machine", "tower"), ("project", "chemistry")] {
         bank.bank_ok(&[kind, "set", name, "--mode", "strict"]);
     }
     sacct("again.sacct", 14, &["1", "2", "3"]);
-    let told = newest(&bank, "charge");
+    let explanation = newest(&bank, "charge");
     let paid = [("pot", "1000", "turn"), ("chemistry", "6200", "turn")];
-    assert_eq!(looked_at(&told), rows(&paid), "{told}");
-    assert_eq!(told["charge"]["amount"], "7200", "{told}");
-    assert_eq!(told["entries"][0]["job"], "3", "{told}");
+    assert_eq!(looked_at(&explanation), rows(&paid), "{explanation}");
+    assert_eq!(explanation["charge"]["amount"], "7200", "{explanation}");
+    assert_eq!(explanation["entries"][0]["job"], "3", "{explanation}");
     let adjusted = bank.query("SELECT count(*) FROM tx WHERE op = 'adjust'");
     assert_eq!(adjusted, [["0"]]);
     let charged = bank.query("SELECT sum(delta_amount) FROM entry WHERE usage IS NOT NULL");
@@ -160,7 +160,7 @@ fn a_chunk_says_that_it_chose_nobody() {
 }
 
 #[test]
-fn a_settlement_shows_whom_it_asked() {
+fn a_settlement_shows_the_accounts_tried() {
     let mut bank = with_pot();
     // Classes count too: they are known of the job, not of the settlement's entries.
     let night = [
@@ -176,34 +176,41 @@ fn a_settlement_shows_whom_it_asked() {
     let document = Documents::own().with(4, &[(">chemistry<", ">nobody<")]);
     bank.script("charge", &document);
     bank.bank_ok(&["settle", "Moab.1024", "-A", "chemistry"]);
-    let told = newest(&bank, "settle");
-    let found = looked_at(&told);
-    assert_eq!(found[0].0, "pot", "{told}");
+    let explanation = newest(&bank, "settle");
+    let found = looked_at(&explanation);
+    assert_eq!(found[0].0, "pot", "{explanation}");
     assert_eq!((found[0].1.as_str(), found[0].2.as_str()), ("1000", "turn"));
     assert_eq!(
         (found[1].0.as_str(), found[1].2.as_str()),
         ("chemistry", "turn")
     );
     let unfit = ("night".to_owned(), "0".to_owned(), "list".to_owned());
-    assert!(found.contains(&unfit), "{told}");
+    assert!(found.contains(&unfit), "{explanation}");
     assert_eq!(
-        told["charge"]["explanation"],
+        explanation["charge"]["explanation"],
         "from #unbilled to the project"
     );
-    assert_eq!(told["price"], Value::Array(Vec::new()), "{told}");
+    assert_eq!(
+        explanation["price"],
+        Value::Array(Vec::new()),
+        "{explanation}"
+    );
     bank.verify();
 }
 
 /// Of one transaction as of the whole job.
 #[test]
-fn what_was_partly_debt_is_said_so() {
+fn partial_debt_is_reported() {
     let mut bank = with_pot();
     bank.bank_ok(&[&["charge", "long", "--duration", "200000"][..], &WORK].concat());
-    let told = newest(&bank, "charge");
-    let explained = told["charge"]["explanation"].as_str().unwrap();
-    assert!(explained.contains("partly debt"), "{told}");
-    assert_eq!(told["charge"]["kind"], "charge_debt", "{told}");
-    let number = told["transaction"].to_string();
+    let explanation = newest(&bank, "charge");
+    let explained = explanation["charge"]["explanation"].as_str().unwrap();
+    assert!(explained.contains("partly debt"), "{explanation}");
+    assert_eq!(
+        explanation["charge"]["kind"], "charge_debt",
+        "{explanation}"
+    );
+    let number = explanation["transaction"].to_string();
     let screen = bank.bank_ok(&["explain", "-t", &number]);
     assert!(screen.contains("partly debt"), "{screen}");
     bank.verify();
@@ -212,7 +219,7 @@ fn what_was_partly_debt_is_said_so() {
 /// What lay on an account that goes holds elsewhere: of each lien the accounts in the order in which
 /// they were looked at.
 #[test]
-fn liens_of_an_account_that_goes_show_whom_they_asked() {
+fn liens_of_a_removed_account_show_the_accounts_tried() {
     let mut bank = with_pot();
     for (job, seconds) in [("one", "400"), ("two", "500")] {
         bank.bank_ok(&[&["reserve", job, "--wall", seconds][..], &WORK].concat());
@@ -220,7 +227,7 @@ fn liens_of_an_account_that_goes_show_whom_they_asked() {
     // Both lie on the pot; chemistry has room for all but a part of the second.
     bank.bank_ok(&["withdraw", "chemistry", "99200"]);
     bank.bank_ok(&["account", "rm", "pot", "--force", "--yes"]);
-    let told = newest(&bank, "account_rm");
+    let explanation = newest(&bank, "account_rm");
     let gone = ("pot", "0", "removed");
     let expected = [
         gone,
@@ -229,13 +236,13 @@ fn liens_of_an_account_that_goes_show_whom_they_asked() {
         ("chemistry", "400", "turn"),
         ("#unbilled", "100", "suspense"),
     ];
-    assert_eq!(looked_at(&told), rows(&expected), "{told}");
-    let all = told["considered"].as_array().unwrap();
+    assert_eq!(looked_at(&explanation), rows(&expected), "{explanation}");
+    let all = explanation["considered"].as_array().unwrap();
     let places: Vec<i64> = all.iter().map(|c| c["place"].as_i64().unwrap()).collect();
-    assert_eq!(places, [1, 2, 1, 2, 3], "{told}");
-    assert_ne!(all[0]["lien"], all[2]["lien"], "{told}");
+    assert_eq!(places, [1, 2, 1, 2, 3], "{explanation}");
+    assert_ne!(all[0]["lien"], all[2]["lien"], "{explanation}");
     // Each entry names the job whose lien it is.
-    let entries = told["entries"].as_array().unwrap().iter();
+    let entries = explanation["entries"].as_array().unwrap().iter();
     let jobs: Vec<(&str, &str)> = entries
         .filter(|e| e["kind"] == "lien")
         .map(|e| (e["job"].as_str().unwrap(), e["held"].as_str().unwrap()))
@@ -243,9 +250,9 @@ fn liens_of_an_account_that_goes_show_whom_they_asked() {
     assert_eq!(
         jobs,
         [("one", "400"), ("two", "400"), ("two", "100")],
-        "{told}"
+        "{explanation}"
     );
-    let number = told["transaction"].to_string();
+    let number = explanation["transaction"].to_string();
     let screen = bank.bank_ok(&["explain", "-t", &number]);
     // A long text goes on below itself.
     let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -267,18 +274,18 @@ fn liens_of_an_account_that_goes_show_whom_they_asked() {
 /// A job of a project may have been paid by an account that is not its own any more: whose it is now
 /// sees that, who lost it sees the charge and not what is left there.
 #[test]
-fn what_is_left_on_an_account_is_told_to_those_who_see_it() {
+fn the_rest_on_an_account_is_shown_to_those_who_see_it() {
     let mut bank = with_pot();
     bank.bank_ok(&[&["charge", "j", "--duration", "300"][..], &WORK].concat());
     let token = |id: &str, project: &str| {
         let role = ["--role", "pi", "-A", project, "--until", "2090-01-01"];
-        let said = bank.bank_ok(&[&["token", "add", id][..], &role].concat());
-        let text = said.lines().find(|line| line.starts_with("bk_"));
+        let output = bank.bank_ok(&[&["token", "add", id][..], &role].concat());
+        let text = output.lines().find(|line| line.starts_with("bk_"));
         text.unwrap().to_owned()
     };
     let (chemist, physicist) = (token("chemist", "chemistry"), token("physicist", "physics"));
     let number = newest(&bank, "charge")["transaction"].to_string();
-    let asked = |token: &str, arguments: &[&str]| -> Value {
+    let call = |token: &str, arguments: &[&str]| -> Value {
         let all = [arguments, &["--json"]].concat();
         let ran = bank.bank_as(&[("BANK_TOKEN", token)], &all);
         assert_eq!(ran.exit, 0, "{all:?}: {}", ran.stderr);
@@ -301,24 +308,29 @@ fn what_is_left_on_an_account_is_told_to_those_who_see_it() {
         rows.into_iter().find(charge).unwrap_or_default()
     };
     for question in questions {
-        let row = entry(&asked(&chemist, question));
+        let row = entry(&call(&chemist, question));
         assert_eq!(row["amount_after"], "700", "{question:?}: {row}");
         assert_eq!(row["held_after"], "0", "{question:?}: {row}");
     }
     // The pot is for physics from now on.
     bank.bank_ok(&["account", "set", "pot", "--projects", "physics"]);
     for question in questions {
-        let row = entry(&asked(&chemist, question));
+        let row = entry(&call(&chemist, question));
         assert_eq!(row["amount"], "-300", "{question:?}: {row}");
         assert_eq!(row["amount_after"], Value::Null, "{question:?}: {row}");
         assert_eq!(row["held_after"], Value::Null, "{question:?}: {row}");
     }
     // Nor does the query language tell it.
     let standing = "Entry Query Kind==charge Show:=Amount,AmountAfter,HeldAfter";
-    for (token, told) in [(&chemist, "-300||"), (&physicist, "")] {
-        let asked = ["query", standing, "-P", "-n"];
-        let ran = bank.bank_as(&[("BANK_TOKEN", token)], &asked);
-        assert_eq!((ran.exit, ran.stdout.trim()), (0, told), "{}", ran.stderr);
+    for (token, expected) in [(&chemist, "-300||"), (&physicist, "")] {
+        let call = ["query", standing, "-P", "-n"];
+        let ran = bank.bank_as(&[("BANK_TOKEN", token)], &call);
+        assert_eq!(
+            (ran.exit, ran.stdout.trim()),
+            (0, expected),
+            "{}",
+            ran.stderr
+        );
     }
     let ran = bank.bank(&["query", standing, "-P", "-n"]);
     assert_eq!(ran.stdout.trim(), "-300|700|0", "{}", ran.stderr);
@@ -326,7 +338,7 @@ fn what_is_left_on_an_account_is_told_to_those_who_see_it() {
     let ran = bank.bank_as(&[("BANK_TOKEN", &chemist)], &["explain", "-t", &number]);
     assert!(!ran.stdout.contains("after"), "{}", ran.stdout);
     bank.bank_ok(&["deposit", "pot", "1"]);
-    let rows = asked(&physicist, &["journal", "-a", "pot"]);
+    let rows = call(&physicist, &["journal", "-a", "pot"]);
     let last = rows["items"].as_array().unwrap().last().unwrap().clone();
     assert_eq!(last["amount_after"], "701", "{rows}");
     bank.verify();
@@ -334,14 +346,14 @@ fn what_is_left_on_an_account_is_told_to_those_who_see_it() {
 
 /// Price line, arithmetic and what was billed of the newest transaction of an op.
 fn price_of(bank: &Bank, op: &str) -> [String; 4] {
-    let told = newest(bank, op);
-    let charge = &told["charge"];
-    let says = told["says"].as_array().unwrap().iter();
-    let of_total = says
+    let explanation = newest(bank, op);
+    let charge = &explanation["charge"];
+    let sentences = explanation["says"].as_array().unwrap().iter();
+    let of_total = sentences
         .filter_map(Value::as_str)
         .find(|s| s.contains("total usage"));
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let line = &told["price"][0];
+    let line = &explanation["price"][0];
     [
         format!("{} = {}", text(&line["text"]), text(&line["amount"])),
         text(&charge["itemisation"]),
@@ -350,14 +362,14 @@ fn price_of(bank: &Bank, op: &str) -> [String; 4] {
     ]
 }
 
-fn told_anew(line: &str, made_of: &str, amount: &str, says: &str) -> [String; 4] {
-    let says = format!("total usage was resent: {says}");
-    [line.into(), made_of.into(), amount.into(), says]
+fn resent(line: &str, made_of: &str, amount: &str, reason: &str) -> [String; 4] {
+    let reason = format!("total usage was resent: {reason}");
+    [line.into(), made_of.into(), amount.into(), reason]
 }
 
 /// The seconds of such a charge are the difference, which no price is of.
 #[test]
-fn a_use_that_is_told_anew_is_priced_as_a_whole() {
+fn a_resent_use_is_priced_as_a_whole() {
     let mut bank = Setup::new().chemistry(5_000).start();
     bank.bank_ok(&["machine", "add", "tower"]);
     bank.bank_ok(&["project", "members", "add", "physics", "amy"]);
@@ -374,14 +386,14 @@ fn a_use_that_is_told_anew_is_priced_as_a_whole() {
     let line = "1 procs × 00:02:30 = 150";
     assert_eq!(
         price_of(&bank, "adjust"),
-        told_anew(line, &made_of(150), "50", less)
+        resent(line, &made_of(150), "50", less)
     );
     import(&bank, &[("1", "physics", 60)]);
     let afresh = "earlier charges are refunded, and its price is billed";
     let line = "1 procs × 00:01:00 = 60";
     assert_eq!(
         price_of(&bank, "adjust"),
-        told_anew(line, &made_of(60), "60", afresh)
+        resent(line, &made_of(60), "60", afresh)
     );
     let job = bank.json(&["jobs", "1"]);
     let remarks: Vec<&str> = job["charges"]
@@ -410,7 +422,7 @@ fn a_use_that_is_told_anew_is_priced_as_a_whole() {
     let line = "1 procs × 00:05:00 = 300";
     assert_eq!(
         price_of(&bank, "charge"),
-        told_anew(line, &made_of(300), "100", less)
+        resent(line, &made_of(300), "100", less)
     );
     bank.verify();
 }
@@ -423,8 +435,8 @@ fn a_refused_reserve_is_explained() {
     bank.script("reserve", &document).expect(78, "");
     bank.set_clock(T0 + 60);
     bank.script("reserve", &document).expect(78, "");
-    let told = bank.json(&["explain", "Moab.1024"]);
-    let refused = &told["refused"];
+    let explanation = bank.json(&["explain", "Moab.1024"]);
+    let refused = &explanation["refused"];
     assert_eq!(refused["code"], "insufficient_funds");
     assert_eq!(refused["tries"], 2);
     assert_eq!(
@@ -444,19 +456,22 @@ fn a_refused_reserve_is_explained() {
     assert_eq!(elsewhere.exit, 4, "{}", elsewhere.stderr);
     let eve = Documents::own().with(3, &[("<User>amy<", "<User>eve<"), ("Moab.1024", "Moab.1")]);
     bank.script("reserve", &eve).expect(74, "");
-    let told = bank.json(&["explain", "Moab.1"]);
+    let explanation = bank.json(&["explain", "Moab.1"]);
     assert!(
-        told["refused"]["detail"].as_str().unwrap().contains("eve"),
-        "{told}"
+        explanation["refused"]["detail"]
+            .as_str()
+            .unwrap()
+            .contains("eve"),
+        "{explanation}"
     );
     // The job got its lien later: its own transactions explain it.
     bank.bank_ok(&["deposit", "chemistry", "1"]);
     bank.set_clock(T0 + 120);
     bank.script("reserve", &document).expect(0, "");
-    let told = bank.json(&["explain", "Moab.1024"]);
+    let explanation = bank.json(&["explain", "Moab.1024"]);
     assert!(
-        told["refused"].is_null() && !told["items"].as_array().unwrap().is_empty(),
-        "{told}"
+        explanation["refused"].is_null() && !explanation["items"].as_array().unwrap().is_empty(),
+        "{explanation}"
     );
     bank.verify();
 }

@@ -237,7 +237,7 @@ fn a_job_is_held_charged_and_refunded_in_golds_words() {
     let unpriced = "gcharge -J PBS.2 -p chem -u amy -m colony -M 512 -t 900";
     let ran = run(&bank, unpriced);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
-    ran.says(&["gcharge: unpriced: no rate matches"]);
+    ran.expect_stderr(&["gcharge: unpriced: no rate matches"]);
     assert_eq!(ran.stdout, "Successfully charged job PBS.2 for 0.000 SU\n");
     prints(
         &bank,
@@ -399,7 +399,7 @@ fn failures_have_golds_exit_codes_and_one_line() {
         let ran = run(&bank, line);
         assert_eq!(ran.exit, exit, "{line}: {}{}", ran.stdout, ran.stderr);
         assert_eq!(ran.stderr.lines().count(), 1, "{line}: {}", ran.stderr);
-        ran.says(&[part]);
+        ran.expect_stderr(&[part]);
         let name = line.split(' ').next().unwrap();
         assert!(
             ran.stderr.starts_with(&format!("{name}: ")),

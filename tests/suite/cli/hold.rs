@@ -17,21 +17,21 @@ fn charge(bank: &Bank, job: &str, more: &[&str]) -> String {
 #[test]
 fn a_lien_is_placed_extended_and_given_back_by_hand() {
     let mut bank = Bank::new();
-    let said = reserve(&bank, "j1", &[]);
+    let output = reserve(&bank, "j1", &[]);
     assert!(
-        said.starts_with(
+        output.starts_with(
             "lien 1 holds 57,600 credits on chemistry for job j1 until 2026-01-01 01:10:00, \
              exclusive\ntransaction "
         ),
-        "{said}"
+        "{output}"
     );
     assert_eq!(bank.figures("chemistry"), (100_000, 57_600, 42_400));
     let shown = bank.bank_ok(&["lien", "show", "1", "-P", "--columns", "job,amount,end"]);
     assert_eq!(shown, "job|amount|end\nj1|57600|2026-01-01T01:10:00Z\n");
-    let said = bank.bank_ok(&["lien", "extend", "1", "--until", "2026-01-02"]);
+    let output = bank.bank_ok(&["lien", "extend", "1", "--until", "2026-01-02"]);
     assert!(
-        said.starts_with("lien 1 of job j1 holds 57,600 credits until 2026-01-02 00:00:00"),
-        "{said}"
+        output.starts_with("lien 1 of job j1 holds 57,600 credits until 2026-01-02 00:00:00"),
+        "{output}"
     );
     bank.set_clock(T0 + 7200);
     assert_eq!(bank.figures("chemistry").1, 57_600, "it holds on");
@@ -41,18 +41,18 @@ fn a_lien_is_placed_extended_and_given_back_by_hand() {
     assert_eq!(bank.held(), [("chemistry".to_owned(), 57_600)]);
     let ran = bank.bank(&["lien", "rm", "1"]);
     assert_eq!(ran.exit, 2, "{}", ran.stderr);
-    let said = bank.bank_ok(&["lien", "rm", "1", "--dry-run"]);
-    assert!(said.starts_with("dry run, nothing written"), "{said}");
+    let output = bank.bank_ok(&["lien", "rm", "1", "--dry-run"]);
+    assert!(output.starts_with("dry run, nothing written"), "{output}");
     assert_eq!(bank.figures("chemistry").1, 57_600);
-    let said = bank.bank_ok(&["lien", "rm", "1", "--yes"]);
+    let output = bank.bank_ok(&["lien", "rm", "1", "--yes"]);
     assert!(
-        said.starts_with("lien 1 of job j1 released, 57,600 credits are free"),
-        "{said}"
+        output.starts_with("lien 1 of job j1 released, 57,600 credits are free"),
+        "{output}"
     );
     assert_eq!(bank.figures("chemistry").1, 0);
     let ran = bank.bank(&["lien", "extend", "1", "--until", "2026-01-04"]);
     assert_eq!(ran.exit, 1, "{}", ran.stderr);
-    ran.says(&["lien 1 is released", "hint:", "bank reserve"]);
+    ran.expect_stderr(&["lien 1 is released", "hint:", "bank reserve"]);
     bank.verify();
 }
 
@@ -60,10 +60,10 @@ fn a_lien_is_placed_extended_and_given_back_by_hand() {
 fn a_job_is_charged_by_hand() {
     let mut bank = Bank::new();
     reserve(&bank, "j1", &[]);
-    let said = charge(&bank, "j1", &["--duration", "600", "--interim"]);
+    let output = charge(&bank, "j1", &["--duration", "600", "--interim"]);
     assert!(
-        said.starts_with("charged 9,600 credits for job j1 to chemistry; balance 42,400 credits"),
-        "{said}"
+        output.starts_with("charged 9,600 credits for job j1 to chemistry; balance 42,400 credits"),
+        "{output}"
     );
     assert_eq!(bank.figures("chemistry"), (90_400, 48_000, 42_400));
     charge(&bank, "j1", &["--duration", "0:10:00"]);
@@ -77,10 +77,10 @@ fn a_job_is_charged_by_hand() {
     // Of a job that is known nothing need be said again.
     reserve(&bank, "r1", &["--type", "reservation"]);
     let known = ["charge", "r1", "--type", "reservation", "--duration", "60"];
-    let said = bank.bank_ok(&known);
+    let output = bank.bank_ok(&known);
     assert!(
-        said.starts_with("charged 960 credits for reservation r1 to chemistry"),
-        "{said}"
+        output.starts_with("charged 960 credits for reservation r1 to chemistry"),
+        "{output}"
     );
     bank.bank_ok(&["deposit", "chemistry", "960"]);
     // Nothing that was used is lost, but a slip of the fingers is told.
@@ -97,12 +97,12 @@ fn a_job_is_charged_by_hand() {
         "0",
     ]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
-    ran.says(&["machine_unknown: no machine \"nowhere\""]);
+    ran.expect_stderr(&["machine_unknown: no machine \"nowhere\""]);
     // Case 71: what other liens hold is not free.
     reserve(&bank, "j3", &[]);
     let ran = bank.bank(&[&["charge", "j4"][..], &WHO, &["--duration", "1800"]].concat());
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
-    ran.says(&["charge_debt: debt 5625 against liens"]);
+    ran.expect_stderr(&["charge_debt: debt 5625 against liens"]);
     bank.verify();
 }
 
@@ -114,22 +114,22 @@ fn windows_and_totals_are_billed_once() {
     let longer = ["--start", "2026-01-01", "--end", "2026-01-01 01:30:00"];
     charge(&bank, "w", &[&hour[..], &["--interim"]].concat());
     assert_eq!(bank.figures("chemistry").0, 42_400);
-    let said = charge(&bank, "w", &[&hour[..], &["--interim"]].concat());
-    assert!(said.starts_with("charged 0 credits"), "{said}");
+    let output = charge(&bank, "w", &[&hour[..], &["--interim"]].concat());
+    assert!(output.starts_with("charged 0 credits"), "{output}");
     charge(&bank, "w", &longer);
     assert_eq!(bank.figures("chemistry").0, 13_600);
     charge(&bank, "t", &["--duration", "300", "--total", "--interim"]);
-    let said = charge(&bank, "t", &["--duration", "250", "--total"]);
+    let output = charge(&bank, "t", &["--duration", "250", "--total"]);
     assert!(
-        said.starts_with("refunded 800 credits for job t to chemistry"),
-        "{said}"
+        output.starts_with("refunded 800 credits for job t to chemistry"),
+        "{output}"
     );
     assert_eq!(bank.entries("refund"), [("chemistry".to_owned(), 800)]);
     bank.verify();
 }
 
 #[test]
-fn the_site_says_what_becomes_of_shortfall_and_overlap() {
+fn the_site_determines_what_becomes_of_shortfall_and_overlap() {
     let mut bank = Setup::new()
         .env("BANKD_CHARGE_SHORTFALL", "reject")
         .env("BANKD_CHARGE_OVERLAP", "reject")
@@ -144,15 +144,15 @@ fn the_site_says_what_becomes_of_shortfall_and_overlap() {
     assert_eq!(charge(&window("2026-01-01 00:10:00")).exit, 0);
     let ran = charge(&window("2026-01-01 00:20:00"));
     assert_eq!(ran.exit, 1, "{}", ran.stderr);
-    ran.says(&["billed already", "2026-01-01T00:10:00Z"]);
+    ran.expect_stderr(&["billed already", "2026-01-01T00:10:00Z"]);
     bank.verify();
 }
 
 #[test]
 fn a_quote_is_kept_for_the_job_that_names_it() {
     let mut bank = Bank::new();
-    let asked = [&["quote"][..], &WHO, &["--wall", "1:00:00", "--guarantee"]].concat();
-    let quote = bank.json(&asked);
+    let words = [&["quote"][..], &WHO, &["--wall", "1:00:00", "--guarantee"]].concat();
+    let quote = bank.json(&words);
     let tid = text(&quote, "tid");
     bank.set_clock(T0 + 1);
     bank.bank_ok(&["rate", "set", "VBR", "Processors", "2"]);
@@ -174,7 +174,7 @@ fn a_quote_is_kept_for_the_job_that_names_it() {
         .concat(),
     );
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
-    ran.says(&["quote_invalid"]);
+    ran.expect_stderr(&["quote_invalid"]);
     assert_eq!(bank.figures("chemistry").1, 1920);
     let ran = bank.bank(
         &[

@@ -26,20 +26,20 @@ fn a_file_of_usage_is_charged_once() {
     let mut bank = Bank::new();
     bank.bank_ok(&["machine", "set", "colony", "--charge-policy", "DebitAllCpu"]);
     let lines = [line("1", ""), line("2", ""), String::new()];
-    let (exit, said, _) = import(&bank, &lines, &["--dry-run"]);
+    let (exit, expected, _) = import(&bank, &lines, &["--dry-run"]);
     assert_eq!(exit, 0);
-    assert_eq!(said, "dry run, nothing written: 2 records: 2 charged\n");
+    assert_eq!(expected, "dry run, nothing written: 2 records: 2 charged\n");
     assert_eq!(bank.figures("chemistry").0, 100_000);
-    let (exit, said, warned) = import(&bank, &lines, &[]);
+    let (exit, expected, warned) = import(&bank, &lines, &[]);
     assert_eq!(
-        (exit, said.as_str()),
+        (exit, expected.as_str()),
         (0, "2 records: 2 charged\n"),
         "{warned}"
     );
     // 4800.5 each, half to even.
     assert_eq!(bank.figures("chemistry").0, 100_000 - 9600);
-    let (_, said, _) = import(&bank, &lines, &[]);
-    assert_eq!(said, "2 records: 2 duplicate\n");
+    let (_, expected, _) = import(&bank, &lines, &[]);
+    assert_eq!(expected, "2 records: 2 duplicate\n");
     assert_eq!(bank.figures("chemistry").0, 100_000 - 9600);
     let job = bank.job("1");
     assert_eq!(text(&job, "state"), "closed");
@@ -79,10 +79,10 @@ fn a_bad_line_stops_no_other() {
         format!("{{\"x\":\"{}\"}}", "y".repeat(70_000)),
         line("7", ""),
     ];
-    let (exit, said, warned) = import(&bank, &lines, &[]);
+    let (exit, expected, warned) = import(&bank, &lines, &[]);
     assert_eq!(exit, 0, "{warned}");
-    assert_eq!(said, "10 records: 2 charged, 8 refused\n");
-    for told in [
+    assert_eq!(expected, "10 records: 2 charged, 8 refused\n");
+    for message in [
         "FILE:2: bad_line: no JSON",
         "FILE:3: bad_line: no JSON object",
         "FILE:4: bad_request: unknown field `colour`",
@@ -92,21 +92,21 @@ fn a_bad_line_stops_no_other() {
         "FILE:8: negative_charge",
         "FILE:9: bad_line: longer than 65536 bytes",
     ] {
-        assert!(warned.contains(told), "{told}: {warned}");
+        assert!(warned.contains(message), "{message}: {warned}");
     }
-    let (exit, said, warned) = import(&bank, &lines, &["--strict"]);
+    let (exit, expected, warned) = import(&bank, &lines, &["--strict"]);
     assert_eq!(
-        (exit, said.as_str()),
+        (exit, expected.as_str()),
         (1, "10 records: 2 duplicate, 8 refused\n")
     );
     assert!(warned.contains("8 lines were not taken in"), "{warned}");
-    let (_, said, _) = import(&bank, &lines, &["--json"]);
-    let summary: serde_json::Value = serde_json::from_str(&said).unwrap();
+    let (_, expected, _) = import(&bank, &lines, &["--json"]);
+    let summary: serde_json::Value = serde_json::from_str(&expected).unwrap();
     assert_eq!(summary["outcomes"]["duplicate"], 2);
     assert_eq!(summary["bad"][0]["line"], 2);
     let ran = bank.bank(&["import", "jsonl", "/nowhere/usage.jsonl"]);
     assert_eq!(ran.exit, 2, "{}", ran.stderr);
-    ran.says(&["cannot read /nowhere/usage.jsonl"]);
+    ran.expect_stderr(&["cannot read /nowhere/usage.jsonl"]);
     bank.verify();
 }
 
@@ -126,9 +126,9 @@ fn many_lines_go_in_several_requests() {
         "DEBITALLNODE",
     ]);
     bank.bank_ok(&["deposit", "chemistry", "2000000"]);
-    let (exit, said, warned) = import(&bank, &lines, &[]);
+    let (exit, expected, warned) = import(&bank, &lines, &[]);
     assert_eq!(
-        (exit, said.as_str()),
+        (exit, expected.as_str()),
         (0, "1203 records: 1203 charged\n"),
         "{warned}"
     );
@@ -140,8 +140,8 @@ fn many_lines_go_in_several_requests() {
 fn usage_of_a_machine_that_its_scheduler_charges_is_kept_only() {
     let mut bank = Bank::new();
     bank.bank_ok(&["machine", "set", "colony", "--source", "nami"]);
-    let (exit, said, warned) = import(&bank, &[line("1", "")], &[]);
-    assert_eq!((exit, said.as_str()), (0, "1 records: 1 kept\n"));
+    let (exit, expected, warned) = import(&bank, &[line("1", "")], &[]);
+    assert_eq!((exit, expected.as_str()), (0, "1 records: 1 kept\n"));
     assert!(
         warned.contains("kept for reconciliation: machine colony is charged from nami")
             && warned.contains("bank machine set colony --source slurm:colony"),
@@ -149,8 +149,8 @@ fn usage_of_a_machine_that_its_scheduler_charges_is_kept_only() {
     );
     assert_eq!(bank.figures("chemistry"), (100_000, 0, 100_000));
     bank.bank_ok(&["machine", "set", "colony", "--source", "slurm:colony"]);
-    let (_, said, _) = import(&bank, &[line("1", "")], &[]);
-    assert_eq!(said, "1 records: 1 charged\n");
+    let (_, expected, _) = import(&bank, &[line("1", "")], &[]);
+    assert_eq!(expected, "1 records: 1 charged\n");
     assert_eq!(bank.figures("chemistry").0, 100_000 - 9600);
     bank.verify();
 }
@@ -160,11 +160,11 @@ fn an_amended_line_charges_the_difference() {
     let mut bank = Bank::new();
     import(&bank, &[line("1", "")], &[]);
     let longer = line("1", "").replace("00:10:00Z", "00:20:00Z");
-    let (_, said, _) = import(&bank, &[longer], &[]);
-    assert_eq!(said, "1 records: 1 adjusted\n");
+    let (_, expected, _) = import(&bank, &[longer], &[]);
+    assert_eq!(expected, "1 records: 1 adjusted\n");
     assert_eq!(bank.figures("chemistry").0, 100_000 - 19_200);
-    let (_, said, _) = import(&bank, &[line("1", "")], &[]);
-    assert_eq!(said, "1 records: 1 adjusted\n");
+    let (_, expected, _) = import(&bank, &[line("1", "")], &[]);
+    assert_eq!(expected, "1 records: 1 adjusted\n");
     assert_eq!(bank.figures("chemistry").0, 100_000 - 9600);
     assert_eq!(amount(&bank.job("1"), "charged"), 9600);
     bank.verify();
@@ -182,9 +182,9 @@ fn reservations_without_a_project_are_paid_by_the_reservation_account() {
     ]);
     let idle = line("maint.7", r#","type":"reservation""#);
     let idle = idle.replace(r#""project":"chemistry","user":"amy","#, "");
-    let (exit, said, warned) = import(&bank, &[idle], &[]);
+    let (exit, expected, warned) = import(&bank, &[idle], &[]);
     assert_eq!(
-        (exit, said.as_str()),
+        (exit, expected.as_str()),
         (0, "1 records: 1 charged\n"),
         "{warned}"
     );
@@ -193,11 +193,11 @@ fn reservations_without_a_project_are_paid_by_the_reservation_account() {
 }
 
 #[test]
-fn what_no_project_pays_for_is_told_and_not_lost() {
+fn usage_without_a_paying_project_is_reported_and_not_lost() {
     let mut bank = Bank::new();
     let stranger = line("1", "").replace("chemistry", "nosuch");
-    let (exit, said, warned) = import(&bank, &[stranger], &[]);
-    assert_eq!((exit, said.as_str()), (0, "1 records: 1 unbilled\n"));
+    let (exit, expected, warned) = import(&bank, &[stranger], &[]);
+    assert_eq!((exit, expected.as_str()), (0, "1 records: 1 unbilled\n"));
     assert!(
         warned.contains("\"nosuch\" could not be billed"),
         "{warned}"
@@ -214,7 +214,7 @@ fn a_charge_policy_is_one_of_eleven() {
     let mut bank = Bank::new();
     let ran = bank.bank(&["machine", "set", "colony", "--charge-policy", "DEBITSOME"]);
     assert_eq!(ran.exit, 1, "{}", ran.stderr);
-    ran.says(&["charge_policy", "DEBITREQUESTEDWC"]);
+    ran.expect_stderr(&["charge_policy", "DEBITREQUESTEDWC"]);
     bank.bank_ok(&[
         "machine",
         "set",

@@ -43,8 +43,8 @@ fn usage_that_waits_is_given_to_a_project_once() {
         line("3", "grp_bio", "x2@egi.eu"),
         line("4", "chemistry", "amy"),
     ];
-    let said = import(&bank, &lines);
-    assert_eq!(said, "4 records: 1 charged, 3 unbilled\n");
+    let output = import(&bank, &lines);
+    assert_eq!(output, "4 records: 1 charged, 3 unbilled\n");
     assert_eq!(
         waiting(&bank),
         [
@@ -55,12 +55,12 @@ fn usage_that_waits_is_given_to_a_project_once() {
     assert_eq!(bank.figures("chemistry").0, 100_000 - 9600);
     let assign = ["unmapped", "assign", "account=grp_chem", "chemistry"];
     // A script says that it means it.
-    let unsaid = bank.bank(&assign);
-    assert_eq!(unsaid.exit, 2, "{}", unsaid.stderr);
+    let unconfirmed = bank.bank(&assign);
+    assert_eq!(unconfirmed.exit, 2, "{}", unconfirmed.stderr);
     assert!(
-        unsaid.stderr.contains("2 of 2 records"),
+        unconfirmed.stderr.contains("2 of 2 records"),
         "{}",
-        unsaid.stderr
+        unconfirmed.stderr
     );
     let before = bank.transactions();
     let dry = bank.bank_ok(&[&assign[..], &["--dry-run"]].concat());
@@ -69,12 +69,15 @@ fn usage_that_waits_is_given_to_a_project_once() {
         "{dry}"
     );
     assert_eq!(bank.transactions(), before);
-    let said = bank.bank_ok(&[&assign[..], &["--yes"]].concat());
+    let output = bank.bank_ok(&[&assign[..], &["--yes"]].concat());
     assert!(
-        said.contains("19200 were charged for them before, 19200 are now"),
-        "{said}"
+        output.contains("19200 were charged for them before, 19200 are now"),
+        "{output}"
     );
-    assert!(said.contains("mapping 1 does it for later usage"), "{said}");
+    assert!(
+        output.contains("mapping 1 does it for later usage"),
+        "{output}"
+    );
     assert_eq!(waiting(&bank), ["grp_bio x2@egi.eu 1 2.667 9600"]);
     assert_eq!(bank.figures("chemistry").0, 100_000 - 9600 - 19_200);
     let done = bank.transactions();
@@ -92,7 +95,7 @@ fn usage_that_waits_is_given_to_a_project_once() {
 }
 
 #[test]
-fn usage_that_stays_says_why() {
+fn usage_that_stays_has_a_reason() {
     let mut bank = Bank::new();
     bank.bank_ok(&["project", "add", "poor"]);
     import(
@@ -114,9 +117,9 @@ fn usage_that_stays_says_why() {
         "{source}"
     );
     // Asked before it is meant, tried, and done: the same reason.
-    let unsaid = bank.bank(&assign);
-    assert_eq!(unsaid.exit, 2, "{}", unsaid.stderr);
-    assert!(unsaid.stderr.contains(why), "{}", unsaid.stderr);
+    let unconfirmed = bank.bank(&assign);
+    assert_eq!(unconfirmed.exit, 2, "{}", unconfirmed.stderr);
+    assert!(unconfirmed.stderr.contains(why), "{}", unconfirmed.stderr);
     for how in ["--dry-run", "--yes"] {
         let ran = bank.bank(&[&assign[..], &[how]].concat());
         assert_eq!(ran.exit, 1, "{how} {}", ran.stderr);
@@ -130,7 +133,7 @@ fn usage_that_stays_says_why() {
 }
 
 #[test]
-fn mappings_are_asked_in_order_and_say_why() {
+fn mappings_are_queried_in_order_and_give_reasons() {
     let mut bank = Bank::new();
     for (arguments, exit) in [
         (&["colour=red", "-A", "chemistry"][..], 1),
@@ -155,8 +158,8 @@ fn mappings_are_asked_in_order_and_say_why() {
     bank.bank_ok(&["mapping", "add", "user=*@egi.eu", "-u", "{user.1}"]);
     let twice = bank.bank(&["mapping", "add", "account=grp_*", "-A", "{account.1}"]);
     assert_eq!(twice.exit, 7, "{}", twice.stderr);
-    let test = |says: &[&str]| {
-        let tested = bank.json(&[&["mapping", "test"][..], says].concat());
+    let test = |words: &[&str]| {
+        let tested = bank.json(&[&["mapping", "test"][..], words].concat());
         format!(
             "{} {} {} {}",
             tested["project"], tested["project_by"], tested["user"], tested["user_by"]
@@ -231,9 +234,9 @@ fn a_directory_of_people_is_merged_and_takes_nothing_away() {
     let ran = bank.bank(&["user", "import", &path, "--strict"]);
     assert_eq!(ran.exit, 1, "{}", ran.stderr);
     assert_eq!(ran.stdout, "4 entries: 1 added, 1 changed, 2 refused\n");
-    let told = ran.stderr.replace(&path, "FILE");
-    assert!(told.contains("FILE:4: in_use"), "{told}");
-    assert!(told.contains("FILE:5: bad_line"), "{told}");
+    let message = ran.stderr.replace(&path, "FILE");
+    assert!(message.contains("FILE:4: in_use"), "{message}");
+    assert!(message.contains("FILE:5: bad_line"), "{message}");
     let amy = bank.json(&["user", "show", "amy"]);
     assert_eq!(text(&amy, "common_name"), "Amy A.");
     assert_eq!(text(&amy, "email"), "amy@site.org");
@@ -247,8 +250,8 @@ fn a_directory_of_people_is_merged_and_takes_nothing_away() {
     write(
         r#"{"z9@egi.eu": {"name": "Somebody", "email": "ZOE@site.org"}, "n1@egi.eu": {"name": "New"}}"#,
     );
-    let said = bank.bank_ok(&["user", "import", &path, "--by-email", "--keep"]);
-    assert_eq!(said, "2 entries: 1 added, 1 changed\n");
+    let output = bank.bank_ok(&["user", "import", &path, "--by-email", "--keep"]);
+    assert_eq!(output, "2 entries: 1 added, 1 changed\n");
     let zoe = bank.json(&["user", "show", "zoe"]);
     assert_eq!(
         (text(&zoe, "common_name"), &zoe["aliases"][0]),
@@ -283,8 +286,8 @@ fn where_no_money_moves_shadow_figures_go_to_the_project() {
         "--no-rule",
         "--yes",
     ];
-    let said = bank.bank_ok(&assign);
-    assert!(said.contains("2 of 2 records"), "{said}");
+    let output = bank.bank_ok(&assign);
+    assert!(output.contains("2 of 2 records"), "{output}");
     assert_eq!(bank.figures("chemistry").0, 100_000);
     assert_eq!(waiting(&bank), [""; 0]);
     assert_eq!(

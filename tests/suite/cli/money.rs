@@ -14,8 +14,8 @@ fn the_balance_is_a_table() {
     let documents = Documents::own();
     bank.script("reserve", &documents.get(3)).expect(0, "");
     bank.script("charge", &documents.get(4)).expect(0, "");
-    let said = bank.bank_ok(&["balance", "chemistry"]);
-    let rows = lines(&said);
+    let output = bank.bank_ok(&["balance", "chemistry"]);
+    let rows = lines(&output);
     assert_eq!(
         rows[..2],
         [
@@ -38,7 +38,7 @@ fn the_balance_is_a_table() {
                 "-"
             ],
         ],
-        "{said}"
+        "{output}"
     );
     bank.verify();
 }
@@ -61,8 +61,8 @@ fn programs_get_bare_figures() {
             "account,amount,held,available\nchemistry,100000,0,100000\n",
         ),
     ] {
-        let said = bank.bank_ok(&[&["balance", "-a", "chemistry", form][..], &columns].concat());
-        assert_eq!(said, expected, "{form}");
+        let output = bank.bank_ok(&[&["balance", "-a", "chemistry", form][..], &columns].concat());
+        assert_eq!(output, expected, "{form}");
         let bare =
             bank.bank_ok(&[&["balance", "-a", "chemistry", form, "-n"], &columns[..]].concat());
         assert_eq!(
@@ -79,14 +79,14 @@ fn programs_get_bare_figures() {
     bank.verify();
 }
 
-fn says(ran: &Ran, exit: i32, parts: &[&str]) {
+fn refused_with(ran: &Ran, exit: i32, parts: &[&str]) {
     assert_eq!(ran.exit, exit, "{}{}", ran.stdout, ran.stderr);
-    ran.says(parts);
+    ran.expect_stderr(parts);
     assert!(ran.stderr.starts_with("bank: "), "{}", ran.stderr);
 }
 
 #[test]
-fn a_quote_says_what_is_short() {
+fn a_quote_reports_the_shortfall() {
     let mut bank = Setup::new().chemistry(57_599).start();
     let quote = |procs: &str| {
         let job = ["--procs", procs, "--wall", "1:00:00"];
@@ -109,7 +109,7 @@ fn a_quote_says_what_is_short() {
         cheap.stdout
     );
     let dear = quote("16");
-    says(
+    refused_with(
         &dear,
         3,
         &[
@@ -119,7 +119,7 @@ fn a_quote_says_what_is_short() {
             "short by 1",
         ],
     );
-    says(&dear, 3, &["hint:"]);
+    refused_with(&dear, 3, &["hint:"]);
     assert!(dear.stdout.contains("57,600"), "{}", dear.stdout);
     bank.verify();
 }
@@ -160,7 +160,7 @@ fn mistakes_have_their_exit_codes() {
         ),
     ] {
         let ran = bank.bank(arguments);
-        says(&ran, exit, parts);
+        refused_with(&ran, exit, parts);
         assert_eq!(ran.stdout, "", "{arguments:?}");
     }
     assert_eq!(bank.transactions(), before, "nothing of it is written");
@@ -171,23 +171,23 @@ fn mistakes_have_their_exit_codes() {
 fn a_removal_is_not_by_accident() {
     let mut bank = Bank::new();
     bank.bank_ok(&["user", "add", "dan"]);
-    says(&bank.bank(&["user", "rm", "dan"]), 2, &["--yes"]);
+    refused_with(&bank.bank(&["user", "rm", "dan"]), 2, &["--yes"]);
     bank.bank_ok(&["user", "rm", "dan", "--yes"]);
-    says(&bank.bank(&["user", "show", "dan"]), 4, &["dan"]);
+    refused_with(&bank.bank(&["user", "show", "dan"]), 4, &["dan"]);
     bank.verify();
 }
 
 #[test]
 fn a_dry_run_writes_nothing_and_a_key_counts_once() {
     let mut bank = Bank::new();
-    let said = bank.bank_ok(&["deposit", "chemistry", "5", "--dry-run"]);
-    assert!(said.starts_with("dry run, nothing written"), "{said}");
+    let output = bank.bank_ok(&["deposit", "chemistry", "5", "--dry-run"]);
+    assert!(output.starts_with("dry run, nothing written"), "{output}");
     assert_eq!(bank.figures("chemistry").0, 100_000);
     for _ in 0..2 {
         bank.bank_ok(&["deposit", "chemistry", "5", "--key", "once"]);
     }
     assert_eq!(bank.figures("chemistry").0, 100_005);
-    says(
+    refused_with(
         &bank.bank(&["deposit", "chemistry", "6", "--key", "once"]),
         7,
         &["conflict"],
@@ -213,14 +213,14 @@ fn a_new_key_is_shown_once_and_works_over_tcp() {
     for mode in [0o640, 0o604] {
         allow(&file, mode);
         let ran = bank.bank(&[&signed[..], &["balance"]].concat());
-        says(&ran, 6, &["others may read it", "0600"]);
+        refused_with(&ran, 6, &["others may read it", "0600"]);
     }
     allow(&file, 0o600);
     std::fs::write(&file, "another secret").unwrap();
     let ran = bank.bank(&[&signed[..], &["balance"]].concat());
-    says(&ran, 6, &[]);
+    refused_with(&ran, 6, &[]);
     bank.stop();
-    says(&bank.bank(&["balance"]), 5, &["hint:"]);
+    refused_with(&bank.bank(&["balance"]), 5, &["hint:"]);
     bank.start();
     bank.verify();
 }

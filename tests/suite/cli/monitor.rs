@@ -31,7 +31,7 @@ fn used(bank: &Bank, uses: &[(&str, u32, u32)]) {
 }
 
 #[test]
-fn monitor_tells_each_refusal_and_sums_them_by_project() {
+fn monitor_lists_each_refusal_and_sums_them_by_project() {
     let mut bank = Setup::new().chemistry(0).start();
     let documents = Documents::own();
     bank.bank_ok(&["project", "set", "chemistry", "--mode", "notional"]);
@@ -113,11 +113,11 @@ fn monitor_tells_each_refusal_and_sums_them_by_project() {
 /// 100,000 are there: the second use finds 40,000 of them, and takes more, so that the third finds
 /// nothing.
 #[test]
-fn what_was_available_to_imported_uses_is_told() {
+fn amounts_available_to_imported_uses_are_shown() {
     let mut bank = tracked();
     used(&bank, &[("1", 1, 60_000), ("2", 2, 50_000)]);
     used(&bank, &[("3", 4, 30_000)]);
-    let told = |bank: &Bank| {
+    let text_of = |bank: &Bank| {
         let answer = bank.json(&["monitor", "--since", "2026-01-01"]);
         let items = answer["items"].as_array().unwrap().iter();
         let figures = |item: &serde_json::Value| {
@@ -128,12 +128,12 @@ fn what_was_available_to_imported_uses_is_told() {
     };
     let second = ["2", "50000", "40000"].map(str::to_owned);
     let third = ["3", "30000", "0"].map(str::to_owned);
-    assert_eq!(told(&bank), [second, third]);
+    assert_eq!(text_of(&bank), [second, third]);
     bank.verify();
 }
 
 #[test]
-fn a_followed_monitor_tells_what_comes_and_outlives_the_daemon() {
+fn a_followed_monitor_lists_new_events_and_outlives_the_daemon() {
     let mut bank = Setup::new().chemistry(0).start();
     let documents = Documents::own();
     bank.bank_ok(&["project", "set", "chemistry", "--mode", "notional"]);
@@ -195,14 +195,14 @@ fn enforcement_from_a_day_on_leaves_the_money_of_the_refused_to_the_next() {
         "{answer}"
     );
     assert_eq!(sums["first_refused"], "2026-01-01T02:00:00Z");
-    let told: Vec<_> = answer["items"]
+    let output: Vec<_> = answer["items"]
         .as_array()
         .unwrap()
         .iter()
         .map(|item| (item["job"].clone(), item["available"].clone()))
         .collect();
     assert_eq!(
-        told,
+        output,
         [("2".into(), "40000".into()), ("4".into(), "0".into())],
         "{answer}"
     );

@@ -23,8 +23,8 @@ fn used_is_what_charges_took() {
     ok(&bank, "refund j 30 --note late");
     assert_eq!(ok(&bank, figures), "1000|70|530|600\n");
     // The share is that of what was allocated.
-    let said = ok(&bank, "balance chemistry");
-    assert!(said.contains(" 12% "), "{said}");
+    let output = ok(&bank, "balance chemistry");
+    assert!(output.contains(" 12% "), "{output}");
     bank.verify();
 }
 
@@ -72,16 +72,19 @@ fn separated_values_tell_accounts_of_one_project_apart() {
     );
     ok(&bank, "account add spare --projects chemistry");
     for form in ["-P", "--csv"] {
-        let said = ok(&bank, &format!("balance chemistry {form}"));
+        let output = ok(&bank, &format!("balance chemistry {form}"));
         let sign = if form == "-P" { '|' } else { ',' };
-        let lasts: Vec<&str> = said.lines().filter_map(|l| l.rsplit(sign).next()).collect();
-        assert_eq!(lasts, ["account", "chemistry", "spare"], "{said}");
+        let lasts: Vec<&str> = output
+            .lines()
+            .filter_map(|l| l.rsplit(sign).next())
+            .collect();
+        assert_eq!(lasts, ["account", "chemistry", "spare"], "{output}");
     }
     bank.verify();
 }
 
 #[test]
-fn an_id_that_two_machines_know_is_asked_about() {
+fn an_id_on_two_machines_is_ambiguous() {
     let mut bank = Bank::new();
     ok(&bank, "machine add blue");
     for machine in ["colony", "blue"] {
@@ -91,19 +94,19 @@ fn an_id_that_two_machines_know_is_asked_about() {
     for line in ["jobs 42", "rate explain 42"] {
         let ran = run(&bank, line);
         assert_eq!(ran.exit, 1, "{line}: {}", ran.stdout);
-        ran.says(&["job 42 on blue", "job 42 on colony", "-m"]);
+        ran.expect_stderr(&["job 42 on blue", "job 42 on colony", "-m"]);
     }
-    let said = ok(&bank, "jobs 42 -m blue");
-    assert!(said.contains("  blue  "), "{said}");
+    let output = ok(&bank, "jobs 42 -m blue");
+    assert!(output.contains("  blue  "), "{output}");
     bank.verify();
 }
 
 #[test]
-fn one_charge_for_all_is_final_and_says_what_was_given() {
+fn one_charge_for_all_is_final_and_shows_the_given_amount() {
     let mut bank = Bank::new();
     ok(&bank, "charge a -A chemistry -u amy --procs 1 --wall 100");
-    let said = ok(&bank, "jobs a");
-    assert!(said.contains("final,  100 s\n"), "{said}");
+    let output = ok(&bank, "jobs a");
+    assert!(output.contains("final,  100 s\n"), "{output}");
     bank.bank_ok(&[
         "charge",
         "b",
@@ -116,20 +119,20 @@ fn one_charge_for_all_is_final_and_says_what_was_given() {
         "--itemisation",
         "3 nodes, by hand",
     ]);
-    let said = ok(&bank, "jobs b");
-    assert!(said.contains("as given: 3 nodes, by hand\n"), "{said}");
-    assert!(said.contains("= amounts as given\n"), "{said}");
-    let said = ok(&bank, "rate explain b");
-    assert!(said.contains("\n  3 nodes, by hand\n"), "{said}");
+    let output = ok(&bank, "jobs b");
+    assert!(output.contains("as given: 3 nodes, by hand\n"), "{output}");
+    assert!(output.contains("= amounts as given\n"), "{output}");
+    let output = ok(&bank, "rate explain b");
+    assert!(output.contains("\n  3 nodes, by hand\n"), "{output}");
     bank.verify();
 }
 
 #[test]
-fn the_journal_knows_its_kinds_and_shows_what_expired() {
+fn the_journal_filters_by_kind_and_shows_expiries() {
     let mut bank = Bank::new();
     let ran = run(&bank, "journal --kind depost");
     assert_eq!(ran.exit, 2, "{}", ran.stdout);
-    ran.says(&["no kind \"depost\"", "did you mean \"deposit\"?"]);
+    ran.expect_stderr(&["no kind \"depost\"", "did you mean \"deposit\"?"]);
     assert_eq!(
         ok(&bank, "journal --kind account_add -n -P")
             .lines()
@@ -138,14 +141,14 @@ fn the_journal_knows_its_kinds_and_shows_what_expired() {
     );
     ok(&bank, "deposit chemistry 500 --end 2026-01-02");
     bank.set_clock(T0 + 86_400);
-    let said = ok(&bank, "journal --kind expire");
-    assert!(said.contains("active"), "{said}");
-    assert!(said.contains("−500"), "{said}");
+    let output = ok(&bank, "journal --kind expire");
+    assert!(output.contains("active"), "{output}");
+    assert!(output.contains("−500"), "{output}");
     bank.verify();
 }
 
 #[test]
-fn a_replay_counts_what_it_leaves_out_and_tells_shadow_money_apart() {
+fn a_replay_counts_what_it_leaves_out_and_separates_shadow_money() {
     let mut bank = Bank::new();
     ok(&bank, "charge a -A chemistry -u amy --procs 2 --wall 100");
     ok(&bank, "project set chemistry --mode notional");
@@ -170,12 +173,12 @@ fn a_replay_counts_what_it_leaves_out_and_tells_shadow_money_apart() {
         ];
         bank.bank_ok(&[&words[..], more].concat())
     };
-    let said = replay(&[]);
+    let output = replay(&[]);
     for part in ["left out: 1 jobs", "total in shadow"] {
-        assert!(said.contains(part), "no {part} in {said}");
+        assert!(output.contains(part), "no {part} in {output}");
     }
-    let said = replay(&["--json"]);
-    let answer: serde_json::Value = serde_json::from_str(&said).unwrap();
+    let output = replay(&["--json"]);
+    let answer: serde_json::Value = serde_json::from_str(&output).unwrap();
     let of = |row: &serde_json::Value| {
         let field = |name: &str| row[name].as_str().unwrap().to_owned();
         (
@@ -250,8 +253,8 @@ fn what_was_changed_behind_the_journal_is_found() {
         bank.query(&format!("{change} RETURNING 1"));
         let ran = bankd(&bank, "verify");
         assert_eq!(ran.exit, 1, "{change}: {}", ran.stdout);
-        let said = format!("{}{}", ran.stdout, ran.stderr);
-        assert!(said.contains(finding), "{change}: {said}");
+        let message = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(message.contains(finding), "{change}: {message}");
         if is_served {
             continue;
         }
@@ -263,7 +266,7 @@ fn what_was_changed_behind_the_journal_is_found() {
             ran.stderr
         );
         assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
-        ran.says(&[
+        ran.expect_stderr(&[
             "bankd: ",
             "bank.db: transaction ",
             "its hash is wrong",
@@ -274,7 +277,7 @@ fn what_was_changed_behind_the_journal_is_found() {
 
 /// Where allocations stand apart, a period of a cycle that another one meets waits, and is told.
 #[test]
-fn a_period_that_another_allocation_meets_is_told() {
+fn a_period_that_overlaps_another_allocation_is_reported() {
     let apart = Setup::new().env("BANKD_LEDGER_DISCRETE_ALLOCATIONS", "true");
     let mut bank = apart.start();
     for line in [

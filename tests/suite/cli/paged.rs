@@ -28,8 +28,8 @@ fn row_by_row(bank: &Bank, route: &str, rows: usize) {
         let next = page["next"].take();
         // All but the rows is said of the whole; until when is now, where nobody says it.
         for name in ["items", "next", "from", "until"] {
-            if let Some(said) = whole.get(name) {
-                page[name] = said.clone();
+            if let Some(text) = whole.get(name) {
+                page[name] = text.clone();
             }
         }
         assert_eq!(page, whole, "{target}");
@@ -75,8 +75,8 @@ fn what_would_have_been_refused_comes_page_by_page() {
     row_by_row(&bank, from, 3);
     row_by_row(&bank, "/api/v1/what-if?project=chemistry", 3);
     row_by_row(&bank, "/api/v1/unmapped?by=account", 3);
-    let told = bank.json(&["unmapped", "--by", "account"]);
-    assert_eq!(told["items"].as_array().unwrap().len(), 3, "{told}");
+    let unmapped = bank.json(&["unmapped", "--by", "account"]);
+    assert_eq!(unmapped["items"].as_array().unwrap().len(), 3, "{unmapped}");
 }
 
 #[test]

@@ -196,7 +196,7 @@ fn liens_are_shown_with_what_they_held_and_their_end_of_then() {
 #[test]
 fn a_moment_must_have_passed_and_be_one() {
     let bank = history();
-    for (line, exit, said) in [
+    for (line, exit, expected) in [
         ("account ls --at 2030-01-01", 1, "passed"),
         ("project tree --at whenever", 2, "whenever"),
         ("rate ls --recorded", 2, "--at"),
@@ -205,7 +205,7 @@ fn a_moment_must_have_passed_and_be_one() {
     ] {
         let ran = run(&bank, line);
         assert_eq!(ran.exit, exit, "{line}: {}", ran.stderr);
-        ran.says(&[said]);
+        ran.expect_stderr(&[expected]);
     }
 }
 

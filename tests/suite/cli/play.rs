@@ -23,7 +23,7 @@ const BEGIN: i64 = T0 + 151 * 86_400;
 struct Play {
     bank: Bank,
     written: Vec<String>,
-    said: String,
+    output: String,
 }
 
 /// Plays a script on a new bank: project P with its account and the members amy and bob, and the
@@ -38,7 +38,7 @@ pub(super) fn play(script: &str) {
     let mut play = Play {
         bank,
         written: Vec::new(),
-        said: String::new(),
+        output: String::new(),
     };
     for line in script
         .lines()
@@ -94,7 +94,7 @@ impl Play {
         let (sign, rest) = line.split_once(' ').unwrap_or((line, ""));
         match sign {
             "+" => self.done(rest),
-            "~" => assert!(self.said.contains(rest), "no {rest:?} in {}", self.said),
+            "~" => assert!(self.output.contains(rest), "no {rest:?} in {}", self.output),
             "=" => self.figures(rest),
             ">" => self.journal(rest),
             "@" => self.bank.set_clock(BEGIN + rest.parse::<i64>().unwrap()),
@@ -106,14 +106,14 @@ impl Play {
         let line = self.filled(line);
         let words: Vec<&str> = line.split_whitespace().collect();
         let ran = self.bank.bank(&words);
-        self.said = format!("{}{}", ran.stdout, ran.stderr);
+        self.output = format!("{}{}", ran.stdout, ran.stderr);
         ran
     }
 
     #[track_caller]
     fn done(&mut self, line: &str) {
         let ran = self.type_it(line);
-        assert_eq!(ran.exit, 0, "{line}: {}", self.said);
+        assert_eq!(ran.exit, 0, "{line}: {}", self.output);
         let number = |line: &str| {
             let words = line.strip_prefix("transaction ")?;
             Some(words.split(' ').next()?.to_owned())
@@ -125,7 +125,7 @@ impl Play {
     fn refused(&mut self, line: &str, exit: i32) {
         let before = self.bank.transactions();
         let ran = self.type_it(line);
-        assert_eq!(ran.exit, exit, "{line}: {}", self.said);
+        assert_eq!(ran.exit, exit, "{line}: {}", self.output);
         assert!(ran.stderr.starts_with("bank: "), "{line}: {}", ran.stderr);
         assert_eq!(ran.stdout, "", "{line}");
         assert_eq!(self.bank.transactions(), before, "{line} wrote something");

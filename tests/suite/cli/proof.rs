@@ -37,8 +37,8 @@ fn a_reader_that_is_gone_ends_nothing() {
         let mut child = command.spawn().unwrap();
         drop(child.stdout.take());
         let ended = child.wait_with_output().unwrap();
-        let said = String::from_utf8(ended.stderr).unwrap();
-        assert!(!said.contains("panicked"), "{arguments:?}: {said}");
+        let output = String::from_utf8(ended.stderr).unwrap();
+        assert!(!output.contains("panicked"), "{arguments:?}: {output}");
         assert!(matches!(ended.status.code(), Some(0 | 1)), "{arguments:?}");
     }
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
@@ -49,8 +49,8 @@ fn a_reader_that_is_gone_ends_nothing() {
         .arg(bank.data());
     let ended = command.stdout(full.unwrap()).output().unwrap();
     assert_eq!(ended.status.code(), Some(70));
-    let said = String::from_utf8(ended.stderr).unwrap();
-    assert!(said.starts_with("bankd: standard output: "), "{said}");
+    let output = String::from_utf8(ended.stderr).unwrap();
+    assert!(output.starts_with("bankd: standard output: "), "{output}");
 }
 
 #[test]
@@ -61,21 +61,24 @@ fn the_bank_is_proven_while_it_is_served() {
             .contains("nothing was verified")
     );
     // Writers go on beside each of these.
-    let said = std::thread::scope(|scope| {
+    let output = std::thread::scope(|scope| {
         let writes = scope.spawn(|| {
             for n in 1..31 {
                 bank.bank_ok(&["deposit", "chemistry", &n.to_string()]);
             }
         });
-        let mut said = Vec::new();
+        let mut output = Vec::new();
         while !writes.is_finished() {
-            said.push(bank.bank_ok(&["verify"]));
+            output.push(bank.bank_ok(&["verify"]));
         }
         writes.join().unwrap();
-        said
+        output
     });
-    assert!(!said.is_empty());
-    assert!(said.iter().all(|one| one.starts_with("ok: ")), "{said:?}");
+    assert!(!output.is_empty());
+    assert!(
+        output.iter().all(|one| one.starts_with("ok: ")),
+        "{output:?}"
+    );
     let last = bank.json(&["verify"]);
     assert_eq!(
         (&last["state"], &last["sound"]),
@@ -128,14 +131,17 @@ fn offline_proof_names_table_row_and_what_to_do() {
     }
     let ran = bankd(&bank, &["verify", "--json"]);
     assert_eq!(ran.exit, 1);
-    let told: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!(told["sound"], false);
-    let tables = told["findings"]
+    let output: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(output["sound"], false);
+    let tables = output["findings"]
         .as_array()
         .unwrap()
         .iter()
         .map(|f| &f["table"]);
-    assert!(tables.clone().any(|table| table == "allocation"), "{told}");
+    assert!(
+        tables.clone().any(|table| table == "allocation"),
+        "{output}"
+    );
     change(
         &bank,
         "UPDATE allocation SET amount = amount - 1 WHERE id = 2",
@@ -301,8 +307,8 @@ fn a_daemon_signs_for_no_bank_that_is_not_sound() {
     bank.start();
     until("the timer says why it makes none", || {
         let log = bank.log();
-        let told = log.contains("no checkpoint was made") && log.contains("is not sound");
-        told.then_some(())
+        let output = log.contains("no checkpoint was made") && log.contains("is not sound");
+        output.then_some(())
     });
     let refused = bank.bank(&["checkpoint"]);
     assert_eq!((refused.exit, refused.stdout.as_str()), (1, ""));
@@ -352,13 +358,16 @@ fn a_proof_that_the_daemons_end_ends_is_no_error() {
         let log = bank.log();
         let faults: Vec<&str> = log.lines().filter(|line| line.contains("ERROR")).collect();
         assert!(faults.is_empty(), "{faults:?}");
-        let told = log
+        let output = log
             .lines()
             .find(|line| line.contains("stopped before the verification finished"));
-        assert!(told.is_none_or(|line| line.contains("INFO")), "{told:?}");
-        let is_told = told.is_some();
+        assert!(
+            output.is_none_or(|line| line.contains("INFO")),
+            "{output:?}"
+        );
+        let is_reported = output.is_some();
         bank.start();
-        is_told.then_some(())
+        is_reported.then_some(())
     });
     assert!(bank.bank_ok(&["verify"]).starts_with("ok: "));
     bank.verify();

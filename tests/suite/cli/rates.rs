@@ -12,13 +12,13 @@ fn fails(bank: &Bank, arguments: &[&str], exit: i32, parts: &[&str]) {
         ran.stdout, ran.stderr
     );
     assert_eq!(ran.stdout, "", "{arguments:?}");
-    ran.says(parts);
+    ran.expect_stderr(parts);
 }
 
 #[test]
 fn rates_of_every_form_are_set_and_listed() {
     let mut bank = Bank::new();
-    for (words, said) in [
+    for (words, expected) in [
         (
             &["NBM", "QualityOfService", "high,premium", "1.5"][..],
             "NBM QualityOfService high,premium 1.5",
@@ -59,7 +59,7 @@ fn rates_of_every_form_are_set_and_listed() {
     ] {
         let all = [&["rate", "set"][..], words].concat();
         let answer = bank.bank_ok(&all);
-        assert!(answer.contains(said), "{answer}");
+        assert!(answer.contains(expected), "{answer}");
     }
     let misspelt = bank.bank(&["rate", "set", "VBR", "Procesors", "1"]);
     assert_eq!(misspelt.exit, 0, "{}", misspelt.stderr);
@@ -97,7 +97,7 @@ fn rates_of_every_form_are_set_and_listed() {
 }
 
 #[test]
-fn what_is_no_rate_is_told_in_one_line_and_writes_nothing() {
+fn invalid_rates_are_reported_in_one_line_and_nothing_is_written() {
     let mut bank = Bank::new();
     let before = bank.transactions();
     for (words, exit, parts) in [
@@ -170,8 +170,8 @@ fn proposed_rates_are_tested_on_usage_and_on_the_past() {
     }
     let before = bank.transactions();
     let replay = ["rate", "test", "--replay", "last-30-days", "--only"];
-    let said = bank.bank_ok(&[&replay[..], &proposal].concat());
-    let rows: Vec<Vec<&str>> = said
+    let output = bank.bank_ok(&[&replay[..], &proposal].concat());
+    let rows: Vec<Vec<&str>> = output
         .lines()
         .map(|line| line.split_whitespace().collect())
         .collect();
@@ -179,11 +179,11 @@ fn proposed_rates_are_tested_on_usage_and_on_the_past() {
     assert_eq!(
         row("chemistry")[1..],
         ["amy", "2", "35,744", "71,488", "35,744"],
-        "{said}"
+        "{output}"
     );
     assert!(
         row("total").ends_with(&["2", "35,744", "71,488", "35,744"]),
-        "{said}"
+        "{output}"
     );
     fails(&bank, &["rate", "test", "--replay", "ever"], 2, &["ever"]);
     fails(&bank, &["rate", "test", "Processors=1"], 2, &["--wall"]);
@@ -245,8 +245,8 @@ fn guaranteed_quotes_are_listed_shown_and_ended() {
     let mut bank = Bank::new();
     let whose = ["-A", "chemistry", "-u", "amy", "-m", "colony"];
     let job = ["quote", "--procs", "16", "--wall", "1:00:00", "--guarantee"];
-    let said = bank.bank_ok(&[&job[..], &whose].concat());
-    assert!(said.contains("guaranteed as quote 1 (TID "), "{said}");
+    let output = bank.bank_ok(&[&job[..], &whose].concat());
+    assert!(output.contains("guaranteed as quote 1 (TID "), "{output}");
     bank.bank_ok(&[&job[..], &whose, &["--uses", "3"]].concat());
     fails(
         &bank,
@@ -258,7 +258,7 @@ fn guaranteed_quotes_are_listed_shown_and_ended() {
     let listed = bank.bank_ok(&[&["quote", "ls"][..], &columns].concat());
     assert_eq!(listed, "2|valid|57600|3\n1|valid|57600|1\n");
     let tid = bank.bank_ok(&["quote", "show", "1", "-P", "-n", "--columns", "tid"]);
-    assert!(said.contains(tid.trim()), "{said} {tid}");
+    assert!(output.contains(tid.trim()), "{output} {tid}");
     bank.bank_ok(&["quote", "rm", "1", "--yes"]);
     let listed = bank.bank_ok(&[&["quote", "ls", "--valid"][..], &columns].concat());
     assert_eq!(listed, "2|valid|57600|3\n");

@@ -43,13 +43,13 @@ fn site() -> Bank {
 
 /// A job that was billed for so many processors and seconds, and is over.
 fn billed(bank: &Bank, job: &str, whose: (&str, &str), size: (i64, i64)) {
-    bank.job_says("charge", job, whose, size, "");
-    bank.job_says("delete", job, whose, size, "");
+    bank.job_event("charge", job, whose, size, "");
+    bank.job_event("delete", job, whose, size, "");
 }
 
 fn held(bank: &Bank, job: &str, whose: (&str, &str), processors: i64) {
     let wall = format!("<WallDuration>{LONG}</WallDuration>");
-    bank.job_says("reserve", job, whose, (processors, LONG), &wall);
+    bank.job_event("reserve", job, whose, (processors, LONG), &wall);
 }
 
 /// chem and chem/gpu on the evening of 2026-11-20.
@@ -204,10 +204,10 @@ fn sample_5_a_deposit() {
         "--note",
         "Q1 award, ticket 4411",
     ];
-    let said = bank.screen(&words);
+    let output = bank.screen(&words);
     let transaction = bank.transactions();
     assert_eq!(
-        said,
+        output,
         format!(
             "\
 deposited 250,000.000 SU to chem as allocation 4 (from 2027-01-01 until 2028-01-01, exclusive), \
@@ -224,17 +224,17 @@ fn sample_7_a_job() {
     let mut bank = site();
     done(&bank, "deposit chem 1000000 --end 2027-04-01");
     let more = "<WallDuration>43200</WallDuration><QualityOfService>high</QualityOfService>";
-    let says = |event: &str, seconds| bank.job_says(event, "1632", CHEM, (64, seconds), more);
+    let event_of = |event: &str, seconds| bank.job_event(event, "1632", CHEM, (64, seconds), more);
     clock(&bank, "2026-11-19T07:00:12Z");
-    says("reserve", 43_200);
+    event_of("reserve", 43_200);
     clock(&bank, "2026-11-19T11:00:00Z");
-    says("charge", 14_388);
+    event_of("charge", 14_388);
     clock(&bank, "2026-11-19T18:02:22Z");
-    says("charge", 25_342);
-    says("delete", 0);
-    let said = bank.screen(&["jobs", "1632"]);
+    event_of("charge", 25_342);
+    event_of("delete", 0);
+    let output = bank.screen(&["jobs", "1632"]);
     assert_eq!(
-        said.replace("allocation 2", "allocation 97"),
+        output.replace("allocation 2", "allocation 97"),
         "\
 Job 1632  chem  amy  ia64  64 procs  ran 11:02:10 (requested 12:00:00)
 lien     1,152.000  2026-11-19 08:00:12  92.533 released at the end
@@ -266,14 +266,14 @@ fn sample_8_the_journal_of_today() {
     let tonight = tonight(&bank);
     bank.set_clock(tonight - 45_000);
     let wall = "<WallDuration>45000</WallDuration>";
-    bank.job_says("reserve", "1650", CHEM, (1, 45_000), wall);
+    bank.job_event("reserve", "1650", CHEM, (1, 45_000), wall);
     bank.set_clock(tonight);
-    bank.job_says("reserve", "1651", GPU, (96, 3600), wall);
-    bank.job_says("charge", "1650", CHEM, (1, 45_000), "");
-    bank.job_says("charge", "1651", GPU, (96, 3600), "");
-    let said = bank.screen(&["journal", "--since", "today", "--kind", "charge"]);
+    bank.job_event("reserve", "1651", GPU, (96, 3600), wall);
+    bank.job_event("charge", "1650", CHEM, (1, 45_000), "");
+    bank.job_event("charge", "1651", GPU, (96, 3600), "");
+    let output = bank.screen(&["journal", "--since", "today", "--kind", "charge"]);
     // The numbers of the transactions are this bank's own.
-    let rows: Vec<&str> = said
+    let rows: Vec<&str> = output
         .lines()
         .map(|line| line.rsplit_once("  ").unwrap().0)
         .collect();

@@ -22,8 +22,8 @@ fn done(bank: &Bank, words: &str) -> String {
 
 /// A job that was billed for so many processors for a hundred hours, and is over.
 fn billed(bank: &Bank, job: &str, user: &str, processors: i64) {
-    bank.job_says("charge", job, ("chem", user), (processors, 360_000), "");
-    bank.job_says("delete", job, ("chem", user), (processors, 360_000), "");
+    bank.job_event("charge", job, ("chem", user), (processors, 360_000), "");
+    bank.job_event("delete", job, ("chem", user), (processors, 360_000), "");
 }
 
 /// A project with some charges in October 2026, on the tenth of November.
@@ -86,20 +86,20 @@ bob              1      10,000           0    25%
 #[test]
 fn a_month_adds_up_in_every_form() {
     let mut bank = november();
-    let said = october(&bank);
-    assert_eq!(said[0], SCREEN);
+    let output = october(&bank);
+    assert_eq!(output[0], SCREEN);
     assert!(
-        said[1].contains("2026-10-05 13:00:00  charge "),
+        output[1].contains("2026-10-05 13:00:00  charge "),
         "{}",
-        said[1]
+        output[1]
     );
     assert!(
-        said[1].contains("\u{2212}30,000.000   70,000.000\n"),
+        output[1].contains("\u{2212}30,000.000   70,000.000\n"),
         "{}",
-        said[1]
+        output[1]
     );
-    let csv: Vec<&str> = said[2].lines().collect();
-    assert_eq!(csv.len(), 4, "{}", said[2]);
+    let csv: Vec<&str> = output[2].lines().collect();
+    assert_eq!(csv.len(), 4, "{}", output[2]);
     assert_eq!(
         csv[0],
         "at,kind,adjustment,account,allocation,project,user,machine,job,amount,transaction"
@@ -107,13 +107,13 @@ fn a_month_adds_up_in_every_form() {
     assert!(
         csv[1].starts_with("2026-10-05T12:00:00Z,charge,no,chem,2,chem,amy,ia64,j1,-30000.000,")
     );
-    let json: Value = serde_json::from_str(&said[3]).unwrap();
+    let json: Value = serde_json::from_str(&output[3]).unwrap();
     assert_eq!(json["statement"]["closing"], "65000.000");
     assert_eq!(json["items"].as_array().unwrap().len(), 3);
-    assert_eq!(said[4].lines().count(), 3);
-    assert!(said[5].contains("<td>j1</td>") && said[5].ends_with("</body></html>\n"));
+    assert_eq!(output[4].lines().count(), 3);
+    assert!(output[5].contains("<td>j1</td>") && output[5].ends_with("</body></html>\n"));
     assert_eq!(
-        said[7].lines().nth(1),
+        output[7].lines().nth(1),
         Some("balance|opening|no|100000.000||")
     );
     let tree = done(&bank, "statement chem --month 2026-10 --tree --summary");
@@ -160,7 +160,7 @@ fn whoever_is_not_there_has_no_statement() {
         assert_eq!(ran.exit, exit, "{words:?}: {}{}", ran.stdout, ran.stderr);
     }
     bank.bank(&["statement", "nochem"])
-        .says(&["did you mean \"chem\"?"]);
+        .expect_stderr(&["did you mean \"chem\"?"]);
 }
 
 /// The refund counts in October and came in November; a job of the fifth is all there was then.
@@ -168,9 +168,9 @@ fn whoever_is_not_there_has_no_statement() {
 fn a_statement_is_shown_as_it_stood_and_as_it_was_known() {
     let mut bank = november();
     let debits = |words: &str| {
-        let told = done(&bank, &format!("statement chem --summary --json {words}"));
-        let told: Value = serde_json::from_str(&told).unwrap();
-        let text = |name: &str| told[name].as_str().unwrap_or("none").to_owned();
+        let statement = done(&bank, &format!("statement chem --summary --json {words}"));
+        let statement: Value = serde_json::from_str(&statement).unwrap();
+        let text = |name: &str| statement[name].as_str().unwrap_or("none").to_owned();
         [text("from"), text("total_debits"), text("closing")]
     };
     let first = debits("--at 2026-10-10T00:00:00Z");
@@ -204,12 +204,12 @@ fn a_statement_is_shown_as_it_stood_and_as_it_was_known() {
 }
 
 #[test]
-fn a_closed_month_is_told_the_same_for_ever() {
+fn a_closed_month_is_reported_the_same_for_ever() {
     let mut bank = november();
     let would = done(&bank, "close 2026-10 --dry-run");
     assert!(would.starts_with("dry run, nothing written: closed from 2026-10-01 to 2026-11-01"));
-    let said = done(&bank, "close 2026-10 --note checked");
-    assert!(said.contains("65,070.000 SU on 2 accounts"), "{said}");
+    let output = done(&bank, "close 2026-10 --note checked");
+    assert!(output.contains("65,070.000 SU on 2 accounts"), "{output}");
     for (words, parts) in [
         ("close 2026-10", "period closed"),
         ("close 2026-11", "is not over"),
@@ -218,7 +218,7 @@ fn a_closed_month_is_told_the_same_for_ever() {
         let words: Vec<&str> = words.split_whitespace().collect();
         let ran = bank.typed(&programs().bank(), &words);
         assert_eq!(ran.exit, 1, "{words:?}: {}", ran.stderr);
-        ran.says(&[parts]);
+        ran.expect_stderr(&[parts]);
     }
     let closed = october(&bank);
     let note = "Closed by transaction";
@@ -261,7 +261,7 @@ fn a_closed_month_is_told_the_same_for_ever() {
 }
 
 #[test]
-fn a_statement_that_does_not_add_up_is_not_told() {
+fn a_statement_that_does_not_add_up_is_not_shown() {
     let bank = november();
     assert_eq!(bank.typed(&programs().bank(), &OCTOBER).exit, 0);
     bank.query("DROP TRIGGER entry_no_update");
@@ -270,7 +270,7 @@ fn a_statement_that_does_not_add_up_is_not_told() {
     );
     let ran = bank.typed(&programs().bank(), &OCTOBER);
     assert_eq!(ran.exit, 70, "{}", ran.stdout);
-    ran.says(&[
+    ran.expect_stderr(&[
         &format!("transaction {}: allocation", changed[0][0]),
         "bankd verify",
     ]);
@@ -390,13 +390,13 @@ fn a_debt_that_ends_with_its_allocation_has_a_line_of_its_own() {
     clock(&bank, "2026-10-20T12:00:00Z");
     billed(&bank, "j1", "amy", 3);
     clock(&bank, "2026-11-10T12:00:00Z");
-    let told: Value = serde_json::from_str(&done(
+    let statement: Value = serde_json::from_str(&done(
         &bank,
         "statement chem --month 2026-11 --summary --json",
     ))
     .unwrap();
     let lines = |side: &str| {
-        let groups = told[side].as_array().unwrap().iter();
+        let groups = statement[side].as_array().unwrap().iter();
         let line = |group: &Value| (group["heading"].clone(), group["amount"].clone());
         groups.map(line).collect::<Vec<_>>()
     };
@@ -406,11 +406,11 @@ fn a_debt_that_ends_with_its_allocation_has_a_line_of_its_own() {
             ("activations".into(), "7.000".into()),
             ("debts_ended".into(), "200.000".into())
         ],
-        "{told}"
+        "{statement}"
     );
     assert_eq!(lines("debits"), [("expiries".into(), "-7.000".into())]);
     assert_eq!(
-        (&told["opening"], &told["closing"]),
+        (&statement["opening"], &statement["closing"]),
         (&"-200.000".into(), &"0.000".into())
     );
     let screen = done(&bank, "statement chem --month 2026-11");

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use crate::harness::{Bank, Documents, Request, Setup, T0, programs, until};
 
 #[test]
-fn what_if_tells_which_jobs_strict_would_have_refused() {
+fn what_if_shows_which_jobs_strict_would_have_refused() {
     let mut bank = Setup::new().chemistry(0).start();
     let documents = Documents::own();
     bank.bank_ok(&["project", "set", "chemistry", "--mode", "notional"]);
@@ -51,7 +51,7 @@ fn a_clock_that_jumped_waits_for_an_operator() {
     bank.bank_ok(&["deposit", "physics", "77", "--end", "2026-03-01"]);
     let nothing = bank.bank(&["clock", "confirm"]);
     assert_eq!(nothing.exit, 1);
-    nothing.says(&["no clock jump"]);
+    nothing.expect_stderr(&["no clock jump"]);
     let year = 365 * 86_400;
     bank.set_clocks(T0 + year, T0 + 60);
     let held = |bank: &Bank| {
@@ -82,10 +82,10 @@ fn a_clock_that_jumped_waits_for_an_operator() {
     let would = bank.bank_ok(&["clock", "confirm", "--dry-run"]);
     assert!(would.starts_with("dry run"), "{would}");
     held(&bank);
-    let said = bank.bank_ok(&["clock", "confirm", "--note", "new year"]);
+    let output = bank.bank_ok(&["clock", "confirm", "--note", "new year"]);
     assert!(
-        said.contains("the clock is right: it is 2027-01-01"),
-        "{said}"
+        output.contains("the clock is right: it is 2027-01-01"),
+        "{output}"
     );
     assert_eq!(bank.json(&["status"])["clock"]["state"], "ok");
     assert_eq!(bank.figures("physics").0, 1_000_000);

@@ -171,7 +171,7 @@ fn pods_that_have_ended_are_charged_once() {
 }
 
 #[test]
-fn an_outage_of_a_server_is_told() {
+fn an_outage_of_a_server_is_reported() {
     for (status, exit, wanted) in [
         (0, 5, ""),
         (500, 5, "answered 500"),

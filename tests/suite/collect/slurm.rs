@@ -93,7 +93,7 @@ fn an_outage_of_the_bank_loses_and_doubles_nothing() {
 }
 
 #[test]
-fn an_outage_of_slurm_is_told_and_made_up_for() {
+fn an_outage_of_slurm_is_reported_and_made_up_for() {
     let mut bank = Bank::new();
     bank.set_clock(T0 + 3600);
     jobs(&bank, 2);

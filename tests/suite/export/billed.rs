@@ -55,14 +55,14 @@ fn jobs_in_every_mode() -> Bank {
     bank
 }
 
-fn said(mut of: Value) -> Value {
+fn source_data(mut of: Value) -> Value {
     let fields = of.as_object_mut().unwrap();
     fields.retain(|field, _| !OF_THE_CHARGE.contains(&field.as_str()));
     of
 }
 
 #[test]
-fn what_a_source_says_of_a_job_does_not_hang_on_who_paid() {
+fn the_source_data_of_a_job_does_not_depend_on_the_payer() {
     let mut bank = jobs_in_every_mode();
     let all = uses(&export(&bank, &["jsonl"]));
     assert_eq!(all.len(), 8, "{all:#?}");
@@ -84,9 +84,13 @@ fn what_a_source_says_of_a_job_does_not_hang_on_who_paid() {
             "requested_memory_per_node_bytes": 4_194_304_000_i64,
             "state": "Completed", "exit_code": 0,
         });
-        assert_eq!(said(one.clone()), stated, "{mode}");
+        assert_eq!(source_data(one.clone()), stated, "{mode}");
         assert_eq!(one["source"], format!("slurm:{mode}"));
-        assert_eq!(said(of(mode, "78")), said(of("track", "78")), "{mode}");
+        assert_eq!(
+            source_data(of(mode, "78")),
+            source_data(of("track", "78")),
+            "{mode}"
+        );
         assert_eq!(of(mode, "78")["state"], "Failed", "{mode}");
     }
     bank.verify();
@@ -94,7 +98,7 @@ fn what_a_source_says_of_a_job_does_not_hang_on_who_paid() {
 
 /// Money that did not move is in no sum of `charge`.
 #[test]
-fn shadow_charges_stand_beside_charges() {
+fn shadow_charges_are_shown_beside_charges() {
     let bank = jobs_in_every_mode();
     one_by_one(&bank, "notional");
     one_by_one(&bank, "track");

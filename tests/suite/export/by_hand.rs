@@ -53,7 +53,7 @@ fn of<'u>(uses: &'u [Value], job: &str) -> &'u Value {
 }
 
 #[test]
-fn lines_have_what_was_said() {
+fn lines_contain_the_reported_values() {
     let mut bank = by_hand();
     let all = uses(&export(&bank, &["jsonl"]));
     let times = |job: &str| {
@@ -105,8 +105,8 @@ fn lines_have_what_was_said() {
 fn formats_of_finished_jobs_have_them() {
     let bank = by_hand();
     let (spool, name) = path(&bank, "spool");
-    let said = export(&bank, &["apel", "--spool", &name]);
-    assert!(said.starts_with("5 records in 1 message "), "{said}");
+    let output = export(&bank, &["apel", "--spool", &name]);
+    assert!(output.starts_with("5 records in 1 message "), "{output}");
     let message = fs::read_dir(&spool)
         .unwrap()
         .next()

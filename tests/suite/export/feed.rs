@@ -90,7 +90,7 @@ fn filters_are_by_the_end_and_by_names() {
 }
 
 #[test]
-fn an_amended_use_comes_again_and_says_what_it_replaces() {
+fn an_amended_use_is_exported_again_and_names_the_one_it_replaces() {
     let mut bank = bank();
     watched(&bank, 1, 3, 9);
     let (state, state_name) = path(&bank, "state");
@@ -102,8 +102,8 @@ fn an_amended_use_comes_again_and_says_what_it_replaces() {
     // Before it is told once more, and between two runs, it changes twice.
     watched(&bank, 3, 1, 10);
     watched(&bank, 3, 1, 12);
-    let said = export(&bank, &words);
-    assert!(said.starts_with("3 records in "), "{said}");
+    let output = export(&bank, &words);
+    assert!(output.starts_with("3 records in "), "{output}");
     let all = uses(&fs::read_to_string(&out).unwrap());
     let bank_name = all[0]["record_id"]
         .as_str()
@@ -154,7 +154,7 @@ fn what_a_killed_run_left_is_made_again_once() {
 }
 
 #[test]
-fn what_cannot_go_on_is_said() {
+fn impossible_continuations_are_reported() {
     let bank = bank();
     watched(&bank, 1, 1, 9);
     let (_, state) = path(&bank, "state");

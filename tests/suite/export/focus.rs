@@ -81,7 +81,7 @@ fn charges_refunds_and_deposits_are_rows() {
     bank.set_clock(TENTH + 31 * 86_400);
     bank.bank_ok(&["refund", "job.1", "400"]);
     let all = rows(&export(&bank, &["focus"]));
-    let told: Vec<[&str; 8]> = all
+    let shown: Vec<[&str; 8]> = all
         .iter()
         .filter(|row| row["SubAccountId"] == "chemistry")
         .map(|row| {
@@ -101,7 +101,7 @@ fn charges_refunds_and_deposits_are_rows() {
     let (january, february) = ("2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z");
     let noon = "2026-01-10T12:00:00Z";
     assert_eq!(
-        told,
+        shown,
         [
             ["Purchase", "", "", "0", "100000", "", january, january],
             ["Usage", "", "job.1", "180", "14400", "4", january, noon],

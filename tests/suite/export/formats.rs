@@ -27,8 +27,8 @@ fn documents_are_valid_by_their_schemas() {
         (&["ur2"], "ur-2.0-restated.xsd", 6),
     ] {
         let (file, name) = path(&bank, "document.xml");
-        let said = export(&bank, &[words, &["-o", &name]].concat());
-        assert_eq!(said, format!("{count} records in {name}\n"));
+        let output = export(&bank, &[words, &["-o", &name]].concat());
+        assert_eq!(output, format!("{count} records in {name}\n"));
         let mut command = Command::new("xmllint");
         command
             .env("XML_CATALOG_FILES", xsd.join("catalog.xml"))
@@ -72,8 +72,8 @@ fn apel_gets_messages_in_a_spool() {
         "--spool",
         &name,
     ];
-    let said = export(&bank, &summary);
-    assert_eq!(said, format!("1 record in 1 message in {name}\n"));
+    let output = export(&bank, &summary);
+    assert_eq!(output, format!("1 record in 1 message in {name}\n"));
     let text = fs::read_to_string(spool.join("summary-202512-1")).unwrap();
     // 25 jobs of an hour, and of 9 s of processor time: × 15.3.
     for line in [

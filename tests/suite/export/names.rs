@@ -156,7 +156,7 @@ fn a_run_killed_anywhere_in_its_file_is_made_up_for() {
 
 /// A run that is really killed: what it leaves, however far it came, is no hindrance to the next.
 #[test]
-fn a_killed_process_leaves_nothing_that_stands_in_the_way() {
+fn a_killed_process_leaves_nothing_that_blocks_the_next() {
     let bank = bank();
     watched(&bank, 1, 50, 9);
     let (state, state_name) = path(&bank, "killed.state");

@@ -8,9 +8,9 @@ use crate::harness::{Bank, Ran, Setup, T0};
 /// A token's text.
 pub(crate) fn token(bank: &Bank, id: &str, options: &[&str]) -> String {
     let words = [&["token", "add", id, "--until", "2090-01-01"][..], options].concat();
-    let said = bank.bank_ok(&words);
-    let text = said.lines().find(|line| line.starts_with("bk_"));
-    text.unwrap_or_else(|| panic!("no token in {said}"))
+    let output = bank.bank_ok(&words);
+    let text = output.lines().find(|line| line.starts_with("bk_"));
+    text.unwrap_or_else(|| panic!("no token in {output}"))
         .to_owned()
 }
 

@@ -6,7 +6,7 @@ use super::*;
 use crate::harness::T0;
 
 #[test]
-fn a_live_file_becomes_usage_and_tells_how_far_it_is() {
+fn a_live_file_becomes_usage_and_shows_its_progress() {
     let mut bank = following("");
     let waiting = |bank: &Bank| bank.bank(&["source", "ls"]).stdout;
     assert!(
@@ -80,8 +80,8 @@ fn a_file_that_fails_holds_up_no_other() {
     bank.start();
     append(&bank, &jobs(0..2));
     taken(&bank, 2);
-    let told = || bank.log().contains("not a regular file").then_some(());
-    until("the failure is in the log", told);
+    let is_reported = || bank.log().contains("not a regular file").then_some(());
+    until("the failure is in the log", is_reported);
     fs::remove_dir(&broken).unwrap();
     fs::write(&broken, "too:few:fields\n").unwrap();
     bank.signal("HUP");
@@ -96,8 +96,8 @@ fn a_file_that_fails_holds_up_no_other() {
 }
 
 #[test]
-fn what_cannot_be_followed_is_told_at_the_start() {
-    for (format, more, said) in [
+fn files_that_cannot_be_followed_are_reported_at_the_start() {
+    for (format, more, expected) in [
         ("nomad", "", "nomad is one document"),
         ("sacct", "layout = \"mine\"\n", "layout \"mine\""),
         ("csv", "mapping = \"nowhere.toml\"\n", "nowhere.toml"),
@@ -108,7 +108,7 @@ fn what_cannot_be_followed_is_told_at_the_start() {
             "\n[[follow]]\nsource = \"x:y\"\npath = \"/var/x\"\nformat = \"{format}\"\n{more}"
         ));
         assert!(!bank.start_with(&[]), "{format} was followed");
-        assert!(bank.log().contains(said), "{format}: {}", bank.log());
+        assert!(bank.log().contains(expected), "{format}: {}", bank.log());
     }
 }
 

@@ -204,7 +204,7 @@ fn pages_add_up_to_the_whole() {
 }
 
 #[test]
-fn what_is_asked_wrongly_is_told() {
+fn wrong_queries_are_reported() {
     let bank = watched();
     for (query, status, word) in [
         ("limit=0", 422, "limit"),

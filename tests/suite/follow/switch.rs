@@ -20,7 +20,7 @@ fn document(job: &str, seconds: i64, times: &str) -> Vec<u8> {
 }
 
 /// Sends an event of the scheduler about a job at a time after T0, with the seconds that it charges.
-fn says(bank: &Bank, event: &str, job: &str, at: i64, seconds: i64) {
+fn send_event(bank: &Bank, event: &str, job: &str, at: i64, seconds: i64) {
     bank.set_clock(T0 + at);
     let words = document(job, seconds, "");
     bank.script(event, &words).expect(0, "");
@@ -49,10 +49,10 @@ fn file(bank: &Bank, name: &str, jobs: &[(&str, i64, i64, u32)]) -> String {
 
 /// Imports a file; what became of its jobs, such as `4 charged, 1 kept`.
 fn import(bank: &Bank, of: &str, file: &str) -> String {
-    let said = bank.bank_ok(&["import", "pbs", file, "--source", of, "-m", "colony"]);
+    let output = bank.bank_ok(&["import", "pbs", file, "--source", of, "-m", "colony"]);
     let head = format!("in the bank, from {of}: ");
-    let line = said.lines().find_map(|line| line.strip_prefix(&head));
-    line.unwrap_or_else(|| panic!("{said}")).to_owned()
+    let line = output.lines().find_map(|line| line.strip_prefix(&head));
+    line.unwrap_or_else(|| panic!("{output}")).to_owned()
 }
 
 /// All money that was taken, in credits.
@@ -109,19 +109,19 @@ fn a_collector_that_takes_over_bills_what_is_not_billed() {
     let mut bank = rich();
     source(&bank, "nami");
     // One is over before the change, one runs through it, one has only its reserve by then.
-    says(&bank, "reserve", "1.pbs", 0, 7200);
-    says(&bank, "reserve", "2.pbs", 0, 7200);
-    says(&bank, "charge", "1.pbs", 600, 600);
-    says(&bank, "end", "1.pbs", 900, 300);
-    says(&bank, "charge", "2.pbs", 1200, 1200);
-    says(&bank, "reserve", "3.pbs", 1300, 7200);
+    send_event(&bank, "reserve", "1.pbs", 0, 7200);
+    send_event(&bank, "reserve", "2.pbs", 0, 7200);
+    send_event(&bank, "charge", "1.pbs", 600, 600);
+    send_event(&bank, "end", "1.pbs", 900, 300);
+    send_event(&bank, "charge", "2.pbs", 1200, 1200);
+    send_event(&bank, "reserve", "3.pbs", 1300, 7200);
     assert_eq!((taken(&bank), used(&bank)), (4200, (2, 4200)));
     source(&bank, "pbs:colony");
-    says(&bank, "reserve", "4.pbs", 1500, 7200);
-    says(&bank, "charge", "2.pbs", 1800, 600);
-    says(&bank, "end", "3.pbs", 2000, 700);
-    says(&bank, "end", "2.pbs", 3000, 1200);
-    says(&bank, "end", "4.pbs", 3000, 1500);
+    send_event(&bank, "reserve", "4.pbs", 1500, 7200);
+    send_event(&bank, "charge", "2.pbs", 1800, 600);
+    send_event(&bank, "end", "3.pbs", 2000, 700);
+    send_event(&bank, "end", "2.pbs", 3000, 1200);
+    send_event(&bank, "end", "4.pbs", 3000, 1500);
     assert_eq!((taken(&bank), used(&bank)), (4200, (2, 4200)));
     // What they cost stays held: 1800, 700 and 1500 seconds.
     let held: i64 = bank.held().into_iter().map(|(_, held)| held).sum();
@@ -156,9 +156,9 @@ fn a_collector_that_takes_over_bills_what_is_not_billed() {
 fn a_scheduler_that_takes_over_bills_what_is_not_billed() {
     let mut bank = rich();
     source(&bank, "pbs:colony");
-    says(&bank, "reserve", "1.pbs", 0, 7200);
-    says(&bank, "reserve", "2.pbs", 0, 7200);
-    says(&bank, "charge", "2.pbs", 900, 900);
+    send_event(&bank, "reserve", "1.pbs", 0, 7200);
+    send_event(&bank, "reserve", "2.pbs", 0, 7200);
+    send_event(&bank, "charge", "2.pbs", 900, 900);
     let first = file(
         &bank,
         "first",
@@ -169,7 +169,7 @@ fn a_scheduler_that_takes_over_bills_what_is_not_billed() {
     assert_eq!((taken(&bank), used(&bank)), (2600, (2, 2600)));
     source(&bank, "nami");
     // Ends that come late add nothing; the running job is billed whole.
-    says(&bank, "end", "1.pbs", 1100, 1000);
+    send_event(&bank, "end", "1.pbs", 1100, 1000);
     bank.set_clock(T0 + 90_000);
     let times = format!(
         "<StartTime>{}</StartTime><EndTime>{}</EndTime>",
@@ -210,17 +210,17 @@ fn a_scheduler_that_takes_over_bills_what_is_not_billed() {
 fn a_use_that_waits_for_its_record_holds_what_it_cost_until_a_bound() {
     let mut bank = rich();
     source(&bank, "pbs:colony");
-    says(&bank, "reserve", "1.pbs", 0, 7200);
-    says(&bank, "charge", "1.pbs", 600, 600);
-    says(&bank, "end", "1.pbs", 1000, 400);
-    says(&bank, "delete", "1.pbs", 1001, 0);
-    says(&bank, "end", "1.pbs", 1002, 400);
+    send_event(&bank, "reserve", "1.pbs", 0, 7200);
+    send_event(&bank, "charge", "1.pbs", 600, 600);
+    send_event(&bank, "end", "1.pbs", 1000, 400);
+    send_event(&bank, "delete", "1.pbs", 1001, 0);
+    send_event(&bank, "end", "1.pbs", 1002, 400);
     assert_eq!(bank.figures("chemistry"), (1_000_000, 2000, 998_000));
     assert_eq!((bank.jobs().len(), used(&bank)), (1, (0, 0)));
     // A job of the same id is another use.
-    says(&bank, "reserve", "1.pbs", 2000, 100);
+    send_event(&bank, "reserve", "1.pbs", 2000, 100);
     assert_eq!(bank.figures("chemistry").1, 2000 + 200);
-    says(&bank, "delete", "1.pbs", 2001, 0);
+    send_event(&bank, "delete", "1.pbs", 2001, 0);
     bank.set_clock(T0 + 1000 + 86_399);
     bank.bank_ok(&["balance"]);
     assert_eq!(bank.figures("chemistry").1, 2000);
@@ -289,14 +289,14 @@ fn a_use_keeps_the_mode_of_its_first_record() {
 fn an_end_that_was_kept_is_billed_when_it_comes_again_after_the_switch_back() {
     let mut bank = rich();
     source(&bank, "nami");
-    says(&bank, "reserve", "31.pbs", 0, 7200);
-    says(&bank, "charge", "31.pbs", 600, 600);
+    send_event(&bank, "reserve", "31.pbs", 0, 7200);
+    send_event(&bank, "charge", "31.pbs", 600, 600);
     source(&bank, "pbs:colony");
-    says(&bank, "end", "31.pbs", 1100, 500);
+    send_event(&bank, "end", "31.pbs", 1100, 500);
     assert_eq!(taken(&bank), 1200);
     source(&bank, "nami");
     for again in [1110, 1120] {
-        says(&bank, "end", "31.pbs", again, 500);
+        send_event(&bank, "end", "31.pbs", again, 500);
         assert_eq!((taken(&bank), used(&bank)), (2200, (1, 2200)));
     }
     bank.verify();
@@ -308,8 +308,8 @@ fn the_first_record_of_another_project_is_paid_by_that_one() {
     bank.bank_ok(&["project", "add", "bio", "--members", "amy"]);
     bank.bank_ok(&["deposit", "bio", "50000"]);
     source(&bank, "nami");
-    says(&bank, "reserve", "32.pbs", 0, 7200);
-    says(&bank, "charge", "32.pbs", 600, 600);
+    send_event(&bank, "reserve", "32.pbs", 0, 7200);
+    send_event(&bank, "charge", "32.pbs", 600, 600);
     source(&bank, "pbs:colony");
     bank.set_clock(T0 + 4000);
     let path = file(&bank, "day", &[("32.pbs", 0, 1000, 2)]);
@@ -328,8 +328,8 @@ fn a_job_is_one_use_with_the_name_of_a_server_and_without() {
         bank.bank_ok(&["machine", "set", "colony", "--mode", mode]);
         source(&bank, "nami");
         for job in ["412.srv1", "413"] {
-            says(&bank, "charge", job, 600, 600);
-            says(&bank, "end", job, 900, 300);
+            send_event(&bank, "charge", job, 600, 600);
+            send_event(&bank, "end", job, 900, 300);
         }
         let figures = (taken(&bank), used(&bank));
         assert_eq!(figures.1, (2, 2 * 2 * 900), "{mode}");

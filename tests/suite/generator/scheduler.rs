@@ -160,11 +160,11 @@ impl Scheduler {
         let is_over = |number: &usize| jobs[*number].end().unwrap() <= now;
         let (over, running) = self.running.iter().partition(|number| is_over(number));
         self.running = running;
-        let (lost, told): (Vec<usize>, Vec<usize>) =
+        let (lost, known): (Vec<usize>, Vec<usize>) =
             Vec::into_iter(over).partition(|number| jobs[*number].is_forgotten);
         self.done.lost_deletes += lost.len();
-        let told: Vec<_> = told.into_iter().map(|number| (number, 0)).collect();
-        self.documents("delete", now, &told)
+        let known: Vec<_> = known.into_iter().map(|number| (number, 0)).collect();
+        self.documents("delete", now, &known)
     }
 
     /// Starts of what waits.

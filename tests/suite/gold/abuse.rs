@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 use tokio::time::interval;
 
 use super::{KEY, NOT_SERVED, UNSERVED, gateway};
-use crate::harness::{Dialect, pause, told};
+use crate::harness::{Dialect, pause, summary};
 
 /// Connections that are open at once.
 const MANY: usize = 1000;
@@ -21,9 +21,9 @@ const ANSWER: Duration = Duration::from_secs(1);
 const GROWTH: i64 = 16 << 10;
 
 fn seconds() -> u64 {
-    let told = std::env::var_os("BANK_ABUSE_SECONDS");
-    let told = told.and_then(|text| text.to_str()?.parse().ok());
-    told.unwrap_or(SHORT)
+    let setting = std::env::var_os("BANK_ABUSE_SECONDS");
+    let setting = setting.and_then(|text| text.to_str()?.parse().ok());
+    setting.unwrap_or(SHORT)
 }
 
 /// What one of them sends before it only waits, and what it goes on sending each second.
@@ -78,7 +78,7 @@ async fn abuse(address: String, number: usize) {
 fn call(address: &str, message: &[u8]) -> Duration {
     let since = Instant::now();
     let answer = Dialect::Maui.ask(address, message).unwrap();
-    assert!(told(&answer).starts_with(NOT_SERVED), "{answer}");
+    assert!(summary(&answer).starts_with(NOT_SERVED), "{answer}");
     since.elapsed()
 }
 

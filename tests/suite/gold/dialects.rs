@@ -1,7 +1,7 @@
 use std::fs;
 
 use super::{KEY, NOT_SERVED, UNSERVED, gateway};
-use crate::harness::{Dialect, carries, shared_folder, skip, told};
+use crate::harness::{Dialect, carries, shared_folder, skip, summary};
 
 /// `gold-wire.md` 1.1: each client sends as it does, and finds the answer where it looks for it.
 #[test]
@@ -11,7 +11,7 @@ fn each_known_client_reads_its_answer() {
         for _ in 0..3 {
             let message = dialect.message(KEY, UNSERVED);
             let xml = dialect.ask(&bank.gold(), &message).unwrap();
-            assert!(told(&xml).starts_with(NOT_SERVED), "{dialect:?}: {xml}");
+            assert!(summary(&xml).starts_with(NOT_SERVED), "{dialect:?}: {xml}");
             assert_eq!(carries(&xml, KEY), Some(true), "{dialect:?}: {xml}");
         }
     }
@@ -38,7 +38,7 @@ fn nobody_waits_for_what_a_client_never_sends() {
     );
     for message in [text, sized, chunks] {
         let xml = Dialect::Maui.ask(&bank.gold(), message.as_bytes()).unwrap();
-        assert!(told(&xml).starts_with(NOT_SERVED), "{message}: {xml}");
+        assert!(summary(&xml).starts_with(NOT_SERVED), "{message}: {xml}");
     }
     bank.verify();
 }
@@ -50,7 +50,7 @@ fn answers_to_a_peer_may_go_unsigned() {
         let xml = dialect
             .ask(&bank.gold(), &dialect.message(KEY, UNSERVED))
             .unwrap();
-        assert!(told(&xml).starts_with(NOT_SERVED), "{dialect:?}: {xml}");
+        assert!(summary(&xml).starts_with(NOT_SERVED), "{dialect:?}: {xml}");
         assert_eq!(carries(&xml, KEY), None, "{dialect:?}: {xml}");
     }
     bank.verify();
@@ -86,7 +86,7 @@ fn captured_messages_come_through() {
             };
             let message = fs::read(file.path()).unwrap();
             let xml = dialect.ask(&bank.gold(), &message).unwrap();
-            let code = told(&xml).split(' ').nth(1).unwrap().to_owned();
+            let code = summary(&xml).split(' ').nth(1).unwrap().to_owned();
             let transport = ["242", "313", "422", "432", "720"];
             assert!(
                 !transport.contains(&code.as_str()),

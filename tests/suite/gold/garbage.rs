@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::{KEY, UNSERVED, gateway};
-use crate::harness::{Dialect, carries, told};
+use crate::harness::{Dialect, carries, summary};
 
 /// Messages that were changed.
 const MUTATIONS: usize = 10_000;
@@ -90,7 +90,7 @@ fn whatever_arrives_is_answered() {
                     let (answer, took) = sent(address, &bytes);
                     let text = String::from_utf8_lossy(&bytes);
                     assert!(took < Duration::from_secs(1), "{took:?} for {text}");
-                    let code = told(&answer)
+                    let code = summary(&answer)
                         .split(' ')
                         .nth(1)
                         .unwrap_or_default()

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::KEY;
-use crate::harness::{Bank, Dialect, GOLD_T0, carries, shared_folder, skip, told, until};
+use crate::harness::{Bank, Dialect, GOLD_T0, carries, shared_folder, skip, summary, until};
 
 /// What the clock shows from the first charge on.
 const CHARGES: i64 = GOLD_T0 + 90;
@@ -35,7 +35,7 @@ fn replay(bank: &Bank, request: &Path) -> (String, String) {
         .ask(&bank.gold(), &fs::read(request).unwrap())
         .unwrap();
     assert_eq!(carries(&xml, KEY), Some(true), "{xml}");
-    (told(&xml), xml)
+    (summary(&xml), xml)
 }
 
 /// A captured conversation with what each message must be told, and the accounts at its end.
@@ -82,7 +82,7 @@ fn a_charge_that_no_rate_prices_is_in_the_log() {
     let message = Dialect::Maui.message(KEY, &body);
     let xml = Dialect::Maui.ask(&bank.gold(), &message).unwrap();
     assert_eq!(
-        told(&xml),
+        summary(&xml),
         "Success 000 Successfully charged job old for 0 credits"
     );
     until("a line of the log", || {
@@ -179,7 +179,7 @@ fn gold_wire_06_a_peer_may_want_golds_words() {
 
 /// A message that is repeated after a crash has its first answer, and is in the journal.
 #[test]
-fn a_repeat_survives_a_crash_and_stands_in_the_journal() {
+fn a_repeat_survives_a_crash_and_is_in_the_journal() {
     let mut bank = Bank::behind_gold("");
     bank.set_clock(CHARGES);
     let body = format!(
@@ -195,7 +195,7 @@ fn a_repeat_survives_a_crash_and_stands_in_the_journal() {
     // Another client of the same key: its envelope differs, the body does not.
     let other = Dialect::Slurm.message(KEY, &body);
     let second = Dialect::Slurm.ask(&bank.gold(), &other).unwrap();
-    assert_eq!(told(&second), told(&first));
+    assert_eq!(summary(&second), summary(&first));
     assert_eq!(figures(&bank, "chem"), "999980/0");
     let journal = bank.bank_ok(&["journal", "--json"]);
     assert!(journal.contains("repeat_of=gold:"), "{journal}");
@@ -203,7 +203,7 @@ fn a_repeat_survives_a_crash_and_stands_in_the_journal() {
 }
 
 #[test]
-fn a_project_that_maui_cannot_be_told_gets_a_warning() {
+fn a_project_that_maui_cannot_name_gets_a_warning() {
     let bank = Bank::behind_gold("");
     for (name, warned) in [("a&b", true), ("a<b", true), ("fine-1", false)] {
         let answer = bank.bank_ok(&["project", "add", name, "--json"]);

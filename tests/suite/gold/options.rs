@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::KEY;
-use crate::harness::{Bank, Dialect, GOLD_T0, Request, shared_folder, skip, told};
+use crate::harness::{Bank, Dialect, GOLD_T0, Request, shared_folder, skip, summary};
 
 /// The base state with the machine of the captured calls.
 fn bank() -> Bank {
@@ -17,7 +17,7 @@ fn bank() -> Bank {
 fn send(bank: &Bank, request: &str) -> (String, String) {
     let message = Dialect::Slurm.message(KEY, &format!("<Body>{request}</Body>"));
     let xml = Dialect::Slurm.ask(&bank.gold(), &message).unwrap();
-    (told(&xml), xml)
+    (summary(&xml), xml)
 }
 
 /// A request of amy's for chem on 4 processors.

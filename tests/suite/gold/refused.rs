@@ -1,7 +1,7 @@
 use std::fs;
 
 use super::{KEY, UNSERVED, gateway, private};
-use crate::harness::{Bank, Dialect, carries, proof, shared_folder, skip, told, until};
+use crate::harness::{Bank, Dialect, carries, proof, shared_folder, skip, summary, until};
 
 /// The words of the lines about strangers, in the order of the log.
 fn reasons(bank: &Bank) -> Vec<String> {
@@ -21,11 +21,11 @@ fn reasons(bank: &Bank) -> Vec<String> {
 fn refused(bank: &Bank, message: &[u8], expected: &str, reason: &str) {
     let before = reasons(bank).len();
     let xml = Dialect::Maui.ask(&bank.gold(), message).unwrap();
-    assert_eq!(told(&xml), format!("Failure {expected}"));
+    assert_eq!(summary(&xml), format!("Failure {expected}"));
     assert_eq!(carries(&xml, KEY), None, "{xml}");
     // The line is written before the answer; the file may be a moment behind.
-    let told = until("a line of the log", || reasons(bank).get(before).cloned());
-    assert_eq!(told, reason);
+    let line = until("a line of the log", || reasons(bank).get(before).cloned());
+    assert_eq!(line, reason);
 }
 
 const DIGEST: &str = "422 not authenticated: digest does not match body";
@@ -33,7 +33,7 @@ const SIGNATURE: &str = "422 not authenticated: signature does not match";
 
 /// `gold-wire.md` 2: every authentication failure is 422; only the log tells them apart.
 #[test]
-fn who_is_not_known_is_told_nothing_but_that() {
+fn unknown_peers_receive_only_that_error() {
     let mut bank = gateway("");
     let before = bank.transactions();
     let (digest, value) = proof(KEY, UNSERVED);
@@ -167,7 +167,7 @@ fn a_peer_is_an_address_and_a_key_in_force() {
 
 /// What is no message of the protocol gets an answer that says so.
 #[test]
-fn what_is_no_message_is_told() {
+fn invalid_messages_are_rejected() {
     let mut bank = gateway("");
     let soap = b"POST /gold HTTP/1.1\r\nContent-Type: application/soap+xml\r\n\
                  Content-Length: 4\r\n\r\n<x/>";
@@ -193,7 +193,7 @@ fn what_is_no_message_is_told() {
         ),
     ] {
         let xml = Dialect::Maui.ask(&bank.gold(), &message).unwrap();
-        assert_eq!(told(&xml), format!("Failure {expected}"));
+        assert_eq!(summary(&xml), format!("Failure {expected}"));
     }
     bank.verify();
 }

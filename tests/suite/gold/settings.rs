@@ -137,10 +137,10 @@ fn a_key_that_a_scheduler_has_already_signs_and_is_answered() {
 #[test]
 fn the_gateway_is_off_until_it_is_switched_on() {
     let mut bank = Setup::new().toml(PEER).start();
-    assert_eq!(bank.said_more(), [""; 0]);
+    assert_eq!(bank.further_output(), [""; 0]);
     bank.stop();
     assert!(bank.start_with(&[("BANKD_GOLD_LISTEN", "127.0.0.1:0")]));
     assert!(bank.gold().starts_with("127.0.0.1:"), "{}", bank.gold());
-    assert_eq!(bank.said_more(), [""; 0]);
+    assert_eq!(bank.further_output(), [""; 0]);
     bank.verify();
 }

@@ -242,7 +242,7 @@ impl Bank {
     }
 
     /// What the daemon said on its start beside where its listeners are.
-    pub(crate) fn said_more(&self) -> &[String] {
+    pub(crate) fn further_output(&self) -> &[String] {
         self.daemon.as_ref().unwrap().more()
     }
 

@@ -190,7 +190,7 @@ fn between<'a>(text: &'a str, from: &str, to: &str) -> Option<&'a str> {
 }
 
 /// Value, code and message of an answer: `Failure 315 not supported`.
-pub(crate) fn told(xml: &str) -> String {
+pub(crate) fn summary(xml: &str) -> String {
     let part = |name: &str| {
         let found = between(xml, &format!("<{name}>"), &format!("</{name}>"));
         found.unwrap_or_default().to_owned()

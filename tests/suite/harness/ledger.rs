@@ -23,8 +23,8 @@ impl Bank {
     /// What `bank` says in JSON.
     #[track_caller]
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
-        let said = self.bank_ok(&[arguments, &["--json"]].concat());
-        serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"))
+        let output = self.bank_ok(&[arguments, &["--json"]].concat());
+        serde_json::from_str(&output).unwrap_or_else(|error| panic!("{error}: {output}"))
     }
 
     #[track_caller]

@@ -23,7 +23,7 @@ mod wait;
 pub(crate) use bank::{Bank, KEY_ID, Setup, T0};
 pub(crate) use client::{Address, Connection, Request, Response, exchange};
 pub(crate) use documents::{Documents, reading};
-pub(crate) use gold::{Dialect, carries, proof, told};
+pub(crate) use gold::{Dialect, carries, proof, summary};
 pub(crate) use gold_peer::GOLD_T0;
 pub(crate) use ledger::{amount, text};
 pub(crate) use numbers::Numbers;

@@ -56,7 +56,7 @@ impl Ran {
 
     /// Fails the test unless standard error says all of this.
     #[track_caller]
-    pub(crate) fn says(&self, parts: &[&str]) -> &Self {
+    pub(crate) fn expect_stderr(&self, parts: &[&str]) -> &Self {
         for part in parts {
             assert!(
                 self.stderr.contains(part),

@@ -55,12 +55,12 @@ impl Bank {
     /// without the request's id, then its exit code where that is not 0.
     pub(crate) fn screen(&self, words: &[&str]) -> String {
         let ran = self.typed(&programs().bank(), words);
-        let said = ran
+        let output = ran
             .stderr
             .lines()
             .filter(|line| !line.starts_with("request "));
         let mut screen = ran.stdout.clone();
-        for line in said {
+        for line in output {
             screen.push_str(line);
             screen.push('\n');
         }
@@ -73,7 +73,7 @@ impl Bank {
     /// What the scheduler says of a job: `what` is the event, then project, user, processors, and
     /// the seconds that it asks for or bills.
     #[track_caller]
-    pub(crate) fn job_says(
+    pub(crate) fn job_event(
         &self,
         event: &str,
         job: &str,

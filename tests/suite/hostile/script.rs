@@ -119,7 +119,7 @@ fn hostile_documents_are_refused_at_little_cost() {
             "{what}: {}",
             ran.stderr
         );
-        ran.expect(31, "").says(&["bad document"]);
+        ran.expect(31, "").expect_stderr(&["bad document"]);
         assert_eq!(
             (bank.quarantined(), bank.spooled()),
             (index + 2, 0),
@@ -170,7 +170,7 @@ fn nothing_on_any_channel_is_31() {
         for body in [&b""[..], b" \n\t "] {
             bank.script(event, body)
                 .expect(31, "")
-                .says(&["bad document"]);
+                .expect_stderr(&["bad document"]);
         }
     }
     bank.verify();

@@ -3,11 +3,11 @@
 use super::Site;
 
 #[test]
-fn accounting_files_come_in_as_the_page_says() {
+fn accounting_files_are_imported_as_documented() {
     let mut site = Site::new();
     site.follow("import.md");
     let printed = &site.printed;
-    for said in [
+    for message in [
         "read 3 records: 2 jobs, 0 skipped, 1 rejected\n",
         "\nwould be in the bank, from slurm:colony: 2 ",
         "\nin the bank, from slurm:colony: 2 duplicate\n",
@@ -15,7 +15,7 @@ fn accounting_files_come_in_as_the_page_says() {
         "1: 1 jobs: 1 ",
         "nothing in the quarantine",
     ] {
-        assert!(printed.contains(said), "no {said:?} in: {printed}");
+        assert!(printed.contains(message), "no {message:?} in: {printed}");
     }
     let summary = std::fs::read_to_string(site.folder.path().join("summary.json")).unwrap();
     let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();

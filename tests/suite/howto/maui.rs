@@ -35,8 +35,8 @@ fn connecting_maui_by_the_page() {
     let key = std::fs::read_to_string(site.path("/etc/bank/maui.key")).unwrap();
     let key = key.trim();
 
-    let said = call(&gateway, key, "Reserve", "<WallDuration>600</WallDuration>");
-    assert!(said.contains("<Code>000</Code>"), "{said}");
+    let output = call(&gateway, key, "Reserve", "<WallDuration>600</WallDuration>");
+    assert!(output.contains("<Code>000</Code>"), "{output}");
     let balance = site.run("bank balance chemistry -P -n");
     assert!(
         balance.starts_with("chemistry|1000000|0|2400|997600|"),
@@ -44,19 +44,19 @@ fn connecting_maui_by_the_page() {
     );
     let end = "<WallDuration>4</WallDuration><StartTime>1795216020</StartTime>\
                <EndTime>1795216024</EndTime><Type>job</Type>";
-    let said = call(&gateway, key, "Charge", end);
-    assert!(said.contains("<Code>000</Code>"), "{said}");
+    let output = call(&gateway, key, "Charge", end);
+    assert!(output.contains("<Code>000</Code>"), "{output}");
     let balance = site.run("bank balance chemistry -P -n");
     assert!(
         balance.starts_with("chemistry|1000000|16|0|999984|"),
         "{balance}"
     );
-    let said = call(
+    let output = call(
         &gateway,
         "another",
         "Reserve",
         "<WallDuration>600</WallDuration>",
     );
-    assert!(said.contains("<Code>422</Code>"), "{said}");
+    assert!(output.contains("<Code>422</Code>"), "{output}");
     site.verify();
 }

@@ -36,12 +36,12 @@ fn the_page_s_file_without_its_failure_action_is_refused() {
     let mut site = Site::new();
     site.follow("connect-moab.md");
     let check = "bank moab check --conf /etc/bank/nami.conf /opt/moab/etc/moab.cfg";
-    let said = site.run(&format!(
+    let output = site.run(&format!(
         "sed -i 's/JOBFAILUREACTION=HOLD//' /opt/moab/etc/moab.cfg\n{check} || echo exit $?"
     ));
     assert!(
-        said.contains("failure_action_missing") && said.ends_with("exit 1\n"),
-        "{said}"
+        output.contains("failure_action_missing") && output.ends_with("exit 1\n"),
+        "{output}"
     );
     site.verify();
 }

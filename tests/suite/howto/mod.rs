@@ -180,8 +180,8 @@ impl Site {
         let pid = daemon.id();
         self.run(&format!("kill {pid}"));
         assert!(daemon.wait().unwrap().success());
-        let said = self.run("bankd verify --data /var/lib/bankd");
-        assert!(said.starts_with("ok: "), "{said}");
+        let output = self.run("bankd verify --data /var/lib/bankd");
+        assert!(output.starts_with("ok: "), "{output}");
     }
 }
 

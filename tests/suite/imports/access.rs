@@ -37,7 +37,7 @@ fn a_scheduler_sends_signed_and_for_its_machine_only() {
     );
     let ran = signed(&bank, &["import", "sacct", &own, "-m", "other"]);
     assert_eq!(ran.exit, 6, "{}", ran.stderr);
-    ran.says(&["not this key's"]);
+    ran.expect_stderr(&["not this key's"]);
     // Records without a cluster are of the key's own machine.
     let bare: String = lines(200, 1).replace("|colony|", "||");
     let bare = file(&bank, "bare.sacct", format!("{HEAD}{bare}"));

@@ -12,21 +12,21 @@ fn the_same_import_again_changes_nothing() {
     let mut bank = watching(&[("BANKD_IMPORT_CHUNK", "7")]);
     let text = format!("{HEAD}{}a line without columns\n", lines(0, 25));
     let day = file(&bank, "day.sacct", text);
-    let said = bank.bank_ok(&["import", "sacct", &day, "--source", "slurm:colony"]);
+    let output = bank.bank_ok(&["import", "sacct", &day, "--source", "slurm:colony"]);
     assert!(
-        said.starts_with("read 26 records: 25 jobs, 0 skipped, 1 rejected\n"),
-        "{said}"
+        output.starts_with("read 26 records: 25 jobs, 0 skipped, 1 rejected\n"),
+        "{output}"
     );
-    assert!(said.contains("\nholds 50.000 core-hours"), "{said}");
+    assert!(output.contains("\nholds 50.000 core-hours"), "{output}");
     assert!(
-        said.contains("\nin the bank, from slurm:colony: 25 "),
-        "{said}"
+        output.contains("\nin the bank, from slurm:colony: 25 "),
+        "{output}"
     );
-    assert!(said.contains("\nin the quarantine: 1\n"), "{said}");
-    let said = bank.bank_ok(&["import", "sacct", &day, "--source", "slurm:colony"]);
+    assert!(output.contains("\nin the quarantine: 1\n"), "{output}");
+    let output = bank.bank_ok(&["import", "sacct", &day, "--source", "slurm:colony"]);
     assert!(
-        said.contains("\nin the bank, from slurm:colony: 25 duplicate\n"),
-        "{said}"
+        output.contains("\nin the bank, from slurm:colony: 25 duplicate\n"),
+        "{output}"
     );
     let aside = bank.json(&["quarantine", "ls"]);
     assert_eq!(aside["items"].as_array().unwrap().len(), 1, "{aside}");
@@ -68,15 +68,15 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_dry_run_writes_nothing_and_says_what_would_be() {
+fn a_dry_run_writes_nothing_and_shows_the_result() {
     let mut bank = watching(&[]);
     let day = file(&bank, "day.sacct", format!("{HEAD}{}bad\n", lines(0, 3)));
     let arguments = ["import", "sacct", &day, "--source", "s", "--dry-run"];
-    let said = bank.bank_ok(&arguments);
-    assert!(said.contains("\nwould add 6.000 core-hours"), "{said}");
+    let output = bank.bank_ok(&arguments);
+    assert!(output.contains("\nwould add 6.000 core-hours"), "{output}");
     assert!(
-        said.contains("\nwould be in the bank, from s: 3 "),
-        "{said}"
+        output.contains("\nwould be in the bank, from s: 3 "),
+        "{output}"
     );
     assert_eq!(bank.json(&["quarantine", "ls"])["items"], json!([]));
     bank.verify();
@@ -100,7 +100,7 @@ fn since_strict_days_and_no_raw() {
     let bad = file(&bank, "bad.sacct", format!("{HEAD}bad\n"));
     let ran = bank.bank(&["import", "sacct", &bad, "--source", "s", "--strict"]);
     assert_eq!(ran.exit, 1, "{}", ran.stderr);
-    ran.says(&[
+    ran.expect_stderr(&[
         "1 records could not be read",
         "bank quarantine ls --source s",
     ]);
@@ -117,17 +117,17 @@ fn since_strict_days_and_no_raw() {
 fn a_source_that_nobody_names_is_called_by_format_and_machine() {
     let bank = watching(&[]);
     let day = file(&bank, "day.sacct", format!("{HEAD}{}", lines(0, 1)));
-    let said = bank.bank_ok(&["import", "sacct", &day, "-m", "colony"]);
+    let output = bank.bank_ok(&["import", "sacct", &day, "-m", "colony"]);
     assert!(
-        said.contains("in the bank, from sacct:colony: 1 "),
-        "{said}"
+        output.contains("in the bank, from sacct:colony: 1 "),
+        "{output}"
     );
-    let said = bank.bank_ok(&["import", "sacct", &day]);
-    assert!(said.contains("in the bank, from sacct: 1 "), "{said}");
+    let output = bank.bank_ok(&["import", "sacct", &day]);
+    assert!(output.contains("in the bank, from sacct: 1 "), "{output}");
 }
 
 #[test]
-fn what_cannot_be_used_is_told_at_once() {
+fn unusable_arguments_are_reported_at_once() {
     let bank = Bank::new();
     let day = file(&bank, "day.sacct", format!("{HEAD}{}", lines(0, 1)));
     let cases: [(&[&str], i32, &str); 9] = [
@@ -141,15 +141,15 @@ fn what_cannot_be_used_is_told_at_once() {
         (&["sacct", &day, "--key", "k"], 2, "jsonl"),
         (&["jsonl", &day, "--tz", "UTC"], 2, "--tz is not for jsonl"),
     ];
-    for (arguments, exit, told) in cases {
+    for (arguments, exit, expected) in cases {
         let ran = bank.bank(&[&["import"], arguments].concat());
         assert_eq!(ran.exit, exit, "{arguments:?}: {}", ran.stderr);
-        ran.says(&[told]);
+        ran.expect_stderr(&[expected]);
     }
     let other = file(&bank, "other", "no document at all");
     let ran = bank.bank(&["import", "slurm-json", &other, "--source", "s"]);
     assert_eq!(ran.exit, 1, "{}", ran.stderr);
-    ran.says(&["other"]);
+    ran.expect_stderr(&["other"]);
 }
 
 /// `bankd import` and `bank import` of one file are one source, whoever sends it from where.
@@ -166,9 +166,9 @@ fn offline_and_online_are_the_same_source_by_default() {
         let ran = Ran::of(&mut offline, b"");
         assert_eq!(ran.exit, 0, "{}", ran.stderr);
         bank.start();
-        let said = bank.bank_ok(&[&["import", "sacct", day.as_str()], more].concat());
+        let output = bank.bank_ok(&[&["import", "sacct", day.as_str()], more].concat());
         let same = format!("in the bank, from {source}: 3 duplicate\n");
-        assert!(said.contains(&same), "{said}");
+        assert!(output.contains(&same), "{output}");
     }
     bank.verify();
 }
@@ -184,13 +184,13 @@ fn a_file_without_a_column_of_sacct_is_refused_as_no_such_file() {
         let path = file(&bank, "other", text);
         let ran = bank.bank(&["import", "sacct", &path, "-m", "colony"]);
         assert_eq!(ran.exit, 1, "{}{}", ran.stdout, ran.stderr);
-        ran.says(&["do not look like this layout"]);
+        ran.expect_stderr(&["do not look like this layout"]);
     }
     assert_eq!(bank.query("SELECT count(*) FROM quarantine"), [["0"]]);
     // A job that lost its end is one all the same.
     let torn = file(&bank, "torn", "7|7|colony|batch|normal|chem");
-    let said = bank.bank_ok(&["import", "sacct", &torn, "-m", "colony"]);
-    assert!(said.contains("the file ends inside a record"), "{said}");
+    let output = bank.bank_ok(&["import", "sacct", &torn, "-m", "colony"]);
+    assert!(output.contains("the file ends inside a record"), "{output}");
 }
 
 #[test]
@@ -200,8 +200,8 @@ fn usage_from_before_the_bank_has_the_price_of_its_first_rate() {
     bank.bank_ok(&deposit);
     bank.bank_ok(&["machine", "set", "colony", "--source", "slurm:colony"]);
     let day = file(&bank, "day.sacct", format!("{HEAD}{}", lines(0, 3)));
-    let said = bank.bank_ok(&["import", "sacct", &day, "--source", "slurm:colony"]);
-    assert!(said.contains("3 charged"), "{said}");
+    let output = bank.bank_ok(&["import", "sacct", &day, "--source", "slurm:colony"]);
+    assert!(output.contains("3 charged"), "{output}");
     let sum = "SELECT sum(amount) FROM usage_identity";
     assert_eq!(bank.query(sum), [[(3 * 2 * 3600).to_string()]]);
     bank.verify();

@@ -41,11 +41,11 @@ fn records(bank: &Bank) -> u64 {
 
 /// The same again, and what is in the bank is what a single import would have left.
 fn is_whole_after_another(mut bank: Bank, day: &str) {
-    let said = bank.bank_ok(&["import", "sacct", day, "--source", "slurm:colony"]);
-    assert!(said.contains(&format!("{JOBS} jobs")), "{said}");
-    let said = bank.bank_ok(&["import", "sacct", day, "--source", "slurm:colony"]);
+    let output = bank.bank_ok(&["import", "sacct", day, "--source", "slurm:colony"]);
+    assert!(output.contains(&format!("{JOBS} jobs")), "{output}");
+    let output = bank.bank_ok(&["import", "sacct", day, "--source", "slurm:colony"]);
     let all = format!("in the bank, from slurm:colony: {JOBS} duplicate\n");
-    assert!(said.contains(&all), "{said}");
+    assert!(output.contains(&all), "{output}");
     let machine = bank.json(&["machine", "show", "colony"]);
     assert_eq!(machine["source"], json!("slurm:colony"));
     bank.verify();
@@ -86,7 +86,7 @@ fn the_daemon_is_killed_between_two_chunks() {
         if bank.start_with(&[("BANKD_KILL_AT", point)]) {
             let ran = bank.bank(&["import", "sacct", &day, "--source", "slurm:colony"]);
             assert_eq!(ran.exit, 5, "{point}: {}", ran.stderr);
-            ran.says(&["cannot reach the daemon", "nothing counts twice"]);
+            ran.expect_stderr(&["cannot reach the daemon", "nothing counts twice"]);
         }
         bank.stop_or_kill();
         bank.start();
@@ -112,7 +112,7 @@ fn an_import_begins_again_behind_a_restart() {
     bank.start();
     let ran = sender.join().unwrap();
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
-    ran.says(&["the daemon was restarted", "nothing counts twice"]);
+    ran.expect_stderr(&["the daemon was restarted", "nothing counts twice"]);
     is_whole_after_another(bank, &day);
 }
 
@@ -142,14 +142,14 @@ fn an_import_of_a_pipe_names_the_command_behind_a_restart() {
     let _ = pipe.write_all(filler.as_bytes());
     drop(pipe);
     let ended = sender.wait_with_output().unwrap();
-    let said = String::from_utf8(ended.stderr).unwrap();
-    assert_eq!(ended.status.code(), Some(5), "{said}");
+    let output = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(5), "{output}");
     for part in [
         "it was restarted since",
         "run it again, nothing counts twice",
         "import sacct - --source 'it'\\''s'",
     ] {
-        assert!(said.contains(part), "{part}: {said}");
+        assert!(output.contains(part), "{part}: {output}");
     }
 }
 
@@ -196,7 +196,7 @@ fn what_landed_offline_stays_where_a_later_file_cannot_be_read() {
     bank.stop();
     let ran = offline(&bank, &[&day, &cut], &[]);
     assert_eq!(ran.exit, 1, "{}", ran.stdout);
-    ran.says(&["later.sacct.zst"]);
+    ran.expect_stderr(&["later.sacct.zst"]);
     bank.start();
     let all = JOBS.to_string();
     let there = bank.query("SELECT count(*) FROM usage_identity");

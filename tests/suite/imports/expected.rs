@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::watching;
 use crate::harness::{shared_folder, skip};
-use crate::ingest::expected::asked;
+use crate::ingest::expected::format_of;
 
 #[test]
 fn every_sample_gives_the_same_totals_through_the_daemon() {
@@ -22,7 +22,7 @@ fn every_sample_gives_the_same_totals_through_the_daemon() {
     let mut bank = watching(&[]);
     let (mut wrong, mut compared) = (Vec::new(), 0);
     for (key, entry) in &entries {
-        let (format, options) = asked(key);
+        let (format, options) = format_of(key);
         let path = data.join(key);
         let mut arguments = vec!["import", format, path.to_str().unwrap()];
         arguments.extend(["--source", key, "--json"]);

@@ -71,7 +71,7 @@ fn pages_follow_one_another() {
     assert_eq!(first["items"].as_array().unwrap().len(), 3);
     assert_eq!(first["next"], json!("3"));
     let ran = bank.bank(&["quarantine", "ls", "--limit", "3"]);
-    ran.says(&["the 3 oldest are shown"]);
+    ran.expect_stderr(&["the 3 oldest are shown"]);
     assert_eq!(aside(&bank, "s").len(), 7);
 }
 
@@ -86,7 +86,7 @@ fn a_line_is_read_again_as_it_should_have_been() {
     // As it is it still cannot be read, and stays.
     let ran = bank.bank(&["quarantine", "replay", &id]);
     assert_eq!(ran.exit, 1, "{}", ran.stderr);
-    ran.says(&["it still cannot be read"]);
+    ran.expect_stderr(&["it still cannot be read"]);
     assert_eq!(aside(&bank, "sge:colony").len(), 2);
     let right = std::fs::read_to_string(&accounting).unwrap();
     let right = right.lines().next().unwrap().replace(":1:sge:", ":7:sge:");
@@ -95,8 +95,8 @@ fn a_line_is_read_again_as_it_should_have_been() {
     let tried = bank.bank_ok(&[&again[..], &["--dry-run"]].concat());
     assert!(tried.starts_with("dry run, nothing written: "), "{tried}");
     assert_eq!(aside(&bank, "sge:colony").len(), 2);
-    let said = bank.bank_ok(&again);
-    assert!(said.starts_with(&format!("{id}: 1 jobs: 1 ")), "{said}");
+    let output = bank.bank_ok(&again);
+    assert!(output.starts_with(&format!("{id}: 1 jobs: 1 ")), "{output}");
     assert_eq!(aside(&bank, "sge:colony").len(), 1);
     bank.verify();
     let ids = "SELECT object_id, machine FROM usage_identity ORDER BY id";
@@ -124,8 +124,8 @@ fn a_line_is_read_again_by_the_options_of_its_import() {
     ]);
     let id = aside(&bank, "s")[0]["id"].to_string();
     let right = file(&bank, "right", lines(9, 1));
-    let said = bank.bank_ok(&["quarantine", "replay", &id, "--with", &right]);
-    assert!(said.starts_with(&format!("{id}: 1 jobs: 1 ")), "{said}");
+    let output = bank.bank_ok(&["quarantine", "replay", &id, "--with", &right]);
+    assert!(output.starts_with(&format!("{id}: 1 jobs: 1 ")), "{output}");
     bank.verify();
     assert_eq!(bank.query("SELECT count(*) FROM usage_identity"), [["4"]]);
 }
@@ -136,8 +136,11 @@ fn what_the_rules_refused_is_taken_once_they_allow_it() {
     // Ends after the bank's present.
     let early = lines(0, 2).replace("2025-12-01", "2026-01-03");
     let day = file(&bank, "day.sacct", format!("{HEAD}{early}"));
-    let said = bank.bank_ok(&["import", "sacct", &day, "--source", "s"]);
-    assert!(said.contains("in the bank, from s: 2 refused"), "{said}");
+    let output = bank.bank_ok(&["import", "sacct", &day, "--source", "s"]);
+    assert!(
+        output.contains("in the bank, from s: 2 refused"),
+        "{output}"
+    );
     let items = aside(&bank, "s");
     assert_eq!(items.len(), 2, "{items:?}");
     assert_eq!(items[0]["reason"], json!("bad_value"));
@@ -146,7 +149,7 @@ fn what_the_rules_refused_is_taken_once_they_allow_it() {
     let again = [&again[..], &["--columns", &columns]].concat();
     let ran = bank.bank(&again);
     assert_eq!(ran.exit, 1, "{}", ran.stderr);
-    ran.says(&["2 of 2 could not be taken in"]);
+    ran.expect_stderr(&["2 of 2 could not be taken in"]);
     assert_eq!(aside(&bank, "s").len(), 2, "they stay, once");
     bank.set_clock(crate::harness::T0 + 4 * 86_400);
     bank.bank_ok(&again);

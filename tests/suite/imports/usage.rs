@@ -92,9 +92,9 @@ fn ways_agree(bank: &Bank, period: &[&str]) {
     ] {
         for zone in ["UTC", "Europe/Berlin", "America/Los_Angeles"] {
             let period = [&period[..4], &["--tz", zone]].concat();
-            let asked = [&["--by", by, "--top", "50"], &period[..]].concat();
-            let rolled = usage(bank, &asked);
-            let looked = usage(bank, &[&asked[..], &["--records"]].concat());
+            let arguments = [&["--by", by, "--top", "50"], &period[..]].concat();
+            let rolled = usage(bank, &arguments);
+            let looked = usage(bank, &[&arguments[..], &["--records"]].concat());
             assert_eq!(rolled["from_what"], "rollups", "{by}");
             assert_eq!(looked["from_what"], "records", "{by}");
             assert_eq!(stripped(&rolled), stripped(&looked), "{by} {zone}");
@@ -142,8 +142,8 @@ fn waited(sample: &std::path::Path) -> (i64, i64) {
 }
 
 fn waits(bank: &Bank, period: &[&str], sample: &std::path::Path) {
-    let asked = [&["--by", "day", "--records"], period].concat();
-    let answer = usage(bank, &asked);
+    let arguments = [&["--by", "day", "--records"], period].concat();
+    let answer = usage(bank, &arguments);
     let (jobs, waited) = waited(sample);
     assert_eq!(answer["total"]["submitted"], jobs.to_string());
     // Thousandths of a second, rounded half away from zero.
@@ -175,8 +175,8 @@ fn waits(bank: &Bank, period: &[&str], sample: &std::path::Path) {
         "ended",
     ] {
         assert_eq!(halves["total"][figure], looked["total"][figure], "{figure}");
-        let of = |told: &Value| -> Vec<Value> {
-            let rows = told["rows"].as_array().unwrap().iter();
+        let of = |response: &Value| -> Vec<Value> {
+            let rows = response["rows"].as_array().unwrap().iter();
             let used = rows.filter(|row| row["wall_hours"] != "0");
             used.map(|row| row[figure].clone()).collect()
         };
@@ -204,7 +204,7 @@ fn resource_hours_of_namespaces_are_what_snapshots_show() {
         at.format("%Y-%m-%dT%H:%M:%SZ").to_string()
     };
     let (from, until) = (at("start"), at("end"));
-    let asked = [
+    let arguments = [
         "--by",
         "project",
         "--resource",
@@ -214,10 +214,10 @@ fn resource_hours_of_namespaces_are_what_snapshots_show() {
     ];
     let answer = usage(
         &bank,
-        &[&asked[..], &["--from", &from, "--to", &until]].concat(),
+        &[&arguments[..], &["--from", &from, "--to", &until]].concat(),
     );
     let all = ["--from", "2024-02-01", "--to", "2024-04-01"];
-    let all = usage(&bank, &[&asked[..], &all[..]].concat());
+    let all = usage(&bank, &[&arguments[..], &all[..]].concat());
     assert_eq!(all["from_what"], "rollups");
     assert_eq!(
         all["total"]["jobs"].as_str().unwrap(),

@@ -177,7 +177,7 @@ fn imports_are_bounded_in_number_and_may_be_given_up() {
 }
 
 #[test]
-fn an_import_that_stands_still_is_given_up() {
+fn a_stalled_import_is_given_up() {
     let mut bank = watching(&[("BANKD_IMPORT_IDLE_S", "60"), ("BANKD_IMPORT_CHUNK", "5")]);
     let id = opened(&bank, "k");
     let text = format!("{HEAD}{}", lines(0, 12));

@@ -38,7 +38,7 @@ const GOOD: &str =
     "1|amy|chem|2026-01-01T23:00:00|2026-01-02T01:00:00|02:00:00|COMPLETED|1|4|cpu=4,gres/gpu=1";
 
 #[test]
-fn people_are_told_what_is_there() {
+fn people_see_the_outcome() {
     let text = jobs(&[
         GOOD,
         GOOD,
@@ -66,7 +66,7 @@ fn people_are_told_what_is_there() {
 #[test]
 fn exit_codes_and_one_line_of_error() {
     let bad = jobs(&[GOOD, "x||||||||"]);
-    for (arguments, code, said) in [
+    for (arguments, code, expected) in [
         (&["sacct", "jobs.sacct", "--dry-run"][..], 0, ""),
         (&["sacct", "jobs.sacct", "--dry-run", "--strict"], 1, ""),
         (
@@ -106,7 +106,7 @@ fn exit_codes_and_one_line_of_error() {
         ),
     ] {
         let (found, out, err) = import(arguments, &bad);
-        assert_eq!((found, err.as_str()), (code, said), "{arguments:?}");
+        assert_eq!((found, err.as_str()), (code, expected), "{arguments:?}");
         assert_eq!(
             out.is_empty(),
             code != 0 && !arguments.contains(&"--strict")
@@ -126,7 +126,7 @@ fn exit_codes_and_one_line_of_error() {
 #[test]
 fn what_ended_before_is_left_out() {
     let text = jobs(&[GOOD]);
-    for (since, said) in [
+    for (since, expected) in [
         (
             "2026-01-02",
             "read 1 records: 1 jobs, 0 skipped, 0 rejected\n",
@@ -140,7 +140,7 @@ fn what_ended_before_is_left_out() {
             &["sacct", "jobs.sacct", "--dry-run", "--since", since],
             &text,
         );
-        assert!(code == 0 && out.starts_with(said), "{since}: {out}");
+        assert!(code == 0 && out.starts_with(expected), "{since}: {out}");
     }
 }
 

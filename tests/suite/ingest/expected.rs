@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::harness::{shared_folder, skip};
 
 /// Which format and options a file of the samples needs (`data/LAYOUT.md`).
-pub(crate) fn asked(key: &str) -> (&'static str, Options) {
+pub(crate) fn format_of(key: &str) -> (&'static str, Options) {
     let mut options = Options::default();
     let file = key.rsplit('/').next().unwrap_or(key);
     let extension = file.rsplit('.').next().unwrap_or(file);
@@ -89,7 +89,7 @@ fn every_sample_gives_the_totals_counted_elsewhere() {
     };
     let (mut wrong, mut compared) = (Vec::new(), 0);
     for (key, entry) in &entries {
-        let (format, options) = asked(key);
+        let (format, options) = format_of(key);
         compared += 1;
         let found = summary(format, &options, &data.join(key));
         let (Value::Object(entry), Value::Object(found)) = (entry, &found) else {

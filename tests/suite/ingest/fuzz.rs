@@ -13,7 +13,7 @@ use bankd_ingest::job::RAW_MAX;
 use bankd_ingest::{Found, Number, Options, Record, Summary, formats};
 use serde_json::Value;
 
-use super::expected::asked;
+use super::expected::format_of;
 use super::setting;
 use crate::harness::{shared_folder, skip};
 
@@ -134,7 +134,7 @@ fn records_of_lines(format: &str, bytes: &[u8]) -> Option<usize> {
     let lines = bytes
         .split(|b| *b == b'\n')
         .map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-    let says = |line: &&[u8]| line.iter().any(|b| !b.is_ascii_whitespace());
+    let is_filled = |line: &&[u8]| line.iter().any(|b| !b.is_ascii_whitespace());
     let comment: &[u8] = match format {
         "sge" | "gridware-json" | "maui" | "moab-events" => b"#",
         "swf" => b";",
@@ -146,7 +146,7 @@ fn records_of_lines(format: &str, bytes: &[u8]) -> Option<usize> {
         let is_short = format.starts_with(['s', 'g']) && comment == b"#" && line.len() <= 1;
         !is_comment && !is_short
     };
-    Some(lines.filter(says).filter(is_record).count())
+    Some(lines.filter(is_filled).filter(is_record).count())
 }
 
 fn check(key: &str, format: &str, options: &Options, name: &str, bytes: &[u8]) {
@@ -265,7 +265,7 @@ fn no_mutation_of_a_sample_upsets_a_reader() {
         panic!("expected.json is no object");
     };
     let shared = entries.keys().map(|key| {
-        let (format, options) = asked(key);
+        let (format, options) = format_of(key);
         let (name, bytes) = sample(&data.join(key));
         (key.as_str(), format, options, name, bytes)
     });

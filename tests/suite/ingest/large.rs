@@ -33,11 +33,11 @@ fn read(format: &str, generator: &Path, records: u64) -> Option<(Value, Vec<(Str
     reader.file("generated", &mut input, &mut sink).unwrap();
     let extra = reader.finish(&mut sink).unwrap();
     summary.close(extra).unwrap();
-    let mut said = String::new();
+    let mut output = String::new();
     let mut errors = generated.stderr.take().unwrap();
-    errors.read_to_string(&mut said).unwrap();
-    assert!(generated.wait().unwrap().success(), "{said}");
-    let line = said
+    errors.read_to_string(&mut output).unwrap();
+    assert!(generated.wait().unwrap().success(), "{output}");
+    let line = output
         .lines()
         .find(|line| line.starts_with("#TOTAL"))
         .unwrap();
@@ -86,19 +86,19 @@ fn totals_of_generated_files_come_back() {
     ];
     for (format, generator, table) in [("sacct", "gen_sacct.py", sacct), ("sge", "gen_sge.py", sge)]
     {
-        let Some((found, said)) = read(format, &folder.join(generator), records) else {
+        let Some((found, expected)) = read(format, &folder.join(generator), records) else {
             return;
         };
-        assert!(!said.is_empty(), "{generator}");
+        assert!(!expected.is_empty(), "{generator}");
         let mut compared = 0;
         for (theirs, ours) in table {
-            let Some((_, said)) = said.iter().find(|(name, _)| name == theirs) else {
-                panic!("{generator} says no {theirs}: {said:?}");
+            let Some((_, expected)) = expected.iter().find(|(name, _)| name == theirs) else {
+                panic!("{generator} says no {theirs}: {expected:?}");
             };
             let plain = |text: &str| bankd_ingest::Number::parse(text).unwrap().to_string();
             assert_eq!(
                 plain(&figure(&found, ours)),
-                plain(said),
+                plain(expected),
                 "{generator}: {theirs}"
             );
             compared += 1;

@@ -76,7 +76,7 @@ fn mappings_agree_with_the_readers_of_their_formats() {
 
 /// Reports of pods: their own figures, added up by another program.
 #[test]
-fn pod_reports_are_read_as_they_stand() {
+fn pod_reports_are_read_unchanged() {
     let Some(shared) = shared_folder() else {
         skip("shared", "no folder of shared samples (BANK_SHARED)");
         return;
@@ -97,20 +97,20 @@ fn pod_reports_are_read_as_they_stand() {
         &by("nerc-pods"),
         &data.join("openshift/upstream-pods.csv"),
     );
-    let mut told = String::new();
+    let mut outline = String::new();
     for (name, found) in [("koku", &koku), ("nerc", &nerc), ("runs", &runs)] {
         let of = |key: &str| found[key].to_string();
         let skipped = found["skipped"].as_object().map_or(0, serde_json::Map::len);
         let totals: &Value = &found["totals"];
         writeln!(
-            told,
+            outline,
             "{name}: {} jobs, {skipped} skipped, {totals}",
             of("jobs")
         )
         .unwrap();
     }
     assert_eq!(
-        told,
+        outline,
         "koku: 5 jobs, 0 skipped, {\"byte_s\":4907335680000,\"core_s\":4032,\
          \"run_time_s\":18000,\"used_byte_s\":6100673249280,\"used_core_s\":\"104.886273\",\
          \"wall_s\":18000}\n\

@@ -5,16 +5,16 @@ use bankd_ingest::{Found, Options, Record, formats};
 
 /// What a reader makes of a text: for each record its jobs as `id user account wall procs gpus`, the
 /// label of a skip, or `!` where it cannot be read.
-fn told(format: &str, text: &[u8]) -> String {
+fn outline(format: &str, text: &[u8]) -> String {
     read(format, text, &Options::default())
 }
 
 pub(super) fn read(format: &str, text: &[u8], options: &Options) -> String {
-    let mut told = Vec::new();
+    let mut outline = Vec::new();
     let mut reader = (formats::named(format).unwrap().reader)(options).unwrap();
     let mut sink = |record: Record| {
         match record.found {
-            Found::Jobs(jobs) => told.extend(jobs.iter().map(|job| {
+            Found::Jobs(jobs) => outline.extend(jobs.iter().map(|job| {
                 let text = |text: &Option<String>| text.clone().unwrap_or("-".to_owned());
                 let count = |number: Option<bankd_ingest::Number>| {
                     number.map_or("-".to_owned(), |number| number.to_string())
@@ -23,8 +23,8 @@ pub(super) fn read(format: &str, text: &[u8], options: &Options) -> String {
                 let (procs, gpus) = (count(job.procs), count(job.gpus));
                 format!("{} {user} {account} {} {procs} {gpus}", job.id, job.wall)
             })),
-            Found::Skipped(label) => told.push(label.into_owned()),
-            Found::Malformed(_) => told.push("!".to_owned()),
+            Found::Skipped(label) => outline.push(label.into_owned()),
+            Found::Malformed(_) => outline.push("!".to_owned()),
             Found::Counts(_) => {}
         }
         Ok(())
@@ -32,7 +32,7 @@ pub(super) fn read(format: &str, text: &[u8], options: &Options) -> String {
     let mut input = text;
     reader.file("nasty", &mut input, &mut sink).unwrap();
     reader.finish(&mut sink).unwrap();
-    told.join("; ")
+    outline.join("; ")
 }
 
 /// A line of fields, some of them given by their number.
@@ -46,10 +46,10 @@ fn line(usual: &[&str], given: &[(usize, &str)], between: &str) -> String {
 
 fn compare(format: &str, cases: &[(String, &str)]) {
     let mut wrong = Vec::new();
-    for (text, said) in cases {
-        let found = told(format, text.as_bytes());
-        if found != *said {
-            wrong.push(format!("{text:?}\n  gave  {found}\n  meant {said}"));
+    for (text, expected) in cases {
+        let found = outline(format, text.as_bytes());
+        if found != *expected {
+            wrong.push(format!("{text:?}\n  gave  {found}\n  meant {expected}"));
         }
     }
     assert!(wrong.is_empty(), "{format}:\n{}", wrong.join("\n"));
@@ -141,17 +141,17 @@ fn sacct_without_a_header_line() {
     ];
     // Most lines of a file must look like the layout, so each comes behind three that do.
     let usual = format!("{}\n", with(&[])).repeat(3);
-    let cases = cases.map(|(text, said)| {
-        let said = format!("{plain}; {plain}; {plain}; {said}");
-        (usual.clone() + &text, said)
+    let cases = cases.map(|(text, message)| {
+        let message = format!("{plain}; {plain}; {plain}; {message}");
+        (usual.clone() + &text, message)
     });
     let cases: Vec<(String, &str)> = cases
         .iter()
-        .map(|(text, said)| (text.clone(), said.as_str()))
+        .map(|(text, message)| (text.clone(), message.as_str()))
         .collect();
     compare("sacct", &cases);
     let latin = [with(&[]).as_bytes(), b"\xe4\xff"].concat();
-    assert_eq!(told("sacct", &latin), plain);
+    assert_eq!(outline("sacct", &latin), plain);
 }
 
 #[test]
@@ -331,10 +331,10 @@ fn pbs_accounting() {
 
 #[test]
 fn lsf_accounting() {
-    let with = |asked: &str, ran: &str, index: &str| {
+    let with = |requested: &str, ran: &str, index: &str| {
         format!(
             "\"JOB_FINISH\" \"10.1\" 1700000060 7 100 33 4 1699999990 0 0 1700000000 \"amy\" \"q\" \
-             \"a \"\"b\"\" c\" \"\" \"\" \"h\" \"/\" \"\" \"\" \"\" \"f\" {asked} {ran} 64 60.0 \"n\" \
+             \"a \"\"b\"\" c\" \"\" \"\" \"h\" \"/\" \"\" \"\" \"\" \"f\" {requested} {ran} 64 60.0 \"n\" \
              \"x;y\" 1.5 0.5 -1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 \"\" \"chem\" 0 4 \"\" \"\" {index}"
         )
     };

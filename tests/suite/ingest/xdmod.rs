@@ -42,7 +42,7 @@ fn rows(path: &Path) -> Vec<Value> {
 }
 
 /// A value as text; null and a missing one are empty.
-fn said(row: &Value, key: &str) -> String {
+fn text_of(row: &Value, key: &str) -> String {
     match row.get(key) {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text.clone(),
@@ -179,7 +179,7 @@ fn rows_are_those_of_the_reference() {
             let id = table
                 .iter()
                 .find(|(ours, _)| *ours == "id")
-                .map(|(_, theirs)| said(row, theirs));
+                .map(|(_, theirs)| text_of(row, theirs));
             let at = jobs.iter().position(|job| match &id {
                 Some(id) if !id.is_empty() => of(job, "id") == *id,
                 _ => true,
@@ -194,7 +194,7 @@ fn rows_are_those_of_the_reference() {
                 }
                 compared += 1;
                 let plain = |text: String| Number::parse(&text).map_or(text, |n| n.to_string());
-                let (mine, other) = (plain(of(job, ours)), plain(said(row, theirs)));
+                let (mine, other) = (plain(of(job, ours)), plain(text_of(row, theirs)));
                 if mine != other {
                     wrong.push(format!(
                         "{stem} {}: {theirs}: {other}, found {mine}",
@@ -332,7 +332,7 @@ fn days_are_those_of_the_reference() {
             ("started", 6, 1, 0),
             ("running", 8, 1, 0),
         ] {
-            let value = Number::parse(&said(day, name)).unwrap_or_default();
+            let value = Number::parse(&text_of(day, name)).unwrap_or_default();
             let sum = sums.entry(name).or_default();
             *sum = sum.plus(value).unwrap();
             let found = value.shared_out(among, places).unwrap().replace(',', "");
@@ -346,7 +346,7 @@ fn days_are_those_of_the_reference() {
     for name in ["core_s", "wall_s", "gpu_s", "node_s"] {
         assert_eq!(
             sums[name].to_string(),
-            said(&shown["totals"], name),
+            text_of(&shown["totals"], name),
             "{name}"
         );
     }

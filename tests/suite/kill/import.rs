@@ -49,8 +49,8 @@ fn import(data: &Path, jobs: &Path, trap: Option<&str>) -> bool {
         command.env("BANKD_KILL_AT", trap);
     }
     let ran = command.output().unwrap();
-    let said = String::from_utf8_lossy(&ran.stderr);
-    assert!(ran.status.success() || trap.is_some(), "{said}");
+    let output = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success() || trap.is_some(), "{output}");
     ran.status.success()
 }
 
@@ -61,8 +61,8 @@ fn verify(data: &Path) {
         .arg(data)
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&verified.stdout).into_owned();
-    assert!(verified.status.success(), "{said}");
+    let output = String::from_utf8_lossy(&verified.stdout).into_owned();
+    assert!(verified.status.success(), "{output}");
 }
 
 /// Everything that must be equal, whatever happened on the way.

@@ -198,9 +198,9 @@ impl<'g> Bench<'g> {
     /// Asks, and expects an answer and exactly these journal entries; none where it is empty.
     #[track_caller]
     pub(crate) fn expect(&mut self, ask: Ask, reply: &str, journal: &str) {
-        let asked = format!("{}: answer to {:?}", self.ground.name(), ask.command);
+        let context = format!("{}: answer to {:?}", self.ground.name(), ask.command);
         let got = self.run(ask);
-        assert_eq!(got, reply, "{asked}");
+        assert_eq!(got, reply, "{context}");
         self.expect_journal(journal);
     }
 

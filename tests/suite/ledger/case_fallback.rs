@@ -83,13 +83,13 @@ fn chains_and_loops_are_refused() {
 }
 
 #[test]
-fn the_bank_steps_in_and_says_why() {
+fn the_bank_steps_in_and_gives_the_reason() {
     on_both_with(by_bank(), |t| {
         with_pool(t, 1000);
         t.after([account("F", Some("POOL"))]);
         t.expect(r("j", 300), "lien 300, fallback", "lien b 0/+300");
-        let said = t.ground.journal(0).pop().unwrap().reason;
-        assert_eq!(said, "fallback_from=F needed=300 available=100");
+        let reason = t.ground.journal(0).pop().unwrap().reason;
+        assert_eq!(reason, "fallback_from=F needed=300 available=100");
         // After the lien has expired the pool still pays first.
         t.at("T0+1000");
         t.expect(

@@ -20,7 +20,7 @@ fn repeat(id: &str) -> Ask {
 }
 
 #[test]
-fn a_charge_in_order_is_about_the_newest_use_whatever_its_clock_says() {
+fn a_charge_in_order_is_about_the_newest_use_whatever_its_clock() {
     on_both(|t| {
         t.given("F{a=10000}");
         t.after([r("j", 100), c("j", 10)]);
@@ -57,7 +57,7 @@ fn held_elsewhere(t: &mut Bench<'_>) {
 }
 
 #[test]
-fn a_charge_that_names_another_project_says_so_in_the_journal() {
+fn a_charge_that_names_another_project_is_marked_in_the_journal() {
     on_both(|t| {
         held_elsewhere(t);
         t.expect(

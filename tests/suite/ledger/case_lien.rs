@@ -29,7 +29,7 @@ fn ledger_case_038_a_lien_needs_its_money() {
 }
 
 #[test]
-fn ledger_case_039_a_quote_tests_the_balance_unless_only_the_cost_is_asked_for() {
+fn ledger_case_039_a_quote_tests_the_balance_unless_only_the_cost_is_requested() {
     on_both(|t| {
         t.given("F{a=100}");
         t.expect(

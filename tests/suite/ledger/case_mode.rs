@@ -191,13 +191,13 @@ fn a_switch_of_modes_is_journalled() {
             ..SetMachine::default()
         };
         t.admin(Command::SetMachine(machine));
-        let said: Vec<String> = t
+        let reasons: Vec<String> = t
             .ground
             .journal(0)
             .into_iter()
             .map(|tx| tx.reason)
             .collect();
-        let last = &said[said.len() - 3..];
+        let last = &reasons[reasons.len() - 3..];
         let expected = [
             "project=P mode=default>track",
             "project=P mode=track>strict",

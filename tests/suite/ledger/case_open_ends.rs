@@ -146,7 +146,7 @@ fn a_removed_account_comes_back_by_undelete_only() {
 }
 
 #[test]
-fn what_comes_back_or_comes_again_stands_apart_too() {
+fn returned_and_repeated_amounts_are_separate_too() {
     let overlap = "refused allocation_overlap, exit 1";
     on_both_with(apart(), |t| {
         t.given("F{a=20 [2026,T0+10)}");
@@ -192,7 +192,7 @@ enum Step {
 }
 
 #[test]
-fn an_undone_charge_leaves_what_stands_to_be_priced() {
+fn an_undone_charge_leaves_the_rest_to_be_priced() {
     use Step::{Charge, Undo};
     let table: [(&str, Vec<Step>); 5] = [
         (
@@ -238,10 +238,10 @@ fn an_undone_charge_leaves_what_stands_to_be_priced() {
                     Charge(seconds, billed) => {
                         t.at(&format!("T0+{}", 1000 * (n + 1)));
                         let before = t.ground.allocations()[1].used.0;
-                        let said = |charge: &mut bank_core::command::Charge| {
+                        let set_facts = |charge: &mut bank_core::command::Charge| {
                             asserted.clone_into(&mut charge.request.asserted);
                         };
-                        t.after([ci("j", *seconds).charge(said)]);
+                        t.after([ci("j", *seconds).charge(set_facts)]);
                         let now = t.ground.allocations()[1].used.0;
                         assert_eq!(now - before, *billed, "{limit}: step {n} {asserted}");
                     }

@@ -219,7 +219,7 @@ fn ledger_case_094_a_balance_as_it_was() {
 }
 
 #[test]
-fn a_balance_as_it_was_knows_windows_that_have_ended_since() {
+fn a_past_balance_includes_windows_that_have_ended_since() {
     on_both(|t| {
         t.given("F{a=1000 [2026,T0+7200), b=77 [T0+3600,2027)}");
         t.after([r("j", 300)]);

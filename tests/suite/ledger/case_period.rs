@@ -29,7 +29,7 @@ pub(super) fn reopen() -> Ask {
 
 /// What is said of a statement: opening, closing, and each line with the day that it is booked and
 /// whether it adjusts a closed period.
-fn told(t: &mut Bench<'_>, name: &str, period: &str) -> Option<String> {
+fn statement(t: &mut Bench<'_>, name: &str, period: &str) -> Option<String> {
     let account = t.ground.directory().account_named(name).unwrap().id;
     let now = t.clock;
     let reader = t.ground.reader()?;
@@ -56,9 +56,9 @@ fn told(t: &mut Bench<'_>, name: &str, period: &str) -> Option<String> {
 }
 
 #[track_caller]
-fn expect_told(t: &mut Bench<'_>, period: &str, expected: &str) {
-    if let Some(told) = told(t, "F", period) {
-        assert_eq!(told, expected, "{period}");
+fn expect_statement(t: &mut Bench<'_>, period: &str, expected: &str) {
+    if let Some(statement) = statement(t, "F", period) {
+        assert_eq!(statement, expected, "{period}");
     }
 }
 
@@ -117,18 +117,18 @@ fn what_comes_after_a_close_is_an_adjustment_of_the_open_period() {
         t.at("T0+10");
         t.after([c("k", 300), r("j", 2000)]);
         t.at("T0+3000");
-        expect_told(t, "[T0,T0+1000)", "5000, charge -300: 4700 held 2000 by 1");
+        expect_statement(t, "[T0,T0+1000)", "5000, charge -300: 4700 held 2000 by 1");
         t.after([close(Some("2026-06-01"), "2026-06-01T00:16:40Z")]);
         let closed = "5000, charge -300: 4700 held 2000 by 1";
-        expect_told(t, "[T0,T0+1000)", closed);
+        expect_statement(t, "[T0,T0+1000)", closed);
         // A charge of then, a refund of now, and the undo of a charge of then.
         t.after([c("j", 250).at("T0+900")]);
         t.after([refund("k", 100)]);
         t.after([deposit("F", "5")]);
-        expect_told(t, "[T0,T0+1000)", closed);
-        expect_told(t, "[T0,T0+500)", closed);
-        expect_told(t, "[T0+5,T0+950)", closed);
-        let open = told(t, "F", "[T0+1000,T0+4000)");
+        expect_statement(t, "[T0,T0+1000)", closed);
+        expect_statement(t, "[T0,T0+500)", closed);
+        expect_statement(t, "[T0+5,T0+950)", closed);
+        let open = statement(t, "F", "[T0+1000,T0+4000)");
         let expected = "4700, refund 100, deposit 5, late late_charge -250 of T0+900";
         if let Some(open) = open {
             let (lines, _) = open.split_once(": ").unwrap();
@@ -137,7 +137,7 @@ fn what_comes_after_a_close_is_an_adjustment_of_the_open_period() {
         }
         // Opened again, each counts when it took effect.
         t.after([reopen()]);
-        let again = told(t, "F", "[T0,T0+1000)");
+        let again = statement(t, "F", "[T0,T0+1000)");
         if let Some(again) = again {
             assert!(again.starts_with("5000, charge -300,"), "{again}");
             assert!(!again.contains("late charge -250 of"), "{again}");

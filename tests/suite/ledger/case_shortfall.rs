@@ -100,7 +100,7 @@ fn the_fallback_account_pays_what_it_can() {
 
 /// Case 71: the answer says how much of a debt other liens hold.
 #[test]
-fn a_debt_from_under_liens_is_told_apart() {
+fn a_debt_from_under_liens_is_distinguished() {
     for (seconds, debt, against) in [(600, 500, 500), (100, 0, 0), (1500, 1400, 900)] {
         let mut memory = Memory::new(Policy::default());
         {
@@ -115,8 +115,8 @@ fn a_debt_from_under_liens_is_told_apart() {
         let Ok(Ok(Outcome::Charged(charged))) = decision else {
             panic!("{decision:?}");
         };
-        let said = (charged.debt, charged.against_liens);
-        assert_eq!(said, (Amount(debt), Amount(against)), "{seconds} s");
+        let debts = (charged.debt, charged.against_liens);
+        assert_eq!(debts, (Amount(debt), Amount(against)), "{seconds} s");
         assert_eq!(memory.findings(), Vec::<String>::new());
     }
 }

@@ -97,7 +97,7 @@ fn a_finished_use_is_charged_once_and_for_ever() {
 
 #[test]
 fn each_policy_counts_its_own_quantity() {
-    for (word, said, amount) in [
+    for (word, reason_text, amount) in [
         ("DEBITALLWC", "wc 57600", 57_600),
         ("DEBITALLCPU", "cpu 28800", 28_800),
         ("DEBITALLBLOCKED", "blocked 144000", 144_000),
@@ -113,7 +113,7 @@ fn each_policy_counts_its_own_quantity() {
             let balance = 1_000_000 - amount;
             t.expect(
                 ask(report),
-                &format!("charged {said}: charged {amount}, balance {balance}"),
+                &format!("charged {reason_text}: charged {amount}, balance {balance}"),
                 &format!("charge a -{amount}"),
             );
         });
@@ -324,8 +324,11 @@ fn the_first_source_that_charges_claims_the_machine() {
         t.after([ask(finished("k", 60))]);
         // The scheduler's charge is on record, and takes nothing.
         t.expect(by_nami("j", 10), "charged 0, balance 0", "modify 0");
-        let said = reason(t);
-        assert!(said.contains("kept: charged from slurm:colony"), "{said}");
+        let reason_text = reason(t);
+        assert!(
+            reason_text.contains("kept: charged from slurm:colony"),
+            "{reason_text}"
+        );
         // A person may charge all the same.
         t.expect(ci("p", 10), "charged 10, balance 99030", "charge a -10");
     });

@@ -58,8 +58,8 @@ fn used_is_charges_less_refunds_and_nothing_else() {
             t.given("F{a=1000}, G{b=1000; -u ANY,-amy}");
             t.after(steps.clone());
             let own = t.ground.allocations()[1];
-            let said = format!("{} {} {}", own.deposited.0, own.used.0, own.amount.0);
-            assert_eq!(said, expected, "{}: {what}", t.ground.name());
+            let shown = format!("{} {} {}", own.deposited.0, own.used.0, own.amount.0);
+            assert_eq!(shown, expected, "{}: {what}", t.ground.name());
         });
     }
 }
@@ -125,8 +125,8 @@ fn looked_at(given: &str, steps: &[fn(&mut Bench<'_>)]) {
         };
         for (at, name, then) in &seen {
             let id = directory.any_account_named(name).unwrap().id;
-            let said = past::figures(reader, &[id], time(at)).unwrap().remove(0);
-            assert_eq!(figures(&said), *then, "{name} at {at}");
+            let shown = past::figures(reader, &[id], time(at)).unwrap().remove(0);
+            assert_eq!(figures(&shown), *then, "{name} at {at}");
             let there = past::accounts(reader, time(at)).unwrap();
             assert!(there.get(&id).copied().unwrap_or(true), "{name} at {at}");
         }

@@ -225,7 +225,7 @@ fn a_falling_total_of_unbilled_usage_goes_back_to_the_suspense_account() {
 }
 
 #[test]
-fn an_amount_as_given_stands_with_its_reason() {
+fn a_given_amount_is_kept_with_its_reason() {
     on_both(|t| {
         t.given("F{a=1000}");
         t.expect(

@@ -131,7 +131,7 @@ impl World {
             now: BEFORE,
             txs: Vec::new(),
             liens: 0,
-            asked: 0,
+            submitted: 0,
         };
         for line in WORLD {
             let is_of_traits = line.contains("--class") || line.starts_with("deposit E");
@@ -315,10 +315,10 @@ fn what_a_chunk_counted_stays_in_shadow_when_money_moves() {
             .starts_with("duplicate")
     );
     line.wall = 130;
-    let said = bank.submit(&chunk(&[line.clone()]), None, T0);
-    assert_eq!(said, "imported: adjusted");
-    let said = bank.submit(&usage(&line), None, T0);
-    assert!(said.starts_with("duplicate"), "{said}");
+    let answer = bank.submit(&chunk(&[line.clone()]), None, T0);
+    assert_eq!(answer, "imported: adjusted");
+    let answer = bank.submit(&usage(&line), None, T0);
+    assert!(answer.starts_with("duplicate"), "{answer}");
     assert_eq!(total(&mut bank), (0, -130));
     assert_eq!(bank.proof(), [""; 0]);
 }
@@ -357,8 +357,8 @@ fn a_record_that_names_another_project_moves_what_was_paid() {
         never: false,
     };
     let usage = |line: &Line| Command::Usage(Box::new(line.report()));
-    let said = bank.submit(&usage(&line("P", 10)), None, T0);
-    assert!(said.starts_with("charged wc 20: charged 10"), "{said}");
+    let answer = bank.submit(&usage(&line("P", 10)), None, T0);
+    assert!(answer.starts_with("charged wc 20: charged 10"), "{answer}");
     let first = paid(&mut bank);
     assert_eq!(
         first.iter().map(|(_, sum)| sum).sum::<i64>(),
@@ -366,8 +366,8 @@ fn a_record_that_names_another_project_moves_what_was_paid() {
         "{first:?}"
     );
     let before = bank.journal(0).len();
-    let said = bank.submit(&usage(&line("X", 13)), None, T0);
-    assert!(said.starts_with("adjusted wc 26: charged 13"), "{said}");
+    let answer = bank.submit(&usage(&line("X", 13)), None, T0);
+    assert!(answer.starts_with("adjusted wc 26: charged 13"), "{answer}");
     assert_eq!(paid(&mut bank), [("X".to_owned(), 13)]);
     let new = bank.journal(0).split_off(before);
     assert_eq!(new.len(), 1, "{new:?}");

@@ -27,7 +27,7 @@ const KEPT_MAX: usize = 24;
 struct Kept {
     account: AccountId,
     period: Window,
-    said: String,
+    statement: String,
 }
 
 /// Both grounds, and what was said.
@@ -43,10 +43,10 @@ impl Run {
     fn command(&mut self, ask: super::ask::Ask, key: &str) -> bool {
         let command = ask.command.unwrap();
         let clock = self.bank.clock;
-        let said = self.bank.memory.submit(&command, Some(key), clock);
+        let answer = self.bank.memory.submit(&command, Some(key), clock);
         let got = self.store.submit(&command, Some(key), clock);
-        assert_eq!(got, said, "{command:?}");
-        let accepted = !said.starts_with("refused");
+        assert_eq!(got, answer, "{command:?}");
+        let accepted = !answer.starts_with("refused");
         let word = if accepted { command.op() } else { "refused" };
         *self.done.entry(word).or_default() += 1;
         accepted
@@ -98,11 +98,11 @@ impl Run {
                 end: Some(end),
             };
             for period in [whole, part] {
-                let said = self.say(account, &period);
+                let statement = self.say(account, &period);
                 self.kept.push(Kept {
                     account,
                     period,
-                    said,
+                    statement,
                 });
             }
         }
@@ -139,9 +139,9 @@ impl Run {
     fn look_again(&mut self, n: usize) {
         for at in 0..self.kept.len() {
             let (account, period) = (self.kept[at].account, self.kept[at].period);
-            let said = self.say(account, &period);
+            let statement = self.say(account, &period);
             assert_eq!(
-                said, self.kept[at].said,
+                statement, self.kept[at].statement,
                 "seed {SEED}, operation {n}, {period:?}"
             );
         }
@@ -235,7 +235,7 @@ fn statements_of_closed_periods_never_change_over_ten_thousand_operations() {
     assert!(run.done["period_close"] > 8, "{:?}", run.done);
     assert!(run.done["period_reopen"] > 1, "{:?}", run.done);
     assert!(!run.kept.is_empty());
-    let late = run.kept.iter().filter(|k| k.said.contains("true,"));
+    let late = run.kept.iter().filter(|k| k.statement.contains("true,"));
     println!(
         "of {} statements {} have adjustments",
         run.kept.len(),

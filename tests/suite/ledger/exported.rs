@@ -18,7 +18,7 @@ use bankd_emit::export::{Site, Written};
 use bankd_records::export::{Format, record, site};
 use bankd_store::open_reader;
 use bankd_store::read::feed::{Place, page};
-use bankd_store::read::report::{Asked, from_rollups};
+use bankd_store::read::report::{ReportRequest, from_rollups};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
@@ -69,7 +69,7 @@ fn lines(reader: &Connection, directory: &Directory, limit: i64) -> Vec<serde_js
     let site: Site = site(&directory.bank, &config::Export::default());
     let (mut place, mut found) = (Place::default(), Vec::new());
     loop {
-        let portion = page(reader, place, limit, Format::Jsonl.told()).unwrap();
+        let portion = page(reader, place, limit, Format::Jsonl.charge_form()).unwrap();
         for item in &portion.items {
             let Some(record) = record(item, directory).unwrap() else {
                 continue;
@@ -115,7 +115,7 @@ fn of_lines(lines: &[serde_json::Value], bank: &Bank) -> Totals {
 fn of_bank(reader: &Connection, clock: Timestamp) -> Totals {
     let until = Timestamp(clock.0.max(T0.0) / 3_600_000_000 * 3_600_000_000 + 3_600_000_000);
     let grid = Grid::new(Timestamp(0), until, Every::All, &Zone::default(), 1).unwrap();
-    let asked = Asked {
+    let request = ReportRequest {
         grid,
         place: Box::new(|owner, _| {
             let values = vec![owner.machine.to_owned(), owner.user.to_owned()];
@@ -126,7 +126,7 @@ fn of_bank(reader: &Connection, clock: Timestamp) -> Totals {
         weighed: Measure::Core,
     };
     let mut totals = Totals::new();
-    for ((_, values), figures) in from_rollups(reader, &asked).unwrap().rows {
+    for ((_, values), figures) in from_rollups(reader, &request).unwrap().rows {
         let [machine, user] = values.try_into().unwrap();
         let own = totals.entry((machine, user)).or_default();
         own[0] += figures.sums.get(Measure::Core);
@@ -166,14 +166,14 @@ fn an_export_adds_up_to_usage_and_the_journal() {
             let why = line["why"].as_str().unwrap_or("close").to_owned();
             *changes.entry(why).or_default() += 1;
         }
-        let told = without_nothing(of_lines(&all, &directory.bank));
+        let rows = without_nothing(of_lines(&all, &directory.bank));
         let known = without_nothing(of_bank(&reader, clock));
         hours += known
             .values()
             .map(|own| own[0] / i128::from(MICROS))
             .sum::<i128>();
-        if told != known {
-            differ.push(format!("seed {seed}: export {told:?}\n  bank {known:?}"));
+        if rows != known {
+            differ.push(format!("seed {seed}: export {rows:?}\n  bank {known:?}"));
         }
     }
     assert!(differ.is_empty(), "{}", differ.join("\n"));

@@ -71,13 +71,13 @@ fn ledger_case_116_ten_thousand_operations_keep_every_invariant() {
     let mut done: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
     for n in 0..OPERATIONS {
         let wild = Wild(dice.next());
-        let said = bank.step(wild);
+        let step = bank.step(wild);
         let findings = watcher.look(&bank.memory.book);
         assert!(
             findings.is_empty(),
-            "seed {SEED}, operation {n}, {wild}: {said:?}\n{findings:#?}"
+            "seed {SEED}, operation {n}, {wild}: {step:?}\n{findings:#?}"
         );
-        if let Some((op, answer)) = said {
+        if let Some((op, answer)) = step {
             let refused = usize::from(answer.starts_with("refused"));
             done.entry(op).or_default()[refused] += 1;
         }

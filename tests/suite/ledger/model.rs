@@ -155,7 +155,7 @@ const UNDOABLE: [&str; 11] = [
 ];
 
 /// What was asked with a key.
-struct Asked {
+struct Submitted {
     command: Command,
     answer: String,
 }
@@ -166,7 +166,7 @@ struct Trio {
     memory: Memory,
     sqlite: Sqlite,
     clock: Timestamp,
-    asked: Vec<Asked>,
+    submitted: Vec<Submitted>,
     /// The transactions that can be undone.
     txs: Vec<i64>,
     tally: Tally,
@@ -182,7 +182,7 @@ impl Trio {
             memory: Memory::new(policy),
             sqlite: Sqlite::new(policy, GROUP),
             clock: BEFORE,
-            asked: Vec::new(),
+            submitted: Vec::new(),
             txs: Vec::new(),
             tally: Tally::new(),
             meetings: Meetings::default(),
@@ -191,11 +191,11 @@ impl Trio {
             trio.step(line)
                 .unwrap_or_else(|why| panic!("{line}: {why}"));
             // Where allocations may not overlap some of them are not made.
-            let answer = &trio.asked.last().unwrap().answer;
+            let answer = &trio.submitted.last().unwrap().answer;
             let ok = policy.discrete || !answer.starts_with("refused");
             assert!(ok, "{line}: {answer}");
         }
-        trio.asked.clear();
+        trio.submitted.clear();
         trio.txs.clear();
         trio.meetings = Meetings::default();
         trio.clock = T0;
@@ -208,7 +208,7 @@ impl Trio {
             memory: self.memory.clone(),
             sqlite: self.sqlite.copy(GROUP),
             clock: self.clock,
-            asked: Vec::new(),
+            submitted: Vec::new(),
             txs: Vec::new(),
             tally: Tally::new(),
             meetings: Meetings::default(),
@@ -245,13 +245,13 @@ impl Trio {
             now: self.clock,
             txs: self.txs.clone(),
             liens: i64::try_from(self.memory.book.liens.len()).unwrap(),
-            asked: self.asked.len(),
+            submitted: self.submitted.len(),
         };
         let command = command(line, &known);
         let (before, written) = (self.memory.book.journal.len(), self.naive.written());
         self.naive.now = self.clock;
         let answer = self.naive.submit(&command);
-        let key = self.key(self.asked.len());
+        let key = self.key(self.submitted.len());
         self.submit(&command, &key, &answer)?;
         self.compare(written)?;
         let is_refused = answer.starts_with("refused");
@@ -263,7 +263,7 @@ impl Trio {
         self.meetings.meet(&command, &answer, new);
         let own = new.iter().find(|tx| UNDOABLE.contains(&tx.op));
         self.txs.extend(own.map(|tx| tx.id.0));
-        self.asked.push(Asked { command, answer });
+        self.submitted.push(Submitted { command, answer });
         Ok(())
     }
 
@@ -275,10 +275,10 @@ impl Trio {
 
     /// The same bytes have the same answer; other bytes with the same key are refused.
     fn repeat(&mut self, back: usize, altered: bool) -> Result<(), String> {
-        let Some(n) = self.asked.len().checked_sub(back) else {
+        let Some(n) = self.submitted.len().checked_sub(back) else {
             return Ok(());
         };
-        let asked = &self.asked[n];
+        let submitted = &self.submitted[n];
         let written = self.naive.written();
         let (command, answer) = if altered {
             (
@@ -286,7 +286,7 @@ impl Trio {
                 refused("key_reused"),
             )
         } else {
-            (asked.command.clone(), asked.answer.clone())
+            (submitted.command.clone(), submitted.answer.clone())
         };
         self.submit(&command, &self.key(n), &answer)?;
         self.compare(written)

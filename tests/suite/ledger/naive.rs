@@ -44,7 +44,7 @@ use usage::Use;
 pub(super) const UNBILLED: usize = 0;
 
 /// What a command is answered, or why it is refused.
-type Said = Result<String, String>;
+type Answer = Result<String, String>;
 
 #[derive(Clone, Debug, Default)]
 struct Project {
@@ -277,18 +277,18 @@ impl Naive {
         self.settle();
         let before = self.clone();
         let was_fine = !self.has_fallback_chain();
-        let mut said = self.obey(command);
-        if said.is_ok() && was_fine && self.has_fallback_chain() {
-            said = Err(refused("fallback_chain"));
+        let mut answer = self.obey(command);
+        if answer.is_ok() && was_fine && self.has_fallback_chain() {
+            answer = Err(refused("fallback_chain"));
         }
-        said.unwrap_or_else(|refusal| {
+        answer.unwrap_or_else(|refusal| {
             *self = before;
             self.keep_refused(command, &refusal);
             refusal
         })
     }
 
-    fn obey(&mut self, command: &Command) -> Said {
+    fn obey(&mut self, command: &Command) -> Answer {
         match command {
             Command::Deposit(deposit) => self.deposit(deposit),
             Command::Withdraw(withdraw) => self.withdraw(withdraw),
@@ -346,7 +346,7 @@ impl Naive {
         }
     }
 
-    fn after(&mut self, after: &After) -> Said {
+    fn after(&mut self, after: &After) -> Answer {
         match after {
             After::Transfer(transfer) => self.transfer(transfer),
             After::Refund(refund) => self.refund(refund),

@@ -60,7 +60,7 @@ impl Bank {
             now: self.clock,
             txs: self.txs.clone(),
             liens: i64::try_from(self.memory.book.liens.len()).unwrap(),
-            asked: self.keys,
+            submitted: self.keys,
         };
         command(line, &known)
     }

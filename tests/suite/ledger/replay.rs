@@ -112,11 +112,11 @@ impl Journal {
         }
         fresh.liens.retain(|_, held| *held > 0);
         for (allocation, tx, window, limit) in &self.shapes {
-            let told = *tx == 0 || {
+            let is_explained = *tx == 0 || {
                 let (effective, recorded) = self.times[tx];
                 counts(*tx, effective, recorded)
             };
-            if told {
+            if is_explained {
                 let phase = Phase::of(window, at);
                 fresh.shapes.insert(*allocation, (*window, *limit, phase));
             }

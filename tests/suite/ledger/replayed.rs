@@ -45,10 +45,10 @@ fn sums(a: &Allocation) -> [i64; 6] {
 #[track_caller]
 fn compare(reader: &Connection, as_of: AsOf, fresh: &Fresh, accounts: &[AccountId], what: &str) {
     let whole = past::whole(reader, as_of).unwrap();
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     for (allocation, phase) in &whole {
         let id = allocation.id.0;
-        told.insert(id);
+        reported.insert(id);
         let expected = fresh.allocations.get(&id).copied().unwrap_or_default();
         assert_eq!(sums(allocation), expected, "allocation {id} {what}");
         if let Some((window, limit, then)) = fresh.shapes.get(&id) {
@@ -60,7 +60,7 @@ fn compare(reader: &Connection, as_of: AsOf, fresh: &Fresh, accounts: &[AccountI
     let missing: Vec<&i64> = fresh
         .allocations
         .keys()
-        .filter(|id| !told.contains(id))
+        .filter(|id| !reported.contains(id))
         .collect();
     assert_eq!(missing, Vec::<&i64>::new(), "{what}");
     for account in accounts {
@@ -150,8 +150,8 @@ fn compare_copy(reader: &Connection, journal: &Journal, copy: &Copy) {
     for as_of in ways {
         let whole = past::whole(reader, as_of).unwrap();
         let row = |(a, _): &(Allocation, Phase)| (a.id.0, sums(a), a.window, a.credit_limit.0);
-        let told: Vec<_> = whole.iter().map(row).collect();
-        assert_eq!(told, copy.allocations, "{what}");
+        let reported: Vec<_> = whole.iter().map(row).collect();
+        assert_eq!(reported, copy.allocations, "{what}");
         let mut liens = Vec::new();
         for row in past::liens(reader, None, as_of).unwrap() {
             let (id, end) = (row.lien.id.0, row.lien.end.0);
@@ -294,7 +294,7 @@ fn play(store: &mut Sqlite, dice: &mut Dice) -> (Timestamp, Vec<Copy>) {
 }
 
 #[test]
-fn the_past_is_what_a_replay_of_the_journal_says() {
+fn the_past_equals_a_replay_of_the_journal() {
     println!("seed {SEED}");
     let mut dice = Dice(SEED);
     let mut store = Sqlite::new(Policy::default(), 1);
@@ -376,14 +376,14 @@ fn period(reader: &Connection, journal: &Journal, dice: &mut Dice, at: Timestamp
         line.allocation == id && window.contains(Timestamp(line.effective)) && known
     });
     let expected: Vec<i64> = own.map(|line| line.entry).collect();
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     past::movements(reader, AllocationId(id), &window, known, |step| {
-        told.push(step.entry);
+        reported.push(step.entry);
     })
     .unwrap();
-    told.sort_unstable();
+    reported.sort_unstable();
     assert_eq!(
-        told, expected,
+        reported, expected,
         "allocation {id} in {window:?}, known by {known:?}"
     );
 }

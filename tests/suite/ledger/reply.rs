@@ -76,10 +76,10 @@ fn done(outcome: &Outcome) -> String {
         Outcome::Reserved(r) => reserved(r),
         Outcome::Charged(c) => charged(c),
         Outcome::Used(used) => {
-            let said = format!("{} {}", used.became.word(), used.counted);
+            let counted = format!("{} {}", used.became.word(), used.counted);
             let charged = used.charged.as_ref().map(charged);
             let charged = charged.map(|charged| format!(": {charged}"));
-            format!("{}{}", said.trim_end(), charged.unwrap_or_default())
+            format!("{}{}", counted.trim_end(), charged.unwrap_or_default())
         }
         Outcome::Imported(imported) => {
             let fates: Vec<&str> = imported.fates.iter().map(Fate::word).collect();

@@ -15,7 +15,7 @@ use bank_core::policy::{Ended, Figures};
 use bank_core::rollup::grid::{Every, Grid};
 use bank_core::rollup::{HOUR, Measure, Sums};
 use bank_core::time::{MICROS, Timestamp};
-use bankd_store::read::report::{Answer, Asked, Owner, from_records, from_rollups};
+use bankd_store::read::report::{Answer, Owner, ReportRequest, from_records, from_rollups};
 use bankd_store::{open_reader, rollup};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -182,15 +182,15 @@ fn agree(reader: &rusqlite::Connection, clock: Timestamp) {
                 let (from, until) = (Timestamp(from.0 + within), Timestamp(until.0 - within));
                 let grid = Grid::new(from, until, every, zone, 10_000).unwrap();
                 pieces += within.min(1);
-                let asked = || Asked {
+                let request = || ReportRequest {
                     grid: grid.clone(),
                     place: Box::new(move |owner, _| Some((by(owner), owner.user.to_owned()))),
                     at_end: false,
                     users: true,
                     weighed: Measure::Core,
                 };
-                let rolled = rows(from_rollups(reader, &asked()).unwrap());
-                let looked = rows(from_records(reader, &asked()).unwrap());
+                let rolled = rows(from_rollups(reader, &request()).unwrap());
+                let looked = rows(from_records(reader, &request()).unwrap());
                 assert_eq!(rolled, looked, "{every:?} {zone:?} {within}");
                 let sums = rolled.values().map(|(sums, _)| sums);
                 let is_weighed =
@@ -204,14 +204,14 @@ fn agree(reader: &rusqlite::Connection, clock: Timestamp) {
     assert!(weighed > 20, "{weighed} rows with factors");
     assert!(pieces > 3, "{pieces} periods within hours");
     let all = Grid::new(Timestamp(0), until, Every::All, &Zone::default(), 1).unwrap();
-    let asked = Asked {
+    let request = ReportRequest {
         grid: all,
         place: Box::new(|_, _| Some((Vec::new(), String::new()))),
         at_end: false,
         users: false,
         weighed: Measure::Core,
     };
-    let total = from_rollups(reader, &asked).unwrap();
+    let total = from_rollups(reader, &request).unwrap();
     let (charged, shadow): (i64, i64) = reader
         .query_row(
             "SELECT (SELECT coalesce(sum(amount), 0) FROM usage WHERE billing <> 'shadow'),

@@ -14,7 +14,7 @@ use bank_core::directory::Policy;
 use bank_core::rollup::grid::{Every, Grid};
 use bank_core::rollup::{DAY, HOUR, Measure, Sums, month};
 use bank_core::time::{MICROS, Seconds, Timestamp};
-use bankd_store::read::report::{Asked, from_records, from_rollups};
+use bankd_store::read::report::{ReportRequest, from_records, from_rollups};
 use bankd_store::{open_reader, rollup};
 use rusqlite::Connection;
 
@@ -57,7 +57,7 @@ fn furnished() -> Sqlite {
 fn standing(reader: &Connection) -> (Vec<i64>, Vec<i64>) {
     let this = month::of_day(T0.0.div_euclid(DAY));
     let months = this - 7..this;
-    months.partition(|month| rollup::stands(reader, *month).unwrap())
+    months.partition(|month| rollup::is_stored(reader, *month).unwrap())
 }
 
 /// Compares both ways to an answer for periods and zones by chance. Says how many rows there were.
@@ -85,7 +85,7 @@ fn agree(reader: &Connection, dice: &mut Dice) -> usize {
         let within = if dice.below(5) == 0 { 1_234_567_891 } else { 0 };
         let (from, until) = (Timestamp(from), Timestamp(from + length + within));
         let grid = Grid::new(from, until, every, &zone, 10_000).unwrap();
-        let asked = || Asked {
+        let request = || ReportRequest {
             grid: grid.clone(),
             place: Box::new(|owner, _| {
                 Some((vec![owner.project.to_owned()], owner.user.to_owned()))
@@ -94,8 +94,8 @@ fn agree(reader: &Connection, dice: &mut Dice) -> usize {
             users: true,
             weighed: Measure::Core,
         };
-        let rolled = rows(from_rollups(reader, &asked()).unwrap());
-        let looked = rows(from_records(reader, &asked()).unwrap());
+        let rolled = rows(from_rollups(reader, &request()).unwrap());
+        let looked = rows(from_records(reader, &request()).unwrap());
         assert_eq!(rolled, looked, "{every:?} {from:?} {until:?} {zone:?}");
         compared += rolled.len();
     }
@@ -103,7 +103,7 @@ fn agree(reader: &Connection, dice: &mut Dice) -> usize {
 }
 
 #[test]
-fn answers_are_the_same_whichever_months_stand() {
+fn answers_are_the_same_whichever_months_are_rolled_up() {
     for seed in SEEDS {
         println!("seed {seed}");
         let (mut store, mut dice) = (furnished(), Dice(seed));
@@ -112,12 +112,12 @@ fn answers_are_the_same_whichever_months_stand() {
             used(&mut store, &mut dice, 25, &format!("many {round}"));
             store.store().add_up_months(T0).unwrap();
             let reader = open_reader(store.path()).unwrap();
-            let (stand, _) = standing(&reader);
-            assert!(stand.len() >= 4, "{stand:?}");
+            let (stored, _) = standing(&reader);
+            assert!(stored.len() >= 4, "{stored:?}");
             compared += agree(&reader, &mut dice);
             used(&mut store, &mut dice, 1, &format!("one {round}"));
-            let (stand, missing) = standing(&reader);
-            mixed += usize::from(!stand.is_empty() && !missing.is_empty());
+            let (stored, missing) = standing(&reader);
+            mixed += usize::from(!stored.is_empty() && !missing.is_empty());
             compared += agree(&reader, &mut dice);
         }
         assert!(mixed > 2, "{mixed} times some stood and some did not");
@@ -185,12 +185,12 @@ fn months_come_to_what_days_come_to() {
     used(&mut store, &mut dice, 80, "first");
     store.store().add_up_months(T0).unwrap();
     let reader = open_reader(store.path()).unwrap();
-    let (stand, missing) = standing(&reader);
-    assert!(stand.len() >= 4, "{stand:?} {missing:?}");
+    let (stored, missing) = standing(&reader);
+    assert!(stored.len() >= 4, "{stored:?} {missing:?}");
     let all = |every: Every| {
-        let from = Timestamp(month::first_day(stand[0]) * DAY);
+        let from = Timestamp(month::first_day(stored[0]) * DAY);
         let grid = Grid::new(from, T0, every, &Zone::default(), 1_000).unwrap();
-        let asked = Asked {
+        let request = ReportRequest {
             grid,
             place: Box::new(|_, _| Some((Vec::new(), String::new()))),
             at_end: false,
@@ -198,7 +198,7 @@ fn months_come_to_what_days_come_to() {
             weighed: Measure::Core,
         };
         let mut total = Sums::default();
-        for figures in from_rollups(&reader, &asked).unwrap().rows.values() {
+        for figures in from_rollups(&reader, &request).unwrap().rows.values() {
             let own = figures.sums.with(Measure::Running, 0);
             total.add(&own, bank_core::rollup::Sign::Plus);
         }

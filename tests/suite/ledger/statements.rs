@@ -62,7 +62,7 @@ fn statements_of_random_periods_of_random_histories_add_up() {
     let history = prop::collection::vec(any::<u64>().prop_map(Wild), 1..LONGEST);
     let outcome = runner.run(&history, |history| {
         let mut store = first.borrow_mut().copy(16);
-        told(&history, &mut store).map_err(TestCaseError::fail)
+        check(&history, &mut store).map_err(TestCaseError::fail)
     });
     match outcome {
         Ok(()) => {}
@@ -72,7 +72,7 @@ fn statements_of_random_periods_of_random_histories_add_up() {
 }
 
 /// Plays a history on both grounds, and states random periods of each account.
-fn told(history: &[Wild], store: &mut Sqlite) -> Result<(), String> {
+fn check(history: &[Wild], store: &mut Sqlite) -> Result<(), String> {
     let mut bank = Doing::new();
     for (n, wild) in history.iter().enumerate() {
         let known = known(&bank.memory);

@@ -126,15 +126,15 @@ fn strike(bank: &Connection, map: &Map, kind: Kind, dice: &mut Dice) -> Option<S
 }
 
 fn rounds() -> usize {
-    let asked = std::env::var_os("BANK_TAMPER_ROUNDS");
-    let asked = asked.and_then(|text| text.to_str()?.parse().ok());
-    asked.unwrap_or(600)
+    let setting = std::env::var_os("BANK_TAMPER_ROUNDS");
+    let setting = setting.and_then(|text| text.to_str()?.parse().ok());
+    setting.unwrap_or(600)
 }
 
 fn seed() -> u64 {
-    let asked = std::env::var_os("BANK_TAMPER_SEED");
-    let asked = asked.and_then(|text| text.to_str()?.parse().ok());
-    asked.unwrap_or(SEED)
+    let setting = std::env::var_os("BANK_TAMPER_SEED");
+    let setting = setting.and_then(|text| text.to_str()?.parse().ok());
+    setting.unwrap_or(SEED)
 }
 
 /// Does something to a copy of a bank, as somebody who has the file.
@@ -227,7 +227,7 @@ fn go_on(bank: &mut Sqlite, mut clock: Timestamp, count: usize, dice: &mut Dice)
 /// An older day of a bank is sound in itself, and so is what was made of it since: only a checkpoint
 /// tells that its end was cut off, or that other things happened.
 #[test]
-fn a_checkpoint_tells_every_older_day_and_every_other_history() {
+fn a_checkpoint_detects_every_older_day_and_every_other_history() {
     let seed = seed();
     println!("seed {seed}");
     let mut dice = Dice(seed);

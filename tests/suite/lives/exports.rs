@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::difference::{Differences, number};
 use super::formats::{
-    Jobs, Said, add, cells, of_apel, of_auditor, of_csv, of_jsonl, of_xdmod, of_xml,
+    Figures, Jobs, add, cells, of_apel, of_auditor, of_csv, of_jsonl, of_xdmod, of_xml,
 };
 use super::house::House;
 use super::truth::{Job, OfJob, Truth};
@@ -66,9 +66,13 @@ pub(super) fn compare(house: &House, truth: &Truth, pages: &Pages, found: &mut D
     }
     // What these have of time is wall time: it is compared where that was charged. Formats of finished
     // jobs leave changes out, but for amended records.
-    let whole = |job: &Job| jsonl.get(job).is_some_and(|said| said.wall == said.core);
+    let whole = |job: &Job| {
+        jsonl
+            .get(job)
+            .is_some_and(|figures| figures.wall == figures.core)
+    };
     let finished = |job: &Job| {
-        let is_plain = jsonl.get(job).is_some_and(|said| said.changes == 0);
+        let is_plain = jsonl.get(job).is_some_and(|figures| figures.changes == 0);
         whole(job) && (is_plain || truth.jobs.get(job).is_some_and(|own| own.is_reported))
     };
     if let Some(ur2) = fetch(house, "ur2", found).filter(|ur2| ur2.skipped == 0) {
@@ -121,7 +125,7 @@ fn fetch(house: &House, format: &str, found: &mut Differences) -> Option<Export>
 
 fn billed(format: &str, jobs: &Jobs, truth: &Truth, found: &mut Differences) {
     charges(format, jobs, truth, found);
-    let of = |(job, said): (&Job, &Said)| (job.clone(), said.shadow);
+    let of = |(job, figures): (&Job, &Figures)| (job.clone(), figures.shadow);
     let seen: BTreeMap<Job, i128> = jobs.iter().map(of).collect();
     let of = |(job, own): (&Job, &OfJob)| (job.clone(), own.charged.shadow);
     let wanted: BTreeMap<Job, i128> = truth.jobs.iter().map(of).collect();
@@ -133,7 +137,7 @@ fn billed(format: &str, jobs: &Jobs, truth: &Truth, found: &mut Differences) {
 fn charges(format: &str, jobs: &Jobs, truth: &Truth, found: &mut Differences) {
     let seen: BTreeMap<Job, i128> = jobs
         .iter()
-        .map(|(job, said)| (job.clone(), said.charge))
+        .map(|(job, figures)| (job.clone(), figures.charge))
         .collect();
     let wanted = truth
         .jobs
@@ -149,7 +153,7 @@ fn charges(format: &str, jobs: &Jobs, truth: &Truth, found: &mut Differences) {
 fn cores(format: &str, jobs: &Jobs, truth: &Truth, found: &mut Differences) {
     let seen: BTreeMap<Job, i128> = jobs
         .iter()
-        .map(|(job, said)| (job.clone(), said.core))
+        .map(|(job, figures)| (job.clone(), figures.core))
         .collect();
     let wanted = truth.jobs.iter().map(|(job, own)| (job.clone(), own.core));
     found.maps(
@@ -162,7 +166,7 @@ fn cores(format: &str, jobs: &Jobs, truth: &Truth, found: &mut Differences) {
 /// Wall time: changes are subtracted from the time that the close stated, so that a shortened job has its real
 /// time.
 fn walls(format: &str, jobs: &Jobs, truth: &Truth, found: &mut Differences) {
-    let of = |(job, said): (&Job, &Said)| (job.clone(), said.alone);
+    let of = |(job, figures): (&Job, &Figures)| (job.clone(), figures.alone);
     let seen: BTreeMap<Job, i128> = jobs.iter().map(of).collect();
     let of = |(job, own): (&Job, &OfJob)| (job.clone(), own.wall);
     let wanted: BTreeMap<Job, i128> = truth.jobs.iter().map(of).collect();
@@ -171,12 +175,12 @@ fn walls(format: &str, jobs: &Jobs, truth: &Truth, found: &mut Differences) {
 
 /// Core time of the jobs that are there.
 fn present(format: &str, jobs: &Jobs, truth: &Truth, found: &mut Differences) {
-    for (job, said) in jobs {
+    for (job, figures) in jobs {
         let core = truth.jobs.get(job).map_or(0, |own| own.core);
         found.same(
             &format!("export {format}: core time"),
             &format!("{job:?}"),
-            said.core,
+            figures.core,
             core,
         );
     }
@@ -184,7 +188,7 @@ fn present(format: &str, jobs: &Jobs, truth: &Truth, found: &mut Differences) {
 
 /// Sums and workloads have the same jobs as messages of jobs.
 fn summed(house: &House, found: &mut Differences) {
-    let total = |jobs: &Jobs| jobs.values().map(|said| said.core).sum::<i128>();
+    let total = |jobs: &Jobs| jobs.values().map(|figures| figures.core).sum::<i128>();
     let apel = fetch(house, "apel", found).map(|export| total(&of_apel(&export.text)));
     let months = "from=2025-10-01T00:00:00Z&to=2027-06-01T00:00:00Z";
     let summary = house.get(&format!("/api/v1/export/apel-summary?{months}"));
@@ -239,15 +243,15 @@ fn file(house: &House, truth: &Truth, found: &mut Differences) {
                 .filter_map(|word| word.split_once('='));
             let words: BTreeMap<&str, &str> = words.collect();
             let of = |name: &str| words.get(name).copied().unwrap_or("0");
-            let said = Said {
+            let figures = Figures {
                 charge: number(of("AMOUNT"), house.places()),
                 core: number(of("DURATION"), 6) * of("PROCS").parse::<i128>().unwrap(),
-                ..Said::default()
+                ..Figures::default()
             };
             add(
                 &mut jobs,
                 (of("MACHINE").to_owned(), of("REQUESTID").to_owned()),
-                said,
+                figures,
             );
         }
         match page["next"].as_str() {
@@ -260,10 +264,10 @@ fn file(house: &House, truth: &Truth, found: &mut Differences) {
         .iter()
         .filter(|(_, own)| own.has_rows && !own.is_corrected)
     {
-        let said = jobs.get(job).copied().unwrap_or_default();
+        let figures = jobs.get(job).copied().unwrap_or_default();
         let key = format!("{job:?}");
-        found.same("export file: charges", &key, said.charge, own.listed);
-        found.same("export file: core time", &key, said.core, own.billed);
+        found.same("export file: charges", &key, figures.charge, own.listed);
+        found.same("export file: core time", &key, figures.core, own.billed);
     }
 }
 

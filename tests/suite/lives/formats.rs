@@ -9,7 +9,7 @@ use super::truth::Job;
 
 /// The figures of a job in an export, over all its lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct Figures {
     pub(super) charge: i128,
     pub(super) shadow: i128,
     /// Processors × charged time, in microseconds.
@@ -22,16 +22,16 @@ pub(super) struct Said {
     pub(super) changes: i128,
 }
 
-pub(super) type Jobs = BTreeMap<Job, Said>;
+pub(super) type Jobs = BTreeMap<Job, Figures>;
 
-pub(super) fn add(jobs: &mut Jobs, job: Job, said: Said) {
+pub(super) fn add(jobs: &mut Jobs, job: Job, figures: Figures) {
     let own = jobs.entry(job).or_default();
-    own.charge += said.charge;
-    own.shadow += said.shadow;
-    own.core += said.core;
-    own.wall += said.wall;
-    own.alone += said.alone;
-    own.changes += said.changes;
+    own.charge += figures.charge;
+    own.shadow += figures.shadow;
+    own.core += figures.core;
+    own.wall += figures.wall;
+    own.alone += figures.alone;
+    own.changes += figures.changes;
 }
 
 /// One row by the names of its columns; a record that another one replaces counts no more.
@@ -58,7 +58,7 @@ fn of_rows(rows: Vec<BTreeMap<String, String>>, places: u32) -> Jobs {
         let counted = |text: &str| number(text, 6);
         let is_change = text("kind") == Some("Adjustment");
         let money = |name: &str| text(name).map_or(0, |text| number(text, places));
-        let said = Said {
+        let figures = Figures {
             charge: money("charge"),
             shadow: money("shadow_charge"),
             // The column with the time that a row adds to usage, if there is one.
@@ -71,7 +71,7 @@ fn of_rows(rows: Vec<BTreeMap<String, String>>, places: u32) -> Jobs {
             text("machine").unwrap_or("").to_owned(),
             text("local_job_id").unwrap_or("").to_owned(),
         );
-        add(&mut jobs, job, said);
+        add(&mut jobs, job, figures);
     }
     jobs
 }
@@ -153,18 +153,18 @@ pub(super) fn of_xml(text: &str, identity: &str, places: u32) -> Jobs {
         let charge = resource(record, "bank.charge")
             .or(of("Charge"))
             .unwrap_or("0");
-        let said = Said {
+        let figures = Figures {
             charge: number(charge, places),
             core: counted.unwrap_or(charged * processors),
             wall: wall * processors,
             alone: wall,
-            ..Said::default()
+            ..Figures::default()
         };
         let job = (
             of("MachineName").unwrap_or("").to_owned(),
             of("LocalJobId").unwrap_or("").to_owned(),
         );
-        add(&mut jobs, job, said);
+        add(&mut jobs, job, figures);
     }
     jobs
 }
@@ -178,14 +178,14 @@ pub(super) fn of_xdmod(text: &str) -> Jobs {
         let days: i128 = days.parse().unwrap();
         let seconds = ((days * 24 + parts[0]) * 60 + parts[1]) * 60 + parts[2];
         let processors: i128 = columns[18].parse().unwrap();
-        let said = Said {
+        let figures = Figures {
             core: seconds * processors * 1_000_000,
-            ..Said::default()
+            ..Figures::default()
         };
         add(
             &mut jobs,
             (columns[2].to_owned(), columns[0].to_owned()),
-            said,
+            figures,
         );
     }
     jobs
@@ -204,9 +204,9 @@ pub(super) fn of_auditor(text: &str) -> Jobs {
         add(
             &mut jobs,
             (meta("machine"), meta("job_id")),
-            Said {
+            Figures {
                 core,
-                ..Said::default()
+                ..Figures::default()
             },
         );
     }
@@ -228,9 +228,9 @@ pub(super) fn of_apel(text: &str) -> Jobs {
         add(
             &mut jobs,
             (machine, id.to_owned()),
-            Said {
+            Figures {
                 core,
-                ..Said::default()
+                ..Figures::default()
             },
         );
     }

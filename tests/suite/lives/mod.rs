@@ -90,8 +90,8 @@ fn lived(seed: u64, steps: &[Step]) -> Vec<Difference> {
 fn compared(play: &Play, found: &mut Differences) {
     let house = &play.house;
     // A request journals the boundaries that have passed.
-    let asked = house.get("/api/v1/report/usage?by=user");
-    found.same("usage answers", "", asked.status, 200);
+    let response = house.get("/api/v1/report/usage?by=user");
+    found.same("usage answers", "", response.status, 200);
     let truth = Truth::read(&house.journal);
     for odd in &truth.odd {
         found.push("the journal", "", odd.clone(), "nothing".to_owned());
@@ -172,11 +172,11 @@ fn judge(seed: u64, faults: &Mutex<Faults>) {
     }
     let Some(what) = wanted else { return };
     let script = shrink::shortest(seed, steps, &what);
-    let told = report(seed, &script, &what);
+    let text = report(seed, &script, &what);
     let mut names: Vec<String> = script.iter().map(steps::name).collect();
     names.dedup();
     let place = format!("{what}: {}", names.join(" "));
-    faults.lock().unwrap().scripts.entry(place).or_insert(told);
+    faults.lock().unwrap().scripts.entry(place).or_insert(text);
 }
 
 /// A script with the figures that differ at its end.

@@ -134,8 +134,8 @@ impl Play {
             _ => {}
         }
         if let Some(answer) = answer.filter(|answer| answer.status >= 500) {
-            let told = format!("{} {}", answer.status, answer.text);
-            self.broken.get_or_insert(told);
+            let response = format!("{} {}", answer.status, answer.text);
+            self.broken.get_or_insert(response);
         }
         self.house.pass(1);
     }

@@ -46,7 +46,7 @@ fn months(now: i64) -> Vec<String> {
     found
 }
 
-struct Told {
+struct Totals {
     opening: i128,
     closing: i128,
     moved: i128,
@@ -77,11 +77,11 @@ pub(super) fn closed(house: &House) -> Vec<(String, String)> {
             format!("account={name}&from={from}&until={until}"),
         ]
     });
-    let told = queries.filter_map(|query| {
+    let totals = queries.filter_map(|query| {
         let answer = house.get(&format!("/api/v1/statements?{query}"));
         answer.is_good().then_some((query, answer.text))
     });
-    told.collect()
+    totals.collect()
 }
 
 /// Statements of a closed period never change.
@@ -92,7 +92,7 @@ pub(super) fn unchanged(house: &House, kept: &[(String, String)], found: &mut Di
     }
 }
 
-fn ask(house: &House, query: &str, found: &mut Differences) -> Option<Told> {
+fn ask(house: &House, query: &str, found: &mut Differences) -> Option<Totals> {
     let answer = house.get(&format!("/api/v1/statements?{query}"));
     if !answer.is_good() {
         found.push(
@@ -117,7 +117,7 @@ fn ask(house: &House, query: &str, found: &mut Differences) -> Option<Told> {
             );
             (name, sums)
         });
-    Some(Told {
+    Some(Totals {
         opening: minor(&answer["opening"], places),
         closing: minor(&answer["closing"], places),
         moved: minor(&answer["total_credits"], places) + minor(&answer["total_debits"], places),
@@ -139,32 +139,32 @@ fn of_account(
     let mut sum = 0;
     for pair in months.windows(2) {
         let query = format!("account={name}&from={}&until={}", pair[0], pair[1]);
-        let Some(told) = ask(house, &query, found) else {
+        let Some(totals) = ask(house, &query, found) else {
             return;
         };
         let key = format!("{account} {}", &pair[0][..7]);
         found.same(
             "statement: adds up",
             &key,
-            told.opening + told.moved,
-            told.closing,
+            totals.opening + totals.moved,
+            totals.closing,
         );
         if let Some(before) = before {
             found.same(
                 "statement: opening is the closing before",
                 &key,
-                told.opening,
+                totals.opening,
                 before,
             );
         }
-        lower(house, &query, &key, &told, found);
-        before = Some(told.closing);
-        sum += told.moved;
+        lower(house, &query, &key, &totals, found);
+        before = Some(totals.closing);
+        sum += totals.moved;
         if account != UNBILLED {
-            *closings.entry(pair[1].clone()).or_default() += told.closing;
+            *closings.entry(pair[1].clone()).or_default() += totals.closing;
         }
-        if !told.is_closed {
-            at_the_end(house, account, &pair[1], told.closing, found);
+        if !totals.is_closed {
+            at_the_end(house, account, &pair[1], totals.closing, found);
         }
     }
     let own = || truth.moves.iter().filter(|moved| moved.account == account);
@@ -176,20 +176,20 @@ fn of_account(
         active,
     );
     let all = format!("account={name}&until={}", months[months.len() - 1]);
-    let Some(told) = ask(house, &all, found) else {
+    let Some(totals) = ask(house, &all, found) else {
         return;
     };
     found.same(
         "statement: whole time beside the journal",
         account,
-        told.closing,
+        totals.closing,
         active,
     );
     let mut net: BTreeMap<String, i128> = BTreeMap::new();
     for moved in own().filter(|moved| moved.is_use) {
         *net.entry(moved.user.clone()).or_default() -= i128::from(moved.active);
     }
-    let seen = net_of(&told);
+    let seen = net_of(&totals);
     found.maps(
         &format!("statement of an account: by user, {account}"),
         &seen,
@@ -197,15 +197,15 @@ fn of_account(
     );
 }
 
-fn net_of(told: &Told) -> BTreeMap<String, i128> {
-    let parts = told.parts.iter();
+fn net_of(totals: &Totals) -> BTreeMap<String, i128> {
+    let parts = totals.parts.iter();
     parts
         .map(|(name, (charged, refunded))| (name.clone(), charged - refunded))
         .collect()
 }
 
 /// The lower table adds up to the lines about uses of the same statement.
-fn lower(house: &House, query: &str, key: &str, told: &Told, found: &mut Differences) {
+fn lower(house: &House, query: &str, key: &str, totals: &Totals, found: &mut Differences) {
     let answer = house
         .get(&format!("/api/v1/statements/entries?{query}&limit=1000"))
         .json();
@@ -218,7 +218,7 @@ fn lower(house: &House, query: &str, key: &str, told: &Told, found: &mut Differe
             upper -= minor(&line["amount"], places);
         }
     }
-    let lower: i128 = net_of(told).values().sum();
+    let lower: i128 = net_of(totals).values().sum();
     found.same(
         "statement: lower table beside the upper one",
         key,
@@ -303,7 +303,7 @@ fn of_uses(house: &House, truth: &Truth, found: &mut Differences) {
             let own: Vec<&Moved> = uses().filter(|moved| name(moved) == one).collect();
             let until = time(house.now() + 62 * DAY);
             let query = format!("{word}={one}&until={until}");
-            let Some(told) = ask(house, &query, found) else {
+            let Some(totals) = ask(house, &query, found) else {
                 continue;
             };
             let mut net: BTreeMap<String, i128> = BTreeMap::new();
@@ -311,21 +311,21 @@ fn of_uses(house: &House, truth: &Truth, found: &mut Differences) {
                 *net.entry(moved.project.clone()).or_default() -= i128::from(moved.amount);
             }
             let key = format!("statement of a {word}: by project");
-            found.maps(&key, &net_of(&told), &net);
+            found.maps(&key, &net_of(&totals), &net);
             let all: i128 = net.values().sum();
             found.same(
                 &format!("statement of a {word}: sums"),
                 one,
-                -told.moved,
+                -totals.moved,
                 all,
             );
-            gross(&own, truth, &told, &format!("{key}, gross"), found);
+            gross(&own, truth, &totals, &format!("{key}, gross"), found);
         }
     }
 }
 
 /// For projects that have only charges, refunds and their reversals: the sums that were not undone.
-fn gross(own: &[&Moved], truth: &Truth, told: &Told, what: &str, found: &mut Differences) {
+fn gross(own: &[&Moved], truth: &Truth, totals: &Totals, what: &str, found: &mut Differences) {
     let reversed: BTreeMap<i64, i64> = truth
         .moves
         .iter()
@@ -356,7 +356,7 @@ fn gross(own: &[&Moved], truth: &Truth, told: &Told, what: &str, found: &mut Dif
         }
     }
     for (project, wanted) in sums.iter().filter(|(project, _)| !odd.contains(*project)) {
-        let seen = told.parts.get(project).copied().unwrap_or_default();
+        let seen = totals.parts.get(project).copied().unwrap_or_default();
         found.same(what, project, seen, *wanted);
     }
 }

@@ -274,10 +274,10 @@ impl Truth {
         for row in rows.values() {
             by_tx.entry((row.instance, row.tx)).or_default().push(row);
         }
-        let is_said = |id: i64| finished.iter().any(|one| one.instance == Some(id));
+        let is_reported = |id: i64| finished.iter().any(|one| one.instance == Some(id));
         let mut found: Vec<(Job, [String; 3], i128, i128)> = Vec::new();
         for ((instance, tx), own) in &by_tx {
-            let Some(of) = uses.get(instance).filter(|_| !is_said(*instance)) else {
+            let Some(of) = uses.get(instance).filter(|_| !is_reported(*instance)) else {
                 continue;
             };
             let (mut sign, mut counted) = (1, own);

@@ -272,7 +272,7 @@ fn excess_is_clipped_accepted_or_refused() {
         bank.script("start", &document(12, &[])).expect(0, "");
         let ran = bank.script("charge", &document(31, &[]));
         ran.expect(exit, "")
-            .says(&["3600", "7200", "3600"][usize::from(exit != 0)..][..1]);
+            .expect_stderr(&["3600", "7200", "3600"][usize::from(exit != 0)..][..1]);
         assert_eq!(bank.figures("chemistry").0, 1_000_000 - billed, "{policy}");
         assert_eq!(bank.journal("disputed").len(), disputed, "{policy}");
         assert_eq!((bank.spooled(), bank.quarantined()), (0, 0), "{policy}");
@@ -303,7 +303,7 @@ fn the_ceiling_rises_with_the_time_and_with_the_flush_interval() {
 }
 
 #[test]
-fn a_modify_keeps_what_it_says_and_is_journalled() {
+fn a_modify_keeps_its_values_and_is_journalled() {
     let mut bank = Bank::new();
     bank.script("create", &document(2, &[])).expect(0, "");
     let fewer = document(

@@ -32,12 +32,15 @@ fn a_document_comes_by_any_of_three_channels() {
         .run()
         .expect(0, "57600\n");
     quote().argument("/no/such/file").run().expect(31, "");
-    quote().run().expect(31, "").says(&["bad document"]);
+    quote()
+        .run()
+        .expect(31, "")
+        .expect_stderr(&["bad document"]);
     bank.verify();
 }
 
 #[test]
-fn the_name_or_an_argument_says_which_event() {
+fn the_name_or_an_argument_determines_the_event() {
     let mut bank = Bank::new();
     for name in ["quote.pl", "quote.sh"] {
         let script = bank.folder().join(format!("nami/bank.{name}"));
@@ -49,8 +52,10 @@ fn the_name_or_an_argument_says_which_event() {
     }
     let overridden = bank.call("charge").argument("--event").argument("quote");
     overridden.body(body.as_bytes()).run().expect(0, "57600\n");
-    let asked = bank.script("query", body.as_bytes());
-    asked.expect(71, "").says(&["query", "not supported"]);
+    let answer = bank.script("query", body.as_bytes());
+    answer
+        .expect(71, "")
+        .expect_stderr(&["query", "not supported"]);
     assert_eq!(bank.debits(), []);
     bank.verify();
 }
@@ -66,7 +71,7 @@ fn a_site_maps_exit_codes_and_captures_documents() {
     call.body(dear.as_bytes())
         .run()
         .expect(5, "")
-        .says(&["insufficient funds"]);
+        .expect_stderr(&["insufficient funds"]);
     let entry = std::fs::read_dir(&captured)
         .unwrap()
         .next()
@@ -78,7 +83,9 @@ fn a_site_maps_exit_codes_and_captures_documents() {
         .set("serverr=x")
         .body(text(1).as_bytes())
         .run();
-    misspelled.expect(99, "").says(&["nami-", ".conf:"]);
+    misspelled
+        .expect(99, "")
+        .expect_stderr(&["nami-", ".conf:"]);
     bank.verify();
 }
 
@@ -100,12 +107,12 @@ fn every_refusal_has_a_line_of_its_own() {
         let body = text(3).replace(from, to);
         bank.script("reserve", body.as_bytes())
             .expect(exit, "")
-            .says(parts);
+            .expect_stderr(parts);
     }
     bank.stop();
     bank.script("reserve", text(3).as_bytes())
         .expect(22, "")
-        .says(&["bank unreachable"]);
+        .expect_stderr(&["bank unreachable"]);
     bank.start();
     bank.verify();
 }
@@ -118,7 +125,7 @@ fn a_reserve_waits_too_where_a_site_fails_open() {
     call.body(text(3).as_bytes())
         .run()
         .expect(0, "")
-        .says(&["spool"]);
+        .expect_stderr(&["spool"]);
     assert_eq!(bank.spooled(), 1);
     bank.start();
     bank.script("charge", text(4).as_bytes()).expect(0, "");
@@ -140,7 +147,7 @@ fn what_waits_keeps_its_order_and_its_times() {
         bank.set_clock(T0 + at);
         bank.script(event, text(number).as_bytes())
             .expect(0, "")
-            .says(&["spool"]);
+            .expect_stderr(&["spool"]);
     }
     assert_eq!(bank.spooled(), 3);
     bank.set_clock(T0 + 3000);

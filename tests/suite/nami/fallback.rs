@@ -40,7 +40,7 @@ pub(super) fn nami_case_35_the_bank_falls_back(documents: &Documents) {
     bank.bank_ok(&["account", "set", "chemistry", "--fallback", "freecycle"]);
     let ran = bank.script("reserve", &documents.get(3));
     ran.expect(0, "")
-        .says(&["fallback", "chemistry is short", "on freecycle"]);
+        .expect_stderr(&["fallback", "chemistry is short", "on freecycle"]);
     assert_eq!(bank.held(), freecycle(57_600));
     bank.script("charge", &documents.get(4)).expect(0, "");
     assert_eq!(bank.debits(), freecycle(28_800));
@@ -77,9 +77,9 @@ fn a_test_on_arrival_and_the_fallback_at_the_start() {
     assert_eq!(bank.figures("chemistry"), (57_000, 0, 57_000));
     let report = bank.json(&["report", "fallback", "--from", "2026-01-01"]);
     let row = &report["items"][0];
-    let said = ["job", "project", "from", "to", "by", "user"].map(|key| text(row, key));
+    let shown = ["job", "project", "from", "to", "by", "user"].map(|key| text(row, key));
     assert_eq!(
-        said,
+        shown,
         [
             "Moab.1024",
             "chemistry",
@@ -103,14 +103,17 @@ fn a_test_on_arrival_and_the_fallback_at_the_start() {
         "job,from,to,charged\nMoab.1024,chemistry,freecycle,28800\n"
     );
     for nobody in [["-A", "physics"], ["-u", "ops"], ["--to", "2026-01-01"]] {
-        let said = bank.bank_ok(&[&["report", "fallback"][..], &nobody].concat());
-        assert!(said.contains("no jobs ran on fallback accounts"), "{said}");
+        let shown = bank.bank_ok(&[&["report", "fallback"][..], &nobody].concat());
+        assert!(
+            shown.contains("no jobs ran on fallback accounts"),
+            "{shown}"
+        );
     }
     bank.verify();
 }
 
 #[test]
-fn the_report_tells_when_the_bank_stepped_in() {
+fn the_report_shows_when_the_bank_stepped_in() {
     let documents = Documents::own();
     let setup = Setup::new()
         .chemistry(100)
@@ -127,8 +130,8 @@ fn the_report_tells_when_the_bank_stepped_in() {
     );
     let report = bank.json(&["report", "fallback"]);
     let row = &report["items"][0];
-    let said = ["from", "to", "by"].map(|key| text(row, key));
-    assert_eq!(said, ["chemistry", "freecycle", "bank"]);
+    let values = ["from", "to", "by"].map(|key| text(row, key));
+    assert_eq!(values, ["chemistry", "freecycle", "bank"]);
     let figures = ["needed", "available", "held", "charged"].map(|key| amount(row, key));
     assert_eq!(figures, [57_600, 100, 57_600, 28_800]);
     // The fallback account is short too.
@@ -140,7 +143,7 @@ fn the_report_tells_when_the_bank_stepped_in() {
 
 /// Money was short at a charge, not at a reserve: who covered it is told too, while it stays covered.
 #[test]
-fn the_report_tells_of_charges_that_were_covered() {
+fn the_report_shows_charges_that_were_covered() {
     let mut bank = Setup::new().chemistry(100).start();
     bank.bank_ok(&["machine", "set", "colony", "--fallback", "freecycle"]);
     let charge = |job: &str, seconds: &str| {
@@ -169,12 +172,12 @@ fn the_report_tells_of_charges_that_were_covered() {
     charge("half", "500");
     charge("half", "7");
     let report = |bank: &Bank| bank.json(&["report", "fallback", "-A", "chemistry"]);
-    let told = report(&bank);
-    let [row] = told["items"].as_array().unwrap().as_slice() else {
-        panic!("{told}");
+    let rows = report(&bank);
+    let [row] = rows["items"].as_array().unwrap().as_slice() else {
+        panic!("{rows}");
     };
-    let said = ["job", "from", "to", "by"].map(|key| text(row, key));
-    assert_eq!(said, ["half", "chemistry", "freecycle", "bank"]);
+    let values = ["job", "from", "to", "by"].map(|key| text(row, key));
+    assert_eq!(values, ["half", "chemistry", "freecycle", "bank"]);
     // 500 and 7 were needed, 60 were there.
     let figures = ["needed", "available", "held", "charged"].map(|key| amount(row, key));
     assert_eq!(figures, [507, 60, 0, 447]);
@@ -225,7 +228,7 @@ fn a_chain_of_fallbacks_stops_the_start() {
     bank.bank_ok(&["account", "set", "chemistry", "--fallback", "physics"]);
     let ran = bank.bank(&["account", "set", "physics", "--fallback", "freecycle"]);
     assert_eq!(ran.exit, 1, "{}", ran.stderr);
-    ran.says(&["fallback"]);
+    ran.expect_stderr(&["fallback"]);
     bank.stop();
     bank.query("UPDATE account SET fallback = 'freecycle' WHERE name = 'physics'");
     let serve = |mode: &str| {
@@ -237,7 +240,7 @@ fn a_chain_of_fallbacks_stops_the_start() {
     };
     let ran = Ran::of(&mut serve("bank"), b"");
     assert_ne!(ran.exit, 0);
-    ran.says(&["account physics is a fallback account and has a fallback itself"]);
+    ran.expect_stderr(&["account physics is a fallback account and has a fallback itself"]);
     // With the scheduler's own fallback it starts, and can be put right.
     bank.start();
     bank.bank_ok(&["account", "set", "physics", "--fallback", ""]);
@@ -247,7 +250,8 @@ fn a_chain_of_fallbacks_stops_the_start() {
 pub(super) fn nami_case_37_an_unknown_account_is_unbilled(documents: &Documents) {
     let mut bank = Bank::new();
     let ran = bank.script("charge", &documents.get(35));
-    ran.expect(0, "").says(&["warning", "unbilled", "nosuch"]);
+    ran.expect(0, "")
+        .expect_stderr(&["warning", "unbilled", "nosuch"]);
     assert_eq!(bank.debits(), [("chemistry".to_owned(), 60)]);
     assert_eq!(bank.entries("charge_debt"), [("#unbilled".to_owned(), -60)]);
     assert_eq!(text(&bank.job("Moab.11"), "outcome"), "unbilled");

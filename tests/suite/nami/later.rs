@@ -23,7 +23,7 @@ pub(super) fn nami_case_15_more_than_can_have_been_used_is_disputed(documents: &
     let mut bank = rich();
     bank.script("start", &documents.get(12)).expect(0, "");
     let ran = bank.script("charge", &documents.get(31));
-    ran.expect(0, "").says(&["disputed", "3600 s"]);
+    ran.expect(0, "").expect_stderr(&["disputed", "3600 s"]);
     assert_eq!(bank.debits(), [("chemistry".to_owned(), 230_400)]);
     let disputed = bank.journal("disputed");
     assert_eq!(disputed.len(), 1, "{disputed:?}");

@@ -55,7 +55,8 @@ pub(super) fn nami_case_07_reserve_twice_is_one_lien(documents: &Documents) {
 pub(super) fn nami_case_08_reserve_without_money_is_78(documents: &Documents) {
     let mut bank = Setup::new().chemistry(57_599).start();
     let ran = bank.script("reserve", &documents.get(3));
-    ran.expect(78, "").says(&["need 57600", "have 57599"]);
+    ran.expect(78, "")
+        .expect_stderr(&["need 57600", "have 57599"]);
     assert_eq!(bank.liens().len(), 0);
     assert_eq!(bank.figures("chemistry"), (57_599, 0, 57_599));
     bank.verify();
@@ -209,7 +210,7 @@ pub(super) fn nami_case_25_names_keep_their_bytes(documents: &Documents) {
     bank.verify();
 }
 
-pub(super) fn nami_case_29_the_wall_duration_stands_in(documents: &Documents) {
+pub(super) fn nami_case_29_the_wall_duration_is_the_default(documents: &Documents) {
     let mut bank = Bank::new();
     bank.script("reserve", &documents.get(25)).expect(0, "");
     assert_eq!(bank.held(), [("astro".to_owned(), 4800)]);

@@ -65,7 +65,7 @@ cases! {
     quote::nami_case_26_no_account_means_the_default_project,
     quote::nami_case_27_no_account_and_no_default_is_74,
     quote::nami_case_28_only_a_quote_needs_no_id,
-    life::nami_case_29_the_wall_duration_stands_in,
+    life::nami_case_29_the_wall_duration_is_the_default,
     life::nami_case_30_durations_as_a_clock_shows_them,
     life::nami_case_31_other_names_of_the_elements,
     life::nami_case_32_an_array_job_is_an_object_of_its_own,

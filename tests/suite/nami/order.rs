@@ -32,7 +32,7 @@ struct Course {
     /// Seconds of the two charges.
     used: (i64, i64),
     /// Whether its documents tell start and end.
-    tells_times: bool,
+    has_times: bool,
     /// Whether the documents waited in a spool: they carry the times of their events.
     waited: bool,
 }
@@ -54,11 +54,11 @@ impl Course {
         let (first, second) = self.used;
         let charged = if event == Event::End { second } else { first };
         let mut times = String::new();
-        if self.tells_times && event != Event::Create {
+        if self.has_times && event != Event::Create {
             let start = T0 + self.happened(Event::Start);
             times = format!("<StartTime>{start}</StartTime>");
         }
-        if self.tells_times && event == Event::End {
+        if self.has_times && event == Event::End {
             let end = T0 + self.happened(Event::End);
             times = format!("{times}<EndTime>{end}</EndTime>");
         }
@@ -152,7 +152,7 @@ fn arrive(course: &Course) -> Result<(), TestCaseError> {
     let billed = |book: &Book| book.instances.values().map(|i| i.billed.0).sum::<i64>();
     let held = |book: &Book| book.allocations.values().map(|a| a.held.0).sum::<i64>();
     prop_assert_eq!(billed(&book), course.cost());
-    if course.tells_times {
+    if course.has_times {
         prop_assert_eq!(held(&book), 0);
     }
     let over = Timestamp::from_seconds(arrival + 7200 + 600 + 2 * 60 + 10);
@@ -182,11 +182,11 @@ fn a_job_costs_the_same_in_any_order() {
     let short = (1_i64..30, 1_i64..30);
     let used = prop_oneof![(Just(true), long), (Just(false), short)];
     let courses = (order, used, any::<bool>());
-    let tested = runner.run(&courses, |(order, (waited, used), tells_times)| {
+    let tested = runner.run(&courses, |(order, (waited, used), has_times)| {
         arrive(&Course {
             order,
             used,
-            tells_times,
+            has_times,
             waited,
         })
     });
@@ -220,7 +220,7 @@ fn all_orders_of_five_events_before_a_daemon() {
         let course = Course {
             order,
             used: (40, 20),
-            tells_times: true,
+            has_times: true,
             waited: false,
         };
         let id = format!("Moab.{number}");

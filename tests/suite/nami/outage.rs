@@ -15,10 +15,10 @@ pub(super) fn nami_case_45_a_charge_survives_an_outage(documents: &Documents) {
     bank.stop();
     bank.script("reserve", &documents.get(3))
         .expect(22, "")
-        .says(&["unreachable"]);
+        .expect_stderr(&["unreachable"]);
     bank.script("charge", &documents.get(4))
         .expect(0, "")
-        .says(&["unreachable"]);
+        .expect_stderr(&["unreachable"]);
     assert_eq!(bank.spooled(), 1);
     bank.set_clock(T0 + 7200);
     bank.start();
@@ -102,7 +102,7 @@ fn what_later_events_used_survives_an_outage() {
     ] {
         bank.set_clock(T0 + after);
         let ran = bank.script(event, &own.get(number));
-        ran.expect(exit, "").says(&["unreachable"]);
+        ran.expect(exit, "").expect_stderr(&["unreachable"]);
     }
     assert_eq!(bank.spooled(), 3);
     bank.set_clock(T0 + 9000);

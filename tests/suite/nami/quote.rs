@@ -15,11 +15,11 @@ pub(super) fn nami_case_02_a_quote_with_a_tid_is_a_row(documents: &Documents) {
     let mut bank = Bank::new();
     let call = bank.call("quote").set("print_tid=true");
     let ran = call.body(&documents.get(1)).run();
-    let said = ran
+    let output = ran
         .stdout
         .strip_prefix("57600:")
         .and_then(|rest| rest.strip_suffix('\n'));
-    let tid = said.unwrap_or_else(|| panic!("{ran:?}"));
+    let tid = output.unwrap_or_else(|| panic!("{ran:?}"));
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     assert!(
         (1..=32).contains(&tid.len()) && tid.bytes().all(allowed),
@@ -35,7 +35,8 @@ pub(super) fn nami_case_03_a_quote_without_money_is_78(documents: &Documents) {
     let mut bank = Setup::new().chemistry(57_599).start();
     let before = bank.transactions();
     let ran = bank.script("quote", &documents.get(1));
-    ran.expect(78, "").says(&["need 57600", "have 57599"]);
+    ran.expect(78, "")
+        .expect_stderr(&["need 57600", "have 57599"]);
     assert_eq!(bank.transactions(), before);
     bank.verify();
 }

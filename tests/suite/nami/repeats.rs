@@ -133,7 +133,9 @@ fn a_job_did_not_run_before_it_was_created() {
         .expect(0, "");
     bank.set_clock(T0 + 600);
     let all = document("r.9", 6000, "");
-    bank.script("charge", &all).expect(0, "").says(&["1800 s"]);
+    bank.script("charge", &all)
+        .expect(0, "")
+        .expect_stderr(&["1800 s"]);
     assert_eq!(billed(&bank, 1_000_000), 600 + 3600);
     bank.verify();
 }

@@ -55,7 +55,7 @@ fn what_is_wrong_with_one_object_is_its_own() {
         let (first, last) = (charge("Moab.1", MINUTE), charge("Moab.3", MINUTE));
         let body = format!("<Data>{first}{broken}{last}</Data>");
         let ran = bank.script("charge", body.as_bytes());
-        ran.expect(31, "").says(&["object 2"]);
+        ran.expect(31, "").expect_stderr(&["object 2"]);
         assert_eq!(bank.figures("chemistry").0, 100_000 - 120, "{broken}");
         assert_eq!((bank.spooled(), bank.quarantined()), (0, 1), "{broken}");
         let (status, text) = send(&bank, "again", body.as_bytes());
@@ -98,7 +98,7 @@ fn one_that_may_be_taken_yet_is_not_lost_with_one_that_never_will_be() {
         .body(body.as_bytes())
         .run()
         .expect(0, "")
-        .says(&["stored in the spool"]);
+        .expect_stderr(&["stored in the spool"]);
     let drain = || bank.call("drain").over_tcp(&bank.tcp()).run();
     drain();
     assert_eq!((bank.spooled(), bank.quarantined()), (1, 0));

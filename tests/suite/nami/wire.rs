@@ -83,7 +83,7 @@ fn wrong_key(documents: &Documents) {
         let call = bank.call(event).over_tcp(&bank.tcp());
         let call = call.set(format!("key_file={}", wrong.display()));
         let ran = call.body(&documents.get(number)).run();
-        ran.expect(exit, "").says(&["not authenticated"]);
+        ran.expect(exit, "").expect_stderr(&["not authenticated"]);
     }
     assert_eq!((bank.spooled(), bank.jobs().len()), (1, 0));
     bank.verify();

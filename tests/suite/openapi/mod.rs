@@ -109,8 +109,8 @@ fn a_generated_client_finds_no_fault_and_nothing_undocumented() {
 }
 
 /// How many requests the client says that it made: `2510 generated, …`.
-fn made(told: &str) -> u64 {
-    let before = told.split(" generated, ").next().unwrap_or_default();
+fn made(text: &str) -> u64 {
+    let before = text.split(" generated, ").next().unwrap_or_default();
     let number = before.split_whitespace().last().unwrap_or_default();
     number.parse().unwrap_or(0)
 }

@@ -97,11 +97,11 @@ fn every_answer_before_a_backup_is_in_it() {
             let more = count() + 50;
             until("there are answers", || (count() >= more).then_some(()));
             counts.push(count());
-            let said = bankd_ok(
+            let output = bankd_ok(
                 &bank,
                 &["backup", "--data", text(&data), "--out", text(&out)],
             );
-            assert!(said.contains("proven   every hash"), "{said}");
+            assert!(output.contains("proven   every hash"), "{output}");
         }
         stop.store(true, Ordering::Relaxed);
     });
@@ -216,7 +216,7 @@ fn the_daemon_makes_backups_by_itself() {
 
 /// A copy that shall serve beside the original takes nobody's signature.
 #[test]
-fn a_rekeyed_copy_knows_no_key_of_the_original() {
+fn a_rekeyed_copy_contains_no_key_of_the_original() {
     let mut bank = Bank::new();
     let out = bank.folder().join("out");
     let data = bank.data();
@@ -233,7 +233,7 @@ fn a_rekeyed_copy_knows_no_key_of_the_original() {
     );
     bank.stop();
     let backup = named(&out).remove(0);
-    let said = bankd_ok(
+    let output = bankd_ok(
         &bank,
         &[
             "restore",
@@ -244,7 +244,7 @@ fn a_rekeyed_copy_knows_no_key_of_the_original() {
             "--rekey",
         ],
     );
-    assert!(said.contains("off      keys admin, moab"), "{said}");
+    assert!(output.contains("off      keys admin, moab"), "{output}");
     bank.start();
     let keys = bank.bank_ok(&["key", "ls", "--csv", "--columns", "id,state"]);
     assert!(

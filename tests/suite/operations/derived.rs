@@ -39,9 +39,13 @@ fn a_wrong_rollup_stops_no_backup() {
     drop(database);
     let data = bank.data();
     let data = data.to_str().unwrap();
-    let said = bankd(&bank, &["verify", "--data", data], &[]);
-    assert_ne!(said.exit, 0, "{}", said.stdout);
-    assert!(said.stdout.contains("rollup rebuild"), "{}", said.stdout);
+    let output = bankd(&bank, &["verify", "--data", data], &[]);
+    assert_ne!(output.exit, 0, "{}", output.stdout);
+    assert!(
+        output.stdout.contains("rollup rebuild"),
+        "{}",
+        output.stdout
+    );
     let out = bank.folder().join("backups");
     bankd_ok(
         &bank,
@@ -95,10 +99,14 @@ fn wrong_balance_snapshots_are_made_anew() {
     drop(database);
     let data = bank.data();
     let data = data.to_str().unwrap();
-    let said = bankd(&bank, &["verify", "--data", data], &[]);
-    assert_ne!(said.exit, 0, "{}", said.stdout);
-    assert!(said.stdout.contains("[waypoint"), "{}", said.stdout);
-    assert!(said.stdout.contains("rollup rebuild"), "{}", said.stdout);
+    let output = bankd(&bank, &["verify", "--data", data], &[]);
+    assert_ne!(output.exit, 0, "{}", output.stdout);
+    assert!(output.stdout.contains("[waypoint"), "{}", output.stdout);
+    assert!(
+        output.stdout.contains("rollup rebuild"),
+        "{}",
+        output.stdout
+    );
     bankd_ok(&bank, &["rollup", "rebuild", "--data", data]);
     bankd_ok(&bank, &["verify", "--data", data]);
 }

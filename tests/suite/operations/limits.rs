@@ -139,8 +139,11 @@ fn a_burst_of_one_peer_is_served_to_the_last() {
     let address = Address::Unix(bank.socket());
     let all: Vec<u16> = std::thread::scope(|scope| {
         let ask = |_| scope.spawn(|| status(&mut Connection::open(&address).unwrap()));
-        let asked: Vec<_> = (0..32).map(ask).collect();
-        asked.into_iter().map(|ask| ask.join().unwrap()).collect()
+        let requests: Vec<_> = (0..32).map(ask).collect();
+        requests
+            .into_iter()
+            .map(|ask| ask.join().unwrap())
+            .collect()
     });
     assert_eq!(all, [200; 32]);
 }

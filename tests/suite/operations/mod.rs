@@ -28,8 +28,8 @@ fn bankd(bank: &Bank, arguments: &[&str], env: &[(&str, &str)]) -> Ran {
 #[track_caller]
 fn bankd_ok(bank: &Bank, arguments: &[&str]) -> String {
     let ran = bankd(bank, arguments, &[]);
-    let said = arguments.join(" ");
-    assert_eq!(ran.exit, 0, "bankd {said}: {}{}", ran.stdout, ran.stderr);
+    let words = arguments.join(" ");
+    assert_eq!(ran.exit, 0, "bankd {words}: {}{}", ran.stdout, ran.stderr);
     ran.stdout
 }
 

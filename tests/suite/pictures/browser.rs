@@ -251,7 +251,7 @@ fn pages_of_a_bank_are_read_everywhere() {
 
 /// Where no hardware is known, the page says so, and draws no empty frame.
 #[test]
-fn a_page_without_hardware_says_so() {
+fn a_page_without_hardware_has_a_note() {
     let mut bank = month();
     let words = "report utilization --from 2026-01-01 --to 2026-02-01 -O html";
     let page = typed(&bank, &words.split(' ').collect::<Vec<_>>());
@@ -281,9 +281,9 @@ fn the_browser_complains_of_a_bad_page() {
     };
     for view in views {
         assert!(!view["console"].as_array().unwrap().is_empty(), "{view}");
-        let asked = view["requests"].to_string();
+        let requests = view["requests"].to_string();
         assert!(
-            asked.contains(Path::new("missing.png").to_str().unwrap()),
+            requests.contains(Path::new("missing.png").to_str().unwrap()),
             "{view}"
         );
         assert!(view["over"].as_i64().unwrap() > 0, "{view}");

@@ -19,8 +19,8 @@ fn typed(bank: &Bank, words: &[&str]) -> String {
 
 /// A job that was charged so many processors for ten hours, and is over.
 fn billed(bank: &Bank, job: &str, whose: (&str, &str), processors: i64) {
-    bank.job_says("charge", job, whose, (processors, 36_000), "");
-    bank.job_says("delete", job, whose, (processors, 36_000), "");
+    bank.job_event("charge", job, whose, (processors, 36_000), "");
+    bank.job_event("delete", job, whose, (processors, 36_000), "");
 }
 
 /// Thirty days of two users on one project, a deposit in between, a job that holds money, and an
@@ -50,7 +50,7 @@ fn month() -> Bank {
         if day == 20 {
             // Twenty days: it is held at the end of the month.
             let wall = "<WallDuration>1728000</WallDuration>";
-            bank.job_says("reserve", "held", ("chem", "amy"), (10, 36_000), wall);
+            bank.job_event("reserve", "held", ("chem", "amy"), (10, 36_000), wall);
         }
         if day == 12 {
             typed(&bank, &["deposit", "chem", "20000", "--end", "2026-04-01"]);

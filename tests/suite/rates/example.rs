@@ -1,6 +1,6 @@
 //! The worked examples of ledger.md 3.3, the forms of ledger.md 3.1, and their arithmetic as text.
 
-use super::given::{Site, T0, asked, usage};
+use super::given::{Site, T0, priced_usage, usage};
 use bank_core::exact::Rounding;
 use bank_core::price::{Once, itemise};
 use bank_core::time::Seconds;
@@ -187,7 +187,7 @@ fn value_based_instances_are_values_ranges_and_bounds() {
 }
 
 #[test]
-fn names_stand_in_lists_with_a_default() {
+fn names_are_in_lists_with_a_default() {
     let rates = [
         "VBR Processors 1",
         "NBM QualityOfService=high,premium 2",
@@ -294,13 +294,13 @@ fn defect_d18_a_rate_by_user_matches_whoever_is_named() {
 }
 
 #[test]
-fn the_arithmetic_stands_as_gold_writes_it() {
+fn the_arithmetic_is_that_of_gold() {
     let text = |rates: &[&str], of: &str, seconds: i64| {
         let mut site = Site::new(0, Rounding::HalfEven);
         let rates: Vec<_> = rates.iter().map(|rate| site.rate(rate)).collect();
         let used = usage(of);
-        let asked = asked(&used, T0.plus(Seconds(18 * 3600)), Seconds(seconds));
-        itemise(&asked, &rates, Once::Whole).unwrap()
+        let priced = priced_usage(&used, T0.plus(Seconds(18 * 3600)), Seconds(seconds));
+        itemise(&priced, &rates, Once::Whole).unwrap()
     };
     assert_eq!(
         text(&["VBR Processors 1"], "Processors=16", 1234),

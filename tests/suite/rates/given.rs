@@ -172,7 +172,7 @@ pub(crate) fn usage(text: &str) -> Usage {
 }
 
 /// What is asked for usage of amy in P on colony.
-pub(crate) fn asked(usage: &Usage, from: Timestamp, duration: Seconds) -> Priced<'_> {
+pub(crate) fn priced_usage(usage: &Usage, from: Timestamp, duration: Seconds) -> Priced<'_> {
     Priced {
         usage,
         duration,

@@ -1,7 +1,7 @@
 //! What must hold of all prices: a job costs the same in however many parts, and a window costs the
 //! sum of its parts at every boundary of a calendar.
 
-use super::given::{Site, T0, asked, calendar, set_rate, usage};
+use super::given::{Site, T0, calendar, priced_usage, set_rate, usage};
 use bank_core::amount::Precision;
 use bank_core::directory::{Bank, Directory, Policy};
 use bank_core::exact::Rounding;
@@ -32,8 +32,8 @@ fn rates(lines: &[String]) -> Vec<Rate> {
 
 fn metered(rates: &[Rate], from: Timestamp, seconds: i64) -> i128 {
     let used = usage("Processors=7 Memory=2048 QualityOfService=high");
-    let asked = asked(&used, from, Seconds(seconds));
-    price(&asked, rates).unwrap().metered
+    let priced = priced_usage(&used, from, Seconds(seconds));
+    price(&priced, rates).unwrap().metered
 }
 
 const HOURS: [&str; 5] = [
@@ -125,13 +125,13 @@ fn old_versions_are_passed_over() {
     assert_eq!(directory.rates_at(first.plus(Seconds(5))).len(), 100);
     // The version of the begin of the window counts.
     let used = usage("Processors=1");
-    let at = asked(&used, first.plus(Seconds(15)), Seconds(10));
+    let at = priced_usage(&used, first.plus(Seconds(15)), Seconds(10));
     let old = price(&at, directory.rates_at(at.at)).unwrap();
     assert_eq!(old.total(), Some(20_000_000_000_000));
 }
 
 #[test]
-fn hours_are_told_by_their_text() {
+fn hours_are_reported_by_their_text() {
     let one = calendar("Mon-Fri  08:00-20:00   Europe/Berlin");
     assert_eq!(one.text, "Mon-Fri 08:00-20:00 Europe/Berlin");
 }

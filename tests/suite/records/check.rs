@@ -27,8 +27,8 @@ fn our_own_files_are_clean() {
         ),
     ] {
         let path = bank.data().join(file);
-        let said = bank.bank_ok(&["records", "check", path.to_str().unwrap()]);
-        assert_eq!(said, expected, "{file}");
+        let output = bank.bank_ok(&["records", "check", path.to_str().unwrap()]);
+        assert_eq!(output, expected, "{file}");
     }
 }
 

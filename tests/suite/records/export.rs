@@ -192,8 +192,8 @@ fn a_document_is_valid_as_a_whole() {
     let bank = with_sinks(SINKS);
     let validate = || {
         let path = bank.folder().join("records.xml");
-        let said = export(&bank, &["ur1", "--document", "-o", path.to_str().unwrap()]);
-        assert!(said.contains(" in "), "{said}");
+        let output = export(&bank, &["ur1", "--document", "-o", path.to_str().unwrap()]);
+        assert!(output.contains(" in "), "{output}");
         let xsd = shared.join("spec/xsd");
         let mut command = Command::new("xmllint");
         command
@@ -216,8 +216,8 @@ fn a_file_appears_when_it_is_complete() {
     let path = bank.folder().join("out.txt");
     let target = path.to_str().unwrap();
     std::fs::write(&path, "as it was\n").unwrap();
-    let said = bank.bank_ok(&["export", "file", "-o", target]);
-    assert_eq!(said, format!("2 records in {target}\n"));
+    let output = bank.bank_ok(&["export", "file", "-o", target]);
+    assert_eq!(output, format!("2 records in {target}\n"));
     assert_eq!(
         std::fs::read_to_string(&path).unwrap(),
         export(&bank, &["file"])
@@ -243,7 +243,7 @@ fn a_file_appears_when_it_is_complete() {
 }
 
 #[test]
-fn what_cannot_be_exported_is_said() {
+fn impossible_exports_are_reported() {
     let bank = Bank::new();
     for (words, exit, expected) in [
         (&["file", "--sink", "nosuch"][..], 4, "record file"),

@@ -38,7 +38,7 @@ fn some_records() -> (Bank, Vec<String>) {
 #[test]
 fn one_record_for_each_finished_object_and_one_for_what_is_late() {
     let (_bank, records) = some_records();
-    let told: Vec<_> = records
+    let rows: Vec<_> = records
         .iter()
         .map(|record| {
             let root = record[1..].split([' ', '>']).next().unwrap();
@@ -52,7 +52,7 @@ fn one_record_for_each_finished_object_and_one_for_what_is_late() {
         })
         .collect();
     assert_eq!(
-        told,
+        rows,
         [
             ("JobUsageRecord", "Moab.1024", "35744", "PT2234S"),
             ("UsageRecord", "maint.7", "28800", "PT3600S"),
@@ -94,7 +94,7 @@ fn every_record_is_valid_by_the_schema() {
 
 /// In mode `track` nothing is billed; `notional` says what it would have cost (usage-records.md 6.1).
 #[test]
-fn the_record_of_the_close_tells_the_shadow_price_in_notional_only() {
+fn the_record_of_the_close_has_the_shadow_price_in_notional_only() {
     for (mode, charge) in [("track", "0"), ("notional", "35744")] {
         let mut bank = bank(true);
         bank.bank_ok(&["machine", "set", "colony", "--mode", mode]);

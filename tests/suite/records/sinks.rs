@@ -183,7 +183,7 @@ fn a_file_that_fails_holds_up_no_other() {
 }
 
 #[test]
-fn a_renamed_file_is_begun_anew_when_asked() {
+fn a_renamed_file_is_begun_anew_on_request() {
     let mut bank = bank(true);
     charge(&bank, "a");
     until("the first line", || {
@@ -253,7 +253,7 @@ fn other_settings_after_a_crash_double_nothing() {
 }
 
 #[test]
-fn wrong_settings_are_said_in_one_line() {
+fn wrong_settings_are_reported_in_one_line() {
     for (text, expected) in [
         (
             "[[sink]]\npath = \"a\"\n",

@@ -203,7 +203,7 @@ fn shredded(text: &str) -> BTreeMap<(String, String), i64> {
 /// Formats of finished jobs have no changes: they tell a job as it stands, once, and again to whom they told
 /// it before.
 #[test]
-fn formats_of_jobs_tell_amended_ones_as_they_stand() {
+fn formats_of_jobs_export_amended_ones_in_their_current_state() {
     for mode in ["strict", "notional"] {
         let bank = amended(mode);
         let all = bank.bank(&["export", "xdmod"]);
@@ -231,7 +231,7 @@ fn formats_of_jobs_tell_amended_ones_as_they_stand() {
 
 /// What processors did is told once, whatever became of the charge.
 #[test]
-fn processor_time_is_not_told_with_each_change() {
+fn processor_time_is_not_repeated_with_each_change() {
     let bank = amended("strict");
     let ran = bank.bank(&["export", "jsonl"]);
     let records = ran

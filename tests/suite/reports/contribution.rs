@@ -102,8 +102,8 @@ fn every_cell_of_the_vector() {
         return;
     };
     let mut bank = filled(&input);
-    let told = report(&bank, &[]);
-    let period = &told["periods"][0];
+    let response = report(&bank, &[]);
+    let period = &response["periods"][0];
     let rows = period["rows"].as_array().unwrap();
     let wanted = expected["rows"].as_array().unwrap();
     assert_eq!(rows.len(), wanted.len());
@@ -158,8 +158,8 @@ fn later_hardware(bank: &Bank) {
         "2026-01-01",
     ];
     bank.bank_ok(&[&add[..], &twice[..]].concat());
-    let told = report(bank, &[]);
-    assert_ne!(told["periods"][0]["rows"], before["periods"][0]["rows"]);
+    let response = report(bank, &[]);
+    assert_ne!(response["periods"][0]["rows"], before["periods"][0]["rows"]);
     let list = bank.json(&["hardware", "ls"]);
     let id = list["items"]
         .as_array()
@@ -172,8 +172,8 @@ fn later_hardware(bank: &Bank) {
 
 /// The same usage by others, on other bases, credited elsewhere.
 fn ways_to_look(bank: &Bank) {
-    let of = |told: &Value, group: &str, field: &str| {
-        let rows = told["periods"][0]["rows"].as_array().unwrap();
+    let of = |response: &Value, group: &str, field: &str| {
+        let rows = response["periods"][0]["rows"].as_array().unwrap();
         let row = rows.iter().find(|row| row["group"] == group).unwrap();
         row[field].as_str().unwrap_or("none").to_owned()
     };
@@ -238,14 +238,14 @@ fn ways_to_look(bank: &Bank) {
     );
     let page = [&["report", "contribution", "-O", "html"], &JANUARY[..]].concat();
     let page = bank.bank_ok(&page);
-    for said in [
+    for message in [
         "<title>Contributions and usage",
         "Shares of usage",
         "Utilisation",
         "200%",
         "Over",
     ] {
-        assert!(page.contains(said), "{said}: {page}");
+        assert!(page.contains(message), "{message}: {page}");
     }
     let pictures = page.matches("role=\"img\"").count();
     assert!(pictures >= 3, "pie, contributions, lines: {pictures}");
@@ -258,8 +258,8 @@ fn two_periods(bank: &Bank) {
         "--to2",
         "2026-01-01T00:00:00Z",
     ];
-    let told = report(bank, &second);
-    let december = &told["periods"][1]["rows"];
+    let response = report(bank, &second);
+    let december = &response["periods"][1]["rows"];
     // 4 × 12 h at 1.5 and 28 × 1 h.
     assert_eq!(december[1]["usage"], "100.00", "{december}");
     let csv = bank.bank_ok(
@@ -289,8 +289,8 @@ fn utilisation_adds_up_and_never_shows_more_slots_than_there_are() {
     };
     let bank = filled(&input);
     for buckets in ["day", "week", "month", "7", "50"] {
-        let told = report(&bank, &["--buckets", buckets, "--tz", "Europe/Berlin"]);
-        let all = told["periods"][0]["utilisation"].as_array().unwrap();
+        let response = report(&bank, &["--buckets", buckets, "--tz", "Europe/Berlin"]);
+        let all = response["periods"][0]["utilisation"].as_array().unwrap();
         let all = all.iter().find(|own| own["machine"].is_null()).unwrap();
         let parts = all["buckets"].as_array().unwrap();
         let hundredths =
@@ -321,7 +321,7 @@ fn utilisation_adds_up_and_never_shows_more_slots_than_there_are() {
 }
 
 #[test]
-fn what_cannot_be_asked_is_said() {
+fn invalid_queries_are_reported() {
     let bank = Bank::new();
     for (more, exit) in [
         (&["--buckets", "0"][..], 1),
@@ -383,8 +383,8 @@ fn a_balance_sheet_adds_up() {
     bank.bank_ok(&["deposit", "chem", "500"]);
     bank.bank_ok(&["deposit", "chem", "40"]);
     bank.bank_ok(&["withdraw", "chem", "15"]);
-    let told = bank.json(&["report", "balance-sheet", "--from", "2026-01-01T00:00:00Z"]);
-    let rows = told["items"].as_array().unwrap();
+    let response = bank.json(&["report", "balance-sheet", "--from", "2026-01-01T00:00:00Z"]);
+    let rows = response["items"].as_array().unwrap();
     let chem = rows.iter().find(|row| row["account"] == "chem").unwrap();
     let cells = [
         "opening",

@@ -39,8 +39,8 @@ fn down(bank: &Bank, words: &str) -> String {
 
 /// What the machine could give each day, and what of it was used.
 fn days(bank: &Bank) -> Vec<(String, Value)> {
-    let told = bank.json(&[&["report", "contribution"], &SPAN[..]].concat());
-    let period = &told["periods"][0];
+    let response = bank.json(&[&["report", "contribution"], &SPAN[..]].concat());
+    let period = &response["periods"][0];
     // Who paid for the nodes is credited with them, whether they work or not.
     assert_eq!(period["rows"][0]["contribution"], "40.00", "{period}");
     assert_eq!(period["rows"][0]["usage"], "480.00", "{period}");
@@ -54,7 +54,7 @@ fn days(bank: &Bank) -> Vec<(String, Value)> {
     .collect()
 }
 
-fn told(days: [(&str, Option<&str>); 3]) -> Vec<(String, Value)> {
+fn days_of(days: [(&str, Option<&str>); 3]) -> Vec<(String, Value)> {
     days.map(|(capacity, percent)| (capacity.to_owned(), json!(percent)))
         .to_vec()
 }
@@ -63,28 +63,31 @@ fn told(days: [(&str, Option<&str>); 3]) -> Vec<(String, Value)> {
 fn what_is_known_to_be_down_is_no_capacity() {
     let mut bank = used();
     let whole = ("960.00", Some("0.00"));
-    assert_eq!(days(&bank), told([whole, ("960.00", Some("50.00")), whole]));
+    assert_eq!(
+        days(&bank),
+        days_of([whole, ("960.00", Some("50.00")), whole])
+    );
 
     let one =
         "add 1 --nodes 1 --from 2026-01-03T12:00:00Z --until 2026-01-04T12:00:00Z --reason cooling";
     let dry = down(&bank, &format!("{one} --dry-run"));
     assert!(dry.contains("nothing written"), "{dry}");
     assert_eq!(down(&bank, "ls"), "no known downtimes\n");
-    let said = down(&bank, one);
+    let output = down(&bank, one);
     assert!(
-        said.starts_with("downtime 1 added: hardware 1, nodes 1, from"),
-        "{said}"
+        output.starts_with("downtime 1 added: hardware 1, nodes 1, from"),
+        "{output}"
     );
     assert_eq!(
         days(&bank),
-        told([whole, ("840.00", Some("57.14")), ("840.00", Some("0.00"))])
+        days_of([whole, ("840.00", Some("57.14")), ("840.00", Some("0.00"))])
     );
 
     // Nobody knows yet when the others will be back; then somebody does.
     down(&bank, "add 1 --from 2026-01-04T00:00:00Z --reason power");
     assert_eq!(
         days(&bank),
-        told([whole, ("840.00", Some("57.14")), ("0.00", None)])
+        days_of([whole, ("840.00", Some("57.14")), ("0.00", None)])
     );
     let list = bank.json(&["hardware", "downtime", "ls"]);
     assert_eq!(list["items"][1]["nodes"], Value::Null, "{list}");
@@ -93,13 +96,13 @@ fn what_is_known_to_be_down_is_no_capacity() {
     down(&bank, "set 2 --until 2026-01-04T06:00:00Z");
     assert_eq!(
         days(&bank),
-        told([whole, ("840.00", Some("57.14")), ("660.00", Some("0.00"))])
+        days_of([whole, ("840.00", Some("57.14")), ("660.00", Some("0.00"))])
     );
 
     down(&bank, "rm 1 --yes");
     assert_eq!(
         days(&bank),
-        told([whole, ("960.00", Some("50.00")), ("720.00", Some("0.00"))])
+        days_of([whole, ("960.00", Some("50.00")), ("720.00", Some("0.00"))])
     );
     let journal = bank.json(&["journal"]);
     let text = journal.to_string();
@@ -143,16 +146,16 @@ fn a_downtime_that_makes_no_sense_is_refused() {
     // Everybody sees them, and administrators change them.
     down(&bank, "add 1 --from 2026-01-04 --reason power");
     let user = token(&bank, "u", &["--role", "user", "--client", "amy"]);
-    let asked = |words: &str| {
+    let exit_of = |words: &str| {
         let words: Vec<&str> = words.split(' ').collect();
         bank.bank_as(&[("BANK_TOKEN", &user)], &words).exit
     };
-    assert_eq!(asked("hardware downtime ls"), 0);
-    assert_eq!(asked("hardware downtime show 1"), 0);
-    assert_eq!(asked("hardware downtime rm 1 --yes"), 6);
-    assert_eq!(asked("hardware downtime set 1 --reason x"), 6);
+    assert_eq!(exit_of("hardware downtime ls"), 0);
+    assert_eq!(exit_of("hardware downtime show 1"), 0);
+    assert_eq!(exit_of("hardware downtime rm 1 --yes"), 6);
+    assert_eq!(exit_of("hardware downtime set 1 --reason x"), 6);
     assert_eq!(
-        asked("hardware downtime add 1 --from 2026-01-04 --reason x"),
+        exit_of("hardware downtime add 1 --from 2026-01-04 --reason x"),
         6
     );
 }

@@ -9,9 +9,9 @@ fn words(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn the_journal_tells_a_slip_too() {
+fn the_journal_reports_a_slip_too() {
     let mut bank = used();
-    for (words_, said) in [
+    for (words_, message) in [
         ("journal -u ami", "no user \"ami\""),
         ("journal -u ami --since 2026-01-01", "no user \"ami\""),
         ("journal -m colony7 --kind charge", "no machine \"colony7\""),
@@ -20,7 +20,7 @@ fn the_journal_tells_a_slip_too() {
     ] {
         let ran = bank.bank(&words(words_));
         assert_eq!(ran.exit, 4, "{words_}: {}{}", ran.stdout, ran.stderr);
-        assert!(ran.stderr.contains(said), "{words_}: {}", ran.stderr);
+        assert!(ran.stderr.contains(message), "{words_}: {}", ran.stderr);
     }
     // What is registered, or in any row, is known where nothing is found.
     for words_ in [
@@ -60,8 +60,8 @@ fn rows_of_others_make_no_name_known() {
             "{theirs}: {}",
             theirs_.stderr
         );
-        let plain = |text: &str, asked: &str| {
-            let name = asked.rsplit(' ').next().unwrap();
+        let plain = |text: &str, reason: &str| {
+            let name = reason.rsplit(' ').next().unwrap();
             let lines = text.lines().filter(|line| !line.starts_with("request "));
             lines
                 .map(|line| line.replace(name, "NAME"))
@@ -81,8 +81,8 @@ fn a_statement_of_a_project_without_an_account_names_the_way() {
     bank.bank_ok(&["project", "add", "science", "--no-account"]);
     let ran = bank.bank(&["statement", "science", "--month", "2026-01"]);
     assert_eq!(ran.exit, 1, "{}{}", ran.stdout, ran.stderr);
-    let said = "project \"science\" has no separate account";
-    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    let message = "project \"science\" has no separate account";
+    assert!(ran.stderr.contains(message), "{}", ran.stderr);
     assert!(
         ran.stderr.contains("`--tree` shows the projects below it"),
         "{}",

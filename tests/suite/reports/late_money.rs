@@ -134,7 +134,7 @@ fn late_usage_is_paid_by_what_was_there_when_it_ran() {
 }
 
 #[test]
-fn what_came_later_carries_debt_or_pays_where_a_site_says_so() {
+fn late_charges_add_debt_or_pay_as_the_site_configures() {
     for (setting, kind, is_short) in [("false", "charge_debt", true), ("true", "charge", false)] {
         let mut bank = Setup::new()
             .chemistry(0)
@@ -275,8 +275,8 @@ fn sheets_come_out_after_a_window_was_extended_again() {
 }
 
 fn balance(bank: &Bank, project: &str) -> i64 {
-    let told = bank.json(&["balance", project]);
-    let items = told["items"].as_array().unwrap();
+    let response = bank.json(&["balance", project]);
+    let items = response["items"].as_array().unwrap();
     let own = |item: &Value| item["balance"].as_str().unwrap().parse::<i64>().unwrap();
     items.iter().map(own).sum()
 }

@@ -1,6 +1,6 @@
 //! What Prometheus is told of scheduled reports.
 
-use super::scheduled::{DAY, brought, is_idle, scheduling, stands, usage};
+use super::scheduled::{DAY, brought, is_idle, scheduling, until_defined, usage};
 use crate::harness::{Bank, Request, T0};
 
 /// What `/metrics` says of a definition.
@@ -20,29 +20,33 @@ fn metrics_say_how_reports_do() {
     let other = "\n[[scheduled_report]]\nname = \"bad\"\nreport = \"usage\"\noptions = [\"-A\", \"later\"]\n\
         deliver = [\"archive\"]\n";
     let mut bank = scheduling(&(usage("monthly", "") + other));
-    let said = |name: &str, report: &str| metric(&bank, &format!("bankd_report_{name}"), report);
+    let value_of =
+        |name: &str, report: &str| metric(&bank, &format!("bankd_report_{name}"), report);
     let month = T0 + 31 * DAY;
-    assert_eq!(said("runs_total", "use"), Some(0));
-    assert_eq!(said("last_success_timestamp_seconds", "use"), None);
-    assert_eq!(said("next_due_timestamp_seconds", "use"), Some(month));
+    assert_eq!(value_of("runs_total", "use"), Some(0));
+    assert_eq!(value_of("last_success_timestamp_seconds", "use"), None);
+    assert_eq!(value_of("next_due_timestamp_seconds", "use"), Some(month));
     bank.set_clock(month);
     brought(&bank, "use-2026-01.json");
-    stands(&bank, "bad", |one| !one["error"].is_null());
+    until_defined(&bank, "bad", |one| !one["error"].is_null());
     is_idle(&bank);
-    assert_eq!(said("runs_total", "use"), Some(1));
-    assert_eq!(said("last_success_timestamp_seconds", "use"), Some(month));
+    assert_eq!(value_of("runs_total", "use"), Some(1));
     assert_eq!(
-        said("next_due_timestamp_seconds", "use"),
+        value_of("last_success_timestamp_seconds", "use"),
+        Some(month)
+    );
+    assert_eq!(
+        value_of("next_due_timestamp_seconds", "use"),
         Some(T0 + 59 * DAY)
     );
-    assert_eq!(said("failures", "use"), Some(0));
-    assert_eq!(said("deliveries_waiting", "use"), Some(0));
-    assert_eq!(said("deliveries_given_up", "use"), Some(0));
-    assert_eq!(said("periods_passed_over_total", "use"), Some(0));
+    assert_eq!(value_of("failures", "use"), Some(0));
+    assert_eq!(value_of("deliveries_waiting", "use"), Some(0));
+    assert_eq!(value_of("deliveries_given_up", "use"), Some(0));
+    assert_eq!(value_of("periods_passed_over_total", "use"), Some(0));
     // What fails has its turn in the past, and no success.
-    assert_eq!(said("failures", "bad"), Some(1));
-    assert_eq!(said("runs_total", "bad"), Some(0));
-    assert_eq!(said("next_due_timestamp_seconds", "bad"), Some(month));
+    assert_eq!(value_of("failures", "bad"), Some(1));
+    assert_eq!(value_of("runs_total", "bad"), Some(0));
+    assert_eq!(value_of("next_due_timestamp_seconds", "bad"), Some(month));
     // Counts go on over restarts.
     bank.stop();
     bank.start();

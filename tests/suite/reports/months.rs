@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use super::used::{FROM, Job, agrees, asked, used};
+use super::used::{FROM, Job, agrees, usage, used};
 use crate::harness::{Bank, Numbers, until};
 
 /// Every month with days of jobs.
@@ -18,8 +18,8 @@ fn until_added_up(bank: &Bank) {
     let all = count(bank, DAYS);
     assert!(all.parse::<i64>().unwrap() > 1, "{all} months");
     until("months are added up", || {
-        let stand = count(bank, "SELECT count(DISTINCT month) FROM rollup_month");
-        (stand == all).then_some(())
+        let stored = count(bank, "SELECT count(DISTINCT month) FROM rollup_month");
+        (stored == all).then_some(())
     });
 }
 
@@ -32,8 +32,8 @@ fn agree(bank: &Bank, jobs: &[Job]) {
         ("America/New_York", "quarter"),
     ] {
         let words = format!("project,{every}");
-        let said = [&["--by", &words, "--tz", zone], &period[..]].concat();
-        agrees(&asked(bank, &said), jobs, &["project"], zone);
+        let arguments = [&["--by", &words, "--tz", zone], &period[..]].concat();
+        agrees(&usage(bank, &arguments), jobs, &["project"], zone);
     }
 }
 

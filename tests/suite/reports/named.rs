@@ -69,7 +69,7 @@ const SLIPS: [(&str, &str, &str); 26] = [
 ];
 
 #[test]
-fn a_slip_is_told_with_the_nearest_name() {
+fn a_slip_is_reported_with_the_nearest_name() {
     let mut bank = used();
     for (words, kind, name) in SLIPS {
         let ran = bank.bank(&words.split(' ').collect::<Vec<_>>());
@@ -96,7 +96,7 @@ fn a_slip_is_told_with_the_nearest_name() {
 
 /// What only usage names is known by that, in every period.
 #[test]
-fn who_is_seen_in_usage_only_can_be_asked_for() {
+fn people_seen_in_usage_only_can_be_queried() {
     let bank = used();
     let jobs = |words: &str| {
         let answer = bank.json(&words.split(' ').collect::<Vec<_>>());
@@ -140,7 +140,7 @@ fn names_of_others_are_no_names() {
     let of_project = token(&bank, "p", &["--role", "auditor", "-A", "chemistry"]);
     let of_machine = token(&bank, "m", &["--role", "auditor", "-m", "colony"]);
     let member = token(&bank, "amy", &["--role", "user", "--client", "amy"]);
-    let told = |token: &str, words: &str| {
+    let run = |token: &str, words: &str| {
         let ran = with(&bank, token, &words.split(' ').collect::<Vec<_>>());
         (ran.exit, ran.stdout, ran.stderr)
     };
@@ -163,18 +163,18 @@ fn names_of_others_are_no_names() {
         (&of_project, "--queue", "night", "nihgt"),
         (&member, "--queue", "night", "nihgt"),
     ] {
-        let (exit, out, error) = told(token, &format!("usage {option} {theirs}"));
+        let (exit, out, error) = run(token, &format!("usage {option} {theirs}"));
         assert_eq!((exit, out.as_str()), (4, ""), "{theirs}: {error}");
-        let (_, _, other) = told(token, &format!("usage {option} {nobody}"));
+        let (_, _, other) = run(token, &format!("usage {option} {nobody}"));
         assert_eq!(without(error, theirs), without(other, nobody));
     }
     // Whose work is not shown is no name out of view, and their usage is not nothing.
     bank.bank_ok(&["user", "add", "carl"]);
     bank.bank_ok(&["project", "members", "add", "chemistry", "carl"]);
-    let (exit, out, error) = told(&member, "usage -u carl --month 2026-01");
+    let (exit, out, error) = run(&member, "usage -u carl --month 2026-01");
     assert_eq!((exit, out.as_str()), (6, ""), "{error}");
     assert!(error.contains("those who lead a project"), "{error}");
-    assert_eq!(told(&of_project, "usage -u carl --month 2026-01").0, 0);
+    assert_eq!(run(&of_project, "usage -u carl --month 2026-01").0, 0);
     // What usage in view names can be asked for.
     for (token, words) in [
         (&of_project, "usage -u ghost --month 2026-01"),
@@ -183,7 +183,7 @@ fn names_of_others_are_no_names() {
         (&member, "usage -m elsewhere --month 2026-01"),
         (&member, "usage -u amy --month 2026-01"),
     ] {
-        let (exit, _, error) = told(token, words);
+        let (exit, _, error) = run(token, words);
         assert_eq!(exit, 0, "{words}: {error}");
     }
 }
@@ -196,9 +196,9 @@ fn usage_by_user_has_names_and_addresses_of_those_who_are_known() {
     bank.bank_ok(&[&["user", "set", "amy"], &known[..]].concat());
     let period = ["--from", "2026-01-01", "--to", "2026-02-01", "--tz", "UTC"];
     let words = [&["usage", "--by", "user"], &period[..]].concat();
-    let told = bank.json(&words);
+    let response = bank.json(&words);
     let row = |name: &str| -> Value {
-        let mut rows = told["rows"].as_array().unwrap().iter();
+        let mut rows = response["rows"].as_array().unwrap().iter();
         rows.find(|row| row["keys"]["user"] == name)
             .unwrap()
             .clone()
@@ -214,5 +214,5 @@ fn usage_by_user_has_names_and_addresses_of_those_who_are_known() {
     assert!(lines[0].ends_with(",common_name,email"), "{csv}");
     let amy = lines.iter().find(|line| line.contains(",amy,")).unwrap();
     assert!(amy.ends_with(",Amy Miller,amy@example.org"), "{csv}");
-    assert_eq!(told["rows"].as_array().unwrap().len(), lines.len() - 1);
+    assert_eq!(response["rows"].as_array().unwrap().len(), lines.len() - 1);
 }

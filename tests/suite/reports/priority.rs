@@ -155,7 +155,7 @@ const ASK: [&str; 12] = [
 ];
 
 #[test]
-fn a_program_sets_the_priority_of_each_group_where_it_is_told_to() {
+fn a_program_sets_the_priority_of_each_group_where_configured() {
     let bank = busy();
     let file = bank.folder().join("set");
     let program = bank.folder().join("set.sh");
@@ -165,8 +165,8 @@ fn a_program_sets_the_priority_of_each_group_where_it_is_told_to() {
     );
     fs::write(&program, script).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
-    let told = bank.json(&[&ASK[..], &["--group=idle"]].concat());
-    let rows: Vec<(String, String, i64)> = told["report"]["items"]
+    let response = bank.json(&[&ASK[..], &["--group=idle"]].concat());
+    let rows: Vec<(String, String, i64)> = response["report"]["items"]
         .as_array()
         .unwrap()
         .iter()
@@ -293,7 +293,7 @@ fn resources_are_the_seconds_of_usage() {
 }
 
 #[test]
-fn what_cannot_be_asked_is_said() {
+fn invalid_queries_are_reported() {
     let bank = busy();
     for more in [
         &["--duration", "soon"][..],

@@ -47,7 +47,7 @@ fn snapshots() -> Option<String> {
     Some(folder.to_str().unwrap().to_owned())
 }
 
-fn asked(bank: &Bank, words: &[&str]) -> Value {
+fn sampled(bank: &Bank, words: &[&str]) -> Value {
     bank.json(&[&["usage", "--sampled"], words].concat())
 }
 
@@ -75,7 +75,7 @@ fn days_of_projects_are_what_the_snapshots_show() {
     let states = ["usage", "--by", "state", "--year", "2024", "--tz", "UTC"];
     let before = bank.json(&states);
     let check = |bank: &Bank| {
-        let table = asked(bank, &[&["--by", "project,day"], &PERIOD[..]].concat());
+        let table = sampled(bank, &[&["--by", "project,day"], &PERIOD[..]].concat());
         assert_eq!(table["from_what"], "snapshots");
         let mut found = BTreeMap::new();
         for row in rows(&table) {
@@ -132,7 +132,7 @@ fn means_in_whole_jobs_are_those_of_the_older_program() {
     let Some(folder) = snapshots() else { return };
     let bank = watched();
     import(&bank, &folder, "nomad");
-    let table = asked(&bank, &[&["--by", "project,day"], &PERIOD[..]].concat());
+    let table = sampled(&bank, &[&["--by", "project,day"], &PERIOD[..]].concat());
     let mut seen = 0;
     for row in rows(&table) {
         let project = row["keys"]["project"].as_str().unwrap();
@@ -157,7 +157,7 @@ fn users_and_queues_add_up_and_days_are_those_of_the_zone() {
     let bank = watched();
     import(&bank, &folder, "nomad");
     for word in ["user", "queue", "machine", "source", "project"] {
-        let table = asked(&bank, &[&["--by", word], &PERIOD[..]].concat());
+        let table = sampled(&bank, &[&["--by", word], &PERIOD[..]].concat());
         let sum = |name: &str| -> i64 {
             let digits = |row: &Value| row[name].as_str().unwrap().replace('.', "");
             let all = rows(&table).iter().map(digits);
@@ -172,8 +172,8 @@ fn users_and_queues_add_up_and_days_are_those_of_the_zone() {
     // Five hours behind, the first snapshot is of the evening before, and the last of the fifth.
     let period = ["--from", "2024-02-29", "--to", "2024-03-07"];
     let zone = ["--by", "day", "--tz", "America/New_York"];
-    let table = asked(&bank, &[&period[..], &zone].concat());
-    let told: Vec<(&str, u64)> = rows(&table)
+    let table = sampled(&bank, &[&period[..], &zone].concat());
+    let found: Vec<(&str, u64)> = rows(&table)
         .iter()
         .map(|row| {
             (
@@ -191,7 +191,7 @@ fn users_and_queues_add_up_and_days_are_those_of_the_zone() {
         ("2024-03-05", 5),
         ("2024-03-06", 0),
     ];
-    assert_eq!(told, wanted);
+    assert_eq!(found, wanted);
 }
 
 #[test]
@@ -201,13 +201,13 @@ fn a_day_that_nobody_looked_at_is_not_zero() {
     import(&bank, &folder, "nomad");
     let period = ["--from", "2024-03-06", "--to", "2024-03-08", "--tz", "UTC"];
     let days = [&["--by", "day"], &period[..]].concat();
-    let table = asked(&bank, &days);
+    let table = sampled(&bank, &days);
     assert_eq!(figures(&rows(&table)[0]), "23.000 23 0.000 0");
     let gap = &rows(&table)[1];
     assert_eq!(gap["snapshots"], 0);
     assert_eq!(figures(gap), "- null - null");
     let both = [&["--by", "day,project"], &period[..]].concat();
-    let table = asked(&bank, &both);
+    let table = sampled(&bank, &both);
     assert_eq!(rows(&table).len(), 4, "{table}");
     assert_eq!(rows(&table)[3]["keys"]["project"], Value::Null);
     let screen = bank.bank_ok(&[&["usage", "--sampled"], &both[..]].concat());
@@ -274,12 +274,12 @@ fn collectors_are_added_and_snapshots_are_replaced() {
     look(&bank, "east", 1, &two);
     look(&bank, "east", 2, &three);
     look(&bank, "west", 3, &two);
-    let all = asked(&bank, &TODAY);
+    let all = sampled(&bank, &TODAY);
     // (1 + 2) ÷ 2 + 1 ran, and 1 + 1 waited.
     assert_eq!(figures(&rows(&all)[0]), "2.500 null 2.000 null");
     assert_eq!(rows(&all)[0]["snapshots"], 3);
-    let each = asked(&bank, &[&["--by", "source"], &TODAY[..]].concat());
-    let told: Vec<(&str, String)> = rows(&each)
+    let each = sampled(&bank, &[&["--by", "source"], &TODAY[..]].concat());
+    let found: Vec<(&str, String)> = rows(&each)
         .iter()
         .map(|row| (row["keys"]["source"].as_str().unwrap(), figures(row)))
         .collect();
@@ -287,10 +287,10 @@ fn collectors_are_added_and_snapshots_are_replaced() {
         ("east", "1.500 2 1.000 1".to_owned()),
         ("west", "1.000 1 1.000 1".to_owned()),
     ];
-    assert_eq!(told, wanted);
+    assert_eq!(found, wanted);
     // The second hour of the east once more, as it was after all: nothing.
     look(&bank, "east", 2, &json!({"physics": []}));
-    let each = asked(&bank, &[&["--by", "source"], &TODAY[..]].concat());
+    let each = sampled(&bank, &[&["--by", "source"], &TODAY[..]].concat());
     assert_eq!(figures(&rows(&each)[1]), "0.500 1 0.500 1");
     assert_eq!(rows(&each)[1]["snapshots"], 2);
     bank.verify();
@@ -326,14 +326,14 @@ fn members_see_their_own_and_projects_that_are_mapped_later_are_shown() {
         assert_eq!(ran.exit, 0, "{}", ran.stderr);
         serde_json::from_str(&ran.stdout).unwrap()
     };
-    let told = shown(&bank, &own, &users);
-    let text = told.to_string();
+    let response = shown(&bank, &own, &users);
+    let text = response.to_string();
     for hidden in ["bob", "amy", "secret", "team-x", "chemistry"] {
         assert!(!text.contains(hidden), "{hidden}: {text}");
     }
-    let by_user = |told: &Value| -> BTreeMap<Option<String>, String> {
+    let by_user = |response: &Value| -> BTreeMap<Option<String>, String> {
         let user = |row: &Value| row["keys"]["user"].as_str().map(ToOwned::to_owned);
-        rows(told)
+        rows(response)
             .iter()
             .map(|row| (user(row), figures(row)))
             .collect()
@@ -342,7 +342,7 @@ fn members_see_their_own_and_projects_that_are_mapped_later_are_shown() {
         (None, "1.000 1 0.000 0".to_owned()),
         (Some("carol".to_owned()), "1.000 1 1.000 1".to_owned()),
     ];
-    assert_eq!(by_user(&told), BTreeMap::from(wanted));
+    assert_eq!(by_user(&response), BTreeMap::from(wanted));
     for other in [["-A", "chemistry"], ["-u", "amy"]] {
         let ran = with(&bank, &own, &[&users[..], &other].concat());
         assert_eq!(ran.exit, 4, "{other:?}: {}", ran.stdout);
@@ -352,18 +352,18 @@ fn members_see_their_own_and_projects_that_are_mapped_later_are_shown() {
         "other",
         &["--role", "auditor", "--machine", "colony"],
     );
-    let told = shown(&bank, &machine, &users);
-    assert_eq!(told["sources"], json!([]), "{told}");
+    let response = shown(&bank, &machine, &users);
+    assert_eq!(response["sources"], json!([]), "{response}");
     // What nobody knew becomes a part of the project that its names are mapped to.
     let projects = [&["--by", "project"], &TODAY[..]].concat();
-    let table = asked(&bank, &projects);
+    let table = sampled(&bank, &projects);
     let names = |table: &Value| -> Vec<String> {
         let name = |row: &Value| row["keys"]["project"].as_str().unwrap().to_owned();
         rows(table).iter().map(name).collect()
     };
     assert_eq!(names(&table), ["chemistry", "physics", "team-x"]);
     bank.bank_ok(&["mapping", "add", "account=team-x", "--project", "physics"]);
-    let table = asked(&bank, &projects);
+    let table = sampled(&bank, &projects);
     assert_eq!(names(&table), ["physics", "chemistry"]);
     assert_eq!(figures(&rows(&table)[0]), "3.000 3 1.000 1");
     bank.verify();
@@ -378,7 +378,7 @@ fn what_snapshots_do_not_know_is_refused() {
         1,
         &json!({"physics": [deployment("a", "ghost", "queued")]}),
     );
-    for (words, exit, said) in [
+    for (words, exit, expected) in [
         (&["--by", "state"][..], 1, "snapshots know nothing else"),
         (&["--by", "account"], 1, "snapshots know nothing else"),
         (&["--by", "day,month"], 2, "one length of time"),
@@ -396,14 +396,14 @@ fn what_snapshots_do_not_know_is_refused() {
     ] {
         let ran = bank.bank(&[&["usage", "--sampled"], words].concat());
         assert_eq!(ran.exit, exit, "{words:?}: {}{}", ran.stdout, ran.stderr);
-        assert!(ran.stderr.contains(said), "{words:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(expected), "{words:?}: {}", ran.stderr);
     }
     // Whoever only waits is known by that.
-    let told = asked(
+    let response = sampled(
         &bank,
         &[&["-u", "ghost", "--queue", "here"], &TODAY[..]].concat(),
     );
-    assert_eq!(figures(&rows(&told)[0]), "0.000 0 1.000 1");
+    assert_eq!(figures(&rows(&response)[0]), "0.000 0 1.000 1");
     // Nobody ever looked at another machine.
     let none = bank.bank_ok(&["usage", "--sampled", "-m", "colony", "--year", "2025"]);
     assert!(none.contains("No snapshots are recorded"), "{none}");

@@ -76,7 +76,7 @@ fn marks(bank: &Bank) -> Vec<String> {
 }
 
 /// How a definition stands, once it is so.
-pub(super) fn stands(bank: &Bank, name: &str, so: impl Fn(&Value) -> bool) -> Value {
+pub(super) fn until_defined(bank: &Bank, name: &str, so: impl Fn(&Value) -> bool) -> Value {
     until(name, || {
         let mut all = bank.items(&["report", "scheduled"]).into_iter();
         all.find(|one| one["name"] == name).filter(&so)
@@ -93,19 +93,19 @@ pub(super) fn is_idle(bank: &Bank) {
 #[test]
 fn a_month_is_brought_once_whatever_the_daemon_goes_through() {
     let mut bank = scheduling(&usage("monthly", ""));
-    let before = stands(&bank, "use", |_| true);
+    let before = until_defined(&bank, "use", |_| true);
     assert_eq!(before["next_period"], "2026-01");
     assert_eq!(before["next_due"], "2026-02-01T00:00:00Z");
     bank.set_clock(T0 + 31 * DAY - 1);
     charge(&bank, "2", 3600);
     assert_eq!(archive(&bank), [""; 0]);
     bank.set_clock(T0 + 31 * DAY);
-    let told = brought(&bank, "use-2026-01.json");
-    assert_eq!(told["from"], "2026-01-01T00:00:00Z");
-    assert_eq!(told["until"], "2026-02-01T00:00:00Z");
+    let response = brought(&bank, "use-2026-01.json");
+    assert_eq!(response["from"], "2026-01-01T00:00:00Z");
+    assert_eq!(response["until"], "2026-02-01T00:00:00Z");
     // The first job ran in December.
-    assert_eq!(told["total"]["jobs"], "1");
-    assert_eq!(told["total"]["core_hours"], "1.000000");
+    assert_eq!(response["total"]["jobs"], "1");
+    assert_eq!(response["total"]["core_hours"], "1.000000");
     let mode = fs::metadata(file(&bank, "use-2026-01.json")).unwrap();
     assert_eq!(mode.permissions().mode() & 0o777, 0o640);
     is_idle(&bank);
@@ -120,8 +120,8 @@ fn a_month_is_brought_once_whatever_the_daemon_goes_through() {
     }
     bank.kill();
     bank.start();
-    let stands = stands(&bank, "use", |one| one["next_period"] == "2026-05");
-    assert_eq!(stands["runs"][0]["deliveries"][0]["state"], "sent");
+    let definition = until_defined(&bank, "use", |one| one["next_period"] == "2026-05");
+    assert_eq!(definition["runs"][0]["deliveries"][0]["state"], "sent");
     is_idle(&bank);
     assert_eq!(marks(&bank), ["2026-01", "2026-02", "2026-03", "2026-04"]);
     assert!(
@@ -132,15 +132,15 @@ fn a_month_is_brought_once_whatever_the_daemon_goes_through() {
 }
 
 #[test]
-fn of_many_missed_periods_the_last_are_made_and_the_others_told() {
+fn of_many_missed_periods_the_last_are_made_and_the_others_reported() {
     let mut bank = scheduling(&usage("daily", "catch_up = 3\n"));
     bank.stop();
     bank.set_clock(T0 + 40 * DAY);
     bank.start();
     brought(&bank, "use-2026-02-09.json");
-    let stands = stands(&bank, "use", |one| one["next_period"] == "2026-02-10");
-    assert_eq!(stands["passed_over"], 37);
-    assert_eq!(stands["last_passed_over"], "2026-02-06");
+    let definition = until_defined(&bank, "use", |one| one["next_period"] == "2026-02-10");
+    assert_eq!(definition["passed_over"], 37);
+    assert_eq!(definition["last_passed_over"], "2026-02-06");
     is_idle(&bank);
     assert_eq!(marks(&bank), ["2026-02-07", "2026-02-08", "2026-02-09"]);
     let status = bank.bank_ok(&["status"]);
@@ -163,10 +163,10 @@ fn a_day_of_a_zone_is_as_long_as_its_clock_shows() {
     is_idle(&bank);
     assert_eq!(marks(&bank), ["2026-10-24"]);
     bank.set_clock(midnight + 25 * 3600);
-    let told = brought(&bank, "use-2026-10-25.json");
-    assert_eq!(told["from"], "2026-10-24T22:00:00Z");
-    assert_eq!(told["until"], "2026-10-25T23:00:00Z");
-    assert_eq!(told["tz"], "Europe/Berlin");
+    let response = brought(&bank, "use-2026-10-25.json");
+    assert_eq!(response["from"], "2026-10-24T22:00:00Z");
+    assert_eq!(response["until"], "2026-10-25T23:00:00Z");
+    assert_eq!(response["tz"], "Europe/Berlin");
     bank.verify();
 }
 
@@ -189,15 +189,21 @@ fn killed_at_any_step_it_is_made_once() {
         is_idle(&bank);
         assert_eq!(marks(&bank), ["2026-01"], "{point}");
         assert_eq!(archive(&bank), ["use-2026-01.json"], "{point}");
-        let told = fs::read_to_string(bank.folder().join("told")).unwrap();
-        let told: Vec<Value> = told
+        let notifications = fs::read_to_string(bank.folder().join("told")).unwrap();
+        let notifications: Vec<Value> = notifications
             .lines()
             .filter(|line| !line.is_empty())
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
-        assert!(!told.is_empty() && told.len() <= 2, "{point}: {told:?}");
-        assert!(told.iter().all(|one| one == &told[0]), "{point}: {told:?}");
-        assert_eq!(told[0]["report"]["name"], "use");
+        assert!(
+            !notifications.is_empty() && notifications.len() <= 2,
+            "{point}: {notifications:?}"
+        );
+        assert!(
+            notifications.iter().all(|one| one == &notifications[0]),
+            "{point}: {notifications:?}"
+        );
+        assert_eq!(notifications[0]["report"]["name"], "use");
         bank.verify();
     }
 }
@@ -223,8 +229,8 @@ fn a_webhook_that_is_away_gets_it_when_it_is_back() {
         heard.is_signed();
         assert_eq!(heard.body, first[0].body);
     }
-    let told = first[0].told();
-    let report = &told["report"];
+    let response = first[0].notification();
+    let report = &response["report"];
     assert_eq!(
         (&report["period"], &report["form"]),
         (&"2026-01".into(), &"json".into())
@@ -241,7 +247,7 @@ fn a_folder_that_is_not_there_gets_it_when_it_is() {
     let mut bank = scheduling(&usage("monthly", ""));
     fs::remove_dir(bank.folder().join("out")).unwrap();
     bank.set_clock(T0 + 31 * DAY);
-    let waits = stands(&bank, "use", |one| {
+    let waits = until_defined(&bank, "use", |one| {
         !one["runs"][0]["deliveries"][0]["error"].is_null()
     });
     let delivery = &waits["runs"][0]["deliveries"][0];
@@ -299,13 +305,13 @@ fn mail_brings_a_page_to_staff_or_to_whom_it_is_for() {
 }
 
 #[test]
-fn what_fails_is_told_tried_again_and_blocks_nobody_else() {
+fn failures_are_reported_tried_again_and_block_nobody_else() {
     let other = "\n[[scheduled_report]]\nname = \"new\"\nreport = \"usage\"\noptions = [\"-A\", \"later\", \"--tree\"]\n\
         form = \"csv\"\ndeliver = [\"archive\"]\n";
     let mut bank = scheduling(&(usage("monthly", "") + other));
     bank.set_clock(T0 + 31 * DAY);
     brought(&bank, "use-2026-01.json");
-    let failed = stands(&bank, "new", |one| !one["error"].is_null());
+    let failed = until_defined(&bank, "new", |one| !one["error"].is_null());
     let error = failed["error"].as_str().unwrap();
     assert!(
         error.starts_with("2026-01: no project \"later\""),
@@ -322,7 +328,7 @@ fn what_fails_is_told_tried_again_and_blocks_nobody_else() {
     until("it is there", || {
         fs::read_to_string(file(&bank, "new-2026-01.csv")).ok()
     });
-    let well = stands(&bank, "new", |one| one["error"].is_null());
+    let well = until_defined(&bank, "new", |one| one["error"].is_null());
     assert_eq!(well["failures"], 0);
     bank.verify();
 }
@@ -339,8 +345,8 @@ fn by_hand_a_period_is_made_again_and_counts() {
     refused(&["use", "--period", "2026-W01"], 1);
     let dry = bank.bank_ok(&["report", "run", "use", "--period", "2025-12", "--dry-run"]);
     assert!(dry.contains("dry run"), "{dry}");
-    let said = bank.bank_ok(&["report", "run", "use"]);
-    assert!(said.contains("use 2025-12 is made next"), "{said}");
+    let output = bank.bank_ok(&["report", "run", "use"]);
+    assert!(output.contains("use 2025-12 is made next"), "{output}");
     brought(&bank, "use-2025-12.json");
     refused(&["use"], 7);
     bank.set_clock(T0 + 31 * DAY);
@@ -349,7 +355,7 @@ fn by_hand_a_period_is_made_again_and_counts() {
     fs::remove_file(file(&bank, "use-2026-01.json")).unwrap();
     // Its turn comes, and it was made already.
     bank.set_clock(T0 + 32 * DAY);
-    stands(&bank, "use", |one| one["next_period"] == "2026-02");
+    until_defined(&bank, "use", |one| one["next_period"] == "2026-02");
     assert_eq!(archive(&bank), ["use-2025-12.json"]);
     bank.bank_ok(&["report", "run", "use", "--period", "2026-01", "--again"]);
     brought(&bank, "use-2026-01.json");
@@ -395,9 +401,9 @@ fn a_repeat_makes_and_brings_nothing_once_more() {
     let again = ask("two", true);
     assert_eq!(again.status, 200, "{}", again.text());
     made("2");
-    for (key, is_again, said) in [("two", true, &again), ("one", false, &first)] {
+    for (key, is_again, expected) in [("two", true, &again), ("one", false, &first)] {
         let repeat = ask(key, is_again);
-        assert_eq!((repeat.status, repeat.text()), (200, said.text()));
+        assert_eq!((repeat.status, repeat.text()), (200, expected.text()));
         assert_eq!(repeat.header("idempotent-replay"), Some("true"));
     }
     // A key is for one call.
@@ -428,8 +434,8 @@ fn a_changed_definition_goes_on_from_where_it_is() {
     change("\"--by\", \"project\"", "\"--by\", \"user\"");
     bank.start();
     bank.set_clock(T0 + 59 * DAY);
-    let told = brought(&bank, "use-2026-02.json");
-    assert_eq!(told["by"][0], "user");
+    let response = brought(&bank, "use-2026-02.json");
+    assert_eq!(response["by"][0], "user");
     bank.stop();
     // Days from now on, and not those since the month began.
     change("every = \"monthly\"", "every = \"daily\"");
@@ -446,7 +452,7 @@ fn a_changed_definition_goes_on_from_where_it_is() {
     fs::write(&settings, &text[..cut]).unwrap();
     bank.start();
     bank.set_clock(T0 + 80 * DAY);
-    let gone = stands(&bank, "use", |one| one["active"] == false);
+    let gone = until_defined(&bank, "use", |one| one["active"] == false);
     assert_eq!(gone["runs"][0]["period"], "2026-03-05");
     assert!(!bank.bank_ok(&["status"]).contains("scheduled"));
     bank.verify();

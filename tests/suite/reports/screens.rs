@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::scheduled::{ARCHIVE, DAY, scheduling, stands};
+use super::scheduled::{ARCHIVE, DAY, scheduling, until_defined};
 use crate::harness::{Bank, Request, T0};
 
 const LATE: i64 = 500 * 86_400;
@@ -46,8 +46,8 @@ fn a_page_of_everybody_on_every_day_is_refused_with_its_numbers() {
         let ran = bank.bank(&words(&format!("{much} {form}")));
         assert_eq!(ran.exit, 2, "{form}: {}", ran.stderr);
         assert_eq!(ran.stdout, "", "{form}");
-        let said = "1,001 names in 103 time intervals are 103,103 values; the limit is 100,000";
-        assert!(ran.stderr.contains(said), "{form}: {}", ran.stderr);
+        let message = "1,001 names in 103 time intervals are 103,103 values; the limit is 100,000";
+        assert!(ran.stderr.contains(message), "{form}: {}", ran.stderr);
         assert!(ran.stderr.contains("--top N"), "{form}: {}", ran.stderr);
     }
     // What the hint says helps, and every row is there for scripts.
@@ -70,7 +70,7 @@ fn a_scheduled_page_of_that_size_fails_in_words() {
     bank.set_clock(T0 + 30 * DAY + 43_200);
     take_in(&bank, 350, |n| (1, 1 + n / 12, 2 * (n % 12)));
     bank.set_clock(T0 + 31 * DAY);
-    let failed = stands(&bank, "much", |one| !one["error"].is_null());
+    let failed = until_defined(&bank, "much", |one| !one["error"].is_null());
     let error = failed["error"].as_str().unwrap();
     assert!(
         error.starts_with("2026-01: too many values for a picture: 35"),
@@ -104,8 +104,8 @@ fn a_file_is_whole_or_it_is_not_there() {
             kept.collect::<Vec<_>>().join("\n")
         };
         let shown = timeless(&bank.bank_ok(&words(&command)));
-        let said = bank.bank_ok(&words(&format!("{command} -o {name}")));
-        assert_eq!(said, format!("written to {name}\n"), "{command}");
+        let output = bank.bank_ok(&words(&format!("{command} -o {name}")));
+        assert_eq!(output, format!("written to {name}\n"), "{command}");
         let kept = timeless(&fs::read_to_string(&file).unwrap());
         assert_eq!(kept, shown, "{command}");
         let dash = timeless(&bank.bank_ok(&words(&format!("{command} -o -"))));
@@ -137,8 +137,8 @@ fn a_file_is_whole_or_it_is_not_there() {
 
 /// What a command prints of some columns, without their head.
 fn cells(bank: &Bank, command: &str, columns: &str) -> Vec<String> {
-    let told = bank.bank_ok(&words(&format!("{command} --csv -n --columns {columns}")));
-    told.lines().map(str::to_owned).collect()
+    let response = bank.bank_ok(&words(&format!("{command} --csv -n --columns {columns}")));
+    response.lines().map(str::to_owned).collect()
 }
 
 /// Two decimals of hours, half to even, of whole credits that are seconds.
@@ -156,7 +156,7 @@ fn hours(seconds: &str) -> String {
 }
 
 #[test]
-fn reports_of_money_are_told_in_hours_where_a_credit_is_a_second() {
+fn reports_of_money_are_in_hours_where_a_credit_is_a_second() {
     let bank = used(3);
     bank.bank_ok(&["deposit", "chemistry", "7300", "--end", "2028-01-01"]);
     bank.bank_ok(&["withdraw", "physics", "1801", "--no-credit"]);
@@ -179,11 +179,11 @@ fn reports_of_money_are_told_in_hours_where_a_credit_is_a_second() {
             let line = |line: &String| line.split(',').map(of).collect::<Vec<_>>().join(",");
             raw.iter().map(line).collect()
         };
-        let told = cells(&bank, &format!("{command} --units hours"), columns);
-        assert_eq!(told, scaled(hours), "{command}");
+        let response = cells(&bank, &format!("{command} --units hours"), columns);
+        assert_eq!(response, scaled(hours), "{command}");
         let whole = |text: &str| text.to_owned();
-        let told = cells(&bank, &format!("{command} --units seconds"), columns);
-        assert_eq!(told, scaled(whole), "{command}");
+        let response = cells(&bank, &format!("{command} --units seconds"), columns);
+        assert_eq!(response, scaled(whole), "{command}");
         let page = bank.bank_ok(&words(&format!("{command} --units hours -O html")));
         assert!(!page.contains("credits"), "{command}: {page}");
     }
@@ -223,7 +223,7 @@ fn utilization_of_a_month_is_one_row_for_each_machine() {
 
 /// Three times two processors for 5,401 s: 32,406 s, which no two decimals of hours say.
 #[test]
-fn reports_of_use_are_told_in_exact_seconds() {
+fn reports_of_use_are_in_exact_seconds() {
     let bank = used(3);
     let month = "--month 2026-01 --tz UTC";
     for (command, column, hours, seconds) in [
@@ -242,14 +242,14 @@ fn reports_of_use_are_told_in_exact_seconds() {
         ),
     ] {
         let command = format!("{command} {month}");
-        let told = |units: &str| cells(&bank, format!("{command} {units}").trim(), column);
+        let cells_of = |units: &str| cells(&bank, format!("{command} {units}").trim(), column);
         assert!(
-            told("").contains(&hours.to_owned()),
+            cells_of("").contains(&hours.to_owned()),
             "{command}: {:?}",
-            told("")
+            cells_of("")
         );
-        assert_eq!(told(""), told("--units hours"), "{command}");
-        let own = told("--units seconds");
+        assert_eq!(cells_of(""), cells_of("--units hours"), "{command}");
+        let own = cells_of("--units seconds");
         assert!(own.contains(&seconds.to_owned()), "{command}: {own:?}");
         let page = bank.bank_ok(&words(&format!("{command} --units seconds -O html")));
         assert!(
@@ -257,20 +257,20 @@ fn reports_of_use_are_told_in_exact_seconds() {
             "{command}: {page}"
         );
     }
-    let told = cells(
+    let cells_of = cells(
         &bank,
         &format!("report efficiency {month} --units seconds"),
         "seconds,cpu_seconds",
     );
-    assert_eq!(told, ["32406.000000,10800.000000"; 2]);
-    let told = cells(
+    assert_eq!(cells_of, ["32406.000000,10800.000000"; 2]);
+    let cells_of = cells(
         &bank,
         "report monthly 2026-01 --tz UTC --units seconds",
         "by,name,core_seconds",
     );
     assert!(
-        told.contains(&"project,chemistry,32406.000000".to_owned()),
-        "{told:?}"
+        cells_of.contains(&"project,chemistry,32406.000000".to_owned()),
+        "{cells_of:?}"
     );
     let page = bank.bank_ok(&words(
         "report monthly 2026-01 --tz UTC --units seconds -O html",
@@ -289,7 +289,7 @@ fn reports_of_use_are_told_in_exact_seconds() {
 }
 
 #[test]
-fn json_lines_have_a_row_each_that_says_of_what_it_is() {
+fn json_lines_have_a_row_each_with_its_subject() {
     let bank = used(3);
     let month = "--month 2026-01 --tz UTC";
     for (command, name, rows) in [
@@ -310,14 +310,14 @@ fn json_lines_have_a_row_each_that_says_of_what_it_is() {
         ("report monthly 2026-01 --tz UTC".to_owned(), "name", 7),
         (format!("report balance-sheet {month}"), "account", 8),
     ] {
-        let told = bank.bank_ok(&words(&format!("{command} -O jsonl")));
-        let lines: Vec<Value> = told
+        let response = bank.bank_ok(&words(&format!("{command} -O jsonl")));
+        let lines: Vec<Value> = response
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
         let csv = bank.bank_ok(&words(&format!("{command} --csv -n")));
-        assert_eq!(lines.len(), csv.lines().count(), "{command}: {told}");
-        assert_eq!(lines.len(), rows, "{command}: {told}");
+        assert_eq!(lines.len(), csv.lines().count(), "{command}: {response}");
+        assert_eq!(lines.len(), rows, "{command}: {response}");
         for line in &lines {
             assert!(line[name].is_string(), "{command}: {line}");
             assert_eq!(
@@ -359,13 +359,13 @@ fn every_route_of_reports_takes_times_and_dates() {
             let answer = bank.over_socket(&Request::get(&target(from, to)));
             assert_eq!(answer.status, 200, "{route} {from}: {}", answer.text());
             let whole: Value = serde_json::from_str(&answer.text()).unwrap();
-            let told = if route == "contribution" {
+            let response = if route == "contribution" {
                 &whole["periods"][0]
             } else {
                 &whole
             };
-            assert_eq!(told["from"], "2026-01-01T00:00:00Z", "{route} {from}");
-            assert_eq!(told[until], "2026-02-01T00:00:00Z", "{route} {to}");
+            assert_eq!(response["from"], "2026-01-01T00:00:00Z", "{route} {from}");
+            assert_eq!(response[until], "2026-02-01T00:00:00Z", "{route} {to}");
         }
         for bad in ["2026-02-30", "yesterday", "2026-01"] {
             let answer = bank.over_socket(&Request::get(&target(bad, "2027-01-01")));

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use super::scheduled::{ARCHIVE, DAY, add, scheduling, stands, usage};
+use super::scheduled::{ARCHIVE, DAY, add, scheduling, until_defined, usage};
 use crate::harness::{Bank, Ran, Setup, T0, programs};
 
 /// What `bankd doctor` finds.
@@ -14,7 +14,7 @@ fn doctor(bank: &Bank) -> String {
 
 #[test]
 fn what_could_not_be_made_is_refused_at_the_start_with_its_place() {
-    for (toml, says) in [
+    for (toml, description) in [
         (usage("monthly", "tz = \"Mars/Olympus\"\n"), "tz: there is no zone \"Mars/Olympus\""),
         (usage("hourly", ""), "every: unknown variant `hourly`"),
         (
@@ -42,17 +42,17 @@ fn what_could_not_be_made_is_refused_at_the_start_with_its_place() {
             fs::write(&settings, text.replace("\n[report]\n", "\n")).unwrap();
         }
         add(&bank, &toml);
-        assert!(!bank.start_with(&[]), "{says}: it started");
+        assert!(!bank.start_with(&[]), "{description}: it started");
         let log = bank.log();
-        assert!(log.contains(says), "{says}: {log}");
+        assert!(log.contains(description), "{description}: {log}");
         let text = fs::read_to_string(&settings).unwrap();
         let line = text.lines().position(|line| line == "[[scheduled_report]]").unwrap() + 1;
-        if says.starts_with("tz") || says.starts_with('(') {
+        if description.starts_with("tz") || description.starts_with('(') {
             let place = format!("bankd.toml line {line}: scheduled_report 1 (use): ");
             assert!(log.contains(&place), "{place}: {log}");
         }
         let doctor = doctor(&bank);
-        assert!(doctor.contains(says), "{doctor}");
+        assert!(doctor.contains(description), "{doctor}");
         bank.stop_or_kill();
     }
 }
@@ -92,10 +92,10 @@ fn messages_for_apel_are_put_into_their_spool() {
     fs::write(&file, text).unwrap();
     bank.bank_ok(&["import", "sacct", file.to_str().unwrap()]);
     bank.set_clock(T0 + DAY);
-    let made = stands(&bank, "jobs", |one| one["runs"][0]["state"] == "made");
+    let made = until_defined(&bank, "jobs", |one| one["runs"][0]["state"] == "made");
     assert_eq!(texts("jobs").len(), 1, "{made}");
     bank.set_clock(T0 + 31 * DAY);
-    let sums = stands(&bank, "sums", |one| one["runs"][0]["state"] == "made");
+    let sums = until_defined(&bank, "sums", |one| one["runs"][0]["state"] == "made");
     assert!(
         sums["runs"][0]["says"]
             .as_str()
@@ -103,10 +103,13 @@ fn messages_for_apel_are_put_into_their_spool() {
             .contains("message"),
         "{sums}"
     );
-    let told = texts("sums");
-    assert!(told[0].contains("Month: 1\nYear: 2026\n"), "{told:?}");
+    let response = texts("sums");
+    assert!(
+        response[0].contains("Month: 1\nYear: 2026\n"),
+        "{response:?}"
+    );
     // The same job is told once, however often the day comes.
-    stands(&bank, "jobs", |one| one["next_period"] == "2026-02-01");
+    until_defined(&bank, "jobs", |one| one["next_period"] == "2026-02-01");
     assert_eq!(texts("jobs").len(), 1);
     bank.verify();
 }

@@ -11,7 +11,7 @@ fn write(bank: &Bank, name: &str, text: &str) -> String {
 }
 
 #[test]
-fn hardware_comes_in_once_and_says_what_does_not() {
+fn hardware_is_imported_once_and_errors_are_reported() {
     let mut bank = Bank::new();
     let file = write(
         &bank,
@@ -34,12 +34,12 @@ fn hardware_comes_in_once_and_says_what_does_not() {
         "{}",
         ran.stdout
     );
-    for said in [
+    for message in [
         ":4: bad_line: the regular expression",
         ":5: bad_value",
         ":6: not_found",
     ] {
-        assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
+        assert!(ran.stderr.contains(message), "{message}: {}", ran.stderr);
     }
     let list = bank.json(&["hardware", "ls"]);
     let first = &list["items"][0];
@@ -96,20 +96,20 @@ fn contributions_come_in_with_their_people_and_projects() {
     ];
     let ran = bank.bank(&import);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
-    for said in [
+    for message in [
         "principal_investigator: 2 added, 0 changed, 0 known, 1 not taken in",
         "project: 0 added, 0 changed, 0 known, 2 not taken in",
         "contribution: 1 added, 0 changed, 0 known, 2 not taken in",
     ] {
-        assert!(ran.stdout.contains(said), "{}", ran.stdout);
+        assert!(ran.stdout.contains(message), "{}", ran.stdout);
     }
-    for said in [
+    for message in [
         "pi.csv:4: bad_line: alias is empty",
         "project.csv:3: not_found: no project \"geology\"",
         "contribution.csv:3: bad_value",
         "contribution.csv:4: bad_line",
     ] {
-        assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
+        assert!(ran.stderr.contains(message), "{message}: {}", ran.stderr);
     }
     let amy = bank.json(&["contributor", "show", "amy"]);
     assert_eq!(amy["projects"][0], "chem");

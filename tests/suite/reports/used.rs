@@ -152,7 +152,7 @@ fn used_by(setup: Setup, numbers: &mut Numbers, many: usize) -> (Bank, Vec<Job>)
 }
 
 #[track_caller]
-pub(super) fn asked(bank: &Bank, words: &[&str]) -> Value {
+pub(super) fn usage(bank: &Bank, words: &[&str]) -> Value {
     bank.json(&[&["usage"], words].concat())
 }
 
@@ -173,7 +173,7 @@ fn whole(text: &Value) -> i64 {
 
 /// One answer beside the jobs themselves.
 #[track_caller]
-pub(super) fn agrees(answer: &Value, jobs: &[Job], by: &[&str], said: &str) {
+pub(super) fn agrees(answer: &Value, jobs: &[Job], by: &[&str], context: &str) {
     let (from, until) = (seconds(&answer["from"]), seconds(&answer["until"]));
     let (mut all, mut charged) = (0, 0);
     let mut seen = BTreeSet::new();
@@ -186,7 +186,7 @@ pub(super) fn agrees(answer: &Value, jobs: &[Job], by: &[&str], said: &str) {
         };
         assert!(
             from <= begin && begin < end && end <= until,
-            "{said}: {row}"
+            "{context}: {row}"
         );
         let fits = |job: &&Job| {
             by.iter()
@@ -195,21 +195,24 @@ pub(super) fn agrees(answer: &Value, jobs: &[Job], by: &[&str], said: &str) {
         let own: Vec<&Job> = jobs.iter().filter(fits).collect();
         let sum: i64 = own.iter().map(|job| job.between(begin, end)).sum();
         let ran = own.iter().filter(|job| job.between(begin, end) > 0).count();
-        assert_eq!(row["core_hours"], hours(sum), "{said}: {row}");
-        assert_eq!(row["jobs"], ran.to_string(), "{said}: {row}");
+        assert_eq!(row["core_hours"], hours(sum), "{context}: {row}");
+        assert_eq!(row["jobs"], ran.to_string(), "{context}: {row}");
         all += sum;
         charged += whole(&row["charged"]);
-        assert!(seen.insert((begin, row.to_string())), "{said}: twice {row}");
+        assert!(
+            seen.insert((begin, row.to_string())),
+            "{context}: twice {row}"
+        );
     }
     // Nothing is left out, and the parts are the whole.
     let sum: i64 = jobs.iter().map(|job| job.between(from, until)).sum();
-    assert_eq!(all, sum, "{said}");
-    assert_eq!(answer["total"]["core_hours"], hours(sum), "{said}");
-    assert_eq!(whole(&answer["total"]["charged"]), charged, "{said}");
+    assert_eq!(all, sum, "{context}");
+    assert_eq!(answer["total"]["core_hours"], hours(sum), "{context}");
+    assert_eq!(whole(&answer["total"]["charged"]), charged, "{context}");
 }
 
 #[test]
-fn every_word_and_bucket_is_what_a_plain_look_at_the_jobs_says() {
+fn every_word_and_bucket_equals_a_plain_look_at_the_jobs() {
     let mut numbers = Numbers::new("used");
     let (mut bank, jobs) = used(&mut numbers, 70);
     for zone in ZONES {
@@ -218,13 +221,13 @@ fn every_word_and_bucket_is_what_a_plain_look_at_the_jobs_says() {
         let ask = |by: &[&str], every: Option<&str>| {
             let words: Vec<&str> = by.iter().copied().chain(every).collect();
             let words = words.join(",");
-            let answer = asked(&bank, &[&["--by", &words], &period[..]].concat());
-            let said = format!("{zone} {words}");
-            agrees(&answer, &jobs, by, &said);
+            let answer = usage(&bank, &[&["--by", &words], &period[..]].concat());
+            let context = format!("{zone} {words}");
+            agrees(&answer, &jobs, by, &context);
             // Midnight of the zone, whatever its clock does on that day.
             for text in [&answer["from"], &answer["until"]] {
                 let at = seconds(text);
-                assert_eq!((at + offsets.offset(at)).rem_euclid(86_400), 0, "{said}");
+                assert_eq!((at + offsets.offset(at)).rem_euclid(86_400), 0, "{context}");
             }
             answer["from_what"].as_str().unwrap().to_owned()
         };
@@ -240,7 +243,7 @@ fn every_word_and_bucket_is_what_a_plain_look_at_the_jobs_says() {
         let rolled = ask(&["machine", "queue"], Some("day"));
         assert_eq!(rolled, "rollups", "{zone}");
         for word in ["account", "pi"] {
-            let answer = asked(&bank, &[&["--by", word], &period[..]].concat());
+            let answer = usage(&bank, &[&["--by", word], &period[..]].concat());
             let rows = answer["rows"].as_array().unwrap();
             let sum: i64 = rows.iter().map(|row| whole(&row["charged"])).sum();
             assert_eq!(sum, whole(&answer["total"]["charged"]), "{zone} {word}");
@@ -261,9 +264,11 @@ fn a_plain_user_and_a_scoped_key_see_what_is_theirs() {
     let mut numbers = Numbers::new("seen");
     let (mut bank, jobs) = used(&mut numbers, 40);
     let token = |id: &str, options: &[&str]| {
-        let said =
+        let output =
             bank.bank_ok(&[&["token", "add", id, "--until", "2090-01-01"], options].concat());
-        let text = said.split_whitespace().find(|word| word.starts_with("bk_"));
+        let text = output
+            .split_whitespace()
+            .find(|word| word.starts_with("bk_"));
         text.unwrap().to_owned()
     };
     let period = [&PERIOD[..], &["--tz", "UTC"]].concat();
@@ -312,19 +317,19 @@ fn a_plain_user_and_a_scoped_key_see_what_is_theirs() {
     assert_eq!(named, BTreeSet::from(["astro"]));
     // A key for one project, and one for one machine.
     let chem = token("chem", &["--role", "auditor", "--project", "chemistry"]);
-    let told = of(&chem, &["--by", "project,user"]);
+    let response = of(&chem, &["--by", "project,user"]);
     assert_eq!(
-        told["total"]["core_hours"],
+        response["total"]["core_hours"],
         sum(&|job| job.keys["project"] == "chemistry")
     );
-    assert_eq!(told["rows"].as_array().unwrap().len(), 1, "{told}");
+    assert_eq!(response["rows"].as_array().unwrap().len(), 1, "{response}");
     let moon = token("moon", &["--role", "auditor", "--machine", "moon"]);
-    let told = of(&moon, &["--by", "machine"]);
+    let response = of(&moon, &["--by", "machine"]);
     assert_eq!(
-        told["total"]["core_hours"],
+        response["total"]["core_hours"],
         sum(&|job| job.keys["machine"] == "moon")
     );
-    assert_eq!(told["rows"].as_array().unwrap().len(), 1, "{told}");
+    assert_eq!(response["rows"].as_array().unwrap().len(), 1, "{response}");
     bank.verify();
 }
 
@@ -371,12 +376,12 @@ fn gusage_shows_charges_by_user() {
     let other = gusage(&[&["-p", "physics", "--raw", "--quiet"], &span[..]].concat());
     assert_eq!((other.exit, other.stdout.as_str()), (0, ""));
     // Who is not there used nothing, and that is told as a slip.
-    for (slip, said) in [
+    for (slip, message) in [
         (["-p", "astor"], "no project \"astor\""),
         (["-u", "bop"], "no user \"bop\""),
     ] {
         let ran = gusage(&slip);
-        assert!(ran.stderr.contains(said), "{ran:?}");
+        assert!(ran.stderr.contains(message), "{ran:?}");
         assert!(ran.exit != 0 && ran.stdout.is_empty(), "{ran:?}");
     }
     bank.verify();
@@ -396,7 +401,7 @@ fn a_changed_day_is_named_and_mended() {
     let mut numbers = Numbers::new("changed");
     let (mut bank, _) = used(&mut numbers, 30);
     let period = [&PERIOD[..], &["--tz", "UTC"]].concat();
-    let ask = |bank: &Bank| asked(bank, &[&["--by", "project,day"], &period[..]].concat());
+    let ask = |bank: &Bank| usage(bank, &[&["--by", "project,day"], &period[..]].concat());
     let before = ask(&bank);
     let ran = rollup(&bank, "verify");
     assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
@@ -463,10 +468,10 @@ fn power_comes_from_the_settings_unless_it_is_given() {
             95
         }
     });
-    let told = ask(&[]);
-    assert_eq!(told["total"]["energy_kwh"], by_settings, "{told}");
-    assert_eq!(told["without_watts"], 0);
-    assert!(told["total"]["co2_kg"].is_string(), "{told}");
+    let response = ask(&[]);
+    assert_eq!(response["total"]["energy_kwh"], by_settings, "{response}");
+    assert_eq!(response["without_watts"], 0);
+    assert!(response["total"]["co2_kg"].is_string(), "{response}");
     let given = ask(&["--watts", "1"]);
     assert_eq!(given["total"]["energy_kwh"], energy(&|_| 10), "{given}");
     let moon = ask(&["-m", "moon", "--co2", "0"]);

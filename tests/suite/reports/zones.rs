@@ -31,19 +31,19 @@ fn ask(bank: &Bank, words: &str) -> Value {
 }
 
 #[test]
-fn a_time_of_day_is_one_of_the_zone_that_is_asked_for() {
+fn a_time_of_day_is_one_of_the_requested_zone() {
     let bank = used();
     let bounds = |from: &str, to: &str, tz: &str| {
         bank.json(&["usage", "--from", from, "--to", to, "--tz", tz])
     };
-    let told = bounds("2026-01-01 13:17:11", "2026-03-01", "America/New_York");
-    assert_eq!(told["from"], "2026-01-01T18:17:11Z");
-    assert_eq!(told["until"], "2026-03-01T05:00:00Z");
-    assert_eq!(told["shown_from"], "2026-01-01 13:17:11");
+    let response = bounds("2026-01-01 13:17:11", "2026-03-01", "America/New_York");
+    assert_eq!(response["from"], "2026-01-01T18:17:11Z");
+    assert_eq!(response["until"], "2026-03-01T05:00:00Z");
+    assert_eq!(response["shown_from"], "2026-01-01 13:17:11");
     // Offsets are heeded, and of an hour that comes twice it is the first.
-    let told = bounds("2026-01-01T13:00:00Z", "2026-10-25T02:30", "Europe/Berlin");
-    assert_eq!(told["from"], "2026-01-01T13:00:00Z");
-    assert_eq!(told["until"], "2026-10-25T00:30:00Z");
+    let response = bounds("2026-01-01T13:00:00Z", "2026-10-25T02:30", "Europe/Berlin");
+    assert_eq!(response["from"], "2026-01-01T13:00:00Z");
+    assert_eq!(response["until"], "2026-10-25T00:30:00Z");
     for (command, to) in [("usage", "2026-03-30"), ("report", "2026-03-30")] {
         let mut words = vec![command];
         words.extend((command == "report").then_some("utilization"));
@@ -62,7 +62,7 @@ fn a_time_of_day_is_one_of_the_zone_that_is_asked_for() {
 }
 
 #[test]
-fn contributions_are_shown_in_the_zone_that_is_asked_for() {
+fn contributions_are_shown_in_the_requested_zone() {
     let bank = used();
     let words = [
         "--from",
@@ -73,11 +73,11 @@ fn contributions_are_shown_in_the_zone_that_is_asked_for() {
         "Asia/Tokyo",
     ];
     for report in ["contribution", "utilization"] {
-        let asked = [&["report", report], &words[..]].concat();
-        let screen = bank.bank_ok(&asked);
+        let arguments = [&["report", report], &words[..]].concat();
+        let screen = bank.bank_ok(&arguments);
         let when = "from 2026-01-01 09:30:00 to 2026-01-03 (exclusive), times of Asia/Tokyo";
         assert!(screen.contains(when), "{screen}");
-        let page = bank.bank_ok(&[&asked[..], &["-O", "html"]].concat());
+        let page = bank.bank_ok(&[&arguments[..], &["-O", "html"]].concat());
         assert!(page.contains(when), "{page}");
         let title = if report == "contribution" {
             "Contributions and usage"
@@ -87,20 +87,20 @@ fn contributions_are_shown_in_the_zone_that_is_asked_for() {
         assert!(page.contains(&format!("<title>{title}")), "{page}");
     }
     let days = ["--buckets", "day"];
-    let asked = [&["report", "utilization"], &words[..], &days].concat();
-    let screen = bank.bank_ok(&asked);
+    let arguments = [&["report", "utilization"], &words[..], &days].concat();
+    let screen = bank.bank_ok(&arguments);
     assert!(
         screen.contains("2026-01-02  ") && !screen.contains("2026-01-01 15:00"),
         "{screen}"
     );
-    let told = bank.json(&asked);
-    let period = &told["periods"][0];
+    let response = bank.json(&arguments);
+    let period = &response["periods"][0];
     assert_eq!(period["from"], "2026-01-01T00:30:00Z");
     let bucket = &period["utilisation"][0]["buckets"][1];
     assert_eq!(bucket["from"], "2026-01-01T15:00:00Z");
     assert_eq!(bucket["shown_from"], "2026-01-02");
     // For programs there is one zone.
-    let csv = bank.bank_ok(&[&asked[..], &["--csv"]].concat());
+    let csv = bank.bank_ok(&[&arguments[..], &["--csv"]].concat());
     assert!(
         csv.contains(",2026-01-01T15:00:00Z,2026-01-02T15:00:00Z,"),
         "{csv}"
@@ -116,7 +116,7 @@ fn seconds_add_up_to_the_last_digit_and_hours_are_rounded_once() {
     assert_eq!(whole["total"]["core_hours"], "2.225000");
     for by in ["user", "user,day", "hour", "machine,week"] {
         for tz in ["UTC", "Asia/Kathmandu", "America/New_York"] {
-            let told = ask(
+            let response = ask(
                 &bank,
                 &format!("usage --by {by} --from 2025-12-30 --to 2026-02-03 --tz {tz}"),
             );
@@ -126,9 +126,13 @@ fn seconds_add_up_to_the_last_digit_and_hours_are_rounded_once() {
                 "cpu_seconds",
                 "factored_seconds",
             ] {
-                let rows = told["rows"].as_array().unwrap();
+                let rows = response["rows"].as_array().unwrap();
                 let sum: i64 = rows.iter().map(|row| micros(&row[figure])).sum();
-                assert_eq!(sum, micros(&told["total"][figure]), "{by} {tz} {figure}");
+                assert_eq!(
+                    sum,
+                    micros(&response["total"][figure]),
+                    "{by} {tz} {figure}"
+                );
                 assert_eq!(sum, 8_010_000_000, "{by} {tz} {figure}");
             }
         }
@@ -141,15 +145,15 @@ fn seconds_add_up_to_the_last_digit_and_hours_are_rounded_once() {
     assert!(page("user,day").contains("2.225"), "the page of days");
     assert!(page("user").contains("2.225"), "the page of users");
     let screen = |words: &str| bank.bank_ok(&words.split(' ').collect::<Vec<_>>());
-    let told = screen("usage --by user,day --month 2026-01 --tz UTC");
+    let response = screen("usage --by user,day --month 2026-01 --tz UTC");
     assert!(
-        told.contains("core-hours") && told.contains(" 2.225"),
-        "{told}"
+        response.contains("core-hours") && response.contains(" 2.225"),
+        "{response}"
     );
-    let told = screen("usage --by user --month 2026-01 --tz UTC --units seconds");
+    let response = screen("usage --by user --month 2026-01 --tz UTC --units seconds");
     assert!(
-        told.contains("core-seconds") && told.contains(" 8,010 "),
-        "{told}"
+        response.contains("core-seconds") && response.contains(" 8,010 "),
+        "{response}"
     );
     let csv = screen("usage --by user --month 2026-01 --tz UTC --units seconds --csv");
     let head = csv.lines().next().unwrap();
@@ -171,11 +175,11 @@ fn jobs_begin_where_they_did_wherever_their_usage_counts() {
     let file = bank.folder().join("more.jsonl");
     std::fs::write(&file, job.to_string()).unwrap();
     bank.bank_ok(&["import", "jsonl", file.to_str().unwrap()]);
-    let told = ask(
+    let response = ask(
         &bank,
         "usage --by month --from 2026-01-01 --to 2026-03-01 --tz UTC --credit end",
     );
-    let of = |row: usize, figure: &str| told["rows"][row][figure].as_str().unwrap().to_owned();
+    let of = |row: usize, figure: &str| response["rows"][row][figure].as_str().unwrap().to_owned();
     assert_eq!(
         (of(0, "started"), of(0, "ended"), of(0, "jobs")),
         ("31".into(), "30".into(), "30".into())
@@ -189,20 +193,20 @@ fn jobs_begin_where_they_did_wherever_their_usage_counts() {
 
 /// Billed jobs whose source says how busy they were do say it.
 #[test]
-fn what_a_billed_job_says_of_its_processors_is_heard() {
+fn the_processors_of_a_billed_job_are_counted() {
     let bank = used();
     let hardware =
         "hardware add epyc -m colony --processors 8 --nodes 2 --factor 1.5 --from 2025-01-01";
     bank.bank_ok(&hardware.split(' ').collect::<Vec<_>>());
-    let asked = "report contribution --basis cpu --month 2026-01 --tz UTC";
-    let words: Vec<&str> = asked.split(' ').collect();
+    let arguments = "report contribution --basis cpu --month 2026-01 --tz UTC";
+    let words: Vec<&str> = arguments.split(' ').collect();
     let ran = bank.bank(&words);
     assert_eq!((ran.exit, ran.stderr.as_str()), (0, ""));
-    let told = ask(&bank, asked);
-    assert_eq!(told["periods"][0]["from_what"], "records");
-    assert_eq!(told["periods"][0]["uses"], 30);
-    assert_eq!(told["periods"][0]["unmeasured"], 0);
-    assert_eq!(told["periods"][0]["all"]["usage"], "3.34");
+    let response = ask(&bank, arguments);
+    assert_eq!(response["periods"][0]["from_what"], "records");
+    assert_eq!(response["periods"][0]["uses"], 30);
+    assert_eq!(response["periods"][0]["unmeasured"], 0);
+    assert_eq!(response["periods"][0]["all"]["usage"], "3.34");
     // A charge by hand says nothing of it.
     bank.bank_ok(&[
         "charge",
@@ -231,29 +235,29 @@ fn what_a_billed_job_says_of_its_processors_is_heard() {
 /// Pages and pictures have the zone of the table; what the daemon does not cut into days reads its times in
 /// it all the same.
 #[test]
-fn pages_and_statements_are_told_in_the_zone_that_is_asked_for() {
+fn pages_and_statements_are_shown_in_the_requested_zone() {
     let bank = used();
-    let told = |words: &str| {
+    let run = |words: &str| {
         let words = format!("{words} --tz Asia/Tokyo");
         let ran = bank.bank(&words.split(' ').collect::<Vec<_>>());
         assert_eq!(ran.exit, 0, "{words}: {}", ran.stderr);
         ran.stdout
     };
     let days = "--from 2026-01-02 --to 2026-01-05";
-    let page = told(&format!("usage --by user,day {days} -O html"));
+    let page = run(&format!("usage --by user,day {days} -O html"));
     for text in ["2026-01-02</th>", "2026-01-04</th>", "+0900"] {
         assert!(page.contains(text), "{text}: {page}");
     }
     assert!(!page.contains("15:00:00"), "no day begins at three");
-    assert!(told("report monthly 2026-01 -O html").contains("+0900"));
-    assert!(told(&format!("report utilization {days} -O html")).contains("+0900"));
+    assert!(run("report monthly 2026-01 -O html").contains("+0900"));
+    assert!(run(&format!("report utilization {days} -O html")).contains("+0900"));
     for words in [
         "statement chemistry --month 2026-01 --json",
         "report balance-sheet --month 2026-01 --json",
         "report efficiency --month 2026-01 --json",
         "report fallback --month 2026-01 --json",
     ] {
-        let answer = told(words);
+        let answer = run(words);
         assert!(answer.contains("2025-12-31T15:00:00Z"), "{words}: {answer}");
     }
     let ran = bank.bank(&["statement", "chemistry", "--tz", "Mars/Olympus"]);

@@ -63,10 +63,10 @@ fn a_name_that_is_not_read_is_a_finding() {
         ),
         (2, "COLOUR", "take it out"),
     ] {
-        let said =
+        let output =
             format!("{file}:{line}: not_understood: Moab ignores the unknown attribute {name}");
-        let found = ran.stdout.lines().position(|l| l == said);
-        let found = found.unwrap_or_else(|| panic!("no {said:?} in {}", ran.stdout));
+        let found = ran.stdout.lines().position(|l| l == output);
+        let found = found.unwrap_or_else(|| panic!("no {output:?} in {}", ran.stdout));
         let next = ran.stdout.lines().nth(found + 1).unwrap();
         assert!(next.ends_with(change), "{next}");
     }
@@ -99,12 +99,12 @@ fn findings_name_file_line_and_change() {
     assert_eq!(ran.stderr, "bank: 3 findings\n");
 
     let ran = check(&bank, &["--json", &file]);
-    let said: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let output: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(
-        (ran.exit, said["findings"].as_array().unwrap().len()),
+        (ran.exit, output["findings"].as_array().unwrap().len()),
         (1, 3)
     );
-    assert_eq!(said["findings"][2]["line"], 2);
+    assert_eq!(output["findings"][2]["line"], 2);
     let ran = check(&bank, &["--csv", &file]);
     assert!(
         ran.stdout.starts_with("code,file,line,what,change\n"),
@@ -129,14 +129,14 @@ fn a_flush_interval_is_taken_in_the_words_of_the_configuration() {
         ("3600", 3600),
     ] {
         bank.bank_ok(&["machine", "set", "colony", "--flush-interval", word]);
-        let said = bank.bank_ok(&["machine", "show", "colony", "--json"]);
-        let said: Value = serde_json::from_str(&said).unwrap();
-        assert_eq!(said["flush_interval_s"], seconds, "{word}");
+        let output = bank.bank_ok(&["machine", "show", "colony", "--json"]);
+        let output: Value = serde_json::from_str(&output).unwrap();
+        assert_eq!(output["flush_interval_s"], seconds, "{word}");
         let name = format!("m-{}", word.replace(':', "-"));
         bank.bank_ok(&["machine", "add", &name, "--flush-interval", word]);
-        let said = bank.bank_ok(&["machine", "show", &name, "--json"]);
-        let said: Value = serde_json::from_str(&said).unwrap();
-        assert_eq!(said["flush_interval_s"], seconds, "{word}");
+        let output = bank.bank_ok(&["machine", "show", &name, "--json"]);
+        let output: Value = serde_json::from_str(&output).unwrap();
+        assert_eq!(output["flush_interval_s"], seconds, "{word}");
     }
     for word in ["soon", "hours", "1 hour", ""] {
         let given = ["machine", "set", "colony", "--flush-interval", word];

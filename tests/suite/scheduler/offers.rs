@@ -11,8 +11,8 @@ fn offer(processors: u32, seconds: u32) -> String {
     )
 }
 
-fn tids(said: &str) -> Vec<(String, String)> {
-    let lines = said.lines().map(|line| line.split_once(':').unwrap());
+fn tids(output: &str) -> Vec<(String, String)> {
+    let lines = output.lines().map(|line| line.split_once(':').unwrap());
     lines
         .map(|(cost, tid)| (cost.to_owned(), tid.to_owned()))
         .collect()
@@ -60,7 +60,7 @@ fn several_offers_are_answered_one_line_each_with_a_tid_of_their_own() {
     assert_eq!(bank.held(), [("chemistry".to_owned(), 2400)]);
     // Another job cannot use it a second time: it pays today's price, and says so.
     let second = bank.script("reserve", committed("Moab.2", tid).as_bytes());
-    second.expect(0, "").says(&["quote invalid"]);
+    second.expect(0, "").expect_stderr(&["quote invalid"]);
     let held: i64 = bank.held().iter().map(|(_, amount)| amount).sum();
     assert_eq!(held, 2400 + 4800);
     bank.verify();
@@ -71,6 +71,7 @@ fn one_offer_too_dear_refuses_the_whole_question() {
     let mut bank = Setup::new().chemistry(3000).start();
     let offers = [offer(1, 600), offer(1, 3600)].concat();
     let ran = bank.script("quote", offers.as_bytes());
-    ran.expect(78, "").says(&["need 3600", "have 3000"]);
+    ran.expect(78, "")
+        .expect_stderr(&["need 3600", "have 3000"]);
     bank.verify();
 }

@@ -154,7 +154,7 @@ fn the_bank_itself_is_never_written() {
 }
 
 #[test]
-fn what_would_not_be_taken_is_said_and_ends_with_1() {
+fn requests_that_would_be_rejected_are_listed_and_the_exit_code_is_1() {
     let documents = Documents::own();
     let bank = Bank::new();
     let put = |name: &str, body: &[u8]| {
@@ -173,7 +173,7 @@ fn what_would_not_be_taken_is_said_and_ends_with_1() {
         ),
     );
     let broken = put("broken.xml", &documents.get(36));
-    for (file, exit, said) in [
+    for (file, exit, start) in [
         (&poor, 78, "refused insufficient_funds"),
         (&broken, 31, "error bad_document"),
     ] {
@@ -185,7 +185,7 @@ fn what_would_not_be_taken_is_said_and_ends_with_1() {
         let rows = played(&ran);
         assert_eq!(rows[0]["exit"], exit, "{rows:?}");
         let answer = rows[0]["objects"][0]["answer"].as_str().unwrap();
-        assert!(answer.starts_with(said), "{answer}");
+        assert!(answer.starts_with(start), "{answer}");
     }
     for (words, exit) in [
         (vec!["none.xml"], 1),

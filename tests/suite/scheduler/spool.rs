@@ -155,7 +155,7 @@ fn what_was_set_aside_is_taken_once_its_reason_is_gone() {
     bank.start();
     bank.script("drain", b"")
         .expect(0, "")
-        .says(&["1 in quarantine"]);
+        .expect_stderr(&["1 in quarantine"]);
     bank.bank_ok(&["user", "add", "dora"]);
     bank.bank_ok(&["project", "members", "add", "astro", "dora"]);
     // A refusal was the answer to its key: only under another one it is asked anew.
@@ -172,7 +172,7 @@ fn what_was_set_aside_is_taken_once_its_reason_is_gone() {
 }
 
 #[test]
-fn a_folder_that_is_not_ours_and_settings_that_are_wrong_are_told() {
+fn a_foreign_folder_and_wrong_settings_are_reported() {
     use std::os::unix::fs::PermissionsExt as _;
     let bank = Bank::new();
     std::fs::create_dir(bank.spool()).unwrap();

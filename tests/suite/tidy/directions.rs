@@ -300,9 +300,9 @@ fn exceptions_to_lints_have_reasons() {
                     .find(']')
                     .map_or(source.code.len(), |e| at + e);
                 let line = source.code[..at].matches('\n').count() + 1;
-                let told = source.code[at..end].contains("reason")
+                let has_reason = source.code[at..end].contains("reason")
                     || source.text.lines().nth(line - 1).unwrap().contains("// ");
-                if !told {
+                if !has_reason {
                     findings.push(format!("{}:{line}: no reason", source.path));
                 }
             }

@@ -299,7 +299,7 @@ pub(super) fn closing(code: &str, open: usize) -> usize {
 }
 
 #[test]
-fn the_lexer_tells_code_from_texts() {
+fn the_lexer_distinguishes_code_from_texts() {
     for (text, code, literals) in [
         ("a // b\nc", "a     \nc", vec![]),
         ("a /* x /* y */ z */ b", "a                   b", vec![]),

@@ -107,7 +107,7 @@ fn nothing_is_left_for_later() {
 }
 
 #[test]
-fn every_module_says_what_it_is_for() {
+fn every_module_states_its_purpose() {
     let mut findings = Vec::new();
     for source in rust() {
         // The modules of tests are told by their name.

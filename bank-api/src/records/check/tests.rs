@@ -2,17 +2,17 @@ use super::*;
 
 /// The findings of a text, line by line, and the summary.
 fn checked(text: &str) -> (Vec<String>, Summary) {
-    let mut said = Vec::new();
+    let mut texts = Vec::new();
     let summary = check(text.as_bytes(), |_, findings| {
         let word = |f: &Finding| if f.is_error { "error" } else { "warning" };
-        said.extend(
+        texts.extend(
             findings
                 .iter()
                 .map(|f| format!("{} {}: {}", f.line, word(f), f.text)),
         );
         Ok(())
     });
-    (said, summary.unwrap())
+    (texts, summary.unwrap())
 }
 
 const SPACE: &str = "xmlns=\"http://schema.ogf.org/urf/2003/09/urf\" \
@@ -30,9 +30,9 @@ fn file_lines_of_both_forms_add_up() {
         \n\
         WITHDRAWAL TYPE=job MACHINE=m ACCOUNT=c USER=a PROCS=2 PROCCRATE=0.25 RESOURCETYPE=x DURATION=3 REQUESTID=k AMOUNT=1.5\n\
         WITHDRAWAL TYPE=job MACH";
-    let (said, summary) = checked(text);
+    let (texts, summary) = checked(text);
     assert_eq!(
-        said,
+        texts,
         ["6 warning: no line feed at the end: not complete, not counted"]
     );
     assert_eq!((summary.records, summary.others, summary.bad), (2, 2, 0));
@@ -44,16 +44,16 @@ fn file_lines_of_both_forms_add_up() {
 #[test]
 fn a_line_without_end_is_bounded() {
     let text = format!("{}\nAMSTART\n", "x".repeat(3 * file::LINE_MAX));
-    let (said, summary) = checked(&text);
-    assert_eq!(said, ["1 error: longer than 65536 bytes"]);
+    let (texts, summary) = checked(&text);
+    assert_eq!(texts, ["1 error: longer than 65536 bytes"]);
     assert_eq!((summary.bad, summary.others), (1, 1));
 }
 
 #[test]
 fn nothing_is_no_error() {
     for text in ["", "\n\n", "\u{feff}"] {
-        let (said, summary) = checked(text);
-        assert_eq!((said, summary.records), (vec![], 0), "{text:?}");
+        let (texts, summary) = checked(text);
+        assert_eq!((texts, summary.records), (vec![], 0), "{text:?}");
     }
 }
 
@@ -114,12 +114,12 @@ fn rules_of_usage_records() {
             "Charge: \"a lot\" is no number",
         ),
     ] {
-        let (said, _) = checked(&record(inner));
+        let (texts, _) = checked(&record(inner));
         let expected: Vec<_> = Some(format!("1 error: {expected}"))
             .filter(|_| !expected.is_empty())
             .into_iter()
             .collect();
-        assert_eq!(said, expected, "{inner}");
+        assert_eq!(texts, expected, "{inner}");
     }
 }
 
@@ -132,15 +132,15 @@ fn documents_and_lines_are_read_alike() {
     let document =
         format!("<?xml version=\"1.0\"?>\n<UsageRecords {SPACE}>\n{lines}</UsageRecords>\n");
     for text in [lines, document] {
-        let (said, summary) = checked(&text);
-        assert_eq!((said, summary.records), (vec![], 2));
+        let (texts, summary) = checked(&text);
+        assert_eq!((texts, summary.records), (vec![], 2));
         assert_eq!(summary.processor_seconds(), "40");
         assert_eq!(summary.amount().as_deref(), Some("4.5"));
     }
 }
 
 #[test]
-fn what_is_no_record_is_said_with_its_line() {
+fn a_line_that_is_no_record_is_reported_with_its_number() {
     let good = record("<Status>C</Status>");
     for (text, expected) in [
         (
@@ -160,8 +160,8 @@ fn what_is_no_record_is_said_with_its_line() {
             "1 error: a DOCTYPE is not taken; the rest is not read",
         ),
     ] {
-        let (said, _) = checked(&text);
-        assert_eq!(said, [expected], "{text}");
+        let (texts, _) = checked(&text);
+        assert_eq!(texts, [expected], "{text}");
     }
 }
 
@@ -171,9 +171,9 @@ fn drafts_and_years_are_taken_with_a_warning() {
         "http://schema.ogf.org/urf/2003/09/urf",
         "http://www.gridforum.org/2003/ur-wg",
     );
-    let (said, summary) = checked(&text);
+    let (texts, summary) = checked(&text);
     assert_eq!(
-        said,
+        texts,
         [
             "1 warning: the namespace is that of the draft of 2003",
             "1 warning: WallDuration: years as 365 days, months as 2628000 seconds",

@@ -65,7 +65,7 @@ fn a_page_is_no_longer_than_a_browser_opens() {
 
 /// Names that used nothing at a time have no row of it; what is there adds up.
 #[test]
-fn a_long_table_leaves_zeros_out_and_says_so() {
+fn a_long_table_omits_zeros_with_a_note() {
     let html = page(vec![Section::chart(
         "Used",
         Chart::Columns(timed(60, 30).unwrap()),

@@ -251,7 +251,7 @@ fn two_periods_side_by_side_one_of_them_without_data() {
 }
 
 #[test]
-fn drawings_stand_alone() {
+fn drawings_are_self_contained() {
     for (name, section) in gallery().sections().enumerate() {
         let alone = page(
             "x",

@@ -108,10 +108,10 @@ fn time_is_marked_where_it_begins_on_the_wall_clock() {
 }
 
 #[test]
-fn an_axis_tells_all_offsets_of_its_zone() {
+fn an_axis_shows_all_offsets_of_its_zone() {
     let berlin = Zone::named("Europe/Berlin").unwrap();
     let title = |from, to| Axis::new(at(from), at(to), berlin).title();
-    for (from, to, said) in [
+    for (from, to, expected) in [
         ("2026-06-01T00:00:00Z", "2026-07-01T00:00:00Z", "+0200"),
         (
             "2026-03-01T00:00:00Z",
@@ -129,12 +129,12 @@ fn an_axis_tells_all_offsets_of_its_zone() {
             "+0100, later +0200",
         ),
     ] {
-        assert_eq!(title(from, to), format!("time ({said})"), "{from}");
+        assert_eq!(title(from, to), format!("time ({expected})"), "{from}");
     }
 }
 
 #[test]
-fn an_axis_tells_its_zone() {
+fn an_axis_shows_its_zone() {
     let title = |from, to| Axis::new(at(from), at(to), zone()).title();
     assert_eq!(
         title("2026-10-05T12:00:00Z", "2026-11-05T12:00:00Z"),

@@ -162,24 +162,26 @@ fn the_same_numbers_give_the_same_bytes() {
 }
 
 #[test]
-fn what_cannot_be_drawn_says_why() {
-    let said = |chart: &Chart| chart.obstacle().unwrap_or_default();
+fn a_chart_that_cannot_be_drawn_gives_the_reason() {
+    let obstacle = |chart: &Chart| chart.obstacle().unwrap_or_default();
     assert_eq!(
-        said(&Chart::Bars(bars("SU", &[]))),
+        obstacle(&Chart::Bars(bars("SU", &[]))),
         "No data in this period."
     );
     assert_eq!(
-        said(&Chart::Columns(Timed::default())),
+        obstacle(&Chart::Columns(Timed::default())),
         "No data in this period."
     );
-    assert!(said(&Chart::Columns(usage(401, "SU"))).contains("401 values exceed the limit of 400"));
-    assert_eq!(said(&Chart::Columns(usage(400, "SU"))), "");
+    assert!(
+        obstacle(&Chart::Columns(usage(401, "SU"))).contains("401 values exceed the limit of 400")
+    );
+    assert_eq!(obstacle(&Chart::Columns(usage(400, "SU"))), "");
     assert_eq!(
-        said(&Chart::Pie(bars("SU", &[("a", "-1"), ("b", "2")]))),
+        obstacle(&Chart::Pie(bars("SU", &[("a", "-1"), ("b", "2")]))),
         "No picture: a share is below zero."
     );
     assert_eq!(
-        said(&Chart::Pie(bars("SU", &[("a", "0")]))),
+        obstacle(&Chart::Pie(bars("SU", &[("a", "0")]))),
         "No picture: all shares are zero."
     );
 }

@@ -8,7 +8,7 @@ use super::*;
 /// A server of tests: what it is asked, and what it says.
 pub(crate) struct Site {
     at: SocketAddr,
-    asked: Arc<Mutex<Vec<String>>>,
+    requests: Arc<Mutex<Vec<String>>>,
     is_over: Arc<AtomicBool>,
 }
 
@@ -17,9 +17,9 @@ impl Site {
     pub(crate) fn new(answer: impl Fn(&str, &[String]) -> (u16, String) + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let at = listener.local_addr().unwrap();
-        let asked = Arc::new(Mutex::new(Vec::new()));
+        let requests = Arc::new(Mutex::new(Vec::new()));
         let is_over = Arc::new(AtomicBool::new(false));
-        let (list, over) = (Arc::clone(&asked), Arc::clone(&is_over));
+        let (list, over) = (Arc::clone(&requests), Arc::clone(&is_over));
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 if over.load(Ordering::SeqCst) {
@@ -47,7 +47,11 @@ impl Site {
                 }
             }
         });
-        Self { at, asked, is_over }
+        Self {
+            at,
+            requests,
+            is_over,
+        }
     }
 
     /// How a collector is told of it.
@@ -57,8 +61,8 @@ impl Site {
     }
 
     /// The targets that it was asked, in their order; asking forgets them.
-    pub(crate) fn asked(&self) -> Vec<String> {
-        std::mem::take(&mut self.asked.lock().unwrap())
+    pub(crate) fn requests(&self) -> Vec<String> {
+        std::mem::take(&mut self.requests.lock().unwrap())
     }
 }
 
@@ -99,7 +103,7 @@ fn temporary_failures_are_retried_and_others_reported() {
             Ok(body) => assert_eq!(got.unwrap(), body.as_bytes(), "{answers:?}"),
             Err((code, tries)) => {
                 assert_eq!(got.unwrap_err().exit, code, "{answers:?}");
-                assert_eq!(site.asked().len(), tries, "{answers:?}");
+                assert_eq!(site.requests().len(), tries, "{answers:?}");
             }
         }
     }
@@ -155,7 +159,7 @@ fn answers_are_bounded() {
     };
     let failure = server(&http).must("/x").unwrap_err();
     assert!(failure.what.contains("too large"), "{}", failure.what);
-    assert_eq!(site.asked().len(), 1);
+    assert_eq!(site.requests().len(), 1);
 }
 
 #[test]

@@ -239,7 +239,7 @@ fn people_in(
         let target = ["contributors", new.name.as_str()];
         let sent: Result<Written<Record>, Failure> =
             context.send(Method::PATCH, &target, &patch, &write(take));
-        if said(sent.map(|_| ()), &mut table, line)? {
+        if checked(sent.map(|_| ()), &mut table, line)? {
             taken.changed += 1;
         }
     }
@@ -337,11 +337,11 @@ fn added(
 ) -> Result<bool, Failure> {
     let sent: Result<Written<Record>, Failure> =
         context.send(Method::POST, &[noun], new, &write(take));
-    said(sent.map(|_| ()), table, line)
+    checked(sent.map(|_| ()), table, line)
 }
 
 /// What the bank refused belongs to its line; anything else ends the import.
-fn said(sent: Result<(), Failure>, table: &mut Table, line: u64) -> Result<bool, Failure> {
+fn checked(sent: Result<(), Failure>, table: &mut Table, line: u64) -> Result<bool, Failure> {
     let Err(failure) = sent else {
         return Ok(true);
     };
@@ -382,12 +382,12 @@ fn end(context: &Context, take: &TakeArgs, taken: &[ImportedTable]) -> Result<St
             format!("{table}: {added} added, {changed} changed, {known} known, {bad} not taken in")
         })
         .collect();
-    let said = context.done(&taken, &lines.join("\n"), None, take.dry_run, &[])?;
+    let output = context.done(&taken, &lines.join("\n"), None, take.dry_run, &[])?;
     let bad: usize = taken.iter().map(|own| own.bad.len()).sum();
     if bad == 0 || !take.strict {
-        return Ok(said);
+        return Ok(output);
     }
     let mut failure = Failure::of(exit::REFUSED, format!("{bad} rows were not taken in"));
-    failure.before = Some(said);
+    failure.before = Some(output);
     Err(failure)
 }

@@ -177,7 +177,7 @@ fn efficiency_table(answer: &EfficiencyReport, in_seconds: bool) -> Table {
     let energy = answer.total.energy_kwh.is_some();
     let carbon = answer.total.co2_kg.is_some();
     let cells = |row: &EfficiencyRow| {
-        let [held, asked, busy] = if in_seconds {
+        let [held, requested, busy] = if in_seconds {
             [&row.seconds, &row.requested_seconds, &row.cpu_seconds]
         } else {
             [&row.hours, &row.requested_hours, &row.cpu_hours]
@@ -186,7 +186,7 @@ fn efficiency_table(answer: &EfficiencyReport, in_seconds: bool) -> Table {
             Cell::Text(named(&row.group)),
             number(&row.uses.to_string()),
             number(held),
-            number(asked),
+            number(requested),
             percent(row.time_efficiency.as_ref()),
             number(busy),
             percent(row.cpu_efficiency.as_ref()),

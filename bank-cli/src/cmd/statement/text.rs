@@ -82,21 +82,21 @@ fn columns(has_left: bool) -> Vec<Column> {
     vec![
         column("at", "Time", Kind::Time).wide(19),
         column("kind", "Kind", Kind::Text).wide(15),
-        column("account", "Account", Kind::Text).if_asked(),
-        column("allocation", "Allocation", Kind::Number).if_asked(),
+        column("account", "Account", Kind::Text).on_request(),
+        column("allocation", "Allocation", Kind::Number).on_request(),
         column("project", "Project", Kind::Text)
             .wide(12)
             .secondary(),
         column("user", "User", Kind::Text).wide(10),
-        column("machine", "Machine", Kind::Text).if_asked(),
+        column("machine", "Machine", Kind::Text).on_request(),
         column("job", "Job", Kind::Text).wide(14),
         column("amount", "Amount", Kind::Amount).wide(16),
         column("left", "Left", Kind::Amount)
             .wide(16)
             .on_screen_if(has_left),
-        column("transaction", "Txn", Kind::Number).if_asked(),
-        column("job_type", "Type", Kind::Text).if_asked(),
-        column("entry", "Entry", Kind::Number).if_asked(),
+        column("transaction", "Txn", Kind::Number).on_request(),
+        column("job_type", "Type", Kind::Text).on_request(),
+        column("entry", "Entry", Kind::Number).on_request(),
     ]
 }
 

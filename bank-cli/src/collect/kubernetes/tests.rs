@@ -66,7 +66,7 @@ fn all_pages_are_one_list() {
         .map(|pod| pod["n"].as_i64().unwrap())
         .collect();
     assert_eq!(numbers, [1, 2, 3]);
-    let first = &world.site.asked()[0];
+    let first = &world.site.requests()[0];
     assert_eq!(
         first,
         "/api/v1/pods?limit=500&fieldSelector=status.phase%21%3DPending%2Cstatus.phase%21%3DRunning"
@@ -85,7 +85,7 @@ fn namespaces_are_streams_of_their_own() {
     let streams = world.kubernetes.streams();
     assert_eq!(streams, ["a", "b"]);
     world.kubernetes.fetch(&world.queue, "b", None, 1).unwrap();
-    let first = &world.site.asked()[0];
+    let first = &world.site.requests()[0];
     assert!(first.starts_with("/api/v1/namespaces/b/pods?"), "{first}");
     assert!(first.ends_with("&labelSelector=app%3Dx"), "{first}");
 }

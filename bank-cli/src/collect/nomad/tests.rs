@@ -56,9 +56,9 @@ fn cluster(target: &str) -> (u16, String) {
     (200, body.to_string())
 }
 
-fn allocation(said: &str, states: &Value) -> Value {
+fn allocation(client_status: &str, states: &Value) -> Value {
     json!({
-        "TaskGroup": "g", "NodeID": "n1", "ClientStatus": said, "TaskStates": states,
+        "TaskGroup": "g", "NodeID": "n1", "ClientStatus": client_status, "TaskStates": states,
         "AllocatedResources": {
             "Tasks": {
                 "main": {
@@ -129,13 +129,13 @@ fn a_snapshot_has_every_allocation_with_what_it_really_has() {
     let lives: Vec<_> = all
         .iter()
         .map(|one| {
-            let said = |key: &str| one[key].as_str().unwrap_or("-").to_owned();
+            let text_of = |key: &str| one[key].as_str().unwrap_or("-").to_owned();
             [
-                said("job_ID"),
-                said("alloc_ID"),
-                said("status"),
-                said("alloc_start"),
-                said("alloc_end"),
+                text_of("job_ID"),
+                text_of("alloc_ID"),
+                text_of("status"),
+                text_of("alloc_start"),
+                text_of("alloc_end"),
             ]
         })
         .collect();
@@ -171,7 +171,7 @@ fn a_snapshot_has_every_allocation_with_what_it_really_has() {
     }
     let nodes = world
         .site
-        .asked()
+        .requests()
         .into_iter()
         .filter(|target| target.contains("node"))
         .count();
@@ -246,7 +246,7 @@ fn lives_by_what_the_tasks_say() {
     let early = "2026-01-01T00:00:00Z";
     let late = "2026-01-01T00:00:00.5Z";
     let state = |start: &str, end: &str| json!({"StartedAt": start, "FinishedAt": end});
-    for (said, states, wanted) in [
+    for (client_status, states, wanted) in [
         // The task that started last: nothing is claimed that was there before a restart.
         (
             "running",
@@ -291,7 +291,7 @@ fn lives_by_what_the_tasks_say() {
             ("error", None, None),
         ),
     ] {
-        let allocation = json!({"ClientStatus": said, "TaskStates": states});
+        let allocation = json!({"ClientStatus": client_status, "TaskStates": states});
         let life = Life::of(&allocation, &main);
         let got = (life.status, life.start.as_deref(), life.end.as_deref());
         assert_eq!(got, wanted, "{allocation}");

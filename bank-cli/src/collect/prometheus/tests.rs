@@ -106,7 +106,7 @@ fn a_query_of_ones_own_asks_for_each_sample_once() {
     );
     let query = "/api/v1/query_range?query=sum%20by%20%28pod%29%20%28x%7Ba%3D%22b%22%7D%29";
     assert_eq!(
-        world.site.asked(),
+        world.site.requests(),
         [
             format!("{query}&start={T0}&end={}&step=60", T0 + 540),
             format!("{query}&start={}&end={}&step=60", T0 + 600, T0 + 1140),
@@ -151,7 +151,7 @@ fn requests_of_pods_are_one_document_with_what_is_known_of_node_and_namespace() 
         }
     });
     world.fetch(REQUESTS, None, T0 + 2000).unwrap();
-    assert_eq!(world.site.asked().len(), 5);
+    assert_eq!(world.site.requests().len(), 5);
     let (head, document) = world.documents().remove(0);
     assert_eq!(
         (head.source.as_str(), head.format.as_str()),
@@ -186,8 +186,8 @@ fn requests_of_pods_are_one_document_with_what_is_known_of_node_and_namespace() 
 fn no_gpus_need_no_nodes() {
     let mut world = World::new("", |_| answer(""));
     world.fetch(REQUESTS, None, T0 + 2000).unwrap();
-    let asked = world.site.asked();
-    assert_eq!(asked.len(), 3, "{asked:?}");
+    let requests = world.site.requests();
+    assert_eq!(requests.len(), 3, "{requests:?}");
     let (_, document) = world.documents().remove(0);
     assert_eq!(document["gpu_metrics"], Value::Array(Vec::new()));
 }
@@ -214,8 +214,8 @@ fn what_is_no_whole_answer_is_not_taken() {
         (answer("")[..40].to_owned(), "EOF"),
         (String::new(), "EOF"),
     ] {
-        let said = body.clone();
-        let mut world = World::new(QUERIES, move |_| said.clone());
+        let reply = body.clone();
+        let mut world = World::new(QUERIES, move |_| reply.clone());
         let failure = world.fetch("cpu", None, T0 + 2000).unwrap_err();
         assert!(failure.what.contains(wanted), "{body}: {}", failure.what);
         assert!(world.documents().is_empty());

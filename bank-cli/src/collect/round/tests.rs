@@ -12,7 +12,7 @@ const MINUTE: i64 = 60_000_000;
 struct Minutes {
     streams: Vec<String>,
     fails: Rc<Cell<bool>>,
-    asked: Rc<RefCell<Vec<String>>>,
+    requests: Rc<RefCell<Vec<String>>>,
 }
 
 impl Source for Minutes {
@@ -28,7 +28,7 @@ impl Source for Minutes {
         now_us: i64,
     ) -> Result<Next, Failure> {
         let at = position.unwrap_or(T0);
-        self.asked
+        self.requests
             .borrow_mut()
             .push(format!("{stream} {}", (at - T0) / MINUTE));
         if self.fails.get() {
@@ -64,7 +64,7 @@ struct World {
     folder: tempfile::TempDir,
     bank: Bank,
     source_fails: Rc<Cell<bool>>,
-    asked: Rc<RefCell<Vec<String>>>,
+    requests: Rc<RefCell<Vec<String>>>,
     streams: Vec<String>,
     most: u64,
 }
@@ -75,7 +75,7 @@ impl World {
             folder: tempfile::tempdir().unwrap(),
             bank: Bank::default(),
             source_fails: Rc::default(),
-            asked: Rc::default(),
+            requests: Rc::default(),
             streams: streams.iter().map(|name| (*name).to_owned()).collect(),
             most: 1 << 20,
         }
@@ -91,7 +91,7 @@ impl World {
         let source = Minutes {
             streams: self.streams.clone(),
             fails: Rc::clone(&self.source_fails),
-            asked: Rc::clone(&self.asked),
+            requests: Rc::clone(&self.requests),
         };
         let bank = self.bank.clone();
         let send = move |head: &CollectBatch, mut body: Box<dyn Read>| {
@@ -123,7 +123,7 @@ impl World {
         state(&state_file(self.path())).unwrap()
     }
 
-    fn bank_says(&self, failure: Option<Failure>) {
+    fn set_failure(&self, failure: Option<Failure>) {
         *self.bank.fails.borrow_mut() = failure;
     }
 }
@@ -155,7 +155,7 @@ fn each_batch_is_sent_once_and_in_order() {
 #[test]
 fn an_outage_of_the_bank_fills_the_queue_and_then_empties_it() {
     let world = World::new(&["colony"]);
-    world.bank_says(Some(Failure::unreachable("cannot reach the daemon")));
+    world.set_failure(Some(Failure::unreachable("cannot reach the daemon")));
     let ended = world.round(3);
     assert_eq!(ended.failure.unwrap().exit, exit::UNAVAILABLE);
     assert_eq!((ended.round.fetched, ended.round.waiting), (3, 3));
@@ -166,10 +166,10 @@ fn an_outage_of_the_bank_fills_the_queue_and_then_empties_it() {
         "nothing was sent"
     );
     // Another process goes on behind what waits, not from the start.
-    world.asked.borrow_mut().clear();
+    world.requests.borrow_mut().clear();
     world.round(4);
-    assert_eq!(world.asked.borrow()[0], "colony 3");
-    world.bank_says(None);
+    assert_eq!(world.requests.borrow()[0], "colony 3");
+    world.set_failure(None);
     let ended = world.round(4);
     assert_eq!(
         world.got(),
@@ -182,7 +182,7 @@ fn an_outage_of_the_bank_fills_the_queue_and_then_empties_it() {
 fn without_its_queue_a_collector_fetches_again_what_was_not_sent() {
     let world = World::new(&["colony"]);
     world.round(1);
-    world.bank_says(Some(Failure::unreachable("away")));
+    world.set_failure(Some(Failure::unreachable("away")));
     world.round(3);
     for entry in std::fs::read_dir(world.path()).unwrap() {
         let path = entry.unwrap().path();
@@ -190,13 +190,13 @@ fn without_its_queue_a_collector_fetches_again_what_was_not_sent() {
             std::fs::remove_file(path).unwrap();
         }
     }
-    world.bank_says(None);
+    world.set_failure(None);
     world.round(3);
     assert_eq!(world.got(), ["colony 1", "colony 2", "colony 3"]);
 }
 
 #[test]
-fn an_outage_of_the_source_is_told_and_passes() {
+fn an_outage_of_the_source_is_reported_and_passes() {
     let world = World::new(&["colony", "annex"]);
     world.source_fails.set(true);
     let ended = world.round(2);
@@ -211,7 +211,7 @@ fn an_outage_of_the_source_is_told_and_passes() {
 fn a_full_queue_fetches_no_more_and_loses_nothing() {
     let mut world = World::new(&["colony"]);
     world.most = 700;
-    world.bank_says(Some(Failure::unreachable("away")));
+    world.set_failure(Some(Failure::unreachable("away")));
     let ended = world.round(50);
     assert!(ended.round.waiting >= 2, "{:?}", ended.round);
     assert!(ended.round.waiting_bytes <= 700);
@@ -222,7 +222,7 @@ fn a_full_queue_fetches_no_more_and_loses_nothing() {
             .iter()
             .any(|what| what.contains("queue is full"))
     );
-    world.bank_says(None);
+    world.set_failure(None);
     let ended = world.round(50);
     assert_eq!(ended.failure, None);
     let all: Vec<String> = (1..=50).map(|minute| format!("colony {minute}")).collect();
@@ -233,7 +233,7 @@ fn a_full_queue_fetches_no_more_and_loses_nothing() {
 fn what_the_bank_can_never_take_goes_aside_and_blocks_nothing() {
     for code in ["bad_document", "too_large", "bad_value"] {
         let world = World::new(&["colony"]);
-        world.bank_says(Some(problem(code)));
+        world.set_failure(Some(problem(code)));
         let ended = world.round(1);
         assert_eq!(ended.failure.unwrap().exit, exit::REFUSED, "{code}");
         assert_eq!((ended.round.refused, ended.round.waiting), (1, 0), "{code}");
@@ -242,7 +242,7 @@ fn what_the_bank_can_never_take_goes_aside_and_blocks_nothing() {
             .unwrap()
             .count();
         assert_eq!(aside, 2, "the batch and its reason");
-        world.bank_says(None);
+        world.set_failure(None);
         world.round(2);
         assert_eq!(world.got(), ["colony 2"], "{code}");
     }
@@ -259,11 +259,11 @@ fn what_may_be_put_right_stays_in_the_queue() {
         "internal",
     ] {
         let world = World::new(&["colony"]);
-        world.bank_says(Some(problem(code)));
+        world.set_failure(Some(problem(code)));
         let ended = world.round(2);
         assert_eq!((ended.round.refused, ended.round.waiting), (0, 2), "{code}");
         assert!(ended.failure.is_some(), "{code}");
-        world.bank_says(None);
+        world.set_failure(None);
         world.round(2);
         assert_eq!(world.got(), ["colony 1", "colony 2"], "{code}");
     }
@@ -281,7 +281,7 @@ fn a_backlog_is_fetched_in_rounds_that_end() {
 }
 
 #[test]
-fn a_clock_that_went_back_is_told() {
+fn a_clock_that_went_back_is_reported() {
     let world = World::new(&["colony"]);
     world.round(120);
     world.round(120);

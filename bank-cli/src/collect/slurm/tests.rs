@@ -121,7 +121,7 @@ fn windows_touch_and_read_the_overlap_again() {
 }
 
 #[test]
-fn steps_are_asked_for_where_the_site_wants_them() {
+fn steps_are_requested_where_the_site_wants_them() {
     let mut world = World::new(ONE, "steps = true");
     world.fetch(None, T0 + HOUR).unwrap();
     let call = &world.calls()[0];
@@ -168,7 +168,7 @@ fn a_window_that_gives_too_much_is_halved() {
 }
 
 #[test]
-fn too_much_in_the_least_window_is_told() {
+fn too_much_in_the_least_window_is_reported() {
     let script = "echo \"$HEADER\"; while :; do echo job job job job job job job job job job; done";
     let mut world = World::new(script, "window = \"2m\"\nbatch_mib = 1");
     let failure = world.fetch(None, T0 + HOUR).unwrap_err();

@@ -146,7 +146,7 @@ fn columns(text: &str) -> Vec<Column> {
                 column.shown = Shown::Machine;
             }
             if behind.contains(".if_asked()") {
-                column.shown = Shown::Asked;
+                column.shown = Shown::OnRequest;
             }
             found.push((at, column));
         }
@@ -307,7 +307,7 @@ fn every_table_fits_a_terminal_with_all_its_values() {
 
 /// What is named by `--columns` is there, whether it fits or not.
 #[test]
-fn columns_that_are_asked_for_are_never_left_out() {
+fn requested_columns_are_never_left_out() {
     for table in tables() {
         let (sheet, cells) = filled(&table, Values::Ordinary);
         let columns: Vec<&Column> = table.columns.iter().collect();

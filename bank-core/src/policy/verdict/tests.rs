@@ -45,9 +45,9 @@ fn job(ended: Ended, used: i64, cpu: &str) -> Finished<'static> {
 /// auditor-api.md 9.1: if the source confirms an end before the start, the use is on record at no price, with
 /// every policy. Without that confirmation the clocks differed a little, and it counts a second.
 #[test]
-fn what_stands_by_its_negative_time_is_free() {
+fn a_job_with_a_negative_time_is_free() {
     let mut backwards = job(Ended::Completed, -10, "5");
-    assert_eq!(said("DEBITALLWC", &backwards), "16");
+    assert_eq!(charged("DEBITALLWC", &backwards), "16");
     backwards.figures.to_mut().backwards = true;
     for word in ["DEBITALLWC", "DEBITALLCPU", "DEBITREQUESTEDWC"] {
         let verdict = verdict(ChargePolicy::parse(word).unwrap(), &backwards);
@@ -55,7 +55,7 @@ fn what_stands_by_its_negative_time_is_free() {
     }
 }
 
-fn said(word: &str, job: &Finished<'_>) -> String {
+fn charged(word: &str, job: &Finished<'_>) -> String {
     match verdict(ChargePolicy::parse(word).unwrap(), job) {
         Ok(Verdict::Charged(quantity)) => quantity.total().unwrap().to_string(),
         Ok(Verdict::Free(_)) => "0".to_owned(),
@@ -98,7 +98,7 @@ fn the_worked_table() {
         ),
     ];
     for (word, cpu, expected) in table {
-        let got = jobs(cpu).map(|job| said(word, &job));
+        let got = jobs(cpu).map(|job| charged(word, &job));
         assert_eq!(got, expected.map(|n: i64| n.to_string()), "{word} {cpu}");
     }
 }
@@ -191,7 +191,11 @@ fn equivalents_text(text: &str) -> Option<Equivalents> {
 #[test]
 fn what_the_table_does_not_show() {
     for (changes, word, expected) in FURTHER {
-        assert_eq!(said(word, &changed(changes)), *expected, "{word} {changes}");
+        assert_eq!(
+            charged(word, &changed(changes)),
+            *expected,
+            "{word} {changes}"
+        );
     }
 }
 

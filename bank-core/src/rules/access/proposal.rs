@@ -86,13 +86,20 @@ pub(super) fn approve(
     let mut effects = by_family(&approve.command, view, ctx)?;
     guard(&approve.command, Eyes::Four, &mut effects, view, ctx)?;
     let done = effects.transactions.first_mut().map(|tx| {
-        let said = format!(
+        let reasons = format!(
             "proposal={} proposed_by={}",
             approve.id.0, proposal.proposer
         );
-        let said = [tx.reason.as_str(), said.as_str(), approve.reason.as_str()];
-        let said: Vec<&str> = said.into_iter().filter(|text| !text.is_empty()).collect();
-        tx.reason = said.join("; ");
+        let reasons = [
+            tx.reason.as_str(),
+            reasons.as_str(),
+            approve.reason.as_str(),
+        ];
+        let reasons: Vec<&str> = reasons
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .collect();
+        tx.reason = reasons.join("; ");
         tx.id
     });
     let decided = decided(

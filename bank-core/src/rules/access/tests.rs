@@ -81,7 +81,7 @@ impl Bench {
     }
 
     /// `done`, or the code of the refusal.
-    fn says(&mut self, scope: &Scope, command: Command) -> &'static str {
+    fn outcome(&mut self, scope: &Scope, command: Command) -> &'static str {
         self.by(scope, command).err().map_or("done", |r| r.code())
     }
 
@@ -199,13 +199,13 @@ fn what_nobody_was_given_is_refused() {
                 Command::RemoveProject("other".to_owned()),
                 grant("amy", Role::Admin, None, None),
             ] {
-                let said = bench.says(&who, command.clone());
-                assert_eq!(said, "not_allowed", "{role:?} {command:?}");
+                let outcome = bench.outcome(&who, command.clone());
+                assert_eq!(outcome, "not_allowed", "{role:?} {command:?}");
             }
         }
     }
     let nobody = key("k", "k", &[], &[]);
-    assert_eq!(bench.says(&nobody, deposit("top", 1)), "not_allowed");
+    assert_eq!(bench.outcome(&nobody, deposit("top", 1)), "not_allowed");
 }
 
 #[test]
@@ -213,14 +213,14 @@ fn an_operator_has_the_money_of_a_subtree_only() {
     let mut bench = Bench::new(Approval::default());
     let by_key = key("op", "op", &[Role::Operator], &["mid"]);
     let amy = person("amy");
-    assert_eq!(bench.says(&amy, deposit("mid", 5)), "not_allowed");
+    assert_eq!(bench.outcome(&amy, deposit("mid", 5)), "not_allowed");
     bench.bank(grant("amy", Role::Operator, Some("mid"), None));
     for who in [&by_key, &amy] {
-        assert_eq!(bench.says(who, deposit("mid", 5)), "done");
-        assert_eq!(bench.says(who, withdraw("low", 5)), "done");
-        assert_eq!(bench.says(who, transfer("mid", "low", 5)), "done");
+        assert_eq!(bench.outcome(who, deposit("mid", 5)), "done");
+        assert_eq!(bench.outcome(who, withdraw("low", 5)), "done");
+        assert_eq!(bench.outcome(who, transfer("mid", "low", 5)), "done");
         assert_eq!(
-            bench.says(who, member("low", "bob", Some(MemberRole::Manager))),
+            bench.outcome(who, member("low", "bob", Some(MemberRole::Manager))),
             "done"
         );
         for command in [
@@ -235,7 +235,7 @@ fn an_operator_has_the_money_of_a_subtree_only() {
             Command::RemoveProject("low".to_owned()),
         ] {
             assert_eq!(
-                bench.says(who, command.clone()),
+                bench.outcome(who, command.clone()),
                 "not_allowed",
                 "{command:?}"
             );
@@ -243,7 +243,7 @@ fn an_operator_has_the_money_of_a_subtree_only() {
     }
     // Without a project it is held over none.
     let unbound = key("op", "op", &[Role::Operator], &[]);
-    assert_eq!(bench.says(&unbound, deposit("mid", 5)), "not_allowed");
+    assert_eq!(bench.outcome(&unbound, deposit("mid", 5)), "not_allowed");
     assert_eq!((bench.amount("mid"), bench.amount("low")), (1000, 1000));
 }
 
@@ -253,10 +253,13 @@ fn a_manager_looks_after_their_own_projects() {
     bench.bank(member("mid", "amy", Some(MemberRole::Manager)));
     bench.bank(member("other", "amy", Some(MemberRole::Manager)));
     let amy = person("amy");
-    assert_eq!(bench.says(&amy, member("mid", "bob", None)), "done");
-    assert_eq!(bench.says(&amy, transfer("mid", "low", 7)), "done");
+    assert_eq!(bench.outcome(&amy, member("mid", "bob", None)), "done");
+    assert_eq!(bench.outcome(&amy, transfer("mid", "low", 7)), "done");
     // Both are theirs, and money stays inside one all the same.
-    assert_eq!(bench.says(&amy, transfer("mid", "other", 7)), "not_allowed");
+    assert_eq!(
+        bench.outcome(&amy, transfer("mid", "other", 7)),
+        "not_allowed"
+    );
     for command in [
         deposit("mid", 1),
         withdraw("mid", 1),
@@ -264,14 +267,17 @@ fn a_manager_looks_after_their_own_projects() {
         member("top", "bob", None),
     ] {
         assert_eq!(
-            bench.says(&amy, command.clone()),
+            bench.outcome(&amy, command.clone()),
             "not_allowed",
             "{command:?}"
         );
     }
     // A pi reads and changes nothing, and a disabled user manages nothing.
     bench.bank(member("mid", "amy", Some(MemberRole::Pi)));
-    assert_eq!(bench.says(&amy, member("mid", "bob", None)), "not_allowed");
+    assert_eq!(
+        bench.outcome(&amy, member("mid", "bob", None)),
+        "not_allowed"
+    );
     bench.bank(member("mid", "amy", Some(MemberRole::Manager)));
     bench.bank(Command::SetMember(SetMember {
         project: "mid".to_owned(),
@@ -279,7 +285,10 @@ fn a_manager_looks_after_their_own_projects() {
         active: Some(false),
         role: None,
     }));
-    assert_eq!(bench.says(&amy, transfer("mid", "low", 7)), "not_allowed");
+    assert_eq!(
+        bench.outcome(&amy, transfer("mid", "low", 7)),
+        "not_allowed"
+    );
 }
 
 #[test]
@@ -308,21 +317,27 @@ fn an_account_stays_with_the_projects_of_who_makes_it() {
         with_parent("top"),
         with_fallback("other"),
     ] {
-        let said = bench.says(&who, Command::AddAccount(set.clone()));
-        assert_eq!(said, "not_allowed", "{set:?}");
+        let outcome = bench.outcome(&who, Command::AddAccount(set.clone()));
+        assert_eq!(outcome, "not_allowed", "{set:?}");
     }
     assert_eq!(
-        bench.says(&who, Command::AddAccount(with_parent("mid"))),
+        bench.outcome(&who, Command::AddAccount(with_parent("mid"))),
         "done"
     );
     let wider = account("child", &["mid", "other"]);
-    assert_eq!(bench.says(&who, Command::SetAccount(wider)), "not_allowed");
+    assert_eq!(
+        bench.outcome(&who, Command::SetAccount(wider)),
+        "not_allowed"
+    );
     let lists = SetAccount {
         name: "child".to_owned(),
         lists: vec![(Dimension::Project, Vec::new())],
         ..SetAccount::default()
     };
-    assert_eq!(bench.says(&who, Command::SetAccount(lists)), "not_allowed");
+    assert_eq!(
+        bench.outcome(&who, Command::SetAccount(lists)),
+        "not_allowed"
+    );
     let priority = |name: &str| {
         Command::SetAccount(SetAccount {
             name: name.to_owned(),
@@ -330,17 +345,17 @@ fn an_account_stays_with_the_projects_of_who_makes_it() {
             ..SetAccount::default()
         })
     };
-    assert_eq!(bench.says(&who, priority("child")), "done");
-    assert_eq!(bench.says(&who, priority("other")), "not_allowed");
+    assert_eq!(bench.outcome(&who, priority("child")), "done");
+    assert_eq!(bench.outcome(&who, priority("other")), "not_allowed");
     // One that is of theirs and of others too is not theirs alone.
     bench.bank(Command::AddAccount(account("shared", &["mid", "other"])));
-    assert_eq!(bench.says(&who, priority("shared")), "not_allowed");
+    assert_eq!(bench.outcome(&who, priority("shared")), "not_allowed");
     assert_eq!(
-        bench.says(&who, transfer("mid", "shared", 1)),
+        bench.outcome(&who, transfer("mid", "shared", 1)),
         "not_allowed"
     );
     assert_eq!(
-        bench.says(&who, Command::RemoveAccount("child".to_owned())),
+        bench.outcome(&who, Command::RemoveAccount("child".to_owned())),
         "done"
     );
 }
@@ -351,11 +366,11 @@ fn a_role_ends_by_itself_and_when_it_is_taken_back() {
     let amy = person("amy");
     let until = Timestamp(bench.now.0 + DAY);
     bench.bank(grant("amy", Role::Operator, Some("top"), Some(until)));
-    assert_eq!(bench.says(&amy, deposit("low", 1)), "done");
+    assert_eq!(bench.outcome(&amy, deposit("low", 1)), "done");
     bench.now = until;
-    assert_eq!(bench.says(&amy, deposit("low", 1)), "not_allowed");
+    assert_eq!(bench.outcome(&amy, deposit("low", 1)), "not_allowed");
     bench.bank(grant("amy", Role::Operator, Some("top"), None));
-    assert_eq!(bench.says(&amy, deposit("low", 1)), "done");
+    assert_eq!(bench.outcome(&amy, deposit("low", 1)), "done");
     let revoke = |project: Option<&str>| {
         Command::Access(Access::Revoke(RevokeRole {
             name: "amy".to_owned(),
@@ -364,10 +379,10 @@ fn a_role_ends_by_itself_and_when_it_is_taken_back() {
         }))
     };
     let everything = Scope::default();
-    assert_eq!(bench.says(&everything, revoke(None)), "not_found");
-    assert_eq!(bench.says(&everything, revoke(Some("top"))), "done");
-    assert_eq!(bench.says(&everything, revoke(Some("top"))), "not_found");
-    assert_eq!(bench.says(&amy, deposit("low", 1)), "not_allowed");
+    assert_eq!(bench.outcome(&everything, revoke(None)), "not_found");
+    assert_eq!(bench.outcome(&everything, revoke(Some("top"))), "done");
+    assert_eq!(bench.outcome(&everything, revoke(Some("top"))), "not_found");
+    assert_eq!(bench.outcome(&amy, deposit("low", 1)), "not_allowed");
     for (command, code) in [
         (grant("amy", Role::User, None, None), "bad_value"),
         (grant("amy", Role::Pi, None, None), "missing_field"),
@@ -381,7 +396,7 @@ fn a_role_ends_by_itself_and_when_it_is_taken_back() {
         (grant("amy", Role::Auditor, None, None), "already_exists"),
     ] {
         assert_eq!(
-            bench.says(&everything, command.clone()),
+            bench.outcome(&everything, command.clone()),
             code,
             "{command:?}"
         );
@@ -452,10 +467,10 @@ fn random_callers_stay_where_they_hold_a_role() {
             }
         };
         let before = names.map(|name| bench.amount(name));
-        let said = bench.says(&who, command.clone());
+        let outcome = bench.outcome(&who, command.clone());
         counts[usize::from(allowed)] += 1;
         assert_eq!(
-            said != "not_allowed",
+            outcome != "not_allowed",
             allowed,
             "{role:?} over {roots:?}: {command:?}"
         );

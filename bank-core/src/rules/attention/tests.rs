@@ -34,13 +34,13 @@ fn event(threshold: i64, turn: Turn) -> Event {
         },
         amount: Some(Amount(7)),
         urgent: false,
-        told: true,
-        says: format!("chem: {threshold} % used"),
+        is_notified: true,
+        message: format!("chem: {threshold} % used"),
     }
 }
 
-fn run(book: &mut Book, asked: Attention) -> Result<Outcome, Refusal> {
-    let command = Command::Attention(asked);
+fn run(book: &mut Book, attention: Attention) -> Result<Outcome, Refusal> {
+    let command = Command::Attention(attention);
     let Ok(decision) = ledger::execute(book, &command, &Scope::default(), Timestamp(5), false);
     decision
 }
@@ -95,7 +95,7 @@ fn each_change_is_a_transaction_that_moves_nothing() {
 }
 
 #[test]
-fn what_was_seen_stands() {
+fn acknowledged_events_are_kept() {
     let mut book = book();
     turn(&mut book, &[(50, Turn::Raised)]);
     let ack = |book: &mut Book, tx, note: &str| {

@@ -155,8 +155,8 @@ impl Bill {
         history: &[Placed],
         ctx: &Context<'_>,
     ) -> Result<Vec<(AllocationId, Amount)>, Refusal> {
-        let stand = standing(history);
-        let entries = stand.into_iter().map(|(_, entry)| entry);
+        let kept = standing(history);
+        let entries = kept.into_iter().map(|(_, entry)| entry);
         let refunds = entries.filter(|e| e.kind == EntryKind::Refund && e.takes_back.is_some());
         let refunds: Vec<&Entry> = refunds.collect();
         if refunds.is_empty() {

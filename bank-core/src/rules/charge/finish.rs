@@ -45,14 +45,14 @@ impl Bill {
     /// Records the result of the charge.
     pub(super) fn finish(
         mut self,
-        asked: &Charge,
+        submitted: &Charge,
         duration: Seconds,
         mode: Mode,
         ctx: &Context<'_>,
     ) -> Result<Effects, Refusal> {
         self.book(ctx);
         self.mark(ctx);
-        self.count(asked, duration, mode)?;
+        self.count(submitted, duration, mode)?;
         let paying = self.paying_account();
         let own = paying.and_then(|id| ctx.directory.account(id));
         // A charge that took nothing does not choose the account of the later ones.
@@ -62,13 +62,13 @@ impl Bill {
         if let (Mode::Fast, Billing::Billed, Some(account)) = (mode, self.outcome, own) {
             self.block_if_below_zero(account);
         }
-        let after = After::of(asked);
+        let after = After::of(submitted);
         self.keep_lien(after)?;
         self.record(duration, mode, ctx);
         if after == After::Closed {
             self.close(ctx);
         } else {
-            let idle = asked.terms.idle.unwrap_or(ctx.directory.policy.idle);
+            let idle = submitted.terms.idle.unwrap_or(ctx.directory.policy.idle);
             wait_for_more(&mut self.instance, self.at, idle);
         }
         self.correct_expiries()?;
@@ -163,8 +163,8 @@ impl Bill {
         }
     }
 
-    fn count(&mut self, asked: &Charge, duration: Seconds, mode: Mode) -> Result<(), Refusal> {
-        self.dispute(asked);
+    fn count(&mut self, submitted: &Charge, duration: Seconds, mode: Mode) -> Result<(), Refusal> {
+        self.dispute(submitted);
         let instance = &mut self.instance;
         let total = match self.outcome {
             Billing::Shadow => &mut instance.shadow_billed,
@@ -172,7 +172,7 @@ impl Bill {
         };
         *total = total.plus(self.amount)?;
         instance.charged = instance.charged.plus(duration);
-        if asked.terms.source.is_some() && self.plausible.counts.is_some() {
+        if submitted.terms.source.is_some() && self.plausible.counts.is_some() {
             // The kept seconds are billed with it.
             instance.kept = Seconds(0);
         }
@@ -195,9 +195,9 @@ impl Bill {
 
     /// Adds the seconds beyond the ceiling. A total replaces all of them; one that is older than the last one
     /// changes nothing.
-    fn dispute(&mut self, asked: &Charge) {
+    fn dispute(&mut self, submitted: &Charge) {
         let (instance, plausible) = (&mut self.instance, &self.plausible);
-        if !(asked.is_checked && asked.terms.total) {
+        if !(submitted.is_checked && submitted.terms.total) {
             instance.disputed = instance.disputed.plus(plausible.disputed);
         } else if plausible.counts.is_some() {
             instance.disputed = plausible.disputed;

@@ -3,7 +3,7 @@
 //! source arrives, or until a bound.
 
 use super::find::charged_instance;
-use super::{keep_said, measure, source, subject};
+use super::{measure, source, store_facts, subject};
 use crate::amount::Amount;
 use crate::command::Charge;
 use crate::effects::{Billing, Charged, Delta, Effects, EntryKind, InstanceChange, Outcome};
@@ -74,7 +74,7 @@ pub(super) fn keep(
     let tx = postings.begin_for("modify", at, instance.id);
     if !instance.is_billed() && same::collector(&instance, view).is_none() {
         note_start(&mut instance, request.facts.start);
-        facts_changed = keep_said(&mut instance.facts, charge, ctx);
+        facts_changed = store_facts(&mut instance.facts, charge, ctx);
         if !is_late {
             count(&mut instance, charge)?;
         }

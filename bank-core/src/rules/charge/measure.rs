@@ -270,7 +270,7 @@ pub(super) fn billed_now(
     let usage = fallback::priced(instance, ctx);
     let mut last = None;
     for piece in &measured.pieces {
-        let asked = Priced {
+        let priced = Priced {
             usage: &usage,
             duration: piece.length,
             machine,
@@ -279,7 +279,7 @@ pub(super) fn billed_now(
             at: instance.rates_at.unwrap_or(piece.at),
             from: piece.from,
         };
-        let price = price(&asked, ctx.directory.rates_at(asked.at))?;
+        let price = price(&priced, ctx.directory.rates_at(priced.at))?;
         exact_sum = exact_sum.checked_add(price.metered)?;
         once_sum = once_sum.max(price.once);
         last = Some(price);

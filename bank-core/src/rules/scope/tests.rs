@@ -113,10 +113,10 @@ fn listed(dimension: Dimension, value: &str) -> Command {
 }
 
 /// An account of `chem` with whole lists, one row of which is asked about.
-fn whole(asked: Constraint) -> Command {
+fn whole(constraint: Constraint) -> Command {
     Command::AddAccount(SetAccount {
         name: "new".into(),
-        constraints: Some(vec![row(Dimension::Project, "chem", true), asked]),
+        constraints: Some(vec![row(Dimension::Project, "chem", true), constraint]),
         ..SetAccount::default()
     })
 }
@@ -447,8 +447,8 @@ fn findings(scope: (&[&str], &[&str]), fields: &[Field]) -> Vec<String> {
         if foreign.is_ok() && !field.is_served {
             findings.push(format!("{}: foreign: {foreign:?}", field.label));
         }
-        let shown = |said: Result<String, Refusal>, name: &str| {
-            format!("{said:?}")
+        let shown = |result: Result<String, Refusal>, name: &str| {
+            format!("{result:?}")
                 .replace(&format!("{name:?}"), "NAME")
                 .replace(&format!(" {name}"), " NAME")
         };

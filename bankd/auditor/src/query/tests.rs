@@ -110,8 +110,8 @@ fn both_bounds_count() {
 }
 
 #[test]
-fn what_is_wrong_is_told() {
-    for (text, told) in [
+fn mistakes_are_reported() {
+    for (text, expected) in [
         ("offset=1", "offset: unknown"),
         ("Limit=1", "Limit: unknown"),
         ("offset=", "offset: unknown"),
@@ -179,7 +179,7 @@ fn what_is_wrong_is_told() {
         ("runtime[[gt]]=5", "brackets do not fit"),
     ] {
         let why = Query::parse(text).unwrap_err();
-        assert!(why.contains(told), "{text}: {why}");
+        assert!(why.contains(expected), "{text}: {why}");
     }
     let long = format!("record_id={}", "a".repeat(257));
     assert!(Query::parse(&long).unwrap_err().contains("longer than 256"));

@@ -7,13 +7,13 @@ use super::fixture::{Bank, begun, moment};
 
 /// Replays the oldest row of the quarantine, with another body if given.
 async fn oldest(bank: &Bank, body: Option<String>) -> Again {
-    let asked = bank.services.readers.run(|connection| {
+    let answer = bank.services.readers.run(|connection| {
         let sql = "SELECT place, reason, peer, body FROM quarantine ORDER BY id LIMIT 1";
         Ok(connection.query_row(sql, [], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
         })?)
     });
-    let (place, reason, peer, kept) = asked.await.unwrap();
+    let (place, reason, peer, kept) = answer.await.unwrap();
     Again {
         place,
         reason,

@@ -203,10 +203,10 @@ impl Bank {
 
     /// One number of the database.
     pub(super) async fn number(&self, sql: &'static str) -> i64 {
-        let asked = self.services.readers.run(move |connection| {
+        let answer = self.services.readers.run(move |connection| {
             Ok(connection.query_row(sql, [], |row| row.get::<_, Option<i64>>(0))?)
         });
-        asked.await.unwrap().unwrap_or(0)
+        answer.await.unwrap().unwrap_or(0)
     }
 
     /// Money of `physics` in credits: left and held, and the same in the shadow totals.

@@ -3,7 +3,7 @@ use super::fixture::{Bank, record};
 const NO_ROUTE: &str = "The requested resource was not found. 404 Not Found";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_route_answers_as_the_page_says() {
+async fn every_route_answers_as_documented() {
     let bank = Bank::open().await;
     let json = "content-type: application/json\r\n";
     let one = record("a b/c#1", "01T00:00:00", Some("01T01:00:00.5"), "");
@@ -26,8 +26,8 @@ async fn every_route_answers_as_the_page_says() {
         record("z", "01T00:00:00", None, "")
     );
     let bad = format!("[{},{{}}]", record("z", "01T00:00:00", None, ""));
-    let said = r#"{"record_id":"a b/c#1","meta":{"group_id":["physics"],"site_id":["hpc"],"user_id":["amy"]},"components":[{"name":"Cores","amount":2,"scores":[]}],"start_time":"2024-02-01T00:00:00Z","stop_time":"2024-02-01T01:00:00.500Z","runtime":3600}"#;
-    for (method, target, headers, body, status, told) in [
+    let stored = r#"{"record_id":"a b/c#1","meta":{"group_id":["physics"],"site_id":["hpc"],"user_id":["amy"]},"components":[{"name":"Cores","amount":2,"scores":[]}],"start_time":"2024-02-01T00:00:00Z","stop_time":"2024-02-01T01:00:00.500Z","runtime":3600}"#;
+    for (method, target, headers, body, status, expected) in [
         ("GET", "/health_check", "", "", 200, ""),
         ("HEAD", "/health_check", "", "", 200, ""),
         ("POST", "/record", json, one.as_str(), 200, ""),
@@ -54,8 +54,8 @@ async fn every_route_answers_as_the_page_says() {
             404,
             r#"{"error":"no record of that id"}"#,
         ),
-        ("GET", "/record/a%20b%2Fc%231", "", "", 200, said),
-        ("GET", "/record/a%20b/c%231", "", "", 200, said),
+        ("GET", "/record/a%20b%2Fc%231", "", "", 200, stored),
+        ("GET", "/record/a%20b/c%231", "", "", 200, stored),
         (
             "GET",
             "/record/",
@@ -129,10 +129,10 @@ async fn every_route_answers_as_the_page_says() {
     ] {
         let reply = bank.ask(method, target, headers, body).await;
         assert_eq!(reply.status, status, "{method} {target} {body}: {reply:?}");
-        let fits = if told.is_empty() {
+        let fits = if expected.is_empty() {
             reply.body.is_empty()
         } else {
-            reply.body.starts_with(told)
+            reply.body.starts_with(expected)
         };
         assert!(fits, "{method} {target} {body}: {reply:?}");
     }

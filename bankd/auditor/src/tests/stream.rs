@@ -52,7 +52,7 @@ async fn filled() -> Bank {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn records_come_as_they_are_asked_for() {
+async fn records_are_returned_as_requested() {
     let bank = filled().await;
     for (query, ids) in [
         // By end; ties in order of arrival; open records last.
@@ -136,9 +136,9 @@ async fn records_come_as_they_are_asked_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_common_value_is_looked_for_in_the_order_asked_for() {
+async fn a_common_value_is_searched_in_the_requested_order() {
     let bank = filled().await;
-    let asked = [
+    let cases = [
         ("meta[g][c][0]=a&sort_by[desc]=start_time&limit=1", "c"),
         ("meta[g][c][0]=a&sort_by[asc]=start_time&limit=5", "dc"),
         (
@@ -148,7 +148,7 @@ async fn a_common_value_is_looked_for_in_the_order_asked_for() {
         ("meta[g][c][0]=a&sort_by[desc]=runtime&limit=1", "d"),
         ("meta[g][c][0]=a&limit=1", "d"),
     ];
-    for (query, ids) in asked {
+    for (query, ids) in cases {
         assert_eq!(bank.ids(query).await.concat(), ids, "{query}");
     }
     // As if 20,000 more had it.
@@ -159,14 +159,14 @@ async fn a_common_value_is_looked_for_in_the_order_asked_for() {
     for value in ["a", "b"] {
         many.execute(sql, [pair("g", value)]).unwrap();
     }
-    for (query, ids) in asked {
+    for (query, ids) in cases {
         assert_eq!(bank.ids(query).await.concat(), ids, "{query}");
     }
     bank.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_array_comes_only_where_it_is_asked_for_by_name() {
+async fn an_array_is_returned_only_if_requested_by_name() {
     let bank = filled().await;
     for (accept, is_array) in [
         ("", false),

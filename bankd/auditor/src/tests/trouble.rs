@@ -79,11 +79,11 @@ async fn what_is_refused_is_kept_aside() {
         let reply = bank.ask(method, target, headers, body).await;
         assert_eq!(reply.status, status, "{reply:?}");
         let sql = "SELECT place || '|' || reason || '|' || bytes || '|' || length(body) || '|' || source FROM quarantine ORDER BY id DESC LIMIT 1";
-        let asked = bank
+        let query = bank
             .services
             .readers
             .run(move |c| Ok(c.query_row(sql, [], |r| r.get::<_, String>(0))?));
-        let row = asked.await.unwrap();
+        let row = query.await.unwrap();
         let start = format!("{place}|");
         let end = format!("|{kept}|{kept}|auditor");
         assert!(
@@ -92,10 +92,10 @@ async fn what_is_refused_is_kept_aside() {
         );
         if status == 413 {
             let length = long.len();
-            let said = format!(
+            let expected = format!(
                 "JSON payload ({length} bytes) is larger than allowed (limit: 2048 bytes)."
             );
-            assert_eq!(reply.body, said);
+            assert_eq!(reply.body, expected);
         }
     }
     assert_eq!(bank.house.tally.meter.all(), [6, 0, 0, 0]);
@@ -125,7 +125,7 @@ async fn a_long_text_is_cut_everywhere() {
         assert_eq!(reply.status, 400);
         assert!(reply.body.len() < 1500, "{} bytes", reply.body.len());
         let sql = "SELECT length(reason), bytes, length(body), reason FROM quarantine ORDER BY id DESC LIMIT 1";
-        let asked = bank.services.readers.run(move |c| {
+        let answer = bank.services.readers.run(move |c| {
             Ok(c.query_row(sql, [], |r| {
                 Ok((
                     r.get::<_, i64>(0)?,
@@ -135,7 +135,7 @@ async fn a_long_text_is_cut_everywhere() {
                 ))
             })?)
         });
-        let (reason, bytes, kept, text) = asked.await.unwrap();
+        let (reason, bytes, kept, text) = answer.await.unwrap();
         assert!(reason <= 300, "{reason}");
         assert_eq!((bytes, kept), (64 << 10, 64 << 10));
         assert!(text.starts_with("only 65536 of "), "{text}");
@@ -179,7 +179,7 @@ async fn many_requests_come_over_one_connection() {
     let address = bank.address;
     let exchange = tokio::task::spawn_blocking(move || {
         let mut stream = TcpStream::connect(address).unwrap();
-        let mut said = String::new();
+        let mut received = String::new();
         for number in 0..5 {
             let body = record(&format!("job-{number}"), "01T00:00:00", None, "");
             let head = format!(
@@ -191,9 +191,9 @@ async fn many_requests_come_over_one_connection() {
                 .unwrap();
             let mut answer = [0; 512];
             let read = stream.read(&mut answer).unwrap();
-            said.push_str(std::str::from_utf8(&answer[..read]).unwrap());
+            received.push_str(std::str::from_utf8(&answer[..read]).unwrap());
         }
-        said
+        received
     });
     assert_eq!(
         exchange.await.unwrap().matches("HTTP/1.1 200 OK").count(),

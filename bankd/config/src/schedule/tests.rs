@@ -52,7 +52,7 @@ fn what_could_never_be_made_is_refused() {
         options: words(&["--spool=/s"]),
         ..apel
     };
-    for (wrong, says) in [
+    for (wrong, message) in [
         (daily, "whole months"),
         (again, "needs --spool and --state"),
         (
@@ -169,7 +169,7 @@ fn what_could_never_be_made_is_refused() {
         ),
     ] {
         let error = config(wrong).check_schedules().unwrap_err();
-        assert!(error.contains(says), "{says}: {error}");
+        assert!(error.contains(message), "{message}: {error}");
         assert!(error.starts_with("scheduled_report 1"), "{error}");
     }
     let mut two = config(good());

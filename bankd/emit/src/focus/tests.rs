@@ -71,8 +71,8 @@ fn a_charge_is_a_usage() {
 }
 
 #[test]
-fn names_are_told_only_where_that_is_wanted() {
-    let told = Money {
+fn names_are_exported_only_where_configured() {
+    let named = Money {
         names: true,
         ..money("1")
     };
@@ -81,7 +81,7 @@ fn names_are_told_only_where_that_is_wanted() {
         !hidden.contains("amy") && !hidden.contains("\"b\""),
         "{hidden}"
     );
-    let line = line(&used(), &told, true).unwrap();
+    let line = line(&used(), &named, true).unwrap();
     let found = cells(&line);
     assert_eq!(found["ResourceName"], "a, \"b\"\nc & < > % = | : %% ä");
     assert_eq!(
@@ -93,7 +93,7 @@ fn names_are_told_only_where_that_is_wanted() {
         top: "@x".to_owned(),
         ..used()
     };
-    let found = super::line(&odd, &told, true).unwrap();
+    let found = super::line(&odd, &named, true).unwrap();
     let found = cells(&found);
     assert_eq!(found["SubAccountId"], "'=1+1");
     assert_eq!(found["BillingAccountId"], "'@x");

@@ -173,13 +173,13 @@ fn runs_are_put_together_and_cut() {
         at("b", 50, 60, "2"),
         at("b", 70, 99, "2"),
     ];
-    let told = in_order(runs, (5, 80));
-    let told: Vec<_> = told
+    let rows = in_order(runs, (5, 80));
+    let rows: Vec<_> = rows
         .iter()
         .map(|r| (r.pod.as_str(), r.start, r.end))
         .collect();
     assert_eq!(
-        told,
+        rows,
         [("b", 10, 50), ("b", 50, 60), ("b", 70, 80), ("a", 5, 30)]
     );
 }

@@ -373,7 +373,7 @@ fn ids_for_xdmod_are_numbers() {
 }
 
 #[test]
-fn neighbours_stand_together_in_a_list_of_nodes() {
+fn neighbours_are_grouped_in_a_list_of_nodes() {
     for (hosts, expected) in [
         (vec!["n1", "n2", "n3", "x"], "n[1-3],x"),
         (vec!["n08", "n09", "n10"], "n[08-10]"),

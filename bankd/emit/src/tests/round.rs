@@ -106,11 +106,11 @@ type Names = (
 
 pub(super) fn record() -> impl Strategy<Value = Record> {
     (bare(), prop::option::of(name()), extras()).prop_map(|(bare, group, extras)| {
-        let [requested, asked, each, total, gpus, uid, gid] = extras;
+        let [requested, processors_requested, each, total, gpus, uid, gid] = extras;
         Record {
             group,
             requested: requested.map(|s| s * SECOND),
-            requested_processors: asked.map(|n| n * 1_000_000),
+            requested_processors: processors_requested.map(|n| n * 1_000_000),
             requested_memory: each,
             memory_total: total,
             gpus,
@@ -277,10 +277,10 @@ proptest! {
             // Two decimals of the rate: the product is off by less than half a hundredth each, or by
             // the raised rate.
             let (procs, rate) = (found.processors.unwrap(), found.rate.unwrap());
-            let said = i128::from(procs) * rate;
+            let product = i128::from(procs) * rate;
             let exact = record.usage.processors() * i128::from(record.usage.rate.unwrap_or(1_000_000)) / 1000;
-            let off = (said - exact).abs();
-            prop_assert!(off <= i128::from(procs) * 10_000_000, "{}: {} {}", &line, said, exact);
+            let off = (product - exact).abs();
+            prop_assert!(off <= i128::from(procs) * 10_000_000, "{}: {} {}", &line, product, exact);
             let rest = file_reader::Record { processors: None, rate: None, duration: None, ..found };
             prop_assert_eq!(rest, carried(&record, dialect));
         }

@@ -73,7 +73,7 @@ fn messages_end_where_their_dialect_ends_them() {
 }
 
 #[test]
-fn what_is_no_message_is_told_as_soon_as_it_is_seen() {
+fn invalid_messages_are_rejected_as_soon_as_they_are_seen() {
     let with = |header: &str| format!("POST /SSSRMAP3 HTTP/1.1\r\n{header}\r\n\r\n");
     for (bytes, expected) in [
         ("GET".to_owned(), Fault::NotOurs),
@@ -115,9 +115,9 @@ fn what_is_no_message_is_told_as_soon_as_it_is_seen() {
         ),
     ] {
         for piece in [1, 4096] {
-            let told = taken(bytes.as_bytes(), piece).err();
+            let error = taken(bytes.as_bytes(), piece).err();
             assert_eq!(
-                told,
+                error,
                 Some(expected),
                 "{} by {piece}",
                 &bytes[..bytes.len().min(80)]

@@ -16,9 +16,9 @@ use bankd_store::read::jobs;
 use sha2::{Digest, Sha256};
 
 use super::options::{Options, not_read};
-use super::reply::{self, Came, Told};
-use super::request::{Asked, Verb, missing, plain, unsupported};
-use super::{Fault, Said};
+use super::reply::{self, Came, JobValues};
+use super::request::{Call, Verb, missing, plain, unsupported};
+use super::{Content, Fault};
 use crate::Verified;
 
 /// The name of the gateway as a machine's charging source (decisions.md 19).
@@ -30,7 +30,7 @@ struct Made {
     command: Command,
     /// The key to detect a repeat, if any, and the operation name of a repeat.
     keyed: Option<(IdempotencyKey, Repeat)>,
-    told: Told,
+    values: JobValues,
 }
 
 /// Values for all messages of a peer.
@@ -47,9 +47,9 @@ pub(super) async fn answer(
     services: &Arc<Services>,
     request: &Verified,
     verb: Verb,
-    asked: &Asked,
+    call: &Call,
     request_id: &str,
-) -> Result<Said, Fault> {
+) -> Result<Content, Fault> {
     let peer = &request.peer;
     let directory = services.writer.directory();
     let setting = Setting {
@@ -58,9 +58,9 @@ pub(super) async fn answer(
         reservation_idle: Seconds(services.gold.reservation_idle),
         directory: &directory,
     };
-    let options = Options::of(asked, verb)?;
+    let options = Options::of(call, verb)?;
     left_out(services, &options.ignored, verb.word(), request_id);
-    let mut made = of(asked, &options, verb, &request.body, &setting)?;
+    let mut made = of(call, &options, verb, &request.body, &setting)?;
     find_quote(services, &mut made.command).await?;
     let submission = |command, key| Submission {
         command,
@@ -83,7 +83,7 @@ pub(super) async fn answer(
         .await?;
     let (answer, repeat) = match reply {
         Reply::Fresh { answer, summary } => {
-            log(&made.told, summary, request_id);
+            log(&made.values, summary, request_id);
             (answer, None)
         }
         Reply::Stored(answer) => (answer, repeat),
@@ -98,7 +98,7 @@ pub(super) async fn answer(
         services.writer.submit(note).await?;
     }
     let bank = &services.writer.directory().bank;
-    Ok(reply::of(&came, verb, &made.told, request, bank))
+    Ok(reply::of(&came, verb, &made.values, request, bank))
 }
 
 /// Logs and counts options that were left out.
@@ -137,19 +137,19 @@ fn unreadable(request_id: &str) -> Fault {
 
 /// The command of a message.
 fn of(
-    asked: &Asked,
+    call: &Call,
     options: &Options,
     verb: Verb,
     body: &[u8],
     setting: &Setting<'_>,
 ) -> Result<Made, Fault> {
-    if !(asked.conditions.is_empty() && asked.wanted.is_empty()) {
+    if !(call.conditions.is_empty() && call.wanted.is_empty()) {
         return Err(unsupported("Where or Get beside a job"));
     }
-    let mut document = document(asked, verb)?;
+    let mut document = document(call, verb)?;
     let (wall, priced) = options.durations(&document)?;
     let kind = document.kind;
-    let told = Told {
+    let values = JobValues {
         job: document.object_id.clone().unwrap_or_default(),
         wall: Some(wall),
         user: document.user.clone(),
@@ -182,7 +182,7 @@ fn of(
     Ok(Made {
         command,
         keyed: keyed_by,
-        told,
+        values,
     })
 }
 
@@ -253,8 +253,8 @@ fn quote(request: Request, priced: Seconds, options: &Options) -> Result<QuoteRe
 }
 
 /// The fields of a message as a document, with all that the verb needs.
-fn document(asked: &Asked, verb: Verb) -> Result<Document, Fault> {
-    let fields = || asked.fields.iter().map(|(n, v)| (n.as_str(), v.as_str()));
+fn document(call: &Call, verb: Verb) -> Result<Document, Fault> {
+    let fields = || call.fields.iter().map(|(n, v)| (n.as_str(), v.as_str()));
     let is_reservation = |(name, value): (&str, &str)| {
         name == "Type"
             && ["reservation", "rsv"]
@@ -296,17 +296,17 @@ fn keyed(body: &[u8], object: InstanceKey) -> (IdempotencyKey, Repeat) {
 }
 
 /// The log line of a command, in the form of other interfaces.
-fn log(told: &Told, summary: Summary, request_id: &str) {
+fn log(values: &JobValues, summary: Summary, request_id: &str) {
     tracing::info!(
         request_id,
         op = summary.op,
         refused = summary.code,
         tx = summary.transaction,
         amount = summary.amount,
-        project = told.project,
-        user = told.user,
-        machine = told.machine,
-        job = told.job,
+        project = values.project,
+        user = values.user,
+        machine = values.machine,
+        job = values.job,
         batch = summary.batch,
         queue_us = summary.queue_us,
         commit_us = summary.commit_us,

@@ -8,7 +8,7 @@ use bank_core::time::{Seconds, Timestamp};
 use bankd_nami::{self as nami, Document, DocumentError, ObjectKind};
 
 use super::Fault;
-use super::request::{Asked, Verb, missing, plain, unsupported};
+use super::request::{Call, Verb, missing, plain, unsupported};
 
 /// Options that set a field of the job, in the format of the field.
 const FIELDS: [&str; 4] = ["WallDuration", "ChargeDuration", "StartTime", "EndTime"];
@@ -49,14 +49,14 @@ impl Options {
     ///
     /// # Errors
     /// A repeated option, an invalid value, or an unknown option.
-    pub(super) fn of(asked: &Asked, verb: Verb) -> Result<Options, Fault> {
+    pub(super) fn of(call: &Call, verb: Verb) -> Result<Options, Fault> {
         let mut options = Options {
-            is_clients: !asked.options.is_empty(),
+            is_clients: !call.options.is_empty(),
             ..Options::default()
         };
         let mut fields = Vec::new();
         let mut seen: Vec<&str> = Vec::new();
-        for (name, value) in &asked.options {
+        for (name, value) in &call.options {
             let name = name.as_str();
             if seen.contains(&name) {
                 return Err(unusable(name, "given twice"));
@@ -162,11 +162,11 @@ mod tests {
 
     fn read(verb: Verb, options: &[(&str, &str)]) -> Result<Options, String> {
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        let asked = Asked {
+        let call = Call {
             options: options.iter().map(own).collect(),
-            ..Asked::default()
+            ..Call::default()
         };
-        Options::of(&asked, verb).map_err(|fault| format!("{}: {}", fault.code, fault.message))
+        Options::of(&call, verb).map_err(|fault| format!("{}: {}", fault.code, fault.message))
     }
 
     #[test]

@@ -17,8 +17,8 @@ use bankd_store as store;
 use rusqlite::Connection;
 
 use super::reply::element;
-use super::request::{Asked, plain, unsupported};
-use super::{Fault, Said};
+use super::request::{Call, plain, unsupported};
+use super::{Content, Fault};
 use crate::{Value, Verified};
 use select::Select;
 
@@ -29,16 +29,16 @@ const ROWS_MAX: usize = 10_000;
 pub(super) async fn answer(
     services: &Arc<Services>,
     request: &Verified,
-    asked: &Asked,
-) -> Result<Said, Fault> {
-    let rows = match asked.object.as_str() {
-        "User" => user::rows(services, request, asked).await?,
-        "Project" => project::rows(services, request, asked)?,
-        "Account" => account::rows(services, request, asked).await?,
-        "Job" => job::rows(services, request, asked).await?,
+    call: &Call,
+) -> Result<Content, Fault> {
+    let rows = match call.object.as_str() {
+        "User" => user::rows(services, request, call).await?,
+        "Project" => project::rows(services, request, call)?,
+        "Account" => account::rows(services, request, call).await?,
+        "Job" => job::rows(services, request, call).await?,
         other => return Err(unsupported(&format!("Query of {}", plain(other)))),
     };
-    Ok(Said {
+    Ok(Content {
         value: Value::Success,
         code: "000",
         message: None,

@@ -14,11 +14,11 @@ use bankd_ledger::writer::Decided;
 use bankd_store::answer::{Answer, Media};
 
 use super::request::{Verb, plain};
-use crate::{Said, Value, Verified};
+use crate::{Content, Value, Verified};
 
 /// The values of the message about its job. The answer to a quote repeats them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct JobValues {
     pub(super) job: String,
     pub(super) wall: Option<Seconds>,
     pub(super) user: Option<String>,
@@ -126,16 +126,28 @@ fn warn(decided: &Decided<'_>, what: &'static str) {
 }
 
 /// The answer for the peer.
-pub(super) fn of(came: &Came, verb: Verb, told: &Told, request: &Verified, bank: &Bank) -> Said {
+pub(super) fn of(
+    came: &Came,
+    verb: Verb,
+    values: &JobValues,
+    request: &Verified,
+    bank: &Bank,
+) -> Content {
     match came {
-        Came::Done(amount, quote) => done(*amount, *quote, verb, told, bank),
-        Came::Refused(code) => refused(code, verb, told, request),
+        Came::Done(amount, quote) => done(*amount, *quote, verb, values, bank),
+        Came::Refused(code) => refused(code, verb, values, request),
     }
 }
 
-fn done(amount: Amount, quote: Option<i64>, verb: Verb, told: &Told, bank: &Bank) -> Said {
+fn done(
+    amount: Amount,
+    quote: Option<i64>,
+    verb: Verb,
+    values: &JobValues,
+    bank: &Bank,
+) -> Content {
     let number = text::format_amount(amount.0, bank.precision.places());
-    let (job, unit) = (plain(&told.job), &bank.unit);
+    let (job, unit) = (plain(&values.job), &bank.unit);
     let (message, data) = match verb {
         Verb::Reserve => (
             format!("Successfully reserved {number} {unit} for job {job}"),
@@ -150,11 +162,11 @@ fn done(amount: Amount, quote: Option<i64>, verb: Verb, told: &Told, bank: &Bank
             let with = with.unwrap_or_default();
             (
                 format!("Successfully quoted {number} {unit}{with}"),
-                quotation(&number, quote, told),
+                quotation(&number, quote, values),
             )
         }
     };
-    Said {
+    Content {
         value: Value::Success,
         code: "000",
         message: Some(message),
@@ -164,16 +176,16 @@ fn done(amount: Amount, quote: Option<i64>, verb: Verb, told: &Told, bank: &Bank
 }
 
 /// A field that the request omitted is omitted.
-fn quotation(amount: &str, quote: Option<i64>, told: &Told) -> String {
+fn quotation(amount: &str, quote: Option<i64>, values: &JobValues) -> String {
     let id = quote.map(|id| element("Id", &id.to_string()));
     let mut inner = id.unwrap_or_default();
     inner.push_str(&element("Amount", amount));
-    let wall = told.wall.map(|wall| wall.0.to_string());
+    let wall = values.wall.map(|wall| wall.0.to_string());
     for (name, value) in [
         ("WallDuration", &wall),
-        ("User", &told.user),
-        ("Project", &told.project),
-        ("Machine", &told.machine),
+        ("User", &values.user),
+        ("Project", &values.project),
+        ("Machine", &values.machine),
     ] {
         if let Some(value) = value {
             inner.push_str(&element(name, &escaped(value)));
@@ -184,7 +196,7 @@ fn quotation(amount: &str, quote: Option<i64>, told: &Told) -> String {
 
 /// The two refusals that a scheduler acts on have a form for each kind of peer (`gold-wire.md` 4). All
 /// others consist of a code and a cause.
-fn refused(code: &str, verb: Verb, told: &Told, request: &Verified) -> Said {
+fn refused(code: &str, verb: Verb, values: &JobValues, request: &Verified) -> Content {
     let row = error::row_or_internal(code);
     let to_maui = match request.peer.no_funds {
         NoFundsWord::Auto => request.is_maui,
@@ -195,7 +207,7 @@ fn refused(code: &str, verb: Verb, told: &Told, request: &Verified) -> Said {
         Verb::Reserve | Verb::Quote => "reserve",
         Verb::Charge => "charge",
     };
-    let job = plain(&told.job);
+    let job = plain(&values.job);
     let what = format!("{does} job {job}");
     let what = what.trim_end();
     let message = match (row.gold, to_maui) {
@@ -207,9 +219,9 @@ fn refused(code: &str, verb: Verb, told: &Told, request: &Verified) -> Said {
         _ => format!("Cannot {what}: {}", row.title),
     };
     let is_for_maui = to_maui && verb != Verb::Charge && matches!(row.gold, "782" | "740");
-    Said {
+    Content {
         data: is_for_maui.then(String::new),
-        ..Said::failure(row.gold, message)
+        ..Content::failure(row.gold, message)
     }
 }
 

@@ -9,7 +9,7 @@ const PARTS_MAX: usize = 64;
 
 /// A request for one action on one kind of object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct Call {
     pub(super) action: String,
     pub(super) object: String,
     /// Names and values of the one object in `Data`, or of `Set`.
@@ -51,9 +51,9 @@ impl Verb {
     }
 }
 
-impl Asked {
+impl Call {
     /// Reads a body.
-    pub(super) fn of(body: &Element) -> Result<Asked, Fault> {
+    pub(super) fn of(body: &Element) -> Result<Call, Fault> {
         if body.name != "Body" {
             return Err(Fault::new("bad_document", "the root is no Body"));
         }
@@ -62,16 +62,16 @@ impl Asked {
         let object = only(request.all("Object"), "Object")?;
         let object = object.map(Element::value);
         let object = object.or_else(|| request.attribute("object"));
-        let said = |value: Option<&str>, name| match value {
+        let checked = |value: Option<&str>, name| match value {
             None | Some("") => Err(missing(name)),
             Some(value) => Ok(value.to_owned()),
         };
-        let mut asked = Asked {
-            action: said(request.attribute("action"), "action")?,
-            object: said(object, "Object")?,
-            ..Asked::default()
+        let mut call = Call {
+            action: checked(request.attribute("action"), "action")?,
+            object: checked(object, "Object")?,
+            ..Call::default()
         };
-        asked.read_fields(request)?;
+        call.read_fields(request)?;
         let parts = request.all("Where").chain(request.all("Get"));
         if parts.chain(request.all("Option")).count() > PARTS_MAX {
             let what = format!("more than {PARTS_MAX} Where, Get and Option");
@@ -79,18 +79,18 @@ impl Asked {
         }
         for place in request.all("Option") {
             let value = place.value().to_owned();
-            asked.options.push((named(place)?, value));
+            call.options.push((named(place)?, value));
         }
         for place in request.all("Where") {
-            asked.conditions.push(Condition::of(place)?);
+            call.conditions.push(Condition::of(place)?);
         }
         for place in request.all("Get") {
             if place.attribute("op").is_some_and(|op| !op.is_empty()) {
                 return Err(unsupported("Get with op"));
             }
-            asked.wanted.push(named(place)?);
+            call.wanted.push(named(place)?);
         }
-        Ok(asked)
+        Ok(call)
     }
 
     fn read_fields(&mut self, request: &Element) -> Result<(), Fault> {
@@ -178,9 +178,9 @@ mod tests {
     use super::super::xml::parse;
     use super::*;
 
-    fn asked(request: &str) -> Result<Asked, String> {
+    fn parsed(request: &str) -> Result<Call, String> {
         let body = parse(&format!("<Body>{request}</Body>")).unwrap();
-        Asked::of(&body).map_err(|fault| format!("{}: {}", fault.code, fault.message))
+        Call::of(&body).map_err(|fault| format!("{}: {}", fault.code, fault.message))
     }
 
     #[test]
@@ -191,12 +191,12 @@ mod tests {
         let old = "<Request object='Account' action='Query'><Get name='Id'/>\
             <Where name='Name' value='chem' groups='0'/><Where value='2' op='GE' name='Id'/>\
             <Option value='x' name='Odd'/></Request>";
-        assert_eq!(asked(new).unwrap(), asked(old).unwrap());
+        assert_eq!(parsed(new).unwrap(), parsed(old).unwrap());
         let data = "<Request action='Charge'><Object> Job </Object><Data><Job><JobId>j</JobId>\
             <UserId value='amy'/></Job></Data></Request>";
         let set = "<Request action='Charge' object='Job'><Set name='JobId'>j</Set>\
             <Set name='UserId' value='amy'/></Request>";
-        assert_eq!(asked(data).unwrap(), asked(set).unwrap());
+        assert_eq!(parsed(data).unwrap(), parsed(set).unwrap());
     }
 
     #[test]
@@ -256,7 +256,7 @@ mod tests {
                 "bad_value: A holds elements",
             ),
         ] {
-            assert_eq!(asked(request).unwrap_err(), fault);
+            assert_eq!(parsed(request).unwrap_err(), fault);
         }
     }
 

@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tree_keeps_what_was_said() {
+    fn a_tree_keeps_its_contents() {
         let read = parse(
             "<?xml version='1.0'?><!-- x --><Body actor='root'> <A n=\"a &amp; b\"/>\
              <B>  R&amp;D &#x3c;<![CDATA[<&]]> </B></Body>\n",

@@ -4,7 +4,7 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::fixture::{Does, Site, answer, good, told};
+use super::fixture::{Does, Site, answer, good, summary};
 use crate::connection::Place;
 
 const SLOW: &str = "242 the message took too long to arrive";
@@ -38,7 +38,7 @@ async fn every_deadline_is_answered() {
             sleep_until(begun + Duration::from_millis(*at)).await;
             client.write_all(text.as_bytes()).await.unwrap();
         }
-        let text = told(&answer(&mut client).await);
+        let text = summary(&answer(&mut client).await);
         let at = begun.elapsed();
         assert_eq!(text, expected, "{sent:?}");
         let late = at.checked_sub(Duration::from_millis(answered)).unwrap();
@@ -49,14 +49,14 @@ async fn every_deadline_is_answered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_is_late_is_told_and_what_was_begun_is_finished() {
+async fn a_late_answer_is_reported_and_the_command_is_finished() {
     let site = Site::new();
     site.does(Does::Dawdle);
     let (mut client, served) = site.call();
     let begun = Instant::now();
     client.write_all(&good("sss")).await.unwrap();
     let text = answer(&mut client).await;
-    assert_eq!(told(&text), "242 no answer in time signed");
+    assert_eq!(summary(&text), "242 no answer in time signed");
     assert!(
         begun.elapsed() < Duration::from_secs(1),
         "{:?}",
@@ -76,7 +76,7 @@ async fn whoever_stays_after_the_answer_is_left_after_a_second() {
     let begun = Instant::now();
     client.write_all(&good("sss")).await.unwrap();
     assert_eq!(
-        told(&answer(&mut client).await),
+        summary(&answer(&mut client).await),
         "000 maui maui=false signed"
     );
     assert!(begun.elapsed() < Duration::from_millis(10));
@@ -106,12 +106,12 @@ async fn no_connection_lasts_longer_than_fifteen_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_without_a_seat_is_served_at_once_or_told_that_the_bank_is_busy() {
+async fn one_without_a_seat_is_served_at_once_or_gets_an_error_that_the_bank_is_busy() {
     let site = Site::new();
     let (mut quick, served) = site.call_from("127.0.0.1", Place::Standing);
     quick.write_all(&good("sss")).await.unwrap();
     assert_eq!(
-        told(&answer(&mut quick).await),
+        summary(&answer(&mut quick).await),
         "000 maui maui=false signed"
     );
     drop(quick);
@@ -121,7 +121,10 @@ async fn one_without_a_seat_is_served_at_once_or_told_that_the_bank_is_busy() {
     slow.write_all(b"POST /SSSRMAP3 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n")
         .await
         .unwrap();
-    assert_eq!(told(&answer(&mut slow).await), "720 too many connections");
+    assert_eq!(
+        summary(&answer(&mut slow).await),
+        "720 too many connections"
+    );
     assert!(begun.elapsed() < Duration::from_millis(260));
     served.await.unwrap();
     assert!(begun.elapsed() < Duration::from_millis(360));
@@ -137,10 +140,13 @@ async fn a_stop_ends_the_wait_for_messages_and_not_that_for_answers() {
     sleep(Duration::from_millis(10)).await;
     let begun = Instant::now();
     site.stop();
-    assert_eq!(told(&answer(&mut idle).await), "720 the bank is stopping");
+    assert_eq!(
+        summary(&answer(&mut idle).await),
+        "720 the bank is stopping"
+    );
     assert!(begun.elapsed() < Duration::from_millis(10));
     assert_eq!(
-        told(&answer(&mut busy).await),
+        summary(&answer(&mut busy).await),
         "242 no answer in time signed"
     );
     drop((idle, busy));

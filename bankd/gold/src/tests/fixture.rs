@@ -19,7 +19,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::connection::{House, Place, Talk, attend};
-use crate::{Said, Value, Verified};
+use crate::{Content, Value, Verified};
 
 /// The behaviour of the double behind the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub(super) struct Double {
 pub(super) struct Talker(pub(super) Arc<Double>);
 
 impl Talk for Talker {
-    async fn answer(&self, request: Verified) -> Said {
+    async fn answer(&self, request: Verified) -> Content {
         let does = *self.0.does.lock().unwrap();
         self.0.seen.lock().unwrap().push(request.clone());
         let data = match does {
@@ -59,7 +59,7 @@ impl Talk for Talker {
             Does::Echo => String::new(),
         };
         self.0.ended.fetch_add(1, Ordering::SeqCst);
-        Said {
+        Content {
             value: Value::Success,
             code: "000",
             message: Some(format!("{} maui={}", request.peer.name, request.is_maui)),
@@ -191,7 +191,7 @@ pub(super) async fn answer(client: &mut DuplexStream) -> String {
 }
 
 /// Its code, message, and whether it is signed.
-pub(super) fn told(answer: &str) -> String {
+pub(super) fn summary(answer: &str) -> String {
     let between = |from: &str, to: &str| {
         let rest = answer.split(from).nth(1).unwrap_or_default();
         rest.split(to).next().unwrap_or_default().to_owned()

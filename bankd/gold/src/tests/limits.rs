@@ -4,12 +4,12 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 
-use super::fixture::{Does, Site, answer, framed, good, told};
+use super::fixture::{Does, Site, answer, framed, good, summary};
 use crate::seats::{SEATS, STANDING};
 use crate::socket::open;
 
 #[tokio::test]
-async fn what_is_too_much_is_told_at_once() {
+async fn oversized_messages_are_rejected_at_once() {
     let site = Site::new();
     let head = "POST /SSSRMAP3 HTTP/1.1\r\n";
     let cut = format!("{head}Content-Length: 10\r\n\r\n<Env");
@@ -52,7 +52,7 @@ async fn what_is_too_much_is_told_at_once() {
         if ends {
             client.shutdown().await.unwrap();
         }
-        let text = told(&answer(&mut client).await);
+        let text = summary(&answer(&mut client).await);
         assert_eq!(text, expected, "{}", &message[..message.len().min(80)]);
     }
 }
@@ -63,7 +63,7 @@ async fn a_bug_behind_the_gateway_is_an_answer_too() {
     site.does(Does::Panic);
     let (mut client, _served) = site.call();
     client.write_all(&good("sss")).await.unwrap();
-    let text = told(&answer(&mut client).await);
+    let text = summary(&answer(&mut client).await);
     assert_eq!(text, "720 an internal error; the log has more signed");
 }
 
@@ -85,7 +85,7 @@ async fn buffers_of_all_connections_are_bounded_together() {
     assert!((5 << 20..=6 << 20).contains(&most), "{most}");
     let mut busy = 0;
     for (client, _) in &mut held {
-        let text = told(&answer(client).await);
+        let text = summary(&answer(client).await);
         busy += usize::from(text == "720 too much at once");
     }
     assert!((100..SEATS).contains(&busy), "{busy}");
@@ -99,7 +99,7 @@ async fn buffers_of_all_connections_are_bounded_together() {
     let (mut client, _served) = site.call();
     client.write_all(&good("sss")).await.unwrap();
     assert_eq!(
-        told(&answer(&mut client).await),
+        summary(&answer(&mut client).await),
         "720 too much at once signed"
     );
 }
@@ -112,7 +112,7 @@ async fn a_small_message_is_served_however_full_the_buffers_are() {
     let (mut client, _served) = site.call();
     client.write_all(&good("sss")).await.unwrap();
     assert_eq!(
-        told(&answer(&mut client).await),
+        summary(&answer(&mut client).await),
         "000 maui maui=false signed"
     );
 }
@@ -132,11 +132,11 @@ async fn those_who_dawdle_keep_nobody_out() {
     }
     let begun = std::time::Instant::now();
     let mut late = TcpStream::connect(address).await.unwrap();
-    assert_eq!(said(&mut late).await, "720 too many connections");
+    assert_eq!(received(&mut late).await, "720 too many connections");
     for _ in 0..20 {
         let mut client = TcpStream::connect(address).await.unwrap();
         client.write_all(&good("sss")).await.unwrap();
-        assert_eq!(said(&mut client).await, "000 maui maui=false signed");
+        assert_eq!(received(&mut client).await, "000 maui maui=false signed");
     }
     assert!(
         begun.elapsed() < Duration::from_secs(4),
@@ -148,19 +148,19 @@ async fn those_who_dawdle_keep_nobody_out() {
         crowd.push(TcpStream::connect(address).await.unwrap());
     }
     for stream in &mut crowd {
-        assert_eq!(said(stream).await, "720 too many connections");
+        assert_eq!(received(stream).await, "720 too many connections");
     }
     site.stop();
     for stream in &mut silent {
-        assert_eq!(said(stream).await, "720 the bank is stopping");
+        assert_eq!(received(stream).await, "720 the bank is stopping");
     }
     drop((silent, crowd, late));
     serving.await.unwrap();
 }
 
-async fn said(stream: &mut TcpStream) -> String {
+async fn received(stream: &mut TcpStream) -> String {
     use tokio::io::AsyncReadExt as _;
     let mut text = String::new();
     stream.read_to_string(&mut text).await.unwrap();
-    told(&text)
+    summary(&text)
 }

@@ -3,13 +3,13 @@ use bank_core::time::{Timestamp, Window};
 use bankd_config::NoFundsWord;
 use tokio::io::AsyncWriteExt as _;
 
-use super::fixture::{BODY, Site, answer, framed, good, signature, told};
+use super::fixture::{BODY, Site, answer, framed, good, signature, summary};
 use crate::connection::Place;
 
-async fn asked(site: &Site, from: &str, message: &[u8]) -> String {
+async fn answered(site: &Site, from: &str, message: &[u8]) -> String {
     let (mut client, _served) = site.call_from(from, Place::Seated);
     client.write_all(message).await.unwrap();
-    told(&answer(&mut client).await)
+    summary(&answer(&mut client).await)
 }
 
 /// Address, request, and expected answer.
@@ -120,7 +120,7 @@ async fn only_peers_at_their_addresses_with_their_keys_are_heard() {
     ] {
         let text = String::from_utf8_lossy(&message).into_owned();
         assert_eq!(
-            asked(&site, from, &message).await,
+            answered(&site, from, &message).await,
             expected,
             "{from} {text}"
         );
@@ -156,10 +156,10 @@ async fn a_key_that_is_switched_off_is_none_from_then_on() {
     let good = good("sss");
     let no_match = "422 not authenticated: signature does not match";
     off(|key| key.disabled = true)(&mut site);
-    assert_eq!(asked(&site, "127.0.0.1", &good).await, no_match);
+    assert_eq!(answered(&site, "127.0.0.1", &good).await, no_match);
     off(|key| key.disabled = false)(&mut site);
     assert_eq!(
-        asked(&site, "127.0.0.1", &good).await,
+        answered(&site, "127.0.0.1", &good).await,
         "000 maui maui=false signed"
     );
     off(|key| {
@@ -168,5 +168,5 @@ async fn a_key_that_is_switched_off_is_none_from_then_on() {
             end: Some(Timestamp::from_seconds(1_000_000)),
         };
     })(&mut site);
-    assert_eq!(asked(&site, "127.0.0.1", &good).await, no_match);
+    assert_eq!(answered(&site, "127.0.0.1", &good).await, no_match);
 }

@@ -238,7 +238,7 @@ async fn what_is_changed_or_added_on_the_way_is_refused() {
 }
 
 #[tokio::test]
-async fn faults_of_headers_are_told_to_known_senders_only() {
+async fn faults_of_headers_are_reported_to_known_senders_only() {
     let folder = tempfile::tempdir().unwrap();
     let bank = Bank::new(folder.path());
     let mut twice = bank.sign("/nami/v1/charge", CHARGE, "k-1, k-1", "nonce-0001");
@@ -329,7 +329,7 @@ async fn unusable_documents_are_one_line() {
 }
 
 #[tokio::test]
-async fn the_socket_knows_its_callers() {
+async fn the_socket_identifies_its_callers() {
     let folder = tempfile::tempdir().unwrap();
     let bank = Bank::new(folder.path());
     let plain = |key: Option<&str>| {

@@ -82,26 +82,37 @@ pub fn of(document: Document, event: Event, setting: &Setting<'_>) -> std::io::R
         None
     };
     let is_stored = event != Event::Quote || tid.is_some();
-    let asked = Asked {
+    let event_request = EventRequest {
         priced: document.priced_seconds().map(Seconds),
         lasts: document.lien_seconds().map(Seconds),
         charged: document.charge_duration_s.map(Seconds),
         amount: trusted_amount(&document, setting),
-        request: said(document, setting),
+        request: common(document, setting),
     };
-    let whose = &asked.request.whose;
+    let whose = &event_request.request.whose;
     let (project, user) = (whose.project.clone(), whose.user.clone());
-    let (job, machine) = (asked.request.object_id.clone(), whose.machine.clone());
+    let (job, machine) = (
+        event_request.request.object_id.clone(),
+        whose.machine.clone(),
+    );
     let (command, render): (Command, Render) = match event {
-        Event::Quote => (asked.quote(tid), line::quoted),
-        Event::Create => (asked.create(tid), line::created),
-        Event::Modify => (Command::Modify(asked.request), line::modified),
-        Event::Reserve | Event::Start => (asked.reserve(AfterEnd::AbsorbedOnce), line::reserved),
-        Event::Continue | Event::Resume => (asked.reserve(AfterEnd::Absorbed), line::reserved),
-        Event::Charge | Event::Update | Event::Pause | Event::End => {
-            (asked.charge(event, setting), line::charged)
+        Event::Quote => (event_request.quote(tid), line::quoted),
+        Event::Create => (event_request.create(tid), line::created),
+        Event::Modify => (Command::Modify(event_request.request), line::modified),
+        Event::Reserve | Event::Start => (
+            event_request.reserve(AfterEnd::AbsorbedOnce),
+            line::reserved,
+        ),
+        Event::Continue | Event::Resume => {
+            (event_request.reserve(AfterEnd::Absorbed), line::reserved)
         }
-        Event::Delete => (Command::Close(deletion(&asked.request)), line::deleted),
+        Event::Charge | Event::Update | Event::Pause | Event::End => {
+            (event_request.charge(event, setting), line::charged)
+        }
+        Event::Delete => (
+            Command::Close(deletion(&event_request.request)),
+            line::deleted,
+        ),
     };
     Ok(Made {
         command,
@@ -121,7 +132,7 @@ fn trusted_amount(document: &Document, setting: &Setting<'_>) -> Option<Amount> 
 }
 
 /// The part of a document that every command uses.
-fn said(document: Document, setting: &Setting<'_>) -> Request {
+fn common(document: Document, setting: &Setting<'_>) -> Request {
     Request {
         event_time: setting.event_time,
         ..request(document, setting.directory, &setting.machine)
@@ -129,7 +140,7 @@ fn said(document: Document, setting: &Setting<'_>) -> Request {
 }
 
 /// The request of a document, for any event.
-struct Asked {
+struct EventRequest {
     request: Request,
     /// Duration of the price of a quote or a lien.
     priced: Option<Seconds>,
@@ -141,7 +152,7 @@ struct Asked {
     amount: Option<Amount>,
 }
 
-impl Asked {
+impl EventRequest {
     fn quote(self, tid: Option<String>) -> Command {
         Command::Quote(QuoteRequest {
             whose: self.request.whose,
@@ -253,7 +264,7 @@ mod tests {
         <Odd>x</Odd></Job>";
 
     #[test]
-    fn a_charge_says_everything_once() {
+    fn a_charge_contains_every_field_once() {
         let made = made(JOB, Event::Charge, true);
         assert!(made.is_stored);
         assert_eq!(

@@ -25,7 +25,7 @@ use serde::Deserialize;
 
 use super::answer::{line_answer, lines, respond};
 use super::auth::{Authenticated, unauthorized};
-use super::log::{Denied, Story, Told};
+use super::log::{Denied, Stories, Story};
 use command::Setting;
 
 /// Documents above this size are read away from the event loop, in bytes.
@@ -44,7 +44,7 @@ pub struct Parameters {
     latin1_fallback: bool,
 }
 
-type Asked = Result<Query<Parameters>, QueryRejection>;
+type QueryResult = Result<Query<Parameters>, QueryRejection>;
 
 macro_rules! route {
     ($(#[$doc:meta])* $name:ident, $event:expr) => {
@@ -52,10 +52,10 @@ macro_rules! route {
         pub async fn $name(
             State(services): State<Arc<Services>>,
             caller: Authenticated,
-            asked: Asked,
+            parameters: QueryResult,
             body: Bytes,
         ) -> Response {
-            answer(services, caller, $event, asked, body).await
+            answer(services, caller, $event, parameters, body).await
         }
     };
 }
@@ -118,20 +118,20 @@ async fn answer(
     services: Arc<Services>,
     caller: Authenticated,
     event: Event,
-    asked: Asked,
+    parameters: QueryResult,
     body: Bytes,
 ) -> Response {
-    let Ok(Query(asked)) = asked else {
+    let Ok(Query(parameters)) = parameters else {
         return lines(&[Line::error(
             "bad_request",
             "a query parameter is none of its kind",
         )]);
     };
-    let documents = match documents(&services, &asked, event, body).await {
+    let documents = match documents(&services, &parameters, event, body).await {
         Ok(documents) => documents,
         Err(e) => return lines(&[Line::error(e.code, e.message)]),
     };
-    run(&services, &caller, event, &asked, documents).await
+    run(&services, &caller, event, &parameters, documents).await
 }
 
 /// One object of the body, with the data for the event.
@@ -140,11 +140,11 @@ type Usable = Result<Document, DocumentError>;
 /// All objects of the body, or an error for the whole body.
 async fn documents(
     services: &Arc<Services>,
-    asked: &Parameters,
+    parameters: &Parameters,
     event: Event,
     body: Bytes,
 ) -> Result<Vec<Usable>, DocumentError> {
-    let latin1_fallback = asked.latin1_fallback || services.nami.latin1_fallback;
+    let latin1_fallback = parameters.latin1_fallback || services.nami.latin1_fallback;
     let nami = Arc::clone(&services.nami);
     let big = body.len() > BIG;
     let read = move || {
@@ -174,25 +174,25 @@ async fn run(
     services: &Services,
     caller: &Authenticated,
     event: Event,
-    asked: &Parameters,
+    parameters: &Parameters,
     documents: Vec<Usable>,
 ) -> Response {
     let directory = services.writer.directory();
     let setting = Setting {
         directory: &directory,
-        machine: machine(services, caller, asked),
-        with_tid: asked.print_tid || services.nami.print_tid,
+        machine: machine(services, caller, parameters),
+        with_tid: parameters.print_tid || services.nami.print_tid,
         event_time: caller.event_time,
         charge_duration: services.nami.charge_duration.into(),
         trusts_amounts: services.nami.trust_asserted_amount,
     };
     let several = documents.len() > 1;
-    let mut said = Said::default();
+    let mut output = Output::default();
     for (index, document) in documents.into_iter().enumerate() {
         let document = match document {
             Ok(document) => document,
             Err(e) => {
-                said.add(&line_answer(&Line::error(e.code, e.message)), true);
+                output.add(&line_answer(&Line::error(e.code, e.message)), true);
                 continue;
             }
         };
@@ -217,8 +217,8 @@ async fn run(
         };
         match services.writer.submit(submission).await {
             Ok(Reply::Fresh { answer, summary }) => {
-                said.decided(&answer, &summary);
-                said.told.push(Story {
+                output.decided(&answer, &summary);
+                output.stories.push(Story {
                     summary,
                     project: made.project,
                     user: made.user,
@@ -226,35 +226,35 @@ async fn run(
                     machine: made.machine,
                 });
             }
-            Ok(Reply::Stored(answer)) => said.add(&answer, false),
+            Ok(Reply::Stored(answer)) => output.add(&answer, false),
             Ok(Reply::KeyReused) => {
                 let text = "the key belongs to another request";
-                said.add(&line_answer(&Line::refused("key_reused", text)), true);
+                output.add(&line_answer(&Line::refused("key_reused", text)), true);
             }
             Ok(Reply::Replay) => return unauthorized(),
             Err(e) => {
-                said.add(&line_answer(&failed(e)), true);
+                output.add(&line_answer(&failed(e)), true);
                 break;
             }
         }
     }
-    said.whole()
+    output.whole()
 }
 
 /// The lines of all objects so far, and their log data.
 #[derive(Default)]
-struct Said {
+struct Output {
     /// The greatest of the lines' statuses.
     status: u16,
     body: Vec<u8>,
-    told: Vec<Story>,
+    stories: Vec<Story>,
     /// Refusals of access among them.
     denied: Denied,
     /// Some of it is no stored answer.
     is_new: bool,
 }
 
-impl Said {
+impl Output {
     fn add(&mut self, answer: &Answer, is_new: bool) {
         self.status = self.status.max(answer.status);
         self.body.extend_from_slice(&answer.body);
@@ -279,7 +279,7 @@ impl Said {
             response.headers_mut().insert("idempotent-replay", header);
         }
         let extensions = response.extensions_mut();
-        extensions.insert(Told(self.told));
+        extensions.insert(Stories(self.stories));
         self.denied.put(extensions);
         response
     }
@@ -287,8 +287,11 @@ impl Said {
 
 /// The machine for a document without one: that of the script, else the only machine of the key, else that
 /// of the site.
-fn machine(services: &Services, caller: &Authenticated, asked: &Parameters) -> String {
-    let given = asked.machine.as_deref().filter(|name| !name.is_empty());
+fn machine(services: &Services, caller: &Authenticated, parameters: &Parameters) -> String {
+    let given = parameters
+        .machine
+        .as_deref()
+        .filter(|name| !name.is_empty());
     let only = caller.caller.scope.only_machine();
     given.or(only).unwrap_or(&services.nami.machine).to_owned()
 }

@@ -52,14 +52,14 @@ pub fn rows() -> Vec<Route> {
         ),
         Route::post("/nami/v1/query", query)
             .right(Right::Nami)
-            .says("Not supported: always 501"),
+            .description("Not supported: always 501"),
     ]
 }
 
-fn row(route: Unruled, says: &'static str) -> Route {
+fn row(route: Unruled, description: &'static str) -> Route {
     route
         .right(Right::Nami)
-        .says(says)
+        .description(description)
         .query::<Parameters>()
         .bytes("text/xml")
         .gives_bytes(200, "text/plain", LINES)

@@ -31,7 +31,7 @@ pub(super) fn operation(row: &Route, schemas: &mut Schemas) -> Value {
     let mut operation = json!({
         "operationId": id(row),
         "tags": [tag(&row.path)],
-        "summary": row.says,
+        "summary": row.description,
         "parameters": parameters_of(row, schemas),
         "responses": responses(row, schemas),
     });
@@ -138,7 +138,7 @@ fn query_of(shape: &Shape) -> Vec<Value> {
     let members = schema.get("properties").and_then(Value::as_object);
     let parameter = |(name, member): (&String, &Value)| {
         let mut member = member.clone();
-        let says = member
+        let description = member
             .as_object_mut()
             .and_then(|fields| fields.remove("description"));
         not_null(&mut member);
@@ -146,7 +146,7 @@ fn query_of(shape: &Shape) -> Vec<Value> {
             "name": name,
             "in": "query",
             "required": required.iter().any(|own| *own == name),
-            "description": says.unwrap_or_else(|| "".into()),
+            "description": description.unwrap_or_else(|| "".into()),
             "schema": member,
         })
     };
@@ -179,7 +179,7 @@ fn responses(row: &Route, schemas: &mut Schemas) -> Value {
     let mut all = Map::new();
     for given in &row.given {
         let mut answer = json!({
-            "description": given.says,
+            "description": given.description,
             "headers": headers_of(row),
             "content": schemas.content(&given.content),
         });
@@ -239,7 +239,7 @@ fn usual(row: &Route) -> BTreeMap<u16, BTreeSet<&'static str>> {
         codes.extend(
             error::TABLE
                 .iter()
-                .filter(|r| is_said(r.http))
+                .filter(|r| is_documented(r.http))
                 .map(|r| r.code),
         );
     }
@@ -286,7 +286,7 @@ fn refusals(row: &Route) -> BTreeMap<u16, BTreeSet<&'static str>> {
         codes.extend(
             error::TABLE
                 .iter()
-                .filter(|r| is_said(r.http))
+                .filter(|r| is_documented(r.http))
                 .map(|r| r.code),
         );
     }
@@ -304,7 +304,7 @@ fn by_status(codes: Vec<&str>) -> BTreeMap<u16, BTreeSet<&'static str>> {
 
 /// Whether a line of the scheduler's routes can have this status: all but those of another method
 /// and of a caller who is not known.
-fn is_said(status: u16) -> bool {
+fn is_documented(status: u16) -> bool {
     ![401, 405].contains(&status)
 }
 

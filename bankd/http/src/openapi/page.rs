@@ -133,11 +133,15 @@ fn one(out: &mut String, document: &Value, (method, path): (&str, &str), operati
     out.push_str("<table>\n<tr><th>Status<th>Answer<th>What\n");
     for (status, answer) in members(operation, "/responses") {
         let answer = meant(document, answer);
-        let says = marked(text(answer, "/description"));
+        let description = marked(text(answer, "/description"));
         let content = members(answer, "/content").next();
         let what = content.and_then(|(_, content)| content.get("schema"));
         let what = what.map(kind).unwrap_or_default();
-        let _ = writeln!(out, "<tr><td>{}<td>{what}<td>{says}", escaped(status));
+        let _ = writeln!(
+            out,
+            "<tr><td>{}<td>{what}<td>{description}",
+            escaped(status)
+        );
     }
     out.push_str("</table>\n</section>\n");
 }
@@ -155,10 +159,10 @@ fn parameters(out: &mut String, document: &Value, operation: &Value) {
         let what = parameter.get("schema").map(kind).unwrap_or_default();
         let needed = parameter.get("required") == Some(&Value::Bool(true));
         let needed = if needed { " *" } else { "" };
-        let says = marked(text(parameter, "/description"));
+        let description = marked(text(parameter, "/description"));
         let _ = writeln!(
             out,
-            "<tr><td><code>{name}</code>{needed}<td>{place}<td>{what}<td>{says}"
+            "<tr><td><code>{name}</code>{needed}<td>{place}<td>{what}<td>{description}"
         );
     }
     out.push_str("</table>\n");
@@ -177,10 +181,10 @@ fn schemas(out: &mut String, document: &Value) {
             let needed = required.iter().any(|own| *own == member);
             let needed = if needed { " *" } else { "" };
             let (member, what) = (escaped(member), kind(own));
-            let says = marked(text(own, "/description"));
+            let description = marked(text(own, "/description"));
             let _ = writeln!(
                 out,
-                "<tr><td><code>{member}</code>{needed}<td>{what}<td>{says}"
+                "<tr><td><code>{member}</code>{needed}<td>{what}<td>{description}"
             );
         }
         out.push_str("</table>\n</section>\n");

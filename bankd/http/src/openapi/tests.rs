@@ -94,7 +94,7 @@ fn every_name_of_a_schema_means_one_type() {
 }
 
 #[test]
-fn every_operation_has_an_id_of_its_own_and_says_how_to_be_known() {
+fn every_operation_has_its_own_id_and_its_authentication() {
     let document = document(&whole());
     let mut ids = BTreeSet::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
@@ -109,8 +109,8 @@ fn every_operation_has_an_id_of_its_own_and_says_how_to_be_known() {
                 "/api/v1/docs",
             ];
             assert_eq!(open, health.contains(&path.as_str()), "{method} {path}");
-            let is_told = operation["responses"].get("401").is_some();
-            assert_eq!(is_told, !open, "{method} {path}");
+            let is_reported = operation["responses"].get("401").is_some();
+            assert_eq!(is_reported, !open, "{method} {path}");
         }
     }
 }

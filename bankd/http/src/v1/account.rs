@@ -42,7 +42,7 @@ pub(super) async fn list(call: Call) -> Handled {
 
 /// `GET /api/v1/accounts/{name}`, by name or number.
 pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
-    let then = historical::asked(&call).await?;
+    let then = historical::requested(&call).await?;
     let view = historical::view(then.as_ref(), &call);
     let account = view.account(&name)?;
     let figures = figures_then(&call, vec![account.id], then.as_ref()).await?;

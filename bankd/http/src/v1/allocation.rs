@@ -68,7 +68,7 @@ pub(super) async fn list(call: Call) -> Handled {
 
 /// `GET /api/v1/allocations/{id}`
 pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
-    let then = historical::asked(&call).await?;
+    let then = historical::requested(&call).await?;
     let id = number(&call, &id)?;
     let found = find(&call, id).await?;
     let Some(then) = then else {
@@ -109,14 +109,16 @@ pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
 
 /// The first field in the request that cannot be changed (ledger.md 2.10).
 fn fixed(patch: &PatchAllocation) -> Option<&'static str> {
-    let asked = [
+    let filters = [
         ("amount", patch.amount.is_some()),
         ("active", patch.active.is_some()),
         ("deposited", patch.deposited.is_some()),
         ("account", patch.account.is_some()),
     ];
-    let mut asked = asked.into_iter().filter(|(_, is_asked)| *is_asked);
-    asked.next().map(|(field, _)| field)
+    let mut filters = filters
+        .into_iter()
+        .filter(|(_, is_requested)| *is_requested);
+    filters.next().map(|(field, _)| field)
 }
 
 /// One allocation in view.

@@ -28,7 +28,7 @@ pub(super) fn add(directory: &Directory, job: &JobRow, charges: &[Charge], rows:
         }
         let duration = charge.priced();
         let from = charge.at.minus(duration);
-        let asked = Priced {
+        let priced = Priced {
             usage: &charge.usage,
             duration,
             machine,
@@ -39,8 +39,8 @@ pub(super) fn add(directory: &Directory, job: &JobRow, charges: &[Charge], rows:
                 .unwrap_or(priced_from(charge.at, duration, job.opened)),
             from,
         };
-        let rates = directory.rates_at(asked.at);
-        let Some(exact) = price(&asked, rates) else {
+        let rates = directory.rates_at(priced.at);
+        let Some(exact) = price(&priced, rates) else {
             continue;
         };
         let once = match once_before.filter(|_| charge.total.is_none()) {
@@ -48,7 +48,7 @@ pub(super) fn add(directory: &Directory, job: &JobRow, charges: &[Charge], rows:
             Some(before) => Once::Growth(exact.once.saturating_sub(before).max(0)),
         };
         once_before = Some(exact.once.max(once_before.unwrap_or(0)));
-        row.itemisation = itemise(&asked, rates, once);
-        row.rates = counted(&asked, rates).map(|rate| rate.id.0).collect();
+        row.itemisation = itemise(&priced, rates, once);
+        row.rates = counted(&priced, rates).map(|rate| rate.id.0).collect();
     }
 }

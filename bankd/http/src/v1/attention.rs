@@ -8,7 +8,7 @@ use bank_api::v1::{
     OutboxQuery, SwitchAttention, TargetStatus, Written,
 };
 use bank_core::attention::{ATTENTION_KINDS, AttentionKind};
-use bank_core::command::{Ack, Attention as Asked, Command, Switch};
+use bank_core::command::{Ack, Attention as AttentionCommand, Command, Switch};
 use bank_core::effects::Outcome;
 use bank_core::ids::TxId;
 use bank_core::refusal::Refusal;
@@ -74,7 +74,7 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
 /// `POST /api/v1/attention/{id}/ack`: acknowledges an alert. It remains open until it clears.
 pub(super) async fn ack(Path(id): Path<String>, call: Call) -> Handled {
     let body: AckAttention = call.json()?;
-    let command = Command::Attention(Asked::Ack(Ack {
+    let command = Command::Attention(AttentionCommand::Ack(Ack {
         tx: TxId(number(&call, &id)?),
         note: body.note.unwrap_or_default(),
     }));
@@ -86,7 +86,7 @@ pub(super) async fn switch(Path(name): Path<String>, call: Call) -> Handled {
     let body: SwitchAttention = call.json()?;
     let project = call.view.project(&name)?.name.clone();
     let on = body.on;
-    let command = Command::Attention(Asked::Switch(Switch { project, on }));
+    let command = Command::Attention(AttentionCommand::Switch(Switch { project, on }));
     Ok(call.write(command, render).await?.into_response())
 }
 

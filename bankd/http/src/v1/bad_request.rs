@@ -11,10 +11,10 @@ const DEPTH_MAX: usize = 32;
 const NAMES_MAX: usize = 40;
 
 /// Error of a query, from the reader's text: `PARAMETER: why`, or `why` alone.
-pub(super) fn of_query(said: &str) -> Failure {
-    let (field, why) = match said.split_once(": ") {
+pub(super) fn of_query(message: &str) -> Failure {
+    let (field, why) = match message.split_once(": ") {
         Some((field, why)) if is_name(field) => (Some(field.to_owned()), why),
-        _ => (quoted(said).next().map(str::to_owned), said),
+        _ => (quoted(message).next().map(str::to_owned), message),
     };
     let what = what(why, "parameter");
     let is_number = ["digit", "integer", "number"]
@@ -25,13 +25,15 @@ pub(super) fn of_query(said: &str) -> Failure {
         (Some("limit"), true) => "a whole number from 1 to 1000 is expected".to_owned(),
         _ => what,
     };
-    told("query", field, &what)
+    failure("query", field, &what)
 }
 
 /// Error of a body that is no JSON object.
 pub(super) fn of_body(body: &[u8], media: Option<&str>, error: &Error) -> Failure {
-    let said = error.to_string();
-    let why = said.rsplit_once(" at line ").map_or(&*said, |(why, _)| why);
+    let message = error.to_string();
+    let why = message
+        .rsplit_once(" at line ")
+        .map_or(&*message, |(why, _)| why);
     if error.classify() == Category::Data {
         let named = why
             .contains(" field `")
@@ -39,14 +41,14 @@ pub(super) fn of_body(body: &[u8], media: Option<&str>, error: &Error) -> Failur
             .flatten();
         let place = place(body, offset(body, error));
         let field = named.map_or(place, str::to_owned);
-        return told(
+        return failure(
             "body",
             Some(field).filter(|field| !field.is_empty()),
             &what(why, "member"),
         );
     }
     let (line, column) = (error.line(), error.column());
-    let failure = told(
+    let failure = failure(
         "body",
         None,
         &format!("no JSON from line {line}, column {column} on: an object is expected"),
@@ -64,10 +66,10 @@ pub(super) fn of_body(body: &[u8], media: Option<&str>, error: &Error) -> Failur
 
 /// Of one member of a body.
 pub(super) fn of_member(name: &str, what: &str) -> Failure {
-    told("body", Some(name.to_owned()), what)
+    failure("body", Some(name.to_owned()), what)
 }
 
-fn told(part: &str, field: Option<String>, what: &str) -> Failure {
+fn failure(part: &str, field: Option<String>, what: &str) -> Failure {
     match field {
         Some(field) => {
             let field: String = field.chars().take(128).collect();
@@ -183,8 +185,8 @@ mod tests {
     fn query(text: &str) -> String {
         let uri = format!("/x?{text}").parse().unwrap();
         let error = Query::<JournalQuery>::try_from_uri(&uri).unwrap_err();
-        let said = error.source().unwrap().to_string();
-        let failure = of_query(&said);
+        let message = error.source().unwrap().to_string();
+        let failure = of_query(&message);
         format!(
             "{} [{}]",
             failure.problem().detail.clone().unwrap(),
@@ -204,7 +206,7 @@ mod tests {
 
     #[test]
     fn parameters_are_named_with_what_is_right() {
-        for (text, told) in [
+        for (text, reported) in [
             (
                 "limit=abc",
                 "query: limit: a whole number from 1 to 1000 is expected [limit]",
@@ -224,19 +226,20 @@ mod tests {
             ("tree=yes", "query: tree: true or false is expected [tree]"),
             ("user=a&user=b", "query: user: is given twice [user]"),
         ] {
-            assert_eq!(query(text), told, "{text}");
+            assert_eq!(query(text), reported, "{text}");
         }
-        let told = query("nonsense=1");
+        let reported = query("nonsense=1");
         assert!(
-            told.starts_with("query: nonsense: no such parameter; there are project, tree, user"),
-            "{told}"
+            reported
+                .starts_with("query: nonsense: no such parameter; there are project, tree, user"),
+            "{reported}"
         );
-        assert!(told.ends_with("[nonsense]"), "{told}");
+        assert!(reported.ends_with("[nonsense]"), "{reported}");
     }
 
     #[test]
     fn members_are_named_with_what_is_right() {
-        for (text, told) in [
+        for (text, reported) in [
             (
                 r#"{"job":7}"#,
                 "body: job: a text in quotes is expected [job]",
@@ -275,12 +278,12 @@ mod tests {
                 "body: no JSON from line 1, column 0 on: an object is expected []",
             ),
         ] {
-            assert_eq!(body(text), told, "{text}");
+            assert_eq!(body(text), reported, "{text}");
         }
-        let told = body(r#"{"job":"a","colour":"red"}"#);
+        let reported = body(r#"{"job":"a","colour":"red"}"#);
         assert!(
-            told.starts_with("body: colour: no such member; there are job,"),
-            "{told}"
+            reported.starts_with("body: colour: no such member; there are job,"),
+            "{reported}"
         );
         let error = serde_json::from_str::<NewReserve>("job=1").unwrap_err();
         let failure = of_body(b"job=1", Some("text/plain"), &error);

@@ -116,8 +116,8 @@ impl Call {
     /// The query; unknown parameters are refused.
     pub(super) fn query<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         let Query(query) = Query::<T>::try_from_uri(&self.uri).map_err(|error| {
-            let said = error.source().map_or_else(String::new, ToString::to_string);
-            bad_request::of_query(&said)
+            let message = error.source().map_or_else(String::new, ToString::to_string);
+            bad_request::of_query(&message)
         })?;
         Ok(query)
     }

@@ -73,20 +73,21 @@ fn shortfall(word: &str) -> Result<Shortfall, Refusal> {
 
 fn render(decided: &Decided<'_>) -> Answer {
     rendered(decided, 201, |outcome| {
-        let (Outcome::Charged(charged), Command::Charge(asked)) = (outcome, decided.command) else {
+        let (Outcome::Charged(charged), Command::Charge(charge)) = (outcome, decided.command)
+        else {
             return None;
         };
-        Some(shaped(decided, asked, charged))
+        Some(shaped(decided, charge, charged))
     })
 }
 
-fn shaped(decided: &Decided<'_>, asked: &Charge, charged: &effects::Charged) -> Charged {
+fn shaped(decided: &Decided<'_>, charge: &Charge, charged: &effects::Charged) -> Charged {
     let bank = &decided.directory.bank;
     let account = charged
         .account
         .and_then(|id| decided.directory.account(id))
         .map(|a| a.name.clone());
-    let key = asked.request.key();
+    let key = charge.request.key();
     let outcome = match charged.billing {
         Billing::Billed => "charged",
         Billing::Unbilled => "unbilled",
@@ -139,13 +140,13 @@ fn warnings(decided: &Decided<'_>, charged: &effects::Charged) -> Vec<String> {
             "charge_fallback: the fallback account paid {covered}"
         ));
     }
-    if let Command::Charge(asked) = decided.command
+    if let Command::Charge(charge) = decided.command
         && decided
             .directory
-            .machine_named(&asked.request.whose.machine)
+            .machine_named(&charge.request.whose.machine)
             .is_none()
     {
-        let machine = &asked.request.whose.machine;
+        let machine = &charge.request.whose.machine;
         warnings.push(format!(
             "machine_unknown: no machine {machine:?}, billed all the same"
         ));

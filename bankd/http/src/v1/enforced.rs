@@ -29,7 +29,7 @@ pub(super) async fn show(call: Call) -> Handled {
     }
     let work = Work::new(&call.view, query.project, None, query.machine)?;
     let directory = Arc::clone(call.directory());
-    let told = call.ask(move |connection| {
+    let rows = call.ask(move |connection| {
         let (from, until) = window;
         let found = enforced::uses(connection, from, until)?;
         let (standing, changes) = enforced::money(connection, from)?;
@@ -61,7 +61,7 @@ pub(super) async fn show(call: Call) -> Handled {
         }
         Ok((tale, found.complete))
     });
-    let (tale, complete) = told.await?;
+    let (tale, complete) = rows.await?;
     if tale.passed.is_some() {
         return Err(call.refused(&pages::bad_cursor()));
     }

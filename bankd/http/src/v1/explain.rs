@@ -16,9 +16,9 @@ use super::json;
 const ONE: RateValue = RateValue(1_000_000_000);
 
 /// The lines of a price; the last one's amount is the price.
-pub(super) fn lines(directory: &Directory, asked: &Priced<'_>) -> Vec<QuoteLine> {
+pub(super) fn lines(directory: &Directory, priced: &Priced<'_>) -> Vec<QuoteLine> {
     let bank = &directory.bank;
-    let mut rates: Vec<Rate> = counted(asked, directory.rates_at(asked.at))
+    let mut rates: Vec<Rate> = counted(priced, directory.rates_at(priced.at))
         .cloned()
         .collect();
     rates.sort_by_key(|rate| step(rate.kind));
@@ -26,7 +26,7 @@ pub(super) fn lines(directory: &Directory, asked: &Priced<'_>) -> Vec<QuoteLine>
     let alone = rates.len() == 1;
     for count in 1..=rates.len() {
         let so_far = rates.get(..count).unwrap_or_default();
-        let (Some(rate), Some(exact)) = (so_far.last(), price(asked, so_far)) else {
+        let (Some(rate), Some(exact)) = (so_far.last(), price(priced, so_far)) else {
             continue;
         };
         let rounding = directory.policy.rounding;
@@ -39,7 +39,7 @@ pub(super) fn lines(directory: &Directory, asked: &Priced<'_>) -> Vec<QuoteLine>
             _ => bank.unit.clone(),
         };
         lines.push(QuoteLine {
-            text: text(rate, asked, count == 1),
+            text: text(rate, priced, count == 1),
             amount: total.map(|t| json::amount(t, bank)).unwrap_or_default(),
             unit,
         });
@@ -72,9 +72,9 @@ pub(super) fn time_unit(rate: &Rate) -> Option<&'static str> {
     })
 }
 
-fn text(rate: &Rate, asked: &Priced<'_>, first: bool) -> String {
-    let value = asked.usage.number(&rate.name);
-    let value = value.map(|v| quantity(rate, asked, v).to_string());
+fn text(rate: &Rate, priced: &Priced<'_>, first: bool) -> String {
+    let value = priced.usage.number(&rate.name);
+    let value = value.map(|v| quantity(rate, priced, v).to_string());
     let value = value.unwrap_or_default();
     let Rate { name, instance, .. } = rate;
     let what = match rate.kind {
@@ -91,7 +91,7 @@ fn text(rate: &Rate, asked: &Priced<'_>, first: bool) -> String {
         hours => format!("{what} ({hours})"),
     };
     let number = rate.value.to_string();
-    let clock = format_clock(asked.duration.0);
+    let clock = format_clock(priced.duration.0);
     match step(rate.kind) {
         0 => {
             let sign = if first { "" } else { "+ " };
@@ -153,7 +153,7 @@ mod tests {
             class: Some("big".into()),
             ..Usage::default()
         };
-        let asked = Priced {
+        let priced = Priced {
             usage: &usage,
             duration: Seconds(43_200),
             machine: None,
@@ -162,7 +162,7 @@ mod tests {
             from: Timestamp(0),
             named: bank_core::price::Named::default(),
         };
-        let lines = lines(&directory, &asked);
+        let lines = lines(&directory, &priced);
         let shown: Vec<String> = lines
             .iter()
             .map(|l| format!("{} = {} {}", l.text, l.amount, l.unit))

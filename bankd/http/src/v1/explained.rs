@@ -10,7 +10,7 @@ use bank_core::model::Dimension;
 use bank_core::price::{Priced, priced_from};
 use bank_core::refusal::Refusal;
 use bankd_store::read::charges::Charge;
-use bankd_store::read::explain::{self as told, Step, Why};
+use bankd_store::read::explain::{self as choices, Step, Why};
 use bankd_store::read::jobs::{Detail, JobRow};
 use bankd_store::read::journal::{Entry, JournalRow};
 use bankd_store::refused::{self, RefusedRow};
@@ -46,7 +46,7 @@ pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
     let unknown = || call.refused(&Refusal::not_found("job or transaction", &name));
     let number = name.parse().map_err(|_| unknown())?;
     let policy = call.directory().policy;
-    let found = call.ask(move |connection| told::transaction(connection, number, policy));
+    let found = call.ask(move |connection| choices::transaction(connection, number, policy));
     let found = found.await?;
     let items: Vec<Explained> = found
         .iter()
@@ -108,10 +108,10 @@ async fn of_job(
     let policy = call.directory().policy;
     let wanted = row.clone();
     let found = call.ask(move |connection| {
-        let (numbers, complete) = told::of_job(connection, &wanted)?;
+        let (numbers, complete) = choices::of_job(connection, &wanted)?;
         let mut found = Vec::new();
         for number in numbers {
-            let mut one = told::transaction(connection, number, policy)?;
+            let mut one = choices::transaction(connection, number, policy)?;
             if let Some(one) = &mut one {
                 one.narrow(wanted.id);
             }
@@ -134,7 +134,7 @@ async fn of_job(
 }
 
 /// A transaction with its visible entries, or `None` if the caller sees none of them.
-fn shaped(view: &View, one: &told::Explained, charges: &[Charge]) -> Option<Explained> {
+fn shaped(view: &View, one: &choices::Explained, charges: &[Charge]) -> Option<Explained> {
     let object = |entry: &Entry| {
         let moved = entry.lien.and_then(|lien| one.jobs.get(&lien));
         let job = moved.or(one.job.as_ref())?;
@@ -159,8 +159,8 @@ fn shaped(view: &View, one: &told::Explained, charges: &[Charge]) -> Option<Expl
         at_recorded: json::time(one.tx.at_recorded),
         op: one.tx.op.clone(),
         actor: one.tx.actor.clone(),
-        reason: reason::told(&one.tx),
-        says: says(one, view),
+        reason: reason::shown(&one.tx),
+        says: sentences(one, view),
         entries: rows.iter().map(|row| journal::shaped(view, row)).collect(),
         considered: considered(view, one, &rows),
         ..Explained::default()
@@ -204,18 +204,18 @@ fn priced<'a>(then: &Directory, job: &'a JobRow, charge: &'a Charge) -> Priced<'
 }
 
 /// Sentences that describe the effects of a transaction.
-fn says(one: &told::Explained, view: &View) -> Vec<String> {
-    let mut says = Vec::new();
+fn sentences(one: &choices::Explained, view: &View) -> Vec<String> {
+    let mut sentences = Vec::new();
     let mut say = |yes: Option<i64>, words: &str| {
-        says.extend(yes.map(|number| format!("{words} transaction {number}")));
+        sentences.extend(yes.map(|number| format!("{words} transaction {number}")));
     };
     say(one.reverses, "reverses");
     say(one.corrects, "corrects");
     say(one.reversed_by, "reversed by");
     if one.tx.at_effective != one.tx.at_recorded {
-        says.push("effective time precedes recording time".to_owned());
+        sentences.push("effective time precedes recording time".to_owned());
     }
-    says.extend(of_total(one).map(str::to_owned));
+    sentences.extend(of_total(one).map(str::to_owned));
     for entry in &one.entries {
         let account = entry.account.map(AccountId);
         let account = account.and_then(|id| view.directory().account(id));
@@ -233,21 +233,21 @@ fn says(one: &told::Explained, view: &View) -> Vec<String> {
                 "deposit into existing"
             };
             let name = &account.name;
-            says.push(format!("{name}: {what} allocation {allocation}"));
+            sentences.push(format!("{name}: {what} allocation {allocation}"));
         }
     }
-    says.extend(unchosen(one).map(str::to_owned));
+    sentences.extend(unchosen(one).map(str::to_owned));
     if one.more_liens > 0 {
-        let (more, most) = (one.more_liens, told::MOVED_MAX);
-        says.push(format!(
+        let (more, most) = (one.more_liens, choices::MOVED_MAX);
+        sentences.push(format!(
             "{more} more liens were moved; the search is shown for the first {most} only"
         ));
     }
-    says
+    sentences
 }
 
 /// Describes the billed amount after the total usage was resent.
-fn of_total(one: &told::Explained) -> Option<&'static str> {
+fn of_total(one: &choices::Explained) -> Option<&'static str> {
     let charge = one
         .charge
         .as_ref()
@@ -261,7 +261,7 @@ fn of_total(one: &told::Explained) -> Option<&'static str> {
 }
 
 /// Explains why a use was billed or refunded without a selection of accounts.
-fn unchosen(one: &told::Explained) -> Option<&'static str> {
+fn unchosen(one: &choices::Explained) -> Option<&'static str> {
     if !one.choice.is_empty() {
         return None;
     }
@@ -274,7 +274,7 @@ fn unchosen(one: &told::Explained) -> Option<&'static str> {
              total of the allocation that was first in payment order when the use ended"
         }
         "undo" => "no account was selected: an undo reverses the original entries",
-        "adjust" if one.tx.reason == told::ASSIGNED => {
+        "adjust" if one.tx.reason == choices::ASSIGNED => {
             "no account was selected: unbilled usage is refunded before its project is charged"
         }
         "refund" | "charge" | "adjust" if back => {
@@ -292,7 +292,7 @@ fn unchosen(one: &told::Explained) -> Option<&'static str> {
 }
 
 /// The accounts in the search that the caller sees. For moved liens, only liens with visible entries.
-fn considered(view: &View, one: &told::Explained, rows: &[JournalRow]) -> Vec<Considered> {
+fn considered(view: &View, one: &choices::Explained, rows: &[JournalRow]) -> Vec<Considered> {
     let bank = &view.directory().bank;
     let lien = |row: &JournalRow| row.entry.as_ref().and_then(|(_, entry)| entry.lien);
     let seen: BTreeSet<i64> = rows.iter().filter_map(lien).collect();
@@ -359,7 +359,7 @@ fn why(why: &Why) -> (&'static str, String) {
         Why::EndsBefore => ("ends_before", "ends before the lien"),
         Why::NoWindow => ("no_window", "no allocation was in its window"),
         Why::NotNamed => ("not_named", "the request named another account"),
-        Why::Untold => ("untold", "the stored data does not contain the reason"),
+        Why::Unrecorded => ("untold", "the stored data does not contain the reason"),
         Why::List(dimension) => {
             let list = match dimension {
                 Dimension::Project => "project",

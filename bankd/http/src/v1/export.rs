@@ -170,7 +170,7 @@ async fn page(
         if is_ahead {
             return Ok(None);
         }
-        feed::page(connection, since, limit, format.told()).map(Some)
+        feed::page(connection, since, limit, format.charge_form()).map(Some)
     });
     let Some(portion) = answer.await? else {
         return Err(ahead(call));

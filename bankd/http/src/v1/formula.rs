@@ -9,8 +9,8 @@ use bank_core::rate::{Per, Rate, RateKind, RateValue};
 use super::explain;
 
 /// The line, or `None` if the price has other parts, which need a list.
-pub(super) fn line(rates: &[Rate], asked: &Priced<'_>) -> Option<String> {
-    let mut rates: Vec<&Rate> = counted(asked, rates).collect();
+pub(super) fn line(rates: &[Rate], priced: &Priced<'_>) -> Option<String> {
+    let mut rates: Vec<&Rate> = counted(priced, rates).collect();
     rates.sort_by_key(|rate| is_factor(rate));
     let (metered, factors) = rates.split_first()?;
     let plain = metered.kind == RateKind::Vbr
@@ -19,8 +19,8 @@ pub(super) fn line(rates: &[Rate], asked: &Priced<'_>) -> Option<String> {
     if !plain {
         return None;
     }
-    let processors = quantity(metered, asked, asked.usage.number(&metered.name)?);
-    let mut line = format!("{processors} × {} s", grouped(asked.duration.0));
+    let processors = quantity(metered, priced, priced.usage.number(&metered.name)?);
+    let mut line = format!("{processors} × {} s", grouped(priced.duration.0));
     if metered.per != Per::Second {
         let _ = write!(line, " ÷ {}", metered.per.seconds());
     }
@@ -69,7 +69,7 @@ mod tests {
             qos: Some("high".into()),
             ..Usage::default()
         };
-        let asked = Priced {
+        let priced = Priced {
             usage: &usage,
             duration: Seconds(39_730),
             machine: None,
@@ -107,7 +107,7 @@ mod tests {
             (vec![high], None),
             (vec![], None),
         ] {
-            assert_eq!(line(&rates, &asked).as_deref(), want);
+            assert_eq!(line(&rates, &priced).as_deref(), want);
         }
     }
 }

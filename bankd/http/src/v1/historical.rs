@@ -26,7 +26,7 @@ pub(super) struct Then {
 }
 
 /// The bank at the instant that the query names; none without one.
-pub(super) async fn asked(call: &Call) -> Result<Option<Then>, Failure> {
+pub(super) async fn requested(call: &Call) -> Result<Option<Then>, Failure> {
     let PastQuery { at, recorded } = call.query()?;
     then(call, at.as_deref(), recorded).await
 }

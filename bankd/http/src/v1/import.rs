@@ -233,7 +233,7 @@ fn done(standing: &Standing, taken: &Done) -> Result<ImportDone, Failure> {
         quarantined: taken.quarantined,
         ok: !standing.strict || rejected == 0,
         dry_run: standing.dry_run,
-        said: taken.said.clone(),
+        said: taken.summary_text.clone(),
     })
 }
 

@@ -348,7 +348,7 @@ fn explanation(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<S
     let priced = by_policy.or_else(last).map(|charge| &charge.usage);
     let began = priced_from(first.at, first.seconds, job.opened);
     let at: Timestamp = job.rates_at.unwrap_or(began);
-    let asked = Priced {
+    let all_priced = Priced {
         usage: priced.unwrap_or(&job.usage),
         duration: job.charged,
         machine: directory.machine_named(&job.machine).map(|m| m.id),
@@ -360,13 +360,13 @@ fn explanation(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<S
     // After the reversal of an amended record, the sum is the price of the new record.
     let corrects = |c: &Charge| c.correction.is_some() && !c.is_taken_back();
     let corrected = charges.iter().any(corrects);
-    let mut lines: Vec<String> = match formula::line(&directory.rates, &asked) {
-        _ if !corrected && !is_sum(directory, job, &asked) => vec![format!(
+    let mut lines: Vec<String> = match formula::line(&directory.rates, &all_priced) {
+        _ if !corrected && !is_sum(directory, job, &all_priced) => vec![format!(
             "sum of the charges, which differ in size or rates (bank rate explain {})",
             job.object_id
         )],
         Some(line) => vec![line],
-        None => explain::lines(directory, &asked)
+        None => explain::lines(directory, &all_priced)
             .iter()
             .map(|line| format!("{} = {} {}", line.text, line.amount, line.unit))
             .collect(),
@@ -378,9 +378,9 @@ fn explanation(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<S
 }
 
 /// Whether one price yields the total.
-fn is_sum(directory: &Directory, job: &JobRow, asked: &Priced<'_>) -> bool {
+fn is_sum(directory: &Directory, job: &JobRow, priced: &Priced<'_>) -> bool {
     let bank = &directory.bank;
-    let total = price(asked, directory.rates_at(asked.at)).and_then(|exact| exact.total());
+    let total = price(priced, directory.rates_at(priced.at)).and_then(|exact| exact.total());
     let amount = total.and_then(|t| to_amount(t, bank.precision, directory.policy.rounding));
     let billed = i128::from(job.billed.0) + i128::from(job.shadow_billed.0);
     amount.is_some_and(|amount| i128::from(amount.0) == billed)

@@ -311,7 +311,7 @@ pub(super) fn shaped(view: &View, row: &JournalRow) -> JournalEntry {
         active: minor(0),
         shadow: minor(0),
         shadow_held: minor(0),
-        reason: reason::told(tx),
+        reason: reason::shown(tx),
         ..JournalEntry::default()
     };
     let Some((place, entry)) = &row.entry else {

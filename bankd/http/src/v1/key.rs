@@ -66,13 +66,13 @@ fn check_is_key(call: &Call, id: &str) -> Result<(), Failure> {
 /// `POST /api/v1/keys`
 pub(super) async fn add(call: Call) -> Handled {
     let new: NewKey = call.json()?;
-    let (told, secret) = secret(&new)?;
+    let (shown, secret) = secret(&new)?;
     let key = match read_new(&call, new) {
         Ok(key) => key,
         Err(refusal) => return call.answered_or(call.refused(&refusal)).await,
     };
     let id = key.id.clone();
-    finish(async move { make(call, &id, Command::AddKey(key), told, secret).await }).await
+    finish(async move { make(call, &id, Command::AddKey(key), shown, secret).await }).await
 }
 
 /// `PATCH /api/v1/keys/{id}`
@@ -132,7 +132,7 @@ pub(super) async fn rotate(Path(id): Path<String>, call: Call) -> Handled {
             .answered_or(refused.hint("the overlap is 0 s to 366 days"))
             .await;
     }
-    let (told, secret) = secret(&NewKey {
+    let (shown, secret) = secret(&NewKey {
         secret: new.secret,
         gold: new.gold,
         ..NewKey::default()
@@ -155,7 +155,7 @@ pub(super) async fn rotate(Path(id): Path<String>, call: Call) -> Handled {
         new: key,
         until,
     })));
-    finish(async move { make(call, &new_id, rotate, told, secret).await }).await
+    finish(async move { make(call, &new_id, rotate, shown, secret).await }).await
 }
 
 /// `moab` becomes `moab-2`, and that `moab-3`: the first that no key ever had.
@@ -183,7 +183,7 @@ async fn make(
     call: Call,
     id: &str,
     command: Command,
-    told: Option<Zeroizing<String>>,
+    shown: Option<Zeroizing<String>>,
     secret: Secret,
 ) -> Result<Response, Failure> {
     let ring = call.services.keys.clone();
@@ -206,8 +206,8 @@ async fn make(
     }
     let mut done = done?;
     ring.reload(&call.services.writer.directory());
-    let told = told.filter(|_| done.is_accepted() && done.is_fresh() && !done.is_dry_run());
-    if let Some(text) = told {
+    let shown = shown.filter(|_| done.is_accepted() && done.is_fresh() && !done.is_dry_run());
+    if let Some(text) = shown {
         done.tell_secret(&text, |answer: &mut NewKeyAnswer| {
             answer.secret = Some(text.to_string());
         });

@@ -74,7 +74,7 @@ async fn list_then(
 
 /// `GET /api/v1/liens/{id}`
 pub(super) async fn show(Path(id): Path<i64>, call: Call) -> Handled {
-    let then = historical::asked(&call).await?;
+    let then = historical::requested(&call).await?;
     let as_of = then.as_ref().map(|then| then.as_of);
     let row = call.ask(move |connection| match as_of {
         None => liens::lien(connection, id),

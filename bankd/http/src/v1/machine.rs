@@ -30,7 +30,7 @@ pub(super) async fn list(call: Call) -> Handled {
 
 /// `GET /api/v1/machines/{name}`
 pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
-    let then = historical::asked(&call).await?;
+    let then = historical::requested(&call).await?;
     let view = historical::view(then.as_ref(), &call);
     ok(&json::machine(view.machine(&name)?))
 }

@@ -80,15 +80,15 @@ pub(super) async fn test(call: Call) -> Handled {
     whole(&call)?;
     call.query::<Empty>()?;
     let MappingTest { says } = call.json()?;
-    let (mut said, mut attributes) = (BTreeMap::new(), BTreeMap::new());
+    let (mut words, mut attributes) = (BTreeMap::new(), BTreeMap::new());
     for (word, value) in says {
         match Field::parse(&word) {
             Some(Field::Attribute(name)) => attributes.insert(name, value),
-            Some(_) => said.insert(word, value),
+            Some(_) => words.insert(word, value),
             None => return Err(call.refused(&bad_field())),
         };
     }
-    let say = |word: &str| said.get(word).map(String::as_str).unwrap_or_default();
+    let say = |word: &str| words.get(word).map(String::as_str).unwrap_or_default();
     let naming = Naming {
         source: say("source"),
         machine: say("machine"),

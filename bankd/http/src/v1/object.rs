@@ -153,8 +153,8 @@ pub(super) async fn find_quote(call: &Call, request: &mut Request) -> Result<(),
     let Some(name) = request.tid.clone() else {
         return Ok(());
     };
-    let asked = name.clone();
-    let found = call.ask(move |connection| jobs::quote_named(connection, &asked));
+    let requested = name.clone();
+    let found = call.ask(move |connection| jobs::quote_named(connection, &requested));
     let Some(tid) = found.await? else {
         return Err(call.refused(&Refusal::not_found("quote", &name)));
     };

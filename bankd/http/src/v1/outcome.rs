@@ -139,7 +139,7 @@ mod tests {
     /// An answer that is not of the shape that was expected loses no secret.
     #[test]
     fn a_secret_goes_with_whatever_there_is() {
-        for (body, told) in [
+        for (body, expected) in [
             (
                 r#"{"id":"a","transaction":7}"#,
                 r#"{"id":"a","secret":"s3cret","transaction":7}"#,
@@ -156,8 +156,8 @@ mod tests {
             let mut done = Done::stored(answer);
             done.tell_secret("s3cret", |shape: &mut Removed| shape.name = String::new());
             let shown: Value = serde_json::from_slice(&done.answer.body).unwrap();
-            let told: Value = serde_json::from_str(told).unwrap();
-            assert_eq!(shown, told, "{body:?}");
+            let expected: Value = serde_json::from_str(expected).unwrap();
+            assert_eq!(shown, expected, "{body:?}");
         }
     }
 }

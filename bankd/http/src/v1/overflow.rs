@@ -10,13 +10,13 @@ use super::outcome::Done;
 
 /// Replaces the general hint of a refusal for insufficient funds. It applies if an account overflows into
 /// its parent, and the lists of the parent exclude the request. It is computed for this refusal only.
-pub(super) fn add(call: &Call, done: &mut Done, asked: &Asked) {
+pub(super) fn add(call: &Call, done: &mut Done, refused: &RefusedRequest) {
     if done.is_accepted() {
         return;
     }
     done.tell_once(|problem: &mut Problem| {
         if problem.code == "insufficient_funds"
-            && let Some(hint) = hint(call, asked)
+            && let Some(hint) = hint(call, refused)
         {
             problem.hint = Some(hint);
         }
@@ -24,19 +24,19 @@ pub(super) fn add(call: &Call, done: &mut Done, asked: &Asked) {
 }
 
 /// The refused request.
-pub(super) struct Asked {
+pub(super) struct RefusedRequest {
     pub(super) whose: Whose,
     pub(super) usage: Usage,
     pub(super) group: String,
 }
 
 /// `None` unless the caller sees both accounts.
-fn hint(call: &Call, asked: &Asked) -> Option<String> {
-    let Asked {
+fn hint(call: &Call, refused: &RefusedRequest) -> Option<String> {
+    let RefusedRequest {
         whose,
         usage,
         group,
-    } = asked;
+    } = refused;
     let directory = call.directory();
     let payer = select::find(directory, whose).knowing(directory, usage, group);
     let user = whose.user.as_deref();

@@ -34,7 +34,7 @@ pub(super) async fn list(call: Call) -> Handled {
 
 /// `GET /api/v1/projects/{name}`
 pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
-    let then = historical::asked(&call).await?;
+    let then = historical::requested(&call).await?;
     let view = historical::view(then.as_ref(), &call);
     let project = view.project(&name)?;
     ok(&json::project(view.directory(), project, Some(view)))

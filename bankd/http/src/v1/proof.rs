@@ -92,8 +92,8 @@ async fn proven(call: &Call) -> Result<i64, Failure> {
 }
 
 fn unsound(call: &Call, finding: &str) -> Failure {
-    let told = format!("the bank is not sound: {finding}");
+    let message = format!("the bank is not sound: {finding}");
     tracing::error!(finding, "no checkpoint was made: the bank is not sound");
-    call.services.checkpoints.note(Some(told.clone()));
-    Failure::new("not_sound", told).hint("`bank verify` shows all findings")
+    call.services.checkpoints.note(Some(message.clone()));
+    Failure::new("not_sound", message).hint("`bank verify` shows all findings")
 }

@@ -47,20 +47,20 @@ pub(super) async fn quote(call: Call) -> Handled {
         let failed = |_| Failure::new("internal", "no random numbers");
         request.tid = keys::new_tid().map_err(failed)?;
     }
-    let asked = overflow::Asked {
+    let refused = overflow::RefusedRequest {
         whose: request.whose.clone(),
         usage: request.usage.clone(),
         group: request.group.clone(),
     };
     if guarantee {
         let mut done = call.write(Command::Quote(request), render).await?;
-        overflow::add(&call, &mut done, &asked);
+        overflow::add(&call, &mut done, &refused);
         return Ok(done.into_response());
     }
     let fallback = fallback_hint(&call, &request);
     let command = Command::Quote(request);
     let mut done = call.write_unkeyed(command, render).await?;
-    overflow::add(&call, &mut done, &asked);
+    overflow::add(&call, &mut done, &refused);
     if let Some(hint) = fallback {
         done.tell_once(|problem: &mut Problem| {
             if problem.code == "insufficient_funds" {
@@ -242,7 +242,7 @@ fn shape_of(
         warnings.push("would_refuse: strict enforcement would refuse it".to_owned());
     }
     let payer = select::find(directory, &request.whose);
-    let asked = Priced {
+    let priced = Priced {
         usage: &request.usage,
         duration: request.duration.unwrap_or_default(),
         machine: payer.machine,
@@ -264,7 +264,7 @@ fn shape_of(
         tid: row.map(|q| q.tid.clone()),
         valid_from: row.and_then(|q| q.window.start).map(json::time),
         valid_until: row.and_then(|q| q.window.end).map(json::time),
-        lines: explain::lines(directory, &asked),
+        lines: explain::lines(directory, &priced),
         unit: bank.unit.clone(),
         project: Some(payer.project_name),
         transaction: None,

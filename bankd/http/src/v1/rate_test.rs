@@ -30,47 +30,47 @@ const CHARGES_MAX: usize = 500_000;
 /// `POST /api/v1/rates/test`. Prices are public. A replay reveals charges of others, so it requires an
 /// administrator or an auditor.
 pub(super) async fn test(call: Call) -> Handled {
-    let asked: RateTest = call.json()?;
+    let request: RateTest = call.json()?;
     let refused = |r: Refusal| call.refused(&r);
-    let proposed = proposals(call.directory(), &asked).map_err(refused)?;
+    let proposed = proposals(call.directory(), &request).map_err(refused)?;
     let mut answer = RateTested {
         unit: call.directory().bank.unit.clone(),
         ..RateTested::default()
     };
-    if asked.from.is_some() || asked.to.is_some() || asked.last_days.is_some() {
+    if request.from.is_some() || request.to.is_some() || request.last_days.is_some() {
         call.demand(Right::PriceThePast)?;
-        answer.replay = Some(replay(&call, &asked, &proposed).await?);
+        answer.replay = Some(replay(&call, &request, &proposed).await?);
         return ok(&answer);
     }
-    known(&call, &asked)?;
-    prices(&call, &asked, &proposed, &mut answer).map_err(refused)?;
+    known(&call, &request)?;
+    prices(&call, &request, &proposed, &mut answer).map_err(refused)?;
     ok(&answer)
 }
 
 /// Checks that named objects exist: a misspelt name would silently change the price.
-fn known(call: &Call, asked: &RateTest) -> Result<(), Failure> {
-    if let Some(name) = &asked.project {
+fn known(call: &Call, request: &RateTest) -> Result<(), Failure> {
+    if let Some(name) = &request.project {
         call.view.project(name)?;
     }
-    if let Some(name) = &asked.user {
+    if let Some(name) = &request.user {
         call.view.user(name)?;
     }
-    if let Some(name) = &asked.machine {
+    if let Some(name) = &request.machine {
         call.view.machine(name)?;
     }
     Ok(())
 }
 
 /// The proposed rates, each valid at all times.
-fn proposals(directory: &Directory, asked: &RateTest) -> Result<Vec<Rate>, Refusal> {
-    if asked.rates.len() > PROPOSED_MAX {
+fn proposals(directory: &Directory, request: &RateTest) -> Result<Vec<Rate>, Refusal> {
+    if request.rates.len() > PROPOSED_MAX {
         return Err(Refusal::BadValue {
             field: "rates",
             expected: "at most 100",
         });
     }
-    let mut proposed = Vec::with_capacity(asked.rates.len());
-    for (place, new) in (0_i64..).zip(&asked.rates) {
+    let mut proposed = Vec::with_capacity(request.rates.len());
+    for (place, new) in (0_i64..).zip(&request.rates) {
         let set = rate::read(directory, new.clone())?;
         let mut rate = rules::propose(&set, directory)?;
         rate.id.0 += place;
@@ -89,24 +89,28 @@ fn merged(directory: &Directory, proposed: &[Rate], only: bool) -> Vec<Rate> {
 
 fn prices(
     call: &Call,
-    asked: &RateTest,
+    request: &RateTest,
     proposed: &[Rate],
     answer: &mut RateTested,
 ) -> Result<(), Refusal> {
     let directory = call.directory();
-    let duration = asked
+    let duration = request
         .wall_s
         .ok_or(Refusal::MissingField { field: "wall_s" })?;
     if !(0..=TEN_YEARS_S).contains(&duration) {
         return Err(Refusal::BadDuration);
     }
-    let start = asked.start.as_deref();
+    let start = request.start.as_deref();
     let start = start.map(|text| json::read_time(text, "start"));
     let from = start.transpose()?.unwrap_or_else(|| call.now());
-    let properties = properties(&asked.usage)?;
+    let properties = properties(&request.usage)?;
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
-    let (user, project, group) = (text(&asked.user), text(&asked.project), text(&asked.group));
-    let machine = text(&asked.machine);
+    let (user, project, group) = (
+        text(&request.user),
+        text(&request.project),
+        text(&request.group),
+    );
+    let machine = text(&request.machine);
     let priced = Priced {
         usage: &properties,
         duration: Seconds(duration),
@@ -121,8 +125,8 @@ fn prices(
         from,
     };
     answer.current = Some(tested(directory, &priced, &directory.rates)?);
-    if !proposed.is_empty() || asked.only {
-        let rates = merged(directory, proposed, asked.only);
+    if !proposed.is_empty() || request.only {
+        let rates = merged(directory, proposed, request.only);
         answer.proposed = Some(tested(directory, &priced, &rates)?);
         warn(&priced, &rates, answer);
     } else {
@@ -209,9 +213,9 @@ struct Tally {
 }
 
 /// The period of a replay. Without a given end it includes the present instant.
-fn span(asked: &RateTest, now: Timestamp) -> Result<(Timestamp, Timestamp), Refusal> {
+fn span(request: &RateTest, now: Timestamp) -> Result<(Timestamp, Timestamp), Refusal> {
     let until_now = now.plus(Seconds(1));
-    if let Some(days) = asked.last_days {
+    if let Some(days) = request.last_days {
         if !(1..=DAYS_MAX).contains(&days) {
             return Err(Refusal::BadValue {
                 field: "last_days",
@@ -224,19 +228,19 @@ fn span(asked: &RateTest, now: Timestamp) -> Result<(Timestamp, Timestamp), Refu
         let text = text.as_deref();
         text.map(|text| json::read_time(text, field)).transpose()
     };
-    let to = time(&asked.to, "to")?.unwrap_or(until_now);
-    let from = time(&asked.from, "from")?;
+    let to = time(&request.to, "to")?.unwrap_or(until_now);
+    let from = time(&request.from, "from")?;
     Ok((from.ok_or(Refusal::MissingField { field: "from" })?, to))
 }
 
-async fn replay(call: &Call, asked: &RateTest, proposed: &[Rate]) -> Result<Replay, Failure> {
+async fn replay(call: &Call, request: &RateTest, proposed: &[Rate]) -> Result<Replay, Failure> {
     let refused = |r: Refusal| call.refused(&r);
-    let (from, to) = span(asked, call.now()).map_err(refused)?;
+    let (from, to) = span(request, call.now()).map_err(refused)?;
     if from >= to {
         return Err(refused(Refusal::BadWindow));
     }
     let directory = call.directory();
-    let rates = merged(directory, proposed, asked.only);
+    let rates = merged(directory, proposed, request.only);
     // A switch of modes in the midst of an instance makes two of it.
     let mut tallies: BTreeMap<(i64, bool), Tally> = BTreeMap::new();
     let mut next = call

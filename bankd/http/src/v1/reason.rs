@@ -14,7 +14,7 @@ use serde_json::Value;
 const OF_TIME: [&str; 2] = ["role_grant", "key_rotate"];
 
 /// The reason of a transaction, if any.
-pub(super) fn told(tx: &Transaction) -> Option<String> {
+pub(super) fn shown(tx: &Transaction) -> Option<String> {
     let reason = tx.reason.as_str();
     if reason.is_empty() {
         return None;
@@ -56,7 +56,7 @@ mod tests {
     use bank_core::time::Timestamp;
 
     fn reason(op: &str, reason: &str) -> Option<String> {
-        told(&Transaction {
+        shown(&Transaction {
             id: 1,
             at_effective: Timestamp(0),
             at_recorded: Timestamp(0),

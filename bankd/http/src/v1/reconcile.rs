@@ -174,7 +174,7 @@ impl Page {
             charge.unwrap_or(&none),
         );
         let times = pair.record.as_ref().unwrap_or(charged);
-        let say = |difference: &Difference| told(difference, recorded, charged);
+        let say = |difference: &Difference| described(difference, recorded, charged);
         self.items.push(ReconcileRow {
             kind: kind.word().to_owned(),
             job: pair.job.clone(),
@@ -196,7 +196,7 @@ impl Page {
 }
 
 /// A difference in words: recorded and charged value.
-fn told(difference: &Difference, recorded: &Side, charged: &Side) -> String {
+fn described(difference: &Difference, recorded: &Side, charged: &Side) -> String {
     let signed = |text: String| {
         if text.starts_with('-') {
             text
@@ -255,11 +255,11 @@ mod tests {
             project: project.to_owned(),
             ..Side::default()
         };
-        let said = told(&Difference::Project, &side("chem"), &side("bio"));
-        assert_eq!(said, "project chem not bio");
+        let text = described(&Difference::Project, &side("chem"), &side("bio"));
+        assert_eq!(text, "project chem not bio");
         let wall = Difference::Wall(-1_500_000);
-        assert_eq!(told(&wall, &side(""), &side("")), "wall -1.5 s");
+        assert_eq!(described(&wall, &side(""), &side("")), "wall -1.5 s");
         let more = Difference::Processors(12_000_000_000);
-        assert_eq!(told(&more, &side(""), &side("")), "processors +12");
+        assert_eq!(described(&more, &side(""), &side("")), "processors +12");
     }
 }

@@ -91,7 +91,7 @@ fn page<'a>(
 /// Shows one record, of now or of `at`.
 pub(super) async fn show(kind: &Kind, key: String, call: Call) -> Handled {
     may_see(kind, &call)?;
-    let then = historical::asked(&call).await?;
+    let then = historical::requested(&call).await?;
     let directory = historical::view(then.as_ref(), &call).directory();
     let kind = directory.records.kind(&kind.word).unwrap_or(kind);
     let unknown = || call.refused(&Refusal::not_found(kind.word.clone(), &key));

@@ -63,13 +63,13 @@ pub(super) async fn show(call: Call) -> Handled {
     }
     let grid = Grid::new(from, wanted.until, wanted.every, &wanted.zone, BUCKETS_MAX);
     let grid = grid.ok_or_else(|| too_many(&call, "every", "at most 10,000 buckets"))?;
-    let asked = Sampling {
+    let sampling = Sampling {
         grid: grid.clone(),
         place: place(call.view.clone(), of.clone(), wanted.by.clone()),
         every_source: call.view.is_unlimited() && of == UsageQuery::default(),
         most: ROWS_MAX,
     };
-    let found = call.ask(move |connection| report::sampled(connection, &asked));
+    let found = call.ask(move |connection| report::sampled(connection, &sampling));
     let found = found.await?;
     if found.rows.len() > ROWS_MAX {
         return Err(too_many(&call, "by", "less: more than 100,000 rows"));

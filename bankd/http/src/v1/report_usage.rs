@@ -14,9 +14,11 @@ use bank_core::rollup::grid::{Every, Grid, begins};
 use bank_core::rollup::{DAY, HOUR, Measure, WORDS};
 use bank_core::time::Timestamp;
 use bankd_config::zones;
-use bankd_store::read::report::{self, About, Asked, Dimension, Owner, Place, size_bin, wall_bin};
+use bankd_store::read::report::{
+    self, About, Dimension, Owner, Place, ReportRequest, size_bin, wall_bin,
+};
 
-use self::shaped::Told;
+use self::shaped::Context;
 use super::call::{Call, Handled, ok};
 use super::json;
 use super::named::{self, Names};
@@ -48,19 +50,19 @@ pub(super) async fn show(call: Call) -> Handled {
     let of_records = query.records || wanted.by.iter().any(|dimension| !dimension.is_rolled_up());
     let place = place(call.view.clone(), &query, wanted.by.clone());
     let (at_end, users) = (wanted.at_end, query.users);
-    let asked_grid = grid.clone();
+    let query_grid = grid.clone();
     let question = move |connection: &_| {
-        let asked = Asked {
-            grid: asked_grid,
+        let request = ReportRequest {
+            grid: query_grid,
             place,
             at_end,
             users,
             weighed: Measure::Core,
         };
         if of_records {
-            return report::from_records(connection, &asked);
+            return report::from_records(connection, &request);
         }
-        asked.answer(connection)
+        request.answer(connection)
     };
     let answer = call.ask(question).await?;
     if answer.rows.len() > ROWS_MAX {
@@ -68,7 +70,7 @@ pub(super) async fn show(call: Call) -> Handled {
     }
     ok(&shaped::table(
         &call,
-        &Told {
+        &Context {
             query: &query,
             by: &wanted.by,
             sort: wanted.sort,

@@ -21,13 +21,13 @@ pub(super) async fn reserve(call: Call) -> Handled {
     let mut reserve = read(new, &call).map_err(|r| call.refused(&r))?;
     find_quote(&call, &mut reserve.request).await?;
     let facts = &reserve.request.facts;
-    let asked = overflow::Asked {
+    let refused = overflow::RefusedRequest {
         whose: reserve.request.whose.clone(),
         usage: facts.usage.clone(),
         group: facts.group.clone(),
     };
     let mut done = call.write(Command::Reserve(reserve), render).await?;
-    overflow::add(&call, &mut done, &asked);
+    overflow::add(&call, &mut done, &refused);
     Ok(done.into_response())
 }
 
@@ -54,19 +54,19 @@ fn read(mut new: NewReserve, call: &Call) -> Result<Reserve, Refusal> {
 
 fn render(decided: &Decided<'_>) -> Answer {
     rendered(decided, 201, |outcome| {
-        let (Outcome::Reserved(reserved), Command::Reserve(asked)) = (outcome, decided.command)
+        let (Outcome::Reserved(reserved), Command::Reserve(reserve)) = (outcome, decided.command)
         else {
             return None;
         };
-        Some(shaped(decided, asked, reserved))
+        Some(shaped(decided, reserve, reserved))
     })
 }
 
-fn shaped(decided: &Decided<'_>, asked: &Reserve, reserved: &Reserved) -> Held {
+fn shaped(decided: &Decided<'_>, reserve: &Reserve, reserved: &Reserved) -> Held {
     let bank = &decided.directory.bank;
     let name = |id: &AccountId| decided.directory.account(*id).map(|a| a.name.clone());
     let lien = reserved.lien.as_ref();
-    let key = asked.request.key();
+    let key = reserve.request.key();
     Held {
         job: key.object_id,
         machine: key.machine,

@@ -78,7 +78,7 @@ pub(super) async fn run(Path(name): Path<String>, call: Call) -> Handled {
         let change = ScheduleChange::Wanted(Box::new(WantedReport {
             schedule: name,
             period: span,
-            asked_by: who,
+            requested_by: who,
             client: call.auth.caller.client.clone(),
             key: key.key,
             answer: stored,
@@ -160,7 +160,7 @@ fn shaped_run(run: &store::ReportRun) -> ReportRun {
         made_at: run.made_at.map(json::time),
         file: json::some(&run.file),
         size: run.size,
-        says: json::some(&run.says),
+        says: json::some(&run.message),
         deliveries: deliveries
             .map(|(target, state, error)| ReportDelivery {
                 target: target.clone(),
@@ -168,6 +168,6 @@ fn shaped_run(run: &store::ReportRun) -> ReportRun {
                 error: json::some(error),
             })
             .collect(),
-        ..wanted(&run.period, &run.asked_by)
+        ..wanted(&run.period, &run.requested_by)
     }
 }

@@ -116,22 +116,22 @@ pub(super) async fn contribution(call: Call) -> Handled {
     };
     names.check(&call).await?;
     let zone = query.tz.clone().unwrap_or_else(|| "UTC".to_owned());
-    let asked = question(&call, &query, &zone).and_then(|question| {
+    let parsed = question(&call, &query, &zone).and_then(|question| {
         let cuts = cuts(&query, (&zone, &question.zone), call.now())?;
         Ok((question, cuts))
     });
-    let (question, cuts) = asked.map_err(|refusal| call.refused(&refusal))?;
+    let (question, cuts) = parsed.map_err(|refusal| call.refused(&refusal))?;
     let (basis, by, credit) = (question.basis, question.by, question.credit);
     let units = question.units;
-    let told = call.ask(move |connection| {
-        let mut told = Vec::with_capacity(cuts.len());
+    let counted = call.ask(move |connection| {
+        let mut counted = Vec::with_capacity(cuts.len());
         for (span, edges) in cuts {
             let count = Count::of(connection, &question, span, edges)?;
-            told.push(count.and_then(Count::told));
+            counted.push(count.and_then(Count::shaped));
         }
-        Ok(told)
+        Ok(counted)
     });
-    let periods: Option<Vec<ContributionPeriod>> = told.await?.into_iter().collect();
+    let periods: Option<Vec<ContributionPeriod>> = counted.await?.into_iter().collect();
     let too_much = || call.refused(&Refusal::AmountOverflow);
     let unit = match (basis, units) {
         (Basis::Slots, Units::Hours) => "factored processor-hours",

@@ -16,7 +16,7 @@ use bank_core::time::Window;
 use bankd_store::read::burn::{self, Burn};
 use bankd_store::read::statement::{self, Frame, Movement, Position, Sums, Whose};
 
-use self::of::Asked;
+use self::of::StatementRequest;
 use super::call::{Call, Handled, ok};
 use super::view::View;
 use super::{json, pages};
@@ -28,9 +28,9 @@ const DEFAULT_LIMIT: u32 = 100;
 /// `GET /api/v1/statements`
 pub(super) async fn show(call: Call) -> Handled {
     let query: StatementQuery = call.query()?;
-    let asked = Asked::read(&call, &query)?;
+    let request = StatementRequest::read(&call, &query)?;
     let now = call.now();
-    let (of, period, known) = (asked.subject.clone(), asked.period, asked.known);
+    let (of, period, known) = (request.subject.clone(), request.period, request.known);
     let view = call.view.clone();
     let first = move |connection: &_| {
         let accounts = of.accounts(connection, &view, &period)?;
@@ -40,18 +40,18 @@ pub(super) async fn show(call: Call) -> Handled {
         Ok((accounts, frame, burn))
     };
     let (accounts, frame, burn) = call.ask(first).await?;
-    asked.check(&accounts)?;
-    let sums = added_up(&call, &asked, &accounts, &frame).await?;
-    if asked.subject.is_unknown() && sums.entries == 0 {
+    request.check(&accounts)?;
+    let sums = added_up(&call, &request, &accounts, &frame).await?;
+    if request.subject.is_unknown() && sums.entries == 0 {
         return Err(call
             .view
-            .unknown(asked.subject.kind(), asked.subject.name()));
+            .unknown(request.subject.kind(), request.subject.name()));
     }
     agree(&call, &frame, &sums, &accounts).await?;
     ok(&shaped::statement(
         &call,
-        &asked,
-        &Told {
+        &request,
+        &StatementData {
             accounts,
             frame,
             sums,
@@ -61,7 +61,7 @@ pub(super) async fn show(call: Call) -> Handled {
 }
 
 /// The data of a statement.
-struct Told {
+struct StatementData {
     accounts: BTreeSet<AccountId>,
     frame: Frame,
     sums: Sums,
@@ -71,11 +71,11 @@ struct Told {
 /// Reads the movements in bounded queries.
 async fn added_up(
     call: &Call,
-    asked: &Asked,
+    request: &StatementRequest,
     accounts: &BTreeSet<AccountId>,
     frame: &Frame,
 ) -> Result<Sums, Failure> {
-    let whose = asked.subject.whose(accounts);
+    let whose = request.subject.whose(accounts);
     let mut sums = Sums::default();
     let mut next = Some(frame.first);
     while let Some(from) = next {
@@ -143,9 +143,9 @@ pub(super) async fn lines(call: Call) -> Handled {
         .transpose();
     let after = after.map_err(|()| call.refused(&pages::bad_cursor()))?;
     let upto = query.transaction;
-    let asked = Asked::read(&call, &of::summary(query))?;
+    let request = StatementRequest::read(&call, &of::summary(query))?;
     let now = call.now();
-    let (subject, period, known) = (asked.subject.clone(), asked.period, asked.known);
+    let (subject, period, known) = (request.subject.clone(), request.period, request.known);
     let view = call.view.clone();
     let question = move |connection: &_| {
         let accounts = subject.accounts(connection, &view, &period)?;
@@ -169,8 +169,8 @@ pub(super) async fn lines(call: Call) -> Handled {
         }
     };
     let (accounts, found, next) = call.ask(question).await?;
-    asked.check(&accounts)?;
-    let of_use = !asked.subject.has_balances();
+    request.check(&accounts)?;
+    let of_use = !request.subject.has_balances();
     let line = |(movement, object): &(Movement, Option<statement::Object>)| {
         shaped::line(&call, movement, object.as_ref(), of_use)
     };

@@ -41,7 +41,7 @@ pub(super) async fn show(call: Call) -> Handled {
             backup::wal_bytes(&data),
         ))
     });
-    let (ledger, sources, (told, reports), last_backup, wal) = ledger.await?;
+    let (ledger, sources, (text, reports), last_backup, wal) = ledger.await?;
     let mut status = shaped(&call, &ledger);
     status.wal_bytes = Some(whole(wal));
     if call.view.is_unlimited() {
@@ -49,7 +49,7 @@ pub(super) async fn show(call: Call) -> Handled {
         status.refused_access = refused_access(&call);
         status.auth_failures = auth_failures(&call);
         status.silent_sources = source::silent(&call, &sources);
-        status.attention = Some(super::attention::standing(&call, told));
+        status.attention = Some(super::attention::standing(&call, text));
         status.reports = Some(super::scheduled::standing(&reports));
         status.last_backup = last_backup;
         status.backup_error = call.services.backups.error();

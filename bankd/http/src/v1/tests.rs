@@ -39,7 +39,7 @@ async fn fill(daemon: &Daemon) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_write_is_done_once_and_told_again() {
+async fn a_write_is_done_once_and_its_answer_is_repeated() {
     let daemon = Daemon::start().await;
     fill(&daemon).await;
     let body = json!({"name": "chem", "amount": "0.5"});
@@ -214,7 +214,7 @@ async fn a_quote_is_explained_and_may_be_guaranteed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_secret_is_told_once() {
+async fn a_secret_is_shown_once() {
     let daemon = Daemon::start().await;
     let body = json!({"id": "amy", "roles": ["user"]});
     let target = "/api/v1/keys";

@@ -51,8 +51,8 @@ pub(super) async fn list(call: Call) -> Handled {
         let Some(last) = page.last() else { break };
         behind = last.number;
         let seen = |row: &&Waiting| call.view.sees_work(&row.account, &row.user, &row.machine);
-        let asked = page.iter().filter(|row| waits(row) && wanted(row, &query));
-        for row in asked.filter(seen) {
+        let rows = page.iter().filter(|row| waits(row) && wanted(row, &query));
+        for row in rows.filter(seen) {
             let own: Vec<String> = by
                 .iter()
                 .map(|column| value(row, column).to_owned())
@@ -114,18 +114,16 @@ fn value<'a>(row: &'a Waiting, column: &str) -> &'a str {
 }
 
 fn wanted(row: &Waiting, query: &UnmappedQuery) -> bool {
-    let asked = [
+    let rows = [
         (&query.source, "source"),
         (&query.machine, "machine"),
         (&query.account, "account"),
         (&query.user, "user"),
     ];
-    let fits = |(asked, column): (&Option<String>, &str)| {
-        asked
-            .as_ref()
-            .is_none_or(|asked| value(row, column) == asked)
+    let fits = |(rows, column): (&Option<String>, &str)| {
+        rows.as_ref().is_none_or(|rows| value(row, column) == rows)
     };
-    asked.into_iter().all(fits)
+    rows.into_iter().all(fits)
 }
 
 /// Sums of uses.

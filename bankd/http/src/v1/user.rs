@@ -27,7 +27,7 @@ pub(super) async fn list(call: Call) -> Handled {
 
 /// `GET /api/v1/users/{name}`
 pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
-    let then = historical::asked(&call).await?;
+    let then = historical::requested(&call).await?;
     let view = historical::view(then.as_ref(), &call);
     let user = view.user(&name)?;
     ok(&json::user(view.directory(), user, Some(view)))

@@ -48,7 +48,7 @@ fn commands(body: MergeUsers) -> impl Iterator<Item = Command> {
     } = body;
     entries.into_iter().map(move |entry| {
         Command::MergeUser(Box::new(MergeUser {
-            set: said(entry),
+            set: set_user(entry),
             by_email,
             known_only,
             keep,
@@ -56,7 +56,7 @@ fn commands(body: MergeUsers) -> impl Iterator<Item = Command> {
     })
 }
 
-fn said(entry: MergeEntry) -> SetUser {
+fn set_user(entry: MergeEntry) -> SetUser {
     let text = |text: Option<String>| text.and_then(cleared);
     SetUser {
         name: entry.user,

@@ -29,7 +29,7 @@ const COLUMNS_MAX: usize = 4_096;
 
 /// Replaces a separator of several bytes during splitting. It is a control character, and those
 /// never reach a record.
-const STAND_IN: u8 = 0x1f;
+const PLACEHOLDER: u8 = 0x1f;
 
 /// Reads separated values.
 #[derive(Debug)]
@@ -227,7 +227,7 @@ impl<'a> Cutter<'a> {
     fn new(mapping: &'a Mapping) -> Self {
         let delimiter = match &mapping.delimiter {
             Delimiter::Byte(byte) => *byte,
-            Delimiter::Text(_) | Delimiter::Whitespace => STAND_IN,
+            Delimiter::Text(_) | Delimiter::Whitespace => PLACEHOLDER,
         };
         let mut builder = csv_core::ReaderBuilder::new();
         builder.delimiter(delimiter);
@@ -253,7 +253,7 @@ impl<'a> Cutter<'a> {
             Delimiter::Whitespace => {
                 let words = line.split(u8::is_ascii_whitespace);
                 let words: Vec<&[u8]> = words.filter(|word| !word.is_empty()).collect();
-                words.join(&STAND_IN)
+                words.join(&PLACEHOLDER)
             }
         };
         line.push(b'\n');
@@ -292,9 +292,9 @@ impl<'a> Cutter<'a> {
             let cell = String::from_utf8_lossy(cell);
             match self.delimiter {
                 // A separator inside a quoted cell is text again.
-                Delimiter::Text(text) if cell.contains(char::from(STAND_IN)) => {
+                Delimiter::Text(text) if cell.contains(char::from(PLACEHOLDER)) => {
                     let text = String::from_utf8_lossy(text);
-                    let whole = cell.replace(char::from(STAND_IN), &text);
+                    let whole = cell.replace(char::from(PLACEHOLDER), &text);
                     cells.text.push_str(&whole);
                 }
                 _ => cells.text.push_str(&cell),
@@ -312,12 +312,12 @@ fn replaced(line: &[u8], text: &[u8]) -> Vec<u8> {
     let mut rest = line;
     while let Some((first, left)) = rest.split_first() {
         if let Some(left) = rest.strip_prefix(text) {
-            out.push(STAND_IN);
+            out.push(PLACEHOLDER);
             rest = left;
         } else {
             // The replacement byte in the input would be a separator: it is dropped like any
             // control character.
-            out.extend(Some(*first).filter(|byte| *byte != STAND_IN));
+            out.extend(Some(*first).filter(|byte| *byte != PLACEHOLDER));
             rest = left;
         }
     }

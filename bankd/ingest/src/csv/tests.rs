@@ -43,7 +43,7 @@ fn job(record: &Record) -> &Job {
 }
 
 /// Line with its result: id and seconds of a job, the label, or the error.
-fn told(records: &[Record]) -> Vec<String> {
+fn results(records: &[Record]) -> Vec<String> {
     let one = |record: &Record| match &record.found {
         Found::Jobs(jobs) => format!("{} {} {}", record.line, jobs[0].id, jobs[0].wall),
         Found::Skipped(label) => format!("{} {label}", record.line),
@@ -55,7 +55,7 @@ fn told(records: &[Record]) -> Vec<String> {
 
 #[test]
 fn unknown_keys_are_refused_with_the_nearest() {
-    for (mapping, said) in [
+    for (mapping, text) in [
         (
             "delimeter = \",\"",
             "mapping: delimeter: no such key; did you mean \"delimiter\"?",
@@ -119,7 +119,7 @@ fn unknown_keys_are_refused_with_the_nearest() {
         ("a = ", "mapping: line 1: "),
     ] {
         let refused = read(mapping, b"").unwrap_err();
-        assert!(refused.starts_with(said), "{mapping}: {refused}");
+        assert!(refused.starts_with(text), "{mapping}: {refused}");
         assert!(!refused.contains('\n'), "{refused}");
     }
     let refused = read(&format!("header = true\n{FIELDS}"), b"id,strt,end\n").unwrap_err();
@@ -134,7 +134,7 @@ fn cells_hold_whatever_is_quoted() {
         3,,0,30";
     let mapping = format!("{FIELDS}name = \"name\"\n");
     let records = read(&mapping, input).unwrap();
-    assert_eq!(told(&records), ["2 1 10", "4 2 20", "6 3 30"]);
+    assert_eq!(results(&records), ["2 1 10", "4 2 20", "6 3 30"]);
     let name = |at: usize| job(&records[at]).name.as_deref();
     assert_eq!(
         (name(0), name(1), name(2)),
@@ -152,10 +152,10 @@ fn a_quote_without_an_end_costs_its_own_line_only() {
     let records = read(FIELDS, &input).unwrap();
     assert_eq!(records.len(), 3_002);
     assert_eq!(
-        told(&records)[..3],
+        results(&records)[..3],
         ["2 1 1", "3 !a quoted cell has no end", "4 0 3"]
     );
-    assert_eq!(told(&records[3_001..]), ["3003 2999 3"]);
+    assert_eq!(results(&records[3_001..]), ["3003 2999 3"]);
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn delimiters_are_bytes_texts_or_blanks() {
             "delimiter = \"{delimiter}\"\ncolumns = [\"id\", \"start\", \"end\"]\n{FIELDS}"
         );
         let records = read(&mapping, line.as_bytes()).unwrap();
-        assert_eq!(told(&records), ["1 7 9"], "{delimiter}");
+        assert_eq!(results(&records), ["1 7 9"], "{delimiter}");
     }
     let mapping = format!("delimiter = \"☃\"\n{FIELDS}name = \"name\"\n");
     let input = "id☃start☃end☃name\n1☃0☃1☃\"a☃\u{1f}b\"\n";
@@ -184,7 +184,10 @@ fn delimiters_are_bytes_texts_or_blanks() {
 fn comments_and_lines_at_the_top_are_no_records() {
     let mapping = format!("comment = \"##\"\nskip_lines = 2\n{FIELDS}");
     let input = b"report of May\n\"open\n## c\nid,start,end\n1,0,1\n##2,0,1\n#3,0,1\n";
-    assert_eq!(told(&read(&mapping, input).unwrap()), ["5 1 1", "7 #3 1"]);
+    assert_eq!(
+        results(&read(&mapping, input).unwrap()),
+        ["5 1 1", "7 #3 1"]
+    );
 }
 
 #[test]
@@ -232,7 +235,7 @@ fn times_are_read_by_their_format() {
         match at {
             Some(at) => assert_eq!(job(&records[0]).start_us, at, "{format} {text}"),
             None => assert!(
-                told(&records)[0].contains("is no time of its format"),
+                results(&records)[0].contains("is no time of its format"),
                 "{text}"
             ),
         }
@@ -241,7 +244,7 @@ fn times_are_read_by_their_format() {
 
 #[test]
 fn numbers_have_units() {
-    for (field, unit, text, said) in [
+    for (field, unit, text, expected) in [
         ("cpu", "s", "1.5", Some("1.5")),
         ("cpu", "min", "2", Some("120")),
         ("cpu", "h", "0.5", Some("1800")),
@@ -260,9 +263,9 @@ fn numbers_have_units() {
         let mapping = format!("{FIELDS}{field} = {{ column = \"v\", unit = \"{unit}\" }}\n");
         let input = format!("id,start,end,v\n1,0,1,\"{text}\"\n");
         let records = read(&mapping, input.as_bytes()).unwrap();
-        let Some(said) = said else {
+        let Some(expected) = expected else {
             assert!(
-                told(&records)[0].contains("is no number of its unit"),
+                results(&records)[0].contains("is no number of its unit"),
                 "{text}"
             );
             continue;
@@ -273,7 +276,7 @@ fn numbers_have_units() {
         };
         assert_eq!(
             value.map(|v| v.to_string()).as_deref(),
-            Some(said),
+            Some(expected),
             "{unit} {text}"
         );
     }
@@ -333,7 +336,7 @@ fn records_are_filtered_required_and_judged_by_state() {
         1,0,5,DONE,amy\n2,0,5,RUN,amy\n3,0,5,DONE,_svc\n4,0,5,EXIT,N/A\n\
         5,,5,DONE,amy\n6,0,,DONE,amy\n7,9,5,DONE,amy\n,0,5,DONE,amy\n8,0\n";
     assert_eq!(
-        told(&read(&mapping, input).unwrap()),
+        results(&read(&mapping, input).unwrap()),
         [
             "2 1 5",
             "3 not_charged",
@@ -353,7 +356,7 @@ fn times_are_repaired_from_the_run_time() {
     let mapping = format!("{FIELDS}wall = \"run\"\n");
     let input = b"id,start,end,run\n1,100,,7\n2,9,5,3\n3,0,5,99\n";
     let records = read(&mapping, input).unwrap();
-    assert_eq!(told(&records), ["2 1 7", "3 2 3", "4 3 5"]);
+    assert_eq!(results(&records), ["2 1 7", "3 2 3", "4 3 5"]);
     let flags = |at: usize| job(&records[at]).flags.clone();
     assert_eq!(
         (flags(0), flags(1), flags(2)),
@@ -368,7 +371,7 @@ fn options_of_the_command_win_over_the_file() {
     options.delimiter = Some(";".to_owned());
     options.columns = ["id", "start", "end"].map(str::to_owned).to_vec();
     let records = read_with(&options, b"1;0;4\n").unwrap();
-    assert_eq!(told(&records), ["1 1 4"]);
+    assert_eq!(results(&records), ["1 1 4"]);
     let none = Options::default();
     assert!(read_with(&none, b"").unwrap_err().contains("--mapping"));
 }

@@ -184,8 +184,8 @@ impl Moab {
         let judged = match self.log {
             Log::Trace => trace(&words, &self.columns),
             Log::Events => match words.at(0).chars().next() {
-                Some('<') => xml::said(text.trim()).and_then(|said| said.judged()),
-                _ if pairs::are_in(&words.0) => pairs::said(&text, &words.0).judged(),
+                Some('<') => xml::contents(text.trim()).and_then(|contents| contents.judged()),
+                _ if pairs::are_in(&words.0) => pairs::contents(&text, &words.0).judged(),
                 _ => event(&words, &self.columns),
             },
         };

@@ -15,7 +15,7 @@ pub(super) type Values = BTreeMap<String, String>;
 
 /// Contents of a line.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct Contents {
     /// The kind of the object: `job`, `node`, `rsv`, …
     pub(super) object: String,
     /// The event, in lower case, if the line contains one.
@@ -59,7 +59,7 @@ pub(super) fn say(values: &mut Values, name: &str, text: &str) {
     value.or_insert_with(|| text.trim().to_owned());
 }
 
-impl Said {
+impl Contents {
     /// The job, or why nothing is charged for it.
     pub(super) fn judged(&self) -> Judged {
         if self.object != "job" {

@@ -1,6 +1,6 @@
 //! Lines of `NAME=VALUE` pairs, as Moab 9.1 writes a job where it does not write columns.
 
-use super::named::{Said, say};
+use super::named::{Contents, say};
 
 /// The columns before the pairs of an event: time, epoch, object, id, event.
 const LEAD: usize = 5;
@@ -12,20 +12,20 @@ pub(super) fn are_in(words: &[&str]) -> bool {
 }
 
 /// Contents of a line with pairs: alone, after the id, or after the first five columns of an event.
-pub(super) fn said(text: &str, words: &[&str]) -> Said {
+pub(super) fn contents(text: &str, words: &[&str]) -> Contents {
     let lead = words.iter().take_while(|word| !word.contains('=')).count();
     let word = |at: usize| words.get(at).copied().unwrap_or_default();
-    let mut said = Said {
+    let mut contents = Contents {
         object: "job".to_owned(),
-        ..Said::default()
+        ..Contents::default()
     };
     match lead {
         0 => {}
-        1 => say(&mut said.values, "jobid", word(0)),
+        1 => say(&mut contents.values, "jobid", word(0)),
         _ => {
-            word(2).clone_into(&mut said.object);
-            say(&mut said.values, "jobid", word(3));
-            said.event = Some(word(4).to_ascii_lowercase());
+            word(2).clone_into(&mut contents.object);
+            say(&mut contents.values, "jobid", word(3));
+            contents.event = Some(word(4).to_ascii_lowercase());
         }
     }
     let mut rest = text.trim_start();
@@ -35,16 +35,23 @@ pub(super) fn said(text: &str, words: &[&str]) -> Said {
     }
     for pair in pairs(rest) {
         let (name, value) = pair.split_once('=').unwrap_or((&pair, ""));
-        say(&mut said.values, name, value);
+        say(&mut contents.values, name, value);
     }
-    if let Some(object) = said.values.get("object").or(said.values.get("objecttype")) {
-        said.object = object.to_ascii_lowercase();
+    if let Some(object) = contents
+        .values
+        .get("object")
+        .or(contents.values.get("objecttype"))
+    {
+        contents.object = object.to_ascii_lowercase();
     }
-    if said.event.is_none() {
-        let event = said.values.get("event").or(said.values.get("objectevent"));
-        said.event = event.map(|event| event.to_ascii_lowercase());
+    if contents.event.is_none() {
+        let event = contents
+            .values
+            .get("event")
+            .or(contents.values.get("objectevent"));
+        contents.event = event.map(|event| event.to_ascii_lowercase());
     }
-    said
+    contents
 }
 
 /// Pairs between semicolons or blanks; neither separates within quotes or behind a backslash.

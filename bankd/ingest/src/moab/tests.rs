@@ -27,7 +27,7 @@ fn read(log: Log, options: &[&str], text: &str) -> Found {
     found
 }
 
-fn told(found: &Found) -> String {
+fn results(found: &Found) -> String {
     match found {
         Found::Jobs(jobs) => {
             let (job, none) = (&jobs[0], "none".to_owned());
@@ -56,7 +56,7 @@ fn events_of_jobs_are_charged_once_they_end() {
         let given: Vec<(usize, &str)> = end.iter().chain(more).copied().collect();
         line(46, &given)
     };
-    for (text, said) in [
+    for (text, expected) in [
         (with(&[]), "77 chem 60 8"),
         (with(&[(29, "-")]), "77 none 60 8"),
         (with(&[(5, "jobcancel")]), "77 chem 60 8"),
@@ -69,16 +69,16 @@ fn events_of_jobs_are_charged_once_they_end() {
             "!41 columns where the end of a job has at least 42",
         ),
     ] {
-        assert_eq!(told(&read(Log::Events, &[], &text)), said, "{text}");
+        assert_eq!(results(&read(Log::Events, &[], &text)), expected, "{text}");
     }
     let moved = with(&[(30, "bio")]);
     let options = ["account=30", "tasks=1", "procs_per_task=1"];
-    assert_eq!(told(&read(Log::Events, &options, &moved)), "77 bio 60 1");
+    assert_eq!(results(&read(Log::Events, &options, &moved)), "77 bio 60 1");
 }
 
 #[test]
 fn columns_that_are_none_are_refused() {
-    for (stated, said) in [
+    for (stated, expected) in [
         (
             "acount=3",
             "--columns: no column \"acount\"; there are id, user",
@@ -94,7 +94,7 @@ fn columns_that_are_none_are_refused() {
             ..Options::default()
         };
         let refused = Moab::new(Log::Events, &options).unwrap_err();
-        assert!(refused.starts_with(said), "{refused}");
+        assert!(refused.starts_with(expected), "{refused}");
     }
 }
 
@@ -108,15 +108,18 @@ fn traces_have_43_or_44_columns() {
         (22, "4"),
         (26, "[NONE]"),
     ];
-    for (columns, said) in [
+    for (columns, expected) in [
         (44, "7 none 60 4"),
         (43, "7 none 60 4"),
         (45, "!45 columns where a trace has 43 or 44"),
     ] {
-        assert_eq!(told(&read(Log::Trace, &[], &line(columns, &given))), said);
+        assert_eq!(
+            results(&read(Log::Trace, &[], &line(columns, &given))),
+            expected
+        );
     }
     let never = line(44, &[(7, "NotRun")]);
-    assert_eq!(told(&read(Log::Trace, &[], &never)), "never_started");
+    assert_eq!(results(&read(Log::Trace, &[], &never)), "never_started");
 }
 
 #[test]
@@ -128,7 +131,7 @@ fn jobs_as_xml_are_charged_once_they_end() {
                </Credentials><State>Completed</State><StartTime>1700000000</StartTime>\
                <EndTime>1700000090</EndTime><TaskGroup><TaskCount>3</TaskCount></TaskGroup>\
                <TaskGroup><TaskCount>2</TaskCount><Processors>4</Processors></TaskGroup></Job>";
-    for (text, said) in [
+    for (text, expected) in [
         (format!("{moab}/>"), "77 chem 60 8"),
         (format!("{moab}></job>"), "77 chem 60 8"),
         (format!("  <?xml version=\"1.0\"?>{moab}/>"), "77 chem 60 8"),
@@ -180,7 +183,7 @@ fn jobs_as_xml_are_charged_once_they_end() {
             "!XML: nested too deep",
         ),
     ] {
-        assert_eq!(told(&read(Log::Events, &[], &text)), said, "{text}");
+        assert_eq!(results(&read(Log::Events, &[], &text)), expected, "{text}");
     }
     let Found::Jobs(jobs) = read(
         Log::Events,
@@ -211,7 +214,7 @@ fn jobs_as_pairs_are_charged_once_they_end() {
     let pairs = "UNAME=amy;GNAME=g;ACCOUNT=chem;RCLASS=[batch:1];STATE=Completed;TASKS=4;DPROCS=2;\
                  STARTTIME=1700000000;COMPLETETIME=1700000060;WCLIMIT=1:00:00";
     let lead = "01:00:10 1700000060:4 job moab.1";
-    for (text, said) in [
+    for (text, expected) in [
         (format!("{lead} JOBEND {pairs}"), "moab.1 chem 60 8"),
         (
             format!("{lead} jobend {}", pairs.replace(';', " ")),
@@ -240,7 +243,7 @@ fn jobs_as_pairs_are_charged_once_they_end() {
             "!processors per task: \"x\" is no number",
         ),
     ] {
-        assert_eq!(told(&read(Log::Events, &[], &text)), said, "{text}");
+        assert_eq!(results(&read(Log::Events, &[], &text)), expected, "{text}");
     }
     let Found::Jobs(jobs) = read(Log::Events, &[], &format!("moab.1 {pairs}")) else {
         panic!("no job");

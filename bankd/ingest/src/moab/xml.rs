@@ -5,7 +5,7 @@ use quick_xml::XmlVersion;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::reader::Reader;
 
-use super::named::{Said, Values, say};
+use super::named::{Contents, Values, say};
 
 /// Elements inside of elements.
 const DEPTH_MAX: usize = 16;
@@ -23,7 +23,7 @@ const EVENTS: [&str; 4] = ["event", "eventtype", "objectevent", "type"];
 ///
 /// # Errors
 /// If it is not one well-formed element, or contains several jobs.
-pub(super) fn said(text: &str) -> Result<Said, String> {
+pub(super) fn contents(text: &str) -> Result<Contents, String> {
     let mut reader = Reader::from_str(text);
     reader.config_mut().expand_empty_elements = true;
     let mut walk = Walk::default();
@@ -150,7 +150,7 @@ impl Walk {
         }
     }
 
-    fn end(self) -> Result<Said, String> {
+    fn end(self) -> Result<Contents, String> {
         if !self.open.is_empty() {
             return Err(bad("cut off inside of an element"));
         }
@@ -162,7 +162,7 @@ impl Walk {
             1 => "job".to_owned(),
             _ => return Err(bad("several jobs in one line")),
         };
-        Ok(Said {
+        Ok(Contents {
             object,
             event: event.or_else(|| {
                 self.job

@@ -20,14 +20,14 @@ impl Census {
     /// Counts a running or waiting deployment. One in state running that never began counts as
     /// waiting. Failed, stopped, dead or unreachable ones do not count.
     pub(super) fn count(&mut self, namespace: &str, seen: &Object<'_>) {
-        let said = |name: &str| seen.text(name).unwrap_or_default();
-        let has_begun = !said("alloc_start").is_empty();
-        let (running, queued) = match said("status").as_str() {
+        let text_of = |name: &str| seen.text(name).unwrap_or_default();
+        let has_begun = !text_of("alloc_start").is_empty();
+        let (running, queued) = match text_of("status").as_str() {
             "running" if has_begun => (1, 0),
             "running" | "queued" | "starting" => (0, 1),
             _ => return,
         };
-        let which = [namespace.to_owned(), said("job_ID"), said("alloc_ID")];
+        let which = [namespace.to_owned(), text_of("job_ID"), text_of("alloc_ID")];
         if !self.seen.insert(which) {
             return;
         }

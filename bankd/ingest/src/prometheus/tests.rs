@@ -123,12 +123,12 @@ fn of_requests_usage_and_limits_the_requests_count() {
 fn each_hour_is_a_use_of_its_own() {
     let (jobs, others) = read(&[("cpu", vec![series(POD, 3_480, 60, &["1", "1", "1", "1"])])]);
     assert!(others.is_empty());
-    let told = jobs.iter().map(|job| {
+    let results = jobs.iter().map(|job| {
         let (start, end) = (job.start_us / 1_000_000, job.end_us / 1_000_000);
         format!("{} {start} {end} {}", job.id, quantities(job))
     });
     assert_eq!(
-        told.collect::<Vec<_>>(),
+        results.collect::<Vec<_>>(),
         [
             "chem/p 3480 3600 value_s=120 wall_s=120",
             "chem/p 3600 3720 value_s=120 wall_s=120",

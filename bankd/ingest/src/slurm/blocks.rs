@@ -208,11 +208,11 @@ impl<'a> Words<'a> {
 mod tests {
     use super::*;
 
-    fn told(form: Form, text: &str) -> Vec<String> {
+    fn results(form: Form, text: &str) -> Vec<String> {
         let mut input = text.as_bytes();
-        let mut told = Vec::new();
+        let mut results = Vec::new();
         let mut sink = |record: Record| {
-            told.push(match record.found {
+            results.push(match record.found {
                 Found::Jobs(jobs) => {
                     let job = &jobs[0];
                     let text = |text: &Option<String>| text.clone().unwrap_or_default();
@@ -228,7 +228,7 @@ mod tests {
         Blocks(form, Tz::UTC)
             .file("jobs", &mut input, &mut sink)
             .unwrap();
-        told
+        results
     }
 
     const REST: &str =
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn names_with_blanks_and_keys_deceive_nobody() {
-        for (form, text, said) in [
+        for (form, text, expected) in [
             (
                 Form::Scontrol,
                 format!("JobId=7 JobName=my job UserId=root(0)\n   UserId=amy(1001)\n   {REST}\n"),
@@ -275,7 +275,7 @@ mod tests {
                 "live_state",
             ),
         ] {
-            assert_eq!(told(form, &text), [said], "{text}");
+            assert_eq!(results(form, &text), [expected], "{text}");
         }
     }
 }

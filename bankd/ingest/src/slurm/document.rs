@@ -71,10 +71,10 @@ fn found(job: &Object<'_>) -> Found {
         has_nodes: true,
         stated: Stated {
             cpu: ["user", "system"].map(|part| processor_time(&time, part)),
-            asked: job
+            requested: job
                 .object("required")
-                .and_then(|asked| number(&asked, "CPUs"))
-                .and_then(|asked| i64::try_from(asked.as_whole()?).ok()),
+                .and_then(|requested| number(&requested, "CPUs"))
+                .and_then(|requested| i64::try_from(requested.as_whole()?).ok()),
             ..Stated::default()
         },
         ..Row::default()

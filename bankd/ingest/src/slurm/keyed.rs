@@ -31,8 +31,8 @@ impl Reader for KeyValue {
 }
 
 fn found(text: &str, zone: Tz) -> Found {
-    let said = pairs(text);
-    let get = |name: &str| said.get(name).copied().unwrap_or_default();
+    let values = pairs(text);
+    let get = |name: &str| values.get(name).copied().unwrap_or_default();
     let id = get("JobID");
     if id.is_empty() {
         return Found::Malformed("no JobID=\"…\"".to_owned());
@@ -67,7 +67,7 @@ fn found(text: &str, zone: Tz) -> Found {
         gpus: Some(allocated.gpus),
         is_memory_decoded: decoded && memory_bytes.is_some(),
         memory_bytes,
-        elapsed: said.get("Elapsed").and_then(|elapsed| clock(elapsed)),
+        elapsed: values.get("Elapsed").and_then(|elapsed| clock(elapsed)),
         cpu: None,
         limit_s: row::limit(get("Timelimit")),
         has_nodes: true,
@@ -75,7 +75,7 @@ fn found(text: &str, zone: Tz) -> Found {
             uid: text("UID"),
             gid: text("GID"),
             cpu: ["UserCPU", "SystemCPU"].map(|name| clock(get(name))),
-            asked: row::integer(get("ReqCPUS")),
+            requested: row::integer(get("ReqCPUS")),
             memory_per_node: stated::memory_per_node(get("ReqMem"), cpus, nodes),
         },
     };

@@ -307,7 +307,7 @@ mod tests {
     fn rows_are_judged_in_the_order_of_their_rendering() {
         let at = |text: &str| Moment::read(text, Tz::UTC);
         let day = |hour: &str| format!("2026-01-01T{hour}:00:00");
-        for (order, state, start, end, hosts, elapsed, said) in [
+        for (order, state, start, end, hosts, elapsed, expected) in [
             (
                 Order::EndStartState,
                 "COMPLETED",
@@ -421,7 +421,7 @@ mod tests {
                 elapsed: elapsed.map(|seconds: i64| Number::whole(seconds)),
                 ..Row::default()
             };
-            let told = match row.found(order) {
+            let result = match row.found(order) {
                 Found::Jobs(jobs) => {
                     let job = &jobs[0];
                     let hour = job.start_us / 3_600_000_000 % 24;
@@ -433,7 +433,7 @@ mod tests {
                 Found::Malformed(why) => format!("!{why}"),
                 Found::Counts(counts) => format!("{counts:?}"),
             };
-            assert_eq!(told, said, "{state} {start} {end}");
+            assert_eq!(result, expected, "{state} {start} {end}");
         }
     }
 

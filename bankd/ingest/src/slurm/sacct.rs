@@ -369,7 +369,7 @@ impl<'t> Fields<'_, 't> {
             uid: self.text(Column::Uid).into(),
             gid: self.text(Column::Gid).into(),
             cpu: [time(Column::UserCpu), time(Column::SystemCpu)],
-            asked: row::integer(self.text(Column::ReqCpus)),
+            requested: row::integer(self.text(Column::ReqCpus)),
             memory_per_node: stated::memory_per_node(self.text(Column::ReqMem), cpus, nodes),
         }
     }
@@ -384,9 +384,9 @@ impl<'t> Fields<'_, 't> {
         let allocated = self.stated(Column::AllocTres).map(Resources::read);
         let gpus = allocated.map_or_else(
             || {
-                let asked = self.stated(Column::AllocGres);
-                let asked = asked.unwrap_or(self.text(Column::ReqGres));
-                tres::old_gpus(asked).saturating_mul(nodes.unwrap_or(0))
+                let requested = self.stated(Column::AllocGres);
+                let requested = requested.unwrap_or(self.text(Column::ReqGres));
+                tres::old_gpus(requested).saturating_mul(nodes.unwrap_or(0))
             },
             |allocated| allocated.gpus,
         );

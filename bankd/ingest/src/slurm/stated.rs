@@ -17,7 +17,7 @@ pub(super) struct Stated<'t> {
     /// Processor time in user mode and in system mode.
     pub(super) cpu: [Option<Number>; 2],
     /// Processors that were asked for.
-    pub(super) asked: Option<i64>,
+    pub(super) requested: Option<i64>,
     /// Bytes of memory that were asked for on each node.
     pub(super) memory_per_node: Option<i128>,
 }
@@ -37,10 +37,10 @@ impl Stated<'_> {
             add(kept::CPU_USER, user.map(|cpu| cpu.to_string()));
             add(kept::CPU_SYSTEM, system.map(|cpu| cpu.to_string()));
         }
-        let asked = self.asked.filter(|asked| *asked > 0);
+        let requested = self.requested.filter(|requested| *requested > 0);
         add(
             kept::REQUESTED_PROCESSORS,
-            asked.map(|asked| asked.to_string()),
+            requested.map(|requested| requested.to_string()),
         );
         let memory = self.memory_per_node.filter(|bytes| *bytes > 0);
         add(
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_told_of_a_node_where_it_is_a_whole_number() {
+    fn memory_is_reported_per_node_where_it_is_a_whole_number() {
         for (reqmem, bytes) in [
             ("4000Mn", Some(4000 << 20)),
             ("4Gc", Some(16 << 30)),
@@ -81,13 +81,13 @@ mod tests {
 
     /// Zeros if only the steps have the time; a text that is not a number is left out.
     #[test]
-    fn what_is_not_said_is_left_out() {
+    fn missing_values_are_left_out() {
         let zero = Some(Number::ZERO);
         let stated = Stated {
             uid: "amy".into(),
             gid: "200".into(),
             cpu: [zero, zero],
-            asked: Some(0),
+            requested: Some(0),
             memory_per_node: Some(0),
         };
         assert_eq!(stated.pairs(), [(kept::GID, "200".to_owned())]);

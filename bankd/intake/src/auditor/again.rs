@@ -214,7 +214,7 @@ impl Again {
         if self.dry_run {
             return Ok(());
         }
-        let asked = Collect {
+        let request = Collect {
             what,
             source: bank.settings.source.clone(),
             caller: self.caller.clone(),
@@ -223,10 +223,10 @@ impl Again {
             peer: self.peer.clone(),
         };
         let patience = bank.settings.patience();
-        match bank.writer.collect(asked, patience).await? {
-            Collected::Done(told) => {
-                if !told.refused.is_empty() {
-                    count(became, "refused", told.refused.len());
+        match bank.writer.collect(request, patience).await? {
+            Collected::Done(written) => {
+                if !written.refused.is_empty() {
+                    count(became, "refused", written.refused.len());
                 }
                 Ok(())
             }

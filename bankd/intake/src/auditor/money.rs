@@ -56,9 +56,9 @@ impl Terms<'_> {
     /// # Errors
     /// The reason why the record cannot be usage.
     pub fn work(&self, record: &Known<'_>, now: Timestamp) -> Result<(Work, Option<i64>), String> {
-        let mut said = Vec::with_capacity(record.head.len() + 80);
-        super::close(record.head, record.stop, record.runtime, &mut said);
-        let text = String::from_utf8_lossy(&said).into_owned();
+        let mut out = Vec::with_capacity(record.head.len() + 80);
+        super::close(record.head, record.stop, record.runtime, &mut out);
+        let text = String::from_utf8_lossy(&out).into_owned();
         let report = self.report(record, &text)?;
         let (command, renew_at) = if record.stop.is_some() {
             (Some(Command::Usage(Box::new(report))), None)

@@ -132,8 +132,8 @@ fn judged(record: &RecordAdd) -> Result<Judged, String> {
     let start = at("start_time", &record.start_time)?;
     let stop = record.stop_time.as_deref();
     let stop = stop.map(|text| at("stop_time", text)).transpose()?;
-    let mut said = Vec::new();
-    time::write(start.micros(), &mut said);
+    let mut out = Vec::new();
+    time::write(start.micros(), &mut out);
     let head = Head {
         record_id: &record.record_id,
         meta: record.meta.as_ref(),
@@ -143,7 +143,7 @@ fn judged(record: &RecordAdd) -> Result<Judged, String> {
             .zip(&values)
             .map(answered)
             .collect(),
-        start_time: &String::from_utf8_lossy(&said),
+        start_time: &String::from_utf8_lossy(&out),
     };
     Ok((
         head.open_text(),

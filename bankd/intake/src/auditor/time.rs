@@ -189,15 +189,15 @@ fn civil(day: i64) -> (i64, i64, i64) {
 mod tests {
     use super::*;
 
-    fn said(text: &str) -> Option<String> {
+    fn written(text: &str) -> Option<String> {
         let mut out = Vec::new();
         write(Time::parse(text)?.micros(), &mut out);
         Some(String::from_utf8(out).unwrap())
     }
 
     #[test]
-    fn times_are_read_with_a_zone_and_said_in_utc() {
-        for (text, told) in [
+    fn times_are_read_with_a_zone_and_written_in_utc() {
+        for (text, expected) in [
             ("2024-01-02T03:04:05Z", "2024-01-02T03:04:05Z"),
             ("2024-01-02t03:04:05z", "2024-01-02T03:04:05Z"),
             ("2024-01-02 03:04:05Z", "2024-01-02T03:04:05Z"),
@@ -224,7 +224,7 @@ mod tests {
             ("1970-01-01T00:00:00Z", "1970-01-01T00:00:00Z"),
             ("2000-02-29T00:00:00Z", "2000-02-29T00:00:00Z"),
         ] {
-            assert_eq!(said(text).as_deref(), Some(told), "{text}");
+            assert_eq!(written(text).as_deref(), Some(expected), "{text}");
         }
     }
 

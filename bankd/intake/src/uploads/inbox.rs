@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_compressed_is_bounded_by_what_it_stands_for() {
+    fn compressed_input_is_bounded_by_its_uncompressed_size() {
         let zeros = vec![b'x'; 1 << 20];
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
         gzip.write_all(&zeros).unwrap();

@@ -66,7 +66,7 @@ pub struct Done {
     /// Number of records in the quarantine.
     pub quarantined: u64,
     /// All of it in words.
-    pub said: String,
+    pub summary_text: String,
 }
 
 /// Reads to the end of the last file, and keeps how it was read.
@@ -132,13 +132,13 @@ fn read(work: Work, pieces: Receiver<Piece>, progress: &Progress) -> Result<Done
         let (code, detail) = ("bad_value", why.to_owned());
         return Err(Failed { code, detail });
     }
-    let said = screen::people(&summary, progress.files(), is_tried)
+    let summary_text = screen::people(&summary, progress.files(), is_tried)
         + &screen::taken(&source, &outcomes, quarantined, is_tried);
     Ok(Done {
         summary: summary.shown(),
         outcomes,
         quarantined,
-        said,
+        summary_text,
     })
 }
 

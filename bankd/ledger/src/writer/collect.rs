@@ -44,8 +44,8 @@ impl Task {
         match self {
             // A month: each of its days is looked at, and a row written for each key.
             Task::Portion(..) | Task::Change(Change::Month(_), _) => true,
-            Task::Collect(asked, _) => {
-                matches!(&asked.what, Collecting::Add { records, .. } if records.len() > FEW)
+            Task::Collect(query, _) => {
+                matches!(&query.what, Collecting::Add { records, .. } if records.len() > FEW)
             }
             _ => false,
         }
@@ -120,16 +120,16 @@ pub struct Work {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Collected {
     /// Done.
-    Done(Told),
+    Done(Details),
     /// Nothing was done: a record of a name is there already.
-    Exists(Told),
+    Exists(Details),
     /// There is no record of that name.
     Unknown,
 }
 
 /// Further results of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct Details {
     /// Records that were there already.
     pub known: u64,
     /// Those of them that differ from the stored ones.

@@ -47,9 +47,11 @@ impl Default for Meter {
 
 impl Meter {
     /// A command was answered.
-    pub(super) fn decided(&self, asked: &Submission, reply: &Reply) {
+    pub(super) fn decided(&self, submission: &Submission, reply: &Reply) {
         let outcome = match reply {
-            Reply::Fresh { summary, .. } if summary.code.is_empty() && asked.dry_run => DRY_RUN,
+            Reply::Fresh { summary, .. } if summary.code.is_empty() && submission.dry_run => {
+                DRY_RUN
+            }
             Reply::Fresh { summary, .. } if summary.code.is_empty() => DONE,
             Reply::Fresh {
                 summary: Summary { code, .. },
@@ -66,7 +68,7 @@ impl Meter {
             // Counted as a failed authentication.
             Reply::Replay => return,
         };
-        let place = OPS.binary_search(&asked.command.op());
+        let place = OPS.binary_search(&submission.command.op());
         let row = place.ok().and_then(|place| self.commands.get(place));
         if let Some(counter) = row.and_then(|row| row.get(outcome)) {
             counter.fetch_add(1, Ordering::Relaxed);

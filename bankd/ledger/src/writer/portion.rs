@@ -15,7 +15,7 @@ pub struct Item {
     /// The use.
     pub report: Arc<UsageReport>,
     /// Its digest ([`digest`](bankd_store::digest)).
-    pub said: [u8; 16],
+    pub digest: [u8; 16],
     /// File or route.
     pub file: Arc<str>,
     /// Which line of it, from 1.

@@ -92,7 +92,7 @@ fn charge() -> Command {
 }
 
 /// The text of an answer, and whether it was decided now.
-async fn said(writer: &Writer, submission: Submission) -> (String, bool) {
+async fn answered(writer: &Writer, submission: Submission) -> (String, bool) {
     let (answer, fresh) = match writer.submit(submission).await.unwrap() {
         Reply::Fresh { answer, .. } => (answer, true),
         Reply::Stored(answer) => (answer, false),
@@ -124,10 +124,10 @@ async fn an_answer_is_kept_for_seven_days_and_that_of_a_charge_for_ever() {
     let user = || submission(add_user("amy"), "u", false);
     let billed = || submission(charge(), "c", false);
     assert_eq!(
-        said(&writer, user()).await,
+        answered(&writer, user()).await,
         ("ok Some(1) false".to_owned(), true)
     );
-    let charged = said(&writer, billed()).await;
+    let charged = answered(&writer, billed()).await;
     assert!(
         charged.1 && charged.0.starts_with("ok Some("),
         "{charged:?}"
@@ -139,9 +139,12 @@ async fn an_answer_is_kept_for_seven_days_and_that_of_a_charge_for_ever() {
     ] {
         clock.show(second);
         assert_eq!(writer.prune().await, Ok(false), "at {second}");
-        let (text, fresh) = said(&writer, user()).await;
+        let (text, fresh) = answered(&writer, user()).await;
         assert_eq!((text.as_str(), fresh), expected, "at {second}");
-        assert_eq!(said(&writer, billed()).await, (charged.0.clone(), false));
+        assert_eq!(
+            answered(&writer, billed()).await,
+            (charged.0.clone(), false)
+        );
     }
     writer.stop();
     thread.join().unwrap();
@@ -157,7 +160,7 @@ async fn expired_answers_go_in_portions() {
     for n in 0..=bankd_store::PRUNE_MAX {
         let writer = writer.clone();
         let refused = submission(add_user("a#\n"), &n.to_string(), false);
-        all.spawn(async move { said(&writer, refused).await });
+        all.spawn(async move { answered(&writer, refused).await });
     }
     for (text, fresh) in all.join_all().await {
         assert_eq!((text.as_str(), fresh), ("bad_name None false", true));
@@ -165,7 +168,7 @@ async fn expired_answers_go_in_portions() {
     clock.show(8 * DAY);
     assert_eq!(writer.prune().await, Ok(true));
     assert_eq!(writer.prune().await, Ok(false));
-    let first = said(&writer, submission(add_user("a#\n"), "0", false)).await;
+    let first = answered(&writer, submission(add_user("a#\n"), "0", false)).await;
     assert!(first.1, "{first:?}");
     writer.stop();
     thread.join().unwrap();
@@ -181,7 +184,7 @@ async fn what_is_decided_only_has_no_transaction_and_is_not_stored() {
         (false, ("ok Some(1) false", true)),
         (false, ("ok Some(1) false", false)),
     ] {
-        let (text, fresh) = said(&writer, submission(add_user("amy"), "k", dry_run)).await;
+        let (text, fresh) = answered(&writer, submission(add_user("amy"), "k", dry_run)).await;
         assert_eq!((text.as_str(), fresh), expected);
     }
     writer.stop();
@@ -283,7 +286,7 @@ async fn commands_do_not_wait_for_a_long_list_that_came_with_them() {
         let ask = |name: &'static str| {
             let writer = writer.clone();
             tokio::spawn(
-                async move { said(&writer, submission(add_user(name), name, false)).await },
+                async move { answered(&writer, submission(add_user(name), name, false)).await },
             )
         };
         let first = ask("a");

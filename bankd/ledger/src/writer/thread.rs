@@ -37,7 +37,7 @@ pub(super) struct Thread {
     /// Whether the log reported that a jump of the clock waits for an operator.
     pub(super) was_held: bool,
     /// Whether the journal contains the present settings.
-    pub(super) settings_told: bool,
+    pub(super) settings_recorded: bool,
     /// When what was seen was kept last, on the steady clock.
     pub(super) kept: Option<Timestamp>,
     /// Boundaries that cannot be journalled.
@@ -172,7 +172,7 @@ impl Thread {
                 if has_command(batch) || was_open {
                     hooks::point("committed");
                 }
-                self.settings_told = true;
+                self.settings_recorded = true;
                 self.shared.meter.committed(micros(committing));
                 self.full.committed(self.store.rows_written() != before);
                 self.publish();
@@ -211,7 +211,7 @@ impl Thread {
                 Ok(Done::Pruned { may_be_more })
             }
             Task::Confirm(state, _) => self.store.confirm(state).map(|()| Done::Nothing),
-            Task::Collect(asked, _) => self.collect(asked, now).map(Done::Collected),
+            Task::Collect(collect, _) => self.collect(collect, now).map(Done::Collected),
             Task::Portion(portion, _) => self.portion(portion, now).map(Done::Landed),
             Task::Aside(rows, marks, _) => self.aside(rows, marks, now).map(|()| Done::Nothing),
             Task::Change(change, _) => self.change(change, now).map(Done::Changed),
@@ -336,8 +336,8 @@ impl Thread {
         self.shared.commands.fetch_add(commands, Ordering::Relaxed);
         for (task, done) in batch.into_iter().zip(done) {
             match (task, done) {
-                (Task::Submit(asked, queued, reply), Done::Reply(mut answer)) => {
-                    self.shared.meter.decided(&asked, &answer);
+                (Task::Submit(collect, queued, reply), Done::Reply(mut answer)) => {
+                    self.shared.meter.decided(&collect, &answer);
                     if let Reply::Fresh { summary, .. } = &mut answer {
                         let waited = taken.saturating_duration_since(queued);
                         summary.queue_us = u64::try_from(waited.as_micros()).unwrap_or(u64::MAX);

@@ -37,7 +37,7 @@ const NAMES: &[(&str, &str, &str)] = &[
     ("amount=1.5", "1.5", "Charge Amount"),
 ];
 
-fn says(xml: &str) -> String {
+fn outline(xml: &str) -> String {
     let documents = read(xml.as_bytes(), &ReadOptions::default());
     let documents = documents.unwrap_or_else(|error| panic!("{xml}: {error}"));
     assert_eq!(documents.len(), 1, "{xml}");
@@ -63,9 +63,9 @@ fn every_alias_in_every_spelling() {
             let (snake, kebab) = (snake(name), snake(name).replace('_', "-"));
             for spelt in [name, &lower, &upper, &snake, &kebab] {
                 let element = format!("<Job><{spelt}>{value}</{spelt}></Job>");
-                assert_eq!(says(&element), expected, "{element}");
+                assert_eq!(outline(&element), expected, "{element}");
                 let attribute = format!("<Job {spelt}=\"{value}\"/>");
-                assert_eq!(says(&attribute), expected, "{attribute}");
+                assert_eq!(outline(&attribute), expected, "{attribute}");
             }
         }
     }
@@ -76,14 +76,18 @@ fn attributes_of_known_elements_change_nothing() {
     for (shown, value, names) in NAMES {
         for name in names.split(' ') {
             let xml = format!("<Job><{name} context=\"hard\" units='MB'>{value}</{name}></Job>");
-            let said = says(&xml);
+            let text = outline(&xml);
             let expected = format!("job {shown} ");
-            assert!(said.starts_with(&expected), "{xml}: {said}");
+            assert!(text.starts_with(&expected), "{xml}: {text}");
         }
     }
     let req =
         "<Job><Req id='0'><Memory context='total'>5</Memory><Procs x='1'>4</Procs></Req></Job>";
-    assert!(says(req).starts_with("job procs=4 mem=5"), "{}", says(req));
+    assert!(
+        outline(req).starts_with("job procs=4 mem=5"),
+        "{}",
+        outline(req)
+    );
 }
 
 #[test]
@@ -92,7 +96,7 @@ fn every_null_is_absent_under_every_name() {
         for name in names.split(' ') {
             for null in ["", "[NONE]", "NONE", "[DEFAULT]", "  "] {
                 let xml = format!("<Job><{name}>{null}</{name}></Job>");
-                assert_eq!(says(&xml), "job", "{xml}");
+                assert_eq!(outline(&xml), "job", "{xml}");
             }
         }
     }

@@ -114,7 +114,7 @@ impl Look {
             return;
         };
         let percent = share.div_euclid(100).clamp(-PERCENT_MAX, PERCENT_MAX);
-        let says = format!(
+        let message = format!(
             "{}: {} % used, {} of {} {}; {} available",
             account.name,
             money::hundredths(share),
@@ -129,7 +129,7 @@ impl Look {
             level: i64::try_from(percent).unwrap_or(0),
             concern: of_account(account),
             amount: narrow(figures.available()),
-            says,
+            message,
         });
     }
 
@@ -137,7 +137,7 @@ impl Look {
         if figures.amount >= 0 {
             return;
         }
-        let says = format!(
+        let message = format!(
             "{}: below zero by {} {}",
             account.name,
             self.amount(figures.amount.saturating_neg()),
@@ -149,7 +149,7 @@ impl Look {
             level: THERE,
             concern: of_account(account),
             amount: narrow(figures.amount),
-            says,
+            message,
         });
     }
 
@@ -178,7 +178,7 @@ impl Look {
         let unused = own
             .find(|e| e.allocation == allocation.id)
             .map(|e| e.unused);
-        let says = match unused {
+        let message = match unused {
             _ if days <= 0 => format!("{name}: {left} {unit} ended unused at {until}"),
             Some(unused) if unused > 0 => format!(
                 "{name}: {left} {unit} end in {days} days, at {until}; as spent of late {} end unused",
@@ -197,7 +197,7 @@ impl Look {
                 ..of_account(account)
             },
             amount: Some(allocation.amount),
-            says,
+            message,
         });
     }
 
@@ -223,7 +223,7 @@ impl Look {
             let paying = last.account.and_then(|id| self.directory.account(id));
             let paying = paying.map_or("another account", |account| account.name.as_str());
             let jobs = if count == 1 { "job" } else { "jobs" };
-            let says = format!(
+            let message = format!(
                 "{name}: {count} {jobs} paid by {paying}, {} {} so far; the last is {}",
                 self.amount(charged),
                 self.directory.bank.unit,
@@ -239,7 +239,7 @@ impl Look {
                     ..Concern::default()
                 },
                 amount: narrow(charged),
-                says,
+                message,
             });
         }
         Ok(())
@@ -264,7 +264,7 @@ impl Look {
                 level: THERE,
                 concern: Concern::default(),
                 amount: None,
-                says: format!(
+                message: format!(
                     "instance {}: its end at {} cannot be journalled: {}",
                     id.0,
                     format_rfc3339(stuck.at.0),
@@ -278,7 +278,7 @@ impl Look {
     fn stuck(&self, lien: &StuckLien) -> Observed {
         let over = self.now.0.saturating_sub(lien.over_at.0);
         let minutes = over.div_euclid(60_000_000);
-        let says = format!(
+        let message = format!(
             "lien {}: job {} on {} holds {} {} still, {minutes} minutes beyond its wall time",
             lien.lien.0,
             lien.object_id,
@@ -299,7 +299,7 @@ impl Look {
                 ..Concern::default()
             },
             amount: narrow(lien.held),
-            says,
+            message,
         }
     }
 
@@ -319,7 +319,7 @@ impl Look {
                     ..Concern::default()
                 },
                 amount: None,
-                says: format!(
+                message: format!(
                     "collector {}: no data received{}",
                     source.name,
                     last.unwrap_or_default()

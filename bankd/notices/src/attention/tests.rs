@@ -14,7 +14,7 @@ fn open(kind: AttentionKind) -> Open {
         acked: None,
         concern: Concern::default(),
         urgent: false,
-        told: true,
+        is_notified: true,
     }
 }
 
@@ -46,15 +46,18 @@ fn a_sentence_is_one_line_of_bounded_length() {
         level: bank_core::attention::THERE,
         concern: Concern::default(),
         amount: None,
-        says: format!("a\nb\u{7f}{}", "ä".repeat(600)),
+        message: format!("a\nb\u{7f}{}", "ä".repeat(600)),
     };
     let seen = Seen {
         observed: vec![observed],
         ..Seen::default()
     };
     let changes = desk().changes(&seen, &[]);
-    let says = &changes[0].says;
-    assert!(says.starts_with("a b ") && says.len() <= SAYS_MAX, "{says}");
+    let message = &changes[0].message;
+    assert!(
+        message.starts_with("a b ") && message.len() <= MESSAGE_MAX,
+        "{message}"
+    );
 }
 
 #[test]

@@ -52,7 +52,7 @@ pub(super) fn write(
         }
     }
     let subject = match events {
-        [only] => only.event.says.clone(),
+        [only] => only.event.message.clone(),
         all => format!("{} alerts", all.len()),
     };
     let _ = writeln!(text, "Subject: {}", encoded(&format!("[bank] {subject}")));
@@ -66,7 +66,7 @@ pub(super) fn write(
          Content-Transfer-Encoding: 8bit\nAuto-Submitted: auto-generated\n\n",
     );
     for row in events.iter().take(EVENTS_MAX) {
-        let _ = writeln!(text, "{}", row.event.says);
+        let _ = writeln!(text, "{}", row.event.message);
         let _ = writeln!(
             text,
             "  {}, as of {}\n",

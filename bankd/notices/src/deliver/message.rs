@@ -12,17 +12,17 @@ pub(super) const EVENTS_MAX: usize = 500;
 
 /// The body that a program or a webhook gets.
 pub(super) fn json(directory: &Directory, notice: i64, row: &EventRow) -> Vec<u8> {
-    let told = v1::Told {
+    let notification = v1::Notification {
         notice,
         bank: directory.bank.uuid.clone(),
         event: shape(directory, row),
     };
-    serde_json::to_vec(&told).unwrap_or_default()
+    serde_json::to_vec(&notification).unwrap_or_default()
 }
 
 /// The body of a digest that a program or a webhook gets.
 pub(super) fn digest(directory: &Directory, letter: &Letter, rows: &[EventRow]) -> Vec<u8> {
-    let told = v1::ToldDigest {
+    let notification = v1::DigestNotification {
         notice: letter.id,
         bank: directory.bank.uuid.clone(),
         made_at: format_rfc3339(letter.made_at.0),
@@ -33,7 +33,7 @@ pub(super) fn digest(directory: &Directory, letter: &Letter, rows: &[EventRow]) 
             .collect(),
         more: rows.len().saturating_sub(EVENTS_MAX),
     };
-    serde_json::to_vec(&told).unwrap_or_default()
+    serde_json::to_vec(&notification).unwrap_or_default()
 }
 
 /// An event as the API shows it.
@@ -58,7 +58,7 @@ pub fn shape(directory: &Directory, row: &EventRow) -> v1::Attention {
         kind: kind.word().to_owned(),
         subject: event.topic.subject.clone(),
         threshold: has_level.then_some(event.topic.threshold),
-        says: event.says.clone(),
+        says: event.message.clone(),
         level: seen.then_some(level),
         account: account.map(|account| account.name.clone()),
         allocation: concern.allocation.map(|a| a.0),
@@ -69,7 +69,7 @@ pub fn shape(directory: &Directory, row: &EventRow) -> v1::Attention {
         amount: event.amount.map(|amount| format_amount(amount.0, places)),
         unit: directory.bank.unit.clone(),
         urgent: event.urgent,
-        open: row.stands,
+        open: row.is_open,
         raised_by: event.of.map(|tx| tx.0),
         acked_by: row.acked_by.clone(),
     }

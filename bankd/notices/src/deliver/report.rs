@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use bank_api::text::format_rfc3339;
-use bank_api::v1::{MadeReport, ToldReport};
+use bank_api::v1::{MadeReport, ReportNotification};
 use bank_core::directory::Directory;
 use bankd_config::{Deliver, is_address};
 use bankd_store::ReportRun;
@@ -18,7 +18,7 @@ const LINE: usize = 76;
 
 /// The body that a program or a webhook gets.
 pub(super) fn json(directory: &Directory, notice: i64, run: &ReportRun, body: &[u8]) -> Vec<u8> {
-    let told = ToldReport {
+    let notification = ReportNotification {
         notice,
         bank: directory.bank.uuid.clone(),
         report: MadeReport {
@@ -35,7 +35,7 @@ pub(super) fn json(directory: &Directory, notice: i64, run: &ReportRun, body: &[
             text: String::from_utf8_lossy(body).into_owned(),
         },
     };
-    serde_json::to_vec(&told).unwrap_or_default()
+    serde_json::to_vec(&notification).unwrap_or_default()
 }
 
 fn media(form: &str) -> &'static str {
@@ -55,7 +55,11 @@ pub(super) fn mail(
     run: &ReportRun,
     body: &[u8],
 ) -> Option<Vec<u8>> {
-    let named: Vec<&str> = run.told.split(',').filter(|a| is_address(a)).collect();
+    let named: Vec<&str> = run
+        .recipients
+        .split(',')
+        .filter(|a| is_address(a))
+        .collect();
     let staff = target.staff.iter().map(String::as_str);
     let to: Vec<&str> = if named.is_empty() {
         staff.filter(|a| is_address(a)).collect()
@@ -153,11 +157,11 @@ mod tests {
             .collect();
         assert_eq!(STANDARD.decode(attached).unwrap(), body.as_bytes());
         assert!(text.lines().all(|line| line.len() < 200), "{text}");
-        let told = ReportRun {
-            told: "pi@x,boss@x".to_owned(),
+        let notification = ReportRun {
+            recipients: "pi@x,boss@x".to_owned(),
             ..run()
         };
-        let text = say(&told);
+        let text = say(&notification);
         assert!(
             text.contains("\nBcc: pi@x,\n boss@x\n") && !text.contains("ops@x"),
             "{text}"

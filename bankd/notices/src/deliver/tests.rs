@@ -76,10 +76,10 @@ fn row() -> EventRow {
             },
             amount: Some(bank_core::amount::Amount(12_500)),
             urgent: false,
-            told: true,
-            says: "chem: 12.500 SU end in 13 days".into(),
+            is_notified: true,
+            message: "chem: 12.500 SU end in 13 days".into(),
         },
-        stands: true,
+        is_open: true,
         acked_by: None,
     }
 }
@@ -109,7 +109,7 @@ fn mail_is_for_staff_and_for_active_members_with_an_address() {
 }
 
 #[test]
-fn mail_is_for_those_who_lead_a_project_where_one_can_be_told() {
+fn mail_is_for_those_who_lead_a_project_where_there_are_any() {
     let mut directory = directory();
     let mut lead = |id: i64, email: &str, role| {
         directory.put_user(user(id, &format!("user{id}"), email));
@@ -141,7 +141,7 @@ fn a_mail_has_the_headers_that_it_should_and_no_others() {
     ];
     let mut event = row();
     event.at = Timestamp(1_763_674_865_123_456);
-    event.event.says = "chem\r\nX-Evil: 1\r\n\r\nbody".into();
+    event.event.message = "chem\r\nX-Evil: 1\r\n\r\nbody".into();
     let mail = mail::write(&directory, "bank@hpc.example", &to, 5, &[event]).unwrap();
     let text = String::from_utf8(mail).unwrap();
     let (head, _) = text.split_once("\n\n").unwrap();
@@ -175,11 +175,11 @@ fn a_mail_has_the_headers_that_it_should_and_no_others() {
 }
 
 #[test]
-fn json_tells_the_event_as_the_api_does() {
+fn json_has_the_form_of_the_api() {
     let body = message::json(&directory(), 5, &row());
-    let told: bank_api::v1::Told = serde_json::from_slice(&body).unwrap();
-    assert_eq!((told.notice, told.bank.as_str()), (5, "0b"));
-    let event = told.event;
+    let notification: bank_api::v1::Notification = serde_json::from_slice(&body).unwrap();
+    assert_eq!((notification.notice, notification.bank.as_str()), (5, "0b"));
+    let event = notification.event;
     assert_eq!(
         (event.id, event.threshold, event.level),
         (7, Some(14), Some(13))

@@ -80,11 +80,11 @@ fn one(targets: &[Deliver], program: &Path, report: &ScheduledReport) -> Result<
             ));
         }
     }
-    let mut asked = vec!["gen".to_owned(), "check".to_owned(), "--".to_owned()];
-    asked.extend(words(report, &SpanRow::default(), "unix:/nowhere"));
+    let mut arguments = vec!["gen".to_owned(), "check".to_owned(), "--".to_owned()];
+    arguments.extend(words(report, &SpanRow::default(), "unix:/nowhere"));
     let child = Child {
         program,
-        words: &asked,
+        words: &arguments,
         zone: "UTC",
         limit: LIMIT,
         most: 1 << 20,

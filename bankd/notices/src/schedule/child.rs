@@ -65,9 +65,9 @@ impl Child<'_> {
             )));
         }
         if !status.success() {
-            let said = complaint.recv_timeout(LOOK).unwrap_or_default();
-            let said = String::from_utf8_lossy(&said).into_owned();
-            let first = said.lines().find(|line| !line.trim().is_empty());
+            let complaint_text = complaint.recv_timeout(LOOK).unwrap_or_default();
+            let complaint_text = String::from_utf8_lossy(&complaint_text).into_owned();
+            let first = complaint_text.lines().find(|line| !line.trim().is_empty());
             let first = first.unwrap_or("it printed no error");
             let first = first.strip_prefix("bank: ").unwrap_or(first);
             return Err(Trouble::Failed(format!("{first} ({status})")));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn its_text_is_what_it_printed_and_its_failure_what_it_said() {
+    fn its_text_is_its_output_and_its_failure_is_its_complaint() {
         let long = Duration::from_mins(1);
         let run = |script: &str| shell(script, long, 1 << 20, false);
         assert_eq!(
@@ -158,8 +158,8 @@ mod tests {
             Err(Trouble::Failed(why)) => why,
             other => panic!("{other:?}"),
         };
-        let said = failed("echo 'bank: no project \"x\"' >&2; echo hint >&2; exit 4");
-        assert_eq!(said, "no project \"x\" (exit status: 4)");
+        let complaint_text = failed("echo 'bank: no project \"x\"' >&2; echo hint >&2; exit 4");
+        assert_eq!(complaint_text, "no project \"x\" (exit status: 4)");
         assert_eq!(failed("exit 1"), "it printed no error (exit status: 1)");
         // Error output larger than a pipe buffer does not block the program.
         let many = failed("yes bank: no | head -c 300000 >&2; exit 2");

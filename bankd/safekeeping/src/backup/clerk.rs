@@ -136,7 +136,7 @@ mod tests {
     use crate::init::{self, init};
 
     #[test]
-    fn one_that_failed_is_told_until_one_is_made() {
+    fn a_failed_backup_is_reported_until_one_is_made() {
         let folder = tempfile::tempdir().unwrap();
         let data = DataDir::new(&folder.path().join("data"));
         let choices = init::Choices {

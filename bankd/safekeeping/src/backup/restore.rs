@@ -206,13 +206,13 @@ fn stage(
     let database = partial.join("bank.db");
     let holding = store::holding(&database)?;
     let found = (holding.uuid.as_str(), holding.transactions, &holding.head);
-    let said = (
+    let expected = (
         manifest.bank.as_str(),
         manifest.transactions,
         &manifest.head,
     );
     ensure!(
-        found == said,
+        found == expected,
         "{}: its journal does not end as {MANIFEST} says",
         from.join("bank.db").display()
     );
@@ -226,16 +226,16 @@ fn stage(
 }
 
 /// Rejects a file that differs from its manifest entry.
-fn check(from: &Path, said: &BackupFile, found: &BackupFile) -> Result<()> {
+fn check(from: &Path, expected: &BackupFile, found: &BackupFile) -> Result<()> {
     ensure!(
-        found == said,
+        found == expected,
         "{}: {} bytes with digest {}, and {MANIFEST} says {} bytes with {}: the backup is damaged, \
          take another one",
-        from.join(&said.name).display(),
+        from.join(&expected.name).display(),
         found.bytes,
         found.sha256,
-        said.bytes,
-        said.sha256
+        expected.bytes,
+        expected.sha256
     );
     Ok(())
 }

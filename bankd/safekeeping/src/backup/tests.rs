@@ -38,7 +38,7 @@ impl Place {
         Plan {
             out: self.folder.path().join("out"),
             with_keys: false,
-            reason: Reason::Asked,
+            reason: Reason::Requested,
             keep: 0,
             keep_days: 0,
         }
@@ -253,7 +253,7 @@ fn old_backups_go_and_nothing_else() {
     }
     plan.reason = Reason::Migration;
     make(&place.data(), &plan).unwrap();
-    plan.reason = Reason::Asked;
+    plan.reason = Reason::Requested;
     // Foreign contents: files, folders, a backup of another bank.
     let foreign = plan.out.join("bank-of-somebody");
     fs::create_dir(&foreign).unwrap();

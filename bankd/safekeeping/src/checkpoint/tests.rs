@@ -51,10 +51,10 @@ fn no_byte_of_a_checkpoint_can_be_changed() {
         assert!(parse(&path, &changed, &public).is_err(), "byte {at}");
     }
     let other = SigningKey::create(&folder.path().join("other.key")).unwrap();
-    let said = parse(&path, &text, &other).unwrap_err().to_string();
+    let message = parse(&path, &text, &other).unwrap_err().to_string();
     assert!(
-        said.contains(&public.id()) && said.contains(&other.id()),
-        "{said}"
+        message.contains(&public.id()) && message.contains(&other.id()),
+        "{message}"
     );
     assert!(parse(&path, text.trim_end(), &public).is_err());
     assert!(parse(&path, "", &public).is_err());

@@ -18,15 +18,18 @@ fn mode(path: &Path) -> u32 {
 fn a_bank_is_made_whole_and_private() {
     let folder = tempfile::tempdir().unwrap();
     let data = DataDir::new(&folder.path().join("bank"));
-    let said = init(&data, &choices()).unwrap();
-    assert!(said.contains("rate  VBR Processors 1 per second"), "{said}");
+    let output = init(&data, &choices()).unwrap();
+    assert!(
+        output.contains("rate  VBR Processors 1 per second"),
+        "{output}"
+    );
     assert_eq!(mode(data.path()), 0o711);
     assert_eq!(mode(&data.database()), 0o600);
     assert_eq!(mode(&data.keys()), 0o700);
     assert_eq!(mode(&data.keys().join("admin")), 0o600);
     let secret = keys::read_secret(&data.keys(), "admin").unwrap();
-    assert!(said.contains(&SigningKey::new(&secret).fingerprint()));
-    assert!(!said.contains(secret.to_text().as_str()));
+    assert!(output.contains(&SigningKey::new(&secret).fingerprint()));
+    assert!(!output.contains(secret.to_text().as_str()));
     assert_eq!(Config::load(&data.config()).unwrap(), Config::default());
 
     let store = SqliteStore::open(&data.database(), Config::default().policy()).unwrap();

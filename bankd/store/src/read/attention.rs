@@ -23,7 +23,7 @@ pub struct EventRow {
     /// The event.
     pub event: Event,
     /// Whether it is raised and not cleared.
-    pub stands: bool,
+    pub is_open: bool,
     /// The person who acknowledged it, if it is open.
     pub acked_by: Option<String>,
 }
@@ -97,7 +97,7 @@ pub fn open(connection: &Connection) -> Result<Vec<Open>, Error> {
             acked: row.get::<_, Option<i64>>(17)?.map(TxId),
             concern: event.concern,
             urgent: event.urgent,
-            told: event.told,
+            is_notified: event.is_notified,
         });
     }
     Ok(found)
@@ -140,7 +140,7 @@ pub fn events(
             tx: TxId(row.get(0)?),
             event: event(row)?,
             at: Timestamp(row.get(17)?),
-            stands: row.get(18)?,
+            is_open: row.get(18)?,
             acked_by: row.get(19)?,
         };
         last = Some(found.tx.0);
@@ -183,7 +183,7 @@ pub fn undigested(
         let kind = format!(",{},", event.topic.kind.word());
         row.tx.0 > state.digested
             && event.turn == Turn::Raised
-            && event.told
+            && event.is_notified
             && !event.urgent
             && (state.kinds.is_empty() || state.kinds.contains(&kind))
     };

@@ -78,9 +78,9 @@ pub fn of_job(connection: &Connection, latest: Option<i64>) -> Result<Vec<Charge
     let mut so_far = Seconds(0);
     for charge in &mut found {
         so_far = so_far.plus(charge.seconds);
-        let said = said(connection, charge.tx)?;
-        charge.given = said.given;
-        let is_of_total = said.is_of_total && charge.correction.is_none();
+        let charge_reason = charge_reason(connection, charge.tx)?;
+        charge.given = charge_reason.given;
+        let is_of_total = charge_reason.is_of_total && charge.correction.is_none();
         charge.total = is_of_total.then_some(so_far);
     }
     Ok(found)
@@ -90,13 +90,13 @@ pub fn of_job(connection: &Connection, latest: Option<i64>) -> Result<Vec<Charge
 ///
 /// # Errors
 /// If the store fails.
-pub fn told(connection: &Connection, id: i64) -> Result<Option<Charge>, Error> {
+pub fn with_reason(connection: &Connection, id: i64) -> Result<Option<Charge>, Error> {
     let Some(mut charge) = one(connection, id)? else {
         return Ok(None);
     };
-    let said = said(connection, charge.tx)?;
-    charge.given = said.given;
-    if said.is_of_total {
+    let charge_reason = charge_reason(connection, charge.tx)?;
+    charge.given = charge_reason.given;
+    if charge_reason.is_of_total {
         charge.total = Some(so_far(connection, &charge)?);
     }
     Ok(Some(charge))
@@ -155,25 +155,27 @@ fn note_taken_back(charges: &mut [Charge]) {
 
 /// Journal data of a charge other than its entries.
 #[derive(Default)]
-struct Said {
+struct ChargeReason {
     /// The reason of a fixed amount.
     given: Option<String>,
     /// It reported a total.
     is_of_total: bool,
 }
 
-fn said(connection: &Connection, tx: i64) -> Result<Said, Error> {
+fn charge_reason(connection: &Connection, tx: i64) -> Result<ChargeReason, Error> {
     // Other reasons are notes with free text.
     let sql = "SELECT op, reason FROM tx
                WHERE id = ?1 AND (op = 'charge' OR op = 'adjust' AND instance IS NOT NULL)";
     let mut statement = connection.prepare_cached(sql)?;
     let found = statement.query_row([tx], |row| Ok((row.get(0)?, row.get(1)?)));
     let found: Option<(String, String)> = found.optional()?;
-    Ok(found.map_or_else(Said::default, |(op, reason)| Said {
-        given: terms::read_given(&reason).map(str::to_owned),
-        is_of_total: terms::read_given(&reason).is_none()
-            && (op == "adjust" || terms::is_of_total(&reason)),
-    }))
+    Ok(
+        found.map_or_else(ChargeReason::default, |(op, reason)| ChargeReason {
+            given: terms::read_given(&reason).map(str::to_owned),
+            is_of_total: terms::read_given(&reason).is_none()
+                && (op == "adjust" || terms::is_of_total(&reason)),
+        }),
+    )
 }
 
 /// The seconds that were billed with a charge and those before it.

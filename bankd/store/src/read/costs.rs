@@ -204,7 +204,7 @@ fn used(connection: &Connection, usage: i64) -> Result<Option<Used>, Error> {
     let Some((instance, other)) = found.optional()? else {
         return Ok(None);
     };
-    let charge = charges::told(connection, usage)?;
+    let charge = charges::with_reason(connection, usage)?;
     let Some((charge, job)) = charge.zip(jobs::one(connection, instance)?) else {
         return Ok(None);
     };

@@ -7,11 +7,11 @@
 //! them (decision note 0082). For older transactions, an amended class or quality of service has
 //! its latest value, and the account of a job is inferred.
 
-mod asked;
 mod chosen;
+mod inputs;
 mod moved;
 
-use self::asked::{Asked, billing};
+use self::inputs::{Inputs, billing};
 pub use self::moved::MOVED_MAX;
 use super::super::{Error, numbers};
 use super::charges::{self, Charge};
@@ -119,7 +119,7 @@ pub enum Why {
     /// The request named another account.
     NotNamed,
     /// Unknown.
-    Untold,
+    Unrecorded,
 }
 
 /// One transaction; none where there is none of this number.
@@ -147,7 +147,7 @@ pub fn transaction(
         None => None,
     };
     let charge = match billing(&entries) {
-        Some(usage) => charges::told(connection, usage)?,
+        Some(usage) => charges::with_reason(connection, usage)?,
         None => None,
     };
     let charge = charge.filter(|charge| charge.tx == id).map(|charge| {
@@ -186,8 +186,8 @@ pub fn transaction(
 /// Finds the allocations that a transaction considered, for each lien if it moved several.
 fn choose(connection: &Connection, of: &mut Explained, before: AsOf) -> Result<(), Error> {
     if !moved::OPS.contains(&of.tx.op.as_str()) {
-        if let Some(asked) = Asked::of(of, connection)? {
-            of.choice = asked.steps(connection, before)?;
+        if let Some(inputs) = Inputs::of(of, connection)? {
+            of.choice = inputs.steps(connection, before)?;
         }
         return Ok(());
     }
@@ -196,10 +196,10 @@ fn choose(connection: &Connection, of: &mut Explained, before: AsOf) -> Result<(
     of.more_liens = liens.len().saturating_sub(MOVED_MAX);
     let mut choice = Vec::new();
     for lien in liens.into_iter().take(MOVED_MAX) {
-        let Some(asked) = moved::asked(of, lien) else {
+        let Some(inputs) = moved::inputs(of, lien) else {
             continue;
         };
-        let steps = asked.steps(connection, before)?.into_iter();
+        let steps = inputs.steps(connection, before)?.into_iter();
         choice.extend(steps.map(|step| Step {
             lien: Some(lien),
             ..step

@@ -132,8 +132,8 @@ fn at_charges(
                ORDER BY e.tx, e.n LIMIT ?4";
     let mut statement = connection.prepare_cached(sql)?;
     let most = i64::try_from(LOOK_MAX).unwrap_or(i64::MAX);
-    let asked = (first, from.0, until.0, most.saturating_add(1));
-    let mut rows = statement.query(asked)?;
+    let parameters = (first, from.0, until.0, most.saturating_add(1));
+    let mut rows = statement.query(parameters)?;
     let (mut by_job, mut looked, mut whole) = (BTreeMap::new(), 0, true);
     while let Some(row) = rows.next()? {
         if looked >= LOOK_MAX {

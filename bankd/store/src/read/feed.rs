@@ -22,12 +22,12 @@ pub struct Place {
 
 /// Export form of charges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum ChargeForm {
     /// As it was recorded: a job as it was when it closed, and each change by itself.
     AsRecorded,
     /// A job in its current state, for formats without changes: an amended job is exported at the
     /// position of its latest amendment only.
-    AsItStands,
+    Current,
 }
 
 /// One thing to export.
@@ -154,7 +154,7 @@ pub fn page(
     connection: &Connection,
     after: Place,
     limit: i64,
-    told: Told,
+    form: ChargeForm,
 ) -> Result<Portion, Error> {
     let mut portion = Portion {
         place: after,
@@ -163,9 +163,9 @@ pub fn page(
     let mut left = limit;
     for kept in records_after(connection, after.record, left)? {
         portion.place.record = kept.id;
-        portion.items.push(match told {
-            Told::AsRecorded => Item::Kept(kept),
-            Told::AsItStands => as_it_stands(connection, kept)?,
+        portion.items.push(match form {
+            ChargeForm::AsRecorded => Item::Kept(kept),
+            ChargeForm::Current => current_item(connection, kept)?,
         });
         left = left.saturating_sub(1);
     }
@@ -219,7 +219,7 @@ fn uses(connection: &Connection, portion: &mut Portion, limit: i64) -> Result<i6
 }
 
 /// A record with the current state of its job.
-fn as_it_stands(connection: &Connection, kept: KeptRecord) -> Result<Item, Error> {
+fn current_item(connection: &Connection, kept: KeptRecord) -> Result<Item, Error> {
     let sql =
         "SELECT u.id, u.instance FROM record r JOIN usage u ON u.id = r.number WHERE r.id = ?1";
     let mut statement = connection.prepare_cached(sql)?;
@@ -284,7 +284,7 @@ pub fn whole(
         let Some(newest) = records.last() else { break };
         last = newest.id;
         for kept in records {
-            if !take(as_it_stands(connection, kept)?)? {
+            if !take(current_item(connection, kept)?)? {
                 return Ok(());
             }
         }

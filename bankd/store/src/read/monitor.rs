@@ -98,7 +98,7 @@ pub fn page(
     let (mut rows, mut seen) = (Vec::new(), after);
     for row in &page.rows {
         if row.tx.op != "import" {
-            rows.extend(Some(asked(row)).filter(&keep));
+            rows.extend(Some(rejected_request(row)).filter(&keep));
         } else if row.tx.id > seen.tx || (row.tx.id == seen.tx && seen.row != i64::MAX) {
             // One entry for each project; all of them are returned together.
             let from = if row.tx.id == seen.tx { seen.row } else { 0 };
@@ -133,8 +133,8 @@ pub fn page(
 }
 
 /// The rejected request.
-fn asked(row: &JournalRow) -> Watched {
-    let refusal = said(row);
+fn rejected_request(row: &JournalRow) -> Watched {
+    let refusal = recorded_refusal(row);
     let entry = row.entry.as_ref().map(|(_, entry)| entry);
     let machine = entry.map(|e| e.machine.clone()).unwrap_or_default();
     let object = row.object.as_ref();
@@ -156,19 +156,19 @@ fn asked(row: &JournalRow) -> Watched {
 }
 
 /// The refusal that a transaction records.
-struct Said {
+struct RecordedRefusal {
     code: String,
     figures: Option<(String, String)>,
 }
 
 /// The refusal in the reason of a transaction.
-fn said(row: &JournalRow) -> Said {
+fn recorded_refusal(row: &JournalRow) -> RecordedRefusal {
     let value = |name: &str| {
         let mut words = row.tx.reason.split(' ');
         let found = words.find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
         found.map(str::to_owned)
     };
-    Said {
+    RecordedRefusal {
         code: value("would_refuse").unwrap_or_default(),
         figures: value("needed").zip(value("available")),
     }

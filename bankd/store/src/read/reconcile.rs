@@ -89,14 +89,14 @@ fn compared(connection: &Connection, question: &Question) -> Result<Vec<i64>, Er
          WHERE r.became = 'kept' AND (?5 IS NULL OR s.name = ?5)",
     )?;
     let scanned = i64::try_from(SCAN_MAX).unwrap_or(i64::MAX);
-    let asked = (
+    let parameters = (
         &question.machine,
         from.0,
         until.0,
         scanned,
         &question.source,
     );
-    let rows = statement.query_map(asked, |r| r.get(0))?;
+    let rows = statement.query_map(parameters, |r| r.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -249,8 +249,8 @@ impl Walk<'_> {
                  AND u.became <> 'kept' ORDER BY u.start_at LIMIT ?4"
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
-        let asked = (charging, &record.job, &self.question.machine, CHARGES_MAX);
-        let mut rows = statement.query(asked)?;
+        let parameters = (charging, &record.job, &self.question.machine, CHARGES_MAX);
+        let mut rows = statement.query(parameters)?;
         let mut own = Vec::new();
         while let Some(row) = rows.next()? {
             own.push(recorded(row)?);
@@ -274,8 +274,8 @@ impl Walk<'_> {
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
         let machine = &self.question.machine;
-        let asked = (&record.job, machine, record.instance, CHARGES_MAX);
-        let mut rows = statement.query(asked)?;
+        let parameters = (&record.job, machine, record.instance, CHARGES_MAX);
+        let mut rows = statement.query(parameters)?;
         while let Some(row) = rows.next()? {
             let charge = charged(row)?;
             if charge.side.meets(&record.side) {
@@ -299,8 +299,8 @@ impl Walk<'_> {
         while let Some(source) = sources.next()? {
             let id: i64 = source.get(0)?;
             let mut statement = self.connection.prepare_cached(&sql)?;
-            let asked = (id, &record.job, machine, record.id, CHARGES_MAX);
-            let mut rows = statement.query(asked)?;
+            let parameters = (id, &record.job, machine, record.id, CHARGES_MAX);
+            let mut rows = statement.query(parameters)?;
             while let Some(row) = rows.next()? {
                 let other = recorded(row)?;
                 if other.side.meets(&record.side) {

@@ -123,7 +123,7 @@ pub type Place<'p> =
     dyn Fn(&Owner<'_>, Option<&About<'_>>) -> Option<(Vec<String>, String)> + Send + 'p;
 
 /// The request.
-pub struct Asked<'p> {
+pub struct ReportRequest<'p> {
     /// The period and its buckets.
     pub grid: Grid,
     /// Gives the values of the dimensions, and the user for the count of users.
@@ -137,7 +137,7 @@ pub struct Asked<'p> {
     pub weighed: Measure,
 }
 
-impl Asked<'_> {
+impl ReportRequest<'_> {
     /// Answers from rollups if they contain all requested values; records give the partial hours of
     /// a bucket.
     ///
@@ -164,7 +164,7 @@ pub struct Figures {
     /// at one by one.
     pub mhz: i128,
     /// Jobs without the weighed measure, each in its first bucket.
-    pub unsaid: u64,
+    pub unmeasured: u64,
 }
 
 /// How long jobs waited.
@@ -188,7 +188,7 @@ impl Figures {
         self.sums.add(&other.sums, bank_core::rollup::Sign::Plus);
         self.mhz = self.mhz.saturating_add(other.mhz);
         self.users.extend(other.users.iter().cloned());
-        self.unsaid = self.unsaid.saturating_add(other.unsaid);
+        self.unmeasured = self.unmeasured.saturating_add(other.unmeasured);
         let (own, more) = (&mut self.waits, &other.waits);
         for (own, more) in [
             (&mut own.submitted, more.submitted),

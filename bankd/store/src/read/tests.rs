@@ -87,7 +87,7 @@ impl Bank {
         } = self;
         drop(store);
         let mut store = SqliteStore::open(&path, policy).unwrap();
-        if !store.settings_are_told().unwrap() {
+        if !store.settings_are_recorded().unwrap() {
             store.begin().unwrap();
             store.stamp(Stamp {
                 now: at(seconds),
@@ -96,7 +96,7 @@ impl Bank {
             ledger::note_settings(&mut store, at(seconds)).unwrap();
             store.commit().unwrap();
         }
-        assert!(store.settings_are_told().unwrap());
+        assert!(store.settings_are_recorded().unwrap());
         Bank {
             folder,
             path,
@@ -261,7 +261,7 @@ fn liens_come_open_first_and_newest_first() {
 }
 
 #[test]
-fn a_job_knows_its_charges_payers_and_lien() {
+fn a_job_has_its_charges_payers_and_lien() {
     let bank = small();
     let reader = bank.reader();
     let job = jobs::newest(&reader, "1", |_| true).unwrap().remove(0);

@@ -39,7 +39,7 @@ pub struct Used {
     /// Run time without suspensions: µs.
     pub wall_us: u64,
     /// How long it was to run at most, as it was asked for: µs.
-    pub asked_us: Option<u64>,
+    pub requested_us: Option<u64>,
     /// How long its processors were busy: µs.
     pub cpu_us: Option<u64>,
     /// Its amount, real or shadow: minor units, zero or above.
@@ -49,7 +49,7 @@ pub struct Used {
 /// The request: uses that ended at or after the first instant or still run, and began before the
 /// second.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct UseFilter {
     /// The first instant.
     pub from: Timestamp,
     /// The second.
@@ -62,23 +62,23 @@ pub struct Asked {
 /// machine, so that none is counted twice.
 pub fn each(
     connection: &Connection,
-    asked: &Asked,
+    filter: &UseFilter,
     mut take: impl FnMut(&Used),
 ) -> Result<(), Error> {
-    let machines = match &asked.machine {
+    let machines = match &filter.machine {
         Some(machine) => vec![machine.clone()],
         None => uses::machines(connection)?,
     };
     for machine in machines {
-        reported(connection, &machine, asked, &mut take)?;
+        reported(connection, &machine, filter, &mut take)?;
     }
-    charged(connection, asked, &mut take)
+    charged(connection, filter, &mut take)
 }
 
 fn reported(
     connection: &Connection,
     machine: &str,
-    asked: &Asked,
+    filter: &UseFilter,
     take: &mut impl FnMut(&Used),
 ) -> Result<(), Error> {
     let sql = "SELECT machine, project, account, user, group_name, host, start_at, end_at, millis,
@@ -86,7 +86,7 @@ fn reported(
         FROM usage_identity WHERE machine = ?1 AND end_at >= ?2 AND start_at < ?3 AND start_at > 0
             AND became NOT IN ('kept', 'unused')";
     let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query((machine, asked.from.0, asked.to.0))?;
+    let mut rows = statement.query((machine, filter.from.0, filter.to.0))?;
     while let Some(r) = rows.next()? {
         take(&read(r)?);
     }
@@ -114,7 +114,7 @@ fn read(r: &Row<'_>) -> Result<Used, Error> {
         gpus: size(10)?,
         memory: size(11)?,
         wall_us: size(12)?.unwrap_or(end.saturating_sub(start).try_into().unwrap_or(0)),
-        asked_us: size(15)?.and_then(|s| s.checked_mul(1_000_000)),
+        requested_us: size(15)?.and_then(|s| s.checked_mul(1_000_000)),
         cpu_us: size(13)?,
         amount: size(14)?.unwrap_or(0),
     })
@@ -123,7 +123,7 @@ fn read(r: &Row<'_>) -> Result<Used, Error> {
 /// Instances that were charged and that no collector reported.
 fn charged(
     connection: &Connection,
-    asked: &Asked,
+    filter: &UseFilter,
     take: &mut impl FnMut(&Used),
 ) -> Result<(), Error> {
     let sql = "SELECT i.machine, i.project, i.user, i.group_name,
@@ -137,7 +137,7 @@ fn charged(
             AND (?3 IS NULL OR i.machine = ?3)
             AND NOT EXISTS (SELECT 1 FROM usage_identity u WHERE u.instance = i.id)";
     let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query((asked.from.0, asked.to.0, &asked.machine))?;
+    let mut rows = statement.query((filter.from.0, filter.to.0, &filter.machine))?;
     while let Some(r) = rows.next()? {
         take(&read_charged(r)?);
     }
@@ -148,7 +148,7 @@ fn read_charged(r: &Row<'_>) -> Result<Used, Error> {
     let (start, end, seconds, amount): (i64, i64, i64, i64) =
         (r.get(4)?, r.get(5)?, r.get(11)?, r.get(12)?);
     let decimal = |place: usize, what| codec::decimal(what, r.get(place)?);
-    let asked: Option<i64> = r.get(13)?;
+    let filter: Option<i64> = r.get(13)?;
     let processors = decimal(7, "instance.processors")?;
     let gres: String = r.get(10)?;
     let gres = codec::read_quantities("instance.gres", &gres)?;
@@ -177,7 +177,7 @@ fn read_charged(r: &Row<'_>) -> Result<Used, Error> {
         gpus: gpus.and_then(|(_, n)| units(*n, 1)),
         memory: decimal(9, "instance.memory_mb")?.and_then(|n| units(n, 1 << 20)),
         wall_us: u64::try_from(wall).unwrap_or(0),
-        asked_us: asked.and_then(|s| u64::try_from(s).ok()?.checked_mul(1_000_000)),
+        requested_us: filter.and_then(|s| u64::try_from(s).ok()?.checked_mul(1_000_000)),
         cpu_us: None,
         amount: u64::try_from(amount).unwrap_or(0),
     })

@@ -163,7 +163,7 @@ pub(crate) fn each_part(
     let sql = format!("SELECT {COLUMNS} FROM usage_identity WHERE instance = ?1 ORDER BY id");
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query([id])?;
-    let mut is_said = false;
+    let mut is_reported = false;
     while let Some(row) = rows.next()? {
         let finished = Finished::of_row(row)?;
         if !finished.counts() {
@@ -174,15 +174,15 @@ pub(crate) fn each_part(
         let used = Part::Used(finished.used(factors), Sign::Plus);
         visit(&key, &subject, &first, used)?;
         visit(&key, &subject, &first, Part::Job(finished.job()))?;
-        if !is_said {
+        if !is_reported {
             for part in come_to(connection, &chain)? {
                 let worth = Part::Used(finished.worth(part.amount), Sign::Plus);
                 visit(&part.key(&class), &subject, &first, worth)?;
             }
         }
-        is_said = true;
+        is_reported = true;
     }
-    if is_said {
+    if is_reported {
         return Ok(());
     }
     let key = subject.key(account, &first.class);

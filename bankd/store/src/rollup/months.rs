@@ -90,7 +90,7 @@ pub fn next_missing(
         if found >= this {
             break;
         }
-        if !stands(connection, found)? {
+        if !is_stored(connection, found)? {
             return Ok(Some(found));
         }
         from = found.saturating_add(1);
@@ -108,7 +108,7 @@ fn first_from(connection: &Connection, day: i64) -> Result<Option<i64>, Error> {
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn stands(connection: &Connection, month: i64) -> Result<bool, Error> {
+pub fn is_stored(connection: &Connection, month: i64) -> Result<bool, Error> {
     let sql = "SELECT EXISTS (SELECT 1 FROM rollup_month WHERE month = ?1)";
     let mut statement = connection.prepare_cached(sql)?;
     Ok(statement.query_row([month], |r| r.get(0))?)
@@ -176,7 +176,7 @@ impl Standing {
     ) -> Result<bool, Error> {
         let month = made.month;
         let is_same = seals(connection, month)? == made.seals;
-        if !is_same || !made.fits() || stands(connection, month)? {
+        if !is_same || !made.fits() || is_stored(connection, month)? {
             return Ok(false);
         }
         self.note(connection, month)?;

@@ -337,10 +337,10 @@ pub fn compare(connection: &Connection) -> Result<Compared, Error> {
                FROM rollup r JOIN rollup_key k ON k.id = r.key
                LEFT JOIN rollup_hour h ON h.day = r.day AND h.key = r.key
                ORDER BY r.day, k.project, k.account, k.user, k.machine, k.queue, k.qos";
-    let (mut stands, mut should) = (connection.prepare(sql)?, anew.prepare(sql)?);
-    let (mut stands, mut should) = (stands.query([])?, should.query([])?);
+    let (mut stored, mut should) = (connection.prepare(sql)?, anew.prepare(sql)?);
+    let (mut stored, mut should) = (stored.query([])?, should.query([])?);
     let mut found = Compared::default();
-    let (mut is, mut ought) = (line(&mut stands)?, line(&mut should)?);
+    let (mut is, mut ought) = (line(&mut stored)?, line(&mut should)?);
     loop {
         let order = match (&is, &ought) {
             (None, None) => return Ok(found),
@@ -363,7 +363,7 @@ pub fn compare(connection: &Connection) -> Result<Compared, Error> {
         }
         if order.is_le() {
             found.rows = found.rows.saturating_add(1);
-            is = line(&mut stands)?;
+            is = line(&mut stored)?;
         }
         if order.is_ge() {
             ought = line(&mut should)?;

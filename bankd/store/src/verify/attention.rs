@@ -62,7 +62,7 @@ fn raised(connection: &Connection, open: &Raised, report: &mut Report) -> Result
                ORDER BY kind, subject, threshold";
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query([])?;
-    let said =
+    let message =
         |kind: &str, subject: &str, threshold: i64| format!("{kind} {threshold} of {subject}");
     let mut expected: BTreeMap<(String, String, i64), (i64, Option<i64>)> = open
         .iter()
@@ -78,7 +78,7 @@ fn raised(connection: &Connection, open: &Raised, report: &mut Report) -> Result
     while let Some(row) = rows.next()? {
         let key: (String, String, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let found = (row.get(3)?, row.get(4)?);
-        let topic = said(&key.0, &key.1, key.2);
+        let topic = message(&key.0, &key.1, key.2);
         match expected.remove(&key) {
             Some(events) if events == found => {}
             Some(_) => {
@@ -93,7 +93,7 @@ fn raised(connection: &Connection, open: &Raised, report: &mut Report) -> Result
         }
     }
     for ((kind, subject, threshold), (tx, _)) in expected {
-        let topic = said(&kind, &subject, threshold);
+        let topic = message(&kind, &subject, threshold);
         let text = format!("attention {topic}: missing, transaction {tx} raised it");
         report.find(Finding::new("attention", topic, text));
     }
@@ -115,13 +115,13 @@ fn notices(connection: &Connection, report: &mut Report) -> Result<(), Error> {
         let (id, event): (i64, Option<i64>) = (row.get(0)?, row.get(1)?);
         let (recipient, events): (String, String) = (row.get(2)?, row.get(3)?);
         let (state, attempts): (String, i64) = (row.get(4)?, row.get(5)?);
-        let (tried, told): (Option<i64>, Option<bool>) = (row.get(6)?, row.get(7)?);
+        let (tried, message): (Option<i64>, Option<bool>) = (row.get(6)?, row.get(7)?);
         let own = attention::numbers(&events);
         let listed = match event {
             _ if row.get::<_, Option<i64>>(8)?.is_some() => {
                 event.is_none() && own.is_empty() && row.get::<_, bool>(9)?
             }
-            Some(_) => told == Some(true) && own.is_empty() && recipient.is_empty(),
+            Some(_) => message == Some(true) && own.is_empty() && recipient.is_empty(),
             None => !own.is_empty() && !recipient.is_empty(),
         };
         let mut all = listed;

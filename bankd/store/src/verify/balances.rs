@@ -72,13 +72,13 @@ fn portions(
     held.retain(|_, sum| *sum != 0);
     let all: BTreeSet<_> = held.keys().chain(books.holds.keys()).copied().collect();
     for key in all {
-        let (is, says) = (held.get(&key), books.holds.get(&key));
-        if is != says {
+        let (is, expected) = (held.get(&key), books.holds.get(&key));
+        if is != expected {
             let zero = |sum: Option<&i128>| sum.copied().unwrap_or(0);
             let (lien, allocation) = (key.0.0, key.1.0);
             let text = format!("lien {lien}: its hold on allocation {allocation} is wrong");
             let finding = Finding::new("lien_allocation", lien, text);
-            report.find(finding.differs(zero(says), zero(is)));
+            report.find(finding.differs(zero(expected), zero(is)));
         }
     }
     Ok(portions)
@@ -119,9 +119,9 @@ fn allocations(
         let is_born = allocation.id == own.id && allocation.account == own.account;
         if owner.map_or(!is_born, |owner| *owner != allocation.account) {
             let text = format!("allocation {id}: its account differs from the journal");
-            let says = owner.map_or_else(|| "none".to_owned(), |owner| owner.0.to_string());
+            let expected = owner.map_or_else(|| "none".to_owned(), |owner| owner.0.to_string());
             let finding = Finding::new("allocation", id, text);
-            report.find(finding.differs(says, allocation.account.0));
+            report.find(finding.differs(expected, allocation.account.0));
         }
         found.push(allocation);
     }
@@ -167,9 +167,9 @@ fn phases(
 
 /// Over the whole bank, the entries of all kinds add up to the current balances.
 fn whole(allocations: &[Allocation], books: &Books, report: &mut Report) {
-    let mut says = [0_i128; 5];
+    let mut expected = [0_i128; 5];
     for kind in books.kinds.values() {
-        for (sum, part) in says.iter_mut().zip(kind.sums) {
+        for (sum, part) in expected.iter_mut().zip(kind.sums) {
             *sum = sum.saturating_add(part);
         }
     }
@@ -186,11 +186,11 @@ fn whole(allocations: &[Allocation], books: &Books, report: &mut Report) {
         }
     }
     let names = ["amount", "held", "active", "shadow", "shadow held"];
-    for ((name, says), is) in names.into_iter().zip(says).zip(is) {
-        if says != is {
+    for ((name, expected), is) in names.into_iter().zip(expected).zip(is) {
+        if expected != is {
             let text =
                 format!("the bank: {name} of all allocations differs from that of all entries");
-            report.find(Finding::new("allocation", "all", text).differs(says, is));
+            report.find(Finding::new("allocation", "all", text).differs(expected, is));
         }
     }
 }
@@ -214,10 +214,10 @@ pub(super) fn billed(connection: &Connection, report: &mut Report) -> Result<(),
             ("billed in shadow", 2, 5),
             ("seconds charged", 3, 6),
         ] {
-            let (is, says): (i64, i64) = (row.get(column)?, row.get(sum)?);
-            if is != says {
-                let text = format!("instance {id}: {what} {is}, its usage records {says}");
-                report.find(Finding::new("instance", id, text).differs(says, is));
+            let (is, expected): (i64, i64) = (row.get(column)?, row.get(sum)?);
+            if is != expected {
+                let text = format!("instance {id}: {what} {is}, its usage records {expected}");
+                report.find(Finding::new("instance", id, text).differs(expected, is));
             }
         }
         if !row.get::<_, bool>(7)? {

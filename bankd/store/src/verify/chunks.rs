@@ -36,19 +36,19 @@ fn sums(connection: &Connection, report: &mut Report) -> Result<(), Error> {
         let (tx, reason): (i64, String) = (row.get(0)?, row.get(1)?);
         let (moved, held): (i64, i64) = (row.get(2)?, row.get(3)?);
         let (revision, amount): (i64, i64) = (row.get(4)?, row.get(5)?);
-        let said = |name| figure(&reason, name).unwrap_or(0);
+        let expected = |name| figure(&reason, name).unwrap_or(0);
         let counted = ROWS
             .iter()
-            .fold(0_i64, |sum, word| sum.saturating_add(said(word)));
+            .fold(0_i64, |sum, word| sum.saturating_add(expected(word)));
         let is_whole = held == counted && revision == 0;
-        if moved != said("amount").saturating_neg() {
+        if moved != expected("amount").saturating_neg() {
             report.find(Finding::new(
                 "entry",
                 tx,
                 format!("transaction {tx}: its entries differ from its counts"),
             ));
         }
-        if held > counted || (is_whole && amount != said("amount")) {
+        if held > counted || (is_whole && amount != expected("amount")) {
             report.find(Finding::new(
                 "usage_identity",
                 tx,

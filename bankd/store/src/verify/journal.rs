@@ -324,13 +324,13 @@ fn follow(entry: &Entry, tx: i64, books: &mut Books, report: &mut Report) {
         None if books.is_part => None,
         None => Some((None, 0, 0)),
     };
-    let said = (Some(entry.amount_after.0), Some(entry.held_after.0));
+    let expected = (Some(entry.amount_after.0), Some(entry.held_after.0));
     let follows = before.is_none_or(|(last, amount, held)| {
         let after = (
             amount.checked_add(entry.delta.amount),
             held.checked_add(entry.delta.held),
         );
-        last == entry.prev && after == said
+        last == entry.prev && after == expected
     });
     if !follows {
         let text = format!(

@@ -121,13 +121,13 @@ pub(super) fn quarantine(connection: &Connection, report: &mut Report) -> Result
         report.find(Finding::new("quarantine_total", 1, text));
         return Ok(());
     };
-    let says: (i64, i64) = (row.get(0)?, row.get(1)?);
+    let expected: (i64, i64) = (row.get(0)?, row.get(1)?);
     let is: (i64, i64, i64) = (row.get(2)?, row.get(3)?, row.get(4)?);
-    if (is.0, is.1) != says || is.1 != is.2 {
+    if (is.0, is.1) != expected || is.1 != is.2 {
         let text = "quarantine: its totals differ from its contents".to_owned();
         let show = |rows: i64, bytes: i64| format!("{rows} lines of {bytes} bytes");
         let finding = Finding::new("quarantine_total", 1, text);
-        report.find(finding.differs(show(is.0, is.1), show(says.0, says.1)));
+        report.find(finding.differs(show(is.0, is.1), show(expected.0, expected.1)));
     }
     Ok(())
 }

@@ -159,19 +159,19 @@ fn times(
         // Those of earlier versions were found by the entries.
         let is_new = |own: &&Own| own.first.is_some_and(|(tx, _)| tx > booked_after);
         let journal = own.filter(is_new).and_then(|own| own.times(now));
-        let says = match (journal, own.and_then(|own| own.first)) {
+        let expected = match (journal, own.and_then(|own| own.first)) {
             // That of the bank itself was there before the journal.
             _ if id == bank.id.0 => (bank.opened, bank.since),
-            (Some(says), _) => says,
+            (Some(expected), _) => expected,
             (None, Some((_, first))) => (first, is.1),
             (None, None) => continue,
         };
         // A cycle that was run ahead of its time begins with it.
-        if is != says && says.0 <= now {
+        if is != expected && expected.0 <= now {
             let text = format!("allocation {id}: it was opened or began at another time");
             let shown =
                 |(opened, since): (Timestamp, Timestamp)| format!("{} {}", opened.0, since.0);
-            report.find(Finding::new("allocation", id, text).differs(shown(says), shown(is)));
+            report.find(Finding::new("allocation", id, text).differs(shown(expected), shown(is)));
         }
     }
     Ok(())

@@ -127,12 +127,12 @@ fn billed(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     while let Some(row) = rows.next()? {
         let (id, sum, billed): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let refunded = refunds.get(&id).copied().unwrap_or(0);
-        let says = refunded.saturating_sub(i128::from(sum));
-        if says != i128::from(billed) {
+        let expected = refunded.saturating_sub(i128::from(sum));
+        if expected != i128::from(billed) {
             report.find(Finding::new(
                 "instance",
                 id,
-                format!("instance {id}: billed {billed}, its entries record {says}"),
+                format!("instance {id}: billed {billed}, its entries record {expected}"),
             ));
         }
     }

@@ -116,12 +116,12 @@ fn compare(
         kept.insert(AccountId(row.get(0)?), i128::from(row.get::<_, i64>(1)?));
     }
     for account in kept.keys().chain(sums.keys()) {
-        let says = kept.get(account).copied().unwrap_or_default();
+        let expected = kept.get(account).copied().unwrap_or_default();
         let journal = sums.get(account).copied().unwrap_or_default();
-        if says != journal {
+        if expected != journal {
             let (tx, account) = (close.tx.0, account.0);
             let text = format!(
-                "transaction {tx}: account {account} had {says} at the end of the closed period, the \
+                "transaction {tx}: account {account} had {expected} at the end of the closed period, the \
                  journal says {journal}"
             );
             report.find(Finding::new(

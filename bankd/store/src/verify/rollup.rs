@@ -25,7 +25,7 @@ struct Total {
 /// Adds findings to the report.
 pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     months(connection, report)?;
-    let mut stands = standing(connection, report)?;
+    let mut stored = standing(connection, report)?;
     let mut should: BTreeMap<Name, Total> = BTreeMap::new();
     each(connection, &mut |key, _, counted| {
         let own = should.entry(name(key)).or_default();
@@ -33,15 +33,15 @@ pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), 
         Ok(())
     })?;
     should.retain(|_, total| *total != Total::default());
-    stands.retain(|_, total| *total != Total::default());
-    for (name, is) in &stands {
+    stored.retain(|_, total| *total != Total::default());
+    for (name, is) in &stored {
         if should.get(name) != Some(is) {
             wrong(report, name, should.get(name), Some(is));
         }
     }
     for (name, should) in should
         .iter()
-        .filter(|(name, _)| !stands.contains_key(*name))
+        .filter(|(name, _)| !stored.contains_key(*name))
     {
         wrong(report, name, Some(should), None);
     }
@@ -54,15 +54,15 @@ fn months(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let mut statement = connection.prepare(sql)?;
     let mut last = i64::MIN;
     while let Some(month) = statement.query_row([last], |r| r.get(0))? {
-        let mut stands: BTreeMap<i64, Sums> = BTreeMap::new();
+        let mut stored: BTreeMap<i64, Sums> = BTreeMap::new();
         let behind = i64::saturating_add(month, 1);
         each_month(connection, (month, behind), |_, key, sums| {
-            stands.insert(key, *sums);
+            stored.insert(key, *sums);
         })?;
         let should = add_up(connection, month)?.rows;
-        let missing = should.keys().filter(|key| !stands.contains_key(*key));
-        for key in stands.keys().chain(missing) {
-            if stands.get(key) == should.get(key) {
+        let missing = should.keys().filter(|key| !stored.contains_key(*key));
+        for key in stored.keys().chain(missing) {
+            if stored.get(key) == should.get(key) {
                 continue;
             }
             let text = format!(
@@ -70,7 +70,7 @@ fn months(connection: &Connection, report: &mut Report) -> Result<(), Error> {
             );
             let show = |sums: Option<&Sums>| sums.map(|s| format!("{:?}", s.0)).unwrap_or_default();
             let finding = Finding::new("rollup", format!("{month} {key}"), text);
-            report.find(finding.differs(show(should.get(key)), show(stands.get(key))));
+            report.find(finding.differs(show(should.get(key)), show(stored.get(key))));
         }
         last = month;
     }

@@ -127,7 +127,7 @@ pub(super) fn tallies(connection: &Connection, report: &mut Report) -> Result<()
     let mut rows = statement.query([])?;
     let mut known = 0_usize;
     while let Some(row) = rows.next()? {
-        let (name, says): (String, (i64, i64)) = (row.get(0)?, (row.get(1)?, row.get(2)?));
+        let (name, recorded): (String, (i64, i64)) = (row.get(0)?, (row.get(1)?, row.get(2)?));
         let Some((table, column)) = tally::counted().find(|(table, _)| *table == name) else {
             let text = format!("{name}: no counted table has this name");
             report.find(Finding::new("tally", name, text));
@@ -135,8 +135,8 @@ pub(super) fn tallies(connection: &Connection, report: &mut Report) -> Result<()
         };
         known = known.saturating_add(1);
         let is = tally::sum(connection, table, column)?;
-        if is != says {
-            let (expected, found) = (show(says), show(is));
+        if is != recorded {
+            let (expected, found) = (show(recorded), show(is));
             let text = format!("{table}: rows were added or removed");
             report.find(Finding::new(table, "all", text).differs(expected, found));
         }
@@ -145,11 +145,11 @@ pub(super) fn tallies(connection: &Connection, report: &mut Report) -> Result<()
         let text = "tally: a table is missing from it".to_owned();
         report.find(Finding::new("tally", "all", text));
     }
-    let (says, is) = (extent::read(connection)?, extent::measure(connection)?);
-    for ((name, says), (_, is)) in says.columns().into_iter().zip(is.columns()) {
-        if says != is {
+    let (recorded, is) = (extent::read(connection)?, extent::measure(connection)?);
+    for ((name, recorded), (_, is)) in recorded.columns().into_iter().zip(is.columns()) {
+        if recorded != is {
             let text = format!("{name}: rows were added or removed at the end");
-            report.find(Finding::new("extent", name, text).differs(says, is));
+            report.find(Finding::new("extent", name, text).differs(recorded, is));
         }
     }
     Ok(())

@@ -202,7 +202,7 @@ impl Then<'_> {
     fn accounts(
         &self,
         directory: &mut Directory,
-        mut told: impl FnMut(&mut Account, bool),
+        mut visit: impl FnMut(&mut Account, bool),
     ) -> Result<(), Error> {
         self.each("account", |r| {
             let rows: Vec<(String, String, i64, i64)> =
@@ -216,7 +216,7 @@ impl Then<'_> {
                     subtree: subtree != 0,
                 });
             }
-            told(&mut own, r.get::<_, i64>(12)? > 0);
+            visit(&mut own, r.get::<_, i64>(12)? > 0);
             directory.put_account(own);
             Ok(())
         })

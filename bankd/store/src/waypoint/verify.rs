@@ -174,16 +174,16 @@ impl Walk<'_> {
             let own = self.own.entry(allocation).or_default();
             own.is_open = false;
             if (own.entry, own.sums) != (entry, sums) {
-                let said = own.sums;
+                let recorded = own.sums;
                 self.find(format!(
                     "waypoint {n}: allocation {allocation} is {sums:?} behind entry {entry}, \
-                     the journal gives {said:?}"
+                     the journal gives {recorded:?}"
                 ));
             }
         }
         if count != place.sums {
-            let said = place.sums;
-            self.find(format!("waypoint {n}: it has {count} sums of {said}"));
+            let recorded = place.sums;
+            self.find(format!("waypoint {n}: it has {count} sums of {recorded}"));
         }
         if place.is_whole {
             let mut open = self.own.iter().filter(|(_, own)| own.is_open);

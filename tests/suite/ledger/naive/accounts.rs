@@ -1,6 +1,6 @@
 //! Accounts: their lists, their place below others, their fallbacks.
 
-use super::{Account, Naive, Said, UNBILLED};
+use super::{Account, Answer, Naive, UNBILLED};
 use crate::ledger::reply::refused;
 use bank_core::command::SetAccount;
 use bank_core::model::{Constraint, Dimension};
@@ -39,7 +39,7 @@ impl Naive {
             .collect()
     }
 
-    pub(super) fn add_account(&mut self, set: &SetAccount) -> Said {
+    pub(super) fn add_account(&mut self, set: &SetAccount) -> Answer {
         let known = self.accounts.iter().position(|a| a.name == set.name);
         let at = match known {
             Some(at) if !self.accounts[at].is_gone => return Err(refused("already_exists")),
@@ -64,7 +64,7 @@ impl Naive {
         Ok(self.registered("account_add", "done"))
     }
 
-    pub(super) fn set_account(&mut self, set: &SetAccount) -> Said {
+    pub(super) fn set_account(&mut self, set: &SetAccount) -> Answer {
         let at = self
             .account(&set.name)
             .ok_or_else(|| refused("not_found"))?;

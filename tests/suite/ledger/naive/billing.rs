@@ -1,7 +1,7 @@
 //! How much a charge bills (ledger.md 2.8, decisions.md 7 and 8).
 
 use super::ceiling::Plausible;
-use super::price::{Asked, Price};
+use super::price::{Price, Priced};
 use super::{Naive, seconds_of};
 use crate::ledger::reply::refused;
 use bank_core::command::Charge;
@@ -155,7 +155,7 @@ impl Naive {
         };
         let mut last: Option<Price> = None;
         for (began, seconds) in &measured.pieces {
-            let price = self.price(&Asked {
+            let price = self.price(&Priced {
                 facts: &facts,
                 machine: &charge.request.whose.machine,
                 seconds: *seconds,

@@ -6,7 +6,7 @@ use super::history::shares;
 use super::journal::Entry;
 use super::money::short;
 use super::who::{Fit, Payer};
-use super::{Naive, Said, UNBILLED};
+use super::{Answer, Naive, UNBILLED};
 use bank_core::command::Charge;
 use bank_core::model::{Mode, Phase};
 use bank_core::terms::Shortfall;
@@ -58,7 +58,7 @@ impl Naive {
         closed.map_or(start, |closed| start.max(closed)).min(at)
     }
 
-    pub(super) fn charge(&mut self, charge: &Charge) -> Said {
+    pub(super) fn charge(&mut self, charge: &Charge) -> Answer {
         Naive::check_charge(charge)?;
         let request = &charge.request;
         let window = charge.terms.window;
@@ -80,7 +80,7 @@ impl Naive {
         at: Timestamp,
         op: &'static str,
         processors: Option<(i128, i128)>,
-    ) -> Said {
+    ) -> Answer {
         let request = &charge.request;
         let known_project = self.instances[n].facts.project.clone();
         let known_user = self.instances[n].facts.user.clone();
@@ -453,7 +453,7 @@ impl Naive {
         let amount = if mode == Mode::Track { 0 } else { bill.amount };
         let debt = (bill.debt > 0).then(|| format!("debt {}", bill.debt));
         let fallback = (bill.by_fallback > 0).then(|| format!("by fallback {}", bill.by_fallback));
-        let said = [
+        let answer = [
             Some(format!("charged {amount}")),
             debt,
             fallback,
@@ -462,9 +462,9 @@ impl Naive {
             bill.is_late.then(|| "late".to_owned()),
             quote_invalid.then(|| "quote_invalid".to_owned()),
         ];
-        let said: Vec<String> = said.into_iter().flatten().collect();
+        let answer: Vec<String> = answer.into_iter().flatten().collect();
         let balance = paying.map_or(0, |account| self.balance(account));
-        format!("{}, balance {balance}", said.join(", "))
+        format!("{}, balance {balance}", answer.join(", "))
     }
 }
 

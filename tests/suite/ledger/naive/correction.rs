@@ -2,7 +2,7 @@
 
 use super::history::{Place, shares};
 use super::journal::Entry;
-use super::{Naive, Said, UNBILLED};
+use super::{Answer, Naive, UNBILLED};
 use crate::ledger::reply::refused;
 use bank_core::command::{Refund, Settle};
 use bank_core::model::Phase;
@@ -40,7 +40,7 @@ impl Naive {
         all.any(|tx| tx.instance == Some(n) && tx.usage.is_some())
     }
 
-    pub(super) fn refund(&mut self, refund: &Refund) -> Said {
+    pub(super) fn refund(&mut self, refund: &Refund) -> Answer {
         let n = self.one_instance(&refund.object_id, refund.machine.as_deref())?;
         if refund.amount.is_some_and(|amount| amount.0 <= 0) {
             return Err(refused("bad_amount"));
@@ -98,14 +98,14 @@ impl Naive {
         for account in got {
             self.unblock(account);
         }
-        let mut said = format!("refunded {amount}, left {}", all - amount);
+        let mut answer = format!("refunded {amount}, left {}", all - amount);
         if expired > 0 {
-            said = format!("{said}, expired {expired}");
+            answer = format!("{answer}, expired {expired}");
         }
         if forgiven > 0 {
-            said = format!("{said}, ended debt {forgiven}");
+            answer = format!("{answer}, ended debt {forgiven}");
         }
-        Ok(said)
+        Ok(answer)
     }
 
     /// A debt that ended with its window was never paid for: refunds reduce it first.
@@ -148,7 +148,7 @@ impl Naive {
     }
 
     /// What `#unbilled` carries of a job is billed to a project that is there now.
-    pub(super) fn settle_job(&mut self, settle: &Settle) -> Said {
+    pub(super) fn settle_job(&mut self, settle: &Settle) -> Answer {
         if self.project(&settle.project).is_none() {
             return Err(refused("project_unknown"));
         }

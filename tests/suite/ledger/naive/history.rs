@@ -10,7 +10,7 @@ type Pairs = Vec<(Place, Place)>;
 
 impl Naive {
     /// An entry stands unless one that stands reverses it.
-    pub(super) fn stands(&self, place: Place) -> bool {
+    pub(super) fn is_effective(&self, place: Place) -> bool {
         !self.is_reversed(place)
     }
 
@@ -23,7 +23,7 @@ impl Naive {
         for (number, tx) in self.journal.iter().enumerate() {
             for (at, entry) in tx.entries.iter().enumerate() {
                 let takes = entry.kind == "reverse" && entry.takes_back == Some(place);
-                if takes && self.stands((number, at)) {
+                if takes && self.is_effective((number, at)) {
                     return Some(number);
                 }
             }
@@ -54,7 +54,11 @@ impl Naive {
     pub(super) fn rests_and_refunds(&self, n: usize) -> (Vec<(Place, i64)>, Pairs) {
         let mut gave: Pairs = Vec::new();
         let mut rests: Vec<(Place, i64)> = Vec::new();
-        for place in self.rows(n).into_iter().filter(|place| self.stands(*place)) {
+        for place in self
+            .rows(n)
+            .into_iter()
+            .filter(|place| self.is_effective(*place))
+        {
             let entry = &self.journal[place.0].entries[place.1];
             if is_charge(entry.kind) && entry.kind != "charge_notional" {
                 rests.push((place, -entry.amount));
@@ -90,7 +94,10 @@ impl Naive {
 
     /// The refunds of an instance that were not undone: their places, allocations and amounts.
     pub(super) fn refunds(&self, n: usize) -> Vec<(Place, usize, i64)> {
-        let own = self.rows(n).into_iter().filter(|place| self.stands(*place));
+        let own = self
+            .rows(n)
+            .into_iter()
+            .filter(|place| self.is_effective(*place));
         let entries = own.map(|place| (place, &self.journal[place.0].entries[place.1]));
         let refunds = entries.filter(|(_, e)| e.kind == "refund" && e.takes_back.is_some());
         refunds

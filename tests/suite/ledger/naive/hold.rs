@@ -3,7 +3,7 @@
 use super::lien::Placed;
 use super::money::short;
 use super::who::Fit;
-use super::{Facts, Instance, Lien, Naive, Said};
+use super::{Answer, Facts, Instance, Lien, Naive};
 use crate::ledger::reply::refused;
 use bank_core::command::{AfterEnd, Close, Command, Create, Repeat, Request, Reserve};
 use bank_core::directory::FallbackMode;
@@ -112,7 +112,7 @@ impl Naive {
 
     /// A create that happened before the newest use closed was overtaken by its end: it begins
     /// nothing.
-    pub(super) fn create(&mut self, create: &Create) -> Said {
+    pub(super) fn create(&mut self, create: &Create) -> Answer {
         let request = &create.request;
         let at = self.happened(request.event_time);
         let newest = self.newest(request);
@@ -167,7 +167,7 @@ impl Naive {
     }
 
     /// A charge that came again is journalled, and moves nothing.
-    pub(super) fn repeat(&mut self, repeat: &Repeat) -> Said {
+    pub(super) fn repeat(&mut self, repeat: &Repeat) -> Answer {
         let uses = self.uses(&repeat.key.machine, &repeat.key.object_id);
         uses.first().ok_or_else(|| refused("not_found"))?;
         self.begin("repeat", self.now);
@@ -191,8 +191,8 @@ impl Naive {
 
     pub(super) fn close(&mut self, close: &Close) -> String {
         let closed = self.close_found(close, true);
-        let said = |(_, released)| format!("closed, released {released}");
-        closed.map_or_else(|| "nothing open".to_owned(), said)
+        let answer = |(_, released)| format!("closed, released {released}");
+        closed.map_or_else(|| "nothing open".to_owned(), answer)
     }
 
     /// Closes the use that was open then; says which, and what its lien gave back.
@@ -300,7 +300,7 @@ impl Naive {
         self.refused_starts.push((machine, id, at));
     }
 
-    pub(super) fn reserve(&mut self, reserve: &Reserve) -> Said {
+    pub(super) fn reserve(&mut self, reserve: &Reserve) -> Answer {
         let request = &reserve.request;
         if request.facts.usage.has_negative() {
             return Err(refused("negative_charge"));
@@ -358,7 +358,7 @@ impl Naive {
             cost: cost + kept,
         };
         let usable = self.usable(&request.whose, &self.instances[n].facts);
-        let said = if mode.is_shadow() {
+        let answer = if mode.is_shadow() {
             self.place_shadow(&placed, usable, is_invalid)
         } else {
             self.place(&placed, usable, mode, &again, is_invalid)?
@@ -367,7 +367,7 @@ impl Naive {
         let has_lien = self.instances[n].lien.is_some();
         let idle = at.plus(self.policy.idle);
         self.instances[n].due = Some(if has_lien { end } else { idle });
-        Ok(said)
+        Ok(answer)
     }
 
     fn place(
@@ -377,7 +377,7 @@ impl Naive {
         mode: Mode,
         again: &Again,
         is_invalid: bool,
-    ) -> Said {
+    ) -> Answer {
         let Placed {
             n,
             start,

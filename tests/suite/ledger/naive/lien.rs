@@ -3,7 +3,7 @@
 use super::journal::Entry;
 use super::money::{short, take};
 use super::who::Fit;
-use super::{Facts, Instance, Lien, Naive, Said};
+use super::{Answer, Facts, Instance, Lien, Naive};
 use crate::ledger::fixture::show_time;
 use crate::ledger::reply::refused;
 use bank_core::command::{ExtendLien, Whose};
@@ -163,7 +163,7 @@ impl Naive {
     }
 
     /// Moves the end of an open lien; an expired one holds again, if there is money.
-    pub(super) fn extend(&mut self, extend: &ExtendLien) -> Said {
+    pub(super) fn extend(&mut self, extend: &ExtendLien) -> Answer {
         let number = self.lien(extend.lien.0)?;
         if extend.end <= self.now {
             return Err(refused("window_in_past"));
@@ -238,7 +238,7 @@ impl Naive {
         }
     }
 
-    pub(super) fn release(&mut self, number: i64) -> Said {
+    pub(super) fn release(&mut self, number: i64) -> Answer {
         let number = self.lien(number)?;
         if self.liens[number].state != "open" {
             return Err(refused("lien_ended"));

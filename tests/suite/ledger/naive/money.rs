@@ -1,13 +1,13 @@
 //! Deposit, withdraw, transfer, adjust, and changes of allocations (ledger.md 2.1 to 2.3, 2.10).
 
-use super::{Naive, Said, UNBILLED};
+use super::{Answer, Naive, UNBILLED};
 use crate::ledger::reply::refused;
 use bank_core::command::{Adjust, Deposit, SetAllocation, Transfer, Withdraw};
 use bank_core::model::Phase;
 use bank_core::time::{Timestamp, Window};
 
 impl Naive {
-    pub(super) fn deposit(&mut self, deposit: &Deposit) -> Said {
+    pub(super) fn deposit(&mut self, deposit: &Deposit) -> Answer {
         let account = self.account_or_project(&deposit.name)?;
         of_people(account)?;
         let (amount, window) = (deposit.amount.0, deposit.window);
@@ -49,7 +49,7 @@ impl Naive {
             landing.push((id, part, known.is_none()));
         }
         self.begin("deposit", self.now);
-        let mut said = String::new();
+        let mut answer = String::new();
         for (id, part, is_new) in landing {
             self.move_by_hand("deposit", id, part);
             self.allocations[id].deposited += part;
@@ -58,9 +58,9 @@ impl Naive {
                 if is_new { "new: " } else { "" },
                 self.allocations[id].deposited,
             );
-            said = format!("{new}amount {}, deposited {deposited}", self.amount(id));
+            answer = format!("{new}amount {}, deposited {deposited}", self.amount(id));
         }
-        Ok(said)
+        Ok(answer)
     }
 
     /// What a deposit brings to an account and to those below it: children by number, each before
@@ -148,7 +148,7 @@ impl Naive {
         }
     }
 
-    pub(super) fn withdraw(&mut self, withdraw: &Withdraw) -> Said {
+    pub(super) fn withdraw(&mut self, withdraw: &Withdraw) -> Answer {
         let account = self.account_or_project(&withdraw.name)?;
         let amount = withdraw.amount.0;
         if amount <= 0 {
@@ -191,7 +191,7 @@ impl Naive {
         take(&there, amount).map_err(|available| short(amount, available))
     }
 
-    pub(super) fn transfer(&mut self, transfer: &Transfer) -> Said {
+    pub(super) fn transfer(&mut self, transfer: &Transfer) -> Answer {
         let from = self.account_or_project(&transfer.from)?;
         let to = self.account_or_project(&transfer.to)?;
         let amount = transfer.amount.0;
@@ -219,7 +219,7 @@ impl Naive {
         Ok(format!("moved {amount}"))
     }
 
-    pub(super) fn adjust(&mut self, adjust: &Adjust) -> Said {
+    pub(super) fn adjust(&mut self, adjust: &Adjust) -> Answer {
         let name = adjust.name.as_deref().unwrap();
         let account = self.account_or_project(name)?;
         let amount = adjust.amount.0;
@@ -262,7 +262,7 @@ impl Naive {
         end.map(|end| end.max(self.now))
     }
 
-    pub(super) fn set_allocation(&mut self, set: &SetAllocation) -> Said {
+    pub(super) fn set_allocation(&mut self, set: &SetAllocation) -> Answer {
         let id = self.allocation(set.id.0)?;
         let old = self.allocations[id];
         let mut window = Window {
@@ -291,8 +291,8 @@ impl Naive {
         let mut outliving: Vec<usize> = open.filter(outlives).map(|l| l.instance).collect();
         outliving.sort_unstable();
         let name = |n: &usize| format!(", outlives_allocation {}", self.instances[*n].id);
-        let said: String = outliving.iter().map(name).collect();
-        Ok(format!("changed{said}"))
+        let answer: String = outliving.iter().map(name).collect();
+        Ok(format!("changed{answer}"))
     }
 
     /// Another window and limit; what they make of it follows at once.

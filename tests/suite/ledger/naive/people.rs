@@ -1,18 +1,18 @@
 //! Projects, users, machines and members.
 
-use super::{Machine, Naive, Project, Said, User};
+use super::{Answer, Machine, Naive, Project, User};
 use crate::ledger::reply::refused;
 use bank_core::command::{AddProject, SetMachine, SetMember, SetProject, SetUser};
 use bank_core::model::Dimension;
 
 impl Naive {
     /// A change of what is registered: a transaction without entries.
-    pub(super) fn registered(&mut self, op: &'static str, said: &str) -> String {
+    pub(super) fn registered(&mut self, op: &'static str, answer: &str) -> String {
         self.begin(op, self.now);
-        said.to_owned()
+        answer.to_owned()
     }
 
-    pub(super) fn add_project(&mut self, add: &AddProject) -> Said {
+    pub(super) fn add_project(&mut self, add: &AddProject) -> Answer {
         if self.project(&add.name).is_some() {
             return Err(refused("already_exists"));
         }
@@ -57,7 +57,7 @@ impl Naive {
         found.ok_or_else(|| refused("not_found"))
     }
 
-    pub(super) fn set_project(&mut self, set: &SetProject) -> Said {
+    pub(super) fn set_project(&mut self, set: &SetProject) -> Answer {
         let at = self.project_at(&set.name)?;
         if let Some(parent) = &set.parent {
             if let Some(name) = parent {
@@ -83,7 +83,7 @@ impl Naive {
         Ok(self.registered("project_set", "done"))
     }
 
-    pub(super) fn remove_project(&mut self, name: &str) -> Said {
+    pub(super) fn remove_project(&mut self, name: &str) -> Answer {
         let at = self.project_at(name)?;
         let has_child = || {
             let mut there = self.projects.iter().filter(|p| !p.is_gone);
@@ -109,7 +109,7 @@ impl Naive {
         Ok(self.registered("project_rm", "removed"))
     }
 
-    pub(super) fn add_user(&mut self, set: &SetUser) -> Said {
+    pub(super) fn add_user(&mut self, set: &SetUser) -> Answer {
         if self.user_at(&set.name).is_ok() {
             return Err(refused("already_exists"));
         }
@@ -123,7 +123,7 @@ impl Naive {
         Ok(self.registered("user_add", "done"))
     }
 
-    pub(super) fn set_user(&mut self, set: &SetUser) -> Said {
+    pub(super) fn set_user(&mut self, set: &SetUser) -> Answer {
         self.change_user(set)?;
         Ok(self.registered("user_set", "done"))
     }
@@ -144,7 +144,7 @@ impl Naive {
         Ok(())
     }
 
-    pub(super) fn remove_user(&mut self, name: &str) -> Said {
+    pub(super) fn remove_user(&mut self, name: &str) -> Answer {
         let at = self.user_at(name)?;
         let mut open = self.instances.iter().filter(|i| i.closed.is_none());
         if open.any(|i| i.facts.user == name) {
@@ -157,7 +157,7 @@ impl Naive {
         Ok(self.registered("user_rm", "removed"))
     }
 
-    pub(super) fn add_machine(&mut self, set: &SetMachine) -> Said {
+    pub(super) fn add_machine(&mut self, set: &SetMachine) -> Answer {
         if self.machine_at(&set.name).is_ok() {
             return Err(refused("already_exists"));
         }
@@ -172,7 +172,7 @@ impl Naive {
         Ok(self.registered("machine_add", "done"))
     }
 
-    pub(super) fn set_machine(&mut self, set: &SetMachine) -> Said {
+    pub(super) fn set_machine(&mut self, set: &SetMachine) -> Answer {
         self.change_machine(set)?;
         Ok(self.registered("machine_set", "done"))
     }
@@ -200,7 +200,7 @@ impl Naive {
         Ok(())
     }
 
-    pub(super) fn remove_machine(&mut self, name: &str) -> Said {
+    pub(super) fn remove_machine(&mut self, name: &str) -> Answer {
         let at = self.machine_at(name)?;
         let mut open = self.instances.iter().filter(|i| i.closed.is_none());
         if open.any(|i| i.machine == name) {
@@ -213,7 +213,7 @@ impl Naive {
         Ok(self.registered("machine_rm", "removed"))
     }
 
-    pub(super) fn set_member(&mut self, set: &SetMember) -> Said {
+    pub(super) fn set_member(&mut self, set: &SetMember) -> Answer {
         let at = self.project_at(&set.project)?;
         self.user_at(&set.user)?;
         let members = &mut self.projects[at].members;
@@ -223,7 +223,7 @@ impl Naive {
         Ok(self.registered("member_set", "done"))
     }
 
-    pub(super) fn remove_member(&mut self, project: &str, user: &str) -> Said {
+    pub(super) fn remove_member(&mut self, project: &str, user: &str) -> Answer {
         let at = self.project_at(project)?;
         self.user_at(user)?;
         let members = &mut self.projects[at].members;

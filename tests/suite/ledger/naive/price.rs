@@ -26,7 +26,7 @@ pub(super) struct Price {
 }
 
 /// What is priced: on which machine, for so many seconds, by the rates of an instant.
-pub(super) struct Asked<'a> {
+pub(super) struct Priced<'a> {
     pub(super) facts: &'a Facts,
     pub(super) machine: &'a str,
     pub(super) seconds: i64,
@@ -59,7 +59,7 @@ impl Naive {
     /// What an instance costs over a time, by the rates of an instant or those of its quote.
     pub(super) fn cost(&self, n: usize, seconds: i64, at: Timestamp) -> i64 {
         let instance = &self.instances[n];
-        let price = self.price(&Asked {
+        let price = self.price(&Priced {
             facts: &self.priced_facts(n),
             machine: &instance.machine,
             seconds,
@@ -68,18 +68,18 @@ impl Naive {
         self.rounded(price.bounded(price.metered + price.once))
     }
 
-    pub(super) fn price(&self, asked: &Asked<'_>) -> Price {
+    pub(super) fn price(&self, priced: &Priced<'_>) -> Price {
         let mut price = Price::default();
         // What a charge policy counts as processors is a fraction: everything by its denominator.
-        let by = asked.facts.counted.map_or(1, |(_, below)| below);
+        let by = priced.facts.counted.map_or(1, |(_, below)| below);
         // In quarters per day; in quarters; factors in quarters.
         let (mut metered, mut per_use, mut fees) = (0, 0, 0);
         let (mut factors, mut many) = (1, 0);
-        for (rate, value) in self.counting(asked) {
+        for (rate, value) in self.counting(priced) {
             let amount = value * quarters(rate);
             match rate.kind {
                 RateKind::Vbr | RateKind::Nbr | RateKind::Mvbr => {
-                    let whole = match asked.facts.counted {
+                    let whole = match priced.facts.counted {
                         Some((above, _)) if is_by_processors(rate) => above * quarters(rate),
                         _ => amount * by,
                     };
@@ -96,11 +96,11 @@ impl Naive {
             }
         }
         let below = QUARTERS * QUARTERS.pow(many);
-        let grown = metered * i128::from(asked.seconds) * factors * CREDIT;
+        let grown = metered * i128::from(priced.seconds) * factors * CREDIT;
         price.metered = half_even(grown, below * DAY * by);
         let once = per_use * factors + fees * QUARTERS.pow(many);
         price.once = half_even(once * CREDIT, below);
-        price.is_undefined = self.is_undefined(asked);
+        price.is_undefined = self.is_undefined(priced);
         price
     }
 
@@ -123,13 +123,13 @@ impl Naive {
 
     /// The rates that count, each with the value that it is multiplied with: of those about one
     /// property the closest instance, then that of the machine, then the newest.
-    fn counting<'a>(&'a self, asked: &Asked<'_>) -> Vec<(&'a Rate, i128)> {
+    fn counting<'a>(&'a self, priced: &Priced<'_>) -> Vec<(&'a Rate, i128)> {
         let mut found: Vec<(&Rate, (u8, bool, usize), i128)> = Vec::new();
         for (number, rate) in self.rates.iter().enumerate() {
-            if !rate.holds(asked) {
+            if !rate.holds(priced) {
                 continue;
             }
-            if let Some((close, value)) = fit(rate, asked) {
+            if let Some((close, value)) = fit(rate, priced) {
                 found.push((rate, (close, rate.machine.is_some(), number), value));
             }
         }
@@ -141,15 +141,15 @@ impl Naive {
         counting.map(|(rate, _, value)| (*rate, *value)).collect()
     }
 
-    fn is_undefined(&self, asked: &Asked<'_>) -> bool {
+    fn is_undefined(&self, priced: &Priced<'_>) -> bool {
         let held = || {
             self.rates
                 .iter()
-                .filter(|r| r.kind == RateKind::Nbm && r.holds(asked))
+                .filter(|r| r.kind == RateKind::Nbm && r.holds(priced))
         };
         held().any(|rate| {
             let mut same = held().filter(|other| other.name == rate.name);
-            word(asked, &rate.name).is_some() && same.all(|other| fit(other, asked).is_none())
+            word(priced, &rate.name).is_some() && same.all(|other| fit(other, priced).is_none())
         })
     }
 }
@@ -166,7 +166,7 @@ fn quarters(rate: &Rate) -> i128 {
 }
 
 /// How closely a rate fits the usage, and what it is multiplied with; none where it does not.
-fn fit(rate: &Rate, asked: &Asked<'_>) -> Option<(u8, i128)> {
+fn fit(rate: &Rate, priced: &Priced<'_>) -> Option<(u8, i128)> {
     let close = |instance: &str, value: &str| match instance {
         "" => Some(0),
         same if same == value => Some(1),
@@ -175,41 +175,41 @@ fn fit(rate: &Rate, asked: &Asked<'_>) -> Option<(u8, i128)> {
     match rate.kind {
         RateKind::Min | RateKind::Max => Some((0, 1)),
         kind if kind.is_name_based() => {
-            let value = word(asked, &rate.name)?;
+            let value = word(priced, &rate.name)?;
             Some((close(&rate.instance, &value)?, 1))
         }
         RateKind::Mvbr => {
             let (name, instance) = rate.instance.split_once('=').unwrap();
-            let value = word(asked, name)?;
-            Some((close(instance, &value)?, number(asked, &rate.name)?))
+            let value = word(priced, name)?;
+            Some((close(instance, &value)?, number(priced, &rate.name)?))
         }
-        _ => Some((0, number(asked, &rate.name)?)),
+        _ => Some((0, number(priced, &rate.name)?)),
     }
 }
 
-fn number(asked: &Asked<'_>, name: &str) -> Option<i128> {
+fn number(priced: &Priced<'_>, name: &str) -> Option<i128> {
     if name == "Processors" {
-        let count: Option<Decimal> = asked.facts.usage.processors;
+        let count: Option<Decimal> = priced.facts.usage.processors;
         return count.map(|n| n.billionths() / 1_000_000_000);
     }
-    attribute(asked, name)?.parse().ok()
+    attribute(priced, name)?.parse().ok()
 }
 
-fn word(asked: &Asked<'_>, name: &str) -> Option<String> {
-    let facts = asked.facts;
+fn word(priced: &Priced<'_>, name: &str) -> Option<String> {
+    let facts = priced.facts;
     let found = match name {
-        "Machine" => Some(asked.machine.to_owned()),
+        "Machine" => Some(priced.machine.to_owned()),
         "User" => Some(facts.user.clone()),
         "Project" => Some(facts.project.clone()),
         "QualityOfService" => facts.usage.qos.clone(),
         "Class" => facts.usage.class.clone(),
-        other => attribute(asked, other),
+        other => attribute(priced, other),
     };
     found.filter(|text| !text.is_empty())
 }
 
-fn attribute(asked: &Asked<'_>, name: &str) -> Option<String> {
-    let mut given = asked.facts.usage.attributes.iter();
+fn attribute(priced: &Priced<'_>, name: &str) -> Option<String> {
+    let mut given = priced.facts.usage.attributes.iter();
     given.find(|(n, _)| n == name).map(|(_, v)| v.clone())
 }
 

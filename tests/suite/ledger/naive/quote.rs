@@ -1,9 +1,9 @@
 //! Quotes (ledger.md 2.9): plain ones write nothing, promised ones are bound on first use.
 
 use super::money::short;
-use super::price::Asked;
+use super::price::Priced;
 use super::who::{Fit, Payer};
-use super::{Facts, Naive, Quote, Said};
+use super::{Answer, Facts, Naive, Quote};
 use crate::ledger::fixture::show_time;
 use crate::ledger::reply::refused;
 use bank_core::command::{Create, Promise, QuoteRequest, Request};
@@ -14,7 +14,7 @@ use bank_core::time::{Seconds, Timestamp, Window};
 const DAY: i64 = 86_400;
 
 impl Naive {
-    pub(super) fn quote(&mut self, request: &QuoteRequest) -> Said {
+    pub(super) fn quote(&mut self, request: &QuoteRequest) -> Answer {
         let duration = request.duration.unwrap();
         if request.usage.has_negative() {
             return Err(refused("negative_charge"));
@@ -32,7 +32,7 @@ impl Naive {
             usage: request.usage.clone(),
             ..Facts::default()
         };
-        let price = self.price(&Asked {
+        let price = self.price(&Priced {
             facts: &facts,
             machine: &request.whose.machine,
             seconds: duration.0,
@@ -44,12 +44,12 @@ impl Naive {
             Err(_) if mode.is_shadow() => own,
             Err(refusal) => return Err(refusal),
         };
-        let mut said = format!("cost {}", if mode == Mode::Track { 0 } else { cost });
+        let mut answer = format!("cost {}", if mode == Mode::Track { 0 } else { cost });
         if price.is_undefined {
-            said += ", undefined_instance";
+            answer += ", undefined_instance";
         }
         let valid = match request.promise {
-            Promise::None => return Ok(said),
+            Promise::None => return Ok(answer),
             Promise::Tid => DAY,
             Promise::Guarantee => duration.0 + 7 * DAY,
         };
@@ -57,7 +57,7 @@ impl Naive {
         self.promise(&request.tid, payer, end, request.uses)?;
         self.begin("quote", self.now);
         Ok(format!(
-            "{said}, valid [{},{})",
+            "{answer}, valid [{},{})",
             show_time(self.now),
             show_time(end)
         ))
@@ -140,7 +140,7 @@ impl Naive {
         };
         let mut facts = facts.clone();
         facts.usage.qos = Some(qos);
-        let price = self.price(&Asked {
+        let price = self.price(&Priced {
             facts: &facts,
             machine: &request.whose.machine,
             seconds: request.duration.unwrap().0,
@@ -150,7 +150,7 @@ impl Naive {
     }
 
     /// Ends a quote; what is bound to it keeps its price.
-    pub(super) fn remove_quote(&mut self, number: i64) -> Said {
+    pub(super) fn remove_quote(&mut self, number: i64) -> Answer {
         let now = self.now;
         let at = usize::try_from(number - 1).ok();
         let quote = at.and_then(|at| self.quotes.get_mut(at));

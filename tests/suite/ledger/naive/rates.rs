@@ -1,7 +1,7 @@
 //! Rates that change in time, and declared attributes (ledger.md 3.3 and 6).
 
-use super::price::Asked;
-use super::{Naive, Said};
+use super::price::Priced;
+use super::{Answer, Naive};
 use crate::ledger::reply::refused;
 use bank_core::attribute::{Attribute, AttributeKind};
 use bank_core::command::SetRate;
@@ -22,9 +22,9 @@ pub(super) struct Rate {
 }
 
 impl Rate {
-    pub(super) fn holds(&self, asked: &Asked<'_>) -> bool {
-        let here = self.machine.as_deref().is_none_or(|m| m == asked.machine);
-        here && self.window.contains(asked.at)
+    pub(super) fn holds(&self, priced: &Priced<'_>) -> bool {
+        let here = self.machine.as_deref().is_none_or(|m| m == priced.machine);
+        here && self.window.contains(priced.at)
     }
 
     /// Of two that are about the same only one counts.
@@ -51,7 +51,7 @@ impl Rate {
 }
 
 impl Naive {
-    pub(super) fn set_rate(&mut self, set: &SetRate) -> Said {
+    pub(super) fn set_rate(&mut self, set: &SetRate) -> Answer {
         if set.from.is_some_and(|from| from < self.now) {
             return Err(refused("bad_value"));
         }
@@ -95,7 +95,7 @@ impl Naive {
         Ok("done".to_owned())
     }
 
-    pub(super) fn remove_rate(&mut self, number: i64) -> Said {
+    pub(super) fn remove_rate(&mut self, number: i64) -> Answer {
         let (now, end) = (self.now, self.after_quotes());
         let at = usize::try_from(number - 1).ok();
         let rate = at.and_then(|at| self.rates.get_mut(at));
@@ -113,7 +113,7 @@ impl Naive {
         Timestamp(self.now.0 + i64::from(is_now))
     }
 
-    pub(super) fn add_attribute(&mut self, new: &Attribute) -> Said {
+    pub(super) fn add_attribute(&mut self, new: &Attribute) -> Answer {
         if self.attributes.iter().any(|(name, _)| *name == new.name) {
             return Err(refused("already_exists"));
         }
@@ -123,7 +123,7 @@ impl Naive {
         Ok("done".to_owned())
     }
 
-    pub(super) fn remove_attribute(&mut self, name: &str) -> Said {
+    pub(super) fn remove_attribute(&mut self, name: &str) -> Answer {
         let known = self.attributes.iter().position(|(n, _)| n == name);
         let known = known.ok_or_else(|| refused("not_found"))?;
         let open = self

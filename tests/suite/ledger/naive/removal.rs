@@ -1,7 +1,7 @@
 //! Accounts and allocations that go, with their money or without, and come back (ledger.md 2.11).
 
 use super::journal::Entry;
-use super::{Lien, Naive, Said, UNBILLED};
+use super::{Answer, Lien, Naive, UNBILLED};
 use crate::ledger::reply::refused;
 use bank_core::command::RemoveAllocation;
 use bank_core::model::{Overflow, Phase};
@@ -28,7 +28,7 @@ impl Naive {
     }
 
     /// An account goes that nothing hangs on.
-    pub(super) fn remove_account(&mut self, name: &str) -> Said {
+    pub(super) fn remove_account(&mut self, name: &str) -> Answer {
         let account = self.removable(name)?;
         let own = self.of_account(account);
         if !self.holders(&own).is_empty() {
@@ -52,7 +52,7 @@ impl Naive {
     }
 
     /// An account goes with everything in it.
-    pub(super) fn remove_account_with_money(&mut self, name: &str) -> Said {
+    pub(super) fn remove_account_with_money(&mut self, name: &str) -> Answer {
         let account = self.removable(name)?;
         if self.is_fallback(name) || self.has_cycle(account) {
             return Err(refused("in_use"));
@@ -66,7 +66,7 @@ impl Naive {
         Ok("removed".to_owned())
     }
 
-    pub(super) fn remove_allocation(&mut self, remove: RemoveAllocation) -> Said {
+    pub(super) fn remove_allocation(&mut self, remove: RemoveAllocation) -> Answer {
         let id = self.allocation(remove.id.0)?;
         let old = self.allocations[id];
         if self.accounts[old.account].is_gone {
@@ -166,7 +166,7 @@ impl Naive {
         });
     }
 
-    pub(super) fn restore_account(&mut self, name: &str) -> Said {
+    pub(super) fn restore_account(&mut self, name: &str) -> Answer {
         let known = self.accounts.iter().position(|a| a.name == name);
         let account = known.ok_or_else(|| refused("not_found"))?;
         if !self.accounts[account].is_gone {

@@ -3,7 +3,7 @@
 
 use super::journal::Entry;
 use super::money::of_people;
-use super::{Cycle, Naive, Said};
+use super::{Answer, Cycle, Naive};
 use crate::ledger::reply::refused;
 use bank_core::command::{AddCycle, SetCycle};
 use bank_core::model::{Every, Phase};
@@ -147,7 +147,7 @@ impl Naive {
         }
     }
 
-    pub(super) fn add_cycle(&mut self, add: &AddCycle) -> Said {
+    pub(super) fn add_cycle(&mut self, add: &AddCycle) -> Answer {
         if self.cycle(&add.name).is_ok() {
             return Err(refused("already_exists"));
         }
@@ -186,7 +186,7 @@ impl Naive {
         Ok("done".to_owned())
     }
 
-    pub(super) fn set_cycle(&mut self, set: &SetCycle) -> Said {
+    pub(super) fn set_cycle(&mut self, set: &SetCycle) -> Answer {
         let n = self.cycle(&set.name)?;
         let now = self.now;
         let cycle = &mut self.cycles[n];
@@ -218,7 +218,7 @@ impl Naive {
         Ok("done".to_owned())
     }
 
-    pub(super) fn remove_cycle(&mut self, name: &str) -> Said {
+    pub(super) fn remove_cycle(&mut self, name: &str) -> Answer {
         let n = self.cycle(name)?;
         self.cycles[n].is_gone = true;
         self.begin("cycle_rm", self.now);
@@ -226,7 +226,7 @@ impl Naive {
     }
 
     /// On demand only what is due, and time has done all of that.
-    pub(super) fn run_cycle(&mut self, name: &str) -> Said {
+    pub(super) fn run_cycle(&mut self, name: &str) -> Answer {
         self.cycle(name)?;
         Err(refused("cycle_not_due"))
     }
@@ -244,7 +244,7 @@ impl Naive {
         there.any(|c| c.account == account)
     }
 
-    pub(super) fn confirm_clock(&mut self, shown: Timestamp) -> Said {
+    pub(super) fn confirm_clock(&mut self, shown: Timestamp) -> Answer {
         if shown <= self.now {
             return Err(refused("no_clock_jump"));
         }

@@ -3,13 +3,13 @@
 use super::history::{Place, is_charge};
 use super::journal::Entry;
 use super::money::is_proper;
-use super::{Naive, Said, UNBILLED};
+use super::{Answer, Naive, UNBILLED};
 use crate::ledger::reply::refused;
 use bank_core::command::Reverse;
 use bank_core::time::Window;
 
 impl Naive {
-    pub(super) fn undo(&mut self, reverse: &Reverse) -> Said {
+    pub(super) fn undo(&mut self, reverse: &Reverse) -> Answer {
         let target = usize::try_from(reverse.transaction.0 - 1).ok();
         let target = target.filter(|at| *at < self.journal.len());
         let target = target.ok_or_else(|| refused("not_found"))?;
@@ -112,7 +112,7 @@ impl Naive {
         if hanging > 0 {
             return Err(format!("{}: {hanging} of them", refused("has_refunds")));
         }
-        if places.iter().any(|place| !self.stands(*place)) {
+        if places.iter().any(|place| !self.is_effective(*place)) {
             return Err(refused("already_reversed"));
         }
         if !is_undone {
@@ -151,7 +151,7 @@ impl Naive {
         let entry = |(tx, at): Place| &self.journal[tx].entries[at];
         let gave = self.journal[root].entries.iter();
         for own in gave.filter(|e| ["refund", "reverse"].contains(&e.kind)) {
-            if own.takes_back.is_some_and(|of| !self.stands(of)) {
+            if own.takes_back.is_some_and(|of| !self.is_effective(of)) {
                 return Err(refused("already_reversed"));
             }
             let is_meant = |place: Place| match own.takes_back {
@@ -261,7 +261,7 @@ impl Naive {
             let own = entry(place);
             let is_of = |of: &Place| {
                 let charged = entry(*of);
-                let is_shadow = charged.kind == "charge_notional" && self.stands(*of);
+                let is_shadow = charged.kind == "charge_notional" && self.is_effective(*of);
                 is_shadow && *of < place && charged.allocation == own.allocation
             };
             own.shadow > 0 && places.iter().any(is_of)
@@ -274,7 +274,10 @@ impl Naive {
             ("charge_notional", None) if !places.contains(place) => shadow_before(*place),
             _ => false,
         };
-        let standing = self.rows(n).into_iter().filter(|place| self.stands(*place));
+        let standing = self
+            .rows(n)
+            .into_iter()
+            .filter(|place| self.is_effective(*place));
         let mut found: Vec<usize> = standing.filter(hangs).map(|(tx, _)| tx).collect();
         found.dedup();
         found.len()

@@ -3,7 +3,7 @@
 //! The scripts give every machine a source before it is used: who claims one is not modelled.
 
 use super::journal::Entry;
-use super::{Naive, Said};
+use super::{Answer, Naive};
 use crate::ledger::reply::refused;
 use bank_core::amount::Amount;
 use bank_core::command::{Charge, Close, UsageReport};
@@ -36,7 +36,7 @@ enum Verdict {
 }
 
 impl Naive {
-    pub(super) fn usage(&mut self, report: &UsageReport) -> Said {
+    pub(super) fn usage(&mut self, report: &UsageReport) -> Answer {
         let facts = &report.request.facts;
         if facts.usage.has_negative() {
             return Err(refused("negative_charge"));
@@ -76,9 +76,9 @@ impl Naive {
                 let mut charge = whole(report, before.is_some());
                 charge.duration = Some(Seconds(seconds));
                 let word = before.map_or("charged", |_| "adjusted");
-                let (n, said) = self.charge_whole(&charge, (before, same), Some(processors))?;
+                let (n, answer) = self.charge_whole(&charge, (before, same), Some(processors))?;
                 self.took(report, false, &counted, Some(n));
-                Ok(format!("{word} {counted}: {said}"))
+                Ok(format!("{word} {counted}: {answer}"))
             }
             Verdict::Unused(why) if before.is_none() => {
                 let closed = self.close_unused(report, same);
@@ -90,9 +90,9 @@ impl Naive {
                 let mut charge = whole(report, before.is_some());
                 charge.duration = Some(Seconds(0));
                 charge.terms.amount = Some(Amount::ZERO);
-                let (n, said) = self.charge_whole(&charge, (before, same), None)?;
+                let (n, answer) = self.charge_whole(&charge, (before, same), None)?;
                 self.took(report, false, why, Some(n));
-                Ok(format!("free {why}: {said}"))
+                Ok(format!("free {why}: {answer}"))
             }
         }
     }
@@ -136,8 +136,8 @@ impl Naive {
         let known = before.or(same);
         let n = known.unwrap_or_else(|| self.new_instance(request, began));
         let op = if before.is_some() { "adjust" } else { "charge" };
-        let said = self.charge_on(charge, n, at, op, processors)?;
-        Ok((n, said))
+        let answer = self.charge_on(charge, n, at, op, processors)?;
+        Ok((n, answer))
     }
 
     /// An amended record names another project or user: what the old one paid goes back, whatever is left.
@@ -274,10 +274,10 @@ fn verdict(policy: ChargePolicy, report: &UsageReport) -> Result<Verdict, String
             Some(cpu) => Verdict::Charged((cpu, i128::from(wall)), wall, format!("cpu {cpu}")),
             None => by_wall(),
         },
-        Metric::Requested => match facts.wall.filter(|asked| asked.0 > 0) {
-            Some(Seconds(asked)) => {
-                let said = format!("requested_wc {}", own * i128::from(asked));
-                Verdict::Charged((own, 1), asked, said)
+        Metric::Requested => match facts.wall.filter(|requested| requested.0 > 0) {
+            Some(Seconds(requested)) => {
+                let answer = format!("requested_wc {}", own * i128::from(requested));
+                Verdict::Charged((own, 1), requested, answer)
             }
             None => by_wall(),
         },

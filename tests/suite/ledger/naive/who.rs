@@ -236,8 +236,8 @@ impl Naive {
     fn is_member(&self, user: Option<&str>, project: Option<&str>) -> bool {
         let mut there = self.projects.iter().filter(|p| !p.is_gone);
         there.any(|p| {
-            let asked = project.is_none_or(|name| name == p.name);
-            asked
+            let is_requested = project.is_none_or(|name| name == p.name);
+            is_requested
                 && p.members
                     .iter()
                     .any(|(u, on)| *on && Some(u.as_str()) == user)
@@ -281,8 +281,9 @@ impl Naive {
             return Some(fit);
         }
         // With any project, a member of any one is a member.
-        let asked = Some(project).filter(|_| of_project != 3);
-        let is_member = how == Reading::AsMember || self.is_member(payer.user.as_deref(), asked);
+        let considered = Some(project).filter(|_| of_project != 3);
+        let is_member =
+            how == Reading::AsMember || self.is_member(payer.user.as_deref(), considered);
         fit.lists[1] = closest(account, &Dimension::User, |c| match c.value.as_str() {
             "ANY" => Some(3),
             "MEMBERS" => is_member.then_some(2),
@@ -292,7 +293,7 @@ impl Naive {
         let with_user = fit.lists[1] == 2 && how == Reading::AsIs && payer.user.is_some();
         fit.lists[2] = closest(account, &Dimension::Machine, |c| match c.value.as_str() {
             "ANY" => Some(3),
-            "MEMBERS" => self.has_machine(payer, asked, with_user).then_some(2),
+            "MEMBERS" => self.has_machine(payer, considered, with_user).then_some(2),
             name => (Some(name) == payer.machine.as_deref()).then_some(1),
         })?;
         fit.others = self.others(account, payer, facts)?;
@@ -302,9 +303,11 @@ impl Naive {
     fn has_machine(&self, payer: &Payer, project: Option<&str>, with_user: bool) -> bool {
         let mut there = self.projects.iter().filter(|p| !p.is_gone);
         there.any(|p| {
-            let asked = project.is_none_or(|name| name == p.name);
+            let is_requested = project.is_none_or(|name| name == p.name);
             let has = p.machines.iter().any(|m| Some(m) == payer.machine.as_ref());
-            asked && has && (!with_user || self.is_member(payer.user.as_deref(), Some(&p.name)))
+            is_requested
+                && has
+                && (!with_user || self.is_member(payer.user.as_deref(), Some(&p.name)))
         })
     }
 

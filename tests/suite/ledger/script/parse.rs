@@ -26,7 +26,7 @@ pub(crate) struct Known {
     /// How many liens there are.
     pub(crate) liens: i64,
     /// How many commands there were: each has a TID of its own to give.
-    pub(crate) asked: usize,
+    pub(crate) submitted: usize,
 }
 
 /// The words of a line.
@@ -251,7 +251,7 @@ impl<'a> Line<'a> {
         }
         for (word, promise) in [("tid", Promise::Tid), ("guarantee", Promise::Guarantee)] {
             if self.has(word) {
-                ask = ask.promised(promise, &format!("t{}", self.known.asked));
+                ask = ask.promised(promise, &format!("t{}", self.known.submitted));
             }
         }
         let mut command = ask.command.unwrap();
@@ -294,7 +294,7 @@ impl<'a> Line<'a> {
                 reserve.amount = self.count("hold").map(Amount);
                 let tid = self
                     .has("promise")
-                    .then(|| format!("t{}", self.known.asked));
+                    .then(|| format!("t{}", self.known.submitted));
                 let request = reserve.request.clone();
                 match self.word(0) {
                     "create" => {

@@ -55,8 +55,8 @@ pub(super) fn fill(ground: &mut Sqlite, now: Timestamp) {
     reason = "commands are made where they are run"
 )]
 fn done(ground: &mut Sqlite, command: Command, now: Timestamp) {
-    let said = ground.submit(&command, None, now);
-    assert!(!said.starts_with("refused"), "{command:?}: {said}");
+    let answer = ground.submit(&command, None, now);
+    assert!(!answer.starts_with("refused"), "{command:?}: {answer}");
 }
 
 fn event(subject: &str, threshold: i64) -> Event {
@@ -79,8 +79,8 @@ fn event(subject: &str, threshold: i64) -> Event {
         },
         amount: Some(Amount(77)),
         urgent: true,
-        told: true,
-        says: "much is used".to_owned(),
+        is_notified: true,
+        message: "much is used".to_owned(),
     }
 }
 
@@ -230,8 +230,8 @@ fn reports(ground: &mut Sqlite, now: Timestamp) {
         wanted: None,
         file: "monthly-2026-01.csv".to_owned(),
         form: "csv".to_owned(),
-        told: "amy@example.org".to_owned(),
-        says: "1 row".to_owned(),
+        recipients: "amy@example.org".to_owned(),
+        message: "1 row".to_owned(),
         body: Some(b"a,b\n".to_vec()),
         targets: vec!["ops".to_owned()],
     };

@@ -90,8 +90,8 @@ fn reference(bench: &mut Bench<'_>) {
     let now = bench.clock;
     for n in 0..4 {
         let ask = quote(30 + n).promised(Promise::Guarantee, &format!("held-{n}"));
-        let said = bench.ground.submit(&ask.command.unwrap(), None, now);
-        assert!(said.starts_with("cost"), "{said}");
+        let answer = bench.ground.submit(&ask.command.unwrap(), None, now);
+        assert!(answer.starts_with("cost"), "{answer}");
     }
     bench.admin(Command::AddAttribute(Attribute {
         name: "colour".to_owned(),
@@ -228,8 +228,8 @@ fn uses(bench: &mut Bench<'_>, now: Timestamp) {
             reports: own.collect(),
             ..Chunk::default()
         }));
-        let said = bench.ground.submit(&command, None, now);
-        assert!(said.starts_with("imported"), "{said}");
+        let answer = bench.ground.submit(&command, None, now);
+        assert!(answer.starts_with("imported"), "{answer}");
     }
     let mut machine = SetMachine {
         name: "loud".to_owned(),
@@ -245,10 +245,10 @@ fn uses(bench: &mut Bench<'_>, now: Timestamp) {
     for n in 100..112 {
         let mut one = report(n - 80, now, "loud", "P");
         one.request.object_id = format!("v{n}");
-        let said = bench
+        let answer = bench
             .ground
             .submit(&Command::Usage(Box::new(one)), None, now);
-        assert!(said.starts_with("charged"), "{said}");
+        assert!(answer.starts_with("charged"), "{answer}");
     }
 }
 

@@ -17,10 +17,10 @@ fn limits_hold_per_operation_and_per_day() {
     let two = key("op-2", "op", &[Role::Operator], &["top"]);
     let other = key("else", "else", &[Role::Operator], &["top"]);
     bench.bank(limit(LimitOf::Role(Role::Operator), Some(100), Some(250)));
-    assert_eq!(bench.says(&one, deposit("top", 101)), "over_limit");
-    assert_eq!(bench.says(&one, deposit("top", 100)), "done");
+    assert_eq!(bench.outcome(&one, deposit("top", 101)), "over_limit");
+    assert_eq!(bench.outcome(&one, deposit("top", 100)), "done");
     // Another key of the same client, and what goes out counts too.
-    assert_eq!(bench.says(&two, withdraw("top", 100)), "done");
+    assert_eq!(bench.outcome(&two, withdraw("top", 100)), "done");
     let refused = bench.by(&one, deposit("top", 51)).unwrap_err();
     let expected = Refusal::OverLimit {
         needed: Amount(51),
@@ -28,17 +28,17 @@ fn limits_hold_per_operation_and_per_day() {
         per: "day",
     };
     assert_eq!(refused, expected);
-    assert_eq!(bench.says(&one, transfer("top", "low", 50)), "done");
-    assert_eq!(bench.says(&two, deposit("top", 1)), "over_limit");
+    assert_eq!(bench.outcome(&one, transfer("top", "low", 50)), "done");
+    assert_eq!(bench.outcome(&two, deposit("top", 1)), "over_limit");
     // Each client has its own day, and tomorrow is another.
-    assert_eq!(bench.says(&other, deposit("top", 100)), "done");
+    assert_eq!(bench.outcome(&other, deposit("top", 100)), "done");
     bench.now = Timestamp(bench.now.0 + DAY - 1);
-    assert_eq!(bench.says(&one, deposit("top", 1)), "over_limit");
+    assert_eq!(bench.outcome(&one, deposit("top", 1)), "over_limit");
     bench.now = Timestamp(bench.now.0 + 1);
-    assert_eq!(bench.says(&one, deposit("top", 100)), "done");
+    assert_eq!(bench.outcome(&one, deposit("top", 100)), "done");
     // A refusal counts nothing; what the bank and an admin do is not an operator's.
     let admin = key("root", "root", &[Role::Admin, Role::Operator], &[]);
-    assert_eq!(bench.says(&admin, deposit("top", 5000)), "done");
+    assert_eq!(bench.outcome(&admin, deposit("top", 5000)), "done");
     bench.bank(deposit("top", 5000));
 }
 
@@ -49,25 +49,28 @@ fn a_limit_by_name_is_for_a_key_or_for_all_of_a_client() {
     let two = key("op-2", "op", &[Role::Operator], &["top"]);
     let name = |name: &str| LimitOf::Name(name.to_owned());
     bench.bank(limit(name("op-1"), None, Some(10)));
-    assert_eq!(bench.says(&two, deposit("top", 50)), "done");
-    assert_eq!(bench.says(&one, deposit("top", 10)), "done");
-    assert_eq!(bench.says(&one, deposit("top", 1)), "over_limit");
+    assert_eq!(bench.outcome(&two, deposit("top", 50)), "done");
+    assert_eq!(bench.outcome(&one, deposit("top", 10)), "done");
+    assert_eq!(bench.outcome(&one, deposit("top", 1)), "over_limit");
     bench.bank(limit(name("op"), None, Some(70)));
-    assert_eq!(bench.says(&two, deposit("top", 11)), "over_limit");
-    assert_eq!(bench.says(&two, deposit("top", 10)), "done");
+    assert_eq!(bench.outcome(&two, deposit("top", 11)), "over_limit");
+    assert_eq!(bench.outcome(&two, deposit("top", 10)), "done");
     // A person by their name, independent of the socket's name for them.
     bench.bank(grant("amy", Role::Operator, Some("top"), None));
     bench.bank(limit(name("amy"), Some(5), None));
-    assert_eq!(bench.says(&person("amy"), deposit("top", 6)), "over_limit");
+    assert_eq!(
+        bench.outcome(&person("amy"), deposit("top", 6)),
+        "over_limit"
+    );
     bench.bank(Command::Access(Access::RemoveLimit(name("amy"))));
-    assert_eq!(bench.says(&person("amy"), deposit("top", 6)), "done");
+    assert_eq!(bench.outcome(&person("amy"), deposit("top", 6)), "done");
     let everything = Scope::default();
     for (command, code) in [
         (limit(name("x"), None, None), "missing_field"),
         (limit(name("x"), Some(-1), None), "bad_amount"),
         (Command::Access(Access::RemoveLimit(name("x"))), "not_found"),
     ] {
-        assert_eq!(bench.says(&everything, command), code);
+        assert_eq!(bench.outcome(&everything, command), code);
     }
 }
 
@@ -118,21 +121,24 @@ fn above_a_threshold_somebody_else_approves() {
     let elsewhere = key("far", "far", &[Role::Operator], &["other"]);
     let small = deposit("top", 100);
     let large = deposit("top", 101);
-    assert_eq!(bench.says(&one, small.clone()), "done");
-    assert_eq!(bench.says(&one, large.clone()), "approval_needed");
+    assert_eq!(bench.outcome(&one, small.clone()), "done");
+    assert_eq!(bench.outcome(&one, large.clone()), "approval_needed");
     let id = proposed(&mut bench, &one, &large);
     assert_eq!(bench.amount("top"), 1100);
     // Not by the proposer, also not with another key of theirs; not by somebody without the right.
-    assert_eq!(bench.says(&one, approve(id, &large)), "own_proposal");
-    assert_eq!(bench.says(&two, approve(id, &large)), "own_proposal");
-    assert_eq!(bench.says(&elsewhere, approve(id, &large)), "not_allowed");
+    assert_eq!(bench.outcome(&one, approve(id, &large)), "own_proposal");
+    assert_eq!(bench.outcome(&two, approve(id, &large)), "own_proposal");
+    assert_eq!(
+        bench.outcome(&elsewhere, approve(id, &large)),
+        "not_allowed"
+    );
     // Not something else in its place.
     assert_eq!(
-        bench.says(&other, approve(id, &deposit("top", 999))),
+        bench.outcome(&other, approve(id, &deposit("top", 999))),
         "not_found"
     );
     assert_eq!(
-        bench.says(&other, approve(ProposalId(9999), &large)),
+        bench.outcome(&other, approve(ProposalId(9999), &large)),
         "not_found"
     );
     let done = bench.by(&other, approve(id, &large)).unwrap();
@@ -157,7 +163,7 @@ fn above_a_threshold_somebody_else_approves() {
         "{tx:?}"
     );
     // Once.
-    assert_eq!(bench.says(&other, approve(id, &large)), "proposal_over");
+    assert_eq!(bench.outcome(&other, approve(id, &large)), "proposal_over");
     assert_eq!(bench.amount("top"), 1201);
 }
 
@@ -170,10 +176,10 @@ fn a_person_does_not_approve_what_their_own_key_proposed() {
     let laptop = key("amys-laptop", "amy", &[Role::Operator], &["top"]);
     let id = proposed(&mut bench, &laptop, &large);
     assert_eq!(
-        bench.says(&person("amy"), approve(id, &large)),
+        bench.outcome(&person("amy"), approve(id, &large)),
         "own_proposal"
     );
-    assert_eq!(bench.says(&person("bob"), approve(id, &large)), "done");
+    assert_eq!(bench.outcome(&person("bob"), approve(id, &large)), "done");
 }
 
 #[test]
@@ -187,25 +193,28 @@ fn a_proposal_is_decided_with_the_state_of_then() {
     let everything = withdraw("top", 1000);
     // A command that cannot be done now cannot be proposed.
     assert_eq!(
-        bench.says(&one, propose(&withdraw("top", 1001))),
+        bench.outcome(&one, propose(&withdraw("top", 1001))),
         "insufficient_funds"
     );
     assert_eq!(
-        bench.says(&one, propose(&member("top", "amy", None))),
+        bench.outcome(&one, propose(&member("top", "amy", None))),
         "bad_value"
     );
     let id = proposed(&mut bench, &one, &everything);
     bench.bank(withdraw("top", 1));
     assert_eq!(
-        bench.says(&other, approve(id, &everything)),
+        bench.outcome(&other, approve(id, &everything)),
         "insufficient_funds"
     );
     bench.bank(deposit("top", 1));
     // Limits of the approver hold.
     bench.bank(limit(LimitOf::Name("boss".to_owned()), Some(999), None));
-    assert_eq!(bench.says(&other, approve(id, &everything)), "over_limit");
+    assert_eq!(
+        bench.outcome(&other, approve(id, &everything)),
+        "over_limit"
+    );
     bench.bank(limit(LimitOf::Name("boss".to_owned()), Some(1000), None));
-    assert_eq!(bench.says(&other, approve(id, &everything)), "done");
+    assert_eq!(bench.outcome(&other, approve(id, &everything)), "done");
     assert_eq!(bench.amount("top"), 0);
 }
 
@@ -217,12 +226,12 @@ fn money_that_goes_with_its_account_went_out() {
     });
     let admin = key("root", "root", &[Role::Admin], &[]);
     let remove = Command::After(After::RemoveAccount("other".to_owned()));
-    assert_eq!(bench.says(&admin, remove.clone()), "approval_needed");
-    assert_eq!(bench.says(&admin, withdraw("other", 1)), "done");
+    assert_eq!(bench.outcome(&admin, remove.clone()), "approval_needed");
+    assert_eq!(bench.outcome(&admin, withdraw("other", 1)), "done");
     bench.bank(limit(LimitOf::Name("root".to_owned()), None, Some(999)));
-    assert_eq!(bench.says(&admin, remove.clone()), "over_limit");
+    assert_eq!(bench.outcome(&admin, remove.clone()), "over_limit");
     bench.bank(limit(LimitOf::Name("root".to_owned()), None, Some(1000)));
-    assert_eq!(bench.says(&admin, remove), "done");
+    assert_eq!(bench.outcome(&admin, remove), "done");
 }
 
 #[test]
@@ -234,7 +243,7 @@ fn a_proposal_ends_by_itself_and_when_it_is_rejected() {
     let large = deposit("top", 500);
     let id = proposed(&mut bench, &one, &large);
     bench.now = Timestamp(bench.now.0 + 3600 * 1_000_000);
-    assert_eq!(bench.says(&other, approve(id, &large)), "proposal_over");
+    assert_eq!(bench.outcome(&other, approve(id, &large)), "proposal_over");
     let reject = |id| {
         Command::Access(Access::Reject(Reject {
             id,
@@ -242,12 +251,12 @@ fn a_proposal_ends_by_itself_and_when_it_is_rejected() {
             reason: String::new(),
         }))
     };
-    assert_eq!(bench.says(&other, reject(id)), "proposal_over");
+    assert_eq!(bench.outcome(&other, reject(id)), "proposal_over");
     let id = proposed(&mut bench, &one, &large);
-    assert_eq!(bench.says(&elsewhere, reject(id)), "not_allowed");
+    assert_eq!(bench.outcome(&elsewhere, reject(id)), "not_allowed");
     // The proposer may withdraw it.
-    assert_eq!(bench.says(&one, reject(id)), "done");
-    assert_eq!(bench.says(&other, approve(id, &large)), "proposal_over");
+    assert_eq!(bench.outcome(&one, reject(id)), "done");
+    assert_eq!(bench.outcome(&other, approve(id, &large)), "proposal_over");
     assert_eq!(bench.amount("top"), 1000);
 }
 
@@ -274,17 +283,20 @@ fn who_proposed_it_must_still_be_allowed_to() {
     let name = |name: &str| LimitOf::Name(name.to_owned());
     bench.bank(limit(name("op"), Some(100), None));
     let now = || vec![op.clone()];
-    let says = bench.says(&other, approve_of(id, &large, now()));
-    assert_eq!(says, "not_allowed");
+    let outcome = bench.outcome(&other, approve_of(id, &large, now()));
+    assert_eq!(outcome, "not_allowed");
     bench.bank(Command::Access(Access::RemoveLimit(name("op"))));
     bench.bank(limit(name("op"), None, Some(150)));
-    assert_eq!(bench.says(&op, deposit("top", 50)), "done");
-    let says = bench.says(&other, approve_of(id, &large, now()));
-    assert_eq!(says, "not_allowed");
+    assert_eq!(bench.outcome(&op, deposit("top", 50)), "done");
+    let outcome = bench.outcome(&other, approve_of(id, &large, now()));
+    assert_eq!(outcome, "not_allowed");
     assert_eq!(bench.amount("top"), before + 50);
     // One right of several is enough.
     bench.bank(limit(name("op"), None, Some(151)));
     let several = vec![op.clone(), key("op-2", "op", &[Role::Operator], &["top"])];
-    assert_eq!(bench.says(&other, approve_of(id, &large, several)), "done");
+    assert_eq!(
+        bench.outcome(&other, approve_of(id, &large, several)),
+        "done"
+    );
     assert_eq!(bench.amount("top"), before + 151);
 }

@@ -13,7 +13,7 @@ use bankd_store::read::money::{self, Figures};
 
 use super::cell::{Cell, Kind};
 use super::select::{Select, Shape};
-use super::{Asked, Fault, ask, project, written};
+use super::{Call, Fault, ask, project, written};
 use crate::Verified;
 
 const SHAPE: Shape = Shape {
@@ -30,9 +30,9 @@ type Row<'a> = (&'a Account, Figures);
 pub(super) async fn rows(
     services: &Arc<Services>,
     request: &Verified,
-    asked: &Asked,
+    query: &Call,
 ) -> Result<Vec<String>, Fault> {
-    let select = Select::read(asked, &SHAPE)?;
+    let select = Select::read(query, &SHAPE)?;
     let directory = services.writer.directory();
     let scope = &request.peer.scope;
     let seen = |account: &&Account| {

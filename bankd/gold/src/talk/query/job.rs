@@ -11,7 +11,7 @@ use bankd_store::read::jobs::{self, JobRow};
 
 use super::cell::{Cell, Kind};
 use super::select::{Select, Shape};
-use super::{Asked, Fault, ROWS_MAX, ask, written};
+use super::{Call, Fault, ROWS_MAX, ask, written};
 use crate::Verified;
 
 const SHAPE: Shape = Shape {
@@ -50,9 +50,9 @@ const SHAPE: Shape = Shape {
 pub(super) async fn rows(
     services: &Arc<Services>,
     request: &Verified,
-    asked: &Asked,
+    query: &Call,
 ) -> Result<Vec<String>, Fault> {
-    let select = Select::read(asked, &SHAPE)?;
+    let select = Select::read(query, &SHAPE)?;
     let directory = services.writer.directory();
     let (own, peer) = (Arc::clone(&directory), Arc::clone(&request.peer));
     let tested = select.clone();

@@ -9,7 +9,7 @@ use bankd_services::Services;
 
 use super::cell::{Cell, Kind};
 use super::select::{Select, Shape};
-use super::{Asked, Fault, written};
+use super::{Call, Fault, written};
 use crate::Verified;
 
 const SHAPE: Shape = Shape {
@@ -27,9 +27,9 @@ const SHAPE: Shape = Shape {
 pub(super) fn rows(
     services: &Arc<Services>,
     request: &Verified,
-    asked: &Asked,
+    query: &Call,
 ) -> Result<Vec<String>, Fault> {
-    let select = Select::read(asked, &SHAPE)?;
+    let select = Select::read(query, &SHAPE)?;
     let directory = services.writer.directory();
     let has_member = |project: &Project, name: &str| {
         let user = directory.user_named(name);

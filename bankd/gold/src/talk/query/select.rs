@@ -1,7 +1,7 @@
 //! The parts of a query: attributes, and conditions that every row must meet.
 
 use super::cell::{Cell, Kind, Op};
-use super::{Asked, Fault, plain, unsupported};
+use super::{Call, Fault, plain, unsupported};
 
 /// The attributes of one kind of object.
 pub(super) struct Shape {
@@ -30,13 +30,13 @@ impl Select {
     ///
     /// # Errors
     /// An attribute that there is not, or a condition that cannot be tested.
-    pub(super) fn read(asked: &Asked, shape: &Shape) -> Result<Select, Fault> {
-        if !asked.fields.is_empty() {
+    pub(super) fn read(query: &Call, shape: &Shape) -> Result<Select, Fault> {
+        if !query.fields.is_empty() {
             return Err(unsupported("a Query with Data or Set"));
         }
         let find = |list: &[&'static str], name: &str| list.iter().find(|a| **a == name).copied();
         let unknown = |name: &str| {
-            let (name, object) = (plain(name), plain(&asked.object));
+            let (name, object) = (plain(name), plain(&query.object));
             Fault::new(
                 "unknown_attribute",
                 format!("{object} has no attribute {name}"),
@@ -44,18 +44,18 @@ impl Select {
         };
         let mut select = Select {
             wanted: Vec::new(),
-            is_explicit: !asked.wanted.is_empty(),
+            is_explicit: !query.wanted.is_empty(),
             tests: Vec::new(),
             relations: Vec::new(),
         };
-        for name in &asked.wanted {
+        for name in &query.wanted {
             let known = find(shape.usual, name).or_else(|| find(shape.special, name));
             select.wanted.push(known.ok_or_else(|| unknown(name))?);
         }
         if !select.is_explicit {
             select.wanted = shape.usual.to_vec();
         }
-        for condition in &asked.conditions {
+        for condition in &query.conditions {
             let name = &condition.name;
             let op = Op::parse(&condition.op);
             let op = op.ok_or_else(|| unsupported("Where with this op"))?;

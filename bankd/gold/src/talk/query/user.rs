@@ -13,7 +13,7 @@ use bankd_store::read::jobs;
 
 use super::cell::{Cell, Kind};
 use super::select::{Select, Shape};
-use super::{Asked, Fault, ask, project, written};
+use super::{Call, Fault, ask, project, written};
 use crate::Verified;
 
 const SHAPE: Shape = Shape {
@@ -44,9 +44,9 @@ const MAUI_USERS_MAX: usize = 1023;
 pub(super) async fn rows(
     services: &Arc<Services>,
     request: &Verified,
-    asked: &Asked,
+    query: &Call,
 ) -> Result<Vec<String>, Fault> {
-    let select = Select::read(asked, &SHAPE)?;
+    let select = Select::read(query, &SHAPE)?;
     let directory = services.writer.directory();
     let cell = |user: &&User, name: &str| cell(&directory, user, name);
     let seen = directory
@@ -136,7 +136,7 @@ fn keep_latest(users: &mut Vec<&User>, lately: &[String]) {
         fits
     });
     tracing::warn!(
-        told = users.len(),
+        listed = users.len(),
         left_out = all.saturating_sub(users.len()),
         "Maui has no room for more users: those without work lately are left out"
     );

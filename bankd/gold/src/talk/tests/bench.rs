@@ -20,7 +20,7 @@ use bankd_store::SqliteStore;
 use bankd_store::bank::NewBank;
 use bankd_store::read::{journal, liens, money};
 
-use crate::{Peer, Said, Verified, talk};
+use crate::{Content, Peer, Verified, talk};
 
 /// 2026-11-20T23:06:50Z: the first message.
 pub(super) const T0: i64 = 1_795_216_010;
@@ -221,7 +221,7 @@ impl Bench {
     }
 
     /// Sends the bytes of a body.
-    pub(super) async fn send(&self, body: &[u8]) -> Said {
+    pub(super) async fn send(&self, body: &[u8]) -> Content {
         let request = Verified {
             peer: Arc::new(self.peer.clone()),
             is_maui: self.is_maui,
@@ -337,17 +337,17 @@ pub(super) fn job(action: &str, fields: &str) -> String {
 }
 
 /// An answer as text: value and code, number of rows, data, message.
-pub(super) fn shown(said: &Said) -> String {
-    let count = said.count.map(|n| format!(" #{n}")).unwrap_or_default();
-    let data = said
+pub(super) fn shown(content: &Content) -> String {
+    let count = content.count.map(|n| format!(" #{n}")).unwrap_or_default();
+    let data = content
         .data
         .as_ref()
         .map(|d| format!(" [{d}]"))
         .unwrap_or_default();
-    let message = said
+    let message = content
         .message
         .as_ref()
         .map(|m| format!(" {m}"))
         .unwrap_or_default();
-    format!("{:?} {}{count}{data}{message}", said.value, said.code)
+    format!("{:?} {}{count}{data}{message}", content.value, content.code)
 }

@@ -398,7 +398,7 @@ async fn gold_capture_other_clients() {
 
 /// The three that never get here because of their signature hold a body like the first one.
 #[tokio::test]
-async fn gold_captures_begin_where_the_clock_stands() {
+async fn gold_captures_begin_at_the_current_clock() {
     let Some(root) = captures() else { return };
     let bench = Bench::new().await;
     bench.at(T0);

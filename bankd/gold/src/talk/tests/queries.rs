@@ -178,7 +178,7 @@ async fn users_are_listed_with_what_is_known_of_them() {
 }
 
 #[tokio::test]
-async fn maui_is_not_told_what_it_cannot_read() {
+async fn maui_does_not_receive_what_it_cannot_read() {
     let mut bench = Bench::new().await;
     let long = "x".repeat(64);
     bench.user("ann", Some("R&D")).await;
@@ -315,7 +315,7 @@ async fn accounts_by_who_may_spend_from_them() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_asked_is_named() {
+async fn unsupported_queries_are_named() {
     let bench = Bench::new().await;
     for (object, inside, expected) in [
         (

@@ -34,7 +34,7 @@ async fn a_shortage_has_a_form_for_each_kind_of_peer() {
 }
 
 #[tokio::test]
-async fn who_may_not_is_told_so_without_a_name() {
+async fn unauthorized_peers_get_an_error_without_a_name() {
     let mut bench = Bench::new().await;
     bench.user("zed", None).await;
     bench.user("off", Some("chem")).await;

@@ -92,7 +92,7 @@ fn a_reserve() -> Reserved {
     }
 }
 
-fn said(answer: &Answer) -> (u16, String) {
+fn parts(answer: &Answer) -> (u16, String) {
     (
         answer.status,
         String::from_utf8(answer.body.clone()).unwrap(),
@@ -166,7 +166,7 @@ fn charges() {
         ),
     ] {
         let answer = answered(charged, &directory, &Ok(Outcome::Charged(charge)));
-        assert_eq!(said(&answer), (200, expected.to_owned()));
+        assert_eq!(parts(&answer), (200, expected.to_owned()));
     }
 }
 
@@ -206,7 +206,7 @@ fn reserves() {
         ),
     ] {
         let answer = answered(reserved, &directory, &Ok(Outcome::Reserved(reserve)));
-        assert_eq!(said(&answer), (200, expected.to_owned()));
+        assert_eq!(parts(&answer), (200, expected.to_owned()));
     }
 }
 
@@ -237,7 +237,7 @@ fn refusals_have_the_status_of_the_table() {
         ),
     ] {
         let answer = answered(quoted, &directory, &Err(refusal));
-        assert_eq!(said(&answer), (status, expected.to_owned()));
+        assert_eq!(parts(&answer), (status, expected.to_owned()));
     }
 }
 
@@ -254,7 +254,7 @@ fn quotes_and_deletes() {
         unpriced: false,
     };
     let answer = answered(quoted, &directory, &Ok(Outcome::Quoted(quote)));
-    assert_eq!(said(&answer), (200, "57600\n".to_owned()));
+    assert_eq!(parts(&answer), (200, "57600\n".to_owned()));
     for (released, expected) in [
         (0, "ok deleted\n"),
         (15, "ok deleted, 1.5 credits released\n"),
@@ -265,7 +265,7 @@ fn quotes_and_deletes() {
             released: Amount(released),
         };
         let answer = answered(deleted, &directory, &Ok(Outcome::Closed(closed)));
-        assert_eq!(said(&answer), (200, expected.to_owned()));
+        assert_eq!(parts(&answer), (200, expected.to_owned()));
     }
     let other = answered(created, &directory, &Ok(Outcome::Swept));
     assert_eq!(other.status, 500);

@@ -40,9 +40,9 @@ const BEYOND: &str = "a figure is invalid or out of range";
 
 impl Found {
     fn take(&mut self, row: &PodRow, nodes: &BTreeMap<String, String>) {
-        let said = |name| kept::value(&row.more, name).filter(|value| !value.is_empty());
-        let text = |name| said(name).map(ToOwned::to_owned);
-        let number = |name| said(name).map(Decimal::parse);
+        let text_of = |name| kept::value(&row.more, name).filter(|value| !value.is_empty());
+        let text = |name| text_of(name).map(ToOwned::to_owned);
+        let number = |name| text_of(name).map(Decimal::parse);
         let (cpu, gpus) = (number(kept::CPU_REQUEST), number(kept::GPU_REQUEST));
         let memory = number(kept::MEMORY_REQUEST).map(|bytes| whole(bytes?));
         let Some((Some(cpu), Some(memory), pod)) = cpu
@@ -51,7 +51,7 @@ impl Found {
             .map(|((cpu, memory), pod)| (cpu, memory, pod))
             .filter(|_| !matches!(gpus, Some(None)))
         else {
-            let pod = said(kept::POD).unwrap_or_default();
+            let pod = text_of(kept::POD).unwrap_or_default();
             self.bad.push(format!("{}/{pod}", row.namespace));
             return;
         };
@@ -226,8 +226,9 @@ pub(super) async fn invoice(call: &Call, wanted: Wanted, query: &ExportQuery) ->
 }
 
 fn no_rate(kind: &str, month: &str) -> Failure {
-    let said = format!("export.su_rates has no rate of {kind:?} in {month}");
-    Failure::new("bad_value", said).hint(format!("set one in bankd.toml, such as \"{kind}=0.013\""))
+    let message = format!("export.su_rates has no rate of {kind:?} in {month}");
+    Failure::new("bad_value", message)
+        .hint(format!("set one in bankd.toml, such as \"{kind}=0.013\""))
 }
 
 /// `2024-05`, if a time begins with it.

@@ -18,7 +18,7 @@ use super::View;
 const PLACES: u32 = 6;
 
 /// The query.
-pub(super) struct Told<'a> {
+pub(super) struct Context<'a> {
     pub(super) query: &'a UsageQuery,
     pub(super) by: &'a [Dimension],
     pub(super) sort: Measure,
@@ -35,12 +35,12 @@ struct Row {
 }
 
 /// The whole answer.
-pub(super) fn table(call: &Call, told: &Told<'_>, answer: Answer) -> UsageTable {
+pub(super) fn table(call: &Call, context: &Context<'_>, answer: Answer) -> UsageTable {
     let bank = &call.directory().bank;
     let from_rollups = answer.from_rollups;
-    let total = total(&answer, told.query.credit.as_deref() == Some("end"));
-    let mut rows = cut(answer, told);
-    let size = |row: &Row| row.figures.sums.get(told.sort);
+    let total = total(&answer, context.query.credit.as_deref() == Some("end"));
+    let mut rows = cut(answer, context);
+    let size = |row: &Row| row.figures.sums.get(context.sort);
     rows.sort_by(|a, b| {
         let others = a.values.is_none().cmp(&b.values.is_none());
         let by_bucket = a.bucket.cmp(&b.bucket).then(others);
@@ -53,26 +53,26 @@ pub(super) fn table(call: &Call, told: &Told<'_>, answer: Answer) -> UsageTable 
         wholes.entry(row.bucket).or_default().add(&row.figures);
     }
     let figures = |figures: &Figures, whole: Option<&Figures>| {
-        shaped(figures, whole, told.query.users, from_rollups, bank)
+        shaped(figures, whole, context.query.users, from_rollups, bank)
     };
     // If rows are buckets only, each is a part of the period.
-    let whole_of = |row: &Row| match told.by {
+    let whole_of = |row: &Row| match context.by {
         [] => Some(&total),
         _ => wholes.get(&row.bucket),
     };
-    let users = users(&call.view, told.by, &rows);
+    let users = users(&call.view, context.by, &rows);
     let line = |row: &Row| {
         let key = |(place, dimension): (usize, &Dimension)| {
             let value = row.values.as_ref().and_then(|values| values.get(place));
             let value = value.filter(|value| *value != HIDDEN).cloned();
             (dimension.word().to_owned(), value)
         };
-        let (common_name, email) = known(&users, told.by, row);
-        let mut edges = told.grid.edges.iter().skip(row.bucket);
+        let (common_name, email) = known(&users, context.by, row);
+        let mut edges = context.grid.edges.iter().skip(row.bucket);
         let mut edge = || edges.next().copied().map(json::time).unwrap_or_default();
         UsageLine {
-            keys: told.by.iter().enumerate().map(key).collect(),
-            bucket: told
+            keys: context.by.iter().enumerate().map(key).collect(),
+            bucket: context
                 .grid
                 .labels
                 .get(row.bucket)
@@ -87,15 +87,15 @@ pub(super) fn table(call: &Call, told: &Told<'_>, answer: Answer) -> UsageTable 
         }
     };
     let edge = |edge: Option<&bank_core::time::Timestamp>| edge.copied().map(json::time);
-    let seen = |edge: Option<&bank_core::time::Timestamp>| edge.map(|at| shown(*at, told.zone));
+    let seen = |edge: Option<&bank_core::time::Timestamp>| edge.map(|at| shown(*at, context.zone));
     UsageTable {
-        from: edge(told.grid.edges.first()).unwrap_or_default(),
-        until: edge(told.grid.edges.last()).unwrap_or_default(),
-        shown_from: seen(told.grid.edges.first()).unwrap_or_default(),
-        shown_until: seen(told.grid.edges.last()).unwrap_or_default(),
-        tz: told.query.tz.clone().unwrap_or_else(|| "UTC".to_owned()),
-        every: told.every.word().to_owned(),
-        by: told.by.iter().map(|d| d.word().to_owned()).collect(),
+        from: edge(context.grid.edges.first()).unwrap_or_default(),
+        until: edge(context.grid.edges.last()).unwrap_or_default(),
+        shown_from: seen(context.grid.edges.first()).unwrap_or_default(),
+        shown_until: seen(context.grid.edges.last()).unwrap_or_default(),
+        tz: context.query.tz.clone().unwrap_or_else(|| "UTC".to_owned()),
+        every: context.every.word().to_owned(),
+        by: context.by.iter().map(|d| d.word().to_owned()).collect(),
         unit: bank.unit.clone(),
         from_what: if from_rollups { "rollups" } else { "records" }.to_owned(),
         rows: rows.iter().map(line).collect(),
@@ -127,10 +127,10 @@ fn known(
     let mut values = row.values.iter().flatten().zip(by);
     let name = values.find(|(_, word)| **word == Dimension::User);
     let user = name.and_then(|(name, _)| users.get(name));
-    let said = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+    let text_of = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
     (
-        user.and_then(|user| said(&user.common_name)),
-        user.and_then(|user| said(&user.email)),
+        user.and_then(|user| text_of(&user.common_name)),
+        user.and_then(|user| text_of(&user.email)),
     )
 }
 
@@ -151,8 +151,11 @@ fn total(answer: &Answer, at_end: bool) -> Figures {
 }
 
 /// The largest, each with all its buckets; the others in one row for each bucket.
-fn cut(answer: Answer, told: &Told<'_>) -> Vec<Row> {
-    let kept = told.query.top.map(|top| largest(&answer, told.sort, top));
+fn cut(answer: Answer, context: &Context<'_>) -> Vec<Row> {
+    let kept = context
+        .query
+        .top
+        .map(|top| largest(&answer, context.sort, top));
     let (mut rows, mut others) = (Vec::new(), BTreeMap::<usize, Figures>::new());
     for ((bucket, values), figures) in answer.rows {
         if kept.as_ref().is_none_or(|kept| kept.contains(&values)) {

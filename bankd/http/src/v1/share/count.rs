@@ -18,7 +18,7 @@ use bank_core::rollup::Measure;
 use bank_core::rollup::grid::{Grid, shown};
 use bank_core::time::Timestamp;
 use bankd_store::Error;
-use bankd_store::read::report::{About, Asked, Figures, Owner};
+use bankd_store::read::report::{About, Figures, Owner, ReportRequest};
 use rusqlite::Connection;
 
 use super::super::json;
@@ -67,7 +67,7 @@ impl<'q> Count<'q> {
         };
         let (measure, weighed) = count.measures();
         let labels = vec![String::new(); count.edges.len().saturating_sub(1)];
-        let asked = Asked {
+        let request = ReportRequest {
             grid: Grid {
                 edges: count.edges.clone(),
                 labels,
@@ -77,7 +77,7 @@ impl<'q> Count<'q> {
             users: false,
             weighed,
         };
-        let answer = asked.answer(connection)?;
+        let answer = request.answer(connection)?;
         count.from_rollups = answer.from_rollups;
         if !answer.from_rollups && question.basis != Basis::Su {
             count.unmeasured = Some(0);
@@ -142,8 +142,8 @@ impl<'q> Count<'q> {
         });
         let jobs = u64::try_from(jobs).unwrap_or(0);
         self.uses = self.uses.saturating_add(jobs);
-        if let Some(unsaid) = &mut self.unmeasured {
-            *unsaid = unsaid.saturating_add(figures.unsaid);
+        if let Some(unmeasured) = &mut self.unmeasured {
+            *unmeasured = unmeasured.saturating_add(figures.unmeasured);
         }
         let (busy, held) = (sums.get(Measure::Cpu), sums.get(Measure::Measured));
         if held != 0 {
@@ -177,7 +177,7 @@ impl<'q> Count<'q> {
     }
 
     /// The period in the answer; `None` on overflow of a sum.
-    pub(super) fn told(self) -> Option<ContributionPeriod> {
+    pub(super) fn shaped(self) -> Option<ContributionPeriod> {
         let table = self.sums.table(self.span, self.question.units.each())?;
         let zone = &self.question.zone;
         let rows = table.rows.iter().map(|row| self.row(row)).collect();
@@ -204,7 +204,7 @@ impl<'q> Count<'q> {
 
     fn row(&self, row: &Row) -> ContributionRow {
         let of_contributors = self.question.by == By::Contributor;
-        let told = |text: &String| {
+        let text_of = |text: &String| {
             if of_contributors {
                 text.clone()
             } else {
@@ -218,9 +218,9 @@ impl<'q> Count<'q> {
             exempt: row.exempt,
             usage: row.usage.clone(),
             usage_share: row.usage_share.clone(),
-            contribution: told(&row.contribution),
-            contribution_share: told(&row.contribution_share),
-            subscription: told(&row.subscription),
+            contribution: text_of(&row.contribution),
+            contribution_share: text_of(&row.contribution_share),
+            subscription: text_of(&row.subscription),
             cpu_efficiency: busy.map(|(busy, held)| percent(*busy, *held)),
         }
     }
@@ -232,30 +232,30 @@ impl<'q> Count<'q> {
         let known = with_hardware.chain(self.machines.keys().map(String::as_str));
         let known = known.filter(|name| !name.is_empty() && only.is_none_or(|own| own == *name));
         let names: BTreeSet<&str> = known.collect();
-        let mut told = Vec::with_capacity(names.len().saturating_add(1));
+        let mut found = Vec::with_capacity(names.len().saturating_add(1));
         for name in names {
             let none = Buckets::new(self.edges.clone());
             let own = self.machines.get(name).unwrap_or(&none);
-            told.push(self.shown(own, Some(name))?);
+            found.push(self.shown(own, Some(name))?);
         }
         if only.is_none() {
-            told.push(self.shown(&self.all, None)?);
+            found.push(self.shown(&self.all, None)?);
         }
-        Some(told)
+        Some(found)
     }
 
     fn shown(&self, buckets: &Buckets, machine: Option<&str>) -> Option<Utilisation> {
         let held = self.question.basis == Basis::Slots;
         let parts = buckets.shown(&self.kinds, machine, held)?;
-        let told = |usage| decimal(usage, self.question.units.each(), 2);
+        let text_of = |usage| decimal(usage, self.question.units.each(), 2);
         let zone = &self.question.zone;
         let buckets = parts.into_iter().map(|bucket| UtilisationBucket {
             from: json::time(bucket.span.from()),
             to: json::time(bucket.span.to()),
             shown_from: shown(bucket.span.from(), zone),
             shown_to: shown(bucket.span.to(), zone),
-            used: told(bucket.used),
-            capacity: told(bucket.capacity),
+            used: text_of(bucket.used),
+            capacity: text_of(bucket.capacity),
             percent: bucket.percent,
         });
         Some(Utilisation {
@@ -277,14 +277,14 @@ fn place(
             return None;
         }
         let mut known = known.borrow_mut();
-        let (whose, is_asked) = if let Some(found) = known.get(owner.project) {
+        let (whose, is_requested) = if let Some(found) = known.get(owner.project) {
             found.clone()
         } else {
             let directory = &question.directory;
             let whose = directory.contributor_of(owner.project);
             let wanted = question.project.as_deref();
-            let is_asked = wanted.is_none_or(|top| is_under(directory, owner.project, top));
-            let found = (whose.map(|own| own.name().to_owned()), is_asked);
+            let is_requested = wanted.is_none_or(|top| is_under(directory, owner.project, top));
+            let found = (whose.map(|own| own.name().to_owned()), is_requested);
             known.insert(owner.project.to_owned(), found.clone());
             found
         };
@@ -294,7 +294,7 @@ fn place(
             By::User => json::some(owner.user),
         };
         let group = group.map_or_else(String::new, |name| format!("{NAMED}{name}"));
-        is_asked.then(|| (vec![group, owner.machine.to_owned()], String::new()))
+        is_requested.then(|| (vec![group, owner.machine.to_owned()], String::new()))
     }
 }
 

@@ -8,7 +8,7 @@ use bank_core::contribution::efficiency::{Efficiency, Factors, Work, carbon, ene
 use bank_core::contribution::{Credit, part};
 use bank_core::decimal::Decimal;
 use bank_core::refusal::Refusal;
-use bankd_store::read::uses::{self, Asked, Used};
+use bankd_store::read::uses::{self, UseFilter, Used};
 
 use super::super::call::{Call, Handled, ok};
 use super::super::json;
@@ -32,7 +32,7 @@ pub(in crate::v1) async fn show(call: Call) -> Handled {
         }
     };
     on_machine(&call, query.machine.as_deref()).await?;
-    let asked = Asked {
+    let filter = UseFilter {
         from: span.from(),
         to: span.to(),
         machine: query.machine.clone(),
@@ -42,7 +42,7 @@ pub(in crate::v1) async fn show(call: Call) -> Handled {
         // Per group and machine, because machines differ in power.
         let mut groups: BTreeMap<String, BTreeMap<String, Efficiency>> = BTreeMap::new();
         let mut fits = Some(());
-        uses::each(connection, &asked, |used| {
+        uses::each(connection, &filter, |used| {
             let work = work(used);
             // So much that some of it falls into each microsecond.
             if part(u64::MAX.into(), work.ran, span, Credit::Spread) == 0 {
@@ -88,12 +88,12 @@ fn row(name: &str, parts: &[(&Efficiency, Factors)]) -> Option<EfficiencyRow> {
         group: name.to_owned(),
         uses: own.uses,
         hours: own.hours(),
-        requested_hours: own.asked_hours(),
+        requested_hours: own.requested_hours(),
         cpu_hours: own.busy_hours(),
         seconds,
         requested_seconds,
         cpu_seconds,
-        time_efficiency: own.of_asked(),
+        time_efficiency: own.of_requested(),
         cpu_efficiency: own.of_held(),
         energy_kwh: energy(parts.iter().copied()),
         co2_kg: carbon(parts.iter().copied()),
@@ -117,7 +117,7 @@ fn work(used: &Used) -> Work {
     let over = |time: u64| millis.saturating_mul(u128::from(time));
     Work {
         held: over(used.wall_us),
-        asked: used.asked_us.map(over),
+        requested: used.requested_us.map(over),
         busy: used
             .cpu_us
             .map(|time| u128::from(time).saturating_mul(1_000)),

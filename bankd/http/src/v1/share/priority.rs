@@ -10,7 +10,7 @@ use bank_core::natural::Natural;
 use bank_core::priority::{self, Basis, Mode, Range, Record, Resources, Scores};
 use bank_core::refusal::Refusal;
 use bank_core::time::{Seconds, TEN_YEARS_S, Timestamp, Window};
-use bankd_store::read::uses::{self, Asked, Used};
+use bankd_store::read::uses::{self, UseFilter, Used};
 
 use super::super::call::{Call, Handled, ok};
 use super::super::json;
@@ -50,7 +50,7 @@ pub(in crate::v1) async fn show(call: Call) -> Handled {
     known_groups(&call, by, &groups).await?;
     let since = priority::since(call.now(), duration.map(Seconds));
     let window = Window::since(since);
-    let asked = Asked {
+    let filter = UseFilter {
         from: since.unwrap_or(Timestamp(0)),
         to: Timestamp::MAX,
         machine: query.machine.clone(),
@@ -59,7 +59,7 @@ pub(in crate::v1) async fn show(call: Call) -> Handled {
     let counted = call.ask(move |connection| {
         let mut resources = Resources::new(scores, &groups);
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-        uses::each(connection, &asked, |used| {
+        uses::each(connection, &filter, |used| {
             let group = group::of(by, used, &directory);
             let amounts = amounts(used);
             let record = record(used, basis, window, &amounts);
@@ -121,13 +121,13 @@ async fn known_groups(call: &Call, by: group::By, groups: &[String]) -> Result<(
         return Ok(());
     }
     let directory = Arc::clone(call.directory());
-    let asked = Asked {
+    let filter = UseFilter {
         from: Timestamp(0),
         to: Timestamp::MAX,
         machine: None,
     };
     let unmet = call.ask(move |connection| {
-        uses::each(connection, &asked, |used| {
+        uses::each(connection, &filter, |used| {
             let own = group::of(by, used, &directory);
             strangers.retain(|name| name != own);
         })?;

@@ -125,15 +125,15 @@ impl Subject {
 
 /// A question that was read.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
+pub(super) struct StatementRequest {
     pub(super) subject: Subject,
     pub(super) period: Window,
     /// Only entries that were recorded up to this moment count.
     pub(super) known: Option<Timestamp>,
 }
 
-impl Asked {
-    pub(super) fn read(call: &Call, query: &StatementQuery) -> Result<Asked, Failure> {
+impl StatementRequest {
+    pub(super) fn read(call: &Call, query: &StatementQuery) -> Result<StatementRequest, Failure> {
         let period = super::period(query.from.as_deref(), query.until.as_deref());
         let mut period = period.map_err(|refusal| call.refused(&refusal))?;
         let at = historical::moment(call, query.at.as_deref(), query.recorded)?;
@@ -141,19 +141,19 @@ impl Asked {
             let after = Timestamp(at.0.saturating_add(1));
             period.end = Some(period.end.map_or(after, |end| end.min(after)));
         }
-        let asked = Asked {
+        let request = StatementRequest {
             subject: subject(call, query)?,
             period,
             known: at.filter(|_| query.recorded),
         };
-        let begins = asked.period.start;
+        let begins = request.period.start;
         if begins.is_some_and(|start| start > call.now()) {
             return Err(call.refused(&Refusal::BadValue {
                 field: "from",
                 expected: "a time that has passed",
             }));
         }
-        Ok(asked)
+        Ok(request)
     }
 
     /// A project without an account has no statement.

@@ -6,55 +6,59 @@ use bankd_store::read::statement::{Heading, Movement, Object, Reading, Side};
 
 use super::super::call::Call;
 use super::super::json;
-use super::of::Asked;
-use super::{Told, sees};
+use super::of::StatementRequest;
+use super::{StatementData, sees};
 
 /// The answer.
-pub(super) fn statement(call: &Call, asked: &Asked, told: &Told) -> Statement {
+pub(super) fn statement(
+    call: &Call,
+    request: &StatementRequest,
+    data: &StatementData,
+) -> Statement {
     let directory = call.directory();
     let bank = &directory.bank;
-    let Told {
+    let StatementData {
         accounts,
         frame,
         sums,
         ..
-    } = told;
+    } = data;
     let name = |id: &AccountId| directory.account(*id).map(|a| a.name.clone());
     let mut names: Vec<String> = accounts.iter().filter_map(name).collect();
     names.sort();
-    let until = asked.period.end.or(frame.period.end).unwrap_or_default();
+    let until = request.period.end.or(frame.period.end).unwrap_or_default();
     let mut shape = Statement {
-        of: asked.subject.kind().to_owned(),
-        name: asked.subject.name().to_owned(),
-        tree: asked.subject.tree(),
+        of: request.subject.kind().to_owned(),
+        name: request.subject.name().to_owned(),
+        tree: request.subject.tree(),
         accounts: names,
-        from: asked.period.start.map(json::time),
+        from: request.period.start.map(json::time),
         until: json::time(until),
         transaction: frame.upto,
         closed: frame.closed.is_some(),
-        credits: groups(told, Side::Credit, bank),
-        debits: groups(told, Side::Debit, bank),
+        credits: groups(data, Side::Credit, bank),
+        debits: groups(data, Side::Debit, bank),
         total_credits: json::sum(sums.side(Side::Credit), bank),
         total_debits: json::sum(sums.side(Side::Debit), bank),
-        parts: parts(told, bank),
+        parts: parts(data, bank),
         entries: sums.entries,
         unit: bank.unit.clone(),
         ..Statement::default()
     };
-    if asked.subject.has_balances() {
-        ends(&mut shape, told, bank);
+    if request.subject.has_balances() {
+        ends(&mut shape, data, bank);
     }
     shape
 }
 
 /// Opening and closing, and values derived from them.
-fn ends(shape: &mut Statement, told: &Told, bank: &bank_core::directory::Bank) {
-    let Told {
+fn ends(shape: &mut Statement, data: &StatementData, bank: &bank_core::directory::Bank) {
+    let StatementData {
         accounts,
         frame,
         sums,
         burn,
-    } = told;
+    } = data;
     let opening: i128 = accounts.iter().map(|id| sums.opening(frame, *id)).sum();
     let (mut end, mut debt) = (Reading::default(), 0_i128);
     for id in accounts {
@@ -85,8 +89,12 @@ fn ends(shape: &mut Statement, told: &Told, bank: &bank_core::directory::Bank) {
     }
 }
 
-fn groups(told: &Told, side: Side, bank: &bank_core::directory::Bank) -> Vec<StatementGroup> {
-    let own = told.sums.groups.iter().filter(|((of, ..), _)| *of == side);
+fn groups(
+    data: &StatementData,
+    side: Side,
+    bank: &bank_core::directory::Bank,
+) -> Vec<StatementGroup> {
+    let own = data.sums.groups.iter().filter(|((of, ..), _)| *of == side);
     let shaped = own.map(|((_, adjustment, heading), group)| StatementGroup {
         heading: Heading::word(*heading).to_owned(),
         adjustment: *adjustment,
@@ -98,8 +106,8 @@ fn groups(told: &Told, side: Side, bank: &bank_core::directory::Bank) -> Vec<Sta
 }
 
 /// By charges, largest first, then by name.
-fn parts(told: &Told, bank: &bank_core::directory::Bank) -> Vec<StatementPart> {
-    let mut parts: Vec<_> = told.sums.parts.iter().collect();
+fn parts(data: &StatementData, bank: &bank_core::directory::Bank) -> Vec<StatementPart> {
+    let mut parts: Vec<_> = data.sums.parts.iter().collect();
     parts.sort_by(|(a, x), (b, y)| y.charged.cmp(&x.charged).then(a.cmp(b)));
     let shaped = parts.into_iter().map(|(name, part)| StatementPart {
         name: json::some(name),

@@ -22,7 +22,7 @@ fn tokens() -> Vec<Route> {
     vec![
         Route::post("/api/v1/keys/{id}/rotate", key::rotate)
             .right(Right::ChangeKeys)
-            .says("Make a second key for the client of one, which ends by itself")
+            .description("Make a second key for the client of one, which ends by itself")
             .more("The answer holds the secret, once.")
             .body::<RotateKey>()
             .gives::<NewKeyAnswer>(201, "The new key.")
@@ -31,13 +31,13 @@ fn tokens() -> Vec<Route> {
             .refuses(&["bad_duration", "bad_window"]),
         Route::get("/api/v1/tokens", token::list)
             .right(Right::SeeKeys)
-            .says("API tokens, without their text")
+            .description("API tokens, without their text")
             .query::<TokenQuery>()
             .gives::<List<Token>>(200, "The tokens.")
             .refuses(&["bad_value"]),
         Route::post("/api/v1/tokens", token::add)
             .right(Right::ChangeKeys)
-            .says("Make an API token")
+            .description("Make an API token")
             .more("The answer holds the token, once.")
             .body::<NewToken>()
             .gives::<NewTokenAnswer>(201, "The token.")
@@ -47,11 +47,11 @@ fn tokens() -> Vec<Route> {
             .refuses(&["bad_window", "window_in_past"]),
         Route::get("/api/v1/tokens/{id}", token::show)
             .right(Right::SeeKeys)
-            .says("One API token")
+            .description("One API token")
             .gives::<Token>(200, "The token."),
         Route::delete("/api/v1/tokens/{id}", token::remove)
             .right(Right::ChangeKeys)
-            .says("Remove an API token; it is refused from then on")
+            .description("Remove an API token; it is refused from then on")
             .gives::<Removed>(200, "It is gone.")
             .refuses(VALUES),
     ]
@@ -61,13 +61,13 @@ fn roles() -> Vec<Route> {
     vec![
         Route::get("/api/v1/roles", role::list)
             .right(Right::SeeAccess)
-            .says("Roles of people: those that were given, and what they are in projects")
+            .description("Roles of people: those that were given, and what they are in projects")
             .query::<RoleQuery>()
             .gives::<List<RoleGrant>>(200, "The roles.")
             .refuses(&["bad_value"]),
         Route::post("/api/v1/roles", role::grant)
             .right(Right::ChangeAccess)
-            .says("Give a person a role")
+            .description("Give a person a role")
             .body::<NewRoleGrant>()
             .gives::<Written<RoleGrant>>(201, "The role.")
             .refuses(VALUES)
@@ -76,26 +76,26 @@ fn roles() -> Vec<Route> {
             .refuses(&["window_in_past"]),
         Route::delete("/api/v1/roles/{name}/{role}", role::revoke)
             .right(Right::ChangeAccess)
-            .says("Take a role back; it counts no more from then on")
+            .description("Take a role back; it counts no more from then on")
             .query::<RevokeQuery>()
             .gives::<Removed>(200, "It is gone.")
             .refuses(VALUES),
         Route::get("/api/v1/limits", limit::list)
             .right(Right::SeeAccess)
-            .says("How much somebody may move")
+            .description("How much somebody may move")
             .query::<PageQuery>()
             .refuses(&["bad_value"])
             .gives::<List<Limit>>(200, "The limits."),
         Route::post("/api/v1/limits", limit::set)
             .right(Right::ChangeAccess)
-            .says("Set how much somebody may move")
+            .description("Set how much somebody may move")
             .body::<NewLimit>()
             .gives::<Written<Limit>>(201, "The limit.")
             .refuses(VALUES)
             .refuses(AMOUNTS),
         Route::delete("/api/v1/limits/{of}/{name}", limit::remove)
             .right(Right::ChangeAccess)
-            .says("Remove the limit of a `role`, or of a `name`")
+            .description("Remove the limit of a `role`, or of a `name`")
             .gives::<Removed>(200, "It is gone.")
             .refuses(VALUES),
     ]
@@ -105,17 +105,17 @@ fn proposals() -> Vec<Route> {
     vec![
         Route::get("/api/v1/proposals", proposal::list)
             .right(Right::SeeProposals)
-            .says("What was proposed, the newest first")
+            .description("What was proposed, the newest first")
             .query::<ProposalQuery>()
             .gives::<List<Proposal>>(200, "The proposals in view.")
             .refuses(&["bad_value"]),
         Route::get("/api/v1/proposals/{id}", proposal::show)
             .right(Right::SeeProposals)
-            .says("One proposal")
+            .description("One proposal")
             .gives::<Proposal>(200, "The proposal."),
         Route::post("/api/v1/proposals/{id}/approve", proposal::approve)
             .right(Right::DecideProposals)
-            .says("Do what somebody else proposed")
+            .description("Do what somebody else proposed")
             .more("It is decided with the state of now, by the right of who approves it.")
             .body::<NewDecision>()
             .gives::<Written<Proposal>>(200, "It is done.")
@@ -145,7 +145,7 @@ fn proposals() -> Vec<Route> {
             ]),
         Route::post("/api/v1/proposals/{id}/reject", proposal::reject)
             .right(Right::DecideProposals)
-            .says("Say that nothing will come of a proposal")
+            .description("Say that nothing will come of a proposal")
             .body::<NewDecision>()
             .gives::<Written<Proposal>>(200, "It is rejected.")
             .refuses(VALUES)

@@ -23,7 +23,7 @@ fn events() -> Vec<Route> {
     vec![
         Route::get("/api/v1/attention", attention::list)
             .right(Right::SeeLedger)
-            .says("What wants attention")
+            .description("What wants attention")
             .more("Of projects in view; the newest first.")
             .query::<AttentionQuery>()
             .gives::<List<Attention>>(200, "A page of events.")
@@ -31,20 +31,20 @@ fn events() -> Vec<Route> {
             .refuses(&["bad_value"]),
         Route::patch("/api/v1/attention/projects/{name}", attention::switch)
             .right(Right::ChangeAttention)
-            .says("Watch nothing of a project, or watch it again")
+            .description("Watch nothing of a project, or watch it again")
             .body::<SwitchAttention>()
             .gives::<Written<AttentionDone>>(200, "It is switched.")
             .refuses(NAMED),
         Route::get("/api/v1/attention/{id}", attention::show)
             .right(Right::SeeLedger)
             .numbers(&["id"])
-            .says("One event")
+            .description("One event")
             .query::<Empty>()
             .gives::<Attention>(200, "The event."),
         Route::post("/api/v1/attention/{id}/ack", attention::ack)
             .right(Right::ChangeAttention)
             .numbers(&["id"])
-            .says("Say that what an event raised was seen")
+            .description("Say that what an event raised was seen")
             .body::<AckAttention>()
             .gives::<Written<AttentionDone>>(200, "It is on record; what was raised stands.")
             .refuses(&["already_exists", "bad_value"]),
@@ -55,14 +55,14 @@ fn outbox() -> Vec<Route> {
     vec![
         Route::get("/api/v1/attention/outbox", attention::outbox)
             .right(Right::SeeOutbox)
-            .says("Notices that wait or were given up")
+            .description("Notices that wait or were given up")
             .query::<OutboxQuery>()
             .gives::<List<Notice>>(200, "A page of notices.")
             .refuses(&["bad_value"]),
         Route::post("/api/v1/attention/outbox/{id}/retry", attention::retry)
             .right(Right::ChangeAttention)
             .numbers(&["id"])
-            .says("Try a notice again that was given up")
+            .description("Try a notice again that was given up")
             .gives::<Written<Notice>>(200, "It waits again.")
             .refuses(&["bad_value"]),
     ]
@@ -72,19 +72,19 @@ fn made() -> Vec<Route> {
     vec![
         Route::get("/api/v1/report/scheduled", scheduled::list)
             .right(Right::SeeOutbox)
-            .says("Reports that the daemon makes, and what became of them")
+            .description("Reports that the daemon makes, and what became of them")
             .query::<Empty>()
             .gives::<List<ScheduledReport>>(200, "The definitions by name."),
         Route::post("/api/v1/report/scheduled/{name}/run", scheduled::run)
             .right(Right::ChangeAttention)
-            .says("Have a scheduled report made now")
+            .description("Have a scheduled report made now")
             .more("The thread that makes reports does it next; the answer does not wait for it.")
             .body::<RunReport>()
             .gives::<Written<ReportRun>>(200, "It is made next.")
             .refuses(&["already_exists", "bad_value", "not_found"]),
         Route::get("/metrics", metrics::show)
             .right(Right::SeeOutbox)
-            .says("Metrics of the daemon and of scheduled reports, for Prometheus")
+            .description("Metrics of the daemon and of scheduled reports, for Prometheus")
             .query::<Empty>()
             .gives_bytes(200, "text/plain", "The text format 0.0.4."),
     ]
@@ -94,21 +94,21 @@ fn reports() -> Vec<Route> {
     vec![
         Route::get("/api/v1/report/forecast", forecast::lasting)
             .right(Right::SeeLedger)
-            .says("How long the money of accounts lasts")
+            .description("How long the money of accounts lasts")
             .query::<ForecastQuery>()
             .gives::<List<ForecastRow>>(200, "The accounts.")
             .refuses(NAMED)
             .refuses(&["bad_value"]),
         Route::get("/api/v1/report/expiring", forecast::expiring)
             .right(Right::SeeLedger)
-            .says("Money that ends, and what of it will be left over")
+            .description("Money that ends, and what of it will be left over")
             .query::<ForecastQuery>()
             .gives::<List<ExpiringRow>>(200, "The allocations.")
             .refuses(NAMED)
             .refuses(&["bad_value"]),
         Route::get("/api/v1/report/negative", forecast::negative)
             .right(Right::SeeLedger)
-            .says("Accounts below zero")
+            .description("Accounts below zero")
             .query::<ForecastQuery>()
             .gives::<List<NegativeRow>>(200, "The accounts.")
             .refuses(NAMED)

@@ -14,7 +14,7 @@ pub(super) fn rows() -> Vec<Route> {
     vec![
         Route::get("/api/v1/statements", statement::show)
             .right(Right::SeeLedger)
-            .says("The statement of a project, an account, a user or a machine over a period")
+            .description("The statement of a project, an account, a user or a machine over a period")
             .more(
                 "Opening + credits + debits = closing: checked for each account against its balances \
                  at every call.",
@@ -25,20 +25,20 @@ pub(super) fn rows() -> Vec<Route> {
             .refuses(&["bad_value", "bad_window", "no_usable_account", "statement_differs"]),
         Route::get("/api/v1/statements/entries", statement::lines)
             .right(Right::SeeLedger)
-            .says("The lines of a statement, in order of time")
+            .description("The lines of a statement, in order of time")
             .query::<StatementLineQuery>()
             .gives::<List<StatementLine>>(200, "A page of lines.")
             .refuses(NAMED)
             .refuses(&["bad_value", "bad_window", "no_usable_account"]),
         Route::get("/api/v1/closes", close::list)
             .right(Right::SeeLedger)
-            .says("Periods of the books that were closed, the newest first")
+            .description("Periods of the books that were closed, the newest first")
             .query::<CloseQuery>()
             .gives::<List<Close>>(200, "A page of them.")
             .refuses(&["bad_value"]),
         Route::post("/api/v1/closes", close::close)
             .right(Right::ClosePeriods)
-            .says("Close the books of a period that is over")
+            .description("Close the books of a period that is over")
             .more("What comes later is an adjustment of the open period, with its own date.")
             .body::<NewClose>()
             .gives::<Written<Close>>(201, "What is closed.")
@@ -46,7 +46,7 @@ pub(super) fn rows() -> Vec<Route> {
             .refuses(&["bad_window", "period_closed", "period_gap", "period_not_over"]),
         Route::post("/api/v1/closes/undo", close::undo)
             .right(Right::ClosePeriods)
-            .says("Open the period again that was closed last")
+            .description("Open the period again that was closed last")
             .body::<UndoClose>()
             .gives::<Written<Close>>(200, "What is open again.")
             .refuses(VALUES)

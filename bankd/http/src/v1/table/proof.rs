@@ -10,18 +10,18 @@ pub(super) fn rows() -> Vec<Route> {
     vec![
         Route::get("/api/v1/verifications", proof::show)
             .right(Right::Verify)
-            .says("The verification that runs, else the last one")
+            .description("The verification that runs, else the last one")
             .query::<VerificationQuery>()
             .gives::<Verification>(200, "How it stands.")
             .refuses(&["bad_value"]),
         Route::post("/api/v1/verifications", proof::start)
             .right(Right::Verify)
-            .says("Begin to prove every balance and hash, unless that is under way")
+            .description("Begin to prove every balance and hash, unless that is under way")
             .more("One runs at a time, beside the writer, which it never stops.")
             .gives::<Verification>(200, "How it stands."),
         Route::get("/api/v1/checkpoint", proof::checkpoint)
             .right(Right::Verify)
-            .says("A signed checkpoint of what the bank is now")
+            .description("A signed checkpoint of what the bank is now")
             .more(
                 "The bank is proven first, unless it was within ten minutes: of one that is not sound \
                  nothing is signed.",

@@ -33,13 +33,13 @@ fn of_kind(kind: &'static Kind) -> Vec<Route> {
     vec![
         Route::get(all.clone(), move |call: Call| record::list(kind, call))
             .right(see)
-            .says(kind.about.clone())
+            .description(kind.about.clone())
             .query::<PastPageQuery>()
             .refuses(&["bad_value"])
             .gives_record(200, kind, Form::List, format!("The {plural}.")),
         Route::post(all, move |call: Call| record::add(kind, call))
             .right(change)
-            .says(add.clone())
+            .description(add.clone())
             .takes_record(kind, Form::New)
             .gives_record(201, kind, Form::Written, described.clone())
             .refuses(VALUES)
@@ -50,7 +50,7 @@ fn of_kind(kind: &'static Kind) -> Vec<Route> {
             record::show(kind, key, call)
         })
         .right(see)
-        .says(format!("Show one {word}"))
+        .description(format!("Show one {word}"))
         .query::<PastQuery>()
         .refuses(&["bad_value"])
         .gives_record(200, kind, Form::One, described),
@@ -58,7 +58,7 @@ fn of_kind(kind: &'static Kind) -> Vec<Route> {
             record::set(kind, key, call)
         })
         .right(change)
-        .says(set.clone())
+        .description(set.clone())
         .takes_record(kind, Form::Patch)
         .gives_record(
             200,
@@ -73,7 +73,7 @@ fn of_kind(kind: &'static Kind) -> Vec<Route> {
             record::remove(kind, key, call)
         })
         .right(change)
-        .says(remove.clone())
+        .description(remove.clone())
         .gives::<Removed>(200, "It was removed.")
         .refuses(VALUES)
         .refuses(&["in_use"]),
@@ -95,7 +95,7 @@ fn of_site_list() -> Vec<Route> {
             record::list(record::of_site(&directory, &kind, &call)?, call).await
         })
         .right(Right::SeeSettings)
-        .says("List the records of a kind that the site added")
+        .description("List the records of a kind that the site added")
         .more(MORE)
         .query::<PastPageQuery>()
         .refuses(&["bad_value"])
@@ -108,7 +108,7 @@ fn of_site_list() -> Vec<Route> {
             }
         })
         .right(Right::ChangeOpenReference)
-        .says("Add a record of a kind that the site added")
+        .description("Add a record of a kind that the site added")
         .more(MORE)
         .takes_object()
         .gives_object(201, "The record.")
@@ -131,7 +131,7 @@ fn of_site_record() -> Vec<Route> {
             },
         )
         .right(Right::SeeSettings)
-        .says("Show one record of a kind that the site added")
+        .description("Show one record of a kind that the site added")
         .more(MORE)
         .query::<PastQuery>()
         .refuses(&["bad_value"])
@@ -147,7 +147,7 @@ fn of_site_record() -> Vec<Route> {
             },
         )
         .right(Right::ChangeOpenReference)
-        .says("Change a record of a kind that the site added")
+        .description("Change a record of a kind that the site added")
         .more(MORE)
         .takes_object()
         .gives_object(200, "The record as it is now.")
@@ -166,7 +166,7 @@ fn of_site_record() -> Vec<Route> {
             },
         )
         .right(Right::ChangeOpenReference)
-        .says("Remove a record of a kind that the site added")
+        .description("Remove a record of a kind that the site added")
         .more(MORE)
         .gives::<Removed>(200, "It was removed.")
         .refuses(VALUES)

@@ -23,17 +23,17 @@ fn projects() -> Vec<Route> {
     vec![
         Route::get("/api/v1/status", status::show)
             .right(Right::SeeStatus)
-            .says("The state of the daemon")
+            .description("The state of the daemon")
             .gives::<Status>(200, "As it is now."),
         Route::get("/api/v1/projects", project::list)
             .right(Right::SeeRegistry)
-            .says("Projects in view, by name")
+            .description("Projects in view, by name")
             .query::<PastPageQuery>()
             .refuses(&["bad_value"])
             .gives::<List<Project>>(200, "The projects."),
         Route::post("/api/v1/projects", project::add)
             .right(Right::ChangeProjects)
-            .says("Make a project")
+            .description("Make a project")
             .body::<NewProject>()
             .gives::<Written<Project>>(201, "The project.")
             .refuses(VALUES)
@@ -42,13 +42,13 @@ fn projects() -> Vec<Route> {
             .refuses(&["cycle"]),
         Route::get("/api/v1/projects/{name}", project::show)
             .right(Right::SeeRegistry)
-            .says("One project")
+            .description("One project")
             .query::<PastQuery>()
             .refuses(&["bad_value"])
             .gives::<Project>(200, "The project."),
         Route::patch("/api/v1/projects/{name}", project::set)
             .right(Right::ChangeProjects)
-            .says("Change a project")
+            .description("Change a project")
             .body::<PatchProject>()
             .gives::<Written<Project>>(200, "The project as it is now.")
             .refuses(VALUES)
@@ -56,19 +56,19 @@ fn projects() -> Vec<Route> {
             .refuses(&["cycle"]),
         Route::delete("/api/v1/projects/{name}", project::remove)
             .right(Right::ChangeProjects)
-            .says("Remove a project")
+            .description("Remove a project")
             .gives::<Removed>(200, "It is gone.")
             .refuses(VALUES)
             .refuses(HELD),
         Route::get("/api/v1/projects/{name}/members", project::members)
             .right(Right::SeeRegistry)
-            .says("The members of a project")
+            .description("The members of a project")
             .query::<PastPageQuery>()
             .refuses(&["bad_value"])
             .gives::<List<Member>>(200, "The members."),
         Route::post("/api/v1/projects/{name}/members", project::set_member)
             .right(Right::ChangeMembers)
-            .says("Make a user a member, or switch one")
+            .description("Make a user a member, or switch one")
             .body::<NewMember>()
             .gives::<Written<Member>>(201, "The member.")
             .refuses(VALUES),
@@ -77,7 +77,7 @@ fn projects() -> Vec<Route> {
             project::remove_member,
         )
         .right(Right::ChangeMembers)
-        .says("Take a member off a project")
+        .description("Take a member off a project")
         .gives::<Removed>(200, "The user is no member any more.")
         .refuses(VALUES),
     ]
@@ -87,13 +87,13 @@ fn users() -> Vec<Route> {
     vec![
         Route::get("/api/v1/users", user::list)
             .right(Right::SeeRegistry)
-            .says("Users in view, by name")
+            .description("Users in view, by name")
             .query::<PastPageQuery>()
             .refuses(&["bad_value"])
             .gives::<List<User>>(200, "The users."),
         Route::post("/api/v1/users", user::add)
             .right(Right::ChangeUsers)
-            .says("Make a user")
+            .description("Make a user")
             .body::<NewUser>()
             .gives::<Written<User>>(201, "The user.")
             .refuses(VALUES)
@@ -101,26 +101,26 @@ fn users() -> Vec<Route> {
             .refuses(NAMED),
         Route::get("/api/v1/users/{name}", user::show)
             .right(Right::SeeRegistry)
-            .says("One user")
+            .description("One user")
             .query::<PastQuery>()
             .refuses(&["bad_value"])
             .gives::<User>(200, "The user."),
         Route::patch("/api/v1/users/{name}", user::set)
             .right(Right::ChangeUsers)
-            .says("Change a user")
+            .description("Change a user")
             .body::<PatchUser>()
             .gives::<Written<User>>(200, "The user as they are now.")
             .refuses(VALUES)
             .refuses(NEW),
         Route::delete("/api/v1/users/{name}", user::remove)
             .right(Right::ChangeUsers)
-            .says("Remove a user")
+            .description("Remove a user")
             .gives::<Removed>(200, "They are gone.")
             .refuses(VALUES)
             .refuses(HELD),
         Route::post("/api/v1/user-directory", user_directory::merge)
             .right(Right::ChangeUsers)
-            .says("Merge what a directory of people says")
+            .description("Merge what a directory of people says")
             .more("Each entry is merged or refused by itself; `items` say what became of it.")
             .body::<MergeUsers>()
             .gives::<MergedUsers>(200, "What became of each entry."),
@@ -131,13 +131,13 @@ fn machines() -> Vec<Route> {
     vec![
         Route::get("/api/v1/machines", machine::list)
             .right(Right::SeeRegistry)
-            .says("Machines in view, by name")
+            .description("Machines in view, by name")
             .query::<PastPageQuery>()
             .refuses(&["bad_value"])
             .gives::<List<Machine>>(200, "The machines."),
         Route::post("/api/v1/machines", machine::add)
             .right(Right::ChangeMachines)
-            .says("Make a machine")
+            .description("Make a machine")
             .body::<NewMachine>()
             .gives::<Written<Machine>>(201, "The machine.")
             .refuses(VALUES)
@@ -146,13 +146,13 @@ fn machines() -> Vec<Route> {
             .refuses(&["bad_duration", "fallback_chain"]),
         Route::get("/api/v1/machines/{name}", machine::show)
             .right(Right::SeeRegistry)
-            .says("One machine")
+            .description("One machine")
             .query::<PastQuery>()
             .refuses(&["bad_value"])
             .gives::<Machine>(200, "The machine."),
         Route::patch("/api/v1/machines/{name}", machine::set)
             .right(Right::ChangeMachines)
-            .says("Change a machine")
+            .description("Change a machine")
             .body::<PatchMachine>()
             .gives::<Written<Machine>>(200, "The machine as it is now.")
             .refuses(VALUES)
@@ -160,7 +160,7 @@ fn machines() -> Vec<Route> {
             .refuses(&["bad_duration", "fallback_chain"]),
         Route::delete("/api/v1/machines/{name}", machine::remove)
             .right(Right::ChangeMachines)
-            .says("Remove a machine")
+            .description("Remove a machine")
             .gives::<Removed>(200, "It is gone.")
             .refuses(VALUES)
             .refuses(HELD),
@@ -171,13 +171,13 @@ fn accounts() -> Vec<Route> {
     vec![
         Route::get("/api/v1/accounts", account::list)
             .right(Right::SeeRegistry)
-            .says("Accounts in view, by name, with their sums")
+            .description("Accounts in view, by name, with their sums")
             .query::<PastPageQuery>()
             .refuses(&["bad_value"])
             .gives::<List<Account>>(200, "The accounts."),
         Route::post("/api/v1/accounts", account::add)
             .right(Right::ChangeAccounts)
-            .says("Make an account")
+            .description("Make an account")
             .body::<NewAccount>()
             .gives::<Written<Account>>(201, "The account.")
             .refuses(VALUES)
@@ -186,13 +186,13 @@ fn accounts() -> Vec<Route> {
             .refuses(&["cycle", "fallback_chain", "shares_over_100"]),
         Route::get("/api/v1/accounts/{name}", account::show)
             .right(Right::SeeRegistry)
-            .says("One account, by name or number")
+            .description("One account, by name or number")
             .query::<PastQuery>()
             .refuses(&["bad_value"])
             .gives::<Account>(200, "The account."),
         Route::patch("/api/v1/accounts/{name}", account::set)
             .right(Right::ChangeAccounts)
-            .says("Change an account")
+            .description("Change an account")
             .body::<PatchAccount>()
             .gives::<Written<Account>>(200, "The account as it is now.")
             .refuses(VALUES)
@@ -201,7 +201,7 @@ fn accounts() -> Vec<Route> {
             .refuses(&["allocation_overlap"]),
         Route::delete("/api/v1/accounts/{name}", account::remove)
             .right(Right::ChangeAccounts)
-            .says("Remove an account")
+            .description("Remove an account")
             .query::<RemoveQuery>()
             .refuses(&["approval_needed", "over_limit"])
             .gives::<Removed>(200, "It is gone.")
@@ -209,7 +209,7 @@ fn accounts() -> Vec<Route> {
             .refuses(HELD),
         Route::post("/api/v1/accounts/{name}/undelete", correction::undelete)
             .right(Right::Reverse)
-            .says("Bring a removed account back")
+            .description("Bring a removed account back")
             .gives::<Correction>(201, "What came back with it.")
             .refuses(VALUES)
             .refuses(NEW)

@@ -14,21 +14,23 @@ pub(super) fn rows() -> Vec<Route> {
     vec![
         Route::get("/api/v1/report/contribution", share::contribution)
             .right(Right::SeeShares)
-            .says("Shares of usage beside contributions, and utilisation, of one or two periods")
+            .description(
+                "Shares of usage beside contributions, and utilisation, of one or two periods",
+            )
             .query::<ContributionQuery>()
             .gives::<ContributionReport>(200, "The report.")
             .refuses(NAMED)
             .refuses(&["amount_overflow", "bad_value", "bad_window"]),
         Route::get("/api/v1/report/efficiency", share::efficiency)
             .right(Right::SeeShares)
-            .says("What was asked for beside what was used, with energy and CO2")
+            .description("What was asked for beside what was used, with energy and CO2")
             .query::<EfficiencyQuery>()
             .gives::<EfficiencyReport>(200, "The report.")
             .refuses(NAMED)
             .refuses(&["amount_overflow", "bad_value", "bad_window"]),
         Route::get("/api/v1/report/priority", share::priorities)
             .right(Right::SeeShares)
-            .says("Priorities of groups from what they used")
+            .description("Priorities of groups from what they used")
             .query::<PriorityQuery>()
             .gives::<PriorityReport>(200, "The priorities.")
             .refuses(NAMED)

@@ -23,13 +23,13 @@ fn rates() -> Vec<Route> {
     vec![
         Route::get("/api/v1/rates", rate::list)
             .right(Right::SeeSettings)
-            .says("Rates, with `history` those that are over too")
+            .description("Rates, with `history` those that are over too")
             .query::<RateQuery>()
             .refuses(&["bad_value"])
             .gives::<List<Rate>>(200, "The rates."),
         Route::post("/api/v1/rates", rate::set)
             .right(Right::ChangeRates)
-            .says("Set a rate; it ends an older one about the same subject")
+            .description("Set a rate; it ends an older one about the same subject")
             .body::<NewRate>()
             .gives::<Written<Rate>>(201, "The rate.")
             .refuses(VALUES)
@@ -38,12 +38,14 @@ fn rates() -> Vec<Route> {
             .refuses(&["already_exists", "machine_unknown", "window_in_past"]),
         Route::delete("/api/v1/rates/{id}", rate::remove)
             .right(Right::ChangeRates)
-            .says("End a rate")
+            .description("End a rate")
             .gives::<Removed>(200, "It holds no more.")
             .refuses(VALUES),
         Route::post("/api/v1/rates/test", rate_test::test)
             .right(Right::Quote)
-            .says("What usage would cost, or would have cost, by rates that are only proposed")
+            .description(
+                "What usage would cost, or would have cost, by rates that are only proposed",
+            )
             .more("What the past would have cost is for those who may see it all.")
             .body::<RateTest>()
             .gives::<RateTested>(200, "The prices.")
@@ -53,20 +55,20 @@ fn rates() -> Vec<Route> {
             .refuses(&["amount_overflow", "unknown_attribute"]),
         Route::get("/api/v1/attributes", attribute::list)
             .right(Right::SeeSettings)
-            .says("Declared usage attributes")
+            .description("Declared usage attributes")
             .query::<PageQuery>()
             .refuses(&["bad_value"])
             .gives::<List<Attribute>>(200, "The attributes."),
         Route::post("/api/v1/attributes", attribute::add)
             .right(Right::ChangeAttributes)
-            .says("Declare a usage attribute")
+            .description("Declare a usage attribute")
             .body::<NewAttribute>()
             .gives::<Written<Attribute>>(201, "The attribute.")
             .refuses(VALUES)
             .refuses(NEW),
         Route::delete("/api/v1/attributes/{name}", attribute::remove)
             .right(Right::ChangeAttributes)
-            .says("Take a declaration back")
+            .description("Take a declaration back")
             .gives::<Removed>(200, "It is gone.")
             .refuses(VALUES)
             .refuses(&["in_use"]),
@@ -77,13 +79,13 @@ fn mappings() -> Vec<Route> {
     vec![
         Route::get("/api/v1/mappings", mapping::list)
             .right(Right::SeeIntake)
-            .says("Mappings, in the order in which they are asked")
+            .description("Mappings, in the order in which they are asked")
             .query::<PageQuery>()
             .refuses(&["bad_value"])
             .gives::<List<Mapping>>(200, "The mappings."),
         Route::post("/api/v1/mappings", mapping::add)
             .right(Right::ChangeMappings)
-            .says("Make a mapping")
+            .description("Make a mapping")
             .body::<NewMapping>()
             .gives::<Written<Mapping>>(201, "The mapping.")
             .refuses(VALUES)
@@ -91,24 +93,24 @@ fn mappings() -> Vec<Route> {
             .refuses(NEW),
         Route::post("/api/v1/mappings/test", mapping::test)
             .right(Right::SeeIntake)
-            .says("Whom usage would be for, and why")
+            .description("Whom usage would be for, and why")
             .body::<MappingTest>()
             .gives::<MappingTested>(200, "The names.")
             .refuses(VALUES),
         Route::get("/api/v1/mappings/{id}", mapping::show)
             .right(Right::SeeIntake)
-            .says("One mapping")
+            .description("One mapping")
             .gives::<Mapping>(200, "The mapping."),
         Route::patch("/api/v1/mappings/{id}", mapping::set)
             .right(Right::ChangeMappings)
-            .says("Change a mapping; it touches nothing that was taken in")
+            .description("Change a mapping; it touches nothing that was taken in")
             .body::<PatchMapping>()
             .gives::<Written<Mapping>>(200, "The mapping as it is now.")
             .refuses(VALUES)
             .refuses(NEW),
         Route::delete("/api/v1/mappings/{id}", mapping::remove)
             .right(Right::ChangeMappings)
-            .says("Remove a mapping")
+            .description("Remove a mapping")
             .gives::<Removed>(200, "It is gone.")
             .refuses(VALUES),
     ]
@@ -118,13 +120,13 @@ fn keys() -> Vec<Route> {
     vec![
         Route::get("/api/v1/keys", key::list)
             .right(Right::SeeKeys)
-            .says("Signing keys, without their secrets")
+            .description("Signing keys, without their secrets")
             .query::<KeyQuery>()
             .refuses(&["bad_value"])
             .gives::<List<Key>>(200, "The keys."),
         Route::post("/api/v1/keys", key::add)
             .right(Right::ChangeKeys)
-            .says("Make a signing key")
+            .description("Make a signing key")
             .more("The answer holds the secret, once.")
             .body::<NewKey>()
             .gives::<NewKeyAnswer>(201, "The key.")
@@ -134,18 +136,18 @@ fn keys() -> Vec<Route> {
             .refuses(&["bad_window"]),
         Route::get("/api/v1/keys/{id}", key::show)
             .right(Right::SeeKeys)
-            .says("One signing key")
+            .description("One signing key")
             .gives::<Key>(200, "The key."),
         Route::patch("/api/v1/keys/{id}", key::set)
             .right(Right::ChangeKeys)
-            .says("Change a signing key")
+            .description("Change a signing key")
             .body::<PatchKey>()
             .gives::<Written<Key>>(200, "The key as it is now.")
             .refuses(VALUES)
             .refuses(&["bad_window"]),
         Route::delete("/api/v1/keys/{id}", key::remove)
             .right(Right::ChangeKeys)
-            .says("Remove a signing key and its secret")
+            .description("Remove a signing key and its secret")
             .gives::<Removed>(200, "It is gone.")
             .refuses(VALUES),
     ]
@@ -155,13 +157,13 @@ fn cycles() -> Vec<Route> {
     vec![
         Route::get("/api/v1/cycles", cycle::list)
             .right(Right::SeeSettings)
-            .says("Cycles of accounts in view")
+            .description("Cycles of accounts in view")
             .query::<PageQuery>()
             .refuses(&["bad_value"])
             .gives::<List<Cycle>>(200, "The cycles."),
         Route::post("/api/v1/cycles", cycle::add)
             .right(Right::ChangeCycles)
-            .says("Make a cycle")
+            .description("Make a cycle")
             .query::<ProposeQuery>()
             .body::<NewCycle>()
             .gives::<Written<Proposal>>(202, "It waits for somebody else.")
@@ -174,11 +176,11 @@ fn cycles() -> Vec<Route> {
             .refuses(&["bad_window"]),
         Route::get("/api/v1/cycles/{name}", cycle::show)
             .right(Right::SeeSettings)
-            .says("One cycle")
+            .description("One cycle")
             .gives::<Cycle>(200, "The cycle."),
         Route::patch("/api/v1/cycles/{name}", cycle::set)
             .right(Right::ChangeCycles)
-            .says("Change a cycle")
+            .description("Change a cycle")
             .query::<ProposeQuery>()
             .body::<PatchCycle>()
             .gives::<Written<Proposal>>(202, "It waits for somebody else.")
@@ -188,19 +190,19 @@ fn cycles() -> Vec<Route> {
             .refuses(AMOUNTS),
         Route::delete("/api/v1/cycles/{name}", cycle::remove)
             .right(Right::ChangeCycles)
-            .says("Remove a cycle")
+            .description("Remove a cycle")
             .gives::<Removed>(200, "It is gone.")
             .refuses(VALUES),
         Route::post("/api/v1/cycles/{name}/run", cycle::run)
             .right(Right::ChangeCycles)
-            .says("What the next boundary will do, or what is due")
+            .description("What the next boundary will do, or what is due")
             .gives::<Written<CycleRun>>(200, "What was done.")
             .refuses(VALUES)
             .refuses(AMOUNTS)
             .refuses(&["allocation_overlap", "cycle_not_due"]),
         Route::post("/api/v1/clock", clock::confirm)
             .right(Right::ConfirmClock)
-            .says("Say that a jump of the clock was right")
+            .description("Say that a jump of the clock was right")
             .body::<ConfirmClock>()
             .gives::<Written<ClockStatus>>(200, "The clock as it is now.")
             .refuses(VALUES)

@@ -30,7 +30,7 @@ fn sources() -> Vec<Route> {
     vec![
         Route::post("/api/v1/usage", usage::take)
             .right(Right::ReportUsage)
-            .says("Hand in finished usage")
+            .description("Hand in finished usage")
             .more(
                 "One record, or up to 1,000 under `records`. Each is taken in or refused by \
                  itself; `items` say what became of it.",
@@ -42,32 +42,32 @@ fn sources() -> Vec<Route> {
             .refuses(NAMED),
         Route::get("/api/v1/reconcile", reconcile::show)
             .right(Right::SeeSources)
-            .says("What a machine was charged beside what others recorded")
+            .description("What a machine was charged beside what others recorded")
             .query::<ReconcileQuery>()
             .gives::<Reconciled>(200, "A page of uses that differ.")
             .refuses(NAMED)
             .refuses(&["bad_value", "bad_window", "missing_field"]),
         Route::get("/api/v1/sources", source::list)
             .right(Right::SeeSources)
-            .says("Collectors")
+            .description("Collectors")
             .query::<SourceQuery>()
             .refuses(&["bad_value"])
             .gives::<List<Source>>(200, "The collectors."),
         Route::get("/api/v1/sources/{name}", source::show)
             .right(Right::SeeSources)
-            .says("One collector")
+            .description("One collector")
             .query::<Empty>()
             .gives::<Source>(200, "The collector."),
         Route::patch("/api/v1/sources/{name}", source::set)
             .right(Right::ChangeSources)
-            .says("Say how long a collector may be silent")
+            .description("Say how long a collector may be silent")
             .body::<PatchSource>()
             .gives::<Written<Source>>(200, "The collector as it is now.")
             .refuses(VALUES)
             .refuses(&["bad_duration"]),
         Route::delete("/api/v1/sources/{name}", source::remove)
             .right(Right::ChangeSources)
-            .says("Take a collector off the list until it is heard again")
+            .description("Take a collector off the list until it is heard again")
             .gives::<Removed>(200, "It is off the list."),
     ]
 }
@@ -76,13 +76,13 @@ fn imports() -> Vec<Route> {
     vec![
         Route::get("/api/v1/imports", import::list)
             .right(Right::SeeImports)
-            .says("Usage files on their way in")
+            .description("Usage files on their way in")
             .query::<PageQuery>()
             .refuses(&["bad_value"])
             .gives::<List<Import>>(200, "The imports that are under way."),
         Route::post("/api/v1/imports", import::open)
             .right(Right::Import)
-            .says("Open an import")
+            .description("Open an import")
             .query::<Empty>()
             .body::<NewImport>()
             .gives::<ImportOpened>(201, "Where to send the pieces.")
@@ -91,13 +91,13 @@ fn imports() -> Vec<Route> {
             .refuses(IMPORT),
         Route::delete("/api/v1/imports/{id}", import::give_up)
             .right(Right::Import)
-            .says("Give an import up; what it committed stays")
+            .description("Give an import up; what it committed stays")
             .query::<Empty>()
             .gives::<Removed>(200, "It is gone.")
             .refuses(IMPORT),
         Route::post("/api/v1/imports/{id}/data", import::take)
             .right(Right::Import)
-            .says("A piece of a file, as bytes")
+            .description("A piece of a file, as bytes")
             .query::<PieceQuery>()
             .bytes("application/octet-stream")
             .gives::<ImportTaken>(200, "How far it is.")
@@ -105,7 +105,7 @@ fn imports() -> Vec<Route> {
             .refuses(IMPORT),
         Route::post("/api/v1/imports/{id}/end", import::end)
             .right(Right::Import)
-            .says("No more comes: answers once all is committed")
+            .description("No more comes: answers once all is committed")
             .query::<Empty>()
             .gives::<ImportDone>(200, "What the import came to.")
             .refuses(VALUES)
@@ -120,28 +120,28 @@ fn aside() -> Vec<Route> {
     vec![
         Route::get("/api/v1/quarantine", quarantine::list)
             .right(Right::SeeIntake)
-            .says("What could not be read or taken in")
+            .description("What could not be read or taken in")
             .query::<QuarantineQuery>()
             .gives::<List<Quarantined>>(200, "A page of it.")
             .refuses(&["bad_value"]),
         Route::delete("/api/v1/quarantine", quarantine::clear)
             .right(Right::ChangeQuarantine)
-            .says("Remove all that one collector brought there")
+            .description("Remove all that one collector brought there")
             .query::<QuarantineRemoval>()
             .gives::<QuarantineRemoved>(200, "How many are gone."),
         Route::get("/api/v1/quarantine/{id}", quarantine::show)
             .right(Right::SeeIntake)
-            .says("One, with its text")
+            .description("One, with its text")
             .numbers(&["id"])
             .gives::<Quarantined>(200, "It."),
         Route::delete("/api/v1/quarantine/{id}", quarantine::remove)
             .right(Right::ChangeQuarantine)
-            .says("Remove one")
+            .description("Remove one")
             .numbers(&["id"])
             .gives::<Removed>(200, "It is gone."),
         Route::post("/api/v1/quarantine/{id}/replay", quarantine::replay)
             .right(Right::ChangeQuarantine)
-            .says("Read one again, and take it in")
+            .description("Read one again, and take it in")
             .numbers(&["id"])
             .body::<ReplayQuarantined>()
             .gives::<QuarantineReplayed>(200, "What it came to.")
@@ -154,27 +154,27 @@ fn waiting() -> Vec<Route> {
     vec![
         Route::get("/api/v1/unmapped", unmapped::list)
             .right(Right::SeeIntake)
-            .says("Usage that waits for a project, in groups")
+            .description("Usage that waits for a project, in groups")
             .query::<UnmappedQuery>()
             .gives::<Unmapped>(200, "At most 1,000 groups, and their total.")
             .refuses(&["bad_value"]),
         Route::post("/api/v1/unmapped/assign", unmapped::assign)
             .right(Right::AssignUsage)
-            .says("Give usage that waits to a project")
+            .description("Give usage that waits to a project")
             .body::<NewAssign>()
             .gives::<AssignDone>(200, "What became of each record.")
             .refuses(VALUES)
             .refuses(NAMED),
         Route::get("/api/v1/report/fallback", report::on_fallback)
             .right(Right::SeeLedger)
-            .says("Who ran on a fallback account")
+            .description("Who ran on a fallback account")
             .query::<FallbackQuery>()
             .gives::<FallbackReport>(200, "The jobs.")
             .refuses(NAMED)
             .refuses(&["bad_value", "bad_window"]),
         Route::get("/api/v1/report/usage", report_usage::show)
             .right(Right::SeeLedger)
-            .says("Usage in a period, by whose it is and by buckets of time")
+            .description("Usage in a period, by whose it is and by buckets of time")
             .more(
                 "Who only is a member of a project sees the usage of others in one row without a name.",
             )
@@ -184,7 +184,7 @@ fn waiting() -> Vec<Route> {
             .refuses(&["bad_value", "bad_window"]),
         Route::get("/api/v1/report/sampled", report_sampled::show)
             .right(Right::SeeLedger)
-            .says("How many jobs ran and waited when collectors took snapshots")
+            .description("How many jobs ran and waited when collectors took snapshots")
             .more(
                 "Means over the snapshots in a bucket, and the most in one of them; a bucket without a \
                  snapshot has no figure. Who only is a member of a project sees jobs of others in one row \
@@ -196,7 +196,7 @@ fn waiting() -> Vec<Route> {
             .refuses(&["bad_value", "bad_window"]),
         Route::get("/api/v1/export/{format}", export::show)
             .right(Right::SeeRecords)
-            .says("What was used, in the format of another program")
+            .description("What was used, in the format of another program")
             .more(
                 "A page of it along a cursor, which a later export goes on from: `next` is its \
                  `since`. APEL's sums and SWF are made as a whole.",
@@ -207,7 +207,7 @@ fn waiting() -> Vec<Route> {
             .refuses(&["bad_value", "bad_window", "too_large"]),
         Route::get("/api/v1/records", records::list)
             .right(Right::SeeRecords)
-            .says("Usage records as lines")
+            .description("Usage records as lines")
             .query::<RecordQuery>()
             .gives::<List<RecordLine>>(200, "A page of lines.")
             .refuses(NAMED)

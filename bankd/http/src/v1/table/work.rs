@@ -19,13 +19,13 @@ fn quotes() -> Vec<Route> {
     vec![
         Route::get("/api/v1/quotes", stored_quote::list)
             .right(Right::SeeLedger)
-            .says("Quotes that were given, the newest first")
+            .description("Quotes that were given, the newest first")
             .query::<GivenQuoteQuery>()
             .gives::<List<GivenQuote>>(200, "A page of quotes.")
             .refuses(&["bad_value"]),
         Route::post("/api/v1/quotes", quote::quote)
             .right(Right::Quote)
-            .says("What would it cost?")
+            .description("What would it cost?")
             .more(
                 "Writes nothing, unless `guarantee` asks for a quote that holds: that one is a \
                  row, and needs an idempotency key.",
@@ -41,11 +41,11 @@ fn quotes() -> Vec<Route> {
             .refuses(&["bad_number", "idempotency_key_required", "key_reused"]),
         Route::get("/api/v1/quotes/{id}", stored_quote::show)
             .right(Right::SeeLedger)
-            .says("One quote that was given")
+            .description("One quote that was given")
             .gives::<GivenQuote>(200, "The quote."),
         Route::delete("/api/v1/quotes/{id}", stored_quote::remove)
             .right(Right::EndQuotes)
-            .says("End a quote")
+            .description("End a quote")
             .more("What is bound to it keeps its price.")
             .gives::<Removed>(200, "It holds no more.")
             .refuses(VALUES),
@@ -56,7 +56,7 @@ fn liens() -> Vec<Route> {
     vec![
         Route::post("/api/v1/reserves", reserve::reserve)
             .right(Right::Hold)
-            .says("Hold money for a job by hand")
+            .description("Hold money for a job by hand")
             .body::<NewReserve>()
             .gives::<Written<Held>>(201, "What is held.")
             .refuses(VALUES)
@@ -65,7 +65,7 @@ fn liens() -> Vec<Route> {
             .refuses(WORK),
         Route::post("/api/v1/charges", charge::charge)
             .right(Right::Charge)
-            .says("Bill a job by hand")
+            .description("Bill a job by hand")
             .body::<NewCharge>()
             .gives::<Written<Charged>>(201, "What was billed.")
             .refuses(VALUES)
@@ -75,21 +75,21 @@ fn liens() -> Vec<Route> {
             .refuses(WORK),
         Route::get("/api/v1/liens", lien::list)
             .right(Right::SeeLedger)
-            .says("Liens in view")
+            .description("Liens in view")
             .query::<LienQuery>()
             .gives::<List<Lien>>(200, "A page of liens.")
             .refuses(NAMED)
             .refuses(&["bad_value"]),
         Route::get("/api/v1/liens/{id}", lien::show)
             .right(Right::SeeLedger)
-            .says("One lien")
+            .description("One lien")
             .query::<PastQuery>()
             .refuses(&["bad_value"])
             .numbers(&["id"])
             .gives::<Lien>(200, "The lien."),
         Route::patch("/api/v1/liens/{id}", lien::extend)
             .right(Right::Hold)
-            .says("Move the end of a lien")
+            .description("Move the end of a lien")
             .more("One that has expired holds again what it held.")
             .numbers(&["id"])
             .body::<PatchLien>()
@@ -99,7 +99,7 @@ fn liens() -> Vec<Route> {
             .refuses(&["account_blocked", "bad_window"]),
         Route::delete("/api/v1/liens/{id}", lien::release)
             .right(Right::Hold)
-            .says("Give back what a lien holds")
+            .description("Give back what a lien holds")
             .numbers(&["id"])
             .gives::<Written<Lien>>(200, "The lien as it is now.")
             .refuses(&["lien_ended"]),
@@ -123,27 +123,27 @@ fn jobs() -> Vec<Route> {
     vec![
         Route::get("/api/v1/jobs", job::list)
             .right(Right::SeeLedger)
-            .says("Jobs in view, the newest first")
+            .description("Jobs in view, the newest first")
             .query::<JobQuery>()
             .gives::<List<Job>>(200, "A page of jobs.")
             .refuses(NAMED)
             .refuses(&["bad_value"]),
         Route::get("/api/v1/jobs/{id}", job::show)
             .right(Right::SeeLedger)
-            .says("One job: its charges, who paid, and how the price came about")
+            .description("One job: its charges, who paid, and how the price came about")
             .query::<OneJobQuery>()
             .gives::<Job>(200, "The job.")
             .refuses(NAMED),
         Route::get("/api/v1/what-if", whatif::show)
             .right(Right::SeeLedger)
-            .says("Which jobs strict enforcement would have refused")
+            .description("Which jobs strict enforcement would have refused")
             .query::<WhatIfQuery>()
             .gives::<WhatIf>(200, "The jobs, and sums by project.")
             .refuses(NAMED)
             .refuses(&["bad_value"]),
         Route::get("/api/v1/what-if/enforced", enforced::show)
             .right(Right::SeeLedger)
-            .says("What strict enforcement from a time on would have come to")
+            .description("What strict enforcement from a time on would have come to")
             .query::<EnforcedQuery>()
             .gives::<Enforced>(200, "What runs and what is refused.")
             .refuses(NAMED)

@@ -6,7 +6,7 @@ use super::daemon::{Daemon, Reply};
 use super::fill;
 
 /// A text as a parameter of a query.
-fn asked(text: &str) -> String {
+fn encoded(text: &str) -> String {
     let mut target = String::from("/api/v1/query?text=");
     bank_api::text::percent_encode(text, &mut target);
     target
@@ -29,7 +29,7 @@ async fn a_query_answers_each_with_what_they_see() {
     let daemon = Daemon::start().await;
     fill(&daemon).await;
     let secret = bob(&daemon).await;
-    let sums = asked("Allocation Query Amount>0 Show:=Sum(Amount),Average(Amount),Count(*)");
+    let sums = encoded("Allocation Query Amount>0 Show:=Sum(Amount),Average(Amount),Count(*)");
     let all = daemon.get(&sums).await;
     assert_eq!(all.status, 200, "{}", all.text);
     let row = json!({"Sum(Amount)": "1005.000", "Average(Amount)": "502.500", "Count(*)": "2"});
@@ -40,7 +40,7 @@ async fn a_query_answers_each_with_what_they_see() {
     );
     let own = as_bob(&daemon, &secret, &sums).await;
     assert_eq!(own.body["items"][0]["Sum(Amount)"], "5.000", "{}", own.text);
-    let names = as_bob(&daemon, &secret, &asked("Project Query")).await;
+    let names = as_bob(&daemon, &secret, &encoded("Project Query")).await;
     assert_eq!(
         names.body["items"].as_array().unwrap().len(),
         1,
@@ -53,7 +53,7 @@ async fn a_query_answers_each_with_what_they_see() {
         ("Project Delete", 400, "bad_request"),
         ("Transaction Query", 403, "not_allowed"),
     ] {
-        let reply = as_bob(&daemon, &secret, &asked(text)).await;
+        let reply = as_bob(&daemon, &secret, &encoded(text)).await;
         let got = (
             reply.status,
             reply.body["code"].as_str().unwrap_or_default(),
@@ -64,7 +64,7 @@ async fn a_query_answers_each_with_what_they_see() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_explanation_tells_what_is_in_view_and_nothing_else() {
+async fn an_explanation_contains_what_is_in_view_and_nothing_else() {
     let daemon = Daemon::start().await;
     fill(&daemon).await;
     let secret = bob(&daemon).await;
@@ -72,15 +72,23 @@ async fn an_explanation_tells_what_is_in_view_and_nothing_else() {
         "duration_s": 60, "processors": 2});
     let charged = daemon.call("POST", "/api/v1/charges", &body, "c").await;
     assert_eq!(charged.status, 201, "{}", charged.text);
-    let told = daemon.get("/api/v1/explanations/77").await;
-    assert_eq!(told.status, 200, "{}", told.text);
-    let one = &told.body["items"][0];
+    let explanation = daemon.get("/api/v1/explanations/77").await;
+    assert_eq!(explanation.status, 200, "{}", explanation.text);
+    let one = &explanation.body["items"][0];
     assert_eq!(
-        (&told.body["job"], &one["op"]),
+        (&explanation.body["job"], &one["op"]),
         (&json!("77"), &json!("charge"))
     );
-    assert_eq!(one["considered"][0]["account"], "chem", "{}", told.text);
-    assert_eq!(one["considered"][0]["verdict"], "turn", "{}", told.text);
+    assert_eq!(
+        one["considered"][0]["account"], "chem",
+        "{}",
+        explanation.text
+    );
+    assert_eq!(
+        one["considered"][0]["verdict"], "turn",
+        "{}",
+        explanation.text
+    );
     assert_eq!(one["charge"]["transaction"], one["transaction"]);
     let number = &one["transaction"];
     let deposit = daemon.get("/api/v1/journal?kind=deposit&project=bio").await;
@@ -102,7 +110,7 @@ async fn an_explanation_tells_what_is_in_view_and_nothing_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_journal_says_how_far_it_was_read() {
+async fn the_journal_reports_how_far_it_was_read() {
     let daemon = Daemon::start().await;
     fill(&daemon).await;
     let of = |query: &str| format!("/api/v1/journal?{query}");

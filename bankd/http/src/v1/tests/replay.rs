@@ -244,7 +244,7 @@ fn routes_that_write() -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_write_is_told_again_byte_for_byte() {
+async fn every_write_is_answered_again_byte_for_byte() {
     let daemon = Daemon::start().await;
     fill(&daemon).await;
     charge_two_jobs(&daemon).await;
@@ -256,7 +256,7 @@ async fn every_write_is_told_again_byte_for_byte() {
     let refused_only = ["cycles/m/run", "clock", "attention/1/ack"].len();
     // Tested by `auth::token`, `auth::roles` and `reports::scheduled`: this test has no token, proposal or
     // definition.
-    let told_elsewhere = [
+    let answered_elsewhere = [
         "POST report/scheduled/{name}/run",
         "POST tokens",
         "DELETE tokens/{id}",
@@ -265,7 +265,7 @@ async fn every_write_is_told_again_byte_for_byte() {
     ]
     .len();
     // These answers are not stored. A repeat finds the work done, and changes nothing.
-    let told_anew = [
+    let resent = [
         "POST imports",
         "DELETE imports/{id}",
         "POST imports/{id}/data",
@@ -278,7 +278,7 @@ async fn every_write_is_told_again_byte_for_byte() {
         "POST unmapped/assign",
         "POST attention/outbox/{id}/retry",
     ];
-    let written = cases.len() + refused_only + told_elsewhere + told_anew.len();
+    let written = cases.len() + refused_only + answered_elsewhere + resent.len();
     assert_eq!(written, routes_that_write(), "a route is missing here");
     let accepted = cases.len();
     cases.extend(refused());
@@ -293,9 +293,9 @@ async fn every_write_is_told_again_byte_for_byte() {
             reply.text
         );
         assert!(!reply.head.contains("idempotent-replay"), "{}", reply.head);
-        let told = &reply.body["transaction"];
+        let transaction = &reply.body["transaction"];
         assert!(
-            n >= accepted || told.is_i64(),
+            n >= accepted || transaction.is_i64(),
             "{method} {target}: {}",
             reply.text
         );
@@ -359,8 +359,8 @@ async fn the_key_of_records_is_the_key_of_their_request() {
     let outcomes = async || {
         let reply = daemon.call("POST", "/api/v1/usage", &two, "two").await;
         let items = reply.body["items"].as_array().cloned().unwrap_or_default();
-        let said = |item: &Value| format!("{} {}", item["id"], item["outcome"]).replace('"', "");
-        items.iter().map(said).collect::<Vec<_>>()
+        let text_of = |item: &Value| format!("{} {}", item["id"], item["outcome"]).replace('"', "");
+        items.iter().map(text_of).collect::<Vec<_>>()
     };
     assert_eq!(outcomes().await, ["8 refused", "9 charged"]);
     let gone = daemon
@@ -372,7 +372,7 @@ async fn the_key_of_records_is_the_key_of_their_request() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_document_is_told_again_byte_for_byte() {
+async fn every_document_is_answered_again_byte_for_byte() {
     let daemon = Daemon::start().await;
     fill(&daemon).await;
     let job = |id: &str| {

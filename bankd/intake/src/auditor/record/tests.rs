@@ -78,9 +78,9 @@ fn names_have_up_to_256_characters() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn mistakes_are_reported_with_their_place() {
     let nul = record(r#","meta":{"k":["a\u0000"]}"#);
-    for (body, told) in [
+    for (body, written) in [
         (String::new(), "EOF while parsing"),
         ("{} x".to_owned(), "missing field"),
         (format!("{} x", record("")), "trailing characters"),
@@ -129,7 +129,7 @@ fn what_is_wrong_is_told_with_its_place() {
         ),
     ] {
         let refused = add(body.as_bytes()).unwrap_err();
-        assert!(refused.why.contains(told), "{body}: {}", refused.why);
+        assert!(refused.why.contains(written), "{body}: {}", refused.why);
     }
     let bad = [
         b"{\"x\":\"\xff\",".as_slice(),
@@ -160,7 +160,7 @@ fn an_update_needs_components_and_an_end() {
         let updated = update(body(&format!("{stop}{more}")).as_bytes()).unwrap();
         assert_eq!(updated.stop.micros(), 1_704_067_201_250_000, "{more}");
     }
-    for (more, told) in [
+    for (more, written) in [
         ("", "missing field `stop_time`"),
         (r#","stop_time":null"#, "invalid type: null"),
         (r#","stop_time":"soon""#, "stop_time: \"soon\" is no time"),
@@ -169,7 +169,7 @@ fn an_update_needs_components_and_an_end() {
             update(body(more).as_bytes())
                 .unwrap_err()
                 .why
-                .contains(told),
+                .contains(written),
             "{more}"
         );
     }

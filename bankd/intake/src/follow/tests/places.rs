@@ -191,7 +191,7 @@ fn an_equal_beginning_does_not_make_the_same_file() {
 }
 
 #[test]
-fn what_is_gone_is_told_and_the_next_file_read() {
+fn a_missing_file_is_reported_and_the_next_one_is_read() {
     let mut f = pbs();
     f.append("acct", &jobs(0..5));
     f.look().unwrap();

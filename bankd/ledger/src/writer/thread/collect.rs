@@ -2,7 +2,7 @@
 //! one database transaction, many requests into one commit.
 
 use super::Thread;
-use crate::writer::{Collect, Collected, Collecting, Gathered, NOT_CHARGED, Told, Work};
+use crate::writer::{Collect, Collected, Collecting, Details, Gathered, NOT_CHARGED, Work};
 use bank_core::command::{Command, UsageReport};
 use bank_core::ledger;
 use bank_core::time::Timestamp;
@@ -12,11 +12,11 @@ impl Thread {
     /// Takes records in.
     pub(super) fn collect(
         &mut self,
-        asked: &Collect,
+        request: &Collect,
         now: Timestamp,
     ) -> Result<Collected, store::Error> {
-        match &asked.what {
-            Collecting::Add { records, lenient } => self.add(asked, records, *lenient, now),
+        match &request.what {
+            Collecting::Add { records, lenient } => self.add(request, records, *lenient, now),
             Collecting::End {
                 record_id,
                 stop,
@@ -28,27 +28,27 @@ impl Thread {
                     return Ok(Collected::Unknown);
                 };
                 self.store.end_collected(&known, *stop, *runtime, pairs)?;
-                let mut told = Told::default();
-                self.perform(asked, record_id, work, &mut told, now)?;
+                let mut details = Details::default();
+                self.perform(request, record_id, work, &mut details, now)?;
                 let seen = SourceSeen {
                     jobs: u64::from(known.stop.is_none()),
                     last_event: Some(Timestamp(*stop)),
-                    rejected: count(&told.refused),
+                    rejected: count(&details.refused),
                     ..SourceSeen::default()
                 };
-                self.seen(asked, seen, now)?;
-                Ok(Collected::Done(told))
+                self.seen(request, seen, now)?;
+                Ok(Collected::Done(details))
             }
             Collecting::Refuse { reason, body } => {
-                let row = aside(asked, reason.clone(), body.clone());
+                let row = aside(request, reason.clone(), body.clone());
                 self.store.quarantine(&[row], now)?;
                 let seen = SourceSeen {
                     records: 1,
                     rejected: 1,
                     ..SourceSeen::default()
                 };
-                self.seen(asked, seen, now)?;
-                Ok(Collected::Done(Told::default()))
+                self.seen(request, seen, now)?;
+                Ok(Collected::Done(Details::default()))
             }
             Collecting::Renew {
                 record_id,
@@ -60,40 +60,40 @@ impl Thread {
                     return Ok(Collected::Unknown);
                 };
                 self.store.renew_collected(known.id, *next)?;
-                let mut told = Told::default();
-                self.perform(asked, record_id, work, &mut told, now)?;
-                Ok(Collected::Done(told))
+                let mut details = Details::default();
+                self.perform(request, record_id, work, &mut details, now)?;
+                Ok(Collected::Done(details))
             }
         }
     }
 
     fn add(
         &mut self,
-        asked: &Collect,
+        request: &Collect,
         records: &[Gathered],
         lenient: bool,
         now: Timestamp,
     ) -> Result<Collected, store::Error> {
-        let mut told = Told::default();
+        let mut details = Details::default();
         let mut new = Vec::with_capacity(records.len());
         for record in records {
             match self.store.collected(&record.row.record_id)? {
                 None => new.push(record),
                 Some(known) => {
-                    told.known = told.known.saturating_add(1);
-                    if says_else(&record.row, &known) {
-                        told.conflicts.push(record.row.record_id.clone());
+                    details.known = details.known.saturating_add(1);
+                    if differs(&record.row, &known) {
+                        details.conflicts.push(record.row.record_id.clone());
                     }
                 }
             }
         }
-        if told.known > 0 && !lenient {
-            return Ok(Collected::Exists(told));
+        if details.known > 0 && !lenient {
+            return Ok(Collected::Exists(details));
         }
         for record in &new {
             self.store.collect(&record.row)?;
             let record_id = &record.row.record_id;
-            self.perform(asked, record_id, &record.work, &mut told, now)?;
+            self.perform(request, record_id, &record.work, &mut details, now)?;
         }
         let ended = new.iter().filter_map(|record| record.row.stop);
         let ended: Vec<i64> = ended.collect();
@@ -101,21 +101,21 @@ impl Thread {
             records: count(&new),
             jobs: count(&ended),
             last_event: ended.into_iter().max().map(Timestamp),
-            rejected: count(&told.refused),
+            rejected: count(&details.refused),
             ..SourceSeen::default()
         };
-        self.seen(asked, seen, now)?;
-        Ok(Collected::Done(told))
+        self.seen(request, seen, now)?;
+        Ok(Collected::Done(details))
     }
 
     /// Runs what a record does to the ledger. What the rules refuse goes into the quarantine, and
     /// the record is stored all the same: its sender would not send it again.
     fn perform(
         &mut self,
-        asked: &Collect,
+        request: &Collect,
         record_id: &str,
         work: &Work,
-        told: &mut Told,
+        details: &mut Details,
         now: Timestamp,
     ) -> Result<(), store::Error> {
         let Some(command) = &work.command else {
@@ -124,25 +124,25 @@ impl Thread {
         self.sweep(now)?;
         self.store.stamp(Stamp {
             now,
-            request_id: asked.request_id.clone(),
-            actor: asked.caller.actor.clone(),
-            client: asked.caller.client.clone(),
-            origin: asked.caller.origin.word(),
+            request_id: request.request_id.clone(),
+            actor: request.caller.actor.clone(),
+            client: request.caller.client.clone(),
+            origin: request.caller.origin.word(),
             key: None,
         });
-        let scope = &asked.caller.scope;
+        let scope = &request.caller.scope;
         let decision =
             self.recorded(|recording| ledger::execute(recording, command, scope, now, false))?;
         let Err(refusal) = decision else {
             return Ok(());
         };
-        told.refused.push((record_id.to_owned(), refusal.code()));
+        details.refused.push((record_id.to_owned(), refusal.code()));
         // A lien that is not to be had leaves the record as it is.
         if !matches!(command, Command::Usage(_)) {
             return Ok(());
         }
         let reason = format!("{NOT_CHARGED}{}", refusal.code());
-        let row = aside(asked, reason, work.record.clone().into_bytes());
+        let row = aside(request, reason, work.record.clone().into_bytes());
         self.store.quarantine(&[row], now)
     }
 
@@ -159,9 +159,14 @@ impl Thread {
     }
 
     /// Counts for the collector.
-    fn seen(&self, asked: &Collect, seen: SourceSeen, now: Timestamp) -> Result<(), store::Error> {
+    fn seen(
+        &self,
+        request: &Collect,
+        seen: SourceSeen,
+        now: Timestamp,
+    ) -> Result<(), store::Error> {
         let seen = SourceSeen {
-            name: asked.source.clone(),
+            name: request.source.clone(),
             format: "auditor".to_owned(),
             ..seen
         };
@@ -170,11 +175,11 @@ impl Thread {
 }
 
 /// The row of a request for the quarantine.
-fn aside(asked: &Collect, reason: String, body: Vec<u8>) -> QuarantineRow {
+fn aside(request: &Collect, reason: String, body: Vec<u8>) -> QuarantineRow {
     QuarantineRow {
-        source: asked.source.clone(),
-        peer: asked.peer.clone(),
-        place: asked.place.to_owned(),
+        source: request.source.clone(),
+        peer: request.peer.clone(),
+        place: request.place.to_owned(),
         line: 0,
         reason,
         body,
@@ -186,6 +191,6 @@ fn count<T>(all: &[T]) -> u64 {
 }
 
 /// Whether a repeated record differs. One that was closed meanwhile is sent again as it was first.
-fn says_else(new: &RecordRow, known: &StoredRecord) -> bool {
+fn differs(new: &RecordRow, known: &StoredRecord) -> bool {
     new.head != known.head || (new.stop.is_some() && new.stop != known.stop)
 }

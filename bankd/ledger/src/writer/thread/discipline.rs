@@ -31,7 +31,7 @@ impl Thread {
     pub(super) fn is_quiet(&self, look: &Look) -> bool {
         let due = self.store.next_due().is_some_and(|due| due <= look.now);
         let is_logged = look.held.is_some() == self.was_held;
-        !due && self.settings_told
+        !due && self.settings_recorded
             && look.stepped_back.is_none()
             && is_logged
             && !self.is_time_to_keep()
@@ -69,7 +69,7 @@ impl Thread {
     /// Journals the settings that decide the payer, before the first command with settings that differ from
     /// the last run.
     pub(super) fn settings(&mut self, look: &Look) -> Result<(), store::Error> {
-        if self.settings_told {
+        if self.settings_recorded {
             return Ok(());
         }
         let now = look.now;

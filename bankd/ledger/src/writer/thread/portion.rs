@@ -98,7 +98,7 @@ impl Thread {
             digest: portion.digest.clone(),
             lines,
             reports: portion.reports.clone(),
-            said: items.iter().map(|item| item.said).collect(),
+            digests: items.iter().map(|item| item.digest).collect(),
             places: items.iter().map(|item| item.place).collect(),
         }));
         let (scope, now) = (&portion.caller.scope, taking.now);

@@ -12,10 +12,10 @@ use std::collections::BTreeSet;
 use super::super::super::{Error, allocation};
 use super::super::journal::Entry;
 use super::super::past::{self, AsOf};
-use super::asked::{Asked, Taken};
+use super::inputs::{Inputs, Taken};
 use super::{Step, Why};
 
-impl Asked<'_> {
+impl Inputs<'_> {
     /// The considered allocations, and the reason why each paid or did not.
     pub(super) fn steps(&self, connection: &Connection, before: AsOf) -> Result<Vec<Step>, Error> {
         let mut candidates: Vec<Candidate> = if self.billed {
@@ -55,11 +55,12 @@ impl Asked<'_> {
             owns.extend(paid.map(|account| Some(Candidate::only(account))));
             owns.push(None);
         }
-        let told = owns
+        let listed = owns
             .into_iter()
             .map(|own| self.steps_with(own, &candidates, (&standing, &came), &taken));
-        let untold = |steps: &Vec<Step>| steps.iter().filter(|s| s.why == Why::Untold).count();
-        Ok(told.min_by_key(untold).unwrap_or_default())
+        let unrecorded =
+            |steps: &Vec<Step>| steps.iter().filter(|s| s.why == Why::Unrecorded).count();
+        Ok(listed.min_by_key(unrecorded).unwrap_or_default())
     }
 
     /// Money that allocations without a start received after the usage: it does not pay for the
@@ -103,7 +104,7 @@ impl Asked<'_> {
             candidates.push(one);
         }
         let chosen = Chosen {
-            asked: self,
+            inputs: self,
             candidates,
             standing: standing.to_vec(),
             came: came.to_vec(),
@@ -115,7 +116,7 @@ impl Asked<'_> {
 
 /// A choice with all that it was made of.
 struct Chosen<'a> {
-    asked: &'a Asked<'a>,
+    inputs: &'a Inputs<'a>,
     candidates: Vec<Candidate>,
     standing: Vec<Allocation>,
     /// Money that arrived after the usage.
@@ -129,12 +130,12 @@ impl Chosen<'_> {
     fn steps(&self, order: &[AllocationId]) -> Vec<Step> {
         let mut steps: Vec<Step> = Vec::new();
         // Which of them have a step: two of one allocation may be of one amount.
-        let mut told: BTreeSet<usize> = BTreeSet::new();
+        let mut listed: BTreeSet<usize> = BTreeSet::new();
         let carries_all = self.lien_carries_all(order);
         for (n, taken) in self.taken.iter().enumerate() {
             if taken.from_lien > 0 || (carries_all && taken.whole > 0) {
                 steps.push(self.step(taken.allocation, taken, Why::Lien));
-                told.insert(n);
+                listed.insert(n);
             }
         }
         let beside = self.taken.iter().filter(|_| !carries_all);
@@ -156,11 +157,11 @@ impl Chosen<'_> {
             };
             if let (Some(step), took) = (step, took) {
                 steps.push(step);
-                told.extend(took.map(|(n, _)| n));
+                listed.extend(took.map(|(n, _)| n));
             }
         }
         for (n, taken) in self.taken.iter().enumerate() {
-            if told.contains(&n) {
+            if listed.contains(&n) {
                 continue;
             }
             let why = match taken.kind {
@@ -169,9 +170,9 @@ impl Chosen<'_> {
                 _ if order.contains(&taken.allocation) => Why::Turn,
                 // A used-up lien, or one on allocations that cannot pay now, still has a position.
                 _ if taken.by_lien => Why::Lien,
-                _ if self.asked.holds() && self.is_suspense(taken.account) => Why::Suspense,
+                _ if self.inputs.holds() && self.is_suspense(taken.account) => Why::Suspense,
                 _ if self.steps_in(taken.account) => Why::Fallback,
-                _ => Why::Untold,
+                _ => Why::Unrecorded,
             };
             let mut step = self.step(taken.allocation, taken, why);
             if step.why == Why::Debt {
@@ -183,10 +184,10 @@ impl Chosen<'_> {
             steps.push(step);
         }
         self.without_window(&mut steps);
-        for (id, account) in self.asked.leaving.iter().flat_map(|l| &l.going) {
+        for (id, account) in self.inputs.leaving.iter().flat_map(|l| &l.going) {
             steps.insert(0, nothing(*account, Some(*id), None, Why::Removed));
         }
-        let unfit = select::unfit(self.asked.then, &self.asked.payer, self.asked.billed);
+        let unfit = select::unfit(self.inputs.then, &self.inputs.payer, self.inputs.billed);
         for (account, list) in unfit {
             if steps.iter().all(|s| s.account != account) {
                 let why = list.map_or(Why::NotNamed, Why::List);
@@ -202,20 +203,20 @@ impl Chosen<'_> {
         let by_lien = |t: &Taken| {
             t.by_lien && (t.from_lien > 0 || order.first().is_some_and(|id| *id != t.allocation))
         };
-        self.asked.shadow && self.asked.billed && self.taken.iter().any(by_lien)
+        self.inputs.shadow && self.inputs.billed && self.taken.iter().any(by_lien)
     }
 
     /// Whether an account is the fallback of one that was looked at.
     fn steps_in(&self, account: AccountId) -> bool {
-        let then = self.asked.then;
-        let machine = self.asked.payer.machine;
+        let then = self.inputs.then;
+        let machine = self.inputs.payer.machine;
         let fallback = |c: &Candidate| then.fallback_of(then.account(c.account)?, machine);
         let mut found = self.candidates.iter().filter_map(fallback);
         found.any(|fallback| fallback.id == account)
     }
 
     fn is_suspense(&self, account: AccountId) -> bool {
-        let suspense = self.asked.then.suspense();
+        let suspense = self.inputs.then.suspense();
         suspense.is_some_and(|suspense| suspense.id == account)
     }
 
@@ -238,15 +239,15 @@ impl Chosen<'_> {
     /// Whether an allocation was created after the usage, so that it does not pay.
     fn is_later(&self, id: AllocationId) -> bool {
         let found = self.standing.iter().find(|a| a.id == id);
-        self.asked.is_in_time() && found.is_some_and(|a| a.is_later_than(self.asked.at))
+        self.inputs.is_in_time() && found.is_some_and(|a| a.is_later_than(self.inputs.at))
     }
 
     /// The free amount of an allocation, regardless of arrival time.
     fn free_at_all(&self, id: AllocationId) -> i128 {
-        let shadow = self.asked.shadow;
+        let shadow = self.inputs.shadow;
         let found = self.standing.iter().find(|a| a.id == id);
         let before = found.map_or(0, |a| a.free(shadow));
-        let earlier = self.asked.earlier.iter();
+        let earlier = self.inputs.earlier.iter();
         let earlier = earlier.filter(|e| e.allocation == Some(id.0));
         let real = |e: &Entry| i128::from(e.delta_amount) - i128::from(e.delta_held);
         let also = |e: &Entry| i128::from(e.delta_shadow) - i128::from(e.delta_shadow_held);
@@ -272,13 +273,13 @@ impl Chosen<'_> {
     /// The reason why an allocation paid nothing, with its turn at a remaining amount.
     fn passed(&self, id: AllocationId, left: i128) -> Option<Step> {
         let allocation = self.standing.iter().find(|a| a.id == id)?;
-        let account = self.asked.then.account(allocation.account);
+        let account = self.inputs.then.account(allocation.account);
         let free = self.free(id);
         let is = |test: fn(&Account) -> bool| account.is_some_and(test);
         let ends = |until: Timestamp| allocation.window.end.is_some_and(|end| end < until);
-        let why = if !self.asked.billed && !self.asked.shadow && is(|a| a.blocked) {
+        let why = if !self.inputs.billed && !self.inputs.shadow && is(|a| a.blocked) {
             Why::Blocked
-        } else if self.asked.until.is_some_and(ends) {
+        } else if self.inputs.until.is_some_and(ends) {
             Why::EndsBefore
         } else if left <= 0 {
             Why::NotNeeded
@@ -291,7 +292,7 @@ impl Chosen<'_> {
         } else if self.taken.iter().any(|taken| self.steps_in(taken.account)) {
             Why::TooLittle
         } else {
-            Why::Untold
+            Why::Unrecorded
         };
         Some(Step {
             lien: None,

@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use super::super::jobs::{self, JobRow};
 use super::super::journal::Entry;
-use super::asked::{Asked, Leaving};
+use super::inputs::{Inputs, Leaving};
 use super::{Error, Explained};
 
 /// Maximum number of liens shown for one transaction.
@@ -86,7 +86,7 @@ pub(super) fn liens(of: &Explained) -> Vec<i64> {
 }
 
 /// The inputs of a moved lien's choice, from its job.
-pub(super) fn asked(of: &Explained, lien: i64) -> Option<Asked<'_>> {
+pub(super) fn inputs(of: &Explained, lien: i64) -> Option<Inputs<'_>> {
     let own = |e: &&Entry| is(e, EntryKind::Lien) && e.lien == Some(lien);
     let first = of.entries.iter().position(|e| own(&e))?;
     let (earlier, rest) = of.entries.split_at_checked(first)?;
@@ -104,7 +104,7 @@ pub(super) fn asked(of: &Explained, lien: i64) -> Option<Asked<'_>> {
     let payer = select::find(then, &whose).knowing(then, &job.usage, &job.group);
     let shadow = entries.iter().any(|e| e.delta_shadow_held != 0);
     let leaving = leaving(of, job, earlier, &entries);
-    Some(Asked {
+    Some(Inputs {
         then,
         tx: of.tx.id,
         entries,

@@ -21,7 +21,7 @@ use bank_core::time::{Seconds, Window};
 use bank_core::usage::Usage;
 
 use super::super::tests::{Bank, at};
-use super::asked::chooses;
+use super::inputs::chooses;
 use super::*;
 
 struct Random(u64);
@@ -192,11 +192,11 @@ fn command(random: &mut Random, now: i64) -> Command {
 }
 
 /// Amounts that entries took from each allocation, without the explanation.
-fn moved(told: &Explained) -> BTreeMap<i64, i128> {
+fn moved(explained: &Explained) -> BTreeMap<i64, i128> {
     let mut sums = BTreeMap::new();
     // Amounts of an earlier record are another use.
-    let usage = billing(&told.entries);
-    for entry in told.entries.iter().filter(|e| e.usage == usage) {
+    let usage = billing(&explained.entries);
+    for entry in explained.entries.iter().filter(|e| e.usage == usage) {
         let kind = EntryKind::parse(&entry.kind).and_then(chooses);
         let (Some(billed), Some(allocation)) = (kind, entry.allocation) else {
             continue;
@@ -214,10 +214,10 @@ fn moved(told: &Explained) -> BTreeMap<i64, i128> {
 
 /// Allocations pay fully in order until nothing remains: after one that kept money, no later one
 /// pays.
-fn check_turns(told: &Explained, seed: u64) {
-    let tx = told.tx.id;
+fn check_turns(explained: &Explained, seed: u64) {
+    let tx = explained.tx.id;
     let is_shadow = |e: &Entry| e.delta_shadow != 0 || e.delta_shadow_held != 0;
-    if told.entries.iter().any(is_shadow) {
+    if explained.entries.iter().any(is_shadow) {
         // A shadow amount is on one allocation, regardless of its money.
         return;
     }
@@ -226,22 +226,25 @@ fn check_turns(told: &Explained, seed: u64) {
             s.why,
             Why::Debt | Why::Fallback | Why::Lien | Why::Suspense | Why::Removed
         );
-        let unasked = matches!(s.why, Why::Blocked | Why::EndsBefore);
-        s.allocation.is_some() && !out_of_turn && !unasked
+        let untried = matches!(s.why, Why::Blocked | Why::EndsBefore);
+        s.allocation.is_some() && !out_of_turn && !untried
     };
     let (mut is_covered, mut lien) = (false, None);
-    for step in told.choice.iter().filter(in_turn) {
+    for step in explained.choice.iter().filter(in_turn) {
         if step.lien != lien {
             // Each lien that was moved looked for itself.
             (is_covered, lien) = (false, step.lien);
         }
-        let discrete = told.then.account(step.account).is_some_and(|a| a.discrete);
-        let said = format!(
+        let discrete = explained
+            .then
+            .account(step.account)
+            .is_some_and(|a| a.discrete);
+        let context = format!(
             "seed {seed}, transaction {tx}: {step:?} of {:?}",
-            told.choice
+            explained.choice
         );
-        assert!(step.taken <= step.free, "{said}");
-        assert!(!is_covered || step.taken == 0, "{said}");
+        assert!(step.taken <= step.free, "{context}");
+        assert!(!is_covered || step.taken == 0, "{context}");
         is_covered = is_covered || (step.taken < step.free && !discrete);
     }
 }
@@ -254,31 +257,31 @@ fn check_all(bank: &Bank, seed: u64) -> (usize, BTreeMap<String, usize>) {
     let mut verdicts: BTreeMap<String, usize> = BTreeMap::new();
     let mut choices = 0;
     for id in 1..=last {
-        let told = transaction(&reader, id, Policy::default())
+        let explained = transaction(&reader, id, Policy::default())
             .unwrap()
             .unwrap();
         let mut sums: BTreeMap<i64, i128> = BTreeMap::new();
-        for step in &told.choice {
+        for step in &explained.choice {
             let verdict = format!("{:?}", step.why);
             *verdicts.entry(verdict).or_default() += 1;
             if let Some(allocation) = step.allocation {
                 *sums.entry(allocation.0).or_default() += step.taken;
             }
             if let Why::List(list) = &step.why {
-                let account = told.then.account(step.account).unwrap();
+                let account = explained.then.account(step.account).unwrap();
                 assert!(account.constraints.iter().any(|c| c.dimension == *list));
             }
         }
         sums.retain(|_, sum| *sum != 0);
-        if told.choice.is_empty() {
+        if explained.choice.is_empty() {
             continue;
         }
-        let said = format!("seed {seed}, transaction {id}: {:?}", told.choice);
-        assert_eq!(sums, moved(&told), "{said}");
+        let context = format!("seed {seed}, transaction {id}: {:?}", explained.choice);
+        assert_eq!(sums, moved(&explained), "{context}");
         choices += 1;
-        let untold = told.choice.iter().any(|s| s.why == Why::Untold);
-        assert!(!untold, "{said}");
-        check_turns(&told, seed);
+        let unrecorded = explained.choice.iter().any(|s| s.why == Why::Unrecorded);
+        assert!(!unrecorded, "{context}");
+        check_turns(&explained, seed);
     }
     println!("seed {seed}: {choices} choices, {verdicts:?}");
     let beyond = transaction(&reader, last + 1, Policy::default()).unwrap();
@@ -287,7 +290,7 @@ fn check_all(bank: &Bank, seed: u64) -> (usize, BTreeMap<String, usize>) {
 }
 
 #[test]
-fn what_is_told_of_a_choice_is_what_was_chosen() {
+fn an_explained_choice_is_the_recorded_choice() {
     let seed = 20_261_122;
     println!("seed {seed}");
     let mut random = Random(seed);
@@ -345,14 +348,14 @@ fn a_job_has_all_its_transactions() {
         .remove(0);
     let (numbers, whole) = of_job(&reader, &job).unwrap();
     assert!(whole);
-    let told = numbers
+    let explained = numbers
         .iter()
         .map(|id| transaction(&reader, *id, Policy::default()));
-    let told: Vec<Explained> = told.map(|t| t.unwrap().unwrap()).collect();
-    let ops: Vec<&str> = told.iter().map(|t| t.tx.op.as_str()).collect();
+    let explained: Vec<Explained> = explained.map(|t| t.unwrap().unwrap()).collect();
+    let ops: Vec<&str> = explained.iter().map(|t| t.tx.op.as_str()).collect();
     assert_eq!(ops, ["reserve", "charge", "charge"]);
     let why = |t: &Explained| t.choice.first().map(|s| s.why.clone());
-    let whys: Vec<Option<Why>> = told.iter().map(why).collect();
+    let whys: Vec<Option<Why>> = explained.iter().map(why).collect();
     assert_eq!(whys, [Some(Why::Turn), Some(Why::Lien), Some(Why::Lien)]);
-    assert!(told[1].charge.is_some() && told[0].charge.is_none());
+    assert!(explained[1].charge.is_some() && explained[0].charge.is_none());
 }

@@ -7,10 +7,10 @@ use rusqlite::{Connection, OptionalExtension};
 
 /// A view of the bank: an instant, and the known part of the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AsOf(Asked);
+pub struct AsOf(Instant);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asked {
+enum Instant {
     /// Entries effective at an instant as known today, or as known after a transaction.
     At(Timestamp, Option<TxId>),
     /// Entries recorded by an instant.
@@ -22,22 +22,22 @@ enum Asked {
 impl AsOf {
     /// Entries effective at an instant, whenever recorded: the view of `--at`.
     pub fn effective(at: Timestamp) -> AsOf {
-        AsOf(Asked::At(at, None))
+        AsOf(Instant::At(at, None))
     }
 
     /// The same, as known after a transaction.
     pub fn known_by(at: Timestamp, tx: TxId) -> AsOf {
-        AsOf(Asked::At(at, Some(tx)))
+        AsOf(Instant::At(at, Some(tx)))
     }
 
     /// The state known at an instant: without later recordings.
     pub fn recorded(at: Timestamp) -> AsOf {
-        AsOf(Asked::Recorded(at))
+        AsOf(Instant::Recorded(at))
     }
 
     /// The bank as a transaction left it, at the instant at which it was recorded.
     pub fn after(tx: TxId) -> AsOf {
-        AsOf(Asked::After(tx))
+        AsOf(Instant::After(tx))
     }
 }
 
@@ -63,17 +63,17 @@ impl Cut {
         let sql = "SELECT coalesce(max(id), 0) FROM tx";
         let newest: i64 = connection.query_row(sql, [], |r| r.get(0))?;
         Ok(match as_of.0 {
-            Asked::At(at, known) => {
+            Instant::At(at, known) => {
                 let known = known.map_or(newest, |tx| tx.0.min(newest));
                 let whole = recorded_by(connection, at)?.min(known);
                 Cut { at, whole, known }
             }
-            Asked::Recorded(at) => {
+            Instant::Recorded(at) => {
                 let whole = recorded_by(connection, at)?;
                 let known = whole;
                 Cut { at, whole, known }
             }
-            Asked::After(tx) => {
+            Instant::After(tx) => {
                 let whole = tx.0.min(newest);
                 let sql = "SELECT at_recorded FROM tx WHERE id = ?1";
                 let at = connection.query_row(sql, [whole], |r| r.get(0));

@@ -22,14 +22,19 @@ pub fn directory(
 ) -> Result<Directory, Error> {
     let cut = Cut::new(connection, as_of.into())?;
     let there = traces::presences_at(connection, cut.at, cut.known)?;
-    let told = choice::settings_at(connection, cut.whole)?;
-    let policy = told.map_or(policy, |settings| settings.within(policy));
+    let recorded = choice::settings_at(connection, cut.whole)?;
+    let policy = recorded.map_or(policy, |settings| settings.within(policy));
     let mut directory = Directory::new(bank::read(connection)?.bank, policy);
-    version::decoded(connection, cut.whole, &mut directory, |account, is_told| {
-        if let Some(there) = there.get(&account.id).filter(|_| !is_told) {
-            account.deleted = !there;
-        }
-    })?;
+    version::decoded(
+        connection,
+        cut.whole,
+        &mut directory,
+        |account, is_recorded| {
+            if let Some(there) = there.get(&account.id).filter(|_| !is_recorded) {
+                account.deleted = !there;
+            }
+        },
+    )?;
     Ok(directory)
 }
 

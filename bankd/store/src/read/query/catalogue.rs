@@ -46,7 +46,7 @@ pub struct Attribute {
     /// Whether it may have none.
     pub optional: bool,
     /// What it is.
-    pub says: &'static str,
+    pub description: &'static str,
     /// An expression. `${column}` is a text with decimals; in front of what names others, `@project`,
     /// `@account`, `@payer` hide those out of view, `@standing` what an account out of view has.
     pub(super) sql: &'static str,
@@ -87,7 +87,7 @@ pub struct Object {
     /// Its name.
     pub name: &'static str,
     /// What a row of it is.
-    pub says: &'static str,
+    pub description: &'static str,
     /// Its columns.
     pub attributes: &'static [Attribute],
     pub(super) from: &'static str,
@@ -99,12 +99,12 @@ pub struct Object {
 }
 
 macro_rules! attributes {
-    ($($name:ident $kind:ident $($opt:ident)? = $sql:literal, $says:literal;)*) => {
+    ($($name:ident $kind:ident $($opt:ident)? = $sql:literal, $description:literal;)*) => {
         &[$(Attribute {
             name: stringify!($name),
             kind: Kind::$kind,
             optional: attributes!(@ $($opt)?),
-            says: $says,
+            description: $description,
             sql: $sql,
         },)*]
     }; (@) => { false }; (@ opt) => { true };
@@ -131,7 +131,7 @@ pub(super) const OBJECTS: &[Object] = &[
 
 const ACCOUNT: Object = Object {
     name: "Account",
-    says: "An account, with sums over its active allocations.",
+    description: "An account, with sums over its active allocations.",
     attributes: attributes! {
         Id Whole = "a.id", "Its number.";
         Name Text = "a.name", "Its name.";
@@ -161,7 +161,7 @@ const ACCOUNT: Object = Object {
 
 const ACCOUNT_RULE: Object = Object {
     name: "AccountRule",
-    says: "A row of an account's lists: who or what may spend from it, and who may not.",
+    description: "A row of an account's lists: who or what may spend from it, and who may not.",
     attributes: attributes! {
         Account Text = "a.name", "The account.";
         Number Whole = "c.n", "Its place in the list, from 0.";
@@ -178,7 +178,7 @@ const ACCOUNT_RULE: Object = Object {
 
 const ALLOCATION: Object = Object {
     name: "Allocation",
-    says: "A sum of an account with its window.",
+    description: "A sum of an account with its window.",
     attributes: attributes! {
         Id Whole = "l.id", "Its number.";
         Account Text = "a.name", "Its account.";
@@ -204,7 +204,7 @@ const ALLOCATION: Object = Object {
 
 const CHARGE: Object = Object {
     name: "Charge",
-    says: "One charge of a job, a refund of it, or what took one back.",
+    description: "One charge of a job, a refund of it, or what took one back.",
     attributes: attributes! {
         Id Whole = "c.id", "Its number.";
         Transaction Whole = "c.tx", "The transaction.";
@@ -228,7 +228,7 @@ const CHARGE: Object = Object {
 
 const ENTRY: Object = Object {
     name: "Entry",
-    says: "An entry of the journal with the data of its transaction.",
+    description: "An entry of the journal with the data of its transaction.",
     attributes: attributes! {
         Id Whole = "e.id", "Its number.";
         Transaction Whole = "e.tx", "The transaction.";
@@ -265,7 +265,7 @@ const ENTRY: Object = Object {
 
 const JOB: Object = Object {
     name: "Job",
-    says: "One use of a scheduler's object, with what it was billed.",
+    description: "One use of a scheduler's object, with what it was billed.",
     attributes: attributes! {
         Id Whole = "i.id", "The bank's number of it.";
         Job Text = "i.object_id", "The scheduler's object id.";
@@ -301,7 +301,7 @@ const JOB: Object = Object {
 
 const LIEN: Object = Object {
     name: "Lien",
-    says: "Money held, or once held, for a job.",
+    description: "Money held, or once held, for a job.",
     attributes: attributes! {
         Id Whole = "l.id", "Its number.";
         Job Text = "i.object_id", "The scheduler's object id.";
@@ -324,7 +324,7 @@ const LIEN: Object = Object {
 
 const MACHINE: Object = Object {
     name: "Machine",
-    says: "A cluster with one scheduler.",
+    description: "A cluster with one scheduler.",
     attributes: attributes! {
         Id Whole = "m.id", "Its number.";
         Name Text = "m.name", "Its name.";
@@ -343,7 +343,7 @@ const MACHINE: Object = Object {
 
 const MEMBER: Object = Object {
     name: "Member",
-    says: "A user who is a member of a project.",
+    description: "A user who is a member of a project.",
     attributes: attributes! {
         Project Text = "p.name", "The project.";
         User Text = "u.name", "The user.";
@@ -358,7 +358,7 @@ const MEMBER: Object = Object {
 
 const PROJECT: Object = Object {
     name: "Project",
-    says: "Who pays.",
+    description: "Who pays.",
     attributes: attributes! {
         Id Whole = "p.id", "Its number.";
         Name Text = "p.name", "Its name.";
@@ -380,7 +380,7 @@ const QUOTED_USER: &str = "coalesce((SELECT u.name FROM user u WHERE u.id = q.us
 
 const QUOTE: Object = Object {
     name: "Quote",
-    says: "A price that was frozen.",
+    description: "A price that was frozen.",
     attributes: attributes! {
         Id Whole = "q.id", "Its number.";
         Name Text = "q.tid", "Its TID.";
@@ -401,7 +401,7 @@ const QUOTE: Object = Object {
 
 const RATE: Object = Object {
     name: "Rate",
-    says: "What a unit of use costs, from when until when.",
+    description: "What a unit of use costs, from when until when.",
     attributes: attributes! {
         Id Whole = "r.id", "Its number.";
         Kind Text = "r.kind", "VBR, NBR, MVBR, VBU, NBU, VBM, NBM, VBF, NBF, MIN or MAX.";
@@ -423,7 +423,7 @@ const RATE: Object = Object {
 
 const TRANSACTION: Object = Object {
     name: "Transaction",
-    says: "A transaction of the journal. Only for those who see the whole bank; others ask Entry.",
+    description: "A transaction of the journal. Only for those who see the whole bank; others ask Entry.",
     attributes: attributes! {
         Id Whole = "t.id", "Its number.";
         Time Time = "t.at_effective", "When it counts.";
@@ -446,7 +446,7 @@ const TRANSACTION: Object = Object {
 
 const USAGE: Object = Object {
     name: "Usage",
-    says: "A finished use as a collector recorded it. Only for those who see collectors.",
+    description: "A finished use as a collector recorded it. Only for those who see collectors.",
     attributes: attributes! {
         Id Whole = "u.id", "Its number.";
         Source Text = "s.name", "The collector.";
@@ -481,7 +481,7 @@ const USAGE: Object = Object {
 
 const USER: Object = Object {
     name: "User",
-    says: "A person as the scheduler names them.",
+    description: "A person as the scheduler names them.",
     attributes: attributes! {
         Id Whole = "u.id", "Their number.";
         Name Text = "u.name", "Login name.";

@@ -33,21 +33,21 @@ fn object(own: &kind::Kind) -> Object {
         name: key,
         kind: key_kind,
         optional: false,
-        says: "Key of the record.",
+        description: "Key of the record.",
         sql: key_sql,
     };
     let deleted = Attribute {
         name: "Deleted",
         kind: Kind::Flag,
         optional: false,
-        says: "Whether it was removed; such rows need `ShowHidden`.",
+        description: "Whether it was removed; such rows need `ShowHidden`.",
         sql: "r.deleted",
     };
     let fields = own.fields.iter().map(|field| attribute(own, field));
     let attributes: Vec<Attribute> = [key].into_iter().chain(fields).chain([deleted]).collect();
     Object {
         name: leaked(title(&own.word)),
-        says: leaked(format!("{}.", own.about.trim_end_matches('.'))),
+        description: leaked(format!("{}.", own.about.trim_end_matches('.'))),
         attributes: attributes.leak(),
         from: leaked(from(own)),
         seen: Seen::Readers(own.readers),
@@ -73,7 +73,7 @@ fn attribute(own: &kind::Kind, field: &Field) -> Attribute {
         name: leaked(title(&field.name)),
         kind,
         optional,
-        says: leaked(format!("{}.", field.help)),
+        description: leaked(format!("{}.", field.help)),
         sql: leaked(expression(own, field)),
     }
 }

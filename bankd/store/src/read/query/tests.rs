@@ -312,8 +312,8 @@ fn mistakes_say_what_is_wrong_and_what_there_is() {
         let mistake = read(text, &all()).err();
         let mistake = mistake.unwrap_or_else(|| panic!("{text} is taken"));
         assert!(mistake.what.contains(what), "{text}: {}", mistake.what);
-        let said = mistake.hint.unwrap_or_default();
-        assert!(said.contains(hint), "{text}: {said}");
+        let help = mistake.hint.unwrap_or_default();
+        assert!(help.contains(hint), "{text}: {help}");
     }
     let deep = format!("Job Query {}Id==1{}", "(".repeat(17), ")".repeat(17));
     assert!(read(&deep, &all()).unwrap_err().what.contains("16 deep"));
@@ -367,7 +367,7 @@ fn what_is_hidden_is_in_no_answer() {
 }
 
 #[test]
-fn every_view_can_be_asked_whole_by_everybody_who_may() {
+fn every_view_can_be_queried_whole_by_everybody_who_may() {
     let bank = Bank::new();
     let nobody = Sight {
         own: Vec::new(),
@@ -403,15 +403,23 @@ fn every_view_can_be_asked_whole_by_everybody_who_may() {
 /// The tables of the reference are those of the catalogue. What they should be is written beside the
 /// build, to be copied.
 #[test]
-fn the_reference_tells_every_view_and_attribute() {
+fn the_reference_lists_every_view_and_attribute() {
     let mut expected = String::new();
     for object in objects(&Records::default()) {
-        let _ = write!(expected, "\n### {}\n\n{}\n\n", object.name, object.says);
+        let _ = write!(
+            expected,
+            "\n### {}\n\n{}\n\n",
+            object.name, object.description
+        );
         expected.push_str("| attribute | kind | what |\n|---|---|---|\n");
         for a in object.attributes {
             let none = if a.optional { ", or none" } else { "" };
             let kind = a.kind.word();
-            let _ = writeln!(expected, "| `{}` | {kind}{none} | {} |", a.name, a.says);
+            let _ = writeln!(
+                expected,
+                "| `{}` | {kind}{none} | {} |",
+                a.name, a.description
+            );
         }
     }
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

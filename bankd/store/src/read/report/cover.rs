@@ -31,12 +31,12 @@ pub(super) struct Cover {
 /// If the existence of a month cannot be read.
 pub(super) fn cover<E>(
     (from, until): (i64, i64),
-    mut stands: impl FnMut(i64) -> Result<bool, E>,
+    mut is_stored: impl FnMut(i64) -> Result<bool, E>,
 ) -> Result<Cover, E> {
     let (begin, end) = (Edge::of(from), Edge::of(until));
-    let takes_all = begin.into != 0 && begin.into < begin.left && stands(begin.month)?;
+    let takes_all = begin.into != 0 && begin.into < begin.left && is_stored(begin.month)?;
     let first = begin.nearest(takes_all || begin.into == 0);
-    let takes_more = end.left < end.into && stands(end.month)?;
+    let takes_more = end.left < end.into && is_stored(end.month)?;
     let last = end.nearest(!takes_more);
     let mut cover = Cover {
         parts: Vec::new(),
@@ -51,7 +51,7 @@ pub(super) fn cover<E>(
     cover.plain(Sign::Minus, inner, from);
     cover.plain(Sign::Plus, from, inner);
     for month in first..last {
-        if stands(month)? {
+        if is_stored(month)? {
             cover.month(month);
         } else {
             let (begin, end) = month::days(month);
@@ -151,8 +151,8 @@ mod tests {
     }
 
     fn covered(from: i64, until: i64, standing: &[i64]) -> Cover {
-        let stands = |month: i64| Ok::<_, Infallible>(standing.contains(&month));
-        cover((from, until), stands).unwrap()
+        let is_stored = |month: i64| Ok::<_, Infallible>(standing.contains(&month));
+        cover((from, until), is_stored).unwrap()
     }
 
     /// Every range is read once, with any set of months.

@@ -3,7 +3,7 @@
 use super::super::super::Error;
 use super::super::super::rollup::{Counted, Within, each_within};
 use super::records::{Job, owner};
-use super::{Answer, Asked, ran};
+use super::{Answer, ReportRequest, ran};
 use bank_core::rollup::{DAY, Measure, Sign, Sums};
 use bank_core::time::Timestamp;
 use rusqlite::Connection;
@@ -32,7 +32,7 @@ impl Piece {
 /// Adds the usage of pieces. Pieces are in order; adjacent ones are read together.
 pub(super) fn add(
     connection: &Connection,
-    asked: &Asked<'_>,
+    request: &ReportRequest<'_>,
     pieces: &[Piece],
     answer: &mut Answer,
 ) -> Result<(), Error> {
@@ -56,7 +56,7 @@ pub(super) fn add(
                 return Ok(());
             }
             let about = Job::of(source).about();
-            let Some((values, user)) = (asked.place)(&owner(key), Some(&about)) else {
+            let Some((values, user)) = (request.place)(&owner(key), Some(&about)) else {
                 return Ok(());
             };
             for piece in own {
@@ -64,7 +64,7 @@ pub(super) fn add(
                     Counted::Sums(whole, sign) => (whole.between(piece.from, piece.until), *sign),
                     Counted::Job(job) => (job.between(piece.from, piece.until), Sign::Plus),
                 };
-                let users = Some(user.as_str()).filter(|_| asked.users && ran(&sums));
+                let users = Some(user.as_str()).filter(|_| request.users && ran(&sums));
                 put(answer, *piece, &values, (sums, sign), users);
             }
             Ok(())

@@ -3,7 +3,7 @@
 
 use super::super::super::Error;
 use super::super::super::rollup::{Counted, Key, Source, each_weighed};
-use super::{About, Answer, Asked, Owner, ran};
+use super::{About, Answer, Owner, ReportRequest, ran};
 use bank_core::decimal::Decimal;
 use bank_core::rollup::{Measure, Presence, Sign, Sums, Use};
 use bank_core::time::Timestamp;
@@ -14,11 +14,11 @@ use rusqlite::Connection;
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn from_records(connection: &Connection, asked: &Asked<'_>) -> Result<Answer, Error> {
+pub fn from_records(connection: &Connection, request: &ReportRequest<'_>) -> Result<Answer, Error> {
     let mut answer = Answer::default();
     // Whether the use before a job has a processor load.
     let mut is_measured = false;
-    each_weighed(connection, asked.weighed, &mut |key, source, counted| {
+    each_weighed(connection, request.weighed, &mut |key, source, counted| {
         let job = Job::of(source);
         let is_busy = match &counted {
             Counted::Sums(whole, _) => {
@@ -30,21 +30,21 @@ pub fn from_records(connection: &Connection, asked: &Asked<'_>) -> Result<Answer
             }
             Counted::Job(_) => std::mem::take(&mut is_measured),
         };
-        let Some((values, user)) = (asked.place)(&owner(key), Some(&job.about())) else {
+        let Some((values, user)) = (request.place)(&owner(key), Some(&job.about())) else {
             return Ok(());
         };
         let mut adding = Adding {
             answer: &mut answer,
-            asked,
+            request,
             values: &values,
             user: &user,
             mhz: job.mhz,
         };
         match counted {
-            Counted::Sums(whole, sign) if asked.at_end => adding.at_end(&whole, sign, job.end),
+            Counted::Sums(whole, sign) if request.at_end => adding.at_end(&whole, sign, job.end),
             Counted::Sums(whole, sign) => adding.spread(&whole, sign),
             Counted::Job(presence) => {
-                adding.count(&presence, says(source, asked.weighed, is_busy));
+                adding.count(&presence, contains(source, request.weighed, is_busy));
                 adding.wait(&presence, &job);
             }
         }
@@ -55,7 +55,7 @@ pub fn from_records(connection: &Connection, asked: &Asked<'_>) -> Result<Answer
 
 /// Whether a record contains a measure at all. Charges never contain the processor load; the
 /// finished use of an instance may.
-fn says(source: &Source<'_>, measure: Measure, is_busy: bool) -> bool {
+fn contains(source: &Source<'_>, measure: Measure, is_busy: bool) -> bool {
     match (source, measure) {
         (Source::Finished(own), Measure::Core) => own.millis.is_some(),
         (Source::Finished(own), Measure::Gpu) => own.gpus.is_some(),
@@ -94,8 +94,8 @@ pub(super) struct Job<'a> {
 }
 
 /// The speed of a job, in thousandths; 0 if unknown.
-fn speed(said: Option<Decimal>) -> i128 {
-    said.map_or(0, |mhz| mhz.billionths().max(0) / 1_000_000)
+fn speed(load: Option<Decimal>) -> i128 {
+    load.map_or(0, |mhz| mhz.billionths().max(0) / 1_000_000)
 }
 
 impl<'a> Job<'a> {
@@ -150,7 +150,7 @@ impl<'a> Job<'a> {
 /// One figure on its way into the answer.
 struct Adding<'a, 'p> {
     answer: &'a mut Answer,
-    asked: &'a Asked<'p>,
+    request: &'a ReportRequest<'p>,
     values: &'a [String],
     user: &'a str,
     mhz: i128,
@@ -169,13 +169,13 @@ impl Adding<'_, '_> {
             Sign::Plus => figures.mhz.saturating_add(used),
             Sign::Minus => figures.mhz.saturating_sub(used),
         };
-        if self.asked.users && ran(sums) {
+        if self.request.users && ran(sums) {
             figures.users.insert(self.user.to_owned());
         }
     }
 
     fn at_end(&mut self, used: &Use, sign: Sign, end: Timestamp) {
-        if let Some(bucket) = self.asked.grid.find(end) {
+        if let Some(bucket) = self.request.grid.find(end) {
             self.put(bucket, used.totals(), sign);
         }
     }
@@ -189,7 +189,7 @@ impl Adding<'_, '_> {
 
     /// The buckets that a time touches.
     fn touched(&self, start: Timestamp, end: Timestamp) -> Vec<(usize, Timestamp, Timestamp)> {
-        let grid = &self.asked.grid;
+        let grid = &self.request.grid;
         let behind = grid.edges.partition_point(|edge| *edge <= start);
         let first = behind.saturating_sub(1);
         let all = grid.buckets().enumerate().skip(first);
@@ -198,50 +198,50 @@ impl Adding<'_, '_> {
             .collect()
     }
 
-    fn count(&mut self, job: &Presence, says: bool) {
-        if self.asked.at_end {
+    fn count(&mut self, job: &Presence, is_measured: bool) {
+        if self.request.at_end {
             // Usage counts at its end; the start of a job counts at the start.
-            if let Some(bucket) = self.asked.grid.find(job.start) {
+            if let Some(bucket) = self.request.grid.find(job.start) {
                 self.put(
                     bucket,
                     &Sums::default().with(Measure::Started, 1),
                     Sign::Plus,
                 );
             }
-            let ends = self.asked.grid.find(job.end).filter(|_| job.has_ended);
+            let ends = self.request.grid.find(job.end).filter(|_| job.has_ended);
             if let Some(bucket) = ends {
                 let one = Sums::default().with(Measure::Ended, 1);
                 self.put(bucket, &one.with(Measure::Running, 1), Sign::Plus);
-                self.unsaid(bucket, says);
+                self.count_unmeasured(bucket, is_measured);
             }
             return;
         }
         // The end may be the first instant of a bucket in which it did not run.
         let after = Timestamp(job.end.0.saturating_add(1));
-        let mut is_told = says;
+        let mut is_measured_now = is_measured;
         for (bucket, from, until) in self.touched(job.start, after) {
             let part = job.between(from, until);
             self.put(bucket, &part, Sign::Plus);
             if part.get(Measure::Running) != 0 {
-                self.unsaid(bucket, is_told);
-                is_told = true;
+                self.count_unmeasured(bucket, is_measured_now);
+                is_measured_now = true;
             }
         }
     }
 
-    fn unsaid(&mut self, bucket: usize, says: bool) {
-        if !says {
-            let own = &mut self.answer.at(bucket, self.values).unsaid;
+    fn count_unmeasured(&mut self, bucket: usize, is_measured: bool) {
+        if !is_measured {
+            let own = &mut self.answer.at(bucket, self.values).unmeasured;
             *own = own.saturating_add(1);
         }
     }
 
     fn wait(&mut self, presence: &Presence, job: &Job<'_>) {
         // Where jobs count when they end, nothing of them counts before.
-        let Some(submit) = job.submit.filter(|_| !self.asked.at_end) else {
+        let Some(submit) = job.submit.filter(|_| !self.request.at_end) else {
             return;
         };
-        let grid = &self.asked.grid;
+        let grid = &self.request.grid;
         let (submitted, began) = (grid.find(Timestamp(submit)), grid.find(presence.start));
         if let Some(bucket) = submitted {
             let waits = &mut self.answer.at(bucket, self.values).waits;

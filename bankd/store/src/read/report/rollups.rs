@@ -5,10 +5,10 @@
 //! that ran in its first hour, day or month, and those that began later.
 
 use super::super::super::Error;
-use super::super::super::rollup::{each_hour, each_month, stands};
+use super::super::super::rollup::{each_hour, each_month, is_stored};
 use super::cover::{Rows, cover};
 use super::edges::{self, Piece};
-use super::{Answer, Asked, Figures, Owner};
+use super::{Answer, Figures, Owner, ReportRequest};
 use bank_core::rollup::{DAY, HOUR, HOURS, Measure, Sign, Sums, day_of, hour_of};
 use bank_core::time::Timestamp;
 use foldhash::{HashMap, HashMapExt as _};
@@ -48,18 +48,18 @@ struct Asking {
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn from_rollups(connection: &Connection, asked: &Asked<'_>) -> Result<Answer, Error> {
-    let keys = keys(connection, asked)?;
+pub fn from_rollups(connection: &Connection, request: &ReportRequest<'_>) -> Result<Answer, Error> {
+    let keys = keys(connection, request)?;
     let mut answer = Answer {
         from_rollups: true,
         ..Answer::default()
     };
     let mut pieces = Vec::new();
-    for (bucket, (from, until)) in asked.grid.buckets().enumerate() {
+    for (bucket, (from, until)) in request.grid.buckets().enumerate() {
         let mut summing = Summing {
             keys: &keys,
             of: vec![None; keys.values.len()],
-            ran: vec![Ran::default(); if asked.users { keys.all.len() } else { 0 }],
+            ran: vec![Ran::default(); if request.users { keys.all.len() } else { 0 }],
             is_first: true,
         };
         let first = hour_of(from.0.saturating_add(HOUR).saturating_sub(1));
@@ -83,7 +83,7 @@ pub fn from_rollups(connection: &Connection, asked: &Asked<'_>) -> Result<Answer
             }
         }
     }
-    edges::add(connection, asked, &pieces, &mut answer)?;
+    edges::add(connection, request, &pieces, &mut answer)?;
     Ok(answer.trimmed())
 }
 
@@ -123,12 +123,12 @@ fn each_key(
     Ok(())
 }
 
-fn keys(connection: &Connection, asked: &Asked<'_>) -> Result<Keys, Error> {
+fn keys(connection: &Connection, request: &ReportRequest<'_>) -> Result<Keys, Error> {
     let mut keys = Keys::default();
     let mut places: HashMap<Vec<String>, usize> = HashMap::new();
     let mut names: HashMap<String, usize> = HashMap::new();
     each_key(connection, |id, owner| {
-        let Some((values, user)) = (asked.place)(owner, None) else {
+        let Some((values, user)) = (request.place)(owner, None) else {
             return true;
         };
         let next = keys.values.len();
@@ -202,7 +202,7 @@ struct Summing<'k> {
 impl Summing<'_> {
     /// Reads the hours from one until another, exclusive.
     fn span(&mut self, connection: &Connection, from: i64, until: i64) -> Result<(), Error> {
-        let cover = cover((from, until), |month| stands(connection, month))?;
+        let cover = cover((from, until), |month| is_stored(connection, month))?;
         if !cover.begins && std::mem::take(&mut self.is_first) {
             self.running_at(connection, from)?;
         }

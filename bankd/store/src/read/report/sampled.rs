@@ -122,17 +122,17 @@ pub struct Sampled {
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn sampled(connection: &Connection, asked: &Sampling<'_>) -> Result<Sampled, Error> {
+pub fn sampled(connection: &Connection, sampling: &Sampling<'_>) -> Result<Sampled, Error> {
     let mut answer = Sampled {
-        buckets: vec![Vec::new(); asked.grid.labels.len()],
+        buckets: vec![Vec::new(); sampling.grid.labels.len()],
         ..Sampled::default()
     };
-    for (source, keys) in keys(connection, asked)? {
-        if answer.rows.len() > asked.most {
+    for (source, keys) in keys(connection, sampling)? {
+        if answer.rows.len() > sampling.most {
             break;
         }
         let mut seeing = Seeing::new(&source.name, &keys);
-        seeing.all(connection, source.id, asked)?;
+        seeing.all(connection, source.id, sampling)?;
         seeing.end(&mut answer);
     }
     Ok(answer)
@@ -202,11 +202,11 @@ struct Keys {
 }
 
 /// The collectors with counted snapshots, by name, with their keys.
-fn keys(connection: &Connection, asked: &Sampling<'_>) -> Result<Vec<(Source, Keys)>, Error> {
+fn keys(connection: &Connection, sampling: &Sampling<'_>) -> Result<Vec<(Source, Keys)>, Error> {
     let mut found: HashMap<String, Keys> = HashMap::new();
     let mut places: HashMap<(String, Vec<String>), usize> = HashMap::new();
     each_key(connection, |id, whose| {
-        let Some(values) = (asked.place)(whose) else {
+        let Some(values) = (sampling.place)(whose) else {
             return true;
         };
         let keys = found.entry(whose.source.to_owned()).or_default();
@@ -232,7 +232,7 @@ fn keys(connection: &Connection, asked: &Sampling<'_>) -> Result<Vec<(Source, Ke
     for source in sources {
         let source = source?;
         let keys = found.remove(&source.name);
-        let keys = keys.or_else(|| asked.every_source.then(Keys::default));
+        let keys = keys.or_else(|| sampling.every_source.then(Keys::default));
         all.extend(keys.map(|keys| (source, keys)));
     }
     Ok(all)
@@ -266,9 +266,9 @@ impl<'k> Seeing<'k> {
         &mut self,
         connection: &Connection,
         source: i64,
-        asked: &Sampling<'_>,
+        sampling: &Sampling<'_>,
     ) -> Result<(), Error> {
-        let edges = (asked.grid.edges.first(), asked.grid.edges.last());
+        let edges = (sampling.grid.edges.first(), sampling.grid.edges.last());
         let (Some(from), Some(until)) = edges else {
             return Ok(());
         };
@@ -279,10 +279,10 @@ impl<'k> Seeing<'k> {
         while let Some(row) = rows.next()? {
             let at = Timestamp(row.get(0)?);
             let bytes = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
-            if let Some(bucket) = asked.grid.find(at) {
+            if let Some(bucket) = sampling.grid.find(at) {
                 self.one(at, bucket, bytes)?;
             }
-            if self.rows.len() > asked.most {
+            if self.rows.len() > sampling.most {
                 break;
             }
         }

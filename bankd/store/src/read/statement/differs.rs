@@ -121,20 +121,20 @@ fn in_chain(
         let before = if was_active == Some(true) { amount } else { 0 };
         amount += group.iter().map(|s| i128::from(s.amount)).sum::<i128>();
         let after = if phase == Phase::Active { amount } else { 0 };
-        let says: i128 = group.iter().map(|s| i128::from(s.active)).sum();
+        let active: i128 = group.iter().map(|s| i128::from(s.active)).sum();
         let is_known = was_active.is_some() || whole;
         // Where no window begins or ends, an entry moves as much of both.
         let is_still = was_active == Some(true) && phase == Phase::Active;
         let odd = group.iter().find(|s| is_still && s.amount != s.active);
         let named = odd.unwrap_or(first);
         was_active = Some(phase == Phase::Active);
-        if is_known && after - before != says && frame.period.contains(first.at) {
+        if is_known && after - before != active && frame.period.contains(first.at) {
             return Ok(Some(Differs {
                 allocation: Some(today.id),
                 tx: named.tx,
                 at: Some(named.at),
                 what: format!(
-                    "its entries say that {says} of active money moved, its amount and window say {}",
+                    "its entries say that {active} of active money moved, its amount and window say {}",
                     after - before
                 ),
             }));

@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_stand_on_their_side() {
+    fn headings_are_on_their_side() {
         for (kind, amount, side, word) in [
             (EntryKind::Deposit, 5, Side::Credit, "deposits"),
             (EntryKind::LateCharge, -5, Side::Debit, "charges"),

@@ -60,7 +60,7 @@ fn random_name(now: i64) -> &'static str {
 }
 
 #[test]
-fn amended_records_and_settlements_leave_nothing_untold() {
+fn amended_records_and_settlements_leave_nothing_unexplained() {
     for seed in [3, 20_261_122] {
         println!("seed {seed}");
         let mut random = Random(seed);
@@ -86,10 +86,10 @@ fn amended_records_and_settlements_leave_nothing_untold() {
         let last = numbers::last_transaction(&reader).unwrap();
         let mut explained: BTreeMap<String, usize> = BTreeMap::new();
         for id in 1..=last {
-            let told = transaction(&reader, id, Policy::default());
-            let told = told.unwrap().unwrap();
-            if !told.choice.is_empty() {
-                *explained.entry(told.tx.op).or_default() += 1;
+            let found = transaction(&reader, id, Policy::default());
+            let found = found.unwrap().unwrap();
+            if !found.choice.is_empty() {
+                *explained.entry(found.tx.op).or_default() += 1;
             }
         }
         println!("seed {seed}: {explained:?}");

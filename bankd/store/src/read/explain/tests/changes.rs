@@ -32,7 +32,7 @@ fn policy(random: &mut Random) -> Policy {
 }
 
 /// A request with another class each time, and with a project, an account, or neither.
-fn asked(random: &mut Random) -> Request {
+fn varied_request(random: &mut Random) -> Request {
     let mut request = request(random);
     request.facts.usage.class = Some(random.one(&["batch", "debug", "night"]).to_owned());
     request.facts.usage.qos = Some(random.one(&["high", "low"]).to_owned());
@@ -140,12 +140,12 @@ fn step(random: &mut Random, now: i64) -> Command {
         0..=2 => deposit(random, now),
         3..=5 => change(random, now),
         6..=11 => Command::Reserve(Reserve {
-            request: asked(random),
+            request: varied_request(random),
             ..Reserve::default()
         }),
         12..=18 => {
             let mut charge = Charge {
-                request: asked(random),
+                request: varied_request(random),
                 duration: Some(Seconds(1 + random.up_to(120))),
                 closes: random.below(3) == 0,
                 ..Charge::default()
@@ -154,7 +154,7 @@ fn step(random: &mut Random, now: i64) -> Command {
             Command::Charge(charge)
         }
         _ => Command::Close(Close {
-            key: asked(random).key(),
+            key: varied_request(random).key(),
             by: Closing::Delete,
             event_time: None,
         }),
@@ -203,7 +203,7 @@ fn history(seed: u64, steps: usize) -> Bank {
 }
 
 #[test]
-fn what_has_changed_since_leaves_nothing_untold() {
+fn later_changes_leave_nothing_unexplained() {
     let mut all: BTreeMap<String, usize> = BTreeMap::new();
     for seed in [1, 2, 3, 20_261_122, 77_003] {
         let bank = history(seed, 900);

@@ -32,7 +32,7 @@ fn random_name(now: i64) -> &'static str {
 }
 
 #[test]
-fn liens_that_are_moved_leave_nothing_untold() {
+fn moved_liens_leave_nothing_unexplained() {
     for seed in [5, 20_261_123] {
         println!("seed {seed}");
         let mut random = Random(seed);
@@ -56,22 +56,22 @@ fn liens_that_are_moved_leave_nothing_untold() {
         let last = numbers::last_transaction(&reader).unwrap();
         let mut moved = 0;
         for id in 1..=last {
-            let told = transaction(&reader, id, Policy::default());
-            let told = told.unwrap().unwrap();
-            if !["account_rm", "allocation_rm"].contains(&told.tx.op.as_str()) {
+            let explained = transaction(&reader, id, Policy::default());
+            let explained = explained.unwrap().unwrap();
+            if !["account_rm", "allocation_rm"].contains(&explained.tx.op.as_str()) {
                 continue;
             }
             let is_lien = |e: &&Entry| e.kind == EntryKind::Lien.word();
-            for entry in told.entries.iter().filter(is_lien) {
+            for entry in explained.entries.iter().filter(is_lien) {
                 moved += 1;
-                let own = told.choice.iter().filter(|s| s.lien == entry.lien);
+                let own = explained.choice.iter().filter(|s| s.lien == entry.lien);
                 let held = own.filter(|s| s.allocation.map(|a| a.0) == entry.allocation);
                 let held: i128 = held.map(|s| s.taken).sum();
-                let said = format!("seed {seed}, transaction {id}: {:?}", told.choice);
-                assert_eq!(held, i128::from(entry.delta_held), "{said}");
+                let context = format!("seed {seed}, transaction {id}: {:?}", explained.choice);
+                assert_eq!(held, i128::from(entry.delta_held), "{context}");
                 // The job's explanation includes it as well.
-                let job = &told.jobs[&entry.lien.unwrap()];
-                assert!(of_job(&reader, job).unwrap().0.contains(&id), "{said}");
+                let job = &explained.jobs[&entry.lien.unwrap()];
+                assert!(of_job(&reader, job).unwrap().0.contains(&id), "{context}");
             }
         }
         assert!(moved > 20, "seed {seed}: {moved} portions were moved");

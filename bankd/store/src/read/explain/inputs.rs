@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
     clippy::struct_excessive_bools,
     reason = "each is a fact of its own about what was asked"
 )]
-pub(super) struct Asked<'a> {
+pub(super) struct Inputs<'a> {
     pub(super) then: &'a Directory,
     /// The transaction that chose.
     pub(super) tx: i64,
@@ -140,12 +140,12 @@ impl<'a> Chose<'a> {
     }
 }
 
-impl<'a> Asked<'a> {
+impl<'a> Inputs<'a> {
     /// The inputs of a transaction's choice; none if it made no choice, or several.
     pub(super) fn of(
         explained: &'a Explained,
         connection: &Connection,
-    ) -> Result<Option<Asked<'a>>, Error> {
+    ) -> Result<Option<Inputs<'a>>, Error> {
         let Some(Chose {
             entries,
             earlier,
@@ -165,18 +165,18 @@ impl<'a> Asked<'a> {
             for_reservation: job.object_type == ObjectType::Reservation,
         };
         let then = &explained.then;
-        let told = choice::read(connection, explained.tx.id)?;
+        let recorded = choice::read(connection, explained.tx.id)?;
         let since = choice::known_since(connection)?;
-        let is_guessed = told.is_none() && since.is_none_or(|since| explained.tx.id <= since);
-        let own = match &told {
+        let is_guessed = recorded.is_none() && since.is_none_or(|since| explained.tx.id <= since);
+        let own = match &recorded {
             _ if is_guessed && billed && was_known(connection, explained, job)? => job.account,
-            Some(told) => told.own,
+            Some(recorded) => recorded.own,
             None => None,
         };
         let own = own.and_then(|id| then.account(id));
         let own = own.filter(|a| !a.deleted).map(Candidate::only);
-        let payer = match told {
-            Some(told) => told.payer(),
+        let payer = match recorded {
+            Some(recorded) => recorded.payer(),
             None if is_guessed => {
                 let usage = explained.charge.as_ref().map_or(&job.usage, |c| &c.usage);
                 select::find(then, &whose).knowing(then, usage, &job.group)
@@ -196,7 +196,7 @@ impl<'a> Asked<'a> {
             .iter()
             .any(|e| e.delta_shadow != 0 || e.delta_shadow_held != 0);
         let until = lien.map(|l| l.end).filter(|_| then.policy.require_cover);
-        Ok(Some(Asked {
+        Ok(Some(Inputs {
             then,
             tx: explained.tx.id,
             entries,
