@@ -143,18 +143,4 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "new ! few");
         assert_eq!(names(folder.path()), ["page.html"]);
     }
-
-    #[test]
-    fn a_folder_or_a_device_is_not_replaced() {
-        let folder = tempfile::tempdir().unwrap();
-        let missing = folder.path().join("no/such/page.html");
-        for path in [folder.path(), Path::new("/dev/null"), &missing] {
-            let failure = Fresh::begin(path).unwrap_err();
-            assert_eq!(failure.exit, 2, "{}", path.display());
-        }
-        assert_eq!(names(folder.path()), [""; 0]);
-        let screen = PathBuf::from("-");
-        assert_eq!(destination(Some(&screen)), None);
-        assert_eq!(destination(Some(&missing)), Some(missing.as_path()));
-    }
 }

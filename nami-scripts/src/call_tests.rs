@@ -129,30 +129,6 @@ fn without_a_bank_charges_wait_and_reserves_fail() {
 }
 
 #[test]
-fn what_waits_goes_first_with_its_own_key_and_time() {
-    let site = site();
-    let first = site.entry(Event::Charge);
-    let spool = Spool::open_or_make(&site.settings.spool_dir).unwrap();
-    spool.put(&first).unwrap();
-    let (ending, requests) = site.beside(&["ok charged\n", "ok deleted\n"], || {
-        site.deliver(Event::Delete)
-    });
-    assert_eq!(ending, Ending::new(0, ""));
-    assert_eq!(site.waiting(""), 0);
-    assert!(requests[0].starts_with("POST /nami/v1/charge HTTP/1.1\r\n"));
-    assert_eq!(
-        header(&requests[0], "Idempotency-Key"),
-        Some(first.key.as_str())
-    );
-    assert_eq!(
-        header(&requests[0], "Bank-Event-Time"),
-        Some("1970-01-01T00:00:00Z")
-    );
-    assert!(requests[1].starts_with("POST /nami/v1/delete HTTP/1.1\r\n"));
-    assert_eq!(header(&requests[1], "Bank-Event-Time"), None);
-}
-
-#[test]
 fn a_document_waits_behind_one_of_its_own_object() {
     let site = site();
     let spool = Spool::open_or_make(&site.settings.spool_dir).unwrap();
@@ -250,20 +226,6 @@ fn the_map_of_the_site_changes_exits_but_not_what_is_kept() {
     site.settings = loaded.settings;
     assert_eq!(site.deliver(Event::Reserve).exit, 1);
     assert_eq!((site.deliver(Event::Charge).exit, site.waiting("")), (0, 1));
-}
-
-#[test]
-fn the_question_and_mistakes_in_the_settings() {
-    let site = site();
-    let loaded = |mistake: Option<&str>| Loaded {
-        settings: site.settings.clone(),
-        mistake: mistake.map(str::to_owned),
-    };
-    let ending = call(Event::Query, None, loaded(None));
-    assert_eq!(ending, Ending::new(71, "the event query is not supported"));
-    let ending = call(Event::Drain, None, loaded(Some("nami.conf:3: unknown key")));
-    assert_eq!(ending, Ending::new(99, "nami.conf:3: unknown key"));
-    assert_eq!(call(Event::Drain, None, loaded(None)), Ending::new(0, ""));
 }
 
 #[test]

@@ -1,7 +1,4 @@
-use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
-
-use bank_api::sign::sign_answer;
 
 use super::*;
 
@@ -49,29 +46,6 @@ fn header<'a>(request: &'a str, name: &str) -> &'a str {
         .unwrap()
 }
 
-/// Answer of a daemon with `secret` to a request with this signature.
-fn signed(secret: &str, request_signature: &str, status: u16, body: &str) -> String {
-    let key = SigningKey::new(&Secret::parse(secret).unwrap());
-    let created = now_us() / 1_000_000;
-    let fields = sign_answer(
-        &key,
-        "moab",
-        "sig1",
-        request_signature.as_bytes(),
-        created,
-        status,
-        body.as_bytes(),
-    );
-    format!(
-        "HTTP/1.1 {status} X\r\nContent-Digest: {}\r\nSignature-Input: {}\r\nSignature: {}\r\n\
-         Content-Length: {}\r\n\r\n{body}",
-        fields.content_digest.unwrap(),
-        fields.signature_input,
-        fields.signature,
-        body.len()
-    )
-}
-
 fn tcp_settings(folder: &Path, port: u16) -> Settings {
     let file = folder.join("moab.key");
     std::fs::write(&file, "secret of the bank\n").unwrap();
@@ -85,18 +59,6 @@ fn tcp_settings(folder: &Path, port: u16) -> Settings {
         key_file: Some(file),
         ..Settings::default()
     }
-}
-
-/// One call against a process with a given answer.
-fn call_tcp(answer: impl FnOnce(&str) -> String + Send) -> Outcome {
-    let folder = tempfile::tempdir().unwrap();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let settings = tcp_settings(folder.path(), listener.local_addr().unwrap().port());
-    let client = Client::new(&settings).unwrap();
-    std::thread::scope(|scope| {
-        scope.spawn(|| serve(listener.accept().unwrap().0, answer));
-        client.send(&document(Event::Charge), deadline())
-    })
 }
 
 #[test]
@@ -128,71 +90,6 @@ fn over_the_unix_socket_nothing_is_signed() {
         (outcome.condition, outcome.stdout.as_str()),
         (Condition::Done, "57600\n")
     );
-}
-
-#[test]
-fn a_signed_answer_to_this_request_is_believed() {
-    let outcome = call_tcp(|request| {
-        let covered = "\"@query\" \"content-digest\" \"idempotency-key\" \"bank-event-time\"";
-        assert!(header(request, "Signature-Input").contains(covered));
-        signed(
-            "secret of the bank",
-            header(request, "Signature"),
-            200,
-            "ok charged 1 credits\n",
-        )
-    });
-    assert_eq!(outcome, Outcome::new(Condition::Done, ""));
-    let outcome = call_tcp(|request| {
-        signed(
-            "secret of the bank",
-            header(request, "Signature"),
-            402,
-            "refused insufficient_funds: x\n",
-        )
-    });
-    assert_eq!(outcome.condition, Condition::Funds);
-}
-
-/// A foreign process on the port, or an answer that was seen before, is an outage.
-#[test]
-fn nothing_else_is_believed() {
-    let old = "sig1=:OE6FN6ND7LY7QUATXtKprG0sAqyrgIgV0yGQIFG2i60=:";
-    let outcomes = [
-        call_tcp(|_| plain(200, "ok charged 1 credits\n")),
-        call_tcp(|_| plain(503, "refused busy: \n")),
-        call_tcp(|request| signed("a guess", header(request, "Signature"), 200, "ok charged\n")),
-        call_tcp(|_| signed("secret of the bank", old, 200, "ok charged\n")),
-        call_tcp(|request| {
-            signed(
-                "secret of the bank",
-                header(request, "Signature"),
-                402,
-                "ok charged\n",
-            )
-            .replace("HTTP/1.1 402", "HTTP/1.1 200")
-        }),
-        call_tcp(|request| {
-            signed(
-                "secret of the bank",
-                header(request, "Signature"),
-                200,
-                "ok charged 1\n",
-            )
-            .replace("charged 1", "charged 2")
-        }),
-        call_tcp(|_| "SSH-2.0-OpenSSH_9\r\n\r\n".to_owned()),
-        call_tcp(|_| String::new()),
-    ];
-    for outcome in outcomes {
-        assert_eq!(outcome.condition, Condition::Connect, "{}", outcome.text);
-        assert!(
-            outcome.text.starts_with("bank unreachable: "),
-            "{}",
-            outcome.text
-        );
-    }
-    assert_eq!(call_tcp(|_| plain(401, "")).condition, Condition::Auth);
 }
 
 #[test]

@@ -86,22 +86,6 @@ fn deposit() -> Call {
     Call::send(http::Method::POST, target, &body, Some("k-1".into())).unwrap()
 }
 
-#[test]
-fn a_write_over_the_socket_carries_its_key_and_no_signature() {
-    let (_dir, client, daemon) = unix(200, r#"{"user":"amy","active":true,"admin":false}"#);
-    let member: Member = client.call(&deposit()).unwrap();
-    assert_eq!(member.user, "amy");
-    let seen = daemon.join().unwrap();
-    assert_eq!(seen.line, "POST /api/v1/deposits HTTP/1.1\r\n");
-    assert_eq!(seen.header("idempotency-key"), Some("k-1"));
-    assert_eq!(seen.header("content-type"), Some("application/json"));
-    assert_eq!(seen.header("signature"), None);
-    assert_eq!(
-        seen.body,
-        br#"{"name":"chem","amount":"5","new":false,"allow_past":false}"#
-    );
-}
-
 /// Status and body -> exit code and what standard error says.
 #[test]
 fn refusals_are_printed_in_three_lines() {
@@ -143,27 +127,6 @@ fn refusals_are_printed_in_three_lines() {
             (exit, expected_text)
         );
         daemon.join().unwrap();
-    }
-}
-
-#[test]
-fn nobody_there_is_exit_5() {
-    for server in ["unix:/no/such/bankd.sock", "http://127.0.0.1:1"] {
-        let settings = Settings {
-            server: Some(server.into()),
-            ..Settings::default()
-        };
-        let failure = Client::new(&settings)
-            .unwrap()
-            .call::<Member>(&deposit())
-            .unwrap_err();
-        assert_eq!(failure.exit, 5, "{server}");
-        assert!(
-            failure.what.starts_with("cannot reach the daemon at"),
-            "{}",
-            failure.what
-        );
-        assert!(failure.hint.unwrap().starts_with("is bankd running?"));
     }
 }
 

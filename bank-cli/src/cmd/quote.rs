@@ -228,29 +228,6 @@ mod tests {
     }
 
     #[test]
-    fn the_price_is_in_columns() {
-        let quote = Quote {
-            cost: "1152.000".into(),
-            available: Some("310500.000".into()),
-            remaining: Some("309348.000".into()),
-            project: Some("chem".into()),
-            unit: "SU".into(),
-            lines: vec![
-                line("64 procs × 12:00:00", "768.000", "core-hours"),
-                line("× qos high 1.5", "1152.000", "SU"),
-            ],
-            ..Quote::default()
-        };
-        let expected = "\
-64 procs × 12:00:00 =     768.000 core-hours
-× qos high 1.5      =   1,152.000 SU
-chem has            310,500.000 SU available: the job can start
-                    (309,348.000 would remain)
-";
-        assert_eq!(text(&test_form(), &quote), expected);
-    }
-
-    #[test]
     fn the_widest_quote_fits_a_terminal() {
         for mut quote in filled::<Quote>() {
             assert_fits(&text(&test_form(), &quote));
@@ -258,19 +235,5 @@ chem has            310,500.000 SU available: the job can start
             quote.lines = vec![line("1 proc", "1.000", "SU"), quote.lines.remove(0)];
             assert_fits(&text(&test_form(), &quote));
         }
-    }
-
-    #[test]
-    fn a_price_without_a_test_of_the_balance() {
-        let lines = vec![line("4,096 procs × 96:00:00", "393216.000", "SU")];
-        let quote = Quote {
-            cost: "393216.000".into(),
-            lines,
-            ..Quote::default()
-        };
-        assert_eq!(
-            text(&test_form(), &quote),
-            "4,096 procs × 96:00:00 = 393,216.000 SU\n"
-        );
     }
 }

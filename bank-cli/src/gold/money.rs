@@ -290,15 +290,4 @@ mod tests {
         let nobody = given(Tool::Deposit, "-z 5");
         assert_eq!(account_and_amount(&nobody).unwrap_err().exit, 2);
     }
-
-    #[test]
-    fn a_change_shows_its_transaction_on_request() {
-        let given = |line| given(Tool::Withdraw, line);
-        assert_eq!(
-            report(&given("1 5 -v"), "Done", Some(7)),
-            "Done\ntransaction 7\n"
-        );
-        assert_eq!(report(&given("1 5"), "Done", Some(7)), "Done\n");
-        assert_eq!(report(&given("1 5 --quiet"), "Done", Some(7)), "");
-    }
 }

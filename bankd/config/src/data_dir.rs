@@ -78,19 +78,3 @@ pub fn lock(data: &DataDir) -> Result<File> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_one_holds_the_lock() {
-        let folder = tempfile::tempdir().unwrap();
-        let data = DataDir::new(folder.path());
-        let held = lock(&data).unwrap();
-        let refused = lock(&data).unwrap_err().to_string();
-        assert!(refused.starts_with("another bankd serves"), "{refused}");
-        drop(held);
-        lock(&data).unwrap();
-    }
-}

@@ -242,26 +242,3 @@ fn relative_paths_lie_in_the_data_directory() {
         Path::new("/opt/a.txt")
     );
 }
-
-#[test]
-fn a_variable_that_no_setting_has_is_reported() {
-    let names = |names: &[&str]| {
-        let names: Vec<String> = names.iter().map(|n| (*n).to_owned()).collect();
-        overlay::no_strangers(names.into_iter())
-    };
-    assert_eq!(
-        names(&[
-            "PATH",
-            "BANKD_HTTP_LISTEN",
-            "BANKD_LEDGER_MAX_JUMP_S",
-            "BANK_SERVER"
-        ]),
-        Ok(())
-    );
-    let found = names(&["BANKD_HTTP_LISTEM"]).unwrap_err();
-    assert!(
-        found.starts_with("BANKD_HTTP_LISTEM: no setting"),
-        "{found}"
-    );
-    assert!(names(&["BANKD_"]).is_err());
-}

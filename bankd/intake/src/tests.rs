@@ -191,38 +191,6 @@ fn behind_a_portion_that_failed_nothing_is_taken_in() {
     }
 }
 
-#[test]
-fn what_came_once_changes_nothing_when_it_comes_again() {
-    for mode in [Mode::Strict, Mode::Track] {
-        let site = site(mode);
-        let mut text = HEAD.to_owned();
-        for id in 0..25 {
-            text.push_str(&line(id, "chem", "01:00:00", "02:00:00"));
-        }
-        text.push_str("not a line of it\n");
-        let first = site.import(&text, 10);
-        assert_eq!(first.outcomes.values().sum::<u64>(), 25, "{first:?}");
-        assert_eq!(first.outcomes.get("duplicate"), None, "{first:?}");
-        assert_eq!(first.quarantined, 1);
-        assert_eq!(first.summary.jobs, 25);
-        let shown = site.number("SELECT max(id) FROM tx");
-        let again = site.import(&text, 7);
-        assert_eq!(again.outcomes, [("duplicate".to_owned(), 25)].into());
-        site.writer.stop();
-        let Site { folder, thread, .. } = site;
-        thread.join().unwrap();
-        let bank = rusqlite::Connection::open(folder.path().join("bank.db")).unwrap();
-        let number = |sql: &str| -> i64 { bank.query_row(sql, [], |r| r.get(0)).unwrap() };
-        assert_eq!(number("SELECT max(id) FROM tx"), shown);
-        assert_eq!(number("SELECT count(*) FROM usage_identity"), 25);
-        let usage = "SELECT sum(millis) FROM usage_identity";
-        assert_eq!(number(usage), 25 * 4_000);
-        assert_eq!(number("SELECT held FROM quarantine_total"), 1);
-        assert_eq!(number("SELECT records FROM source"), 52);
-        assert_eq!(number("SELECT rejected FROM source"), 2);
-    }
-}
-
 /// Unreadable records are as large as others: they do not wait for a chunk of lines.
 #[test]
 fn lines_for_the_quarantine_do_not_pile_up() {

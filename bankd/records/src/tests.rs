@@ -132,17 +132,6 @@ fn lines(settings: &str, event: &RecordEvent) -> Vec<(String, String)> {
 }
 
 #[test]
-fn one_line_for_each_charge() {
-    let settings = "[file]\npath = \"alloc.txt\"\n";
-    let line = "WITHDRAWAL TYPE=job MACHINE=ia ACCOUNT=s USER=jb PROCS=16 PROCCRATE=1.00 \
-                RESOURCETYPE=DEFAULT DURATION=55 REQUESTID=1632";
-    let expected = vec![("file".to_owned(), line.to_owned())];
-    assert_eq!(lines(settings, &charged(false)), expected);
-    assert_eq!(lines(settings, &charged(true)), expected);
-    assert_eq!(lines(settings, &closed()), []);
-}
-
-#[test]
 fn the_line_of_the_whole_keeps_the_product() {
     let settings = "[file]\npath = \"alloc.txt\"\ninterim = false\nextended = true\n";
     assert_eq!(lines(settings, &charged(false)), []);

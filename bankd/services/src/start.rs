@@ -192,6 +192,3 @@ fn check_fallbacks(directory: &Directory) -> Result<()> {
         None => Ok(()),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -38,6 +38,8 @@ fn a_document_above_the_limit_is_413() {
     let signed = Signing::new().sign(Request::nami("charge", "large", &large));
     let answer = bank.over_tcp(&signed);
     assert_eq!(answer.status, 413);
+    let output = answer.text();
+    assert!(output.starts_with("error too_large: "), "{output}");
     let answer = bank.over_socket(&Request::nami("charge", "large", &large));
     assert_eq!(answer.status, 413);
     bank.verify();

@@ -127,6 +127,11 @@ pub(super) const MORE: &[(&str, i32, &str)] = &[
         "soon",
     ),
     (
+        "cycle add c -a chemistry --every month --amount 5 --start 2020-01-01",
+        1,
+        "",
+    ),
+    (
         "cycle add c -a chemistry --every month --amount 0",
         1,
         "bad amount",

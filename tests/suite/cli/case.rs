@@ -26,48 +26,6 @@ fn refused((mut bank, before): (Bank, i64), line: &str, exit: i32, parts: &[&str
 }
 
 #[test]
-fn ledger_case_007_a_negative_deposit_through_bank() {
-    refused(
-        holding(1),
-        "deposit chemistry -5",
-        1,
-        &["refused", "bad amount"],
-    );
-}
-
-#[test]
-fn ledger_case_008_more_decimals_than_the_bank_has_through_bank() {
-    refused(
-        holding(1),
-        "deposit chemistry 1.5",
-        1,
-        &["refused", "too many decimals"],
-    );
-}
-
-#[test]
-fn ledger_case_009_a_word_for_an_amount_through_bank() {
-    refused(holding(1), "deposit chemistry abc", 2, &["not a number"]);
-}
-
-#[test]
-fn ledger_case_010_an_amount_beyond_the_range_through_bank() {
-    let line = format!("deposit chemistry 1{}", "0".repeat(23));
-    refused(holding(1), &line, 1, &["refused", "amount too large"]);
-}
-
-#[test]
-fn ledger_case_012_an_unknown_account_through_bank() {
-    refused(holding(1), "deposit G 1", 4, &["\"G\""]);
-}
-
-#[test]
-fn ledger_case_013_a_window_that_ends_before_it_starts_through_bank() {
-    let line = "deposit chemistry 5 --start 2031-01-01 --end 2030-01-01";
-    refused(holding(1), line, 1, &["refused", "bad window"]);
-}
-
-#[test]
 fn ledger_case_014_a_window_in_the_past_through_bank() {
     let line = "deposit chemistry 5 --start 2020-01-01 --end 2021-01-01";
     refused(holding(1), line, 1, &["window in past", "--allow-past"]);
@@ -77,21 +35,6 @@ fn ledger_case_014_a_window_in_the_past_through_bank() {
     assert!(ran.stdout.contains("no longer active"), "{}", ran.stdout);
     assert_eq!(bank.figures("chemistry").0, 1, "it cannot be spent");
     bank.verify();
-}
-
-#[test]
-fn ledger_case_022_more_than_there_is_through_bank() {
-    refused(
-        holding(1000),
-        "withdraw chemistry 5000",
-        3,
-        &["insufficient funds"],
-    );
-}
-
-#[test]
-fn ledger_case_023_nothing_withdrawn_through_bank() {
-    refused(holding(1000), "withdraw chemistry 0", 1, &["bad amount"]);
 }
 
 #[test]

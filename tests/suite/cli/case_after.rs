@@ -40,25 +40,6 @@ fn ledger_case_063_a_refund_that_can_be_spent_through_bank() {
 }
 
 #[test]
-fn ledger_case_079_a_refund_above_the_charge_through_bank() {
-    play("+ deposit P 1000\n+ C j 400\n1 refund j 500\n= P 600 0 600\n> refund");
-}
-
-#[test]
-fn ledger_case_080_refunds_until_nothing_is_left_through_bank() {
-    play(
-        "+ deposit P 1000
-         + C j 400
-         + refund j 100
-         = P 700 0 700
-         + refund j
-         = P 1000 0 1000
-         1 refund j
-         > refund P 100, P 300",
-    );
-}
-
-#[test]
 fn ledger_case_081_a_refund_in_proportion_through_bank() {
     play(
         "+ account add X --projects P
@@ -94,11 +75,6 @@ fn ledger_case_082_a_refund_of_one_of_two_jobs_through_bank() {
 }
 
 #[test]
-fn ledger_case_083_what_a_refunded_job_has_cost_through_bank() {
-    play("+ deposit P 1000\n+ C j 400\n+ refund j\n+ jobs j --json\n~ \"net\": \"0\"");
-}
-
-#[test]
 fn ledger_case_084_an_account_with_liens_through_bank() {
     play(
         "+ deposit P 1000
@@ -127,16 +103,6 @@ fn ledger_case_085_an_account_comes_back_through_bank() {
 }
 
 #[test]
-fn ledger_case_086_what_only_operations_change_through_bank() {
-    play(
-        "+ deposit P 1000
-         1 allocation set {P.1} --amount 5
-         1 allocation set {P.1} --active no
-         = P 1000 0 1000",
-    );
-}
-
-#[test]
 fn ledger_case_087_an_end_that_has_passed_through_bank() {
     play(
         "+ deposit P 150
@@ -157,11 +123,6 @@ fn ledger_case_088_an_end_before_that_of_a_lien_through_bank() {
          ~ outlives_allocation: lien 1 of job j on colony ends after it
          > modify P 0",
     );
-}
-
-#[test]
-fn ledger_case_089_a_deposit_is_undone_through_bank() {
-    play("+ deposit P 1000\n+ deposit P 500\n+ undo {2}\n= P 1000 0 1000\n> reverse P -500");
 }
 
 #[test]

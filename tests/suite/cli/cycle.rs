@@ -64,27 +64,3 @@ fn a_cycle_is_added_runs_and_goes() {
     assert_eq!(bank.bank(&["cycle", "show", "monthly"]).exit, 4);
     bank.verify();
 }
-
-#[test]
-fn impossible_cycles_are_reported() {
-    let mut bank = Bank::new();
-    let add = |more: &[&str]| {
-        let base = ["cycle", "add", "c", "-a", "astro", "--every"];
-        bank.bank(&[&base[..], more].concat())
-    };
-    assert_eq!(add(&["week", "--amount", "5"]).exit, 2);
-    assert_eq!(add(&["month", "--amount", "five"]).exit, 2);
-    assert_eq!(add(&["month", "--amount", "-5"]).exit, 1);
-    assert_eq!(
-        add(&["month", "--amount", "5", "--rollover", "120%"]).exit,
-        1
-    );
-    assert_eq!(
-        add(&["month", "--amount", "5", "--start", "2020-01-01"]).exit,
-        1
-    );
-    let before = bank.transactions();
-    assert_eq!(bank.bank(&["cycle", "rm", "c", "--yes"]).exit, 4);
-    assert_eq!(bank.transactions(), before, "nothing was journalled");
-    bank.verify();
-}

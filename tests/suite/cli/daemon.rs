@@ -1,4 +1,4 @@
-//! `bankd` at a terminal: init, a second daemon, settings, verify.
+//! `bankd` at a terminal: init, a second daemon, settings.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
@@ -72,22 +72,6 @@ fn a_wrong_setting_is_reported_with_its_line() {
     let ran = bankd(&bank, &["config", "check"]);
     assert_ne!(ran.exit, 0);
     ran.expect_stderr(&["bankd.toml line 2", "concurency"]);
-}
-
-#[test]
-fn verify_finds_what_somebody_changed() {
-    let mut bank = Bank::new();
-    bank.bank_ok(&["deposit", "chemistry", "5"]);
-    bank.verify();
-    bank.query("DROP TRIGGER entry_no_update");
-    bank.query("UPDATE entry SET delta_amount = 6 WHERE delta_amount = 5 RETURNING id");
-    let ran = bankd(&bank, &["verify"]);
-    assert_eq!(ran.exit, 1, "{}{}", ran.stdout, ran.stderr);
-    assert!(
-        format!("{}{}", ran.stdout, ran.stderr).contains("transaction"),
-        "{}",
-        ran.stdout
-    );
 }
 
 #[test]

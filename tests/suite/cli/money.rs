@@ -1,47 +1,6 @@
-//! Balances, quotes, deposits, and how a mistake is told.
+//! Balances for programs, removals, repeats, keys and the journal of a job.
 
-use crate::harness::{Bank, Documents, Ran, Setup, amount};
-
-fn lines(text: &str) -> Vec<Vec<&str>> {
-    text.lines()
-        .map(|line| line.split_whitespace().collect())
-        .collect()
-}
-
-#[test]
-fn the_balance_is_a_table() {
-    let mut bank = Bank::new();
-    let documents = Documents::own();
-    bank.script("reserve", &documents.get(3)).expect(0, "");
-    bank.script("charge", &documents.get(4)).expect(0, "");
-    let output = bank.bank_ok(&["balance", "chemistry"]);
-    let rows = lines(&output);
-    assert_eq!(
-        rows[..2],
-        [
-            vec![
-                "Project",
-                "Deposited",
-                "Used",
-                "Held",
-                "Available",
-                "Used",
-                "Until"
-            ],
-            vec![
-                "chemistry",
-                "100,000",
-                "28,800",
-                "28,800",
-                "42,400",
-                "29%",
-                "-"
-            ],
-        ],
-        "{output}"
-    );
-    bank.verify();
-}
+use crate::harness::{Bank, Documents, Ran, amount};
 
 #[test]
 fn programs_get_bare_figures() {
@@ -83,88 +42,6 @@ fn refused_with(ran: &Ran, exit: i32, parts: &[&str]) {
     assert_eq!(ran.exit, exit, "{}{}", ran.stdout, ran.stderr);
     ran.expect_stderr(parts);
     assert!(ran.stderr.starts_with("bank: "), "{}", ran.stderr);
-}
-
-#[test]
-fn a_quote_reports_the_shortfall() {
-    let mut bank = Setup::new().chemistry(57_599).start();
-    let quote = |procs: &str| {
-        let job = ["--procs", procs, "--wall", "1:00:00"];
-        bank.bank(
-            &[
-                &["quote", "-A", "chemistry", "-u", "amy", "-m", "colony"][..],
-                &job,
-            ]
-            .concat(),
-        )
-    };
-    let cheap = quote("15");
-    assert_eq!(cheap.exit, 0, "{}", cheap.stderr);
-    assert!(cheap.stdout.contains("54,000"), "{}", cheap.stdout);
-    assert!(
-        cheap
-            .stdout
-            .contains("the job can start\n                    (3,599 would remain)"),
-        "{}",
-        cheap.stdout
-    );
-    let dear = quote("16");
-    refused_with(
-        &dear,
-        3,
-        &[
-            "refused",
-            "insufficient funds",
-            "chemistry has 57,599",
-            "short by 1",
-        ],
-    );
-    refused_with(&dear, 3, &["hint:"]);
-    assert!(dear.stdout.contains("57,600"), "{}", dear.stdout);
-    bank.verify();
-}
-
-#[test]
-fn mistakes_have_their_exit_codes() {
-    let mut bank = Bank::new();
-    let before = bank.transactions();
-    for (arguments, exit, parts) in [
-        (
-            &["balance", "chemistri"][..],
-            4,
-            &["chemistri", "hint:", "chemistry"][..],
-        ),
-        (
-            &["project", "show", "physic"],
-            4,
-            &["physic", "hint:", "physics"],
-        ),
-        (&["user", "show", "nobody-at-all"], 4, &["nobody-at-all"]),
-        (&["jobs", "Moab.none"], 4, &["Moab.none"]),
-        (&["deposit", "chemistry", "abc"], 2, &["not a number"]),
-        (&["deposit", "chemistry", "-5"], 1, &["refused"]),
-        (&["deposit", "chemistry", "1.5"], 1, &["refused"]),
-        (
-            &["deposit", "chemistry", "9223372036854775808"],
-            1,
-            &["refused"],
-        ),
-        (&["withdraw", "chemistry", "100001"], 3, &["insufficient"]),
-        (&["project", "add", "chemistry"], 7, &["conflict"]),
-        (&["nonsense"], 2, &["nonsense"]),
-        (&["balance", "--columns", "nonsense"], 2, &["nonsense"]),
-        (
-            &["quote", "--wall", "an hour", "--procs", "1"],
-            2,
-            &["an hour"],
-        ),
-    ] {
-        let ran = bank.bank(arguments);
-        refused_with(&ran, exit, parts);
-        assert_eq!(ran.stdout, "", "{arguments:?}");
-    }
-    assert_eq!(bank.transactions(), before, "nothing of it is written");
-    bank.verify();
 }
 
 #[test]

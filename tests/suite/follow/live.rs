@@ -97,16 +97,19 @@ fn a_file_that_fails_holds_up_no_other() {
 
 #[test]
 fn files_that_cannot_be_followed_are_reported_at_the_start() {
+    let mut bank = Bank::new();
+    bank.stop();
+    let path = bank.data().join("bankd.toml");
+    let right = fs::read_to_string(&path).unwrap();
     for (format, more, expected) in [
         ("nomad", "", "nomad is one document"),
         ("sacct", "layout = \"mine\"\n", "layout \"mine\""),
         ("csv", "mapping = \"nowhere.toml\"\n", "nowhere.toml"),
     ] {
-        let mut bank = Bank::new();
-        bank.stop();
-        bank.settings(&format!(
+        let wrong = format!(
             "\n[[follow]]\nsource = \"x:y\"\npath = \"/var/x\"\nformat = \"{format}\"\n{more}"
-        ));
+        );
+        fs::write(&path, format!("{right}{wrong}")).unwrap();
         assert!(!bank.start_with(&[]), "{format} was followed");
         assert!(bank.log().contains(expected), "{format}: {}", bank.log());
     }

@@ -254,6 +254,10 @@ fn other_settings_after_a_crash_double_nothing() {
 
 #[test]
 fn wrong_settings_are_reported_in_one_line() {
+    let mut bank = Bank::new();
+    bank.stop();
+    let path = bank.data().join("bankd.toml");
+    let right = std::fs::read_to_string(&path).unwrap();
     for (text, expected) in [
         (
             "[[sink]]\npath = \"a\"\n",
@@ -292,9 +296,7 @@ fn wrong_settings_are_reported_in_one_line() {
             "format: unknown variant",
         ),
     ] {
-        let mut bank = Bank::new();
-        bank.stop();
-        settings(&bank, text);
+        std::fs::write(&path, format!("{right}\n{text}")).unwrap();
         assert!(!bank.start_with(&[]), "{text}");
         let log = bank.log();
         let last = log.lines().last().unwrap();

@@ -1,10 +1,7 @@
 //! The first samples of ux.md 2.3.
 
 use super::*;
-use crate::{
-    cli::Format,
-    out::{Form, test_form},
-};
+use crate::out::{Form, test_form};
 
 fn balance(name: &str, parent: Option<&str>, amounts: [&str; 5], until: &str) -> Balance {
     let [deposited, used, held, amount, available] = amounts.map(|text| format!("{text}.000"));
@@ -57,21 +54,6 @@ fn shown(balances: &[Balance], args: &BalanceArgs, form: &Form) -> String {
 }
 
 #[test]
-fn the_default_screen() {
-    let expected = "\
-Project        Deposited       Used     Held  Available  Used  Until
-chem           1,000,000    647,500   42,000    310,500   65%  2027-04-01
-  chem/gpu       120,000     92,000    9,600     18,400   77%  2027-01-01  !
-Whole SU (core-hours). Held = running jobs. Rows without sub-projects. 2026-11-20 22:41 +0100
-! chem/gpu: 42 days left; at 1,310 SU/day it is empty on 2026-12-04
-";
-    assert_eq!(
-        shown(&bank(), &BalanceArgs::default(), &test_form()),
-        expected
-    );
-}
-
-#[test]
 fn attention_is_marked_and_explained() {
     let mut bank = bank();
     bank[1].used = "114000.000".into();
@@ -100,46 +82,6 @@ fn money_that_ends_unused_soon_has_a_remark() {
     let text = shown(&bank, &BalanceArgs::default(), &test_form());
     let expected = "\n! chem/gpu: 11 days left; 14,310 SU end unused on 2026-12-01\n";
     assert!(text.ends_with(expected), "{text}");
-}
-
-#[test]
-fn scripts_see_the_same_columns_always() {
-    let form = Form {
-        format: Format::Parsable2,
-        header: false,
-        ..test_form()
-    };
-    let bank = bank();
-    let first = shown(&bank[..1], &BalanceArgs::default(), &form);
-    assert_eq!(
-        first,
-        "chem|1000000.000|647500.000|42000.000|310500.000|2027-04-01\n"
-    );
-    let available = BalanceArgs {
-        available: true,
-        ..BalanceArgs::default()
-    };
-    assert_eq!(shown(&bank[..1], &available, &form), "chem|310500.000\n");
-}
-
-#[test]
-fn the_total_adds_every_column() {
-    let args = BalanceArgs {
-        total: true,
-        tree: true,
-        ..BalanceArgs::default()
-    };
-    let form = Form {
-        format: Format::Csv,
-        header: false,
-        ..test_form()
-    };
-    let text = shown(&bank(), &args, &form);
-    let last = text.lines().last().unwrap();
-    assert_eq!(
-        last,
-        "with sub-projects,1120000.000,739500.000,51600.000,328900.000,"
-    );
 }
 
 #[test]

@@ -165,19 +165,3 @@ fn beside(spool: &Path) -> Result<PathBuf, Failure> {
     name.push(".new");
     Ok(spool.with_file_name(name))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_message_comes_in_whole_and_takes_the_place_of_the_one_before() {
-        let folder = tempfile::tempdir().unwrap();
-        let spool = folder.path().join("spool");
-        put(&spool, "summary-202601-1", "a").unwrap();
-        put(&spool, "summary-202601-1", "b").unwrap();
-        let found = fs::read_to_string(spool.join("summary-202601-1")).unwrap();
-        assert_eq!(found, "b");
-        assert!(!folder.path().join("spool.new").exists());
-    }
-}

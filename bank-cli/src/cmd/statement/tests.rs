@@ -59,23 +59,6 @@ fn chem() -> Statement {
 }
 
 #[test]
-fn sample_6_the_statement() {
-    let expected = "\
-Statement  chem  from 2026-10-01 to 2026-11-21 (exclusive), 51 days     whole SU
-Opening amount                                     401,200
-+ deposits       0      + refunds      1 job          1,200
-− charges    1,893 jobs                             −49,900
-Closing amount                                     352,500
-of which held by 17 running jobs                    42,000
-Without sub-projects.
-By user        jobs     charged    refunded  share
-amy           1,201      31,050           0    62%
-bob             692      18,850           0    38%
-";
-    assert_eq!(text::summary(&test_context().form, &chem()), expected);
-}
-
-#[test]
 fn every_heading_has_a_line_of_its_own() {
     let mut statement = chem();
     statement

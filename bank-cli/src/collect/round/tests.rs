@@ -1,4 +1,4 @@
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::io::Write as _;
 use std::path::Path;
 use std::rc::Rc;
@@ -11,8 +11,6 @@ const MINUTE: i64 = 60_000_000;
 /// A source with a batch for every minute.
 struct Minutes {
     streams: Vec<String>,
-    fails: Rc<Cell<bool>>,
-    requests: Rc<RefCell<Vec<String>>>,
 }
 
 impl Source for Minutes {
@@ -28,12 +26,6 @@ impl Source for Minutes {
         now_us: i64,
     ) -> Result<Next, Failure> {
         let at = position.unwrap_or(T0);
-        self.requests
-            .borrow_mut()
-            .push(format!("{stream} {}", (at - T0) / MINUTE));
-        if self.fails.get() {
-            return Err(Failure::unreachable("the source is away"));
-        }
         if at + MINUTE > now_us {
             return Ok(Next::UpToDate);
         }
@@ -63,8 +55,6 @@ struct Bank {
 struct World {
     folder: tempfile::TempDir,
     bank: Bank,
-    source_fails: Rc<Cell<bool>>,
-    requests: Rc<RefCell<Vec<String>>>,
     streams: Vec<String>,
     most: u64,
 }
@@ -74,8 +64,6 @@ impl World {
         Self {
             folder: tempfile::tempdir().unwrap(),
             bank: Bank::default(),
-            source_fails: Rc::default(),
-            requests: Rc::default(),
             streams: streams.iter().map(|name| (*name).to_owned()).collect(),
             most: 1 << 20,
         }
@@ -90,8 +78,6 @@ impl World {
         let queue = Queue::open(self.path(), self.most).unwrap().unwrap();
         let source = Minutes {
             streams: self.streams.clone(),
-            fails: Rc::clone(&self.source_fails),
-            requests: Rc::clone(&self.requests),
         };
         let bank = self.bank.clone();
         let send = move |head: &CollectBatch, mut body: Box<dyn Read>| {
@@ -150,61 +136,6 @@ fn each_batch_is_sent_once_and_in_order() {
     let known = &world.state().streams["colony"];
     assert_eq!(known.until.as_deref(), Some("2026-01-01T00:03:00Z"));
     assert_eq!((known.batches, known.records, known.refused), (3, 9, 0));
-}
-
-#[test]
-fn an_outage_of_the_bank_fills_the_queue_and_then_empties_it() {
-    let world = World::new(&["colony"]);
-    world.set_failure(Some(Failure::unreachable("cannot reach the daemon")));
-    let ended = world.round(3);
-    assert_eq!(ended.failure.unwrap().exit, exit::UNAVAILABLE);
-    assert_eq!((ended.round.fetched, ended.round.waiting), (3, 3));
-    assert_eq!(ended.round.trouble, ["cannot reach the daemon"]);
-    assert_eq!(
-        world.state().streams.get("colony"),
-        None,
-        "nothing was sent"
-    );
-    // Another process goes on behind what waits, not from the start.
-    world.requests.borrow_mut().clear();
-    world.round(4);
-    assert_eq!(world.requests.borrow()[0], "colony 3");
-    world.set_failure(None);
-    let ended = world.round(4);
-    assert_eq!(
-        world.got(),
-        ["colony 1", "colony 2", "colony 3", "colony 4"]
-    );
-    assert_eq!(ended.round.waiting, 0);
-}
-
-#[test]
-fn without_its_queue_a_collector_fetches_again_what_was_not_sent() {
-    let world = World::new(&["colony"]);
-    world.round(1);
-    world.set_failure(Some(Failure::unreachable("away")));
-    world.round(3);
-    for entry in std::fs::read_dir(world.path()).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|ending| ending == "batch") {
-            std::fs::remove_file(path).unwrap();
-        }
-    }
-    world.set_failure(None);
-    world.round(3);
-    assert_eq!(world.got(), ["colony 1", "colony 2", "colony 3"]);
-}
-
-#[test]
-fn an_outage_of_the_source_is_reported_and_passes() {
-    let world = World::new(&["colony", "annex"]);
-    world.source_fails.set(true);
-    let ended = world.round(2);
-    assert_eq!(ended.failure.unwrap().what, "the source is away");
-    assert_eq!(ended.round.trouble, ["the source is away"], "once");
-    world.source_fails.set(false);
-    assert_eq!(world.round(2).failure, None);
-    assert_eq!(world.got().len(), 4);
 }
 
 #[test]

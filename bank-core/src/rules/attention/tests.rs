@@ -1,7 +1,7 @@
 use crate::amount::{Amount, Precision};
 use crate::attention::{AttentionKind, CHANGES_MAX, Concern, Event, Topic, Turn};
 use crate::book::Book;
-use crate::command::{Ack, AddProject, Attention, Command, Scope, Switch};
+use crate::command::{Ack, Attention, Command, Scope};
 use crate::directory::{Bank, Policy};
 use crate::effects::{EntryKind, Outcome};
 use crate::ids::TxId;
@@ -112,28 +112,6 @@ fn acknowledged_events_are_kept() {
     assert_eq!(book.attention()[0].acked, Some(TxId(2)));
     turn(&mut book, &[(50, Turn::Cleared)]);
     assert_eq!(ack(&mut book, 1, "").unwrap_err().code(), "not_found");
-}
-
-#[test]
-fn a_project_is_switched_off_and_on() {
-    let mut book = book();
-    let add = Command::AddProject(AddProject {
-        name: "chem".into(),
-        ..AddProject::default()
-    });
-    let Ok(added) = ledger::execute(&mut book, &add, &Scope::default(), Timestamp(5), false);
-    added.unwrap();
-    let chem = book.reference().project_named("chem").unwrap().id;
-    let switch = |book: &mut Book, project: &str, on| {
-        let project = project.to_owned();
-        run(book, Attention::Switch(Switch { project, on }))
-    };
-    switch(&mut book, "chem", false).unwrap();
-    assert!(book.reference().is_quiet(chem));
-    switch(&mut book, "chem", true).unwrap();
-    assert!(!book.reference().is_quiet(chem));
-    let unknown = switch(&mut book, "bio", false).unwrap_err();
-    assert_eq!(unknown.code(), "not_found");
 }
 
 #[test]

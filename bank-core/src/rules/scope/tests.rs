@@ -481,16 +481,3 @@ fn a_key_for_projects_and_machines_is_held_to_both() {
     found.extend(findings(scope, &of_machines()));
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
-
-/// A user without any project is in every scope.
-#[test]
-fn a_user_without_a_project_can_become_a_member() {
-    let mut ground = ground();
-    let user = SetUser {
-        name: "dora".into(),
-        ..SetUser::default()
-    };
-    ground.done(0, Command::AddUser(user));
-    ground.scope.projects = vec!["chem".into()];
-    assert!(ground.run(1, &member("chem", "dora")).is_ok());
-}

@@ -42,17 +42,6 @@ fn a_bank_is_made_whole_and_private() {
 }
 
 #[test]
-fn a_second_bank_is_refused_and_leaves_the_first() {
-    let folder = tempfile::tempdir().unwrap();
-    let data = DataDir::new(folder.path());
-    init(&data, &choices()).unwrap();
-    let before = fs::read(data.keys().join("admin")).unwrap();
-    let error = init(&data, &choices()).unwrap_err().to_string();
-    assert!(error.ends_with("is there already"), "{error}");
-    assert_eq!(fs::read(data.keys().join("admin")).unwrap(), before);
-}
-
-#[test]
 fn a_failure_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let data = DataDir::new(&folder.path().join("bank"));

@@ -78,46 +78,6 @@ async fn play(folder: &str, is_maui: bool, steps: &[Step]) {
     }
 }
 
-#[tokio::test]
-async fn gold_capture_01_basic() {
-    let reserved = "Success 000 #1 [<Reservation><Amount>2400</Amount></Reservation>] \
-         Successfully reserved 2400 credits for job job1";
-    play(
-        "01-basic",
-        true,
-        &[
-            Step {
-                file: "001-Reserve",
-                answer: reserved,
-                accounts: &[("chem", "1000000/2400")],
-                liens: "job1 2400 until 1795217210",
-            },
-            Step {
-                file: "002-Reserve",
-                answer: "Success 000 #1 [<Reservation><Amount>600</Amount></Reservation>] \
-                    Successfully reserved 600 credits for job job2",
-                accounts: &[("physics", "1000000/600")],
-                liens: "job1 2400 until 1795217210; job2 600 until 1795216910",
-            },
-            Step {
-                file: "003-Charge",
-                answer: "Success 000 #1 [<Job><Charge>16</Charge></Job>] \
-                    Successfully charged job job1 for 16 credits",
-                accounts: &[("chem", "999984/0"), ("physics", "1000000/600")],
-                liens: "job2 600 until 1795216910",
-            },
-            Step {
-                file: "004-Charge",
-                answer: "Success 000 #1 [<Job><Charge>12</Charge></Job>] \
-                    Successfully charged job job2 for 12 credits",
-                accounts: &[("chem", "999984/0"), ("physics", "999988/0")],
-                liens: "",
-            },
-        ],
-    )
-    .await;
-}
-
 /// A lien of 600, in the words of its answer.
 macro_rules! reserved_600 {
     ($job:literal) => {
@@ -190,53 +150,6 @@ async fn gold_capture_02_default_account() {
 }
 
 #[tokio::test]
-async fn gold_capture_04_fallback_leaves_no_lien() {
-    play(
-        "04-fallback",
-        true,
-        &[
-            Step {
-                file: "001-Reserve",
-                answer: "Failure 782 [] Not enough credits to reserve job job1",
-                accounts: &[("broke", "0/0")],
-                liens: "",
-            },
-            Step {
-                file: "002-Reserve",
-                answer: reserved_600!("job2"),
-                accounts: &[("chem", "1000000/600")],
-                liens: "job2 600 until 1795216910",
-            },
-            Step {
-                file: "003-Reserve",
-                answer: reserved_600!("job1"),
-                accounts: &[("freebie", "1000000/600")],
-                liens: "job1 600 until 1795216910; job2 600 until 1795216910",
-            },
-            Step {
-                file: "004-Reserve",
-                answer: reserved_600!("job2"),
-                accounts: &[("chem", "1000000/600")],
-                liens: "job1 600 until 1795216910; job2 600 until 1795216910",
-            },
-            Step {
-                file: "005-Charge",
-                answer: charged!("6", "job1"),
-                accounts: &[("freebie", "999994/0"), ("broke", "0/0")],
-                liens: "job2 600 until 1795216910",
-            },
-            Step {
-                file: "006-Charge",
-                answer: charged!("6", "job2"),
-                accounts: &[("freebie", "999994/0"), ("chem", "999994/0")],
-                liens: "",
-            },
-        ],
-    )
-    .await;
-}
-
-#[tokio::test]
 async fn gold_capture_06_each_refusal_is_decided_anew() {
     let Some(root) = captures() else { return };
     let folder = root.join("06-nofunds");
@@ -250,83 +163,6 @@ async fn gold_capture_06_each_refusal_is_decided_anew() {
     let answer = shown(&bench.send(&body(&folder, "002")).await);
     assert_eq!(answer, reserved_600!("job1"));
     assert_eq!(bench.account("broke").await, "600/600");
-}
-
-#[tokio::test]
-async fn gold_capture_10_a_bare_ampersand() {
-    play(
-        "10-special-chars",
-        true,
-        &[
-            Step {
-                file: "001-Reserve",
-                answer: reserved_600!("job1"),
-                accounts: &[("R&D", "1000000/600")],
-                liens: "job1 600 until 1795216910",
-            },
-            Step {
-                file: "002-Charge",
-                answer: charged!("6", "job1"),
-                accounts: &[("R&D", "999994/0")],
-                liens: "",
-            },
-        ],
-    )
-    .await;
-}
-
-#[tokio::test]
-async fn gold_capture_12_reservations_are_charged_each_time() {
-    let lien = "job1 600 until 1795216910";
-    play(
-        "12-reservation",
-        true,
-        &[
-            Step {
-                file: "001-Reserve",
-                answer: reserved_600!("job1"),
-                accounts: &[("chem", "1000000/600")],
-                liens: lien,
-            },
-            Step {
-                file: "002-Charge",
-                answer: charged!("8", "maint.0.0"),
-                accounts: &[("chem", "999992/600")],
-                liens: lien,
-            },
-            Step {
-                file: "003-Charge",
-                answer: charged!("32", "maint.0.0"),
-                accounts: &[("chem", "999960/600")],
-                liens: lien,
-            },
-            Step {
-                file: "004-Charge",
-                answer: charged!("80", "maint.0.0"),
-                accounts: &[("chem", "999880/600")],
-                liens: lien,
-            },
-            Step {
-                file: "005-Charge",
-                answer: charged!("72", "maint.0.0"),
-                accounts: &[("chem", "999808/600")],
-                liens: lien,
-            },
-            Step {
-                file: "006-Charge",
-                answer: charged!("60", "job1"),
-                accounts: &[("chem", "999748/0")],
-                liens: "",
-            },
-            Step {
-                file: "007-Charge",
-                answer: charged!("80", "maint.0.0"),
-                accounts: &[("chem", "999668/0")],
-                liens: "",
-            },
-        ],
-    )
-    .await;
 }
 
 #[tokio::test]

@@ -7,18 +7,6 @@ fn pbs() -> Follower {
 }
 
 #[test]
-fn a_file_that_is_not_there_yet_is_waited_for() {
-    let mut f = pbs();
-    assert_eq!(f.look().unwrap(), Step::Waiting);
-    f.append("acct", &jobs(0..3));
-    assert_eq!(f.look().unwrap(), Step::Idle);
-    assert_eq!(f.ids(), expected(0..3));
-    let mark = f.taken.mark.clone().unwrap();
-    assert_eq!((name(&mark.file), mark.line), ("acct", 3));
-    assert_eq!(mark.offset, jobs(0..3).len() as u64);
-}
-
-#[test]
 fn half_a_line_waits_for_its_other_half() {
     let mut f = pbs();
     let line = job(1);
@@ -29,29 +17,6 @@ fn half_a_line_waits_for_its_other_half() {
     f.look().unwrap();
     assert_eq!(f.ids(), expected(0..2));
     assert_eq!(f.taken.records[1].line, 2);
-}
-
-#[test]
-fn a_renamed_file_is_read_to_its_end_before_the_new_one() {
-    let mut f = pbs();
-    f.append("acct", &jobs(0..5));
-    f.look().unwrap();
-    f.rename("acct", "acct.1");
-    // Its writer has not noticed yet.
-    f.append("acct.1", &jobs(5..8));
-    f.append("acct", &jobs(10..12));
-    f.look().unwrap();
-    f.append("acct.1", &jobs(8..10));
-    f.settle();
-    assert_eq!(f.ids(), expected(0..12));
-    let [Finding::Rotated { from, to }] = f.findings.as_slice() else {
-        panic!("{:?}", f.findings);
-    };
-    assert_eq!((name(from), name(to)), ("acct", "acct"));
-    assert_eq!(
-        f.taken.records[10].line, 1,
-        "the new file has lines of its own"
-    );
 }
 
 #[test]
@@ -261,21 +226,6 @@ fn days_before_the_first_one_wanted_are_left_out() {
     f.settle();
     f.settle();
     assert_eq!(f.ids(), expected(1..3));
-}
-
-#[test]
-fn only_regular_files_are_followed() {
-    let mut f = pbs();
-    fs::create_dir(f.path("acct")).unwrap();
-    let why = f.look().unwrap_err().to_string();
-    assert!(
-        why.contains("not a regular file") && why.contains("/acct"),
-        "{why}"
-    );
-    fs::remove_dir(f.path("acct")).unwrap();
-    f.append("acct", &job(0));
-    f.look().unwrap();
-    assert_eq!(f.ids(), expected(0..1), "once it is one, it is read");
 }
 
 #[test]

@@ -39,30 +39,6 @@ fn settle_all(f: &mut Follower) {
     (0..4).for_each(|_| f.settle());
 }
 
-/// Killed before the first portion of the very first file was kept.
-#[test]
-fn the_first_file_is_read_although_it_was_rotated_before_its_first_portion() {
-    for way in WAYS {
-        for has_begun in [false, true] {
-            let mut f = pbs();
-            f.append("acct", &jobs(0..5));
-            f.tracker.prepare(&mut f.taken).unwrap();
-            if has_begun {
-                // The file was opened, and nothing of it was kept.
-                f.tracker.look(f.now_us, &mut f.taken).unwrap();
-            }
-            turn(&f, way);
-            f.append("acct", &jobs(5..8));
-            f.restart();
-            settle_all(&mut f);
-            let mut ids = f.ids();
-            ids.sort();
-            assert_eq!(ids, expected(0..8), "{way}, {has_begun}");
-            assert_eq!(f.left_out(), [], "{way}");
-        }
-    }
-}
-
 /// Several files live and are rotated away between two looks, while the daemon runs or is away.
 #[test]
 fn files_that_lived_for_less_than_a_look_are_read() {
