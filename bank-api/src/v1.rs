@@ -89,8 +89,8 @@ pub use journal::{JournalEntry, JournalPage, JournalQuery};
 pub use local::{Drained, Finding, Findings, Replayed, ReplayedObject, Waiting};
 pub use mapping::{
     ASSIGN_MAX, AssignDone, AssignReason, AssignRefused, AssignedRecord, ImportedUsers, MERGE_MAX,
-    Mapping, MappingTest, MappingTested, MergeEntry, MergeUsers, MergedUser, MergedUsers,
-    NewAssign, NewMapping, PatchMapping, Unmapped, UnmappedQuery, UnmappedRow,
+    MappingTest, MappingTested, MergeEntry, MergeUsers, MergedUser, MergedUsers, NewAssign,
+    Unmapped, UnmappedQuery, UnmappedRow,
 };
 pub use money::{
     Account, Allocation, AllocationQuery, Balance, BalanceQuery, Constraint, NewAccount,
@@ -105,13 +105,11 @@ pub use past::{PastPageQuery, PastQuery};
 pub use proof::{ProofFinding, SignedCheckpoint, Verification, VerificationQuery};
 pub use query::{QueryAnswer, QueryColumn, QueryQuery, QueryValue};
 pub use rates::{
-    Attribute, GivenQuote, GivenQuoteQuery, NewAttribute, RateQuery, RateTest, RateTested, Replay,
-    ReplayRow, TestedPrice,
+    GivenQuote, GivenQuoteQuery, RateQuery, RateTest, RateTested, Replay, ReplayRow, TestedPrice,
 };
 pub use records::{RecordLine, RecordQuery, SinkStatus, Truth};
 pub use registry::{
-    Machine, Member, NewMachine, NewMember, NewProject, NewUser, PatchMachine, PatchProject,
-    PatchUser, Project, User,
+    Member, NewMember, NewProject, NewUser, PatchProject, PatchUser, Project, User,
 };
 pub use report::{UsageFigures, UsageLine, UsageQuery, UsageTable};
 pub use reserve::{Charged, Held, NewCharge, NewReserve, PatchLien};

@@ -18,7 +18,6 @@ mod correction;
 mod cycle;
 mod hold;
 pub(crate) mod kind;
-mod mapping;
 mod nami;
 mod noun;
 mod period;
@@ -30,6 +29,7 @@ mod scheduled;
 mod share;
 mod source;
 mod statement;
+mod unmapped;
 mod usage;
 pub(crate) mod value;
 mod verb;
@@ -58,16 +58,15 @@ pub(crate) use self::{
     cycle::{AddCycle, ClockCommand, CycleCommand, MonitorArgs, SetCycle, WhatIfArgs},
     hold::{ChargeArgs, ObjectArgs, ReserveArgs, UsageArgs},
     kind::{Action, Given, KindCommand},
-    mapping::{AddMapping, AssignArgs, MappingCommand, SetMapping, UnmappedArgs, UnmappedCommand},
     nami::{
         CheckArgs, DropArgs, MoabCommand, NamiCommand, One, Page, QuarantineCommand, SpoolCommand,
     },
     noun::{
-        AddMachine, AddProject, AddUser, ImportUsers, MachineCommand, MemberCommand, PeopleFormat,
-        ProjectCommand, SetMachine, SetProject, SetUser, Switch, UserCommand,
+        AddProject, AddUser, ImportUsers, MemberCommand, PeopleFormat, ProjectCommand, SetProject,
+        SetUser, Switch, UserCommand,
     },
     period::{AtArgs, NamedPeriodArgs, PeriodArgs, RecentArgs},
-    price::{AttrCommand, QuoteCommand, RateCommand, SetRate, TestRate},
+    price::{QuoteCommand, RateCommand, SetRate, TestRate},
     proof::{CheckpointArgs, VerifyArgs},
     records::{
         ExportApel, ExportCommand, ExportCsv, ExportFile, ExportInvoice, ExportJsonl,
@@ -79,6 +78,7 @@ pub(crate) use self::{
     share::{Basis, Credit, EfficiencyArgs, PriorityArgs, ShareArgs, TopArgs},
     source::{ReconcileArgs, SetSource, SourceCommand},
     statement::{CloseArgs, CloseCommand, StatementArgs},
+    unmapped::{AssignArgs, UnmappedArgs, UnmappedCommand},
     usage::{
         FallbackArgs, ImportArgs, QuarantinedCommand, ReadArgs, ReplayArgs, ReportArgs,
         ReportCommand, Which,
@@ -172,9 +172,6 @@ pub(crate) enum Command {
     /// Users
     #[command(subcommand)]
     User(UserCommand),
-    /// Machines: clusters with one scheduler each
-    #[command(subcommand)]
-    Machine(MachineCommand),
     /// Accounts and their access lists
     #[command(subcommand, visible_alias = "fund")]
     Account(AccountCommand),
@@ -184,9 +181,6 @@ pub(crate) enum Command {
     /// Charge rates
     #[command(subcommand)]
     Rate(RateCommand),
-    /// Usage attributes of this site
-    #[command(subcommand, alias = "attribute")]
-    Attr(AttrCommand),
     /// Signing keys of clients
     #[command(subcommand)]
     Key(KeyCommand),
@@ -232,9 +226,6 @@ pub(crate) enum Command {
     Source(SourceCommand),
     /// Compare charges of a machine with other sources
     Reconcile(ReconcileArgs),
-    /// Map names from usage sources to projects and users
-    #[command(subcommand)]
-    Mapping(MappingCommand),
     /// Usage without a project, and its assignment
     #[command(args_conflicts_with_subcommands = true)]
     Unmapped(Box<UnmappedArgs>),

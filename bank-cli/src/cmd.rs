@@ -7,7 +7,6 @@
 mod account;
 mod allocation;
 mod attention;
-mod attribute;
 mod balance;
 mod burn;
 mod charge;
@@ -25,7 +24,6 @@ mod journal;
 mod key;
 mod kind;
 mod lien;
-mod machine;
 mod mapping;
 mod member;
 mod moab;
@@ -80,6 +78,9 @@ use crate::{
     out,
 };
 
+/// A record of a declared kind: its key and the values of its fields.
+type Record = serde_json::Map<String, serde_json::Value>;
+
 /// Runs a command and returns what goes to standard output.
 pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure> {
     match command {
@@ -99,11 +100,9 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Lien(command) => lien::run(context, command),
         Command::Project(command) => project::run(context, command),
         Command::User(command) => user::run(context, command),
-        Command::Machine(command) => machine::run(context, command),
         Command::Account(command) => account::run(context, command),
         Command::Allocation(command) => allocation::run(context, command),
         Command::Rate(command) => rate::run(context, command),
-        Command::Attr(command) => attribute::run(context, command),
         Command::Key(command) => key::run(context, command),
         Command::Token(command) => token::run(context, command),
         Command::Role(command) => role::run(context, command),
@@ -123,7 +122,6 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Quarantine(command) => quarantine::run(context, command),
         Command::Source(command) => source::run(context, command),
         Command::Reconcile(args) => reconcile::run(context, args),
-        Command::Mapping(command) => mapping::run(context, command),
         Command::Unmapped(args) => unmapped::run(context, *args),
         Command::Kind(command) => kind::run(context, command),
         Command::Collect(command) => collect::run(context, command),

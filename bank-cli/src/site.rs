@@ -80,8 +80,8 @@ fn read(words: &[OsString], kinds: &[Kind]) -> Result<Cli, clap::Error> {
             .find(|outer| kind.within == Some(&outer.word));
         let top = cli::kind::in_force(outer.unwrap_or(kind), kinds);
         let own = cli::kind::command(top, kinds);
-        if tree.find_subcommand(&top.word).is_some() {
-            tree.mut_subcommand(&top.word, |_| own)
+        if tree.find_subcommand(top.command()).is_some() {
+            tree.mut_subcommand(top.command(), |_| own)
         } else {
             tree.subcommand(own)
         }
@@ -91,7 +91,7 @@ fn read(words: &[OsString], kinds: &[Kind]) -> Result<Cli, clap::Error> {
     let own = kinds
         .iter()
         .chain(declared())
-        .find(|kind| kind.word == word);
+        .find(|kind| kind.command() == word);
     let cli = match own.zip(matches.subcommand()) {
         Some((kind, (_, sub))) => cli::kind::read(kind, kinds, sub).and_then(|command| {
             Ok(Cli {

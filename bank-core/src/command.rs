@@ -1,8 +1,7 @@
 //! Everything that can be asked of the ledger.
 
 use crate::amount::Amount;
-use crate::attribute::Attribute;
-use crate::ids::{AllocationId, LienId, MappingId, QuoteId, RateId};
+use crate::ids::{AllocationId, LienId, QuoteId, RateId};
 use crate::model::{Closing, Facts, InstanceKey, Key, ObjectType};
 use crate::price::Named;
 use crate::terms::Terms;
@@ -36,8 +35,8 @@ pub use op::OPS;
 pub use period::{ClosePeriod, Period};
 pub use record::{RecordAction, RecordChange};
 pub use registry::{
-    AddCycle, AddProject, MergeUser, SetAccount, SetCycle, SetKey, SetMachine, SetMapping,
-    SetMember, SetProject, SetRate, SetUser,
+    AddCycle, AddProject, MergeUser, SetAccount, SetCycle, SetKey, SetMember, SetProject, SetRate,
+    SetUser,
 };
 
 pub use scope::Scope;
@@ -60,12 +59,6 @@ pub enum Command {
     RemoveUser(String),
     /// Merges what a directory of people says of a user.
     MergeUser(Box<MergeUser>),
-    /// Adds a machine.
-    AddMachine(SetMachine),
-    /// Changes a machine.
-    SetMachine(SetMachine),
-    /// Removes a machine.
-    RemoveMachine(String),
     /// Adds a member to a project, or switches one on or off.
     SetMember(SetMember),
     /// Takes a member away from a project.
@@ -127,20 +120,10 @@ pub enum Command {
     After(After),
     /// What wants attention, or does so no more.
     Attention(Attention),
-    /// Declares a usage attribute.
-    AddAttribute(Attribute),
-    /// Takes the declaration of a usage attribute back.
-    RemoveAttribute(String),
     /// Ends a quote; what is bound to it keeps its price.
     RemoveQuote(QuoteId),
     /// Journals that a charge came again.
     Repeat(Repeat),
-    /// Adds a mapping.
-    AddMapping(SetMapping),
-    /// Changes a mapping.
-    SetMapping(SetMapping),
-    /// Removes a mapping.
-    RemoveMapping(MappingId),
     /// Gives finished usage that no project could be found for to a project.
     Assign(Box<Assign>),
     /// Closes the books of a period, or opens the last one again.
@@ -162,9 +145,6 @@ impl Command {
             Command::SetUser(_) => "user_set",
             Command::RemoveUser(_) => "user_rm",
             Command::MergeUser(_) => "user_merge",
-            Command::AddMachine(_) => "machine_add",
-            Command::SetMachine(_) => "machine_set",
-            Command::RemoveMachine(_) => "machine_rm",
             Command::SetMember(_) => "member_set",
             Command::RemoveMember(..) => "member_rm",
             Command::AddAccount(_) => "account_add",
@@ -195,13 +175,8 @@ impl Command {
             Command::ReleaseLien(_) => "lien_rm",
             Command::After(after) => after.op(),
             Command::Attention(attention) => attention.op(),
-            Command::AddAttribute(_) => "attr_add",
-            Command::RemoveAttribute(_) => "attr_rm",
             Command::RemoveQuote(_) => "quote_rm",
             Command::Repeat(_) => "repeat",
-            Command::AddMapping(_) => "mapping_add",
-            Command::SetMapping(_) => "mapping_set",
-            Command::RemoveMapping(_) => "mapping_rm",
             Command::Assign(_) => "adjust",
             Command::Period(period) => period.op(),
             Command::Record(change) => change.op,

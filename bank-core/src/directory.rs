@@ -22,8 +22,8 @@ mod quiet;
 use crate::amount::Precision;
 use crate::attribute::Attribute;
 use crate::ids::{AccountId, CycleId, GrantId, MachineId, ProjectId, UNBILLED, UserId};
-use crate::kind::Records;
-use crate::mapping::Mappings;
+use crate::kind::{Record, Records};
+use crate::mapping::{Mapping, Mappings};
 use crate::model::{
     Account, Cycle, Dimension, Grant, Key, Limit, LimitOf, Machine, Member, MemberRole, Project,
     User,
@@ -135,8 +135,18 @@ impl Directory {
         self.users.insert(user.id, user);
     }
 
-    /// Adds or replaces a machine.
-    pub fn put_machine(&mut self, machine: Machine) {
+    /// Adds or replaces a record, and the object that is made of it.
+    pub fn put_record(&mut self, record: Record) {
+        match record.kind.as_str() {
+            "machine" => self.put_machine(Machine::of(&record)),
+            "mapping" => self.mappings.put(Mapping::of(&record)),
+            "attribute" => self.put_attribute(Attribute::of(&record)),
+            _ => {}
+        }
+        self.records.put(record);
+    }
+
+    fn put_machine(&mut self, machine: Machine) {
         self.machine_names.insert(machine.name.clone(), machine.id);
         self.machines.insert(machine.id, machine);
     }
@@ -216,8 +226,7 @@ impl Directory {
         self.rates.get(..over).unwrap_or(&self.rates)
     }
 
-    /// Adds or replaces a declared attribute.
-    pub fn put_attribute(&mut self, attribute: Attribute) {
+    fn put_attribute(&mut self, attribute: Attribute) {
         self.attributes
             .retain(|a| !a.name.eq_ignore_ascii_case(&attribute.name));
         let place = self.attributes.partition_point(|a| a.name < attribute.name);
@@ -303,11 +312,6 @@ impl Directory {
                 .get(name)
                 .and_then(|id| self.users.get(id))
                 .map(|u| (u.id.0, u.deleted)),
-            "machine" => self
-                .machine_names
-                .get(name)
-                .and_then(|id| self.machines.get(id))
-                .map(|m| (m.id.0, m.deleted)),
             "account" => self.any_account_named(name).map(|a| (a.id.0, a.deleted)),
             _ => self.keys.get(name).map(|_| (0, false)),
         };
@@ -395,7 +399,6 @@ impl Directory {
         let last = match kind {
             "project" => self.projects.last_key_value().map(|(id, _)| id.0),
             "user" => self.users.last_key_value().map(|(id, _)| id.0),
-            "machine" => self.machines.last_key_value().map(|(id, _)| id.0),
             "account" => self.accounts.last_key_value().map(|(id, _)| id.0),
             "cycle" => return self.next_cycle_id(),
             "grant" => self.grants.last_key_value().map(|(id, _)| id.0),

@@ -1,16 +1,14 @@
 //! What a command did: facts for the shell to write, and the answer.
 
 use crate::amount::Amount;
-use crate::attribute::Attribute;
 use crate::decimal::Decimal;
 use crate::ids::{
     AccountId, AllocationId, EntryId, InstanceId, LienId, Next, ProjectId, TxId, UsageId, UserId,
 };
 use crate::kind::Record;
-use crate::mapping::Mapping;
 use crate::model::{
-    Account, Allocation, Cycle, Grant, Instance, Key, Lien, Limit, LimitOf, Machine, Member,
-    Project, Proposal, Quote, User,
+    Account, Allocation, Cycle, Grant, Instance, Key, Lien, Limit, LimitOf, Member, Project,
+    Proposal, Quote, User,
 };
 use crate::rate::Rate;
 use crate::terms::Span;
@@ -100,8 +98,6 @@ pub enum DirectoryRow {
     Project(Project),
     /// A user.
     User(User),
-    /// A machine.
-    Machine(Machine),
     /// A membership.
     Member(Member),
     /// A membership that is gone.
@@ -114,10 +110,6 @@ pub enum DirectoryRow {
     Key(Key),
     /// A cycle.
     Cycle(Cycle),
-    /// A declared usage attribute.
-    Attribute(Attribute),
-    /// A mapping.
-    Mapping(Mapping),
     /// A record of a declared kind.
     Record(Record),
     /// Whether nothing of a project is watched for attention.

@@ -106,3 +106,14 @@ pub fn check_name(name: &str) -> Result<(), BadName<'_>> {
     }
     Err(BadName(name))
 }
+
+/// Words with a special meaning in the lists of an account.
+pub(crate) const LIST_WORDS: [&str; 2] = ["ANY", "MEMBERS"];
+
+/// Checks the name of something that lists of accounts may name.
+pub(crate) fn check_listed_name(name: &str) -> Result<(), BadName<'_>> {
+    if LIST_WORDS.contains(&name) {
+        return Err(BadName(name));
+    }
+    check_name(name)
+}

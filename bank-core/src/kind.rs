@@ -8,27 +8,34 @@
 //! [`declared`] lists the kinds of this program. A site adds kinds, and fields of kinds, as records of the
 //! kind `kind` ([`site`]); [`Records`] holds both.
 
+mod attribute;
 mod contribution;
 mod contributor;
 mod downtime;
 mod field;
 mod hardware;
+mod machine;
+mod mapping;
 mod record;
 mod records;
 pub mod site;
 mod value;
 
-pub use field::{Field, Need, Screen};
+pub use field::{Field, Need, Rule, Screen};
 pub use record::Record;
 pub use records::Records;
 pub use value::{Type, Value, decimal, units};
 
+use crate::ids::check_name;
 use crate::refusal::Refusal;
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::LazyLock;
 
-/// Most records of a kind, removed ones included.
+/// Most records of a kind.
 pub const RECORDS_MAX: usize = 10_000;
+/// Most records of a kind, removed ones included.
+pub const RECORDS_EVER_MAX: usize = 100_000;
 /// Most bytes of the values of a record.
 pub const RECORD_BYTES_MAX: usize = 65_536;
 
@@ -43,6 +50,10 @@ pub struct Kind {
     pub about: String,
     /// What identifies a record.
     pub key: KeyType,
+    /// Checks the name of a new record.
+    pub key_rule: fn(&str) -> Result<(), Refusal>,
+    /// Most records, without removed ones.
+    pub most: usize,
     /// The fields, in the order of its columns in the database.
     pub fields: Vec<Field>,
     /// Who may see its records.
@@ -53,8 +64,18 @@ pub struct Kind {
     pub table: Option<&'static str>,
     /// The journal's words for adding, changing and removing a record.
     pub ops: [&'static str; 3],
+    /// The place of the column `deleted`: behind so many fields. A column that was added later is behind it,
+    /// so that the columns of old versions keep their places.
+    pub deleted_after: usize,
     /// The kind below which `bank` has its commands: `bank hardware downtime`.
     pub within: Option<&'static str>,
+    /// The command of `bank`, where it is not the word.
+    pub command: Option<&'static str>,
+    /// What a record is about. A caller who sees only some projects or machines sees the records about these; all
+    /// records where there is none.
+    pub concerns: Option<fn(&Record) -> Concern<'_>>,
+    /// Whether jobs name its records: one that open jobs name is not removed.
+    pub of_jobs: bool,
     /// The columns of its list, in their order; empty for all fields.
     pub listed: Vec<&'static str>,
     /// The whole-number field that orders the list before the key.
@@ -83,6 +104,33 @@ pub enum KeyType {
     /// A name that is a word of commands: a letter, then letters, digits and `_`; at most 32 bytes,
     /// stored in lower case.
     Word,
+    /// A name without regard to case; the first spelling stays.
+    AnyCase,
+    /// A name, with a number beside it by which other tables refer to the record ([`Record::id`]).
+    Object,
+}
+
+/// What a record is about, for callers who do not see the whole bank.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Concern<'a> {
+    /// Machines; the record is seen by callers who see all of them.
+    pub machines: Vec<Cow<'a, str>>,
+    /// Projects and users.
+    pub whose: Whose<'a>,
+}
+
+/// The project or user that a record is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Whose<'a> {
+    /// None in particular.
+    #[default]
+    Everyone,
+    /// Any: only a caller who sees all projects sees it.
+    Unknown,
+    /// A project, or an account of a project.
+    Project(Cow<'a, str>),
+    /// A user.
+    User(Cow<'a, str>),
 }
 
 /// The key of a record.
@@ -121,6 +169,10 @@ pub trait Objects {
     fn has(&self, kind: &str, key: &str) -> bool;
     /// All records.
     fn records(&self) -> &Records;
+    /// Whether a project, or an account of a project, has that name.
+    fn has_payer(&self, name: &str) -> bool;
+    /// A rate in force that uses a usage attribute.
+    fn rate_of(&self, attribute: &str) -> Option<i64>;
 }
 
 /// The kinds that every bank has.
@@ -128,6 +180,9 @@ pub fn declared() -> &'static [Kind] {
     static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
         vec![
             site::kind(),
+            machine::kind(),
+            mapping::kind(),
+            attribute::kind(),
             hardware::kind(),
             downtime::kind(),
             contributor::kind(),
@@ -150,12 +205,18 @@ impl Kind {
             plural: plural.to_owned(),
             about: about.to_owned(),
             key: KeyType::Number,
+            key_rule: |name| Ok(check_name(name)?),
+            most: RECORDS_MAX,
             fields: Vec::new(),
             readers: Readers::Everyone,
             writers: Writers::Administrators,
             table: Some(word),
             ops,
+            deleted_after: 0,
             within: None,
+            command: None,
+            concerns: None,
+            of_jobs: false,
             listed: Vec::new(),
             ordered_by: None,
             help: [
@@ -169,6 +230,11 @@ impl Kind {
         }
     }
 
+    /// The command of `bank`.
+    pub fn command(&self) -> &str {
+        self.command.unwrap_or(&self.word)
+    }
+
     /// A field by name.
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.name == name)
@@ -178,7 +244,7 @@ impl Kind {
     pub fn key_name(&self) -> &'static str {
         match self.key {
             KeyType::Number => "id",
-            KeyType::Name | KeyType::Word => "name",
+            KeyType::Name | KeyType::Word | KeyType::AnyCase | KeyType::Object => "name",
         }
     }
 
@@ -196,7 +262,7 @@ impl Kind {
     pub fn read_key(&self, text: &str) -> Option<Key> {
         match self.key {
             KeyType::Number => text.parse().ok().map(Key::Number),
-            KeyType::Name => Some(Key::Name(text.to_owned())),
+            KeyType::Name | KeyType::AnyCase | KeyType::Object => Some(Key::Name(text.to_owned())),
             KeyType::Word => Some(Key::Name(text.to_ascii_lowercase())),
         }
     }
@@ -226,4 +292,17 @@ impl Writers {
         (Writers::Administrators, "administrators"),
         (Writers::Operators, "operators"),
     ];
+}
+
+/// The type of a field with one of these words.
+fn choice<'a>(words: impl IntoIterator<Item = &'a str>) -> Type {
+    Type::Choice(words.into_iter().map(str::to_owned).collect())
+}
+
+/// A project, or an account of a project.
+fn payer(text: &str, objects: &dyn Objects) -> Result<String, Refusal> {
+    if objects.has_payer(text) {
+        return Ok(text.to_owned());
+    }
+    Err(Refusal::not_found("project or account", text))
 }

@@ -3,10 +3,12 @@
 //! The trait is synchronous and independent of databases: `SQLite` implements it in the daemon, and
 //! [`crate::book::Book`] in memory for the tests and the model.
 
-use crate::command::{Access, Chunk, Command, Scope};
+use crate::command::{Access, After, Chunk, Command, RecordAction, Scope};
 use crate::directory::Directory;
 use crate::effects::{Became, Effects, Outcome, RefusedReserve, Settings, Shortage};
+use crate::history::PastRecord;
 use crate::ids::AllocationId;
+use crate::kind::Key;
 use crate::need::{Need, further, moved_by, need};
 use crate::refusal::Refusal;
 use crate::rules;
@@ -122,8 +124,10 @@ fn decide<L: Ledger>(
     view.open_instances = match command {
         Command::RemoveProject(name) => ledger.open_instances(name)?,
         Command::RemoveUser(name) => ledger.open_instances_of(Named::User(name))?,
-        Command::RemoveMachine(name) => ledger.open_instances_of(Named::Machine(name))?,
-        _ => 0,
+        _ => match removed_by(command, &view) {
+            Some(name) => ledger.open_instances_of(Named::Machine(&name))?,
+            None => 0,
+        },
     };
     if let Command::Import(chunk) = command {
         let unclaimed = unclaimed(chunk, &directory);
@@ -136,6 +140,23 @@ fn decide<L: Ledger>(
         scope,
     };
     Ok(rules::decide(command, &view, &ctx))
+}
+
+/// The machine that a command removes: itself, or as the undo of its addition.
+fn removed_by(command: &Command, view: &View) -> Option<String> {
+    match command {
+        Command::Record(change) if change.kind == "machine" => match &change.action {
+            RecordAction::Remove(Key::Name(name)) => Some(name.clone()),
+            _ => None,
+        },
+        Command::After(After::Reverse(_)) => {
+            let added = |past: &&PastRecord| past.before.as_ref().is_none_or(|own| own.deleted);
+            let mut changed = view.past.first()?.records.iter();
+            let own = changed.find(|past| past.after.kind == "machine" && added(past))?;
+            Some(own.after.name().to_owned())
+        }
+        _ => None,
+    }
 }
 
 /// Adds the allocations of amended records, and of kept records that may be charged now: their accounts may

@@ -8,7 +8,6 @@ mod admin;
 mod allocation;
 mod assign;
 mod attention;
-mod attribute;
 mod charge;
 mod choice;
 pub(crate) mod clock;
@@ -23,7 +22,6 @@ mod key;
 mod lien;
 mod lien_end;
 mod lifecycle;
-mod mapping;
 mod money;
 mod period;
 mod promise;
@@ -111,13 +109,8 @@ fn by_family(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effect
         Command::ReleaseLien(id) => lien_end::release(*id, view, ctx),
         Command::After(after) => correction::decide(after, view, ctx),
         Command::Attention(attention) => attention::decide(attention, view, ctx),
-        Command::AddAttribute(new) => attribute::add(new, view, ctx),
-        Command::RemoveAttribute(name) => attribute::remove(name, view, ctx),
         Command::RemoveQuote(id) => promise::remove(*id, view, ctx),
         Command::Repeat(repeat) => lifecycle::repeated(repeat, view, ctx),
-        Command::AddMapping(set) => mapping::add(set, view, ctx),
-        Command::SetMapping(set) => mapping::set(set, view, ctx),
-        Command::RemoveMapping(id) => mapping::remove(*id, view, ctx),
         Command::Assign(assign) => assign::assign(assign, view, ctx),
         Command::Period(Period::Close(close)) => period::close(close, view, ctx),
         Command::Period(Period::Reopen(note)) => period::reopen(note, view, ctx),
@@ -130,9 +123,6 @@ fn by_family(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effect
         | Command::AddUser(_)
         | Command::SetUser(_)
         | Command::RemoveUser(_)
-        | Command::AddMachine(_)
-        | Command::SetMachine(_)
-        | Command::RemoveMachine(_)
         | Command::SetMember(_)
         | Command::RemoveMember(..)
         | Command::AddAccount(_)

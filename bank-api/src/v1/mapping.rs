@@ -10,67 +10,6 @@ pub const ASSIGN_MAX: u32 = 1000;
 /// Most entries of one `POST /api/v1/user-directory`.
 pub const MERGE_MAX: usize = 500;
 
-/// A mapping (`GET /api/v1/mappings/{id}`).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Mapping {
-    /// Its number.
-    pub id: i64,
-    /// Lower is asked first; at equal priority the lower number.
-    pub priority: i64,
-    /// What must hold, all of it: `FIELD=PATTERN`, or `FIELD!=PATTERN`.
-    pub when: Vec<String>,
-    /// The project that it gives, with places to fill such as `{account.1}`; `null` for none.
-    pub project: Option<String>,
-    /// The user that it gives; `null` for none.
-    pub user: Option<String>,
-    /// Free text.
-    pub description: Option<String>,
-}
-
-/// `POST /api/v1/mappings`. Answer: `Written<Mapping>`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(deny_unknown_fields)]
-pub struct NewMapping {
-    /// 0 to 1000000; 100 by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub priority: Option<i64>,
-    /// Conditions, 1 to 16.
-    pub when: Vec<String>,
-    /// The project that it gives.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub project: Option<String>,
-    /// The user that it gives.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub user: Option<String>,
-    /// Free text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-}
-
-/// `PATCH /api/v1/mappings/{id}`. Answer: `Written<Mapping>`. An empty string clears a field.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(deny_unknown_fields)]
-pub struct PatchMapping {
-    /// 0 to 1000000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub priority: Option<i64>,
-    /// All conditions anew.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub when: Option<Vec<String>>,
-    /// The project that it gives.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub project: Option<String>,
-    /// The user that it gives.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub user: Option<String>,
-    /// Free text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-}
-
 /// `POST /api/v1/mappings/test`: what usage says of whom it is for. Answer: [`MappingTested`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

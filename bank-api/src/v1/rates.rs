@@ -6,34 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use super::NewRate;
 
-/// A declared usage attribute (`GET /api/v1/attributes`).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Attribute {
-    /// Its name, unique without regard to case.
-    pub name: String,
-    /// `text` or `number`.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// Free text.
-    pub description: Option<String>,
-}
-
-/// `POST /api/v1/attributes`. Answer: `Written<Attribute>`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(deny_unknown_fields)]
-pub struct NewAttribute {
-    /// A letter, then letters, digits, `_`, `-` and `.`, at most 64 bytes.
-    pub name: String,
-    /// `text` or `number`; absent: `text`.
-    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
-    pub kind: Option<String>,
-    /// Free text, at most 256 bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-}
-
 /// Query of `GET /api/v1/rates`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

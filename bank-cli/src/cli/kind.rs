@@ -6,6 +6,8 @@ use clap::{
 };
 use std::num::ParseIntError;
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
+
 use super::{AtArgs, ImportTable, ImportTables, RemoveArgs, Switch, WriteArgs};
 
 /// A command about records of a kind.
@@ -30,6 +32,8 @@ pub(crate) enum Action {
     Set(String, Vec<(Field, Given)>, WriteArgs),
     /// Removes a record.
     Rm(String, RemoveArgs),
+    /// `bank mapping test`
+    TestMapping(Vec<String>),
     /// `bank hardware import`
     ImportHardware(ImportTable),
     /// `bank contribution import`
@@ -62,7 +66,7 @@ impl Subcommand for KindCommand {
     fn has_subcommand(name: &str) -> bool {
         declared()
             .iter()
-            .any(|kind| kind.within.is_none() && kind.word == name)
+            .any(|kind| kind.within.is_none() && is_command(kind, name))
     }
 }
 
@@ -70,7 +74,7 @@ impl FromArgMatches for KindCommand {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let missing = || clap::Error::new(clap::error::ErrorKind::MissingSubcommand);
         let (word, own) = matches.subcommand().ok_or_else(missing)?;
-        let kind = declared().iter().find(|kind| kind.word == word);
+        let kind = declared().iter().find(|kind| is_command(kind, word));
         read(kind.ok_or_else(missing)?, &[], own)
     }
 
@@ -78,6 +82,11 @@ impl FromArgMatches for KindCommand {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
     }
+}
+
+/// Whether a kind has a command; its word is one too.
+fn is_command(kind: &Kind, name: &str) -> bool {
+    kind.command() == name || kind.word == name
 }
 
 /// The command of a kind, with those of the kinds below it. `site` are the kinds with fields of the site.
@@ -124,14 +133,19 @@ pub(crate) fn command(kind: &Kind, site: &[Kind]) -> clap::Command {
             remove,
         ),
     ];
-    let own = clap::Command::new(kind.word.clone())
+    let own = clap::Command::new(kind.command().to_owned());
+    let own = match kind.command {
+        Some(_) => own.alias(kind.word.clone()),
+        None => own,
+    };
+    let own = own
         .about(kind.about.clone())
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands(actions);
     let below = declared().iter();
     let below = below.filter(|other| other.within == Some(kind.word.as_str()));
-    below.fold(with_import(&kind.word, own), |own, other| {
+    below.fold(with_others(&kind.word, own), |own, other| {
         own.subcommand(command(in_force(other, site), site))
     })
 }
@@ -142,10 +156,24 @@ pub(crate) fn in_force<'a>(kind: &'a Kind, site: &'a [Kind]) -> &'a Kind {
     own.unwrap_or(kind)
 }
 
-/// The imports of tables of Cluster Accountant.
-fn with_import(word: &str, own: clap::Command) -> clap::Command {
+/// The test of mappings, and the imports of tables of Cluster Accountant.
+fn with_others(word: &str, own: clap::Command) -> clap::Command {
     let import = clap::Command::new("import");
     match word {
+        "mapping" => own.subcommand(
+            clap::Command::new("test")
+                .about("Show the project and user for given names, and the deciding mapping")
+                .arg(
+                    Arg::new("names")
+                        .value_name("FIELD=VALUE")
+                        .required(true)
+                        .action(ArgAction::Append)
+                        .help(
+                            "Fields: source, machine, user, group, account, queue, qos, namespace, \
+                             attr.NAME",
+                        ),
+                ),
+        ),
         "hardware" => own.subcommand(
             ImportTable::augment_args(import)
                 .about("Import processor_type of Cluster Accountant: CSV with a header line"),
@@ -179,8 +207,12 @@ fn added(kind: &Kind, command: clap::Command, key: &Arg) -> clap::Command {
 }
 
 fn changed(kind: &Kind, command: clap::Command, key: &Arg) -> clap::Command {
-    let fields = kind.fields.iter();
+    let fields = kind.fields.iter().filter(|field| !field.fixed);
     fields.fold(command.arg(key), |command, field| {
+        if field.positional && field.is_list() {
+            let own = positional(field).index(2).required(false);
+            return command.arg(own.help(format!("{}; they replace all", field.help)));
+        }
         command.arg(argument(field, &in_set(field)))
     })
 }
@@ -218,11 +250,18 @@ fn typed(field: &Field, own: Arg) -> Arg {
         Type::Flag => own.value_parser(flag),
         Type::Whole(..) => own.value_parser(whole).allow_negative_numbers(true),
         Type::Reference(_) if field.is_number_of_record() => own.value_parser(whole),
-        Type::Decimal(..) | Type::Amount(..) => own.allow_negative_numbers(true),
+        Type::Decimal(..) | Type::Amount(..) | Type::Duration(..) => {
+            own.allow_negative_numbers(true)
+        }
         Type::Time => own.allow_hyphen_values(true),
         Type::Texts(_) | Type::References(..) => own.action(ArgAction::Append),
         Type::Choice(words) => {
-            own.value_parser(clap::builder::PossibleValuesParser::new(words.clone()))
+            let words = words.iter().map(PossibleValue::new);
+            // No value, and the default where no value is stored for it.
+            let others = ["", "default"].map(|word| PossibleValue::new(word).hide(true));
+            let others = others.into_iter().filter(|_| field.need != Need::Required);
+            own.ignore_case(true)
+                .value_parser(PossibleValuesParser::new(words.chain(others)))
         }
         Type::Text(_) | Type::Reference(_) => own,
     }
@@ -252,7 +291,7 @@ fn value_name(field: &Field) -> String {
         Type::Decimal(..) => "NUMBER".to_owned(),
         Type::Amount(..) => "AMOUNT".to_owned(),
         Type::Flag => "YES|NO".to_owned(),
-        Type::Time => "TIME".to_owned(),
+        Type::Time | Type::Duration(..) => "TIME".to_owned(),
         Type::Choice(_) => "WORD".to_owned(),
         Type::Reference(_) | Type::References(..) if field.is_number_of_record() => "N".to_owned(),
         Type::Reference(_) | Type::References(..) => "NAME".to_owned(),
@@ -325,12 +364,16 @@ pub(crate) fn read(
         "show" => Action::Show(key(), AtArgs::from_arg_matches(own)?),
         "set" => Action::Set(key(), values(kind, own), WriteArgs::from_arg_matches(own)?),
         "rm" => Action::Rm(key(), RemoveArgs::from_arg_matches(own)?),
+        "test" => {
+            let names = own.get_many::<String>("names").into_iter().flatten();
+            Action::TestMapping(names.cloned().collect())
+        }
         "import" if kind.word == "hardware" => {
             Action::ImportHardware(ImportTable::from_arg_matches(own)?)
         }
         "import" => Action::ImportContributions(ImportTables::from_arg_matches(own)?),
         word => {
-            let below = declared().iter().find(|other| other.word == word);
+            let below = declared().iter().find(|other| is_command(other, word));
             return read(in_force(below.ok_or_else(missing)?, site), site, own);
         }
     };
@@ -344,6 +387,8 @@ pub(crate) fn read(
 fn values(kind: &Kind, own: &ArgMatches) -> Vec<(Field, Given)> {
     let given = kind.fields.iter().filter_map(|field| {
         let name = field.name.as_str();
+        // A change has no fixed fields.
+        own.try_contains_id(name).ok()?;
         let value = match &field.of {
             Type::Flag | Type::Whole(..) => own.get_one::<Given>(name)?.clone(),
             Type::Reference(_) if field.is_number_of_record() => {

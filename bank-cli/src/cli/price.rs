@@ -112,33 +112,6 @@ pub(crate) struct TestRate {
     pub(crate) to: Option<String>,
 }
 
-/// `bank attr`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum AttrCommand {
-    /// Declare a usage attribute
-    #[command(alias = "create")]
-    Add {
-        name: String,
-        /// text or number
-        #[arg(long = "type", value_name = "TYPE")]
-        kind: Option<String>,
-        #[arg(long, value_name = "TEXT")]
-        description: Option<String>,
-        #[command(flatten)]
-        write: WriteArgs,
-    },
-    /// List the declared attributes
-    #[command(alias = "list")]
-    Ls,
-    /// Remove a declaration; usage keeps its values
-    #[command(alias = "delete")]
-    Rm {
-        name: String,
-        #[command(flatten)]
-        remove: RemoveArgs,
-    },
-}
-
 /// `bank quote` about stored quotes.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum QuoteCommand {

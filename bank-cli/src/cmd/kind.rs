@@ -1,5 +1,6 @@
 //! The commands of declared kinds: add, list, show, change and remove records.
 
+mod duration;
 mod import;
 mod pattern;
 mod table;
@@ -7,11 +8,11 @@ mod table;
 mod tests;
 
 use bank_api::v1::{List, Written};
-use bank_core::kind::{Field, Kind, Screen, Type, declared};
+use bank_core::kind::{Field, Kind, Screen, Type, Value as Own, decimal, declared};
 use serde_json::{Map, Value};
 use ureq::http::Method;
 
-use super::nothing_to_set;
+use super::{Record, mapping, nothing_to_set};
 use crate::{
     cli::{Action, AtArgs, Given, KindCommand},
     context::Context,
@@ -19,9 +20,6 @@ use crate::{
     out::{self, Column, Sheet, column},
     when,
 };
-
-/// A record: its key and the values of its fields.
-type Record = Map<String, Value>;
 
 /// Runs a command of a kind.
 pub(super) fn run(context: &Context, command: KindCommand) -> Result<String, Failure> {
@@ -60,6 +58,7 @@ pub(super) fn run(context: &Context, command: KindCommand) -> Result<String, Fai
             let answer = context.remove(&target, &format!("remove {what}"), &remove)?;
             context.removed(&answer, &format!("{what} removed"))
         }
+        Action::TestMapping(names) => mapping::test(context, &names),
         Action::ImportHardware(args) => import::hardware(context, &args),
         Action::ImportContributions(args) => import::contributions(context, &args),
     }
@@ -101,6 +100,7 @@ fn body(context: &Context, given: &[(Field, Given)]) -> Result<Record, Failure> 
             (Type::Time, Given::Text(text)) if !text.is_empty() => {
                 context.time(Some(text))?.map_or(Value::Null, Value::from)
             }
+            (Type::Duration(..), Given::Text(text)) => duration::seconds(text)?.into(),
             (_, Given::Text(text)) => text.as_str().into(),
             (_, Given::Whole(number)) => (*number).into(),
             (_, Given::Flag(flag)) => (*flag).into(),
@@ -111,12 +111,12 @@ fn body(context: &Context, given: &[(Field, Given)]) -> Result<Record, Failure> 
     Ok(body)
 }
 
-/// The values of a record in one line: `: nodes 4, from 2026-10-01, reason cooling`.
+/// The values of a record that are not the default, in one line: `: nodes 4, from 2026-10-01, reason cooling`.
 fn sentence(context: &Context, kind: &Kind, record: &Record) -> String {
     let parts = kind.columns().into_iter().filter_map(|field| {
         let label = field.name.replace('_', " ");
         let text = match record.get(&field.name)? {
-            Value::Null => return None,
+            _ if !has(record, field) => return None,
             Value::Array(list) if list.is_empty() => return None,
             Value::Array(list) => list
                 .iter()
@@ -145,9 +145,14 @@ fn sheet(kind: &Kind, rows: &[Record]) -> Sheet {
     };
     let declared = kind.columns().into_iter().map(|field| {
         let own = out::described(&field.name, &field.label, shown(field));
+        let own = if field.secondary {
+            own.secondary()
+        } else {
+            own
+        };
         match field.screen {
             Screen::Always => own,
-            Screen::IfAny => own.on_screen_if(rows.iter().any(|row| has(row, &field.name))),
+            Screen::IfAny => own.on_screen_if(rows.iter().any(|row| has(row, field))),
         }
     });
     // Fields that the site added, where the program did not ask for them.
@@ -170,13 +175,22 @@ fn capital(text: &str) -> String {
     first.chain(letters).collect()
 }
 
-fn has(row: &Record, name: &str) -> bool {
-    row.get(name).is_some_and(|value| !value.is_null())
+/// Whether a record has a value of a field that is not the default.
+fn has(row: &Record, field: &Field) -> bool {
+    let default = match (&field.of, field.default_value()) {
+        (Type::Decimal(places, ..), Own::Whole(units)) => decimal(*units, *places).into(),
+        (_, Own::Text(text)) => text.as_str().into(),
+        (_, Own::Whole(number)) => (*number).into(),
+        (_, Own::Flag(flag)) => (*flag).into(),
+        _ => Value::Null,
+    };
+    row.get(&field.name)
+        .is_some_and(|value| !value.is_null() && *value != default)
 }
 
 fn shown(field: &Field) -> out::Kind {
     match field.of {
-        Type::Whole(..) | Type::Decimal(..) => out::Kind::Number,
+        Type::Whole(..) | Type::Duration(..) | Type::Decimal(..) => out::Kind::Number,
         Type::Reference(_) if field.is_number_of_record() => out::Kind::Number,
         Type::Amount(..) => out::Kind::Amount,
         Type::Time => out::Kind::Date,

@@ -6,8 +6,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use bank_api::exit::bank as exit;
-use bank_api::v1::{Account, Finding, Findings, List, Machine, Project};
+use bank_api::v1::{Account, Finding, Findings, List, Project};
+use serde_json::Value;
 
+use super::Record;
 use crate::{
     cli::{CheckArgs, MoabCommand},
     context::Context,
@@ -139,8 +141,8 @@ fn facts(context: &Context, args: &CheckArgs, notes: &mut Vec<String>) -> Result
     Ok(facts)
 }
 
-fn ask(context: &Context) -> Result<(Vec<Machine>, Names), Failure> {
-    let machines: List<Machine> = context.all(&["machines"], &())?;
+fn ask(context: &Context) -> Result<(Vec<Record>, Names), Failure> {
+    let machines: List<Record> = context.all(&["machines"], &())?;
     let projects: List<Project> = context.all(&["projects"], &())?;
     let accounts: List<Account> = context.all(&["accounts"], &())?;
     let names = Names {
@@ -159,20 +161,25 @@ fn ask(context: &Context) -> Result<(Vec<Machine>, Names), Failure> {
 }
 
 fn machine(
-    machines: Vec<Machine>,
+    machines: Vec<Record>,
     requested: Option<&str>,
     notes: &mut Vec<String>,
 ) -> Result<Option<moab::Machine>, Failure> {
     let count = machines.len();
+    let text = |machine: &Record, field: &str| {
+        let value = machine.get(field).and_then(Value::as_str);
+        value.unwrap_or_default().to_owned()
+    };
     let mut fitting = machines.into_iter().filter(|machine| match requested {
-        Some(name) => machine.name == name,
+        Some(name) => text(machine, "name") == name,
         None => count == 1,
     });
     if let Some(machine) = fitting.next() {
+        let interval = machine.get("flush_interval_s").and_then(Value::as_i64);
         return Ok(Some(moab::Machine {
-            name: machine.name,
-            mode: machine.mode,
-            flush_interval_s: machine.flush_interval_s,
+            name: text(&machine, "name"),
+            mode: text(&machine, "mode"),
+            flush_interval_s: interval.unwrap_or_default(),
         }));
     }
     let Some(name) = requested else {

@@ -3,12 +3,11 @@
 use std::fmt::Write as _;
 
 use bank_api::v1::{
-    AssignDone, AssignReason, AssignRefused, List, Mapping, NewAssign, NewMapping, Unmapped,
-    UnmappedQuery,
+    AssignDone, AssignReason, AssignRefused, List, NewAssign, Unmapped, UnmappedQuery,
 };
 use ureq::http::Method;
 
-use super::{confirm, mapping};
+use super::{Record, confirm, mapping};
 use crate::{
     cli::{AssignArgs, UnmappedArgs, UnmappedCommand, WriteArgs},
     context::Context,
@@ -93,12 +92,10 @@ fn assign(context: &Context, args: AssignArgs) -> Result<String, Failure> {
         ..NewAssign::default()
     };
     let write = &remove.write;
-    let rule = NewMapping {
-        when: body.when.clone(),
-        project: Some(body.project.clone()),
-        user: body.user.clone(),
-        ..NewMapping::default()
-    };
+    let mut rule = Record::new();
+    rule.insert("when".to_owned(), body.when.clone().into());
+    rule.insert("project".to_owned(), body.project.clone().into());
+    rule.insert("user".to_owned(), body.user.clone().into());
     let known = if no_rule { None } else { same(context, &rule)? };
     let requested = !no_rule && known.is_none();
     let dry = WriteArgs {
@@ -123,7 +120,7 @@ fn assign(context: &Context, args: AssignArgs) -> Result<String, Failure> {
     }
     let made = match known {
         Some(id) => Some(id),
-        None if requested => Some(mapping::posted(context, &rule, write)?.object.id),
+        None if requested => number(&mapping::posted(context, &rule, write)?.object),
         None => None,
     };
     let body = NewAssign {
@@ -134,13 +131,18 @@ fn assign(context: &Context, args: AssignArgs) -> Result<String, Failure> {
     assigned(context, &done, &body.project, made, false)
 }
 
-/// The mapping that says the same already.
-fn same(context: &Context, rule: &NewMapping) -> Result<Option<i64>, Failure> {
-    let list: List<Mapping> = context.all(&["mappings"], &())?;
-    let is = |own: &&Mapping| {
-        own.when == rule.when && own.project == rule.project && own.user == rule.user
+/// An existing mapping that does the same.
+fn same(context: &Context, rule: &Record) -> Result<Option<i64>, Failure> {
+    let list: List<Record> = context.all(&["mappings"], &())?;
+    let is = |own: &&Record| {
+        rule.iter()
+            .all(|(field, value)| own.get(field) == Some(value))
     };
-    Ok(list.items.iter().find(is).map(|own| own.id))
+    Ok(list.items.iter().find(is).and_then(number))
+}
+
+fn number(record: &Record) -> Option<i64> {
+    record.get("id")?.as_i64()
 }
 
 /// Page after page until all was seen. What is done stays done: the same command goes on.

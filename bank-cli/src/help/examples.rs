@@ -77,6 +77,8 @@ pub(super) const ALL: &[Examples] = &[
     ("rate explain", &["bank rate explain job.412"]),
     ("attr ls", &["bank attr ls"]),
     ("attr add", &["bank attr add Licenses"]),
+    ("attr show", &["bank attr show Licenses"]),
+    ("attr set", &["bank attr set Licenses --description 'Licence tokens of the job'"]),
     ("attr rm", &["bank attr rm Licenses"]),
     ("key ls", &["bank key ls"]),
     ("key add", &["bank key add moab --role scheduler"]),

@@ -1,7 +1,7 @@
 //! The words of the journal's `op` column, for filters by operation.
 
 /// Every word of the journal's `op` column: commands, and what time alone does.
-pub const OPS: [&str; 85] = [
+pub const OPS: [&str; 86] = [
     "account_add",
     "account_rm",
     "account_set",
@@ -13,6 +13,7 @@ pub const OPS: [&str; 85] = [
     "attention_set",
     "attr_add",
     "attr_rm",
+    "attr_set",
     "boundary",
     "charge",
     "clock",

@@ -1,6 +1,7 @@
 //! Commands about records of a kind ([`crate::kind`]).
 
-use crate::kind::{Key, Kind, Type, Value, Writers};
+use super::Command;
+use crate::kind::{self, Key, Kind, Type, Value, Writers};
 
 /// A change of one record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,4 +52,45 @@ pub enum RecordAction {
     Set(Key, Vec<(String, Value)>),
     /// Removes it: reports of the past are as if it had never existed.
     Remove(Key),
+}
+
+impl Command {
+    /// Adds a record with a name of a kind of the program, with these values by field.
+    pub fn add_record(kind: &str, name: &str, values: &[(&str, Value)]) -> Command {
+        let key = Key::Name(name.to_owned());
+        Self::of_record(kind, RecordAction::Add(Some(key), owned(values)))
+    }
+
+    /// Changes values of a record with a name of a kind of the program.
+    pub fn set_record(kind: &str, name: &str, values: &[(&str, Value)]) -> Command {
+        let key = Key::Name(name.to_owned());
+        Self::of_record(kind, RecordAction::Set(key, owned(values)))
+    }
+
+    /// Removes a record with a name of a kind of the program.
+    pub fn remove_record(kind: &str, name: &str) -> Command {
+        Self::of_record(kind, RecordAction::Remove(Key::Name(name.to_owned())))
+    }
+
+    fn of_record(word: &str, action: RecordAction) -> Command {
+        // The rules refuse a kind that does not exist.
+        let change = match kind::of(word) {
+            Some(kind) => RecordChange::new(kind, action),
+            None => RecordChange {
+                kind: word.to_owned(),
+                op: "record_set",
+                writers: Writers::Administrators,
+                types: Vec::new(),
+                action,
+            },
+        };
+        Command::Record(Box::new(change))
+    }
+}
+
+fn owned(values: &[(&str, Value)]) -> Vec<(String, Value)> {
+    let values = values.iter();
+    values
+        .map(|(field, value)| ((*field).to_owned(), value.clone()))
+        .collect()
 }

@@ -2,12 +2,9 @@
 
 use crate::amount::Amount;
 use crate::calendar::Calendar;
-use crate::ids::MappingId;
-use crate::mapping::{Condition, Template};
-use crate::model::{ChargeDuration, Constraint, Dimension, Every, MemberRole, Mode, Overflow};
-use crate::policy::ChargePolicy;
+use crate::model::{Constraint, Dimension, Every, MemberRole, Mode, Overflow};
 use crate::rate::{Per, RateKind, RateValue};
-use crate::time::{Seconds, Timestamp};
+use crate::time::Timestamp;
 
 /// A new project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,58 +82,6 @@ pub struct MergeUser {
     pub known_only: bool,
     /// Stored values stay, even if the entry differs.
     pub keep: bool,
-}
-
-/// A new mapping, or changes to one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SetMapping {
-    /// Which one is changed; none for a new one.
-    pub id: Option<MappingId>,
-    /// Lower is asked first.
-    pub priority: Option<i64>,
-    /// Replaces all its conditions.
-    pub conditions: Option<Vec<Condition>>,
-    /// The project that it gives, or none.
-    pub project: Option<Option<Template>>,
-    /// The user that it gives, or none.
-    pub user: Option<Option<Template>>,
-    /// Free text.
-    pub description: Option<String>,
-}
-
-/// A new machine, or changes to one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SetMachine {
-    /// Its name.
-    pub name: String,
-    /// Switch it on or off.
-    pub active: Option<bool>,
-    /// A mode, or the bank's.
-    pub mode: Option<Option<Mode>>,
-    /// The scheduler's flush interval, 1 s to one day.
-    pub flush_interval: Option<Seconds>,
-    /// A fallback account by name or `+suffix`, or none.
-    pub fallback: Option<Option<String>>,
-    /// Free text.
-    pub description: Option<String>,
-    /// Of its processors.
-    pub architecture: Option<String>,
-    /// The operating system.
-    pub operating_system: Option<String>,
-    /// The source that charges its usage, or none yet.
-    pub source: Option<Option<String>>,
-    /// The charge policy for finished usage, or the default.
-    pub charge_policy: Option<Option<ChargePolicy>>,
-    /// The quality of service on the fallback account, or the job's own.
-    pub fallback_qos: Option<Option<String>>,
-    /// Its domain name, empty for none.
-    pub fqdn: Option<String>,
-    /// The payer of reservations that name nobody, or none.
-    pub reservation_account: Option<Option<String>>,
-    /// Whether its scheduler only tries the bank out.
-    pub test: Option<bool>,
-    /// The meaning of `ChargeDuration`, or the site's setting.
-    pub charge_duration: Option<Option<ChargeDuration>>,
 }
 
 /// A membership.

@@ -1,7 +1,7 @@
-//! The contributor of a project, and the directory as the rules of kinds see it.
+//! The contributor of a project.
 
 use super::Directory;
-use crate::kind::{Objects, Record, Records};
+use crate::kind::Record;
 use std::collections::BTreeSet;
 
 impl Directory {
@@ -21,25 +21,5 @@ impl Directory {
             name = &above.name;
         }
         None
-    }
-}
-
-impl Objects for Directory {
-    fn has(&self, kind: &str, key: &str) -> bool {
-        match kind {
-            "project" => self.project_named(key).is_some(),
-            "user" => self.user_named(key).is_some(),
-            "machine" => self.machine_named(key).is_some(),
-            "account" => self.account_named(key).is_some(),
-            kind => {
-                let of = self.records.kind(kind);
-                let key = of.and_then(|of| of.read_key(key));
-                key.is_some_and(|key| self.records.get(kind, &key).is_some())
-            }
-        }
-    }
-
-    fn records(&self) -> &Records {
-        &self.records
     }
 }

@@ -5,13 +5,11 @@ use super::{
     Settled, Transferred, Used,
 };
 use crate::amount::Amount;
-use crate::attribute::Attribute;
 use crate::ids::{AccountId, AllocationId, InstanceId, LienId, TxId};
 use crate::kind::Record;
-use crate::mapping::Mapping;
 use crate::model::{
     Account, Allocation, Closing, Cycle, CycleRun, Figures, Grant, Instance, InstanceKey, Key,
-    Lien, Limit, Machine, Member, Project, Proposal, Quote, User,
+    Lien, Limit, Member, Project, Proposal, Quote, User,
 };
 use crate::rate::Rate;
 use crate::refusal::Refusal;
@@ -24,8 +22,6 @@ pub enum Outcome {
     Project(Project),
     /// A user was added or changed.
     User(User),
-    /// A machine was added or changed.
-    Machine(Machine),
     /// A membership was added or changed.
     Member(Member),
     /// An account was added or changed; its figures afterwards.
@@ -78,12 +74,8 @@ pub enum Outcome {
     Reversed(Reversed),
     /// A project pays for what was unbilled.
     Settled(Settled),
-    /// A usage attribute was declared.
-    Attribute(Attribute),
     /// So much was raised, cleared, seen, or switched.
     Attention(usize),
-    /// A mapping was added or changed.
-    Mapping(Box<Mapping>),
     /// A record was added or changed.
     Record(Box<Record>),
     /// What a directory of people said of a user was merged; whether they are new, and whether

@@ -11,6 +11,7 @@ const WHOLE: i64 = 10_000;
 pub(super) fn kind() -> Kind {
     let ops = ["contribution_add", "contribution_set", "contribution_rm"];
     let kind = Kind {
+        deleted_after: 9,
         readers: Readers::Auditors,
         listed: vec![
             "contributor",

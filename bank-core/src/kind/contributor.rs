@@ -11,6 +11,7 @@ pub(super) fn kind() -> Kind {
     let ops = ["contributor_add", "contributor_set", "contributor_rm"];
     let about = "People and groups who fund hardware";
     let kind = Kind {
+        deleted_after: 4,
         key: KeyType::Name,
         readers: Readers::Auditors,
         help: [

@@ -10,6 +10,7 @@ pub(super) fn kind() -> Kind {
     let ops = ["downtime_add", "downtime_set", "downtime_rm"];
     let about = "Downtimes, in which nodes do not count as capacity";
     let kind = Kind {
+        deleted_after: 5,
         within: Some("hardware"),
         help: [
             "Add a downtime".into(),

@@ -7,6 +7,10 @@ use crate::refusal::{Refusal, short};
 
 /// A field of a kind.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a declaration: each flag is one column of a table of fields"
+)]
 pub struct Field {
     /// Its name: in JSON, in messages, and with `-` for `_` as an option of `bank`.
     pub name: String,
@@ -32,9 +36,25 @@ pub struct Field {
     pub owner: bool,
     /// Whether lists on a screen have its column.
     pub screen: Screen,
+    /// Whether lists leave its column out first, where the screen is narrow.
+    pub secondary: bool,
+    /// Whether its column has NULL where a record has no value, or the default.
+    pub nullable: bool,
+    /// Whether its values are names of payers, which queries hide from callers who do not see them.
+    pub payer: bool,
+    /// Whether the value of a new record stays.
+    pub fixed: bool,
+    /// What no type can express, for each text.
+    pub rule: Option<Rule>,
     /// Whether the site added it.
     pub site: bool,
 }
+
+/// Checks a text of a field, and brings it into its stored form.
+///
+/// # Errors
+/// The refusal of the text.
+pub type Rule = fn(&str, &dyn Objects) -> Result<String, Refusal>;
 
 /// Whether a record has a value of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +72,7 @@ pub enum Need {
 pub enum Screen {
     /// Always.
     Always,
-    /// Where a row has a value.
+    /// Where a row has a value that is not the default.
     IfAny,
 }
 
@@ -72,6 +92,11 @@ impl Field {
             positional: false,
             owner: false,
             screen: Screen::Always,
+            secondary: false,
+            nullable: false,
+            payer: false,
+            fixed: false,
+            rule: None,
             site: false,
         }
     }
@@ -130,6 +155,41 @@ impl Field {
         Field { letter, ..self }
     }
 
+    pub(super) fn alias(self, alias: &'static str) -> Field {
+        let alias = Some(alias);
+        Field { alias, ..self }
+    }
+
+    pub(super) fn if_any(self) -> Field {
+        let screen = Screen::IfAny;
+        Field { screen, ..self }
+    }
+
+    pub(super) fn secondary(self) -> Field {
+        let secondary = true;
+        Field { secondary, ..self }
+    }
+
+    pub(super) fn nullable(self) -> Field {
+        let nullable = true;
+        Field { nullable, ..self }
+    }
+
+    pub(super) fn payer(self) -> Field {
+        let payer = true;
+        Field { payer, ..self }
+    }
+
+    pub(super) fn fixed(self) -> Field {
+        let fixed = true;
+        Field { fixed, ..self }
+    }
+
+    pub(super) fn rule(self, rule: Rule) -> Field {
+        let rule = Some(rule);
+        Field { rule, ..self }
+    }
+
     pub(super) fn positional(self) -> Field {
         let positional = true;
         Field { positional, ..self }
@@ -140,9 +200,17 @@ impl Field {
         Field { owner, ..self }
     }
 
-    /// Whether its values are sets: each element once, in order.
-    pub(crate) fn is_set(&self) -> bool {
-        matches!(self.of, Type::References(..))
+    /// Whether its values are lists.
+    pub fn is_list(&self) -> bool {
+        matches!(self.of, Type::Texts(_) | Type::References(..))
+    }
+
+    /// The value of a record that names none.
+    pub fn default_value(&self) -> &Value {
+        match &self.need {
+            Need::Default(value) => value,
+            Need::Required | Need::Optional(_) => &Value::None,
+        }
     }
 
     /// Whether its values are numbers of records.
@@ -158,6 +226,7 @@ impl Field {
         match &self.of {
             Type::Text(max) => format!("at most {max} bytes without control characters"),
             Type::Whole(min, max) => format!("a whole number from {min} to {max}"),
+            Type::Duration(min, max) => format!("{min} to {max} seconds"),
             Type::Decimal(places, min, max) => format!(
                 "a decimal number from {} to {} with at most {places} decimals",
                 decimal(*min, *places),
@@ -186,31 +255,63 @@ impl Field {
         }
     }
 
-    /// Checks a value: its type, its range, and that what it refers to exists.
+    /// Checks a value: its type, its range, its rule, and that what it refers to exists. The stored form of the
+    /// value.
     ///
     /// # Errors
-    /// `missing_field`, `bad_value`, `not_found`.
-    pub(crate) fn check(&self, value: &Value, objects: &dyn Objects) -> Result<(), Refusal> {
+    /// `missing_field`, `bad_value`, `not_found`, and those of the rule.
+    pub(crate) fn checked(&self, value: &Value, objects: &dyn Objects) -> Result<Value, Refusal> {
         let is_blank = matches!(value, Value::Text(text) if text.trim().is_empty());
-        if value.is_none() || is_blank {
-            return match self.need {
-                Need::Optional(_) => Ok(()),
-                Need::Required | Need::Default(_) => Err(Refusal::BadField {
+        let is_default = matches!(value, Value::Text(text) if text == "default");
+        match &self.need {
+            Need::Default(own) if self.nullable && (value.is_none() || is_blank || is_default) => {
+                return Ok(own.clone());
+            }
+            Need::Optional(_) if value.is_none() || is_blank => return Ok(Value::None),
+            Need::Required | Need::Default(_) if value.is_none() || is_blank => {
+                return Err(Refusal::BadField {
                     field: self.name.clone(),
                     expected: "a value".to_owned(),
-                }),
-            };
+                });
+            }
+            _ => {}
         }
+        if let (Type::Choice(words), Value::Text(text)) = (&self.of, value) {
+            let word = words.iter().find(|word| word.eq_ignore_ascii_case(text));
+            return word.cloned().map(Value::Text).ok_or_else(|| self.bad());
+        }
+        self.check(value, objects)?;
+        let ruled = |text: &String| match self.rule {
+            Some(rule) => rule(text, objects),
+            None => Ok(text.clone()),
+        };
+        Ok(match value {
+            Value::Text(text) => Value::Text(ruled(text)?),
+            Value::List(list) => {
+                let mut list: Vec<String> = list.iter().map(ruled).collect::<Result<_, _>>()?;
+                if matches!(self.of, Type::References(..)) {
+                    list.sort_unstable();
+                    list.dedup();
+                }
+                Value::List(list)
+            }
+            value => value.clone(),
+        })
+    }
+
+    fn check(&self, value: &Value, objects: &dyn Objects) -> Result<(), Refusal> {
         let is_text =
             |text: &str, max: usize| text.len() <= max && !text.chars().any(char::is_control);
         let fits = match (&self.of, value) {
             (Type::Text(max), Value::Text(text)) => is_text(text, *max),
             (
-                Type::Whole(min, max) | Type::Amount(min, max) | Type::Decimal(_, min, max),
+                Type::Whole(min, max)
+                | Type::Duration(min, max)
+                | Type::Amount(min, max)
+                | Type::Decimal(_, min, max),
                 Value::Whole(number),
             ) => (min..=max).contains(&number),
             (Type::Flag, Value::Flag(_)) | (Type::Time, Value::Time(_)) => true,
-            (Type::Choice(words), Value::Text(word)) => words.contains(word),
             (Type::Reference(kind), Value::Text(name)) => return known(kind, name, objects),
             (Type::Reference(kind), Value::Whole(number)) => {
                 return known(kind, &number.to_string(), objects);

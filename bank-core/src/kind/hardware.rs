@@ -21,6 +21,7 @@ pub(super) fn kind() -> Kind {
     let ops = ["hardware_add", "hardware_set", "hardware_rm"];
     let about = "Hardware inventory: hosts, capacity, conversion factors";
     let kind = Kind {
+        deleted_after: 11,
         ordered_by: Some("priority"),
         help: [
             "Add hardware: nodes of one kind".into(),

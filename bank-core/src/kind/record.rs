@@ -1,7 +1,7 @@
 //! Records: the key and the values of one object of a kind.
 
 use super::value::{Value, shown};
-use super::{Key, Kind, Readers};
+use super::{Field, Key, Kind, Readers};
 use crate::amount::Precision;
 use crate::time::{Timestamp, Window};
 use std::collections::BTreeMap;
@@ -14,6 +14,8 @@ pub struct Record {
     pub kind: String,
     /// Its key.
     pub key: Key,
+    /// Its number beside the name of a [`super::KeyType::Object`], from 1; else 0.
+    pub id: i64,
     /// Its values by field; a field without a value is absent.
     pub values: BTreeMap<String, Value>,
     /// Whether it was removed.
@@ -26,6 +28,7 @@ impl Record {
         Record {
             kind: kind.to_owned(),
             key,
+            id: 0,
             values: BTreeMap::new(),
             deleted: false,
         }
@@ -105,7 +108,7 @@ impl Record {
         }
     }
 
-    /// A change of the record as the journal shows it: the values of a new record, `downtime=3 hardware=1 nodes=4`;
+    /// A change of the record as the journal shows it: the values of a new record that are not the default, `downtime=3 hardware=1 nodes=4`;
     /// the old and the new values of a changed one, `downtime=3 nodes=4>6`; the key of a removed one. Everyone
     /// reads the journal, so records that not everyone may see have the names of their fields only:
     /// `contribution=2 fields=split,factor`.
@@ -123,9 +126,14 @@ impl Record {
         let old = |field: &str| before.map_or(&Value::None, |before| before.value(field));
         let fields = kind.fields.iter();
         let changed = fields.filter(|field| old(&field.name) != self.value(&field.name));
+        let is_default = |field: &Field| self.value(&field.name) == field.default_value();
+        let changed = changed.filter(|field| before.is_some() || !is_default(field));
         if kind.readers != Readers::Everyone {
             let names: Vec<&str> = changed.map(|field| field.name.as_str()).collect();
-            return format!("{text} fields={}", names.join(","));
+            return match names.as_slice() {
+                [] => text,
+                _ => format!("{text} fields={}", names.join(",")),
+            };
         }
         for field in changed {
             let value = |value| shown(&field.of, value, precision);

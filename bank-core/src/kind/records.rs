@@ -1,6 +1,6 @@
 //! All records of a bank, with the kinds that are in force: those of the program and those of the site.
 
-use super::{Key, Kind, Record, Type, declared, of, site};
+use super::{Key, KeyType, Kind, Record, Type, declared, of, site};
 use crate::contribution::Installed;
 use crate::contribution::hardware::{Down, Kind as Nodes};
 use crate::contribution::host::Pattern;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Records by kind and key.
 #[derive(Clone, Debug, Default)]
 pub struct Records {
-    rows: BTreeMap<String, BTreeMap<Key, Record>>,
+    rows: BTreeMap<String, BTreeMap<Key, Arc<Record>>>,
     /// Kinds that the site added, and kinds of the program with fields that it added.
     kinds: BTreeMap<String, Arc<Kind>>,
     /// Kinds that the site removed, as they were declared last: their removed records are still read.
@@ -32,7 +32,7 @@ impl Records {
             }
         }
         let rows = self.rows.entry(record.kind.clone()).or_default();
-        rows.insert(record.key.clone(), record);
+        rows.insert(record.key.clone(), Arc::new(record));
     }
 
     /// A kind in force, by its word.
@@ -61,19 +61,44 @@ impl Records {
 
     /// A record, unless it was removed, or the one that it belongs to was.
     pub fn get(&self, kind: &str, key: &Key) -> Option<&Record> {
-        let record = self.rows.get(kind)?.get(key)?;
+        let record = self.ever(kind, key)?;
         self.is_there(record).then_some(record)
     }
 
     /// A record, removed or not.
     pub fn ever(&self, kind: &str, key: &Key) -> Option<&Record> {
-        self.rows.get(kind)?.get(key)
+        self.rows.get(kind)?.get(key).map(|record| &**record)
+    }
+
+    /// A record by its number beside the name, removed or not.
+    pub fn numbered(&self, kind: &str, id: i64) -> Option<&Record> {
+        let mut rows = self.rows(kind);
+        rows.find(|record| record.id == id)
+    }
+
+    /// The key of a record, removed or not, in the spelling of that record; a new key as it is.
+    pub fn spelled(&self, kind: &Kind, key: &Key) -> Key {
+        let same = |known: &&Key| match (known, key) {
+            (Key::Name(known), Key::Name(name)) => known.eq_ignore_ascii_case(name),
+            _ => false,
+        };
+        let rows = self.rows.get(&kind.word).into_iter();
+        let known = rows.flat_map(BTreeMap::keys).find(same);
+        match known {
+            Some(known) if kind.key == KeyType::AnyCase => known.clone(),
+            _ => key.clone(),
+        }
     }
 
     /// The records of a kind, by key.
     pub fn all<'a>(&'a self, kind: &str) -> impl Iterator<Item = &'a Record> + use<'a> {
+        self.rows(kind).filter(|record| self.is_there(record))
+    }
+
+    /// The records of a kind, removed ones included.
+    fn rows<'a>(&'a self, kind: &str) -> impl Iterator<Item = &'a Record> + use<'a> {
         let rows = self.rows.get(kind).into_iter().flat_map(BTreeMap::values);
-        rows.filter(|record| self.is_there(record))
+        rows.map(|record| &**record)
     }
 
     /// The records of a kind in the order of its list.
@@ -87,8 +112,7 @@ impl Records {
 
     /// The records of a kind that were not removed themselves; the ones that they belong to may be.
     pub(super) fn kept<'a>(&'a self, kind: &str) -> impl Iterator<Item = &'a Record> + use<'a> {
-        let rows = self.rows.get(kind).into_iter().flat_map(BTreeMap::values);
-        rows.filter(|record| !record.deleted)
+        self.rows(kind).filter(|record| !record.deleted)
     }
 
     /// How many records of a kind there are, removed ones included.
@@ -96,11 +120,10 @@ impl Records {
         self.rows.get(kind).map_or(0, BTreeMap::len)
     }
 
-    /// The number of the next record of a kind.
+    /// The number of the next record of a kind, whether it is the key or beside the name.
     pub fn next_number(&self, kind: &str) -> i64 {
-        let rows = self.rows.get(kind);
-        let last = rows.and_then(|rows| rows.values().next_back());
-        last.map_or(0, Record::number).saturating_add(1)
+        let last = self.rows(kind).map(|record| record.number().max(record.id));
+        last.max().unwrap_or(0).saturating_add(1)
     }
 
     /// A record of which another one is the owner is removed with it.

@@ -9,9 +9,9 @@
 mod check;
 
 use self::check::{check, removable};
-use super::{Check, Field, KeyType, Kind, Need, Readers, Record, Screen, Type, Value, Writers};
-use super::{declared, of};
-use crate::ids::NAME_BYTES_MAX;
+use super::{Check, Field, KeyType, Kind, Need, Readers, Record, Type, Value, Writers};
+use super::{RECORDS_MAX, choice, declared, of};
+use crate::ids::{NAME_BYTES_MAX, check_name};
 
 /// The word of the kind whose records are kinds.
 pub const WORD: &str = "kind";
@@ -20,10 +20,10 @@ pub const TYPES: [&str; 7] = [
     "text", "number", "decimal", "amount", "flag", "time", "list",
 ];
 /// Kinds of objects beside records that a field can refer to.
-pub const OBJECTS: [&str; 4] = ["project", "user", "machine", "account"];
+pub const OBJECTS: [&str; 3] = ["project", "user", "account"];
 /// Words that cannot be the word of a kind, because they are commands of `bank` or views of queries. Tests
 /// compare them with the commands and the views.
-pub const RESERVED: [&str; 70] = [
+pub const RESERVED: [&str; 67] = [
     "account",
     "account_rule",
     "adjust",
@@ -33,7 +33,6 @@ pub const RESERVED: [&str; 70] = [
     "approve",
     "attention",
     "attr",
-    "attribute",
     "bal",
     "balance",
     "charge",
@@ -56,8 +55,6 @@ pub const RESERVED: [&str; 70] = [
     "key",
     "lien",
     "limit",
-    "machine",
-    "mapping",
     "member",
     "moab",
     "monitor",
@@ -157,7 +154,6 @@ pub(super) fn kind() -> Kind {
         removable,
         ..Kind::new(WORD, "kinds", ops, about)
     };
-    let words = |all: &[&str]| Type::Choice(all.iter().map(|word| (*word).to_owned()).collect());
     let first = |word: &str| Value::Text(word.to_owned());
     own.with(
         Field::new(
@@ -173,7 +169,7 @@ pub(super) fn kind() -> Kind {
         Field::new(
             "keys",
             "Keys",
-            words(&["number", "name"]),
+            choice(["number", "name"]),
             "Keys of its records",
         )
         .default(first("number")),
@@ -182,7 +178,7 @@ pub(super) fn kind() -> Kind {
         Field::new(
             "see",
             "See",
-            words(&Readers::ALL.map(|(_, word)| word)),
+            choice(Readers::ALL.map(|(_, word)| word)),
             "Who may see records",
         )
         .default(first("everyone")),
@@ -191,7 +187,7 @@ pub(super) fn kind() -> Kind {
         Field::new(
             "change",
             "Change",
-            words(&Writers::ALL.map(|(_, word)| word)),
+            choice(Writers::ALL.map(|(_, word)| word)),
             "Who may change records",
         )
         .default(first("administrators")),
@@ -239,12 +235,18 @@ fn new(record: &Record, word: &str) -> Kind {
         } else {
             KeyType::Number
         },
+        key_rule: |name| Ok(check_name(name)?),
+        most: RECORDS_MAX,
         fields: Vec::new(),
         readers: readers.map_or(Readers::Administrators, |(readers, _)| *readers),
         writers: writers.map_or(Writers::Administrators, |(writers, _)| *writers),
         table: None,
         ops: ["record_add", "record_set", "record_rm"],
+        deleted_after: 0,
         within: None,
+        command: None,
+        concerns: None,
+        of_jobs: false,
         listed: Vec::new(),
         ordered_by: None,
         help: [
@@ -294,9 +296,8 @@ pub fn read(text: &str) -> Result<Field, &'static str> {
         }
         _ => {
             return Err(
-                "a type: text, number, decimal, amount, flag, time, list, project, user, machine, \
-                        account, hardware, downtime, contributor, contribution, or words with | between \
-                        them",
+                "a type: text, number, decimal, amount, flag, time, list, project, user, account, \
+                        machine, hardware or another kind of the program, or words with | between them",
             );
         }
     };
@@ -305,24 +306,12 @@ pub fn read(text: &str) -> Result<Field, &'static str> {
     let label = label.next().map_or(String::new(), |first| {
         first.to_uppercase().chain(label).collect()
     });
+    let help = if help.is_empty() { name } else { help };
     Ok(Field {
         name: name.to_owned(),
-        column: "",
-        label,
-        of,
         need,
-        help: if help.is_empty() {
-            name.to_owned()
-        } else {
-            help.to_owned()
-        },
-        option: None,
-        letter: None,
-        alias: None,
-        positional: false,
-        owner: false,
-        screen: Screen::Always,
         site: true,
+        ..Field::new("", &label, of, help)
     })
 }
 

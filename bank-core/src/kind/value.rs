@@ -12,6 +12,8 @@ pub enum Type {
     Text(usize),
     /// A whole number in a range.
     Whole(i64, i64),
+    /// Whole seconds, in a range.
+    Duration(i64, i64),
     /// A decimal with so many places, in a range of units of its last place.
     Decimal(u32, i64, i64),
     /// Minor units of the bank, in a range.
@@ -57,6 +59,30 @@ impl Value {
             Value::List(list) => list.is_empty(),
             Value::Whole(_) | Value::Flag(_) | Value::Time(_) => false,
         }
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        Value::Text(text.to_owned())
+    }
+}
+
+impl From<Option<&str>> for Value {
+    fn from(text: Option<&str>) -> Value {
+        text.map_or(Value::None, Value::from)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Value {
+        Value::Whole(number)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(flag: bool) -> Value {
+        Value::Flag(flag)
     }
 }
 

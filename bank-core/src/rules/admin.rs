@@ -3,14 +3,13 @@
 
 mod account;
 mod link;
-mod machine;
 mod merge;
 mod project;
 mod user;
 
 use crate::command::Command;
 use crate::effects::{DirectoryRow, Effects, Outcome};
-use crate::ids::check_name;
+use crate::ids::check_listed_name;
 use crate::model::{Account, Constraint, Dimension, Mode};
 use crate::postings::Postings;
 use crate::refusal::Refusal;
@@ -33,9 +32,6 @@ pub(super) fn decide(
         Command::AddUser(set) => user::add(set, ctx)?,
         Command::SetUser(set) => user::set(set, ctx)?,
         Command::RemoveUser(name) => user::remove(name, view, ctx)?,
-        Command::AddMachine(set) => machine::add(set, ctx)?,
-        Command::SetMachine(set) => machine::set(set, ctx)?,
-        Command::RemoveMachine(name) => machine::remove(name, view, ctx)?,
         Command::AddAccount(set) => account::add(set, view, ctx)?,
         Command::SetAccount(set) => account::set(set, view, ctx)?,
         Command::RemoveAccount(name) => account::remove(name, view, ctx)?,
@@ -64,26 +60,12 @@ struct Change {
     detail: String,
 }
 
-/// Words with a special meaning in an account's lists.
-const RESERVED: [&str; 2] = ["ANY", "MEMBERS"];
-
-/// The name of something that lists may name.
-fn check_listed_name(name: &str) -> Result<(), Refusal> {
-    check_name(name)?;
-    if RESERVED.contains(&name) {
-        return Err(Refusal::BadName {
-            name: name.to_owned(),
-        });
-    }
-    Ok(())
-}
-
 /// An organisation is a name, or empty for none.
 fn check_organization(name: &str) -> Result<(), Refusal> {
     if name.is_empty() {
         return Ok(());
     }
-    check_listed_name(name)
+    Ok(check_listed_name(name)?)
 }
 
 /// A switch of modes for the journal: what it was, and what it is.
@@ -93,7 +75,7 @@ fn switched(old: Option<Mode>, new: Option<Mode>) -> String {
 }
 
 /// Refuses to remove an object that open jobs name: their liens and charges would lose it.
-fn no_open_jobs(name: &str, view: &View) -> Result<(), Refusal> {
+pub(super) fn no_open_jobs(name: &str, view: &View) -> Result<(), Refusal> {
     if view.open_instances == 0 {
         return Ok(());
     }

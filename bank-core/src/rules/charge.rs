@@ -18,7 +18,7 @@ use crate::command::{Charge, Request};
 use crate::effects::{Billing, Effects};
 use crate::history::Paid;
 use crate::ids::{AllocationId, Next, TxId, UsageId};
-use crate::model::{Facts, Instance, Lien, LienState, Machine, Mode, Standing};
+use crate::model::{Facts, Instance, Lien, LienState, Mode, Standing};
 use crate::postings::Postings;
 use crate::refusal::Refusal;
 use crate::rules::instance::{end_lien, in_scope, keep_facts, new_instance, remark_asserted};
@@ -329,8 +329,8 @@ struct Bill {
     unpriced: bool,
     /// The caller's explanation of a given amount.
     given: Option<String>,
-    /// The machine, where this charge is the first of its source.
-    claimed: Option<Machine>,
+    /// The machine and its source, where this charge is the first of that source.
+    claimed: Option<(String, String)>,
     /// The instance's state before.
     before: Standing,
     /// It waited for a project: where that cannot pay, it goes on waiting.

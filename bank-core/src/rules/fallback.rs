@@ -3,7 +3,7 @@
 
 use crate::command::{Command, Reserve};
 use crate::effects::{DirectoryRow, Effects, Shortage};
-use crate::model::Instance;
+use crate::model::{Instance, Machine};
 use crate::refusal::Refusal;
 use crate::select;
 use crate::time::Timestamp;
@@ -23,10 +23,11 @@ pub(super) fn check(effects: &Effects, ctx: &Context<'_>) -> Result<(), Refusal>
             let same = old.is_some_and(|a| a.fallback == new.fallback);
             !new.deleted && !same && (new.fallback.is_some() || suffixes())
         }
-        DirectoryRow::Machine(new) => {
-            let old = ctx.directory.machine(new.id).filter(|m| !m.deleted);
-            let same = old.is_some_and(|m| m.fallback == new.fallback);
-            !new.deleted && !same && new.fallback.is_some()
+        DirectoryRow::Record(new) if new.kind == "machine" => {
+            let old = ctx.directory.machine_named(new.name());
+            let fallback = Machine::of(new).fallback;
+            let same = old.is_some_and(|m| m.fallback == fallback);
+            !new.deleted && !same && fallback.is_some()
         }
         _ => false,
     };

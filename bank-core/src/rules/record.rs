@@ -1,13 +1,16 @@
 //! Records of reference data: added, changed, removed, as the declaration of their kind allows. None of
 //! it moves money.
 
+use super::admin::no_open_jobs;
 use crate::command::{RecordAction, RecordChange};
 use crate::effects::{DirectoryRow, Effects, Outcome};
 use crate::history::PastRecord;
-use crate::ids::check_name;
+use crate::ids::MachineId;
 use crate::kind::{
-    Field, Key, KeyType, Kind, Need, Objects, RECORD_BYTES_MAX, RECORDS_MAX, Record, Value, Writers,
+    self, Field, Key, KeyType, Kind, Need, Objects, RECORD_BYTES_MAX, RECORDS_EVER_MAX, Record,
+    Value, Writers,
 };
+use crate::model::Project;
 use crate::postings::Postings;
 use crate::refusal::Refusal;
 use crate::view::{Context, View};
@@ -22,29 +25,68 @@ pub(super) fn decide(
     let unknown = || Refusal::not_found("kind", &change.kind);
     let kind = records.kind(&change.kind).ok_or_else(unknown)?;
     is_same_kind(change, kind)?;
-    let before = match &change.action {
-        RecordAction::Add(..) => None,
-        RecordAction::Set(key, _) | RecordAction::Remove(key) => records.get(&kind.word, key),
-    };
-    let record = match &change.action {
-        RecordAction::Add(key, set) => add(kind, key.as_ref(), set, ctx.directory)?,
+    let (before, record) = match &change.action {
+        RecordAction::Add(key, set) => (None, add(kind, key.as_ref(), set, ctx)?),
         RecordAction::Set(key, set) => {
-            let record = known(kind, key, ctx.directory)?.clone();
-            changed(kind, record, set, ctx.directory)?
+            let before = known(kind, key, ctx)?;
+            (Some(before), set_values(kind, before, set, ctx)?)
         }
-        RecordAction::Remove(key) => remove(kind, key, ctx.directory)?,
+        RecordAction::Remove(key) => {
+            let before = known(kind, key, ctx)?;
+            (Some(before), removed(kind, before, view, ctx)?)
+        }
     };
     let mut postings = Postings::new(view);
     postings.begin(change.op, ctx.now);
-    let precision = ctx.directory.bank.precision;
-    postings.remark(&record.journal_text(before, kind, precision));
-    postings
-        .directory
-        .push(DirectoryRow::Record(record.clone()));
+    write(&mut postings, kind, before, record.clone(), ctx);
     Ok(postings.finish(match &change.action {
-        RecordAction::Remove(key) => Outcome::Removed(key.to_string()),
+        RecordAction::Remove(_) => Outcome::Removed(record.key.to_string()),
         _ => Outcome::Record(Box::new(record)),
     }))
+}
+
+/// Writes a record, with the rows that change with it.
+pub(super) fn write(
+    postings: &mut Postings,
+    kind: &Kind,
+    before: Option<&Record>,
+    record: Record,
+    ctx: &Context<'_>,
+) {
+    postings.remark(&record.journal_text(before, kind, ctx.directory.bank.precision));
+    postings.directory.extend(projects_without(&record, ctx));
+    postings.directory.push(DirectoryRow::Record(record));
+}
+
+/// The projects that list a removed machine, without it.
+fn projects_without(record: &Record, ctx: &Context<'_>) -> Vec<DirectoryRow> {
+    if !record.deleted || record.kind != "machine" {
+        return Vec::new();
+    }
+    let id = MachineId(record.id);
+    let with = ctx.directory.projects();
+    let with = with.filter(|project| project.machines.contains(&id));
+    let without = |project: &Project| {
+        let mut project = project.clone();
+        project.machines.retain(|machine| *machine != id);
+        DirectoryRow::Project(project)
+    };
+    with.map(without).collect()
+}
+
+/// Journals the claim of a machine: the source charges its usage from now on.
+pub(super) fn claim(postings: &mut Postings, machine: &str, source: &str, ctx: &Context<'_>) {
+    let Some(kind) = kind::of("machine") else {
+        return;
+    };
+    let key = Key::Name(machine.to_owned());
+    if let Some(before) = ctx.directory.records.get("machine", &key) {
+        let mut record = before.clone();
+        record.set("source", Value::Text(source.to_owned()));
+        let [_, set, _] = kind.ops;
+        postings.begin(set, ctx.now);
+        write(postings, kind, Some(before), record, ctx);
+    }
 }
 
 /// The site may have changed the kind since the caller's right was checked, and the values were read.
@@ -62,8 +104,9 @@ fn is_same_kind(change: &RecordChange, kind: &Kind) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn known<'a>(kind: &Kind, key: &Key, objects: &'a dyn Objects) -> Result<&'a Record, Refusal> {
-    let known = objects.records().get(&kind.word, key);
+fn known<'a>(kind: &Kind, key: &Key, ctx: &Context<'a>) -> Result<&'a Record, Refusal> {
+    let records = &ctx.directory.records;
+    let known = records.get(&kind.word, &records.spelled(kind, key));
     known.ok_or_else(|| Refusal::not_found(kind.word.clone(), &key.to_string()))
 }
 
@@ -72,20 +115,18 @@ fn add(
     kind: &Kind,
     key: Option<&Key>,
     set: &[(String, Value)],
-    objects: &dyn Objects,
+    ctx: &Context<'_>,
 ) -> Result<Record, Refusal> {
-    let records = objects.records();
-    if records.count(&kind.word) >= RECORDS_MAX {
-        return Err(Refusal::BadField {
-            field: kind.key_name().to_owned(),
-            expected: format!("at most {RECORDS_MAX} records, removed ones included"),
-        });
-    }
+    let records = &ctx.directory.records;
+    let full = |expected: String| Refusal::BadField {
+        field: kind.key_name().to_owned(),
+        expected,
+    };
     let key = match (kind.key, key) {
         (KeyType::Number, _) => Key::Number(records.next_number(&kind.word)),
         (_, Some(Key::Name(name))) => {
-            check_name(name)?;
-            Key::Name(name.clone())
+            (kind.key_rule)(name)?;
+            records.spelled(kind, &Key::Name(name.clone()))
         }
         _ => {
             return Err(Refusal::NoField {
@@ -99,13 +140,43 @@ fn add(
             name: key.to_string(),
         });
     }
-    let mut record = Record::new(&kind.word, key);
-    for field in &kind.fields {
-        if let Need::Default(value) = &field.need {
-            record.set(&field.name, value.clone());
-        }
+    if records.all(&kind.word).count() >= kind.most {
+        return Err(full(format!("at most {} records", kind.most)));
     }
-    changed(kind, record, set, objects)
+    if records.count(&kind.word) >= RECORDS_EVER_MAX {
+        return Err(full(format!(
+            "at most {RECORDS_EVER_MAX} records, removed ones included"
+        )));
+    }
+    let mut record = Record::new(&kind.word, key);
+    if kind.key == KeyType::Object {
+        let known = records.ever(&kind.word, &record.key);
+        record.id = known.map_or_else(|| records.next_number(&kind.word), |known| known.id);
+    }
+    for field in &kind.fields {
+        record.set(&field.name, field.default_value().clone());
+    }
+    changed(kind, record, set, ctx)
+}
+
+/// A record with other values, none of which is of a field that is fixed.
+fn set_values(
+    kind: &Kind,
+    record: &Record,
+    set: &[(String, Value)],
+    ctx: &Context<'_>,
+) -> Result<Record, Refusal> {
+    let record = changed(kind, record.clone(), set, ctx)?;
+    let old = known(kind, &record.key, ctx)?;
+    let is_other = |field: &&Field| old.value(&field.name) != record.value(&field.name);
+    let mut fixed = kind.fields.iter().filter(|field| field.fixed);
+    match fixed.find(is_other) {
+        Some(field) => Err(Refusal::BadField {
+            field: field.name.clone(),
+            expected: format!("the value that the {} was added with", kind.word),
+        }),
+        None => Ok(record),
+    }
 }
 
 /// A record with other values. Values that are not changed are not checked again: a rule that became
@@ -122,17 +193,7 @@ fn changed(
             expected: format!("a field of {}", kind.word),
         };
         let field = kind.field(name).ok_or_else(unknown)?;
-        let value = match value {
-            Value::List(list) if field.is_set() => {
-                let mut list = list.clone();
-                list.sort_unstable();
-                list.dedup();
-                Value::List(list)
-            }
-            value => value.clone(),
-        };
-        field.check(&value, objects)?;
-        record.set(name, value);
+        record.set(name, field.checked(value, objects)?);
     }
     check_whole(kind, &record, objects)?;
     Ok(record)
@@ -158,9 +219,17 @@ fn check_whole(kind: &Kind, record: &Record, objects: &dyn Objects) -> Result<()
     (kind.check)(record, objects)
 }
 
-fn remove(kind: &Kind, key: &Key, objects: &dyn Objects) -> Result<Record, Refusal> {
-    let record = known(kind, key, objects)?;
-    (kind.removable)(record, objects)?;
+/// A record as it is removed.
+fn removed(
+    kind: &Kind,
+    record: &Record,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Record, Refusal> {
+    (kind.removable)(record, ctx)?;
+    if kind.of_jobs {
+        no_open_jobs(record.name(), view)?;
+    }
     Ok(Record {
         deleted: true,
         ..record.clone()
@@ -175,10 +244,11 @@ fn remove(kind: &Kind, key: &Key, objects: &dyn Objects) -> Result<Record, Refus
 pub(super) fn restored(
     kind: &Kind,
     past: &PastRecord,
-    objects: &dyn Objects,
+    view: &View,
+    ctx: &Context<'_>,
 ) -> Result<Option<Record>, Refusal> {
     let after = &past.after;
-    let now = objects.records().ever(&after.kind, &after.key);
+    let now = ctx.directory.records.ever(&after.kind, &after.key);
     // Fields that the site took away since do not count.
     let is_same = |now: &Record, field: &Field| now.value(&field.name) == after.value(&field.name);
     let is_last = |now: &Record| {
@@ -189,23 +259,20 @@ pub(super) fn restored(
     }
     let there = past.before.as_ref().filter(|before| !before.deleted);
     let Some(before) = there else {
-        (kind.removable)(after, objects)?;
-        let gone = past.before.clone().unwrap_or_else(|| after.clone());
-        return Ok(Some(Record {
-            deleted: true,
-            ..gone
-        }));
+        let gone = removed(kind, after, view, ctx)?;
+        return Ok(Some(past.before.clone().unwrap_or(gone)));
     };
     for field in &kind.fields {
         let value = before.value(&field.name);
         let is_back = after.deleted || value != after.value(&field.name);
         if is_back && !value.is_none() {
-            field.check(value, objects)?;
+            field.checked(value, ctx)?;
         }
     }
-    check_whole(kind, before, objects)?;
+    check_whole(kind, before, ctx)?;
     Ok(Some(before.clone()))
 }
 
+mod objects;
 #[cfg(test)]
 mod tests;

@@ -3,8 +3,8 @@
 use crate::amount::{Amount, Precision};
 use crate::book::Book;
 use crate::command::{
-    AddProject, Charge, Close, Command, Create, Deposit, Request, Reserve, Scope, SetMachine,
-    SetRate, SetUser, Whose,
+    AddProject, Charge, Close, Command, Create, Deposit, Request, Reserve, Scope, SetRate, SetUser,
+    Whose,
 };
 use crate::decimal::Decimal;
 use crate::directory::{Bank, Policy};
@@ -48,11 +48,7 @@ impl Ground {
                 ..SetUser::default()
             }),
         );
-        let colony = SetMachine {
-            name: named("colony"),
-            ..SetMachine::default()
-        };
-        self.done(0, Command::AddMachine(colony));
+        self.done(0, Command::add_record("machine", "colony", &[]));
         self.rate(RateKind::Vbr, "Processors", "1");
         for name in ["chem", "bio"] {
             self.done(
@@ -192,11 +188,9 @@ fn a_key_for_one_project_cannot_reach_the_job_of_another() {
 fn a_key_for_one_machine_sets_no_rates_and_makes_no_keys() {
     let mut ground = Ground::new();
     ground.scope.machines = vec!["colony".into()];
-    let blue = SetMachine {
-        name: "blue".into(),
-        ..SetMachine::default()
-    };
-    let refused = ground.run(1, &Command::AddMachine(blue)).unwrap_err();
+    let refused = ground
+        .run(1, &Command::add_record("machine", "blue", &[]))
+        .unwrap_err();
     assert_eq!(refused.code(), "not_allowed");
     assert!(ground.run(1, &charge("chem", "j", 1, 10)).is_ok());
 }
@@ -237,16 +231,14 @@ fn a_debit_beyond_the_range_of_an_account_is_unbilled_and_not_lost() {
 #[test]
 fn a_name_that_was_removed_can_be_used_again() {
     let mut ground = Ground::new();
-    let colony = || SetMachine {
-        name: "colony".into(),
-        ..SetMachine::default()
-    };
-    let again = ground.run(1, &Command::AddMachine(colony())).unwrap_err();
+    let again = ground
+        .run(1, &Command::add_record("machine", "colony", &[]))
+        .unwrap_err();
     assert_eq!(again.code(), "already_exists");
-    ground.done(2, Command::RemoveMachine("colony".into()));
+    ground.done(2, Command::remove_record("machine", "colony"));
     let refused = ground.run(3, &reserve("chem", "j", 10)).unwrap_err();
     assert_eq!(refused.code(), "machine_unknown");
-    ground.done(4, Command::AddMachine(colony()));
+    ground.done(4, Command::add_record("machine", "colony", &[]));
     ground.done(5, reserve("chem", "j", 10));
 }
 
@@ -350,12 +342,10 @@ fn a_scheduler_charges_what_can_have_been_used() {
         ground.book = Book::new(ground.book.reference().bank.clone(), policy);
         ground.found();
         ground.deposit("chem", 10_000);
-        let colony = SetMachine {
-            name: "colony".into(),
-            flush_interval: Some(Seconds(60)),
-            ..SetMachine::default()
-        };
-        ground.done(0, Command::SetMachine(colony));
+        ground.done(
+            0,
+            Command::set_record("machine", "colony", &[("flush_interval_s", 60.into())]),
+        );
         ground.done(1000, reserve("chem", "j", 3000));
         for (seconds, total, happened, billed, disputed) in *steps {
             let command = reported(*seconds, *total, *happened);

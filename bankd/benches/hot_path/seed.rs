@@ -5,7 +5,7 @@ use crate::document::{ALLOCATIONS, MACHINE, PROJECTS, Spread, Step, document, pr
 use crate::place::{BANKD, Place};
 use anyhow::{Context, Result, bail};
 use bank_core::amount::{Amount, Precision};
-use bank_core::command::{AddProject, Command, Deposit, Scope, SetMachine, SetUser};
+use bank_core::command::{AddProject, Command, Deposit, Scope, SetUser};
 use bank_core::directory::{Bank, Directory, Policy};
 use bank_core::ledger;
 use bank_core::model::Key;
@@ -83,10 +83,7 @@ pub(crate) fn made(step: Step, spread: Spread) -> Result<Made> {
 }
 
 fn reference() -> Vec<Command> {
-    let machine = Command::AddMachine(SetMachine {
-        name: MACHINE.to_owned(),
-        ..SetMachine::default()
-    });
+    let machine = Command::add_record("machine", MACHINE, &[]);
     let key = Command::AddKey(Key {
         id: SCHEDULER.to_owned(),
         client: SCHEDULER.to_owned(),

@@ -1,9 +1,8 @@
 //! Reference data out: one upsert a kind of row.
 
-use super::{Error, access, attention, codec, cycle, kind, mapping};
+use super::{Error, access, alias, attention, codec, cycle, kind};
 use bank_core::effects::DirectoryRow;
-use bank_core::model::{Account, ChargeDuration, Key, Machine, Mode, Overflow, Project, User};
-use bank_core::policy::ChargePolicy;
+use bank_core::model::{Account, Key, Mode, Overflow, Project, User};
 use bank_core::rate::Rate;
 use rusqlite::{Connection, params};
 
@@ -11,7 +10,6 @@ pub(super) fn write_reference(connection: &Connection, row: &DirectoryRow) -> Re
     match row {
         DirectoryRow::Project(p) => write_project(connection, p)?,
         DirectoryRow::User(u) => write_user(connection, u)?,
-        DirectoryRow::Machine(m) => write_machine(connection, m)?,
         DirectoryRow::Member(m) => connection.execute(
             "INSERT INTO member (project, user, active, role) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (project, user) DO UPDATE SET active = ?3, role = ?4",
@@ -25,7 +23,6 @@ pub(super) fn write_reference(connection: &Connection, row: &DirectoryRow) -> Re
         DirectoryRow::Rate(r) => write_rate(connection, r)?,
         DirectoryRow::Key(k) => write_key(connection, k)?,
         DirectoryRow::Cycle(c) => cycle::write(connection, c)?,
-        DirectoryRow::Mapping(m) => mapping::write(connection, m)?,
         DirectoryRow::Record(record) => kind::write(connection, record)?,
         DirectoryRow::Quiet(project, quiet) => {
             attention::write_quiet(connection, *project, *quiet)?
@@ -33,11 +30,6 @@ pub(super) fn write_reference(connection: &Connection, row: &DirectoryRow) -> Re
         DirectoryRow::Grant(g) => access::write_grant(connection, g)?,
         DirectoryRow::Limit(l) => access::write_limit(connection, l)?,
         DirectoryRow::LimitGone(of) => access::remove_limit(connection, of)?,
-        DirectoryRow::Attribute(a) => connection.execute(
-            "INSERT INTO attribute (name, kind, description, deleted) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (name) DO UPDATE SET kind = ?2, description = ?3, deleted = ?4",
-            params![a.name, a.kind.word(), a.description, a.deleted],
-        )?,
     };
     Ok(())
 }
@@ -89,40 +81,8 @@ fn write_user(connection: &Connection, u: &User) -> Result<usize, Error> {
             u.description
         ],
     )?;
-    mapping::write_aliases(connection, u)?;
+    alias::write_aliases(connection, u)?;
     Ok(written)
-}
-
-fn write_machine(connection: &Connection, m: &Machine) -> Result<usize, Error> {
-    Ok(connection.execute(
-        "INSERT INTO machine (id, name, active, deleted, mode, flush_interval_s, fallback,
-             description, architecture, operating_system, source, charge_policy, fallback_qos,
-             fqdn, reservation_account, test, charge_duration)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
-         ON CONFLICT (id) DO UPDATE SET active = ?3, deleted = ?4, mode = ?5,
-             flush_interval_s = ?6, fallback = ?7, description = ?8, architecture = ?9,
-             operating_system = ?10, source = ?11, charge_policy = ?12, fallback_qos = ?13,
-             fqdn = ?14, reservation_account = ?15, test = ?16, charge_duration = ?17",
-        params![
-            m.id.0,
-            m.name,
-            m.active,
-            m.deleted,
-            m.mode.map(Mode::word),
-            m.flush_interval.0,
-            m.fallback,
-            m.description,
-            m.architecture,
-            m.operating_system,
-            m.source,
-            m.charge_policy.map(ChargePolicy::word),
-            m.fallback_qos,
-            m.fqdn,
-            m.reservation_account,
-            m.test,
-            m.charge_duration.map(ChargeDuration::word),
-        ],
-    )?)
 }
 
 fn write_rate(connection: &Connection, r: &Rate) -> Result<usize, Error> {

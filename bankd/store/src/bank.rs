@@ -1,17 +1,13 @@
 //! The row that identifies this bank, and the reference data.
 
-use super::{Error, access, attention, codec, cycle, kind, mapping};
+use super::{Error, access, alias, attention, codec, cycle, kind};
 use bank_core::amount::Precision;
-use bank_core::attribute::{Attribute, AttributeKind};
 use bank_core::calendar::{Calendar, Zone};
 use bank_core::directory::{Bank, Directory, Policy};
 use bank_core::ids::{AccountId, MachineId, ProjectId, RateId, UserId};
-use bank_core::model::{
-    Account, ChargeDuration, Constraint, Key, Link, Machine, Member, Mode, Overflow, Project, User,
-};
-use bank_core::policy::ChargePolicy;
+use bank_core::model::{Account, Constraint, Key, Link, Member, Mode, Overflow, Project, User};
 use bank_core::rate::{Per, Rate, RateKind, RateValue};
-use bank_core::time::{Seconds, Timestamp, Window};
+use bank_core::time::{Timestamp, Window};
 use rusqlite::{Connection, Row};
 use std::sync::Arc;
 
@@ -107,22 +103,14 @@ pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, E
     for project in projects(connection)? {
         directory.put_project(project);
     }
-    let mut aliases = mapping::aliases(connection)?;
+    let mut aliases = alias::aliases(connection)?;
     each(connection, USERS, |r| {
         let user = user(r)?;
         let aliases = aliases.remove(&user.id.0).unwrap_or_default();
         directory.put_user(User { aliases, ..user });
         Ok(())
     })?;
-    each(connection, mapping::MAPPINGS, |r| {
-        directory.mappings.put(mapping::read(r)?);
-        Ok(())
-    })?;
     attention::put_quiet(connection, &mut directory)?;
-    each(connection, MACHINES, |r| {
-        directory.put_machine(machine(r)?);
-        Ok(())
-    })?;
     each(connection, MEMBERS, |r| {
         directory.put_member(member(r)?);
         Ok(())
@@ -134,10 +122,6 @@ pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, E
         directory.put_rate(rate(r)?);
         Ok(())
     })?;
-    each(connection, ATTRIBUTES, |r| {
-        directory.put_attribute(attribute(r)?);
-        Ok(())
-    })?;
     each(connection, KEYS, |r| {
         directory.put_key(key(r)?);
         Ok(())
@@ -146,7 +130,7 @@ pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, E
         directory.put_cycle(cycle::read(r)?);
         Ok(())
     })?;
-    kind::add_all(connection, &mut directory.records)?;
+    kind::add_all(connection, &mut directory)?;
     access::add_all(connection, &mut directory)?;
     Ok(directory)
 }
@@ -204,16 +188,12 @@ const PROJECT_MACHINES: &str =
 const MEMBERS: &str = "SELECT project, user, active, role FROM member";
 const USERS: &str = "SELECT id, name, active, deleted, common_name, email, default_project,
     organization, phone, description FROM user";
-const MACHINES: &str = "SELECT id, name, active, deleted, mode, flush_interval_s, fallback,
-    description, architecture, operating_system, source, charge_policy, fallback_qos,
-    fqdn, reservation_account, test, charge_duration FROM machine";
 const ACCOUNTS: &str = "SELECT id, name, priority, fallback, blocked, deleted, description, parent,
     share, overflow, discrete FROM account ORDER BY id";
 const CONSTRAINTS: &str =
     "SELECT account, dimension, value, allow, subtree FROM account_constraint ORDER BY account, n";
 const RATES: &str = "SELECT id, kind, name, instance, billionths, per_s, machine, from_at,
     until_at, description, hours, zone FROM rate ORDER BY id";
-const ATTRIBUTES: &str = "SELECT name, kind, description, deleted FROM attribute";
 const KEYS: &str = "SELECT id, client, roles, projects, machines, from_at, until_at, disabled,
     deleted, token FROM auth_key";
 
@@ -233,11 +213,6 @@ fn each(
 fn mode(word: Option<String>) -> Result<Option<Mode>, Error> {
     word.map(|w| codec::word("mode", &w, Mode::parse))
         .transpose()
-}
-
-fn charge_policy(word: Option<String>) -> Result<Option<ChargePolicy>, Error> {
-    let read = |w: String| codec::word("machine.charge_policy", &w, ChargePolicy::parse);
-    word.map(read).transpose()
 }
 
 pub(super) fn project(r: &Row<'_>) -> Result<Project, Error> {
@@ -267,31 +242,6 @@ pub(super) fn user(r: &Row<'_>) -> Result<User, Error> {
         phone: r.get(8)?,
         description: r.get(9)?,
         aliases: Vec::new(),
-    })
-}
-
-pub(super) fn machine(r: &Row<'_>) -> Result<Machine, Error> {
-    Ok(Machine {
-        id: MachineId(r.get(0)?),
-        name: r.get(1)?,
-        active: r.get(2)?,
-        deleted: r.get(3)?,
-        mode: mode(r.get(4)?)?,
-        flush_interval: Seconds(r.get(5)?),
-        fallback: r.get(6)?,
-        description: r.get(7)?,
-        architecture: r.get(8)?,
-        operating_system: r.get(9)?,
-        source: r.get(10)?,
-        charge_policy: charge_policy(r.get(11)?)?,
-        fallback_qos: r.get(12)?,
-        fqdn: r.get(13)?,
-        reservation_account: r.get(14)?,
-        test: r.get(15)?,
-        charge_duration: r
-            .get::<_, Option<String>>(16)?
-            .map(|w| codec::word("machine.charge_duration", &w, ChargeDuration::parse))
-            .transpose()?,
     })
 }
 
@@ -364,16 +314,6 @@ fn calendar(hours: &str, zone: &str) -> Result<Option<Arc<Calendar>>, Error> {
         value: format!("{hours} {zone}"),
     };
     read.map(Arc::new).map(Some).ok_or_else(bad)
-}
-
-pub(super) fn attribute(r: &Row<'_>) -> Result<Attribute, Error> {
-    let kind: String = r.get(1)?;
-    Ok(Attribute {
-        name: r.get(0)?,
-        kind: codec::word("attribute.kind", &kind, AttributeKind::parse)?,
-        description: r.get(2)?,
-        deleted: r.get(3)?,
-    })
 }
 
 pub(super) fn key(r: &Row<'_>) -> Result<Key, Error> {

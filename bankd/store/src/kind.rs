@@ -4,25 +4,83 @@
 //! added to others, are rows of the table `kind_record`.
 
 use super::{Error, codec};
+use bank_core::directory::Directory;
 use bank_core::kind::{self, Field, Key, KeyType, Kind, Record, Records, Type, Value, site};
 use bank_core::time::Timestamp;
 use rusqlite::types::Value as Sql;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row, params_from_iter};
+use rusqlite::{Connection, OptionalExtension as _, Row, params_from_iter};
 use serde_json::Value as Json;
 
 /// The columns of the table `kind_record`.
 pub(super) const COLUMNS: [&str; 4] = ["kind", "key", "state", "deleted"];
 
-/// The columns of the table of a kind, in the order of its rows and versions.
-pub(super) fn columns(kind: &Kind) -> Vec<&'static str> {
+/// A column of the table of a kind.
+enum Column<'a> {
+    /// The number.
+    Number,
+    /// The name.
+    Name,
+    /// The value of a field.
+    Field(&'a Field),
+    /// Whether the record was removed.
+    Deleted,
+}
+
+impl Column<'_> {
+    fn name(&self) -> &'static str {
+        match self {
+            Column::Number => "id",
+            Column::Name => "name",
+            Column::Field(field) => field.column,
+            Column::Deleted => "deleted",
+        }
+    }
+}
+
+/// The columns of the table of a kind, in the order of its rows and versions. The first one is the key.
+fn layout(kind: &Kind) -> Vec<Column<'_>> {
+    let mut all = match kind.key {
+        KeyType::Number => vec![Column::Number],
+        KeyType::Name | KeyType::Word | KeyType::AnyCase => vec![Column::Name],
+        KeyType::Object => vec![Column::Number, Column::Name],
+    };
+    let at = all.len().saturating_add(kind.deleted_after);
     let own = kind.fields.iter().filter(|field| !field.site);
-    let own = own.map(|field| field.column);
-    [kind.key_name()]
-        .into_iter()
-        .chain(own)
-        .chain(["deleted"])
-        .collect()
+    all.extend(own.map(Column::Field));
+    all.insert(at.min(all.len()), Column::Deleted);
+    all
+}
+
+/// The names of these columns.
+pub(super) fn columns(kind: &Kind) -> Vec<&'static str> {
+    layout(kind).iter().map(Column::name).collect()
+}
+
+/// Whether the first column of the table is a number.
+pub(super) fn is_numbered(kind: &Kind) -> bool {
+    matches!(kind.key, KeyType::Number | KeyType::Object)
+}
+
+/// The name of a record that versions have by its number, or the other way round; any other key as it is.
+pub(super) fn key_of_version(
+    connection: &Connection,
+    kind: &Kind,
+    key: &str,
+    to_name: bool,
+) -> Result<String, Error> {
+    let Some(table) = kind.table.filter(|_| kind.key == KeyType::Object) else {
+        return Ok(key.to_owned());
+    };
+    let sql = if to_name {
+        format!("SELECT name FROM {table} WHERE id = CAST(?1 AS INTEGER)")
+    } else {
+        format!("SELECT CAST(id AS TEXT) FROM {table} WHERE name = ?1")
+    };
+    let found = connection
+        .prepare_cached(&sql)?
+        .query_row([key], |r| r.get(0));
+    Ok(found.optional()?.unwrap_or_else(|| key.to_owned()))
 }
 
 /// The kinds and fields of the site, as records of the kind `kind`.
@@ -37,14 +95,17 @@ pub(super) fn site_kinds(connection: &Connection) -> Result<Records, Error> {
 }
 
 /// Reads all records.
-pub(super) fn add_all(connection: &Connection, records: &mut Records) -> Result<(), Error> {
-    *records = site_kinds(connection)?;
+pub(super) fn add_all(connection: &Connection, directory: &mut Directory) -> Result<(), Error> {
+    directory.records = site_kinds(connection)?;
     for kind in kind::declared() {
         if let Some(table) = kind.table {
-            each(connection, kind, table, |record| records.put(record))?;
+            each(connection, kind, table, |record| {
+                directory.put_record(record);
+            })?;
         }
     }
-    each_state(connection, &format!("kind <> '{}'", site::WORD), records)
+    let other = format!("kind <> '{}'", site::WORD);
+    each_state(connection, &other, &mut directory.records)
 }
 
 /// The records of one kind of the program, without fields of the site.
@@ -63,7 +124,7 @@ fn each(
     mut put: impl FnMut(Record),
 ) -> Result<(), Error> {
     let columns = columns(kind).join(", ");
-    let sql = format!("SELECT {columns} FROM {table} ORDER BY {}", kind.key_name());
+    let sql = format!("SELECT {columns} FROM {table} ORDER BY 1");
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -84,17 +145,18 @@ fn each_state(connection: &Connection, of: &str, records: &mut Records) -> Resul
 
 /// A record of a row of its table.
 pub(super) fn read(kind: &Kind, row: &Row<'_>) -> Result<Record, Error> {
-    let key = match kind.key {
-        KeyType::Number => Key::Number(row.get(0)?),
-        KeyType::Name | KeyType::Word => Key::Name(row.get(0)?),
-    };
-    let mut record = Record::new(&kind.word, key);
-    let mut column = 1;
-    for field in kind.fields.iter().filter(|field| !field.site) {
-        record.set(&field.name, value(field, row.get_ref(column)?)?);
-        column += 1;
+    let mut record = Record::new(&kind.word, Key::Number(0));
+    for (place, column) in layout(kind).iter().enumerate() {
+        match column {
+            Column::Number if kind.key == KeyType::Object => record.id = row.get(place)?,
+            Column::Number => record.key = Key::Number(row.get(place)?),
+            Column::Name => record.key = Key::Name(row.get(place)?),
+            Column::Field(field) => {
+                record.set(&field.name, value(field, row.get_ref(place)?)?);
+            }
+            Column::Deleted => record.deleted = row.get(place)?,
+        }
     }
-    record.deleted = row.get(column)?;
     Ok(record)
 }
 
@@ -104,6 +166,7 @@ fn value(field: &Field, column: ValueRef<'_>) -> Result<Value, Error> {
         value: field.name.clone(),
     };
     Ok(match (&field.of, column) {
+        (_, ValueRef::Null) if field.nullable => field.default_value().clone(),
         (_, ValueRef::Null) => Value::None,
         (Type::Flag, ValueRef::Integer(flag)) => Value::Flag(flag != 0),
         (Type::Time, ValueRef::Integer(at)) => Value::Time(Timestamp(at)),
@@ -112,6 +175,9 @@ fn value(field: &Field, column: ValueRef<'_>) -> Result<Value, Error> {
             let text = str::from_utf8(text).map_err(|_| wrong())?;
             match of {
                 Type::Texts(_) | Type::References(..) => Value::List(codec::lines(text)),
+                Type::Choice(words) if !words.iter().any(|word| word == text) => {
+                    return Err(wrong());
+                }
                 _ => Value::Text(text.to_owned()),
             }
         }
@@ -225,6 +291,7 @@ fn write_row(
     table: &str,
     record: &Record,
 ) -> Result<usize, Error> {
+    let layout = layout(kind);
     let columns = columns(kind);
     let places: Vec<String> = (1..=columns.len()).map(|n| format!("?{n}")).collect();
     let sets = columns.iter().zip(&places).skip(1);
@@ -235,21 +302,22 @@ fn write_row(
         "INSERT INTO {table} ({}) VALUES ({}) ON CONFLICT ({}) DO UPDATE SET {}",
         columns.join(", "),
         places.join(", "),
-        kind.key_name(),
+        columns.first().unwrap_or(&"id"),
         sets.join(", ")
     );
-    let key = match &record.key {
-        Key::Number(number) => Sql::Integer(*number),
-        Key::Name(name) => Sql::Text(name.clone()),
-    };
-    let own = kind.fields.iter().filter(|field| !field.site);
-    let own = own.map(|field| to_sql(field, record.value(&field.name)));
-    let deleted = Sql::Integer(record.deleted.into());
-    let row = [key].into_iter().chain(own).chain([deleted]);
+    let row = layout.iter().map(|column| match column {
+        Column::Number => Sql::Integer(record.number().max(record.id)),
+        Column::Name => Sql::Text(record.name().to_owned()),
+        Column::Field(field) => to_sql(field, record.value(&field.name)),
+        Column::Deleted => Sql::Integer(record.deleted.into()),
+    });
     Ok(connection.execute(&sql, params_from_iter(row))?)
 }
 
 fn to_sql(field: &Field, value: &Value) -> Sql {
+    if field.nullable && value == field.default_value() {
+        return Sql::Null;
+    }
     match value {
         Value::Text(text) => Sql::Text(text.clone()),
         Value::Whole(number) => Sql::Integer(*number),

@@ -7,6 +7,7 @@ pub mod answer;
 pub mod background;
 
 mod access;
+mod alias;
 mod allocation;
 mod append;
 mod append_correction;
@@ -42,7 +43,6 @@ mod load_past;
 mod load_period;
 mod load_quote;
 mod load_work;
-mod mapping;
 mod migrate;
 pub mod numbers;
 mod open;

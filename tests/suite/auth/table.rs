@@ -38,11 +38,10 @@ fn holders(right: &str) -> &'static str {
         "deposit" | "withdraw" | "change_open_reference" => "O",
         "transfer" | "change_members" | "change_accounts" | "decide_proposals" => "OM",
         "anybody" | "see_keys" | "refund" | "adjust" | "reverse" | "settle" | "change_projects"
-        | "change_users" | "change_machines" | "change_allocations" | "end_quotes"
-        | "change_sources" | "change_quarantine" | "assign_usage" | "change_rates"
-        | "change_attributes" | "change_mappings" | "change_reference" | "change_keys"
-        | "change_access" | "change_cycles" | "close_periods" | "change_attention"
-        | "confirm_clock" => "",
+        | "change_users" | "change_allocations" | "end_quotes" | "change_sources"
+        | "change_quarantine" | "assign_usage" | "change_rates" | "change_reference"
+        | "change_keys" | "change_access" | "change_cycles" | "close_periods"
+        | "change_attention" | "confirm_clock" => "",
         other => panic!("who has the right {other}? Say it here, by hand"),
     }
 }

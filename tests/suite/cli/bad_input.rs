@@ -151,7 +151,7 @@ const MISTAKES: &[(&str, i32, &str)] = &[
     ("allocation set 2", 2, "nothing to change"),
     ("project set chemistry --active perhaps", 2, "perhaps"),
     ("project set chemistry --mode nonsense", 1, "mode"),
-    ("machine set colony --mode nonsense", 1, "mode"),
+    ("machine set colony --mode nonsense", 2, "--mode"),
     ("project set chemistry --parent chemistry", 1, "cycle"),
     ("machine set colony --flush-interval soon", 2, "soon"),
     ("user rm amy", 2, "not confirmed"),

@@ -141,7 +141,7 @@ pub(super) const MORE: &[(&str, i32, &str)] = &[
     ("cycle rm nocycle --yes", 4, "nocycle"),
     ("cycle run nocycle --dry-run", 4, "nocycle"),
     ("attr add Processors", 7, "Processors"),
-    ("attr add colour --type date", 1, "text or number"),
+    ("attr add colour --type date", 2, "text, number"),
     ("attr rm noattr --yes", 4, "noattr"),
     ("rate set VBR Processors 1 --when always", 1, "hours"),
     ("rate set MVBR Disk amy 1", 1, "PROPERTY=VALUE"),

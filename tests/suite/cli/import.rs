@@ -213,8 +213,8 @@ fn usage_without_a_paying_project_is_reported_and_not_lost() {
 fn a_charge_policy_is_one_of_eleven() {
     let mut bank = Bank::new();
     let ran = bank.bank(&["machine", "set", "colony", "--charge-policy", "DEBITSOME"]);
-    assert_eq!(ran.exit, 1, "{}", ran.stderr);
-    ran.expect_stderr(&["charge_policy", "DEBITREQUESTEDWC"]);
+    assert_eq!(ran.exit, 2, "{}", ran.stderr);
+    ran.expect_stderr(&["--charge-policy", "DEBITREQUESTEDWC"]);
     bank.bank_ok(&[
         "machine",
         "set",

@@ -215,14 +215,14 @@ fn attributes_are_declared_and_priced() {
     assert!(red.stdout.contains("15 "), "{}{}", red.stdout, red.stderr);
     let warm = quote("heat=warm");
     assert_eq!(warm.exit, 1, "{}", warm.stderr);
-    fails(&bank, &["attr", "add", "COLOUR"], 7, &["COLOUR"]);
+    fails(&bank, &["attr", "add", "COLOUR"], 7, &["colour"]);
     fails(&bank, &["attr", "add", "Processors"], 7, &["property"]);
     fails(&bank, &["attr", "add", "5"], 1, &["refused"]);
     fails(
         &bank,
         &["attr", "add", "x", "--type", "date"],
-        1,
-        &["text or number"],
+        2,
+        &["text, number"],
     );
     fails(&bank, &["attr", "rm", "colour", "--yes"], 1, &["rate"]);
     bank.bank_ok(&["attr", "rm", "Heat", "--yes"]);

@@ -13,9 +13,7 @@ use super::memory::Memory;
 use super::reply;
 use super::sqlite::Sqlite;
 use bank_core::amount::Precision;
-use bank_core::command::{
-    AddProject, Command, Deposit, SetAccount, SetMachine, SetMember, SetUser,
-};
+use bank_core::command::{AddProject, Command, Deposit, SetAccount, SetMember, SetUser};
 use bank_core::directory::{Bank, Policy};
 use bank_core::ids::{AllocationId, UNBILLED};
 use bank_core::model::{Allocation, Instance, Phase};
@@ -80,10 +78,7 @@ impl<'g> Bench<'g> {
             }));
         }
         for name in ["colony", "blue"] {
-            bench.admin(Command::AddMachine(SetMachine {
-                name: name.to_owned(),
-                ..SetMachine::default()
-            }));
+            bench.admin(Command::add_record("machine", name, &[]));
         }
         bench.project("P", None);
         bench.member("P", "amy", true);

@@ -2,7 +2,7 @@
 
 use super::ask::{Ask, ci, deposit, r};
 use super::bench::{Bench, on_both, on_both_with};
-use bank_core::command::{Command, Reserve, SetAccount, SetMachine};
+use bank_core::command::{Command, Reserve, SetAccount};
 use bank_core::directory::{FallbackMode, Policy};
 
 fn by_bank() -> Policy {
@@ -22,12 +22,7 @@ fn account(name: &str, fallback: Option<&str>) -> Ask {
 }
 
 fn machine(fallback: Option<&str>) -> Ask {
-    Command::SetMachine(SetMachine {
-        name: "colony".to_owned(),
-        fallback: Some(fallback.map(str::to_owned)),
-        ..SetMachine::default()
-    })
-    .into()
+    Command::set_record("machine", "colony", &[("fallback", fallback.into())]).into()
 }
 
 /// F of project P, and the pool FREE that members of P cannot name.
@@ -123,11 +118,11 @@ fn the_fallback_has_its_own_price() {
         t.after([account("F", Some("POOL"))]);
         t.rate("NBM QualityOfService=low 0.5");
         t.rate("NBM QualityOfService=high 2");
-        t.admin(Command::SetMachine(SetMachine {
-            name: "colony".to_owned(),
-            fallback_qos: Some(Some("low".to_owned())),
-            ..SetMachine::default()
-        }));
+        t.admin(Command::set_record(
+            "machine",
+            "colony",
+            &[("fallback_qos", "low".into())],
+        ));
         let high = |seconds: i64| {
             let Ok(Command::Reserve(Reserve { mut request, .. })) = r("j", seconds).command else {
                 panic!("r() makes reserves");

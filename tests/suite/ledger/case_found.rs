@@ -4,7 +4,7 @@
 use super::ask::{c, ci, r};
 use super::ask_after::{account_rm, allocation_rm, refund, settle, undo};
 use super::bench::{Bench, on_both, on_both_with};
-use bank_core::command::{Command, SetAccount, SetMachine, SetProject};
+use bank_core::command::{Command, SetAccount, SetProject};
 use bank_core::directory::Policy;
 use bank_core::model::Mode;
 use bank_core::terms::Shortfall;
@@ -225,11 +225,11 @@ fn found_the_removal_of_an_expired_allocation_is_undone() {
 fn found_a_total_of_another_source_gives_nothing_back() {
     on_both(|t| {
         t.given("F{a=1000}");
-        t.admin(Command::SetMachine(SetMachine {
-            name: "colony".to_owned(),
-            source: Some(Some("slurm".to_owned())),
-            ..SetMachine::default()
-        }));
+        t.admin(Command::set_record(
+            "machine",
+            "colony",
+            &[("source", "slurm".into())],
+        ));
         t.after([ci("j", 60)]);
         let total = ci("j", 10).charge(|charge| {
             charge.terms.total = true;

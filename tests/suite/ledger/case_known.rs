@@ -3,7 +3,7 @@
 
 use super::ask::{Ask, c, r};
 use super::bench::on_both;
-use bank_core::command::{Command, SetMachine, SetProject, SetUser};
+use bank_core::command::{Command, SetProject, SetUser};
 use bank_core::model::Mode;
 
 /// The same charge, without project and user.
@@ -58,11 +58,11 @@ fn a_bare_charge_in_a_shadow_mode_falls_on_the_job_s_account() {
             mode: Some(None),
             ..SetProject::default()
         }));
-        t.admin(Command::SetMachine(SetMachine {
-            name: "colony".to_owned(),
-            mode: Some(Some(Mode::Notional)),
-            ..SetMachine::default()
-        }));
+        t.admin(Command::set_record(
+            "machine",
+            "colony",
+            &[("mode", Mode::Notional.word().into())],
+        ));
         t.expect(
             bare(c("j", 500)),
             "charged 500, shadow, balance 100",

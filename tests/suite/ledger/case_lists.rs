@@ -90,7 +90,7 @@ fn member_machines_are_those_of_the_project() {
             "lien 10",
             "lien b 0/+10",
         );
-        t.admin(Command::RemoveMachine("colony".to_owned()));
+        t.admin(Command::remove_record("machine", "colony"));
         t.expect(quote(10), "refused machine_unknown, exit 4", "");
     });
 }

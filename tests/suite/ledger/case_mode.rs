@@ -2,7 +2,7 @@
 
 use super::ask::{c, ci, deposit, quote, r};
 use super::bench::{Bench, on_both};
-use bank_core::command::{Command, SetMachine, SetProject};
+use bank_core::command::{Command, SetProject};
 use bank_core::model::Mode;
 
 fn mode(t: &mut Bench<'_>, mode: Mode) {
@@ -185,12 +185,11 @@ fn a_switch_of_modes_is_journalled() {
     on_both(|t| {
         mode(t, Mode::Track);
         mode(t, Mode::Strict);
-        let machine = SetMachine {
-            name: "colony".to_owned(),
-            mode: Some(Some(Mode::Fast)),
-            ..SetMachine::default()
-        };
-        t.admin(Command::SetMachine(machine));
+        t.admin(Command::set_record(
+            "machine",
+            "colony",
+            &[("mode", Mode::Fast.word().into())],
+        ));
         let reasons: Vec<String> = t
             .ground
             .journal(0)

@@ -3,7 +3,7 @@
 use super::ask::{Ask, r};
 use super::bench::{Bench, on_both};
 use super::fixture::time;
-use bank_core::command::{Command, SetMachine, UsageReport};
+use bank_core::command::{Command, UsageReport};
 use bank_core::decimal::Decimal;
 use bank_core::policy::{Ended, Figures};
 
@@ -30,11 +30,11 @@ fn finished(id: &str, seconds: i64, track: bool) -> Ask {
 }
 
 fn source(t: &mut Bench<'_>) {
-    t.admin(Command::SetMachine(SetMachine {
-        name: "colony".to_owned(),
-        source: Some(Some("auditor".to_owned())),
-        ..SetMachine::default()
-    }));
+    t.admin(Command::set_record(
+        "machine",
+        "colony",
+        &[("source", "auditor".into())],
+    ));
 }
 
 #[test]

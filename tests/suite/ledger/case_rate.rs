@@ -4,7 +4,7 @@
 use super::ask::{Ask, c, ci, deposit, quote, r};
 use super::bench::{Bench, on_both};
 use crate::rates::example::RATES;
-use bank_core::attribute::{Attribute, AttributeKind};
+use bank_core::attribute::AttributeKind;
 use bank_core::command::{Command, Promise};
 use bank_core::ids::QuoteId;
 
@@ -187,12 +187,7 @@ fn ledger_case_100_a_rate_counts_a_declared_attribute() {
 }
 
 fn declare(name: &str, kind: AttributeKind) -> Ask {
-    Command::AddAttribute(Attribute {
-        name: name.to_owned(),
-        kind,
-        ..Attribute::default()
-    })
-    .into()
+    Command::add_record("attribute", name, &[("type", kind.word().into())]).into()
 }
 
 #[test]
@@ -222,7 +217,7 @@ fn attributes_are_declared_once_and_bounded() {
         );
         t.rate("VBU heat 2");
         t.expect(quote(10).attribute("heat", "1.5"), "cost 13", "");
-        let remove = |name: &str| Command::RemoveAttribute(name.to_owned()).into();
+        let remove = |name: &str| Command::remove_record("attribute", name).into();
         t.expect(remove("heat"), "refused in_use, exit 1", "");
         t.expect(remove("cold"), "refused not_found, exit 4", "");
         t.after([declare("cold", AttributeKind::Text), remove("cold")]);

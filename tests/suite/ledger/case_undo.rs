@@ -5,7 +5,7 @@ use super::ask::{c, ci, deposit, r, withdraw};
 use super::ask_after::{account_rm, allocation_rm, refund, set_fixed, transfer, undelete, undo};
 use super::bench::{Bench, on_both};
 use super::fixture::time;
-use bank_core::command::{Command, SetAllocation, SetMachine};
+use bank_core::command::{Command, SetAllocation};
 use bank_core::ids::AllocationId;
 use bank_core::model::Mode;
 
@@ -312,11 +312,11 @@ fn a_changed_window_is_undone() {
 fn a_shadow_charge_is_undone_in_the_shadow() {
     on_both(|t| {
         t.given("F{a=1000}");
-        t.admin(Command::SetMachine(SetMachine {
-            name: "colony".to_owned(),
-            mode: Some(Some(Mode::Notional)),
-            ..SetMachine::default()
-        }));
+        t.admin(Command::set_record(
+            "machine",
+            "colony",
+            &[("mode", Mode::Notional.word().into())],
+        ));
         t.after([r("j", 70), c("j", 50)]);
         t.expect(refund("j", 0), "refused nothing_to_refund, exit 1", "");
         let charge = t.tx("charge", 0);

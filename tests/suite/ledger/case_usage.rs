@@ -5,10 +5,10 @@ use super::ask::{Ask, ci, r};
 use super::ask_after::undo;
 use super::bench::{BEFORE, Bench, on_both, on_both_with};
 use super::fixture::time;
-use bank_core::command::{Command, SetMachine, UsageReport};
+use bank_core::command::{Command, UsageReport};
 use bank_core::decimal::Decimal;
 use bank_core::directory::Policy;
-use bank_core::policy::{ChargePolicy, Ended, Figures};
+use bank_core::policy::{Ended, Figures};
 use bank_core::time::Seconds;
 
 const SOURCE: &str = "slurm:colony";
@@ -38,31 +38,20 @@ fn ask(report: UsageReport) -> Ask {
     Command::Usage(Box::new(report)).into()
 }
 
-fn machine(t: &mut Bench<'_>, set: SetMachine) {
-    t.admin(Command::SetMachine(SetMachine {
-        name: "colony".to_owned(),
-        ..set
-    }));
-}
-
 fn policy(t: &mut Bench<'_>, word: &str) {
-    machine(
-        t,
-        SetMachine {
-            charge_policy: Some(ChargePolicy::parse(word)),
-            ..SetMachine::default()
-        },
-    );
+    t.admin(Command::set_record(
+        "machine",
+        "colony",
+        &[("charge_policy", word.into())],
+    ));
 }
 
 fn source(t: &mut Bench<'_>, name: &str) {
-    machine(
-        t,
-        SetMachine {
-            source: Some(Some(name.to_owned())),
-            ..SetMachine::default()
-        },
-    );
+    t.admin(Command::set_record(
+        "machine",
+        "colony",
+        &[("source", name.into())],
+    ));
 }
 
 fn reason(t: &mut Bench<'_>) -> String {
@@ -82,7 +71,7 @@ fn a_finished_use_is_charged_once_and_for_ever() {
         let claim = journal.pop().unwrap();
         assert_eq!(
             (claim.op.as_str(), claim.reason.as_str()),
-            ("machine_set", "machine=colony source=slurm:colony")
+            ("machine_set", "machine=colony source=->slurm:colony")
         );
         assert_eq!(
             journal.pop().unwrap().reason,

@@ -8,7 +8,7 @@ use super::memory::Memory;
 use super::script::{Known, WORLD, command};
 use super::sqlite::Sqlite;
 use bank_core::book::Book;
-use bank_core::command::{Chunk, Command, SetMachine, SetProject, UsageReport};
+use bank_core::command::{Chunk, Command, SetProject, UsageReport};
 use bank_core::decimal::Decimal;
 use bank_core::directory::Policy;
 use bank_core::effects::EntryKind;
@@ -142,13 +142,21 @@ impl World {
             ground.submit(&command(line, &known), None, BEFORE);
         }
         for name in ["colony", "blue"] {
-            let set = SetMachine {
-                name: name.to_owned(),
-                mode: Some(Some(self.mode)),
-                charge_policy: Some(Some(CHARGE_POLICIES[self.policy].0)),
-                ..SetMachine::default()
-            };
-            ground.submit(&Command::SetMachine(set), None, T0);
+            ground.submit(
+                &Command::set_record(
+                    "machine",
+                    name,
+                    &[
+                        ("mode", self.mode.word().into()),
+                        (
+                            "charge_policy",
+                            CHARGE_POLICIES[self.policy].0.word().into(),
+                        ),
+                    ],
+                ),
+                None,
+                T0,
+            );
         }
         // A project's own mode is another than that of the machines.
         let set = SetProject {
@@ -303,12 +311,11 @@ fn what_a_chunk_counted_stays_in_shadow_when_money_moves() {
         (real, all.iter().map(|a| a.shadow.0).sum())
     };
     assert_eq!(total(&mut bank), (0, -100), "2 processors for 100 s at 0.5");
-    let set = SetMachine {
-        name: "colony".to_owned(),
-        mode: Some(Some(Mode::Strict)),
-        ..SetMachine::default()
-    };
-    bank.submit(&Command::SetMachine(set), None, T0);
+    bank.submit(
+        &Command::set_record("machine", "colony", &[("mode", Mode::Strict.word().into())]),
+        None,
+        T0,
+    );
     let usage = |line: &Line| Command::Usage(Box::new(line.report()));
     assert!(
         bank.submit(&usage(&line), None, T0)

@@ -306,8 +306,6 @@ impl Naive {
             Command::Repeat(repeat) => self.repeat(repeat),
             Command::SetRate(rate) => self.set_rate(rate),
             Command::RemoveRate(id) => self.remove_rate(id.0),
-            Command::AddAttribute(attribute) => self.add_attribute(attribute),
-            Command::RemoveAttribute(name) => self.remove_attribute(name),
             Command::AddCycle(cycle) => self.add_cycle(cycle),
             Command::SetCycle(set) => self.set_cycle(set),
             Command::RemoveCycle(name) => self.remove_cycle(name),
@@ -319,9 +317,6 @@ impl Naive {
             Command::AddUser(set) => self.add_user(set),
             Command::SetUser(set) => self.set_user(set),
             Command::RemoveUser(name) => self.remove_user(name),
-            Command::AddMachine(set) => self.add_machine(set),
-            Command::SetMachine(set) => self.set_machine(set),
-            Command::RemoveMachine(name) => self.remove_machine(name),
             Command::SetMember(set) => self.set_member(set),
             Command::RemoveMember(project, user) => self.remove_member(project, user),
             Command::AddAccount(set) => self.add_account(set),
@@ -334,13 +329,8 @@ impl Naive {
                 panic!("keys move no money: the scripts have none")
             }
             Command::Access(_) => panic!("the scripts are the bank's own: nobody is refused"),
-            Command::AddMapping(_)
-            | Command::SetMapping(_)
-            | Command::RemoveMapping(_)
-            | Command::MergeUser(_)
-            | Command::Record(_)
-            | Command::Assign(_)
-            | Command::Period(_) => {
+            Command::Record(change) => self.change_record(change),
+            Command::MergeUser(_) | Command::Assign(_) | Command::Period(_) => {
                 panic!("what readers name is mapped before the rules: the scripts have none")
             }
         }

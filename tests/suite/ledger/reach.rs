@@ -176,7 +176,10 @@ pub(super) fn reach(command: &Command, book: &Book) -> Option<Reach> {
         Command::SetMember(_) | Command::RemoveMember(..) => {
             Some(Reach::changing([PEOPLE.to_owned()]))
         }
-        Command::SetUser(_) | Command::SetMachine(_) => Some(Reach::changing([PEOPLE.to_owned()])),
+        Command::SetUser(_) => Some(Reach::changing([PEOPLE.to_owned()])),
+        Command::Record(change) if change.op == "machine_set" => {
+            Some(Reach::changing([PEOPLE.to_owned()]))
+        }
         Command::SetAccount(set) => {
             // Another list, parent or fallback may join islands.
             let plain = set.constraints.is_none() && set.parent.is_none() && set.fallback.is_none();
@@ -229,7 +232,9 @@ fn after_the_fact(after: &After, book: &Book) -> Option<BTreeSet<String>> {
                 islands.extend(of_allocation(book, allocation)?);
             }
             // What hangs on it is of the same island; the removal of an account may not be.
-            (tx.op != "account_rm" && tx.op != "undo").then_some(islands)
+            // A machine that is as it was before counts for every account.
+            let is_elsewhere = tx.op == "account_rm" || tx.op == "undo";
+            (!is_elsewhere && !tx.op.starts_with("machine_")).then_some(islands)
         }
         After::Settle(_) | After::RestoreAccount(_) | After::SetFixed(..) => None,
     }

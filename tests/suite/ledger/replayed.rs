@@ -11,7 +11,7 @@ use super::ground::Ground;
 use super::replay::{Fresh, Journal};
 use super::sqlite::Sqlite;
 use super::wild::{Dice, Known, Wild, furnish};
-use bank_core::command::{Command, SetAccount, SetMachine, SetMember, SetProject, SetUser};
+use bank_core::command::{Command, SetAccount, SetMember, SetProject, SetUser};
 use bank_core::directory::{Directory, Policy};
 use bank_core::ids::{AccountId, AllocationId, RateId, TxId};
 use bank_core::model::{Allocation, Constraint, Dimension, Phase};
@@ -214,12 +214,14 @@ fn registered(dice: &mut Dice, rates: i64) -> Command {
             default_project: Some(Some(project)),
             ..SetUser::default()
         }),
-        7 => Command::SetMachine(SetMachine {
-            name: "blue".to_owned(),
-            active: Some(dice.below(5) > 0),
-            fallback: Some(Some("F".to_owned()).filter(|_| dice.below(2) > 0)),
-            ..SetMachine::default()
-        }),
+        7 => Command::set_record(
+            "machine",
+            "blue",
+            &[
+                ("active", (dice.below(5) > 0).into()),
+                ("fallback", Some("F").filter(|_| dice.below(2) > 0).into()),
+            ],
+        ),
         8 | 9 => Command::SetAccount(SetAccount {
             name: account,
             priority: Some(i64::try_from(dice.below(3)).unwrap()),

@@ -3,11 +3,11 @@
 
 use bank_core::amount::{Amount, Precision};
 use bank_core::book::Book;
-use bank_core::command::{AddProject, Command, Deposit, Scope, SetMachine, SetRate, SetUser};
+use bank_core::command::{AddProject, Command, Deposit, Scope, SetRate, SetUser};
 use bank_core::directory::{Bank as Identity, Policy};
 use bank_core::ledger::{self, Ledger as _};
 use bank_core::rate::{Per, RateKind, RateValue};
-use bank_core::time::{Seconds, Timestamp};
+use bank_core::time::Timestamp;
 use bankd_http::nami::command::{self, Setting};
 use bankd_nami::{Event, ReadOptions, read};
 use proptest::prelude::*;
@@ -89,11 +89,7 @@ fn book() -> Book {
             name: amy.clone(),
             ..SetUser::default()
         }),
-        Command::AddMachine(SetMachine {
-            name: "colony".to_owned(),
-            flush_interval: Some(Seconds(60)),
-            ..SetMachine::default()
-        }),
+        Command::add_record("machine", "colony", &[("flush_interval_s", 60.into())]),
         Command::AddProject(AddProject {
             name: chemistry.clone(),
             with_account: true,

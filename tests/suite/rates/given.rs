@@ -3,7 +3,7 @@
 use bank_core::amount::Precision;
 use bank_core::book::Book;
 use bank_core::calendar::Calendar;
-use bank_core::command::{Charge, Command, Request, Scope, SetMachine, SetRate, Whose};
+use bank_core::command::{Charge, Command, Request, Scope, SetRate, Whose};
 use bank_core::decimal::Decimal;
 use bank_core::directory::{Bank, Policy};
 use bank_core::effects::{Charged, Outcome};
@@ -44,10 +44,7 @@ impl Site {
             precision,
         };
         for name in ["blue", "colony"] {
-            site.run(&Command::AddMachine(SetMachine {
-                name: name.to_owned(),
-                ..SetMachine::default()
-            }));
+            site.run(&Command::add_record("machine", name, &[]));
         }
         site
     }

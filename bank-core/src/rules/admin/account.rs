@@ -1,10 +1,10 @@
 //! Accounts and their lists.
 
-use super::{Change, RESERVED, check_fallback, check_listed_name, link};
+use super::{Change, check_fallback, link};
 use crate::amount::Amount;
 use crate::command::SetAccount;
 use crate::effects::{DirectoryRow, Outcome};
-use crate::ids::{AccountId, UNBILLED, check_name};
+use crate::ids::{AccountId, UNBILLED, check_listed_name, check_name};
 use crate::model::{Account, Constraint, Dimension, Figures, Phase};
 use crate::refusal::Refusal;
 use crate::view::{Context, View};
@@ -167,7 +167,9 @@ fn replace_list(all: &mut Vec<Constraint>, dimension: &Dimension, rows: &[Constr
 fn check_constraint(row: &Constraint, ctx: &Context<'_>) -> Result<(), Refusal> {
     let directory = ctx.directory;
     let value = row.value.as_str();
-    if row.subtree && (row.dimension != Dimension::Project || RESERVED.contains(&value)) {
+    if row.subtree
+        && (row.dimension != Dimension::Project || crate::ids::LIST_WORDS.contains(&value))
+    {
         return Err(Refusal::BadValue {
             field: "list",
             expected: "a project before /*",
@@ -182,9 +184,9 @@ fn check_constraint(row: &Constraint, ctx: &Context<'_>) -> Result<(), Refusal> 
         Dimension::Machine => ("machine", directory.machine_named(value).is_some()),
         Dimension::Attribute(name) => {
             check_name(name)?;
-            return check_listed_name(value);
+            return Ok(check_listed_name(value)?);
         }
-        _ => return check_listed_name(value),
+        _ => return Ok(check_listed_name(value)?),
     };
     if known {
         Ok(())

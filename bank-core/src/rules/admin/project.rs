@@ -1,9 +1,9 @@
 //! Projects and their members.
 
-use super::{Change, account, check_listed_name, check_organization, project_lists};
+use super::{Change, account, check_organization, project_lists};
 use crate::command::{AddProject, SetMember, SetProject};
 use crate::effects::{DirectoryRow, Outcome};
-use crate::ids::{MachineId, ProjectId};
+use crate::ids::{MachineId, ProjectId, check_listed_name};
 use crate::model::{Account, Dimension, Member, MemberRole, Project, User};
 use crate::refusal::Refusal;
 use crate::view::{Context, View};

@@ -1,9 +1,10 @@
 //! Users.
 
-use super::{Change, check_listed_name, check_organization, project};
+use super::{Change, check_organization, project};
 use crate::command::SetUser;
 use crate::effects::{DirectoryRow, Outcome};
 use crate::ids::UserId;
+use crate::ids::check_listed_name;
 use crate::model::{ALIASES_MAX, User};
 use crate::refusal::Refusal;
 use crate::view::{Context, View};

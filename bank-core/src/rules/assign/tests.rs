@@ -7,7 +7,7 @@ use crate::book::Book;
 use crate::command::After;
 use crate::command::{
     AddProject, AsNamed, Assign, Chunk, Command, Deposit, Refund, Request, Reverse, Scope,
-    SetMachine, SetProject, SetRate, UsageReport, Whose,
+    SetProject, SetRate, UsageReport, Whose,
 };
 use crate::decimal::Decimal;
 use crate::directory::{Bank, Policy};
@@ -41,10 +41,7 @@ impl Ground {
         };
         let book = Book::new(bank, policy);
         let mut ground = Ground { book, now: 0 };
-        ground.done(Command::AddMachine(SetMachine {
-            name: "colony".into(),
-            ..SetMachine::default()
-        }));
+        ground.done(Command::add_record("machine", "colony", &[]));
         ground.rate("1");
         ground
     }

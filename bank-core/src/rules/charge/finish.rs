@@ -1,6 +1,6 @@
 //! The last steps of a charge: its usage row, its instance and lien, and the expiries that it corrects.
 
-use super::{Bill, LienUse, source};
+use super::{Bill, LienUse};
 use crate::amount::Amount;
 use crate::command::Charge;
 use crate::decimal::Decimal;
@@ -15,6 +15,7 @@ use crate::refusal::Refusal;
 use crate::rules::fallback;
 use crate::rules::instance::{close_instance, end_lien, wait_for_more};
 use crate::rules::money::figures;
+use crate::rules::record;
 use crate::terms;
 use crate::time::Seconds;
 use crate::usage;
@@ -72,8 +73,8 @@ impl Bill {
             wait_for_more(&mut self.instance, self.at, idle);
         }
         self.correct_expiries()?;
-        if let Some(machine) = self.claimed.take() {
-            source::claim(&mut self.postings, machine, ctx);
+        if let Some((machine, source)) = self.claimed.take() {
+            record::claim(&mut self.postings, &machine, &source, ctx);
         }
         let balance = paying.map_or(0, |account| figures(&self.postings, account).balance());
         let outcome = Outcome::Charged(Charged {

@@ -1,9 +1,7 @@
 //! The source that charges a machine's usage, and finished uses as charges (decisions.md 19).
 
 use crate::command::Charge;
-use crate::effects::DirectoryRow;
 use crate::model::{Instance, Machine};
-use crate::postings::Postings;
 use crate::rules::same;
 use crate::terms::Whole;
 use crate::view::{Context, View};
@@ -19,30 +17,17 @@ fn machine<'a>(charge: &Charge, ctx: &Context<'a>) -> Option<&'a Machine> {
     ctx.directory.machine_named(&charge.request.whose.machine)
 }
 
-/// The machine as the first source of finished usage claims it: that source charges it from then on, until an
+/// The machine that the first source of finished usage claims, and that source: that source charges it from then on, until an
 /// administrator changes it. A scheduler need not claim: no record charges a use that the scheduler has
 /// charged ([`crate::rules`]).
-pub(super) fn claimed(charge: &Charge, ctx: &Context<'_>) -> Option<Machine> {
+pub(super) fn claimed(charge: &Charge, ctx: &Context<'_>) -> Option<(String, String)> {
     let unclaimed = machine(charge, ctx).filter(|machine| machine.source.is_none())?;
     charge.terms.finished.as_ref()?;
     // An unknown user or project must not decide the source of a machine.
     if charge.terms.track {
         return None;
     }
-    let source = Some(charge.terms.source.clone()?);
-    Some(Machine {
-        source,
-        ..unclaimed.clone()
-    })
-}
-
-/// Journals a claim, as any change of reference data is.
-pub(super) fn claim(postings: &mut Postings, machine: Machine, ctx: &Context<'_>) {
-    let source = machine.source.as_deref().unwrap_or_default();
-    let detail = format!("machine={} source={source}", machine.name);
-    postings.begin("machine_set", ctx.now);
-    postings.remark(&detail);
-    postings.directory.push(DirectoryRow::Machine(machine));
+    Some((unclaimed.name.clone(), charge.terms.source.clone()?))
 }
 
 /// The word for it in the journal.

@@ -4,7 +4,7 @@ use super::opposite::{begin, check_account, check_cover, not_reversible, oppose,
 use super::{restore, work};
 use crate::amount::Amount;
 use crate::command::Reverse;
-use crate::effects::{DirectoryRow, Effects, Entry, EntryKind, Outcome, Reversed, Shape};
+use crate::effects::{Effects, Entry, EntryKind, Outcome, Reversed, Shape};
 use crate::history::PastTx;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
@@ -31,7 +31,7 @@ pub(super) fn reverse(
     }
     let again = target.id != root.id;
     match root.op.as_str() {
-        _ if !target.records.is_empty() => records(reverse, target, view, ctx),
+        op if is_of_records(op, target, ctx) => records(reverse, target, view, ctx),
         // An amended record is a charge with that word; a manual correction has no use.
         "adjust" if root.instance.is_some() => work::reverse(reverse, target, root, view, ctx),
         // The row of the use records the place of its figure: a reversal would take it from there, and an
@@ -82,6 +82,13 @@ pub(super) fn reverse(
     }
 }
 
+/// Whether a transaction changed records and nothing else. A charge can change one too: the source of a machine.
+fn is_of_records(op: &str, target: &PastTx, ctx: &Context<'_>) -> bool {
+    let changed = target.records.iter();
+    let mut kinds = changed.filter_map(|past| ctx.directory.records.declaration(&past.after.kind));
+    kinds.any(|kind| kind.ops.contains(&op))
+}
+
 /// Records that were added, changed or removed.
 fn records(
     reverse: &Reverse,
@@ -94,16 +101,11 @@ fn records(
     for past in &target.records {
         let kind = ctx.directory.records.kind(&past.after.kind);
         let kind = kind.ok_or_else(|| not_reversible(target, "its kind was removed since"))?;
-        let Some(record) = record::restored(kind, past, ctx.directory)? else {
+        let Some(record) = record::restored(kind, past, view, ctx)? else {
             let why = format!("a later command changed {} {}", kind.word, past.after.key);
             return Err(not_reversible(target, &why));
         };
-        postings.remark(&record.journal_text(
-            Some(&past.after),
-            kind,
-            ctx.directory.bank.precision,
-        ));
-        postings.directory.push(DirectoryRow::Record(record));
+        record::write(&mut postings, kind, Some(&past.after), record, ctx);
     }
     Ok(postings.finish(Outcome::Reversed(Reversed {
         tx,

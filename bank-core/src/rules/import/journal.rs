@@ -3,12 +3,12 @@
 use super::who::Who;
 use super::{Worth, lasted};
 use crate::command::{Chunk, UsageReport};
-use crate::effects::{Became, Delta, DirectoryRow, Effects, EntryKind, Fate, Outcome};
+use crate::effects::{Became, Delta, Effects, EntryKind, Fate, Outcome};
 use crate::ids::{AllocationId, TxId};
-use crate::model::Machine;
 use crate::policy::Quantity;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
+use crate::rules::record;
 use crate::view::{Context, View};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -182,7 +182,7 @@ impl Sums {
             postings.note(EntryKind::WouldRefuse, &about);
         }
         for name in claims {
-            claim(&mut postings, name, &chunk.source, ctx);
+            record::claim(&mut postings, name, &chunk.source, ctx);
         }
         Ok((Some(tx), postings.finish(Outcome::Swept)))
     }
@@ -208,18 +208,4 @@ impl Sums {
             self.wall_us, self.processor_s, chunk.source
         )
     }
-}
-
-/// The source charges the machine from now on, as with the first separate charge.
-fn claim(postings: &mut Postings, name: &str, source: &str, ctx: &Context<'_>) {
-    let Some(known) = ctx.directory.machine_named(name) else {
-        return;
-    };
-    let machine = Machine {
-        source: Some(source.to_owned()),
-        ..known.clone()
-    };
-    postings.begin("machine_set", ctx.now);
-    postings.remark(&format!("machine={name} source={source}"));
-    postings.directory.push(DirectoryRow::Machine(machine));
 }

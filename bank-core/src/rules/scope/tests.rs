@@ -4,8 +4,7 @@
 use crate::amount::Amount;
 use crate::command::{
     AddProject, After, Close, Command, Create, Deposit, ExtendLien, Promise, QuoteRequest, Refund,
-    Repeat, SetAccount, SetMachine, SetMember, SetProject, SetUser, Settle, Transfer, Whose,
-    Withdraw,
+    Repeat, SetAccount, SetMember, SetProject, SetUser, Settle, Transfer, Whose, Withdraw,
 };
 use crate::ids::{AllocationId, LienId};
 use crate::model::{Closing, Constraint, Dimension, InstanceKey, ObjectType};
@@ -57,11 +56,7 @@ fn ground() -> Ground {
         ground.done(0, Command::AddUser(user));
         ground.done(0, member(project, name));
     }
-    let blue = SetMachine {
-        name: "blue".into(),
-        ..SetMachine::default()
-    };
-    ground.done(0, Command::AddMachine(blue));
+    ground.done(0, Command::add_record("machine", "blue", &[]));
     for project in ["chem", "bio"] {
         let below = AddProject {
             name: format!("{project}-below"),

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
 use bank_core::amount::{Amount, Precision};
-use bank_core::command::{AddProject, Command, Deposit, Scope, SetMachine, SetUser};
+use bank_core::command::{AddProject, Command, Deposit, Scope, SetUser};
 use bank_core::time::Timestamp;
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
@@ -103,11 +103,11 @@ impl Bank {
     /// Machine `hpc` charged from here, project `physics` with 1,000 credits; 1 credit for a processor
     /// second.
     pub(super) async fn furnish(&self) {
-        self.run(Command::AddMachine(SetMachine {
-            name: "hpc".into(),
-            source: Some(Some("auditor".into())),
-            ..SetMachine::default()
-        }))
+        self.run(Command::add_record(
+            "machine",
+            "hpc",
+            &[("source", "auditor".into())],
+        ))
         .await;
         self.run(Command::AddUser(SetUser {
             name: "amy".into(),

@@ -1,4 +1,4 @@
-use bank_core::command::{Command, SetMachine};
+use bank_core::command::Command;
 use bank_core::time::Timestamp;
 
 use super::fixture::{Bank, begun, moment};
@@ -112,11 +112,11 @@ async fn a_bulk_is_stored_and_charged_as_one() {
 async fn another_sources_machine_is_kept_for_reconciliation() {
     let bank = Bank::open().await;
     bank.furnish().await;
-    bank.run(Command::SetMachine(SetMachine {
-        name: "hpc".into(),
-        source: Some(Some("nami".into())),
-        ..SetMachine::default()
-    }))
+    bank.run(Command::set_record(
+        "machine",
+        "hpc",
+        &[("source", "nami".into())],
+    ))
     .await;
     bank.send("POST", "/record", &job(&bank, "a", None)).await;
     bank.send("PUT", "/record", &end(&bank, "a", 10)).await;
@@ -145,11 +145,7 @@ async fn where_nobody_is_known_no_money_moves() {
     bank.send("PUT", "/record", &end(&bank, "a", 5)).await;
     assert_eq!(bank.money().await, [1000, 0, -10, 0]);
     // Nor is anybody's machine claimed.
-    bank.run(Command::AddMachine(SetMachine {
-        name: "other".into(),
-        ..SetMachine::default()
-    }))
-    .await;
+    bank.run(Command::add_record("machine", "other", &[])).await;
     let other = job(&bank, "b", Some(10)).replace("\"hpc\"", "\"other\"");
     bank.send("POST", "/record", &other).await;
     assert_eq!(

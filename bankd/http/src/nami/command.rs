@@ -220,9 +220,9 @@ fn deletion(request: &Request) -> Close {
 #[cfg(test)]
 mod tests {
     use bank_core::amount::Precision;
-    use bank_core::attribute::{Attribute, AttributeKind};
     use bank_core::decimal::Decimal;
     use bank_core::directory::{Bank, Policy};
+    use bank_core::kind::{Key, Record};
 
     use super::*;
     use bankd_nami::{ReadOptions, read};
@@ -234,12 +234,7 @@ mod tests {
             unit: "SU".to_owned(),
         };
         let mut directory = Directory::new(bank, Policy::default());
-        directory.put_attribute(Attribute {
-            name: "Site".to_owned(),
-            kind: AttributeKind::Text,
-            description: String::new(),
-            deleted: false,
-        });
+        directory.put_record(Record::new("attribute", Key::Name("Site".to_owned())));
         directory
     }
 

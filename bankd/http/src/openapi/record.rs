@@ -42,10 +42,10 @@ fn object(kind: &Kind, form: Form) -> Value {
         properties.insert(kind.key_name().to_owned(), key(kind));
         required.push(kind.key_name());
     }
-    for field in &kind.fields {
-        let is_list = matches!(field.of, Type::Texts(_) | Type::References(..));
+    let is_in = |field: &&Field| form != Form::Patch || !field.fixed;
+    for field in kind.fields.iter().filter(is_in) {
         let always = match form {
-            Form::One => is_list || !matches!(field.need, Need::Optional(_)),
+            Form::One => field.is_list() || !matches!(field.need, Need::Optional(_)),
             Form::New => field.need == Need::Required,
             _ => false,
         };
@@ -86,7 +86,7 @@ fn key(kind: &Kind) -> Value {
         KeyType::Number => {
             json!({"type": "integer", "format": "int64", "description": "Number of the record."})
         }
-        KeyType::Name | KeyType::Word => {
+        KeyType::Name | KeyType::Word | KeyType::AnyCase | KeyType::Object => {
             json!({"type": "string", "description": "Name of the record."})
         }
     }
@@ -94,7 +94,7 @@ fn key(kind: &Kind) -> Value {
 
 fn property(field: &Field, always: bool, form: Form) -> Value {
     let mut own = match &field.of {
-        Type::Whole(min, max) => {
+        Type::Whole(min, max) | Type::Duration(min, max) => {
             json!({"type": "integer", "format": "int64", "minimum": min, "maximum": max})
         }
         Type::Flag => json!({"type": "boolean"}),
@@ -134,6 +134,7 @@ fn property(field: &Field, always: bool, form: Form) -> Value {
 fn sentence(field: &Field, form: Form) -> String {
     let range = match &field.of {
         Type::Whole(..)
+        | Type::Duration(..)
         | Type::Decimal(..)
         | Type::Choice(_)
         | Type::References(..)

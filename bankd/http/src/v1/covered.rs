@@ -1,7 +1,7 @@
 //! Visibility of rows about access and intake. An unlimited caller sees all. Others see rows that concern
 //! only projects, users and machines in view.
 
-use bank_core::mapping::{Condition, Field, Mapping, Template};
+use bank_core::kind::{Concern, Kind, Record, Whose};
 use bank_core::model::{Grant, Key, Limit, LimitOf};
 
 use super::view::View;
@@ -56,27 +56,22 @@ fn user(view: &View, name: &str) -> bool {
     known.is_some_and(|user| view.sees_user(user))
 }
 
-/// Whether project, user and machines of a mapping are in view. A template with placeholders can produce
-/// any project, so its mapping is hidden.
-pub(super) fn mapping(view: &View, mapping: &Mapping) -> bool {
-    if view.is_unlimited() {
+/// Whether the machines, the project and the user that a record is about are in view.
+pub(super) fn record(view: &View, kind: &Kind, record: &Record) -> bool {
+    let Some(concerns) = kind.concerns.filter(|_| !view.is_unlimited()) else {
         return true;
-    }
-    let [projects, _] = view.limits();
-    let of_machines = mapping.conditions.iter().all(|own| machine(view, own));
-    let project = mapping.project.as_ref().map(|own| {
-        let meant = own.always().and_then(|name| view.meant(name));
-        meant.is_some_and(|project| view.sees_project(project))
-    });
-    let person = || {
-        let known = mapping.user.as_ref().and_then(Template::always);
-        known.is_some_and(|name| user(view, name))
     };
-    of_machines && (!projects || project.unwrap_or_else(person))
-}
-
-fn machine(view: &View, condition: &Condition) -> bool {
-    let names = condition.field == Field::Machine && !condition.is_not;
-    let exact = condition.pattern.exactly().filter(|_| names);
-    exact.is_none_or(|name| view.sees_machine(name))
+    let Concern { machines, whose } = concerns(record);
+    let [projects, _] = view.limits();
+    machines.iter().all(|name| view.sees_machine(name))
+        && match whose {
+            Whose::Everyone => true,
+            _ if !projects => true,
+            Whose::Unknown => false,
+            Whose::Project(name) => {
+                let meant = view.meant(&name);
+                meant.is_some_and(|project| view.sees_project(project))
+            }
+            Whose::User(name) => user(view, &name),
+        }
 }

@@ -6,8 +6,7 @@ use bank_core::amount::{Amount, Precision};
 use bank_core::command::SetAccount;
 use bank_core::directory::{Bank, Directory};
 use bank_core::model::{
-    Account, Allocation, ChargeDuration, Dimension, Machine, Member, MemberRole, Mode, Phase,
-    Project, User,
+    Account, Allocation, Dimension, Member, MemberRole, Mode, Phase, Project, User,
 };
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
@@ -81,18 +80,6 @@ pub(super) fn read_member_role(word: &str) -> Result<MemberRole, Refusal> {
     MemberRole::parse(word).ok_or(Refusal::BadValue {
         field: "role",
         expected: "member, pi or manager",
-    })
-}
-
-/// The meaning of `ChargeDuration` in a request; `default` is the site's setting.
-pub(super) fn read_charge_duration(word: &str) -> Result<Option<ChargeDuration>, Refusal> {
-    if word == "default" {
-        return Ok(None);
-    }
-    let known = ChargeDuration::parse(word).map(Some);
-    known.ok_or(Refusal::BadValue {
-        field: "charge_duration",
-        expected: "incremental, cumulative or default",
     })
 }
 
@@ -173,30 +160,6 @@ pub(super) fn user(directory: &Directory, user: &User, view: Option<&View>) -> v
         phone: some(&user.phone),
         description: some(&user.description),
         aliases: user.aliases.clone(),
-    }
-}
-
-/// A machine.
-pub(super) fn machine(machine: &Machine) -> v1::Machine {
-    v1::Machine {
-        name: machine.name.clone(),
-        active: machine.active,
-        mode: mode(machine.mode),
-        flush_interval_s: machine.flush_interval.0,
-        fallback: machine.fallback.clone(),
-        description: some(&machine.description),
-        architecture: some(&machine.architecture),
-        operating_system: some(&machine.operating_system),
-        source: machine.source.clone(),
-        charge_policy: machine.charge_policy.unwrap_or_default().word().to_owned(),
-        fallback_qos: machine.fallback_qos.clone(),
-        fqdn: some(&machine.fqdn),
-        reservation_account: machine.reservation_account.clone(),
-        test: machine.test,
-        charge_duration: machine
-            .charge_duration
-            .map_or("default", ChargeDuration::word)
-            .to_owned(),
     }
 }
 

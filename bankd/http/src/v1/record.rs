@@ -24,7 +24,7 @@ use serde::ser::{SerializeMap, Serializer};
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::pages::Turn;
 use super::share::whole;
-use super::{historical, json};
+use super::{covered, historical, json};
 use crate::error::Failure;
 
 /// The right to see the records of a kind.
@@ -59,9 +59,11 @@ pub(super) fn change(kind: &Kind) -> Right {
 pub(super) async fn list(kind: &Kind, call: Call) -> Handled {
     may_see(kind, &call)?;
     let (then, turn) = historical::listed(&call).await?;
-    let directory = historical::view(then.as_ref(), &call).directory();
+    let view = historical::view(then.as_ref(), &call);
+    let directory = view.directory();
     let kind = directory.records.kind(&kind.word).unwrap_or(kind);
-    let all = directory.records.listed(kind);
+    let mut all = directory.records.listed(kind);
+    all.retain(|record| covered::record(view, kind, record));
     let (page, next) = page(kind, all, turn).map_err(|refusal| call.refused(&refusal))?;
     let bank = &directory.bank;
     let shown = |record| Shown {
@@ -92,14 +94,15 @@ fn page<'a>(
 pub(super) async fn show(kind: &Kind, key: String, call: Call) -> Handled {
     may_see(kind, &call)?;
     let then = historical::requested(&call).await?;
-    let directory = historical::view(then.as_ref(), &call).directory();
+    let view = historical::view(then.as_ref(), &call);
+    let directory = view.directory();
     let kind = directory.records.kind(&kind.word).unwrap_or(kind);
     let unknown = || call.refused(&Refusal::not_found(kind.word.clone(), &key));
     let key = kind.read_key(&key).ok_or_else(unknown)?;
-    let record = directory
-        .records
-        .get(&kind.word, &key)
-        .ok_or_else(unknown)?;
+    let key = directory.records.spelled(kind, &key);
+    let record = directory.records.get(&kind.word, &key);
+    let record = record.filter(|record| covered::record(view, kind, record));
+    let record = record.ok_or_else(unknown)?;
     let record = Cow::Borrowed(record);
     let bank = &directory.bank;
     ok(&Shown { kind, record, bank })
@@ -161,7 +164,7 @@ pub(super) fn of_site<'a>(
 
 fn may_see(kind: &Kind, call: &Call) -> Result<(), Failure> {
     call.demand(see(kind))?;
-    if kind.readers != Readers::Everyone {
+    if kind.readers != Readers::Everyone && kind.concerns.is_none() {
         whole(call)?;
     }
     Ok(())

@@ -84,8 +84,6 @@ rights! {
     ChangeMembers = "change_members",
     /// Make, change, merge and remove users.
     ChangeUsers = "change_users",
-    /// Make, change and remove machines.
-    ChangeMachines = "change_machines",
     /// Make, change, remove and bring back accounts.
     ChangeAccounts = "change_accounts",
     /// Change windows and limits of allocations, and remove them.
@@ -100,10 +98,6 @@ rights! {
     AssignUsage = "assign_usage",
     /// Set and end rates.
     ChangeRates = "change_rates",
-    /// Declare attributes, and take that back.
-    ChangeAttributes = "change_attributes",
-    /// Make, change and remove mappings.
-    ChangeMappings = "change_mappings",
     /// Add, change and remove records of reference data, and kinds and fields of the site.
     ChangeReference = "change_reference",
     /// Add, change and remove records of kinds that operators may change.

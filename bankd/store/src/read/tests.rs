@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use bank_core::amount::{Amount, Precision};
 use bank_core::command::{
-    AddProject, Charge, Close, Command, Deposit, Request, Reserve, Scope, SetMachine, SetRate,
-    SetUser, Whose,
+    AddProject, Charge, Close, Command, Deposit, Request, Reserve, Scope, SetRate, SetUser, Whose,
 };
 use bank_core::decimal::Decimal;
 use bank_core::directory::Policy;
@@ -154,11 +153,7 @@ fn small() -> Bank {
         ..SetUser::default()
     };
     bank.run(1, &Command::AddUser(amy));
-    let machine = SetMachine {
-        name: "ia64".into(),
-        ..SetMachine::default()
-    };
-    bank.run(1, &Command::AddMachine(machine));
+    bank.run(1, &Command::add_record("machine", "ia64", &[]));
     let chem = AddProject {
         name: "chem".into(),
         with_account: true,

@@ -1,7 +1,7 @@
 //! Reference data of the past: versions read as the rows of today are.
 
-use super::super::kind::{put_state, read, site_kinds};
-use super::super::{Error, access, bank, codec, cycle, mapping};
+use super::super::kind::{key_of_version, put_state, read, site_kinds};
+use super::super::{Error, access, bank, codec, cycle};
 use super::tables::{RECORD, table};
 use bank_core::directory::Directory;
 use bank_core::history::PastRecord;
@@ -37,19 +37,11 @@ pub(crate) fn decoded(
         directory.put_limit(access::limit(r)?);
         Ok(())
     })?;
-    then.each("attribute", |r| {
-        directory.put_attribute(bank::attribute(r)?);
-        Ok(())
-    })?;
     then.each("cycle", |r| {
         directory.put_cycle(cycle::read(r)?);
         Ok(())
     })?;
-    then.each("mapping", |r| {
-        directory.mappings.put(mapping::read(r)?);
-        Ok(())
-    })?;
-    then.records(&mut directory.records)?;
+    then.records(directory)?;
     then.each("attention_off", |r| {
         directory.put_quiet(ProjectId(r.get(0)?), true);
         Ok(())
@@ -67,10 +59,13 @@ pub(crate) fn records_of(connection: &Connection, tx: i64) -> Result<Vec<PastRec
         // The values of the site have the kind in front of the key.
         let (own, is_record) = match key.split_once('/') {
             Some((of, key)) if word == RECORD => ((of.to_owned(), key.to_owned()), true),
-            _ => {
-                let is_declared = kind::of(&word).is_some_and(|kind| kind.table.is_some());
-                ((word, key), is_declared)
-            }
+            _ => match kind::of(&word).filter(|kind| kind.table.is_some()) {
+                Some(kind) => {
+                    let key = key_of_version(connection, kind, &key, true)?;
+                    ((word, key), true)
+                }
+                None => ((word, key), false),
+            },
         };
         if is_record && !changed.contains(&own) {
             changed.push(own);
@@ -102,6 +97,7 @@ fn then(
     };
     if let Some((kind, table_word)) = kind::of(word).and_then(|kind| Some((kind, kind.table?))) {
         let mut statement = connection.prepare_cached(&table(table_word).one_then())?;
+        let key = key_of_version(connection, kind, key, false)?;
         let mut rows = statement.query((table_word, tx, key))?;
         if let Some(row) = rows.next()? {
             records.put(read(kind, row)?);
@@ -140,11 +136,11 @@ impl Then<'_> {
     }
 
     /// Records of declared kinds. The kinds of the site come first: they declare the rest.
-    fn records(&self, records: &mut Records) -> Result<(), Error> {
+    fn records(&self, directory: &mut Directory) -> Result<(), Error> {
         let is_kind = |r: &Row<'_>| Ok::<_, Error>(r.get::<_, String>(0)? == site::WORD);
         self.each(RECORD, |r| {
             if is_kind(r)? {
-                put_state(r, records)
+                put_state(r, &mut directory.records)
             } else {
                 Ok(())
             }
@@ -152,7 +148,7 @@ impl Then<'_> {
         for kind in kind::declared() {
             if let Some(word) = kind.table {
                 self.each(word, |r| {
-                    records.put(read(kind, r)?);
+                    directory.put_record(read(kind, r)?);
                     Ok(())
                 })?;
             }
@@ -161,7 +157,7 @@ impl Then<'_> {
             if is_kind(r)? {
                 Ok(())
             } else {
-                put_state(r, records)
+                put_state(r, &mut directory.records)
             }
         })
     }
@@ -182,10 +178,6 @@ impl Then<'_> {
                 aliases,
                 ..bank::user(r)?
             });
-            Ok(())
-        })?;
-        self.each("machine", |r| {
-            directory.put_machine(bank::machine(r)?);
             Ok(())
         })?;
         self.each("member", |r| {

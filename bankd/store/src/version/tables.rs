@@ -1,10 +1,10 @@
 //! Which tables have versions, and which of their columns belong to one.
 
 use super::super::access;
-use super::super::kind::{COLUMNS, columns};
+use super::super::kind::{COLUMNS, columns, is_numbered};
 use bank_core::effects::DirectoryRow;
 use bank_core::ids::{ProjectId, UserId};
-use bank_core::kind::{self, Key, KeyType, Record};
+use bank_core::kind::{self, Key, Record};
 use bank_core::model::LimitOf;
 use rusqlite::types::Value;
 use std::borrow::Cow;
@@ -153,33 +153,6 @@ const TABLES: &[Versioned] = &[
         ),
     },
     Versioned {
-        word: "machine",
-        table: "machine",
-        key: ID,
-        pick: BY_ID,
-        columns: Cow::Borrowed(&[
-            "id",
-            "name",
-            "active",
-            "deleted",
-            "mode",
-            "flush_interval_s",
-            "fallback",
-            "description",
-            "architecture",
-            "operating_system",
-            "source",
-            "charge_policy",
-            "fallback_qos",
-            "fqdn",
-            "reservation_account",
-            "test",
-            "charge_duration",
-        ]),
-        blobs: &[],
-        list: None,
-    },
-    Versioned {
         word: "member",
         table: "member",
         key: "t.project || '/' || t.user",
@@ -265,15 +238,6 @@ const TABLES: &[Versioned] = &[
         list: None,
     },
     Versioned {
-        word: "attribute",
-        table: "attribute",
-        key: "t.name",
-        pick: "t.name = ?1",
-        columns: Cow::Borrowed(&["name", "kind", "description", "deleted"]),
-        blobs: &[],
-        list: None,
-    },
-    Versioned {
         word: "cycle",
         table: "cycle",
         key: ID,
@@ -281,23 +245,6 @@ const TABLES: &[Versioned] = &[
         columns: Cow::Borrowed(&[
             "id", "name", "account", "every", "amount", "rollover", "start_at", "number", "last",
             "active", "deleted", "note",
-        ]),
-        blobs: &[],
-        list: None,
-    },
-    Versioned {
-        word: "mapping",
-        table: "mapping",
-        key: ID,
-        pick: BY_ID,
-        columns: Cow::Borrowed(&[
-            "id",
-            "priority",
-            "conditions",
-            "project",
-            "user",
-            "description",
-            "deleted",
         ]),
         blobs: &[],
         list: None,
@@ -328,7 +275,6 @@ pub(super) fn of(row: &DirectoryRow) -> Vec<(&'static Versioned, Vec<Value>)> {
     let (word, key) = match row {
         DirectoryRow::Project(p) => ("project", number(p.id.0)),
         DirectoryRow::User(u) => ("user", number(u.id.0)),
-        DirectoryRow::Machine(m) => ("machine", number(m.id.0)),
         DirectoryRow::Member(m) => ("member", pair(m.project, m.user)),
         DirectoryRow::MemberGone(project, user) => ("member", pair(*project, *user)),
         DirectoryRow::Account(a) => ("account", number(a.id.0)),
@@ -338,8 +284,6 @@ pub(super) fn of(row: &DirectoryRow) -> Vec<(&'static Versioned, Vec<Value>)> {
         DirectoryRow::Limit(l) => ("limit", subject(&l.of)),
         DirectoryRow::LimitGone(of) => ("limit", subject(of)),
         DirectoryRow::Cycle(c) => ("cycle", number(c.id.0)),
-        DirectoryRow::Attribute(a) => ("attribute", vec![Value::Text(a.name.clone())]),
-        DirectoryRow::Mapping(m) => ("mapping", number(m.id.0)),
         DirectoryRow::Record(record) => return of_record(record),
         DirectoryRow::Quiet(project, _) => ("attention_off", number(project.0)),
     };
@@ -354,6 +298,7 @@ fn of_record(record: &Record) -> Vec<(&'static Versioned, Vec<Value>)> {
     let own = tables().iter().find(|table| table.word == record.kind);
     let key = match &record.key {
         Key::Number(number) => Value::Integer(*number),
+        Key::Name(_) if record.id > 0 => Value::Integer(record.id),
         Key::Name(name) => Value::Text(name.clone()),
     };
     let own = own.map(|own| (own, vec![key]));
@@ -373,9 +318,10 @@ fn subject(of: &LimitOf) -> Vec<Value> {
 pub(super) fn tables() -> &'static [Versioned] {
     static ALL: LazyLock<Vec<Versioned>> = LazyLock::new(|| {
         let declared = kind::declared().iter().filter_map(|own| {
-            let (key, pick) = match own.key {
-                KeyType::Number => (ID, BY_ID),
-                KeyType::Name | KeyType::Word => ("t.name", "t.name = ?1"),
+            let (key, pick) = if is_numbered(own) {
+                (ID, BY_ID)
+            } else {
+                ("t.name", "t.name = ?1")
             };
             Some(Versioned {
                 word: own.table?,

@@ -2,8 +2,11 @@
 
 use super::{Answer, Machine, Naive, Project, User};
 use crate::ledger::reply::refused;
-use bank_core::command::{AddProject, SetMachine, SetMember, SetProject, SetUser};
+use bank_core::command::{AddProject, RecordAction, RecordChange, SetMember, SetProject, SetUser};
+use bank_core::kind::{Key, Value};
 use bank_core::model::Dimension;
+use bank_core::model::Mode;
+use bank_core::policy::ChargePolicy;
 
 impl Naive {
     /// A change of what is registered: a transaction without entries.
@@ -157,50 +160,66 @@ impl Naive {
         Ok(self.registered("user_rm", "removed"))
     }
 
-    pub(super) fn add_machine(&mut self, set: &SetMachine) -> Answer {
-        if self.machine_at(&set.name).is_ok() {
+    /// Machines and attributes: the other kinds move no money, and the scripts have none.
+    pub(super) fn change_record(&mut self, change: &RecordChange) -> Answer {
+        let name = |key: &Key| key.to_string();
+        match (change.kind.as_str(), &change.action) {
+            ("machine", RecordAction::Add(Some(key), set)) => self.add_machine(&name(key), set),
+            ("machine", RecordAction::Set(key, set)) => {
+                self.change_machine(&name(key), set)?;
+                Ok(self.registered("machine_set", "done"))
+            }
+            ("machine", RecordAction::Remove(key)) => self.remove_machine(&name(key)),
+            ("attribute", RecordAction::Add(Some(key), set)) => self.add_attribute(&name(key), set),
+            ("attribute", RecordAction::Remove(key)) => self.remove_attribute(&name(key)),
+            (kind, _) => panic!("the scripts have no {kind}"),
+        }
+    }
+
+    fn add_machine(&mut self, name: &str, set: &[(String, Value)]) -> Answer {
+        if self.machine_at(name).is_ok() {
             return Err(refused("already_exists"));
         }
-        self.machines.retain(|m| m.name != set.name);
+        self.machines.retain(|m| m.name != name);
         self.machines.push(Machine {
-            name: set.name.clone(),
+            name: name.to_owned(),
             is_active: true,
             flush_seconds: 3600,
             ..Machine::default()
         });
-        self.change_machine(set)?;
+        self.change_machine(name, set)?;
         Ok(self.registered("machine_add", "done"))
     }
 
-    pub(super) fn set_machine(&mut self, set: &SetMachine) -> Answer {
-        self.change_machine(set)?;
-        Ok(self.registered("machine_set", "done"))
-    }
-
-    fn change_machine(&mut self, set: &SetMachine) -> Result<(), String> {
-        let at = self.machine_at(&set.name)?;
-        if let Some(Some(fallback)) = &set.fallback {
-            self.check_fallback(None, fallback)?;
+    fn change_machine(&mut self, name: &str, set: &[(String, Value)]) -> Result<(), String> {
+        let at = self.machine_at(name)?;
+        for (field, value) in set {
+            let text = match value {
+                Value::Text(text) => Some(text.clone()).filter(|text| text != "default"),
+                _ => None,
+            };
+            if let ("fallback", Some(fallback)) = (field.as_str(), &text) {
+                self.check_fallback(None, fallback)?;
+            }
+            let machine = &mut self.machines[at];
+            match (field.as_str(), value) {
+                ("active", Value::Flag(active)) => machine.is_active = *active,
+                ("mode", _) => machine.mode = text.as_deref().and_then(Mode::parse),
+                ("flush_interval_s", Value::Whole(seconds)) => machine.flush_seconds = *seconds,
+                ("fallback", _) => machine.fallback = text,
+                ("source", _) => machine.source = text,
+                ("fallback_qos", _) => machine.fallback_qos = text,
+                ("charge_policy", _) => {
+                    machine.policy = text.as_deref().and_then(ChargePolicy::parse);
+                }
+                ("test", Value::Flag(is_test)) => machine.is_test = *is_test,
+                _ => panic!("the scripts have no {field} of machines"),
+            }
         }
-        let machine = &mut self.machines[at];
-        machine.is_active = set.active.unwrap_or(machine.is_active);
-        machine.mode = set.mode.unwrap_or(machine.mode);
-        machine.flush_seconds = set.flush_interval.map_or(machine.flush_seconds, |s| s.0);
-        if let Some(fallback) = &set.fallback {
-            machine.fallback.clone_from(fallback);
-        }
-        if let Some(source) = &set.source {
-            machine.source.clone_from(source);
-        }
-        if let Some(qos) = &set.fallback_qos {
-            machine.fallback_qos.clone_from(qos);
-        }
-        machine.policy = set.charge_policy.unwrap_or(machine.policy);
-        machine.is_test = set.test.unwrap_or(machine.is_test);
         Ok(())
     }
 
-    pub(super) fn remove_machine(&mut self, name: &str) -> Answer {
+    fn remove_machine(&mut self, name: &str) -> Answer {
         let at = self.machine_at(name)?;
         let mut open = self.instances.iter().filter(|i| i.closed.is_none());
         if open.any(|i| i.machine == name) {

@@ -3,8 +3,8 @@
 use super::price::Priced;
 use super::{Answer, Naive};
 use crate::ledger::reply::refused;
-use bank_core::attribute::{Attribute, AttributeKind};
 use bank_core::command::SetRate;
+use bank_core::kind::Value;
 use bank_core::rate::{Per, RateKind, RateValue};
 use bank_core::time::{Timestamp, Window};
 use bank_core::usage::Usage;
@@ -113,12 +113,13 @@ impl Naive {
         Timestamp(self.now.0 + i64::from(is_now))
     }
 
-    pub(super) fn add_attribute(&mut self, new: &Attribute) -> Answer {
-        if self.attributes.iter().any(|(name, _)| *name == new.name) {
+    pub(super) fn add_attribute(&mut self, new: &str, set: &[(String, Value)]) -> Answer {
+        if self.attributes.iter().any(|(name, _)| name == new) {
             return Err(refused("already_exists"));
         }
-        let is_number = new.kind == AttributeKind::Number;
-        self.attributes.push((new.name.clone(), is_number));
+        let number = ("type".to_owned(), Value::from("number"));
+        let is_number = set.contains(&number);
+        self.attributes.push((new.to_owned(), is_number));
         self.begin("attr_add", self.now);
         Ok("done".to_owned())
     }

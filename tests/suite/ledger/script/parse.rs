@@ -5,7 +5,6 @@ mod registry;
 use crate::ledger::ask::{Ask, c, ci, deposit, job, quote, r};
 use crate::ledger::fixture::time;
 use bank_core::amount::Amount;
-use bank_core::attribute::{Attribute, AttributeKind};
 use bank_core::command::{
     After, AfterEnd, Charge, Close, Command, Create, ExtendLien, Promise, Repeat, Reserve,
     UsageReport, Whose, Withdraw,
@@ -170,16 +169,11 @@ impl<'a> Line<'a> {
             ("account", "set") => Command::SetAccount(self.account()),
             ("rate", "set") => self.rate(),
             ("rate", "rm") => Command::RemoveRate(RateId(self.number(2))),
-            ("attr", "rm") => Command::RemoveAttribute(self.word(2).to_owned()),
-            ("attr", "add") => Command::AddAttribute(Attribute {
-                name: self.word(2).to_owned(),
-                kind: if self.has("number") {
-                    AttributeKind::Number
-                } else {
-                    AttributeKind::Text
-                },
-                ..Attribute::default()
-            }),
+            ("attr", "rm") => Command::remove_record("attribute", self.word(2)),
+            ("attr", "add") => {
+                let of = if self.has("number") { "number" } else { "text" };
+                Command::add_record("attribute", self.word(2), &[("type", of.into())])
+            }
             ("promise", "rm") => Command::RemoveQuote(QuoteId(self.number(2))),
             ("clock", _) => Command::ConfirmClock(self.instant(self.word(2)), String::new()),
             ("cycle", _) => self.cycle(verb),

@@ -9,16 +9,13 @@ use super::super::sqlite::Sqlite;
 use super::super::wild::{Dice, Known, Wild, furnish};
 use super::super::writer::in_threads;
 use super::fill;
-use bank_core::attribute::{Attribute, AttributeKind};
 use bank_core::clock::{Reading, Seen};
 use bank_core::command::{
-    Chunk, Command, Promise, RecordAction, RecordChange, SetMachine, SetMapping, SetProject,
-    SetUser, UsageReport,
+    Chunk, Command, Promise, RecordAction, RecordChange, SetProject, SetUser, UsageReport,
 };
 use bank_core::decimal::Decimal;
 use bank_core::directory::Policy;
 use bank_core::kind::{self, Value};
-use bank_core::mapping::{Condition, Template};
 use bank_core::model::{Facts, Key, Mode, ObjectType};
 use bank_core::time::{MICROS, Seconds, Timestamp, Window};
 use bankd_store::{
@@ -93,12 +90,11 @@ fn reference(bench: &mut Bench<'_>) {
         let answer = bench.ground.submit(&ask.command.unwrap(), None, now);
         assert!(answer.starts_with("cost"), "{answer}");
     }
-    bench.admin(Command::AddAttribute(Attribute {
-        name: "colour".to_owned(),
-        kind: AttributeKind::Text,
-        description: "of the job".to_owned(),
-        deleted: false,
-    }));
+    bench.admin(Command::add_record(
+        "attribute",
+        "colour",
+        &[("description", "of the job".into())],
+    ));
     bench.admin(Command::AddKey(Key {
         id: "colony-1".to_owned(),
         client: "colony".to_owned(),
@@ -110,24 +106,27 @@ fn reference(bench: &mut Bench<'_>) {
         deleted: false,
         token: None,
     }));
-    bench.admin(Command::AddMapping(SetMapping {
-        priority: Some(10),
-        conditions: Some(vec![Condition::parse("account=grp_*").unwrap()]),
-        project: Some(Template::parse("{1}")),
-        description: Some("groups".to_owned()),
-        ..SetMapping::default()
-    }));
+    let mapping = [
+        ("priority", Value::from(10)),
+        ("when", Value::List(vec!["account=grp_*".to_owned()])),
+        ("project", Value::from("{1}")),
+        ("description", Value::from("groups")),
+    ];
+    let mapping = mapping.map(|(field, value)| (field.to_owned(), value));
+    let add = RecordAction::Add(None, mapping.to_vec());
+    let change = RecordChange::new(kind::of("mapping").unwrap(), add);
+    bench.admin(Command::Record(Box::new(change)));
     bench.admin(Command::SetUser(SetUser {
         name: "amy".to_owned(),
         aliases: Some(vec!["miller".to_owned()]),
         email: Some("amy@example.org".to_owned()),
         ..SetUser::default()
     }));
-    bench.admin(Command::AddMachine(SetMachine {
-        name: "quiet".to_owned(),
-        mode: Some(Some(Mode::Track)),
-        ..SetMachine::default()
-    }));
+    bench.admin(Command::add_record(
+        "machine",
+        "quiet",
+        &[("mode", Mode::Track.word().into())],
+    ));
     bench.admin(Command::SetProject(SetProject {
         name: "T".to_owned(),
         machines: Some(vec!["colony".to_owned(), "blue".to_owned()]),
@@ -231,17 +230,12 @@ fn uses(bench: &mut Bench<'_>, now: Timestamp) {
         let answer = bench.ground.submit(&command, None, now);
         assert!(answer.starts_with("imported"), "{answer}");
     }
-    let mut machine = SetMachine {
-        name: "loud".to_owned(),
-        ..SetMachine::default()
-    };
-    bench
-        .ground
-        .submit(&Command::AddMachine(machine.clone()), None, now);
-    machine.fqdn = Some("loud.example.org".to_owned());
-    bench
-        .ground
-        .submit(&Command::SetMachine(machine), None, now);
+    for command in [
+        Command::add_record("machine", "loud", &[]),
+        Command::set_record("machine", "loud", &[("fqdn", "loud.example.org".into())]),
+    ] {
+        bench.ground.submit(&command, None, now);
+    }
     for n in 100..112 {
         let mut one = report(n - 80, now, "loud", "P");
         one.request.object_id = format!("v{n}");

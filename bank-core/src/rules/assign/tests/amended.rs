@@ -2,6 +2,7 @@
 //! right place.
 
 use super::*;
+use crate::kind::Value;
 
 /// Projects chem and bio with 1000 each, on a machine in a mode.
 fn ground(mode: Mode) -> Ground {
@@ -21,12 +22,10 @@ fn chunk(report: &UsageReport) -> Command {
 }
 
 fn set(t: &mut Ground, mode: Option<Mode>, source: Option<&str>) {
-    t.done(Command::SetMachine(SetMachine {
-        name: "colony".into(),
-        mode: mode.map(Some),
-        source: source.map(|source| Some(source.to_owned())),
-        ..SetMachine::default()
-    }));
+    let mode = mode.map(|mode| ("mode", Value::from(mode.word())));
+    let source = source.map(|source| ("source", Value::from(source)));
+    let values: Vec<(&str, Value)> = mode.into_iter().chain(source).collect();
+    t.done(Command::set_record("machine", "colony", &values));
 }
 
 fn both(t: &Ground) -> [(i64, i64); 2] {
@@ -75,10 +74,7 @@ fn what_a_chunk_counted_is_counted_once_after_it_was_kept_for_another_source() {
 #[test]
 fn an_amended_record_of_a_chunk_leaves_its_first_machine() {
     let mut t = ground(Mode::Track);
-    t.done(Command::AddMachine(SetMachine {
-        name: "blue".into(),
-        ..SetMachine::default()
-    }));
+    t.done(Command::add_record("machine", "blue", &[]));
     t.done(chunk(&job("1", "chem", 1, 100)));
     let mut amended = job("1", "chem", 1, 100);
     amended.request.whose.machine = "blue".into();

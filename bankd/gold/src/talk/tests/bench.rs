@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use bank_core::amount::{Amount, Precision};
-use bank_core::command::{
-    AddProject, Command, Deposit, Scope, SetMachine, SetMember, SetRate, SetUser,
-};
+use bank_core::command::{AddProject, Command, Deposit, Scope, SetMember, SetRate, SetUser};
 use bank_core::rate::{Per, RateKind, RateValue};
 use bank_core::time::{MICROS, Timestamp};
 use bankd_config::data_dir::DataDir;
@@ -135,11 +133,7 @@ impl Bench {
     }
 
     pub(super) async fn machine(&mut self, name: &str) {
-        self.admin(Command::AddMachine(SetMachine {
-            name: name.to_owned(),
-            ..SetMachine::default()
-        }))
-        .await;
+        self.admin(Command::add_record("machine", name, &[])).await;
     }
 
     pub(super) async fn project(&mut self, name: &str) {

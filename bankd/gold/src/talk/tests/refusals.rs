@@ -1,6 +1,6 @@
 //! Answers to requests that fail (`gold-wire.md` 4), and invalid messages.
 
-use bank_core::command::{Command, SetMachine, SetProject, SetUser};
+use bank_core::command::{Command, SetProject, SetUser};
 use bankd_config::NoFundsWord;
 
 use super::bench::{Bench, T1, job, shown};
@@ -52,11 +52,7 @@ async fn unauthorized_peers_get_an_error_without_a_name() {
             active: Some(false),
             ..SetProject::default()
         }),
-        Command::SetMachine(SetMachine {
-            name: "down".to_owned(),
-            active: Some(false),
-            ..SetMachine::default()
-        }),
+        Command::set_record("machine", "down", &[("active", false.into())]),
     ] {
         bench.admin(command).await;
     }

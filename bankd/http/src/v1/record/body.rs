@@ -90,8 +90,8 @@ fn value_of(field: &Field, json: &Json, call: &Call, is_new: bool) -> Result<Val
                 .map(Value::List)
                 .ok_or_else(|| wrong(&field.name, "a list of texts"))
         }
-        Type::Whole(..) | Type::Reference(_)
-            if matches!(field.of, Type::Whole(..)) || field.is_number_of_record() =>
+        Type::Whole(..) | Type::Duration(..) | Type::Reference(_)
+            if !matches!(field.of, Type::Reference(_)) || field.is_number_of_record() =>
         {
             let number = json
                 .as_i64()

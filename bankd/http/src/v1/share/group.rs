@@ -1,7 +1,7 @@
 //! Groups of uses.
 
 use bank_core::directory::Directory;
-use bank_core::kind::{Objects as _, Record};
+use bank_core::kind::{Key, Record};
 use bank_core::refusal::Refusal;
 use bankd_store::read::uses::Used;
 
@@ -48,7 +48,10 @@ pub(super) fn is_registered(by: By, name: &str, call: &Call) -> bool {
         By::Account => call.view.account_ever(name).is_ok(),
         By::User => call.view.user(name).is_ok(),
         By::Group => false,
-        By::Contributor => call.directory().has("contributor", name),
+        By::Contributor => {
+            let key = Key::Name(name.to_owned());
+            call.directory().records.get("contributor", &key).is_some()
+        }
     }
 }
 

@@ -30,6 +30,11 @@ fn of_kind(kind: &'static Kind) -> Vec<Route> {
     let [add, set, remove, _] = &kind.help;
     let (see, change) = (record::see(kind), record::change(kind));
     let described = format!("The {word}.");
+    // A machine can name a fallback account that has one itself.
+    let own: &[&str] = match word.as_str() {
+        "machine" => &["fallback_chain"],
+        _ => &[],
+    };
     vec![
         Route::get(all.clone(), move |call: Call| record::list(kind, call))
             .right(see)
@@ -45,7 +50,8 @@ fn of_kind(kind: &'static Kind) -> Vec<Route> {
             .refuses(VALUES)
             .refuses(NEW)
             .refuses(NAMED)
-            .refuses(WRITTEN),
+            .refuses(WRITTEN)
+            .refuses(own),
         Route::get(one.clone(), move |Path(key): Path<String>, call: Call| {
             record::show(kind, key, call)
         })
@@ -68,7 +74,8 @@ fn of_kind(kind: &'static Kind) -> Vec<Route> {
         )
         .refuses(VALUES)
         .refuses(NAMED)
-        .refuses(WRITTEN),
+        .refuses(WRITTEN)
+        .refuses(own),
         Route::delete(one, move |Path(key): Path<String>, call: Call| {
             record::remove(kind, key, call)
         })

@@ -1,19 +1,19 @@
-//! Who there is: projects, users, machines, accounts.
+//! Projects, users and accounts.
 
 use bank_api::v1::{
-    Account, List, Machine, Member, MergeUsers, MergedUsers, NewAccount, NewMachine, NewMember,
-    NewProject, NewUser, PastPageQuery, PastQuery, PatchAccount, PatchMachine, PatchProject,
-    PatchUser, Project, RemoveQuery, Removed, Status, User, Written,
+    Account, List, Member, MergeUsers, MergedUsers, NewAccount, NewMember, NewProject, NewUser,
+    PastPageQuery, PastQuery, PatchAccount, PatchProject, PatchUser, Project, RemoveQuery, Removed,
+    Status, User, Written,
 };
 
-use super::super::{account, correction, machine, project, status, user, user_directory};
+use super::super::{account, correction, project, status, user, user_directory};
 use super::{HELD, NAMED, NEW, VALUES};
 use crate::route::Route;
 use bank_api::v1::Correction;
 use bankd_ledger::access::right::Right;
 
 pub(super) fn rows() -> Vec<Route> {
-    [projects(), users(), machines(), accounts()]
+    [projects(), users(), accounts()]
         .into_iter()
         .flatten()
         .collect()
@@ -124,46 +124,6 @@ fn users() -> Vec<Route> {
             .more("Each entry is merged or refused by itself; `items` say what became of it.")
             .body::<MergeUsers>()
             .gives::<MergedUsers>(200, "What became of each entry."),
-    ]
-}
-
-fn machines() -> Vec<Route> {
-    vec![
-        Route::get("/api/v1/machines", machine::list)
-            .right(Right::SeeRegistry)
-            .description("Machines in view, by name")
-            .query::<PastPageQuery>()
-            .refuses(&["bad_value"])
-            .gives::<List<Machine>>(200, "The machines."),
-        Route::post("/api/v1/machines", machine::add)
-            .right(Right::ChangeMachines)
-            .description("Make a machine")
-            .body::<NewMachine>()
-            .gives::<Written<Machine>>(201, "The machine.")
-            .refuses(VALUES)
-            .refuses(NEW)
-            .refuses(NAMED)
-            .refuses(&["bad_duration", "fallback_chain"]),
-        Route::get("/api/v1/machines/{name}", machine::show)
-            .right(Right::SeeRegistry)
-            .description("One machine")
-            .query::<PastQuery>()
-            .refuses(&["bad_value"])
-            .gives::<Machine>(200, "The machine."),
-        Route::patch("/api/v1/machines/{name}", machine::set)
-            .right(Right::ChangeMachines)
-            .description("Change a machine")
-            .body::<PatchMachine>()
-            .gives::<Written<Machine>>(200, "The machine as it is now.")
-            .refuses(VALUES)
-            .refuses(NAMED)
-            .refuses(&["bad_duration", "fallback_chain"]),
-        Route::delete("/api/v1/machines/{name}", machine::remove)
-            .right(Right::ChangeMachines)
-            .description("Remove a machine")
-            .gives::<Removed>(200, "It is gone.")
-            .refuses(VALUES)
-            .refuses(HELD),
     ]
 }
 

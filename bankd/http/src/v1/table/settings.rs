@@ -1,14 +1,13 @@
-//! What money and work go by: rates, attributes, mappings, keys, cycles, the clock.
+//! Rates, tests of mappings, keys, cycles, the clock.
 
 use bank_api::v1::{
-    Attribute, ClockStatus, ConfirmClock, Cycle, CycleRun, Key, KeyQuery, List, Mapping,
-    MappingTest, MappingTested, NewAttribute, NewCycle, NewKey, NewKeyAnswer, NewMapping, NewRate,
-    PageQuery, PatchCycle, PatchKey, PatchMapping, Proposal, ProposeQuery, Rate, RateQuery,
-    RateTest, RateTested, Removed, Written,
+    ClockStatus, ConfirmClock, Cycle, CycleRun, Key, KeyQuery, List, MappingTest, MappingTested,
+    NewCycle, NewKey, NewKeyAnswer, NewRate, PageQuery, PatchCycle, PatchKey, Proposal,
+    ProposeQuery, Rate, RateQuery, RateTest, RateTested, Removed, Written,
 };
 use bankd_ledger::access::right::Right;
 
-use super::super::{attribute, clock, cycle, key, mapping, rate, rate_test};
+use super::super::{clock, cycle, key, mapping, rate, rate_test};
 use super::{AMOUNTS, NAMED, NEW, VALUES};
 use crate::route::Route;
 
@@ -53,65 +52,16 @@ fn rates() -> Vec<Route> {
             .refuses(NAMED)
             .refuses(&["bad_duration", "bad_number", "bad_rate", "bad_window"])
             .refuses(&["amount_overflow", "unknown_attribute"]),
-        Route::get("/api/v1/attributes", attribute::list)
-            .right(Right::SeeSettings)
-            .description("Declared usage attributes")
-            .query::<PageQuery>()
-            .refuses(&["bad_value"])
-            .gives::<List<Attribute>>(200, "The attributes."),
-        Route::post("/api/v1/attributes", attribute::add)
-            .right(Right::ChangeAttributes)
-            .description("Declare a usage attribute")
-            .body::<NewAttribute>()
-            .gives::<Written<Attribute>>(201, "The attribute.")
-            .refuses(VALUES)
-            .refuses(NEW),
-        Route::delete("/api/v1/attributes/{name}", attribute::remove)
-            .right(Right::ChangeAttributes)
-            .description("Take a declaration back")
-            .gives::<Removed>(200, "It is gone.")
-            .refuses(VALUES)
-            .refuses(&["in_use"]),
     ]
 }
 
 fn mappings() -> Vec<Route> {
     vec![
-        Route::get("/api/v1/mappings", mapping::list)
-            .right(Right::SeeIntake)
-            .description("Mappings, in the order in which they are asked")
-            .query::<PageQuery>()
-            .refuses(&["bad_value"])
-            .gives::<List<Mapping>>(200, "The mappings."),
-        Route::post("/api/v1/mappings", mapping::add)
-            .right(Right::ChangeMappings)
-            .description("Make a mapping")
-            .body::<NewMapping>()
-            .gives::<Written<Mapping>>(201, "The mapping.")
-            .refuses(VALUES)
-            .refuses(NAMED)
-            .refuses(NEW),
         Route::post("/api/v1/mappings/test", mapping::test)
             .right(Right::SeeIntake)
             .description("Whom usage would be for, and why")
             .body::<MappingTest>()
             .gives::<MappingTested>(200, "The names.")
-            .refuses(VALUES),
-        Route::get("/api/v1/mappings/{id}", mapping::show)
-            .right(Right::SeeIntake)
-            .description("One mapping")
-            .gives::<Mapping>(200, "The mapping."),
-        Route::patch("/api/v1/mappings/{id}", mapping::set)
-            .right(Right::ChangeMappings)
-            .description("Change a mapping; it touches nothing that was taken in")
-            .body::<PatchMapping>()
-            .gives::<Written<Mapping>>(200, "The mapping as it is now.")
-            .refuses(VALUES)
-            .refuses(NEW),
-        Route::delete("/api/v1/mappings/{id}", mapping::remove)
-            .right(Right::ChangeMappings)
-            .description("Remove a mapping")
-            .gives::<Removed>(200, "It is gone.")
             .refuses(VALUES),
     ]
 }

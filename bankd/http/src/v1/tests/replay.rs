@@ -140,6 +140,7 @@ fn every_route() -> Vec<Case> {
         ("DELETE", "contributors/amy", none.clone(), some.clone()),
         ("POST", "user-directory", person("a@x"), person("b@x")),
         ("POST", "attributes", name("heat"), name("cold")),
+        ("PATCH", "attributes/heat", text("a"), text("b")),
         ("DELETE", "attributes/heat", none.clone(), some.clone()),
         ("POST", "rates", rate("2"), rate("3")),
         ("DELETE", "rates/2", none.clone(), some.clone()),

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use bank_core::amount::Amount;
 use bank_core::command::{
-    AddProject, Charge, Close, Command, Deposit, Request, Reserve, SetAccount, SetMachine, SetRate,
-    SetUser, Whose,
+    AddProject, Charge, Close, Command, Deposit, Request, Reserve, SetAccount, SetRate, SetUser,
+    Whose,
 };
 use bank_core::decimal::Decimal;
 use bank_core::directory::Policy;
@@ -57,11 +57,7 @@ fn set_up() -> Bank {
         };
         bank.run(1, &Command::AddUser(user));
     }
-    let machine = SetMachine {
-        name: "ia64".into(),
-        ..SetMachine::default()
-    };
-    bank.run(1, &Command::AddMachine(machine));
+    bank.run(1, &Command::add_record("machine", "ia64", &[]));
     for (name, members) in [("chem", ["amy", "bob"]), ("bio", ["bob", "eve"])] {
         let project = AddProject {
             name: name.into(),

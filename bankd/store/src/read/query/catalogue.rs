@@ -119,7 +119,6 @@ pub(super) const OBJECTS: &[Object] = &[
     ENTRY,
     JOB,
     LIEN,
-    MACHINE,
     MEMBER,
     PROJECT,
     QUOTE,
@@ -319,25 +318,6 @@ const LIEN: Object = Object {
     from: "lien l JOIN instance i ON i.id = l.instance",
     seen: Seen::Work("i.project", "i.machine", "i.user"),
     there: None,
-    effective: None,
-};
-
-const MACHINE: Object = Object {
-    name: "Machine",
-    description: "A cluster with one scheduler.",
-    attributes: attributes! {
-        Id Whole = "m.id", "Its number.";
-        Name Text = "m.name", "Its name.";
-        Active Flag = "m.active", "Whether work may name it.";
-        Mode Text = "coalesce(m.mode, 'default')", "strict, fast, notional, track or default.";
-        Source Text = "coalesce(m.source, '')", "Whose word its usage is charged by.";
-        Fallback Text = "@payer coalesce(m.fallback, '')", "Who pays where an account is short.";
-        Description Text = "m.description", "Free text.";
-        Deleted Flag = "m.deleted", "Whether it was removed; such rows need `ShowHidden`.";
-    },
-    from: "machine m",
-    seen: Seen::Machine("m.name"),
-    there: Some("m.deleted = 0"),
     effective: None,
 };
 

@@ -23,18 +23,22 @@ pub(super) fn objects(records: &Records) -> Vec<&'static Object> {
 }
 
 fn object(own: &kind::Kind) -> Object {
-    let (key, key_kind, key_sql) = match (own.key, own.table) {
-        (KeyType::Number, Some(_)) => ("Id", Kind::Whole, "r.id"),
-        (KeyType::Number, None) => ("Id", Kind::Whole, "CAST(r.key AS INTEGER)"),
-        (_, Some(_)) => ("Name", Kind::Text, "r.name"),
-        (_, None) => ("Name", Kind::Text, "r.key"),
-    };
-    let key = Attribute {
-        name: key,
-        kind: key_kind,
+    let key = |name, kind, sql| Attribute {
+        name,
+        kind,
         optional: false,
         description: "Key of the record.",
-        sql: key_sql,
+        sql,
+    };
+    let keys = match (own.key, own.table) {
+        (KeyType::Object, _) => vec![
+            key("Id", Kind::Whole, "r.id"),
+            key("Name", Kind::Text, "r.name"),
+        ],
+        (KeyType::Number, Some(_)) => vec![key("Id", Kind::Whole, "r.id")],
+        (KeyType::Number, None) => vec![key("Id", Kind::Whole, "CAST(r.key AS INTEGER)")],
+        (_, Some(_)) => vec![key("Name", Kind::Text, "r.name")],
+        (_, None) => vec![key("Name", Kind::Text, "r.key")],
     };
     let deleted = Attribute {
         name: "Deleted",
@@ -44,13 +48,16 @@ fn object(own: &kind::Kind) -> Object {
         sql: "r.deleted",
     };
     let fields = own.fields.iter().map(|field| attribute(own, field));
-    let attributes: Vec<Attribute> = [key].into_iter().chain(fields).chain([deleted]).collect();
+    let attributes: Vec<Attribute> = keys.into_iter().chain(fields).chain([deleted]).collect();
     Object {
         name: leaked(title(&own.word)),
         description: leaked(format!("{}.", own.about.trim_end_matches('.'))),
         attributes: attributes.leak(),
         from: leaked(from(own)),
-        seen: Seen::Readers(own.readers),
+        seen: match own.key {
+            KeyType::Object => Seen::Machine("r.name"),
+            _ => Seen::Readers(own.readers),
+        },
         there: Some(leaked(there(own))),
         effective: None,
     }
@@ -58,7 +65,7 @@ fn object(own: &kind::Kind) -> Object {
 
 fn attribute(own: &kind::Kind, field: &Field) -> Attribute {
     let kind = match field.of {
-        Type::Whole(..) => Kind::Whole,
+        Type::Whole(..) | Type::Duration(..) => Kind::Whole,
         Type::Decimal(..) => Kind::Decimal,
         Type::Amount(..) => Kind::Amount,
         Type::Flag => Kind::Flag,
@@ -86,6 +93,14 @@ fn expression(own: &kind::Kind, field: &Field) -> String {
         return match field.of {
             Type::Decimal(places, ..) => format!("r.{column} * {}", 10_i64.pow(9 - places.min(9))),
             _ if is_list => format!("replace(r.{column}, char(10), ',')"),
+            _ if field.nullable => {
+                let payer = if field.payer { "@payer " } else { "" };
+                let none = match field.default_value() {
+                    kind::Value::Text(word) => word.as_str(),
+                    _ => "",
+                };
+                format!("{payer}coalesce(r.{column}, '{none}')")
+            }
             _ => format!("r.{column}"),
         };
     }

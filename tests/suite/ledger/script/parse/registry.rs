@@ -6,11 +6,12 @@ use crate::ledger::fixture::constraints;
 use bank_core::amount::Amount;
 use bank_core::command::{
     AddCycle, AddProject, Adjust, After, Command, Refund, RemoveAllocation, Reverse, SetAccount,
-    SetAllocation, SetCycle, SetMachine, SetMember, SetProject, SetUser, Settle, Transfer,
+    SetAllocation, SetCycle, SetMember, SetProject, SetUser, Settle, Transfer,
 };
 use bank_core::ids::{AllocationId, TxId};
+use bank_core::kind::Value;
+use bank_core::model::Mode;
 use bank_core::model::{Every, Overflow};
-use bank_core::policy::ChargePolicy;
 use bank_core::rate::Per;
 
 impl Line<'_> {
@@ -85,6 +86,25 @@ impl Line<'_> {
         }
     }
 
+    /// The values that a line gives to a machine.
+    fn of_machine(&self) -> Vec<(&'static str, Value)> {
+        let other = |word: &str| self.other(word).map(|name| Value::from(name.as_deref()));
+        let mode = |mode: Option<Mode>| Value::from(mode.map_or("default", Mode::word));
+        let values = [
+            ("active", self.switch("active").map(Value::Flag)),
+            ("mode", self.mode().map(mode)),
+            ("fallback", other("fallback")),
+            ("source", other("source")),
+            ("charge_policy", self.option("policy").map(Value::from)),
+            ("fallback_qos", other("fallback-qos")),
+            ("test", self.switch("test").map(Value::Flag)),
+        ];
+        let values = values.into_iter();
+        values
+            .filter_map(|(field, value)| Some((field, value?)))
+            .collect()
+    }
+
     pub(super) fn registry(&self, verb: &str) -> Command {
         let name = self.word(2).to_owned();
         let user = || SetUser {
@@ -94,24 +114,13 @@ impl Line<'_> {
             organization: self.name("organization"),
             ..SetUser::default()
         };
-        let machine = || SetMachine {
-            name: name.clone(),
-            active: self.switch("active"),
-            mode: self.mode(),
-            fallback: self.other("fallback"),
-            source: self.other("source"),
-            charge_policy: self.option("policy").map(ChargePolicy::parse),
-            fallback_qos: self.other("fallback-qos"),
-            test: self.switch("test"),
-            ..SetMachine::default()
-        };
         match (self.word(0), verb) {
             ("user", "add") => Command::AddUser(user()),
             ("user", "set") => Command::SetUser(user()),
             ("user", _) => Command::RemoveUser(name),
-            ("machine", "add") => Command::AddMachine(machine()),
-            ("machine", "set") => Command::SetMachine(machine()),
-            ("machine", _) => Command::RemoveMachine(name),
+            ("machine", "add") => Command::add_record("machine", &name, &self.of_machine()),
+            ("machine", "set") => Command::set_record("machine", &name, &self.of_machine()),
+            ("machine", _) => Command::remove_record("machine", &name),
             ("project", "add") => Command::AddProject(AddProject {
                 name,
                 parent: self.name("parent"),

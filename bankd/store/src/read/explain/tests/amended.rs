@@ -65,11 +65,7 @@ fn amended_records_and_settlements_leave_nothing_unexplained() {
         println!("seed {seed}");
         let mut random = Random(seed);
         let mut bank = set_up();
-        let machine = SetMachine {
-            name: "tower".into(),
-            ..SetMachine::default()
-        };
-        bank.run(1, &Command::AddMachine(machine));
+        bank.run(1, &Command::add_record("machine", "tower", &[]));
         for name in ["big", "small", "night"] {
             let new = account(&mut random, name);
             bank.run(2, &Command::AddAccount(new));

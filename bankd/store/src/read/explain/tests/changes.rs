@@ -109,12 +109,14 @@ fn change(random: &mut Random, now: i64) -> Command {
             active: Some(true),
             ..SetProject::default()
         }),
-        4 => Command::SetMachine(SetMachine {
-            name: "ia64".to_owned(),
-            fallback_qos: Some(on.then(|| "low".to_owned())),
-            reservation_account: Some(Some(project)),
-            ..SetMachine::default()
-        }),
+        4 => Command::set_record(
+            "machine",
+            "ia64",
+            &[
+                ("fallback_qos", on.then_some("low").into()),
+                ("reservation_account", project.as_str().into()),
+            ],
+        ),
         5 => Command::SetAllocation(SetAllocation {
             id: AllocationId(1 + random.up_to(40)),
             start: None,

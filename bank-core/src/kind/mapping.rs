@@ -1,0 +1,167 @@
+//! Mappings from names in usage to projects and users (collectors.md g, h.1).
+
+use super::{Concern, Field, Key, Kind, Objects, Readers, Record, Type, Value, Whose};
+use crate::mapping::{
+    CONDITIONS_MAX, Condition, Field as Named, Mapping, PRIORITY, PRIORITY_MAX, Template,
+};
+use crate::refusal::Refusal;
+use std::borrow::Cow;
+
+pub(super) fn kind() -> Kind {
+    let ops = ["mapping_add", "mapping_set", "mapping_rm"];
+    let about = "Map names from usage sources to projects and users";
+    let kind = Kind {
+        deleted_after: 5,
+        readers: Readers::Auditors,
+        concerns: Some(concerns),
+        ordered_by: Some("priority"),
+        help: [
+            "Create a mapping from names in usage to a project or user".into(),
+            "Change a mapping; usage accepted before stays unchanged".into(),
+            "Remove a mapping; usage that it assigned stays assigned".into(),
+            "no mappings: accounts name projects".into(),
+        ],
+        check,
+        ..Kind::new("mapping", "mappings", ops, about)
+    };
+    let priority = Type::Whole(0, PRIORITY_MAX);
+    let when = "Conditions, all required: FIELD=PATTERN or FIELD!=PATTERN; * any text";
+    let project = "Project for the usage; {account} and {account.1} are filled in";
+    kind.with(
+        Field::new(
+            "priority",
+            "Priority",
+            priority,
+            "Priority; lower is tried first",
+        )
+        .default(Value::Whole(PRIORITY)),
+    )
+    .with(
+        Field::new("when", "When", Type::Texts(CONDITIONS_MAX), when)
+            .column("conditions")
+            .required()
+            .positional()
+            .rule(condition),
+    )
+    .with(
+        Field::new("project", "Project", Type::Text(256), project)
+            .absent("none")
+            .nullable()
+            .letter('A')
+            .rule(project_template),
+    )
+    .with(
+        Field::new("user", "User", Type::Text(256), "User for the usage")
+            .absent("none")
+            .nullable()
+            .letter('u')
+            .rule(user_template),
+    )
+    .with(Field::description())
+}
+
+fn condition(text: &str, _: &dyn Objects) -> Result<String, Refusal> {
+    let condition = Condition::parse(text).ok_or_else(|| Refusal::BadField {
+        field: "when".to_owned(),
+        expected:
+            "FIELD=PATTERN with source, machine, user, group, account, queue, qos, namespace \
+                   or attr.NAME; * stands for any text, \\* for a star"
+                .to_owned(),
+    })?;
+    Ok(condition.to_string())
+}
+
+fn template(text: &str, field: &str) -> Result<Template, Refusal> {
+    Template::parse(text).ok_or_else(|| Refusal::BadField {
+        field: field.to_owned(),
+        expected: "a name, with places such as {account} or {account.1}; {{ is a brace".to_owned(),
+    })
+}
+
+/// A project that is always the same exists now; one that is filled in may come later.
+fn project_template(text: &str, objects: &dyn Objects) -> Result<String, Refusal> {
+    match template(text, "project")?.always() {
+        Some(name) if !objects.has_payer(name) => Err(Refusal::not_found("project", name)),
+        _ => Ok(text.to_owned()),
+    }
+}
+
+fn user_template(text: &str, _: &dyn Objects) -> Result<String, Refusal> {
+    template(text, "user")?;
+    Ok(text.to_owned())
+}
+
+/// A mapping gives something, its templates use stars of its conditions only, and no other one does the same.
+fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
+    let bad = |field: &str, expected: &str| {
+        Err(Refusal::BadField {
+            field: field.to_owned(),
+            expected: expected.to_owned(),
+        })
+    };
+    let mapping = Mapping::of(own);
+    if mapping.project.is_none() && mapping.user.is_none() {
+        return bad("project", "a project, or a user, that the mapping gives");
+    }
+    for template in [&mapping.project, &mapping.user].into_iter().flatten() {
+        if !template.suits(&mapping.conditions) {
+            return bad("project", "no star that the conditions do not have");
+        }
+    }
+    let is_same = |known: &&Record| {
+        let same = |field: &str| known.value(field) == own.value(field);
+        known.key != own.key && same("when") && same("project") && same("user")
+    };
+    match objects.records().all("mapping").find(is_same) {
+        Some(known) => Err(Refusal::AlreadyExists {
+            kind: "mapping".into(),
+            name: known.key.to_string(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// A mapping is about the machines that it names exactly, and about the project that it always gives, else the
+/// user. Other templates can give any project.
+fn concerns(own: &Record) -> Concern<'_> {
+    let conditions = own.list("when").iter();
+    let conditions = conditions.filter_map(|text| Condition::parse(text));
+    let machine = |own: Condition| {
+        let names = own.field == Named::Machine && !own.is_not;
+        own.pattern.exactly().filter(|_| names).map(str::to_owned)
+    };
+    let always = |field: &str| {
+        let template = Template::parse(own.text(field))?;
+        Some(Cow::Owned(template.always()?.to_owned()))
+    };
+    let whose = match (own.text("project"), own.text("user")) {
+        ("", _) => always("user").map_or(Whose::Unknown, Whose::User),
+        _ => always("project").map_or(Whose::Unknown, Whose::Project),
+    };
+    Concern {
+        machines: conditions.filter_map(machine).map(Cow::Owned).collect(),
+        whose,
+    }
+}
+
+impl Mapping {
+    /// The mapping of a record. One with a condition that cannot be read maps nothing; the rules accept none.
+    pub fn of(record: &Record) -> Mapping {
+        let conditions = record.list("when").iter();
+        let conditions = conditions.map(|text| Condition::parse(text));
+        let conditions: Option<Vec<Condition>> = conditions.collect();
+        let template = |field: &str| Template::parse(record.text(field));
+        Mapping {
+            deleted: record.deleted || conditions.is_none(),
+            id: crate::ids::MappingId(match record.key {
+                Key::Number(number) => number,
+                Key::Name(_) => 0,
+            }),
+            priority: record.whole("priority").unwrap_or(PRIORITY),
+            conditions: conditions.unwrap_or_default(),
+            project: template("project"),
+            user: template("user"),
+            description: record.text("description").to_owned(),
+        }
+    }
+}
