@@ -33,7 +33,8 @@ pub(crate) fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
 
 /// Whether the error can be about a kind, or a field, of the site.
 fn may_be_of_site(error: &clap::Error, words: &[OsString]) -> bool {
-    let is_declared = |word: &OsString| declared().iter().any(|kind| *kind.word == **word);
+    let is_kind = |word: &OsString, kind: &Kind| *word == *kind.word || *word == *kind.command();
+    let is_declared = |word: &OsString| declared().iter().any(|kind| is_kind(word, kind));
     match error.kind() {
         ErrorKind::InvalidSubcommand => true,
         ErrorKind::UnknownArgument => words.iter().any(is_declared),

@@ -8,7 +8,7 @@ use crate::directory::Directory;
 use crate::effects::{Became, Effects, Outcome, RefusedReserve, Settings, Shortage};
 use crate::history::PastRecord;
 use crate::ids::AllocationId;
-use crate::kind::Key;
+use crate::kind::{self, Key};
 use crate::need::{Need, further, moved_by, need};
 use crate::refusal::Refusal;
 use crate::rules;
@@ -142,17 +142,19 @@ fn decide<L: Ledger>(
     Ok(rules::decide(command, &view, &ctx))
 }
 
-/// The machine that a command removes: itself, or as the undo of its addition.
+/// The record of a kind that jobs name, which a command removes: itself, or as the undo of its addition. Jobs
+/// name machines; no other kind is one of them.
 fn removed_by(command: &Command, view: &View) -> Option<String> {
+    let is_of_jobs = |word: &str| kind::of(word).is_some_and(|kind| kind.of_jobs);
     match command {
-        Command::Record(change) if change.kind == "machine" => match &change.action {
+        Command::Record(change) if is_of_jobs(&change.kind) => match &change.action {
             RecordAction::Remove(Key::Name(name)) => Some(name.clone()),
             _ => None,
         },
         Command::After(After::Reverse(_)) => {
             let added = |past: &&PastRecord| past.before.as_ref().is_none_or(|own| own.deleted);
             let mut changed = view.past.first()?.records.iter();
-            let own = changed.find(|past| past.after.kind == "machine" && added(past))?;
+            let own = changed.find(|past| is_of_jobs(&past.after.kind) && added(past))?;
             Some(own.after.name().to_owned())
         }
         _ => None,

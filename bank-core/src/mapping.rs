@@ -18,8 +18,6 @@ pub use template::Template;
 use crate::ids::MappingId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many mappings a bank may have.
-pub const MAPPINGS_MAX: usize = 10_000;
 /// How many conditions one mapping may have.
 pub const CONDITIONS_MAX: usize = 16;
 /// The priority where none is given.
@@ -174,12 +172,6 @@ impl Mappings {
         let mut all: Vec<&Mapping> = self.all.values().filter(|own| !own.deleted).collect();
         all.sort_by_key(|own| (own.priority, own.id));
         all
-    }
-
-    /// The number that the next one gets: no number comes again.
-    pub fn next_id(&self) -> MappingId {
-        let last = self.all.last_key_value().map_or(0, |(id, _)| id.0);
-        MappingId(last.saturating_add(1))
     }
 
     /// Whether there is any to ask.

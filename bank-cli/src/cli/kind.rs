@@ -254,7 +254,7 @@ fn typed(field: &Field, own: Arg) -> Arg {
             own.allow_negative_numbers(true)
         }
         Type::Time => own.allow_hyphen_values(true),
-        Type::Texts(_) | Type::References(..) => own.action(ArgAction::Append),
+        Type::Texts(..) | Type::References(..) => own.action(ArgAction::Append),
         Type::Choice(words) => {
             let words = words.iter().map(PossibleValue::new);
             // No value, and the default where no value is stored for it.
@@ -286,7 +286,7 @@ fn whole(text: &str) -> Result<Given, ParseIntError> {
 
 fn value_name(field: &Field) -> String {
     match &field.of {
-        Type::Text(_) | Type::Texts(_) => "TEXT".to_owned(),
+        Type::Text(_) | Type::Texts(..) => "TEXT".to_owned(),
         Type::Whole(..) => "N".to_owned(),
         Type::Decimal(..) => "NUMBER".to_owned(),
         Type::Amount(..) => "AMOUNT".to_owned(),
@@ -325,7 +325,7 @@ fn in_set(field: &Field) -> String {
 
 fn repeatable(field: &Field) -> &'static str {
     match field.of {
-        Type::Texts(_) | Type::References(..) => "; repeatable, replaces all",
+        Type::Texts(..) | Type::References(..) => "; repeatable, replaces all",
         _ => "",
     }
 }
@@ -394,7 +394,7 @@ fn values(kind: &Kind, own: &ArgMatches) -> Vec<(Field, Given)> {
             Type::Reference(_) if field.is_number_of_record() => {
                 own.get_one::<Given>(name)?.clone()
             }
-            Type::Texts(_) | Type::References(..) => {
+            Type::Texts(..) | Type::References(..) => {
                 let all = own.get_many::<String>(name)?.cloned();
                 Given::List(all.filter(|text| !text.is_empty()).collect())
             }

@@ -202,7 +202,7 @@ impl Field {
 
     /// Whether its values are lists.
     pub fn is_list(&self) -> bool {
-        matches!(self.of, Type::Texts(_) | Type::References(..))
+        matches!(self.of, Type::Texts(..) | Type::References(..))
     }
 
     /// The value of a record that names none.
@@ -240,8 +240,8 @@ impl Field {
                 format!("the number of an existing {kind}")
             }
             Type::Reference(kind) => format!("the name of an existing {kind}"),
-            Type::Texts(max) => {
-                format!("at most {max} texts of at most {NAME_BYTES_MAX} bytes each")
+            Type::Texts(max, bytes) => {
+                format!("at most {max} texts of at most {bytes} bytes each")
             }
             Type::References(kind, max) => format!("at most {max} names of existing {kind}s"),
         }
@@ -264,11 +264,11 @@ impl Field {
         let is_blank = matches!(value, Value::Text(text) if text.trim().is_empty());
         let is_default = matches!(value, Value::Text(text) if text == "default");
         match &self.need {
-            Need::Default(own) if self.nullable && (value.is_none() || is_blank || is_default) => {
+            Need::Default(own) if value.is_none() || is_blank || (self.nullable && is_default) => {
                 return Ok(own.clone());
             }
             Need::Optional(_) if value.is_none() || is_blank => return Ok(Value::None),
-            Need::Required | Need::Default(_) if value.is_none() || is_blank => {
+            Need::Required if value.is_none() || is_blank => {
                 return Err(Refusal::BadField {
                     field: self.name.clone(),
                     expected: "a value".to_owned(),
@@ -316,8 +316,8 @@ impl Field {
             (Type::Reference(kind), Value::Whole(number)) => {
                 return known(kind, &number.to_string(), objects);
             }
-            (Type::Texts(max), Value::List(texts)) => {
-                texts.len() <= *max && texts.iter().all(|text| is_text(text, NAME_BYTES_MAX))
+            (Type::Texts(max, bytes), Value::List(texts)) => {
+                texts.len() <= *max && texts.iter().all(|text| is_text(text, *bytes))
             }
             (Type::References(kind, max), Value::List(names)) if names.len() <= *max => {
                 return names.iter().try_for_each(|name| known(kind, name, objects));

@@ -2,6 +2,7 @@
 
 use super::{Field, Kind, Objects, Record, Type, Value};
 use crate::contribution::host::Pattern;
+use crate::ids::NAME_BYTES_MAX;
 use crate::refusal::Refusal;
 
 /// Most nodes, and most processors of a node.
@@ -61,9 +62,14 @@ pub(super) fn kind() -> Kind {
             .letter('m'),
     )
     .with(
-        Field::new("hosts", "Hosts", Type::Texts(HOSTS_MAX), HOSTS)
-            .absent("all hosts")
-            .option("host"),
+        Field::new(
+            "hosts",
+            "Hosts",
+            Type::Texts(HOSTS_MAX, NAME_BYTES_MAX),
+            HOSTS,
+        )
+        .absent("all hosts")
+        .option("host"),
     )
     .with(
         Field::new("factor", "Factor", factor, "Weight of a processor-hour")

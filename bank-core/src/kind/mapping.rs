@@ -1,11 +1,15 @@
 //! Mappings from names in usage to projects and users (collectors.md g, h.1).
 
 use super::{Concern, Field, Key, Kind, Objects, Readers, Record, Type, Value, Whose};
+use crate::ids::{MappingId, NAME_BYTES_MAX};
 use crate::mapping::{
     CONDITIONS_MAX, Condition, Field as Named, Mapping, PRIORITY, PRIORITY_MAX, Template,
 };
 use crate::refusal::Refusal;
 use std::borrow::Cow;
+
+/// Longest condition: `attr.NAME!=PATTERN`, with the longest name and pattern.
+const CONDITION_BYTES_MAX: usize = 2 * NAME_BYTES_MAX + "attr.!=".len();
 
 pub(super) fn kind() -> Kind {
     let ops = ["mapping_add", "mapping_set", "mapping_rm"];
@@ -37,11 +41,16 @@ pub(super) fn kind() -> Kind {
         .default(Value::Whole(PRIORITY)),
     )
     .with(
-        Field::new("when", "When", Type::Texts(CONDITIONS_MAX), when)
-            .column("conditions")
-            .required()
-            .positional()
-            .rule(condition),
+        Field::new(
+            "when",
+            "When",
+            Type::Texts(CONDITIONS_MAX, CONDITION_BYTES_MAX),
+            when,
+        )
+        .column("conditions")
+        .required()
+        .positional()
+        .rule(condition),
     )
     .with(
         Field::new("project", "Project", Type::Text(256), project)
@@ -124,36 +133,37 @@ fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
 /// A mapping is about the machines that it names exactly, and about the project that it always gives, else the
 /// user. Other templates can give any project.
 fn concerns(own: &Record) -> Concern<'_> {
-    let conditions = own.list("when").iter();
-    let conditions = conditions.filter_map(|text| Condition::parse(text));
-    let machine = |own: Condition| {
+    let mapping = Mapping::of(own);
+    let machine = |own: &Condition| {
         let names = own.field == Named::Machine && !own.is_not;
         own.pattern.exactly().filter(|_| names).map(str::to_owned)
     };
-    let always = |field: &str| {
-        let template = Template::parse(own.text(field))?;
-        Some(Cow::Owned(template.always()?.to_owned()))
+    let always = |template: &Template| template.always().map(|name| Cow::Owned(name.to_owned()));
+    let whose = match (&mapping.project, &mapping.user) {
+        _ if mapping.deleted => None,
+        (Some(project), _) => always(project).map(Whose::Project),
+        (None, Some(user)) => always(user).map(Whose::User),
+        (None, None) => None,
     };
-    let whose = match (own.text("project"), own.text("user")) {
-        ("", _) => always("user").map_or(Whose::Unknown, Whose::User),
-        _ => always("project").map_or(Whose::Unknown, Whose::Project),
-    };
+    let machines = mapping.conditions.iter().filter_map(machine);
     Concern {
-        machines: conditions.filter_map(machine).map(Cow::Owned).collect(),
-        whose,
+        machines: machines.map(Cow::Owned).collect(),
+        whose: whose.unwrap_or(Whose::Unknown),
     }
 }
 
 impl Mapping {
-    /// The mapping of a record. One with a condition that cannot be read maps nothing; the rules accept none.
+    /// The mapping of a record. One with a part that cannot be read maps nothing; the rules accept none.
     pub fn of(record: &Record) -> Mapping {
         let conditions = record.list("when").iter();
         let conditions = conditions.map(|text| Condition::parse(text));
         let conditions: Option<Vec<Condition>> = conditions.collect();
         let template = |field: &str| Template::parse(record.text(field));
+        let is_lost = |field: &str| !record.text(field).is_empty() && template(field).is_none();
+        let is_readable = conditions.is_some() && !is_lost("project") && !is_lost("user");
         Mapping {
-            deleted: record.deleted || conditions.is_none(),
-            id: crate::ids::MappingId(match record.key {
+            deleted: record.deleted || !is_readable,
+            id: MappingId(match record.key {
                 Key::Number(number) => number,
                 Key::Name(_) => 0,
             }),

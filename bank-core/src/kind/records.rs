@@ -70,24 +70,18 @@ impl Records {
         self.rows.get(kind)?.get(key).map(|record| &**record)
     }
 
-    /// A record by its number beside the name, removed or not.
-    pub fn numbered(&self, kind: &str, id: i64) -> Option<&Record> {
-        let mut rows = self.rows(kind);
-        rows.find(|record| record.id == id)
-    }
-
     /// The key of a record, removed or not, in the spelling of that record; a new key as it is.
     pub fn spelled(&self, kind: &Kind, key: &Key) -> Key {
+        if kind.key != KeyType::AnyCase {
+            return key.clone();
+        }
         let same = |known: &&Key| match (known, key) {
             (Key::Name(known), Key::Name(name)) => known.eq_ignore_ascii_case(name),
             _ => false,
         };
         let rows = self.rows.get(&kind.word).into_iter();
         let known = rows.flat_map(BTreeMap::keys).find(same);
-        match known {
-            Some(known) if kind.key == KeyType::AnyCase => known.clone(),
-            _ => key.clone(),
-        }
+        known.unwrap_or(key).clone()
     }
 
     /// The records of a kind, by key.

@@ -128,9 +128,9 @@ pub const RESERVED_FIELDS: [&str; 30] = [
 ];
 /// Most kinds that a site adds.
 const KINDS_MAX: usize = 64;
-/// Most fields of a kind with those that a site adds: a view of queries has 64 columns, and two of them are
-/// the key and `Deleted`.
-const FIELDS_MAX: usize = 62;
+/// Most fields of a kind with those that a site adds: a view of queries has 64 columns, and up to three of them
+/// are keys and `Deleted`.
+const FIELDS_MAX: usize = 61;
 /// Longest word of a kind or field, in bytes.
 const WORD_MAX: usize = 32;
 /// Most texts of a list, and longest text.
@@ -159,7 +159,7 @@ pub(super) fn kind() -> Kind {
         Field::new(
             "fields",
             "Fields",
-            Type::Texts(FIELDS_MAX),
+            Type::Texts(FIELDS_MAX, NAME_BYTES_MAX),
             "Field, as NAME:TYPE",
         )
         .absent("none")
@@ -286,7 +286,7 @@ pub fn read(text: &str) -> Result<Field, &'static str> {
         "amount" => Type::Amount(i64::MIN, i64::MAX),
         "flag" => Type::Flag,
         "time" => Type::Time,
-        "list" => Type::Texts(LIST_MAX),
+        "list" => Type::Texts(LIST_MAX, NAME_BYTES_MAX),
         words if words.contains('|') && words.split('|').all(is_word) => {
             Type::Choice(words.split('|').map(str::to_owned).collect())
         }

@@ -26,8 +26,8 @@ pub enum Type {
     Choice(Vec<String>),
     /// The key of an object or record of this kind.
     Reference(String),
-    /// Texts, up to so many.
-    Texts(usize),
+    /// Texts, up to so many, each of up to so many bytes.
+    Texts(usize, usize),
     /// Keys of objects of this kind, up to so many: each once, in order.
     References(String, usize),
 }

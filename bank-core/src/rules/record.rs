@@ -8,7 +8,7 @@ use crate::history::PastRecord;
 use crate::ids::MachineId;
 use crate::kind::{
     self, Field, Key, KeyType, Kind, Need, Objects, RECORD_BYTES_MAX, RECORDS_EVER_MAX, Record,
-    Value, Writers,
+    Type, Value, Writers,
 };
 use crate::model::Project;
 use crate::postings::Postings;
@@ -118,10 +118,6 @@ fn add(
     ctx: &Context<'_>,
 ) -> Result<Record, Refusal> {
     let records = &ctx.directory.records;
-    let full = |expected: String| Refusal::BadField {
-        field: kind.key_name().to_owned(),
-        expected,
-    };
     let key = match (kind.key, key) {
         (KeyType::Number, _) => Key::Number(records.next_number(&kind.word)),
         (_, Some(Key::Name(name))) => {
@@ -140,23 +136,33 @@ fn add(
             name: key.to_string(),
         });
     }
-    if records.all(&kind.word).count() >= kind.most {
-        return Err(full(format!("at most {} records", kind.most)));
-    }
-    if records.count(&kind.word) >= RECORDS_EVER_MAX {
-        return Err(full(format!(
-            "at most {RECORDS_EVER_MAX} records, removed ones included"
-        )));
+    has_room(kind, ctx)?;
+    let known = records.ever(&kind.word, &key);
+    if known.is_none() && records.count(&kind.word) >= RECORDS_EVER_MAX {
+        return Err(Refusal::BadField {
+            field: kind.key_name().to_owned(),
+            expected: format!("at most {RECORDS_EVER_MAX} records, removed ones included"),
+        });
     }
     let mut record = Record::new(&kind.word, key);
     if kind.key == KeyType::Object {
-        let known = records.ever(&kind.word, &record.key);
         record.id = known.map_or_else(|| records.next_number(&kind.word), |known| known.id);
     }
     for field in &kind.fields {
         record.set(&field.name, field.default_value().clone());
     }
     changed(kind, record, set, ctx)
+}
+
+/// Whether a kind has room for one more record that is not removed.
+fn has_room(kind: &Kind, ctx: &Context<'_>) -> Result<(), Refusal> {
+    if ctx.directory.records.all(&kind.word).count() < kind.most {
+        return Ok(());
+    }
+    Err(Refusal::BadField {
+        field: kind.key_name().to_owned(),
+        expected: format!("at most {} records", kind.most),
+    })
 }
 
 /// A record with other values, none of which is of a field that is fixed.
@@ -166,16 +172,15 @@ fn set_values(
     set: &[(String, Value)],
     ctx: &Context<'_>,
 ) -> Result<Record, Refusal> {
-    let record = changed(kind, record.clone(), set, ctx)?;
-    let old = known(kind, &record.key, ctx)?;
-    let is_other = |field: &&Field| old.value(&field.name) != record.value(&field.name);
+    let new = changed(kind, record.clone(), set, ctx)?;
+    let is_other = |field: &&Field| new.value(&field.name) != record.value(&field.name);
     let mut fixed = kind.fields.iter().filter(|field| field.fixed);
     match fixed.find(is_other) {
         Some(field) => Err(Refusal::BadField {
             field: field.name.clone(),
             expected: format!("the value that the {} was added with", kind.word),
         }),
-        None => Ok(record),
+        None => Ok(new),
     }
 }
 
@@ -260,12 +265,24 @@ pub(super) fn restored(
     let there = past.before.as_ref().filter(|before| !before.deleted);
     let Some(before) = there else {
         let gone = removed(kind, after, view, ctx)?;
+        if let Some(DirectoryRow::Project(project)) = projects_without(&gone, ctx).first() {
+            return Err(Refusal::InUse {
+                name: gone.key.to_string(),
+                by: format!("project {}", project.name),
+            });
+        }
         return Ok(Some(past.before.clone().unwrap_or(gone)));
     };
+    if after.deleted {
+        has_room(kind, ctx)?;
+    }
     for field in &kind.fields {
         let value = before.value(&field.name);
-        let is_back = after.deleted || value != after.value(&field.name);
-        if is_back && !value.is_none() {
+        let is_back = value != after.value(&field.name);
+        // What a removed record refers to may be gone, and the site may have changed the types of its fields.
+        let is_other = matches!(field.of, Type::Reference(_) | Type::References(..));
+        let is_other = is_other || field.site || field.rule.is_some();
+        if (is_back || (after.deleted && is_other)) && !value.is_none() {
             field.checked(value, ctx)?;
         }
     }

@@ -174,7 +174,7 @@ fn value(field: &Field, column: ValueRef<'_>) -> Result<Value, Error> {
         (of, ValueRef::Text(text)) => {
             let text = str::from_utf8(text).map_err(|_| wrong())?;
             match of {
-                Type::Texts(_) | Type::References(..) => Value::List(codec::lines(text)),
+                Type::Texts(..) | Type::References(..) => Value::List(codec::lines(text)),
                 Type::Choice(words) if !words.iter().any(|word| word == text) => {
                     return Err(wrong());
                 }
@@ -325,7 +325,7 @@ fn to_sql(field: &Field, value: &Value) -> Sql {
         Value::Time(at) => Sql::Integer(at.0),
         Value::List(list) => Sql::Text(codec::join(list)),
         Value::None => match field.of {
-            Type::Text(_) | Type::Choice(_) | Type::Texts(_) | Type::References(..) => {
+            Type::Text(_) | Type::Choice(_) | Type::Texts(..) | Type::References(..) => {
                 Sql::Text(String::new())
             }
             Type::Reference(_) if !field.is_number_of_record() => Sql::Text(String::new()),

@@ -21,6 +21,14 @@ pub(super) fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> 
     }
     let fields = fields(own, of(&word))?;
     let kind = kind_of(own);
+    let is_own = |field: &&Field| own.value(&field.name) != field.default_value();
+    let mut others = super::kind().fields.into_iter();
+    let other =
+        others.find(|field| ["keys", "see", "change"].contains(&&*field.name) && is_own(&field));
+    if let (Some(_), Some(other)) = (of(&word), other) {
+        let expected = format!("no value for {word}, which has its own");
+        return Err(bad(&other.name, expected));
+    }
     if kind.writers != super::Writers::Administrators && kind.readers != Readers::Everyone {
         let expected = "administrators, because not everyone may see the records";
         return Err(bad("change", expected.to_owned()));

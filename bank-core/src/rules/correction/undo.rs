@@ -75,6 +75,10 @@ pub(super) fn reverse(
             "`bank close undo` opens the period again that was closed last",
         )),
         "period_reopen" => Err(not_reversible(target, "`bank close` closes it again")),
+        "machine_set" => Err(not_reversible(
+            target,
+            "usage claimed the machine; `bank machine set --source` changes its source",
+        )),
         _ => Err(not_reversible(
             target,
             "it changed no allocation; set or remove the changed object instead",

@@ -102,7 +102,7 @@ fn property(field: &Field, always: bool, form: Form) -> Value {
         Type::Reference(_) if field.is_number_of_record() => {
             json!({"type": "integer", "format": "int64"})
         }
-        Type::Texts(max) | Type::References(_, max) => {
+        Type::Texts(max, _) | Type::References(_, max) => {
             json!({"type": "array", "items": {"type": "string"}, "maxItems": max})
         }
         Type::Time => json!({"type": "string", "format": "date-time"}),
@@ -138,7 +138,7 @@ fn sentence(field: &Field, form: Form) -> String {
         | Type::Decimal(..)
         | Type::Choice(_)
         | Type::References(..)
-        | Type::Texts(_) => {
+        | Type::Texts(..) => {
             format!(": {}", field.expected())
         }
         _ => String::new(),

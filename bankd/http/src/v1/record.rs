@@ -218,7 +218,7 @@ impl Serialize for Shown<'_> {
             let value = self.record.value(&field.name);
             let name = field.name.as_str();
             match (&field.of, value) {
-                (Type::Texts(_) | Type::References(..), _) => {
+                (Type::Texts(..) | Type::References(..), _) => {
                     map.serialize_entry(name, self.record.list(name))?;
                 }
                 (Type::Decimal(places, ..), Value::Whole(units)) => {

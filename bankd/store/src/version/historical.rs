@@ -108,9 +108,8 @@ fn then(
     if let Some(row) = rows.next()? {
         put_state(row, &mut records)?;
     }
-    let key = records
-        .declaration(word)
-        .and_then(|kind| kind.read_key(key));
+    let kind = records.declaration(word);
+    let key = kind.and_then(|kind| Some(records.spelled(kind, &kind.read_key(key)?)));
     Ok(key.and_then(|key| records.ever(word, &key).cloned()))
 }
 

@@ -4,7 +4,7 @@ use super::super::access;
 use super::super::kind::{COLUMNS, columns, is_numbered};
 use bank_core::effects::DirectoryRow;
 use bank_core::ids::{ProjectId, UserId};
-use bank_core::kind::{self, Key, Record};
+use bank_core::kind::{self, Key, KeyType, Record};
 use bank_core::model::LimitOf;
 use rusqlite::types::Value;
 use std::borrow::Cow;
@@ -56,11 +56,11 @@ impl Versioned {
 
     /// The keys whose newest version is not the row, or that one of both lacks.
     pub(super) fn differing(&self) -> String {
-        let today = self.all();
+        let (today, key) = (self.all(), self.version_key());
         format!(
             "WITH today AS ({today}),
-                 newest AS (SELECT key AS k, state AS s, max(tx) FROM version WHERE kind = ?1
-                            GROUP BY key)
+                 newest AS (SELECT {key} AS k, state AS s, max(tx) FROM version WHERE kind = ?1
+                            GROUP BY {key})
              SELECT k FROM today LEFT JOIN newest USING (k) WHERE newest.s IS NOT today.s
              UNION
              SELECT k FROM newest LEFT JOIN today USING (k)
@@ -76,10 +76,20 @@ impl Versioned {
 
     /// The same of the row with a key.
     pub(super) fn one_then(&self) -> String {
-        self.past(" AND key = ?3")
+        self.past(&format!(" AND {} = ?3", self.version_key()))
+    }
+
+    /// The key of its versions. Attributes were once named in any case again, and are the same.
+    fn version_key(&self) -> &'static str {
+        let own = kind::declared().iter().find(|own| own.word == self.word);
+        match own.map(|own| own.key) {
+            Some(KeyType::AnyCase) => "key COLLATE NOCASE",
+            _ => "key",
+        }
     }
 
     fn past(&self, only: &str) -> String {
+        let key = self.version_key();
         let places = 0..self.columns.len() + usize::from(self.list.is_some());
         let is_blob = |place| {
             let name = self.columns.get(place);
@@ -96,7 +106,7 @@ impl Versioned {
         let columns: Vec<String> = places.map(column).collect();
         format!(
             "SELECT {}, tx FROM (SELECT key, state, max(tx) AS tx FROM version
-                 WHERE kind = ?1 AND tx <= ?2{only} GROUP BY key)
+                 WHERE kind = ?1 AND tx <= ?2{only} GROUP BY {key})
              WHERE state IS NOT NULL ORDER BY 1, 2",
             columns.join(", ")
         )

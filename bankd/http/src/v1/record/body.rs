@@ -63,9 +63,10 @@ fn wrong(name: &str, expected: &str) -> Failure {
     bad_request::of_member(name, &format!("{expected} is expected"))
 }
 
-/// A value. An empty text clears one that a record need not have; so does 0 where the numbers begin above it.
+/// A value. An empty text clears one that a record need not have, or sets the default; so does 0 where the numbers
+/// begin above it and a record need not have one.
 fn value_of(field: &Field, json: &Json, call: &Call, is_new: bool) -> Result<Value, Failure> {
-    if matches!(field.need, Need::Optional(_)) && json.as_str() == Some("") {
+    if field.need != Need::Required && json.as_str() == Some("") {
         return Ok(Value::None);
     }
     let bad = || call.refused(&field.bad());
@@ -80,7 +81,7 @@ fn value_of(field: &Field, json: &Json, call: &Call, is_new: bool) -> Result<Val
                 .ok_or_else(|| wrong(&field.name, "true or false"))?;
             Ok(Value::Flag(flag))
         }
-        Type::Texts(_) | Type::References(..) => {
+        Type::Texts(..) | Type::References(..) => {
             let list = json
                 .as_array()
                 .ok_or_else(|| wrong(&field.name, "a list"))?;

@@ -87,7 +87,7 @@ fn attribute(own: &kind::Kind, field: &Field) -> Attribute {
 
 /// The value of a field as an expression over its row.
 fn expression(own: &kind::Kind, field: &Field) -> String {
-    let is_list = matches!(field.of, Type::Texts(_) | Type::References(..));
+    let is_list = matches!(field.of, Type::Texts(..) | Type::References(..));
     if own.table.is_some() && !field.site {
         let column = field.column;
         return match field.of {
