@@ -33,8 +33,11 @@ pub(super) fn kind() -> Kind {
         check,
         ..Kind::new("hardware", "hardware", ops, about)
     };
-    let size = Type::Whole(1, NODES_MAX);
-    let factor = Type::Decimal(9, 1, FACTOR_MAX);
+    capacity(nodes(kind))
+}
+
+/// The nodes, and their place in the list.
+fn nodes(kind: Kind) -> Kind {
     let priority = Type::Whole(0, PRIORITY_MAX);
     let machine = Type::Reference("machine".into());
     kind.with(
@@ -71,7 +74,13 @@ pub(super) fn kind() -> Kind {
         .absent("all hosts")
         .option("host"),
     )
-    .with(
+}
+
+/// Their processors, and the time in which they are in use.
+fn capacity(kind: Kind) -> Kind {
+    let size = Type::Whole(1, NODES_MAX);
+    let factor = Type::Decimal(9, 1, FACTOR_MAX);
+    kind.with(
         Field::new("factor", "Factor", factor, "Weight of a processor-hour")
             .default(Value::Whole(FACTOR_ONE)),
     )

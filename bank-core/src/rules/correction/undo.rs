@@ -69,20 +69,20 @@ pub(super) fn reverse(
             target,
             "it moved no money; liens end with their job",
         )),
-        "quote" => Err(not_reversible(target, "a quote ends by itself")),
-        "period_close" => Err(not_reversible(
-            target,
-            "`bank close undo` opens the period again that was closed last",
-        )),
-        "period_reopen" => Err(not_reversible(target, "`bank close` closes it again")),
-        "machine_set" => Err(not_reversible(
-            target,
-            "usage claimed the machine; `bank machine set --source` changes its source",
-        )),
-        _ => Err(not_reversible(
-            target,
-            "it changed no allocation; set or remove the changed object instead",
-        )),
+        op => Err(not_reversible(target, why_not(op))),
+    }
+}
+
+/// Why a transaction of this kind cannot be undone.
+fn why_not(op: &str) -> &'static str {
+    match op {
+        "quote" => "a quote ends by itself",
+        "period_close" => "`bank close undo` opens the period again that was closed last",
+        "period_reopen" => "`bank close` closes it again",
+        "machine_set" => {
+            "usage claimed the machine; `bank machine set --source` changes its source"
+        }
+        _ => "it changed no allocation; set or remove the changed object instead",
     }
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::amount::Precision;
 use crate::book::Book;
-use crate::command::{AddProject, After, Command, Reverse, Scope, SetProject};
+use crate::command::{AddProject, After, Command, Reverse, Scope};
 use crate::decimal::Decimal;
 use crate::directory::{Bank, Policy};
 use crate::kind::{Field, Type, units};
@@ -437,74 +437,4 @@ fn changes_of_records_are_undone_and_done_again() {
     assert!(book.findings().is_empty());
 }
 
-#[test]
-fn a_machine_is_not_removed_by_an_undo_while_a_project_lists_it() {
-    let mut book = book();
-    check(
-        &mut book,
-        &[
-            (
-                "add machine grey mode=fast",
-                "machine_add: machine=grey mode=fast",
-            ),
-            (
-                "set machine grey mode=- test=yes",
-                "machine_set: machine=grey mode=fast>default test=false>true",
-            ),
-            ("set machine grey fallback=nosuch", "not_found"),
-            ("add machine ANY", "bad_name"),
-            ("add machine black", "machine_add: machine=black"),
-        ],
-    );
-    let list = SetProject {
-        name: "bio".into(),
-        machines: Some(vec!["black".into()]),
-        ..SetProject::default()
-    };
-    run(&mut book, &Command::SetProject(list)).unwrap();
-    assert_eq!(undo(&mut book, 2), "in_use");
-    check(
-        &mut book,
-        &[("rm machine black", "machine_rm: machine=black")],
-    );
-    assert_eq!(undo(&mut book, 1), "machine=black");
-    assert!(book.reference().machine_named("black").is_some());
-}
-
-#[test]
-fn attributes_are_the_same_in_any_case_and_bounded() {
-    let mut book = book();
-    check(
-        &mut book,
-        &[
-            (
-                "add attribute Heat type=number",
-                "attr_add: attribute=Heat type=number",
-            ),
-            ("add attribute HEAT", "already_exists"),
-            ("set attribute heat type=text", "bad_value"),
-            (
-                "set attribute heat description=x",
-                "attr_set: attribute=Heat description=->x",
-            ),
-            ("rm attribute heat", "attr_rm: attribute=Heat"),
-            ("add attribute HEAT", "attr_add: attribute=Heat"),
-            ("add attribute Processors", "already_exists"),
-        ],
-    );
-    for number in 1..64 {
-        check(
-            &mut book,
-            &[(&format!("add attribute a{number}"), "attr_add")],
-        );
-    }
-    check(
-        &mut book,
-        &[
-            ("add attribute b", "bad_value"),
-            ("rm attribute a1", "attr_rm"),
-            ("add attribute b", "attr_add"),
-        ],
-    );
-    assert_eq!(undo(&mut book, 2), "bad_value");
-}
+mod named;
