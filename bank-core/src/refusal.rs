@@ -403,6 +403,14 @@ impl Refusal {
         }
     }
 
+    /// The refusal `bad_value` for a field of a declared kind, with what is expected instead.
+    pub(crate) fn bad_field(field: &str, expected: impl Into<String>) -> Refusal {
+        Refusal::BadField {
+            field: field.to_owned(),
+            expected: expected.into(),
+        }
+    }
+
     /// Whether it is a refusal of access, which is never stored as an answer (http-auth.md 3).
     pub fn is_of_access(&self) -> bool {
         matches!(

@@ -53,10 +53,10 @@ fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
     let hardware = objects.records().get("hardware", &hardware);
     let most = hardware.and_then(|hardware| hardware.whole("nodes"));
     match (own.value("nodes"), most) {
-        (Value::Whole(nodes), Some(most)) if *nodes > most => Err(Refusal::BadField {
-            field: "nodes".to_owned(),
-            expected: format!("at most the {most} nodes of the hardware"),
-        }),
+        (Value::Whole(nodes), Some(most)) if *nodes > most => Err(Refusal::bad_field(
+            "nodes",
+            format!("at most the {most} nodes of the hardware"),
+        )),
         _ => Ok(()),
     }
 }

@@ -3,6 +3,7 @@
 use super::value::{Type, Value, decimal};
 use super::{KeyType, Kind, Objects, of};
 use crate::ids::NAME_BYTES_MAX;
+use crate::mapping::{PRIORITY, PRIORITY_MAX};
 use crate::refusal::{Refusal, short};
 
 /// A field of a kind.
@@ -99,6 +100,13 @@ impl Field {
             rule: None,
             site: false,
         }
+    }
+
+    /// The order in which records are tried: lower first.
+    pub(super) fn priority() -> Field {
+        let of = Type::Whole(0, PRIORITY_MAX);
+        let help = "Priority; lower is tried first";
+        Field::new("priority", "Priority", of, help).default(Value::Whole(PRIORITY))
     }
 
     /// Free text of up to 256 bytes, in lists where a row has one.
@@ -249,10 +257,7 @@ impl Field {
 
     /// The refusal of a value of this field.
     pub fn bad(&self) -> Refusal {
-        Refusal::BadField {
-            field: self.name.clone(),
-            expected: self.expected(),
-        }
+        Refusal::bad_field(&self.name, self.expected())
     }
 
     /// Checks a value: its type, its range, its rule, and that what it refers to exists. The stored form of the
@@ -269,10 +274,7 @@ impl Field {
             }
             Need::Optional(_) if value.is_none() || is_blank => return Ok(Value::None),
             Need::Required if value.is_none() || is_blank => {
-                return Err(Refusal::BadField {
-                    field: self.name.clone(),
-                    expected: "a value".to_owned(),
-                });
+                return Err(Refusal::bad_field(&self.name, "a value"));
             }
             _ => {}
         }

@@ -13,10 +13,6 @@ pub(super) const FACTOR_MAX: i64 = 1_000_000_000_000;
 pub(super) const FACTOR_ONE: i64 = 1_000_000_000;
 /// Most host patterns.
 const HOSTS_MAX: usize = 64;
-/// Highest priority.
-const PRIORITY_MAX: i64 = 1_000_000;
-/// Priority of new hardware.
-const PRIORITY: i64 = 100;
 
 pub(super) fn kind() -> Kind {
     let ops = ["hardware_add", "hardware_set", "hardware_rm"];
@@ -38,42 +34,33 @@ pub(super) fn kind() -> Kind {
 
 /// The nodes, and their place in the list.
 fn nodes(kind: Kind) -> Kind {
-    let priority = Type::Whole(0, PRIORITY_MAX);
     let machine = Type::Reference("machine".into());
-    kind.with(
-        Field::new(
-            "priority",
-            "Priority",
-            priority,
-            "Priority; lower is tried first",
+    kind.with(Field::priority())
+        .with(
+            Field::new(
+                "name",
+                "Name",
+                Type::Text(256),
+                "Name of the processor type",
+            )
+            .required()
+            .positional(),
         )
-        .default(Value::Whole(PRIORITY)),
-    )
-    .with(
-        Field::new(
-            "name",
-            "Name",
-            Type::Text(256),
-            "Name of the processor type",
+        .with(
+            Field::new("machine", "Machine", machine, "Machine of the nodes")
+                .absent("any")
+                .letter('m'),
         )
-        .required()
-        .positional(),
-    )
-    .with(
-        Field::new("machine", "Machine", machine, "Machine of the nodes")
-            .absent("any")
-            .letter('m'),
-    )
-    .with(
-        Field::new(
-            "hosts",
-            "Hosts",
-            Type::Texts(HOSTS_MAX, NAME_BYTES_MAX),
-            HOSTS,
+        .with(
+            Field::new(
+                "hosts",
+                "Hosts",
+                Type::Texts(HOSTS_MAX, NAME_BYTES_MAX),
+                HOSTS,
+            )
+            .absent("all hosts")
+            .option("host"),
         )
-        .absent("all hosts")
-        .option("host"),
-    )
 }
 
 /// Their processors, and the time in which they are in use.
@@ -114,8 +101,8 @@ fn check(own: &Record, _: &dyn Objects) -> Result<(), Refusal> {
     {
         return Ok(());
     }
-    Err(Refusal::BadField {
-        field: "hosts".to_owned(),
-        expected: "patterns of at most 128 bytes such as node[0-9]*, ? for one letter".to_owned(),
-    })
+    Err(Refusal::bad_field(
+        "hosts",
+        "patterns of at most 128 bytes such as node[0-9]*, ? for one letter",
+    ))
 }

@@ -199,10 +199,7 @@ fn usage_records(kind: Kind) -> Kind {
 /// An account, or `+` and a suffix of the account that is short.
 fn fallback_account(text: &str, objects: &dyn Objects) -> Result<String, Refusal> {
     match text.strip_prefix('+') {
-        Some("") => Err(Refusal::BadField {
-            field: "fallback".to_owned(),
-            expected: "an account or +suffix".to_owned(),
-        }),
+        Some("") => Err(Refusal::bad_field("fallback", "an account or +suffix")),
         Some(_) => Ok(text.to_owned()),
         None if objects.has("account", text) => Ok(text.to_owned()),
         None => Err(Refusal::not_found("account", text)),
@@ -218,11 +215,10 @@ fn domain_name(text: &str, _: &dyn Objects) -> Result<String, Refusal> {
     if is_domain_name(text) {
         return Ok(text.to_owned());
     }
-    Err(Refusal::BadField {
-        field: "fqdn".to_owned(),
-        expected: "a domain name such as ia.example.org, each label of two or more characters"
-            .to_owned(),
-    })
+    Err(Refusal::bad_field(
+        "fqdn",
+        "a domain name such as ia.example.org, each label of two or more characters",
+    ))
 }
 
 impl Machine {

@@ -1,10 +1,8 @@
 //! Mappings from names in usage to projects and users (collectors.md g, h.1).
 
-use super::{Concern, Field, Key, Kind, Objects, Readers, Record, Type, Value, Whose};
+use super::{Concern, Field, Key, Kind, Objects, Readers, Record, Type, Whose};
 use crate::ids::{MappingId, NAME_BYTES_MAX};
-use crate::mapping::{
-    CONDITIONS_MAX, Condition, Field as Named, Mapping, PRIORITY, PRIORITY_MAX, Template,
-};
+use crate::mapping::{CONDITIONS_MAX, Condition, Field as Named, Mapping, PRIORITY, Template};
 use crate::refusal::Refusal;
 use std::borrow::Cow;
 
@@ -28,62 +26,55 @@ pub(super) fn kind() -> Kind {
         check,
         ..Kind::new("mapping", "mappings", ops, about)
     };
-    let priority = Type::Whole(0, PRIORITY_MAX);
     let when = "Conditions, all required: FIELD=PATTERN or FIELD!=PATTERN; * any text";
     let project = "Project for the usage; {account} and {account.1} are filled in";
-    kind.with(
-        Field::new(
-            "priority",
-            "Priority",
-            priority,
-            "Priority; lower is tried first",
+    kind.with(Field::priority())
+        .with(
+            Field::new(
+                "when",
+                "When",
+                Type::Texts(CONDITIONS_MAX, CONDITION_BYTES_MAX),
+                when,
+            )
+            .column("conditions")
+            .required()
+            .positional()
+            .rule(condition),
         )
-        .default(Value::Whole(PRIORITY)),
-    )
-    .with(
-        Field::new(
-            "when",
-            "When",
-            Type::Texts(CONDITIONS_MAX, CONDITION_BYTES_MAX),
-            when,
+        .with(
+            Field::new("project", "Project", Type::Text(256), project)
+                .absent("none")
+                .nullable()
+                .letter('A')
+                .rule(project_template),
         )
-        .column("conditions")
-        .required()
-        .positional()
-        .rule(condition),
-    )
-    .with(
-        Field::new("project", "Project", Type::Text(256), project)
-            .absent("none")
-            .nullable()
-            .letter('A')
-            .rule(project_template),
-    )
-    .with(
-        Field::new("user", "User", Type::Text(256), "User for the usage")
-            .absent("none")
-            .nullable()
-            .letter('u')
-            .rule(user_template),
-    )
-    .with(Field::description())
+        .with(
+            Field::new("user", "User", Type::Text(256), "User for the usage")
+                .absent("none")
+                .nullable()
+                .letter('u')
+                .rule(user_template),
+        )
+        .with(Field::description())
 }
 
 fn condition(text: &str, _: &dyn Objects) -> Result<String, Refusal> {
-    let condition = Condition::parse(text).ok_or_else(|| Refusal::BadField {
-        field: "when".to_owned(),
-        expected:
+    let condition = Condition::parse(text).ok_or_else(|| {
+        Refusal::bad_field(
+            "when",
             "FIELD=PATTERN with source, machine, user, group, account, queue, qos, namespace \
-                   or attr.NAME; * stands for any text, \\* for a star"
-                .to_owned(),
+                   or attr.NAME; * stands for any text, \\* for a star",
+        )
     })?;
     Ok(condition.to_string())
 }
 
 fn template(text: &str, field: &str) -> Result<Template, Refusal> {
-    Template::parse(text).ok_or_else(|| Refusal::BadField {
-        field: field.to_owned(),
-        expected: "a name, with places such as {account} or {account.1}; {{ is a brace".to_owned(),
+    Template::parse(text).ok_or_else(|| {
+        Refusal::bad_field(
+            field,
+            "a name, with places such as {account} or {account.1}; {{ is a brace",
+        )
     })
 }
 
@@ -102,12 +93,7 @@ fn user_template(text: &str, _: &dyn Objects) -> Result<String, Refusal> {
 
 /// A mapping gives something, its templates use stars of its conditions only, and no other one does the same.
 fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
-    let bad = |field: &str, expected: &str| {
-        Err(Refusal::BadField {
-            field: field.to_owned(),
-            expected: expected.to_owned(),
-        })
-    };
+    let bad = |field: &str, expected: &str| Err(Refusal::bad_field(field, expected));
     let mapping = Mapping::of(own);
     if mapping.project.is_none() && mapping.user.is_none() {
         return bad("project", "a project, or a user, that the mapping gives");

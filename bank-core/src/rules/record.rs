@@ -139,10 +139,10 @@ fn add(
     has_room(kind, ctx)?;
     let known = records.ever(&kind.word, &key);
     if known.is_none() && records.count(&kind.word) >= RECORDS_EVER_MAX {
-        return Err(Refusal::BadField {
-            field: kind.key_name().to_owned(),
-            expected: format!("at most {RECORDS_EVER_MAX} records, removed ones included"),
-        });
+        return Err(Refusal::bad_field(
+            kind.key_name(),
+            format!("at most {RECORDS_EVER_MAX} records, removed ones included"),
+        ));
     }
     let mut record = Record::new(&kind.word, key);
     if kind.key == KeyType::Object {
@@ -159,10 +159,10 @@ fn has_room(kind: &Kind, ctx: &Context<'_>) -> Result<(), Refusal> {
     if ctx.directory.records.all(&kind.word).count() < kind.most {
         return Ok(());
     }
-    Err(Refusal::BadField {
-        field: kind.key_name().to_owned(),
-        expected: format!("at most {} records", kind.most),
-    })
+    Err(Refusal::bad_field(
+        kind.key_name(),
+        format!("at most {} records", kind.most),
+    ))
 }
 
 /// A record with other values, none of which is of a field that is fixed.
@@ -176,10 +176,10 @@ fn set_values(
     let is_other = |field: &&Field| new.value(&field.name) != record.value(&field.name);
     let mut fixed = kind.fields.iter().filter(|field| field.fixed);
     match fixed.find(is_other) {
-        Some(field) => Err(Refusal::BadField {
-            field: field.name.clone(),
-            expected: format!("the value that the {} was added with", kind.word),
-        }),
+        Some(field) => Err(Refusal::bad_field(
+            &field.name,
+            format!("the value that the {} was added with", kind.word),
+        )),
         None => Ok(new),
     }
 }
@@ -193,10 +193,7 @@ fn changed(
     objects: &dyn Objects,
 ) -> Result<Record, Refusal> {
     for (name, value) in set {
-        let unknown = || Refusal::BadField {
-            field: name.clone(),
-            expected: format!("a field of {}", kind.word),
-        };
+        let unknown = || Refusal::bad_field(name, format!("a field of {}", kind.word));
         let field = kind.field(name).ok_or_else(unknown)?;
         record.set(name, field.checked(value, objects)?);
     }
@@ -213,10 +210,10 @@ fn check_whole(kind: &Kind, record: &Record, objects: &dyn Objects) -> Result<()
         });
     }
     if record.size() > RECORD_BYTES_MAX {
-        return Err(Refusal::BadField {
-            field: kind.word.clone(),
-            expected: format!("at most {RECORD_BYTES_MAX} bytes of values in a record"),
-        });
+        return Err(Refusal::bad_field(
+            &kind.word,
+            format!("at most {RECORD_BYTES_MAX} bytes of values in a record"),
+        ));
     }
     if !record.window().is_proper() {
         return Err(Refusal::BadWindow);

@@ -130,8 +130,5 @@ fn in_use(word: &str, count: usize, more: &str) -> Refusal {
 }
 
 fn bad(field: &str, expected: String) -> Refusal {
-    Refusal::BadField {
-        field: field.to_owned(),
-        expected,
-    }
+    Refusal::bad_field(field, expected)
 }
