@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::exports::Pages;
 use super::house::{Answer, House};
 use super::statements;
-use super::steps::{ACCOUNTS, MACHINES, PROJECTS, Reported, Span, Step, USERS};
+use super::steps::{ACCOUNTS, MACHINES, PROJECTS, Reported, Span, Step, USERS, Undone};
 
 const DAY: i64 = 86_400;
 const MODES: [&str; 5] = ["strict", "notional", "track", "fast", "default"];
@@ -122,7 +122,7 @@ impl Play {
                 project,
                 user,
             } => self.amend(*back, *percent, *project, *user),
-            Step::Undo { back, reversals } => self.undo(*back, *reversals),
+            Step::Undo { back, of } => self.undo(*back, *of),
             Step::Extend { back, days } => self.extend(*back, *days),
             _ => self.plain(step),
         };
@@ -244,17 +244,20 @@ impl Play {
         Some(self.house.write("POST", "/api/v1/refunds", &body))
     }
 
-    fn undo(&mut self, back: usize, reversals: bool) -> Option<Answer> {
-        let sql = if reversals {
-            "SELECT id FROM tx WHERE op = 'reverse' ORDER BY id DESC LIMIT 1 OFFSET ?1"
-        } else {
-            "SELECT id FROM tx WHERE op IN ('charge', 'refund', 'adjust', 'transfer', 'deposit',
-                'withdraw', 'settle', 'usage', 'import', 'assign', 'late_charge')
-             ORDER BY id DESC LIMIT 1 OFFSET ?1"
+    fn undo(&mut self, back: usize, of: Undone) -> Option<Answer> {
+        let ops = match of {
+            Undone::Reversal => "'undo'",
+            Undone::Reference => "'machine_set', 'mapping_add'",
+            Undone::Money => {
+                "'charge', 'refund', 'adjust', 'transfer', 'deposit', 'withdraw', 'settle', 'usage',
+                 'import', 'assign', 'late_charge'"
+            }
         };
+        let sql =
+            format!("SELECT id FROM tx WHERE op IN ({ops}) ORDER BY id DESC LIMIT 1 OFFSET ?1");
         let read = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
         let offset = i64::try_from(back).unwrap();
-        let tx = self.house.journal.query_row(sql, [offset], read).ok()?;
+        let tx = self.house.journal.query_row(&sql, [offset], read).ok()?;
         let body = json!({"transaction": tx, "allow_debt": true});
         Some(self.house.write("POST", "/api/v1/reversals", &body))
     }
@@ -426,6 +429,10 @@ fn rule(step: &Step, now: i64) -> Option<Request> {
         Step::Assign { project } => {
             let body = json!({"when": ["account=ghost"], "project": PROJECTS[*project]});
             post("unmapped/assign", body)
+        }
+        Step::Mapping { project } => {
+            let body = json!({"when": ["account=ghost"], "project": PROJECTS[*project]});
+            post("mappings", body)
         }
         Step::Settle { job, project } => {
             let project = PROJECTS[*project];

@@ -38,6 +38,17 @@ pub(super) struct Reported {
     pub(super) user: usize,
 }
 
+/// Transactions that a step undoes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Undone {
+    /// Of money and usage.
+    Money,
+    /// Reversals themselves.
+    Reversal,
+    /// Changes of machines and mappings.
+    Reference,
+}
+
 /// One step.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
@@ -84,6 +95,10 @@ pub(super) enum Step {
         machine: usize,
         source: usize,
     },
+    /// A project for usage of the account that the bank has no project for.
+    Mapping {
+        project: usize,
+    },
     Reserve {
         job: u64,
         wall: i64,
@@ -116,7 +131,7 @@ pub(super) enum Step {
     /// Takes back the newest transaction of a kind but so many.
     Undo {
         back: usize,
-        reversals: bool,
+        of: Undone,
     },
     Import(Reported),
     Chunk(Vec<Reported>),
@@ -244,7 +259,10 @@ fn step(dice: &mut Dice) -> Step {
             project: dice.place(3),
             mode: dice.place(5),
         },
-        14..=16 => Step::Source {
+        16 => Step::Mapping {
+            project: dice.place(3),
+        },
+        14..=15 => Step::Source {
             machine: dice.place(3),
             source: dice.place(3),
         },
@@ -256,11 +274,15 @@ fn step(dice: &mut Dice) -> Step {
         },
         57..=64 => Step::Undo {
             back: dice.place(5),
-            reversals: false,
+            of: Undone::Money,
         },
-        65..=67 => Step::Undo {
+        65 | 66 => Step::Undo {
             back: dice.place(3),
-            reversals: true,
+            of: Undone::Reversal,
+        },
+        67 => Step::Undo {
+            back: dice.place(2),
+            of: Undone::Reference,
         },
         68..=79 => Step::Import(reported(dice)),
         80..=82 => Step::Chunk((0..=dice.below(3)).map(|_| reported(dice)).collect()),
