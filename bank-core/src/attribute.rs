@@ -1,7 +1,7 @@
 //! Declared usage attributes: properties in a site's documents beyond the built-in ones (ledger.md 6).
 
 use crate::decimal::Decimal;
-use crate::refusal::{Refusal, short};
+use crate::refusal::Refusal;
 use crate::usage::{ATTRIBUTE_NAME_MAX, Usage};
 
 /// Properties that need no declaration, in the spelling of rates.
@@ -69,7 +69,8 @@ pub fn check_name(name: &str) -> Result<(), Refusal> {
     let begins = bytes.next().is_some_and(|b| b.is_ascii_alphabetic());
     let goes_on = bytes.all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
     if !begins || !goes_on || name.len() > ATTRIBUTE_NAME_MAX {
-        return Err(Refusal::BadName { name: short(name) });
+        let rule = "an attribute has a letter, then letters, digits, _, - and ., at most 64 bytes";
+        return Err(Refusal::bad_name(name, rule));
     }
     if PROPERTIES.iter().any(|own| own.eq_ignore_ascii_case(name)) {
         return Err(Refusal::AlreadyExists {

@@ -93,7 +93,13 @@ pub const UNBILLED: &str = "#unbilled";
 
 /// A name that [`check_name`] rejects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BadName<'a>(pub &'a str);
+pub struct BadName<'a>(pub &'a str, pub &'static str);
+
+/// The rule of names.
+const NAME_RULE: &str =
+    "a name has 1 to 256 bytes, no control characters, no blank at an end, no # in front";
+/// The rule of names that another system made.
+pub(crate) const BOUNDED_RULE: &str = "a name has at most 256 bytes and no control characters";
 
 /// Checks a name that a person gives to a new project, user, machine or account: 1 to 256 bytes,
 /// no control characters, no blank at either end, and no `#` in front, which is kept for the
@@ -104,7 +110,7 @@ pub fn check_name(name: &str) -> Result<(), BadName<'_>> {
     if bounded && clean && !name.starts_with('#') {
         return Ok(());
     }
-    Err(BadName(name))
+    Err(BadName(name, NAME_RULE))
 }
 
 /// Words with a special meaning in the lists of an account.
@@ -113,7 +119,10 @@ pub(crate) const LIST_WORDS: [&str; 2] = ["ANY", "MEMBERS"];
 /// Checks the name of something that lists of accounts may name.
 pub(crate) fn check_listed_name(name: &str) -> Result<(), BadName<'_>> {
     if LIST_WORDS.contains(&name) {
-        return Err(BadName(name));
+        return Err(BadName(
+            name,
+            "lists of accounts use ANY and MEMBERS as words",
+        ));
     }
     check_name(name)
 }

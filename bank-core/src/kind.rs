@@ -261,7 +261,12 @@ impl Kind {
     /// A key as it is written. None where it cannot be a key of the kind.
     pub fn read_key(&self, text: &str) -> Option<Key> {
         match self.key {
-            KeyType::Number => text.parse().ok().map(Key::Number),
+            // One spelling of a number: `+25` and `025` are no keys.
+            KeyType::Number => {
+                let number: Option<i64> = text.parse().ok();
+                let own = number.filter(|number| number.to_string() == text);
+                own.map(Key::Number)
+            }
             KeyType::Name | KeyType::AnyCase | KeyType::Object => Some(Key::Name(text.to_owned())),
             KeyType::Word => Some(Key::Name(text.to_ascii_lowercase())),
         }

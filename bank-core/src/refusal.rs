@@ -129,6 +129,8 @@ pub enum Refusal {
     BadName {
         /// The name, shortened.
         name: String,
+        /// What such a name must be.
+        rule: &'static str,
     },
     /// A field of a record without a value where it needs one.
     NoField {
@@ -403,6 +405,14 @@ impl Refusal {
         }
     }
 
+    /// The refusal `bad_name` of a name, with what such a name must be.
+    pub(crate) fn bad_name(name: &str, rule: &'static str) -> Refusal {
+        Refusal::BadName {
+            name: short(name),
+            rule,
+        }
+    }
+
     /// The refusal `bad_value` for a field of a declared kind, with what is expected instead.
     pub(crate) fn bad_field(field: &str, expected: impl Into<String>) -> Refusal {
         Refusal::BadField {
@@ -437,7 +447,7 @@ impl From<AmountError> for Refusal {
 
 impl From<BadName<'_>> for Refusal {
     fn from(bad: BadName<'_>) -> Refusal {
-        Refusal::BadName { name: short(bad.0) }
+        Refusal::bad_name(bad.0, bad.1)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Checks of a request or a report by itself, independent of the state of the bank.
 
 use super::{Request, UsageReport};
-use crate::ids::{NAME_BYTES_MAX, check_name};
-use crate::refusal::{Refusal, short};
+use crate::ids::{BOUNDED_RULE, NAME_BYTES_MAX, check_name};
+use crate::refusal::Refusal;
 use crate::time::{Seconds, TEN_YEARS_S};
 
 impl UsageReport {
@@ -18,7 +18,7 @@ impl UsageReport {
         let names = names.into_iter().flatten();
         for name in names.chain([&request.whose.machine, &request.facts.group]) {
             if name.len() > NAME_BYTES_MAX || name.chars().any(char::is_control) {
-                return Err(Refusal::BadName { name: short(name) });
+                return Err(Refusal::bad_name(name, BOUNDED_RULE));
             }
         }
         if !request.facts.usage.is_bounded() {
@@ -45,7 +45,7 @@ impl Request {
             return Err(Refusal::MissingField { field: "object id" });
         }
         if id.len() > NAME_BYTES_MAX || id.chars().any(char::is_control) {
-            return Err(Refusal::BadName { name: short(id) });
+            return Err(Refusal::bad_name(id, BOUNDED_RULE));
         }
         if self.facts.usage.has_negative() {
             return Err(Refusal::NegativeCharge);

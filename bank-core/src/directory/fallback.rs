@@ -31,6 +31,27 @@ impl Directory {
         own.or_else(|| self.machines().find_map(|machine| self.chain_on(machine)))
     }
 
+    /// What an account pays for by its name: an account or a machine that falls back on it, or the reservations of
+    /// a machine. The suffix of a machine names no account: those that have none with it have no fallback.
+    pub fn paid_by(&self, payer: &Account) -> Option<String> {
+        let is_payer = |name: &Option<String>| name.as_ref() == Some(&payer.name);
+        let falls_back = |account: &&Account| {
+            let setting = account.fallback.as_ref();
+            setting.is_some_and(|setting| meant(account, setting) == payer.name)
+        };
+        if let Some(account) = self.accounts().find(falls_back) {
+            return Some(format!("account {} as its fallback", account.name));
+        }
+        self.machines().find_map(|machine| {
+            let of = match machine {
+                own if is_payer(&own.fallback) => "as its fallback",
+                own if is_payer(&own.reservation_account) => "for its reservations",
+                _ => return None,
+            };
+            Some(format!("machine {} {of}", machine.name))
+        })
+    }
+
     fn chain_on(&self, machine: &Machine) -> Option<String> {
         let setting = machine.fallback.as_ref()?;
         if !setting.starts_with('+') {

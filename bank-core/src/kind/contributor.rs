@@ -59,7 +59,10 @@ fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
         return Ok(());
     };
     if name == UNASSIGNED {
-        return Err(Refusal::BadName { name: name.clone() });
+        return Err(Refusal::bad_name(
+            name,
+            "reports have a row of this name for projects without a contributor",
+        ));
     }
     for project in own.list("projects") {
         let holder = objects.records().holder(project);

@@ -15,6 +15,7 @@ use crate::postings::Postings;
 use crate::refusal::Refusal;
 use crate::view::{Context, View};
 
+pub(super) use account::unused;
 pub(super) use merge::merge_user;
 
 /// Decides a change of the reference data.

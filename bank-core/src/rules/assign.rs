@@ -7,7 +7,7 @@ use crate::effects::{
     Assigned, AssignedUse, Became, Billing, Delta, Effects, EntryKind, KnownUse, Outcome, UsageRow,
 };
 use crate::history::rests;
-use crate::ids::{NAME_BYTES_MAX, TxId};
+use crate::ids::{BOUNDED_RULE, NAME_BYTES_MAX, TxId};
 use crate::model::{Facts, Instance, ObjectType};
 use crate::postings::{About, Postings};
 use crate::refusal::{Refusal, short};
@@ -27,7 +27,7 @@ pub(super) fn assign(assign: &Assign, view: &View, ctx: &Context<'_>) -> Result<
     if let Some(user) = &assign.user {
         let bounded = !user.is_empty() && user.len() <= NAME_BYTES_MAX;
         if !bounded || user.chars().any(char::is_control) {
-            return Err(Refusal::BadName { name: short(user) });
+            return Err(Refusal::bad_name(user, BOUNDED_RULE));
         }
     }
     let missing = || Refusal::not_found("usage", &assign.identity.id);

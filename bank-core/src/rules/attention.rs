@@ -3,7 +3,7 @@
 use crate::attention::{CHANGES_MAX, Event, Open, Turn};
 use crate::command::{Ack, Attention, Switch};
 use crate::effects::{DirectoryRow, Effects, EntryKind, Outcome};
-use crate::ids::NAME_BYTES_MAX;
+use crate::ids::{BOUNDED_RULE, NAME_BYTES_MAX};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::view::{Context, View};
@@ -110,9 +110,7 @@ fn write(
 ) -> Result<crate::ids::TxId, Refusal> {
     check_text(&event.message, "says")?;
     if event.topic.subject.len() > NAME_BYTES_MAX.saturating_add(32) {
-        return Err(Refusal::BadName {
-            name: crate::refusal::short(&event.topic.subject),
-        });
+        return Err(Refusal::bad_name(&event.topic.subject, BOUNDED_RULE));
     }
     let tx = postings.begin(op, ctx.now);
     postings.remark(&event.message);

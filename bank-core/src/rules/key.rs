@@ -4,7 +4,7 @@ use crate::command::SetKey;
 use crate::effects::{DirectoryRow, Effects, Outcome};
 use crate::model::Key;
 use crate::postings::Postings;
-use crate::refusal::{Refusal, short};
+use crate::refusal::Refusal;
 use crate::view::{Context, View};
 
 /// Adds a key.
@@ -13,18 +13,20 @@ pub(super) fn add(key: &Key, view: &View, ctx: &Context<'_>) -> Result<Effects, 
     Ok(write("key_add", key.clone(), view, ctx))
 }
 
+/// The rule of ids and clients of keys.
+const KEY_RULE: &str =
+    "ids and clients have 1 to 64 letters, digits, ., _ and -; no . or - in front of an id";
+
 /// Refuses a key that cannot be added.
 pub(super) fn check_new(key: &Key, ctx: &Context<'_>) -> Result<(), Refusal> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     // The id is the name of a file with the secret, and a word of a command line.
     if key.id.starts_with(['.', '-']) {
-        return Err(Refusal::BadName {
-            name: short(&key.id),
-        });
+        return Err(Refusal::bad_name(&key.id, KEY_RULE));
     }
     for name in [&key.id, &key.client] {
         if name.is_empty() || name.len() > 64 || !name.chars().all(allowed) {
-            return Err(Refusal::BadName { name: short(name) });
+            return Err(Refusal::bad_name(name, KEY_RULE));
         }
     }
     if let Some(taken) = ctx.directory.key_ever(&key.id) {

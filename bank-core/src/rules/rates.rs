@@ -3,11 +3,11 @@
 use crate::command::SetRate;
 use crate::directory::Directory;
 use crate::effects::{DirectoryRow, Effects, Outcome};
-use crate::ids::{NAME_BYTES_MAX, RateId};
+use crate::ids::{BOUNDED_RULE, NAME_BYTES_MAX, RateId};
 use crate::postings::Postings;
 use crate::rate::fit::is_expression;
 use crate::rate::{LIMIT_NAME, Rate, RateKind};
-use crate::refusal::{Refusal, short};
+use crate::refusal::Refusal;
 use crate::time::{Timestamp, Window};
 use crate::view::{Context, View};
 use std::sync::Arc;
@@ -159,9 +159,7 @@ fn check(set: &SetRate) -> Result<(), Refusal> {
     let bounded = |text: &str| text.len() <= NAME_BYTES_MAX && !text.chars().any(char::is_control);
     let named = !set.name.is_empty() || set.kind.is_limit();
     if !named || !bounded(&set.name) || !bounded(&set.instance) {
-        return Err(Refusal::BadName {
-            name: short(&set.name),
-        });
+        return Err(Refusal::bad_name(&set.name, BOUNDED_RULE));
     }
     check_instance(set)?;
     if !set.kind.is_metered() && set.per != crate::rate::Per::Second {

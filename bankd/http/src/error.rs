@@ -220,7 +220,7 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
             format!("several accounts fit: {}", candidates.join(", "))
         }
         Refusal::MissingField { field } => format!("{field} is missing"),
-        Refusal::BadName { name } => format!("{name:?} cannot be a name"),
+        Refusal::BadName { name, .. } => format!("{name:?} cannot be a name"),
         Refusal::NoField { field } => format!("{field} is missing"),
         Refusal::BadField { field, expected } => format!("{field}: expected {expected}"),
         Refusal::BadValue { field, expected } => format!("{field}: expected {expected}"),
@@ -292,9 +292,7 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::CycleNotDue { .. } => "--dry-run shows the next run",
         Refusal::LienEnded { .. } => "`bank reserve` places a new one",
         Refusal::Overlap { .. } => "charge only usage outside of it",
-        Refusal::BadName { .. } => {
-            "a name has 1 to 256 bytes, no control characters, no blank at an end, no # in front"
-        }
+        Refusal::BadName { rule, .. } => rule,
         other => return correction::hint(other),
     })
 }

@@ -15,6 +15,7 @@ mod formula;
 mod gold;
 mod hold;
 mod import;
+mod in_use;
 mod kinds;
 mod mapping;
 mod money;

@@ -13,7 +13,10 @@ pub(super) fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> 
         || !is_word(&word)
         || RESERVED.iter().chain(&OBJECTS).any(|other| is_taken(other))
     {
-        return Err(Refusal::BadName { name: word });
+        return Err(Refusal::bad_name(
+            &word,
+            "a kind has a letter, then letters, digits and _, at most 32 bytes, and no word of the program",
+        ));
     }
     let others = objects.records().site_kinds();
     if others.filter(|kind| kind.word != word).count() >= KINDS_MAX && of(&word).is_none() {

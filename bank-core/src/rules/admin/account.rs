@@ -66,26 +66,11 @@ pub(super) fn remove(name: &str, view: &View, ctx: &Context<'_>) -> Result<Chang
             amount,
         });
     }
-    let directory = ctx.directory;
-    let points_here = |a: &&Account| a.fallback.as_deref() == Some(name);
-    if let Some(user) = directory.accounts().find(points_here) {
-        let by = format!("account {} as its fallback", user.name);
-        return Err(Refusal::InUse {
-            name: name.to_owned(),
-            by,
-        });
-    }
-    if let Some(child) = directory.children_of(account.id).next() {
+    unused(account, ctx)?;
+    if let Some(child) = ctx.directory.children_of(account.id).next() {
         return Err(Refusal::InUse {
             name: name.to_owned(),
             by: format!("account {} below it", child.name),
-        });
-    }
-    if let Some(cycle) = directory.cycles().find(|c| c.account == account.id) {
-        let by = format!("cycle {}", cycle.name);
-        return Err(Refusal::InUse {
-            name: name.to_owned(),
-            by,
         });
     }
     let rows = vec![DirectoryRow::Account(Account {
@@ -98,6 +83,21 @@ pub(super) fn remove(name: &str, view: &View, ctx: &Context<'_>) -> Result<Chang
         outcome: Outcome::Removed(name.to_owned()),
         detail: format!("account={name}"),
     })
+}
+
+/// Refuses to remove an account that pays for something by its name, or that a cycle brings money to.
+pub(in crate::rules) fn unused(account: &Account, ctx: &Context<'_>) -> Result<(), Refusal> {
+    let cycle = || {
+        let found = ctx.directory.cycles().find(|c| c.account == account.id)?;
+        Some(format!("cycle {}", found.name))
+    };
+    match ctx.directory.paid_by(account).or_else(cycle) {
+        Some(by) => Err(Refusal::InUse {
+            name: account.name.clone(),
+            by,
+        }),
+        None => Ok(()),
+    }
 }
 
 fn change(

@@ -4,7 +4,7 @@ use super::{Change, account, check_organization, project_lists};
 use crate::command::{AddProject, SetMember, SetProject};
 use crate::effects::{DirectoryRow, Outcome};
 use crate::ids::{MachineId, ProjectId, check_listed_name};
-use crate::model::{Account, Dimension, Member, MemberRole, Project, User};
+use crate::model::{Account, Dimension, Machine, Member, MemberRole, Project, User};
 use crate::refusal::Refusal;
 use crate::view::{Context, View};
 
@@ -148,6 +148,10 @@ pub(super) fn remove(name: &str, view: &View, ctx: &Context<'_>) -> Result<Chang
         .find(|u| u.default_project == Some(project.id))
     {
         return used(format!("user {}", user.name));
+    }
+    let reserves = |m: &&Machine| m.reservation_account.as_deref() == Some(name);
+    if let Some(machine) = directory.machines().find(reserves) {
+        return used(format!("machine {} for its reservations", machine.name));
     }
     if view.open_instances > 0 {
         return used(format!("{} open jobs", view.open_instances));

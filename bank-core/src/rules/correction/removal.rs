@@ -9,27 +9,20 @@ use crate::ids::{AccountId, AllocationId, UNBILLED};
 use crate::model::{Account, Allocation, Instance, Phase};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
+use crate::rules::admin::unused;
 use crate::view::{Context, View};
 
 /// Removes an account with everything in it.
 pub(super) fn account(name: &str, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
-    let used = |by: String| Refusal::InUse {
-        name: name.to_owned(),
-        by,
-    };
     if name == UNBILLED {
-        return Err(used("the bank itself".to_owned()));
+        return Err(Refusal::InUse {
+            name: name.to_owned(),
+            by: "the bank itself".to_owned(),
+        });
     }
     let account = ctx.directory.account_named(name);
     let account = account.ok_or_else(|| Refusal::not_found("account", name))?;
-    let points_here = |a: &&Account| a.fallback.as_deref() == Some(name);
-    if let Some(user) = ctx.directory.accounts().find(points_here) {
-        return Err(used(format!("account {} as its fallback", user.name)));
-    }
-    // It would go on bringing money to an account that nobody sees.
-    if let Some(cycle) = ctx.directory.cycles().find(|c| c.account == account.id) {
-        return Err(used(format!("cycle {}", cycle.name)));
-    }
+    unused(account, ctx)?;
     let mut postings = Postings::new(view);
     let tx = postings.begin("account_rm", ctx.now);
     postings.remark(&format!("account={name}"));

@@ -24,7 +24,9 @@ impl Naive {
 
     fn is_fallback(&self, name: &str) -> bool {
         let mut there = self.accounts.iter().filter(|a| !a.is_gone);
+        let mut machines = self.machines.iter().filter(|m| !m.is_gone);
         there.any(|a| a.fallback.as_deref() == Some(name))
+            || machines.any(|m| m.fallback.as_deref() == Some(name))
     }
 
     /// An account goes that nothing hangs on.

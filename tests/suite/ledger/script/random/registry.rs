@@ -48,6 +48,7 @@ pub(super) fn registry() -> Text {
         "project set TOP parent=P",
         "project set P machines=colony",
         "project set P machines=none",
+        "project set P machines=blue",
         "project set N organization=lab",
         "project rm W",
         "project add W",
