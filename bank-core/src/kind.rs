@@ -21,6 +21,7 @@ mod records;
 pub mod site;
 mod value;
 
+pub use contributor::UNASSIGNED;
 pub use field::{Field, Need, Rule, Screen};
 pub use record::Record;
 pub use records::Records;

@@ -1,11 +1,13 @@
 //! Contributors: people and groups that fund hardware, with their projects (reports.md 1.7).
 
 use super::{Field, Key, KeyType, Kind, Objects, Readers, Record, Type, Value};
-use crate::contribution::UNASSIGNED;
 use crate::refusal::Refusal;
 
 /// Most projects of one contributor.
 const PROJECTS_MAX: usize = 1_000;
+
+/// The row of what belongs to nobody, in reports.
+pub const UNASSIGNED: &str = "unassigned";
 
 pub(super) fn kind() -> Kind {
     let ops = ["contributor_add", "contributor_set", "contributor_rm"];

@@ -1,7 +1,7 @@
 //! Hardware: nodes of one type with their hosts, capacity and conversion factor (reports.md 1.1, 1.7).
 
 use super::{Field, Kind, Objects, Record, Type, Value};
-use crate::contribution::host::Pattern;
+use crate::host::Pattern;
 use crate::ids::NAME_BYTES_MAX;
 use crate::refusal::Refusal;
 

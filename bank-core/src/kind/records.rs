@@ -1,9 +1,6 @@
 //! All records of a bank, with the kinds that are in force: those of the program and those of the site.
 
 use super::{Key, KeyType, Kind, Record, Type, declared, of, site};
-use crate::contribution::Installed;
-use crate::contribution::hardware::{Down, Kind as Nodes};
-use crate::contribution::host::Pattern;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -133,61 +130,9 @@ impl Records {
         self.get(kind, &key).is_some()
     }
 
-    /// All hardware with its downtimes, as reports count it, in its order.
-    pub fn nodes(&self) -> Vec<Nodes> {
-        let mut down: BTreeMap<i64, Vec<Down>> = BTreeMap::new();
-        for own in self.all("downtime") {
-            let hardware = own.whole("hardware").unwrap_or(0);
-            down.entry(hardware).or_default().push(Down {
-                nodes: own.whole("nodes").and_then(|nodes| nodes.try_into().ok()),
-                valid: own.window(),
-            });
-        }
-        let Some(kind) = of("hardware") else {
-            return Vec::new();
-        };
-        let nodes = |own: &Record| Nodes {
-            hosts: own
-                .list("hosts")
-                .iter()
-                .filter_map(|host| Pattern::parse(host))
-                .collect(),
-            machine: own.text("machine").to_owned(),
-            factor: count(own, "factor"),
-            processors: count(own, "processors"),
-            nodes: count(own, "nodes"),
-            counts: own.flag("counts"),
-            valid: own.window(),
-            down: down.remove(&own.number()).unwrap_or_default(),
-        };
-        self.listed(kind).into_iter().map(nodes).collect()
-    }
-
-    /// All contributions as reports count them, each with the name of its contributor.
-    pub fn installed(&self) -> impl Iterator<Item = (&str, Installed)> {
-        self.all("contribution").map(|own| {
-            let installed = Installed {
-                processors: count(own, "processors"),
-                split: own
-                    .whole("split")
-                    .and_then(|split| split.try_into().ok())
-                    .unwrap_or(0),
-                factor: count(own, "factor"),
-                valid: own.window(),
-            };
-            (own.text("contributor"), installed)
-        })
-    }
-
     /// The contributor that names a project itself.
     pub fn holder(&self, project: &str) -> Option<&Record> {
         let mut all = self.all("contributor");
         all.find(|own| own.list("projects").iter().any(|name| name == project))
     }
-}
-
-fn count(own: &Record, field: &str) -> u64 {
-    own.whole(field)
-        .and_then(|value| value.try_into().ok())
-        .unwrap_or(0)
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use bank_core::contribution::efficiency::Factors;
 use bank_core::decimal::Decimal;
+use bank_core_figures::contribution::efficiency::Factors;
 use serde::{Deserialize, Serialize};
 
 /// `[report]`

@@ -1,9 +1,9 @@
 //! A reader's job as the command of the ledger.
 
 use bank_core::command::{AsNamed, Request, UsageReport, Whose};
-use bank_core::contribution::host;
 use bank_core::decimal::Decimal;
 use bank_core::directory::Directory;
+use bank_core::host;
 use bank_core::mapping::Naming;
 use bank_core::model::{Facts, ObjectType};
 use bank_core::policy::{Ended, Figures};

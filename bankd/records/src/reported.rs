@@ -1,8 +1,8 @@
 //! Facts of a job beyond the vocabulary of `nami.md` 3.1: from documents, kept verbatim with the instance,
 //! from declared usage attributes, and from collectors. Every record, charged or not, gets them here.
 
-use bank_core::contribution::host;
 use bank_core::decimal::Decimal;
+use bank_core::host;
 use bank_core::usage::kept::{is_named, names};
 use bankd_emit::{Record, State};
 

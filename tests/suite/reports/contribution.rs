@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::{vectors, word};
 use crate::harness::{Bank, T0};
-use bank_core::contribution::{Standing, Subscription, Total};
 use bank_core::decimal::Decimal;
+use bank_core_figures::contribution::{Standing, Subscription, Total};
 
 /// Everything of the vector in a bank.
 fn filled(input: &Value) -> Bank {

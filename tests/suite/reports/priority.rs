@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use super::{vectors, word};
 use crate::harness::{Bank, T0, shared_folder};
 use bank_core::decimal::Decimal;
-use bank_core::natural::Natural;
-use bank_core::priority::{Mode, Range, Record, Resources, priorities};
 use bank_core::time::MICROS;
+use bank_core_figures::natural::Natural;
+use bank_core_figures::priority::{Mode, Range, Record, Resources, priorities};
 
 fn at(text: &str) -> i64 {
     bank_api::text::parse_rfc3339(text).unwrap()

@@ -1,10 +1,13 @@
 //! Sizes and small things: nothing here needs a decision, and everybody trips over it once.
 
 use super::none_of;
-use super::source::{closing, files, read, rust};
+use super::source::{closing, files, product, read, rust};
+use std::collections::BTreeMap;
 
 /// Longest file of Rust, in lines.
 const FILE_LINES: usize = 500;
+/// Most lines of code of a crate, without comments and tests.
+const CRATE_LINES: usize = 25_000;
 /// Longest function, in lines from its name to its closing brace.
 const FUNCTION_LINES: usize = 70;
 /// Longest test: most of one may be its table.
@@ -19,6 +22,30 @@ fn files_are_short() {
             findings.push(format!("{}: {lines} lines", source.path));
         }
     }
+    none_of(&findings);
+}
+
+#[test]
+fn crates_are_small() {
+    let all = files();
+    let folders = all
+        .iter()
+        .filter_map(|path| path.strip_suffix("/Cargo.toml"));
+    let folders: Vec<&str> = folders.collect();
+    let mut lines: BTreeMap<&str, usize> = BTreeMap::new();
+    for source in product() {
+        let own = folders
+            .iter()
+            .filter(|folder| source.is_in(&format!("{folder}/")));
+        let own = own.max_by_key(|folder| folder.len());
+        let code = source.code.lines().filter(|line| !line.trim().is_empty());
+        *lines.entry(own.unwrap_or(&"")).or_default() += code.count();
+    }
+    assert!(lines["bank-core"] > 1_000, "{lines:?}");
+    let large = lines.iter().filter(|(_, lines)| **lines > CRATE_LINES);
+    let findings: Vec<String> = large
+        .map(|(folder, lines)| format!("{folder}: {lines} lines of code"))
+        .collect();
     none_of(&findings);
 }
 

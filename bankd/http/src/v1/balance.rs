@@ -2,10 +2,10 @@
 
 use bank_api::v1::{Balance, BalanceQuery, List};
 use bank_core::directory::Directory;
-use bank_core::forecast::{Forecast, forecast};
 use bank_core::ids::{AccountId, ProjectId, UNBILLED};
 use bank_core::model::{Account, Project};
 use bank_core::time::Timestamp;
+use bank_core_figures::forecast::{Forecast, forecast};
 use bankd_store as store;
 use bankd_store::read::burn::{self, Burn};
 use bankd_store::read::money::{self, Figures};

@@ -4,11 +4,11 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use bank_api::v1::{ExpiringRow, ForecastQuery, ForecastRow, List, NegativeRow};
-use bank_core::forecast::{DAY_US, Forecast, forecast};
 use bank_core::ids::{AccountId, UNBILLED};
 use bank_core::model::{Account, Allocation};
 use bank_core::refusal::Refusal;
 use bank_core::time::{Seconds, Timestamp};
+use bank_core_figures::forecast::{DAY_US, Forecast, forecast};
 
 use bankd_store::read::burn::{self, Burn};
 use bankd_store::read::money::{self, Figures};

@@ -12,11 +12,11 @@ use std::sync::Arc;
 
 use bank_api::v1::{ContributionPeriod, ContributionQuery, ContributionReport};
 use bank_core::calendar::Zone;
-use bank_core::contribution::{Credit, SECOND_UNITS, Span, USAGE_UNITS};
 use bank_core::directory::Directory;
 use bank_core::refusal::Refusal;
 use bank_core::rollup::{HOUR, hour_of};
 use bank_core::time::{Seconds, Timestamp};
+use bank_core_figures::contribution::{Credit, SECOND_UNITS, Span, USAGE_UNITS};
 use bankd_config::zones::{self, Cut};
 
 use self::count::Count;

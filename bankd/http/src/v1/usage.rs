@@ -5,9 +5,9 @@ use bank_api::v1::{
     NewEquivalents, NewUsage, NewUsages, Number, USAGE_RECORDS_MAX, UsageItem, UsageTaken,
 };
 use bank_core::command::{AsNamed, Command, Request, UsageReport, Whose};
-use bank_core::contribution::host;
 use bank_core::decimal::Decimal;
 use bank_core::effects::{Became, Outcome, Used};
+use bank_core::host;
 use bank_core::mapping::{Mapped, Naming};
 use bank_core::model::{Facts, ObjectType};
 use bank_core::policy::{Ended, Equivalents, Figures, Share};

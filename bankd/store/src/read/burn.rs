@@ -3,9 +3,9 @@
 use super::super::Error;
 use super::SCAN_MAX;
 use crate::numbers::{first_entry_of, first_recorded_from, last_entry};
-use bank_core::forecast::Speed;
 use bank_core::ids::AccountId;
 use bank_core::time::Timestamp;
+use bank_core_figures::forecast::Speed;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 

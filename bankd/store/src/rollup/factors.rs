@@ -2,9 +2,10 @@
 //! the hardware declared today had when its job began.
 
 use super::super::{Error, kind};
-use bank_core::contribution::{factored, hardware};
 use bank_core::rollup::{Measure, Sums};
 use bank_core::time::Timestamp;
+use bank_core_figures::contribution::{factored, hardware};
+use bank_core_figures::records::nodes;
 use rusqlite::Connection;
 
 /// Hardware factors of uses, and the measure that they weigh.
@@ -18,7 +19,7 @@ impl Factors {
     /// From the current hardware declarations. They weigh processor time, as in rollups, or another
     /// measure for a report.
     pub(crate) fn read(connection: &Connection, weighed: Measure) -> Result<Factors, Error> {
-        let of = hardware::Factors::new(kind::of(connection, "hardware")?.nodes());
+        let of = hardware::Factors::new(nodes(&kind::of(connection, "hardware")?));
         Ok(Factors { of, weighed })
     }
 

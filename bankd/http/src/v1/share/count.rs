@@ -8,15 +8,17 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use bank_api::v1::{
     ContributionPeriod, ContributionRow, ContributionTotal, Utilisation, UtilisationBucket,
 };
-use bank_core::contribution::hardware::{FACTOR_ONE, Kind};
-use bank_core::contribution::utilisation::Buckets;
-use bank_core::contribution::{
-    Credit, Row, Span, Sums, UNASSIGNED, USAGE_UNITS, decimal, percent, usage,
-};
 use bank_core::directory::Directory;
+use bank_core::kind::UNASSIGNED;
 use bank_core::rollup::Measure;
 use bank_core::rollup::grid::{Grid, shown};
 use bank_core::time::Timestamp;
+use bank_core_figures::contribution::hardware::{FACTOR_ONE, Kind};
+use bank_core_figures::contribution::utilisation::Buckets;
+use bank_core_figures::contribution::{
+    Credit, Row, Span, Sums, USAGE_UNITS, decimal, percent, usage,
+};
+use bank_core_figures::records::{installed, nodes};
 use bankd_store::Error;
 use bankd_store::read::report::{About, Figures, Owner, ReportRequest};
 use rusqlite::Connection;
@@ -55,7 +57,7 @@ impl<'q> Count<'q> {
         let mut count = Count {
             question,
             span,
-            kinds: question.directory.records.nodes(),
+            kinds: nodes(&question.directory.records),
             sums: Sums::default(),
             busy: BTreeMap::new(),
             machines: BTreeMap::new(),
@@ -113,8 +115,8 @@ impl<'q> Count<'q> {
             let standing = self.sums.groups.entry(own.name().to_owned()).or_default();
             standing.exempt = own.flag("exempt");
         }
-        for (contributor, installed) in records.installed() {
-            let counted = installed.over(self.span)?;
+        for (contributor, own) in installed(records) {
+            let counted = own.over(self.span)?;
             self.sums.add_contribution(contributor, counted)?;
         }
         Some(())

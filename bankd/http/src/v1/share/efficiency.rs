@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bank_api::v1::{EfficiencyQuery, EfficiencyReport, EfficiencyRow};
-use bank_core::contribution::efficiency::{Efficiency, Factors, Work, carbon, energy};
-use bank_core::contribution::{Credit, part};
 use bank_core::decimal::Decimal;
 use bank_core::refusal::Refusal;
+use bank_core_figures::contribution::efficiency::{Efficiency, Factors, Work, carbon, energy};
+use bank_core_figures::contribution::{Credit, part};
 use bankd_store::read::uses::{self, UseFilter, Used};
 
 use super::super::call::{Call, Handled, ok};

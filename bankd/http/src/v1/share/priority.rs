@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bank_api::v1::{PriorityQuery, PriorityReport, PriorityRow};
-use bank_core::contribution::fixed;
 use bank_core::decimal::Decimal;
-use bank_core::natural::Natural;
-use bank_core::priority::{self, Basis, Mode, Range, Record, Resources, Scores};
 use bank_core::refusal::Refusal;
 use bank_core::time::{Seconds, TEN_YEARS_S, Timestamp, Window};
+use bank_core_figures::contribution::fixed;
+use bank_core_figures::natural::Natural;
+use bank_core_figures::priority::{self, Basis, Mode, Range, Record, Resources, Scores};
 use bankd_store::read::uses::{self, UseFilter, Used};
 
 use super::super::call::{Call, Handled, ok};

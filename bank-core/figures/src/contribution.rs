@@ -7,19 +7,15 @@
 
 pub mod efficiency;
 pub mod hardware;
-pub mod host;
 mod spread;
 #[cfg(test)]
 mod tests;
 pub mod utilisation;
 
 use crate::natural::Natural;
-use crate::time::{Timestamp, Window};
+use bank_core::time::{Timestamp, Window};
 pub use spread::{Credit, Span, part};
 use std::collections::BTreeMap;
-
-/// The row of what belongs to nobody.
-pub const UNASSIGNED: &str = "unassigned";
 
 /// Units of usage in one factored processor-hour: microseconds and billionths of the factor.
 pub const USAGE_UNITS: u128 = 3_600 * SECOND_UNITS;

@@ -2,9 +2,9 @@
 
 use super::spread::{Credit, Span, part};
 use super::{fixed, percent};
-use crate::decimal::Decimal;
 use crate::natural::Natural;
-use crate::time::Timestamp;
+use bank_core::decimal::Decimal;
+use bank_core::time::Timestamp;
 
 /// Units of work in one processor-hour: thousandths of processors over microseconds.
 const HOUR: u128 = 1_000 * 3_600 * 1_000_000;

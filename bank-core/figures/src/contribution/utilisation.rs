@@ -4,7 +4,7 @@ use super::fixed;
 use super::hardware::{self, Kind};
 use super::spread::Span;
 use crate::natural::Natural;
-use crate::time::Timestamp;
+use bank_core::time::Timestamp;
 
 /// Usage in buckets side by side.
 #[derive(Clone, Debug, PartialEq, Eq)]

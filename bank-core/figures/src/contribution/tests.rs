@@ -1,10 +1,10 @@
 //! The worked figures of reports.md, and what must hold for any of them.
 
 use super::hardware::{Down, FACTOR_ONE, Factors, Kind, capacity, factor};
-use super::host::{Pattern, first};
 use super::utilisation::Buckets;
 use super::*;
-use crate::decimal::Decimal;
+use bank_core::decimal::Decimal;
+use bank_core::host::{Pattern, first};
 use proptest::prelude::*;
 
 const DAY: i64 = 86_400_000_000;
@@ -277,7 +277,7 @@ fn a_factored_use_is_cut_once_towards_zero() {
 
 #[test]
 fn parts_of_a_period_of_full_hours_are_on_full_hours() {
-    let hour = Timestamp(crate::rollup::HOUR);
+    let hour = Timestamp(bank_core::rollup::HOUR);
     let year = span(Timestamp(0), Timestamp(365 * DAY)).unwrap();
     let edges = year.cut(50);
     assert_eq!(

@@ -1,7 +1,7 @@
 //! Whole numbers from zero on without a bound: where products of sums must stay exact.
 //!
 //! Shares of shares and priorities multiply sums that each may fill 128 bits. Nothing here is used on
-//! the way of a charge; prices have [`crate::exact::Fraction`].
+//! the way of a charge; prices have [`bank_core::exact::Fraction`].
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -12,7 +12,7 @@ const DIGITS_MAX: usize = 1_000;
 /// A whole number from zero on.
 ///
 /// ```
-/// use bank_core::natural::Natural;
+/// use bank_core_figures::natural::Natural;
 /// let big = Natural::from(u128::MAX).times(&Natural::from(10));
 /// assert_eq!(big.to_string(), "3402823669209384634633746074317682114550");
 /// ```

@@ -6,9 +6,9 @@
 //! another: liens and charges can use the other in full, and its end removes the rest of it. A debt uses
 //! credit.
 
-use crate::ids::AllocationId;
-use crate::model::{Allocation, Phase};
-use crate::time::Timestamp;
+use bank_core::ids::AllocationId;
+use bank_core::model::{Allocation, Phase};
+use bank_core::time::Timestamp;
 
 /// One day in microseconds.
 pub const DAY_US: i64 = 86_400_000_000;

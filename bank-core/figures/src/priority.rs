@@ -1,9 +1,9 @@
 //! Priorities of groups from their usage (reports.md 6, auditor-ecosystem.md 5): exact for numbers of any
 //! size, and rounded once, half away from zero.
 
-use crate::decimal::Decimal;
 use crate::natural::Natural;
-use crate::time::{Seconds, Timestamp, Window};
+use bank_core::decimal::Decimal;
+use bank_core::time::{Seconds, Timestamp, Window};
 use std::collections::BTreeMap;
 
 /// The method that converts resources to priorities.

@@ -1,8 +1,8 @@
 //! Hardware of a cluster over time: factors of hosts, and capacity.
 
-use super::host::Pattern;
 use super::spread::Span;
-use crate::time::{Timestamp, Window};
+use bank_core::host::Pattern;
+use bank_core::time::{Timestamp, Window};
 use std::collections::HashMap;
 
 /// Size of the cache of hosts and their kinds.

@@ -1,8 +1,8 @@
 //! Usage over time: the part of a use in a span (reports.md 1.7 item 2).
 
 use crate::natural::Natural;
-use crate::rollup::HOUR;
-use crate::time::{Timestamp, Window};
+use bank_core::rollup::HOUR;
+use bank_core::time::{Timestamp, Window};
 
 /// A half-open span of time with an end after its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

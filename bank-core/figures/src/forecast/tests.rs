@@ -1,7 +1,7 @@
 use super::*;
-use crate::amount::Amount;
-use crate::ids::AccountId;
-use crate::time::Window;
+use bank_core::amount::Amount;
+use bank_core::ids::AccountId;
+use bank_core::time::Window;
 
 const DAY: i64 = DAY_US;
 
