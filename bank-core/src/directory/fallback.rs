@@ -31,8 +31,9 @@ impl Directory {
         own.or_else(|| self.machines().find_map(|machine| self.chain_on(machine)))
     }
 
-    /// What an account pays for by its name: an account or a machine that falls back on it, or the reservations of
-    /// a machine. The suffix of a machine names no account: those that have none with it have no fallback.
+    /// What an account pays for: an account or a machine that names it as fallback, or the reservations of a
+    /// machine. A suffix as the fallback of a machine does not count: it names no account, and an account without
+    /// one of that suffix has no fallback.
     pub fn paid_by(&self, payer: &Account) -> Option<String> {
         let is_payer = |name: &Option<String>| name.as_ref() == Some(&payer.name);
         let falls_back = |account: &&Account| {

@@ -85,7 +85,8 @@ pub(super) fn remove(name: &str, view: &View, ctx: &Context<'_>) -> Result<Chang
     })
 }
 
-/// Refuses to remove an account that pays for something by its name, or that a cycle brings money to.
+/// Refuses to remove an account that others name as payer, or to which a cycle deposits: its deposits would go to an
+/// account that nobody sees.
 pub(in crate::rules) fn unused(account: &Account, ctx: &Context<'_>) -> Result<(), Refusal> {
     let cycle = || {
         let found = ctx.directory.cycles().find(|c| c.account == account.id)?;
