@@ -47,7 +47,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             if let Some(failure) = Failure::of_parser(&error) {
-                let _ = write!(anstream::stderr(), "{failure}");
+                out::failure(&failure);
                 return ExitCode::from(failure.exit);
             }
             // Help and version go to standard output; that nobody reads them is no failure.
@@ -62,7 +62,7 @@ fn main() -> ExitCode {
             if let Some(before) = &failure.before {
                 let _ = print(before);
             }
-            let _ = write!(anstream::stderr(), "{failure}");
+            out::failure(&failure);
             ExitCode::from(failure.exit)
         }
     }

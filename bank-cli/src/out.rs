@@ -6,6 +6,8 @@
 mod fold;
 mod hanging;
 mod json;
+mod message;
+mod parts;
 mod scale;
 mod separated;
 mod table;
@@ -13,7 +15,9 @@ mod table;
 mod tests;
 mod width;
 
-pub(crate) use hanging::fitted;
+pub(crate) use hanging::{fitted, sentences};
+pub(crate) use message::{failure, note, warn};
+pub(crate) use parts::Parts;
 #[cfg(test)]
 pub(crate) use tests::every_screen::{assert_fits, filled};
 pub(crate) use width::width;
@@ -331,11 +335,23 @@ impl Form {
 
     /// A list: the sheet, or in JSON `answer` as it came.
     pub(crate) fn list<T: Serialize>(&self, answer: &T, sheet: &Sheet) -> Result<String, Failure> {
+        self.shown(answer, sheet, |sheet, columns| {
+            table::rows(self, sheet, columns)
+        })
+    }
+
+    /// The same with another table: `rows` makes it.
+    fn shown<T: Serialize>(
+        &self,
+        answer: &T,
+        sheet: &Sheet,
+        rows: impl FnOnce(&Sheet, &[&Column]) -> String,
+    ) -> Result<String, Failure> {
         let scaled = self.scale.map(|scale| scale::apply(scale, sheet));
         let sheet = scaled.as_ref().unwrap_or(sheet);
         let columns = self.chosen(sheet)?;
         match self.format {
-            Format::Table => Ok(table::rows(self, sheet, &columns)),
+            Format::Table => Ok(rows(sheet, &columns)),
             Format::Parsable => Ok(separated::bars(self, sheet, &columns, "|\n")),
             Format::Parsable2 => Ok(separated::bars(self, sheet, &columns, "\n")),
             Format::Csv => separated::csv(self, sheet, &columns),
@@ -344,11 +360,6 @@ impl Form {
             Format::Jsonl => json::lines(answer, self.columns.is_empty(), &columns),
             Format::Html | Format::Svg => Err(no_page()),
         }
-    }
-
-    /// The rows of a sheet as a table, without the unit and the remarks below it.
-    pub(crate) fn lines(&self, sheet: &Sheet) -> Result<String, Failure> {
-        Ok(table::lines(self, sheet, &self.chosen(sheet)?))
     }
 
     /// The rows of a sheet under all its columns: for screens of several tables, which have no `--columns`.
@@ -442,16 +453,6 @@ pub(crate) fn colour(choice: Option<Color>) -> anstream::ColorChoice {
         Some(Color::Never) => anstream::ColorChoice::Never,
         Some(Color::Auto) | None => anstream::ColorChoice::Auto,
     }
-}
-
-/// Something to know on standard error.
-pub(crate) fn note(text: &str) {
-    anstream::eprintln!("bank: {text}");
-}
-
-/// A warning on standard error.
-pub(crate) fn warn(text: &str) {
-    anstream::eprintln!("bank: warning: {text}");
 }
 
 /// The form of tests: a table, one hour east of Greenwich.

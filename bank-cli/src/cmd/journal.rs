@@ -16,7 +16,7 @@ use crate::{
     clock,
     context::Context,
     fail::Failure,
-    out::{self, Column, Kind, Row, Sheet, column, row},
+    out::{self, Column, Kind, Parts, Row, Sheet, column, row},
     when,
 };
 
@@ -116,6 +116,7 @@ fn stream(
     if form.format == Format::Json {
         form.format = Format::Jsonl;
     }
+    let mut parts = Parts::new(&form);
     let mut answered = false;
     let mut look: Option<Look> = None;
     loop {
@@ -130,22 +131,24 @@ fn stream(
         };
         answered = true;
         let last = page.next.is_none() || left == Some(0);
-        let text = if page.items.is_empty() && (follow || !form.header) {
+        let mut text = if page.items.is_empty() && (follow || !form.header) {
             String::new()
         } else {
             let own = Look::of(context, &page.items);
             // What comes later stands below the same heads.
             let own = own.kept(follow || page.next.is_some());
             let look = *look.get_or_insert(own);
-            form.list(&page, &sheet(context, &page.items, look))?
+            parts.list(&page, &sheet(context, &page.items, look))?
         };
+        if last {
+            text.push_str(&parts.end());
+        }
         if last && !follow && place.is_none() {
             return Ok(text);
         }
         if !context.quiet && !crate::print(&text)? {
             return Ok(String::new());
         }
-        form.header = form.header && page.items.is_empty();
         let newest = page.items.last().map(|entry| entry.transaction.to_string());
         let before = query.after.clone();
         query.after = page.next.or(page.upto).or(newest).or(query.after);
@@ -356,6 +359,7 @@ mod tests {
         let mut context = test_context();
         context.now_us = when::read("2026-11-20T22:00:00Z").unwrap();
         context.form.width = 200;
+        let mut parts = Parts::new(&context.form);
         let first = [entry("2026-11-19T10:00:00Z", "amy", "-12.500", 1_048_702)];
         let later = [entry("2026-11-20T21:00:00Z", "bob-from-far", "-196.000", 9)];
         let look = Look::of(&context, &first).kept(true);
@@ -366,8 +370,7 @@ mod tests {
                 ..JournalPage::default()
             };
             let sheet = sheet(&context, entries, look);
-            let text = context.form.list(&list, &sheet).unwrap();
-            context.form.header = false;
+            let text = parts.list(&list, &sheet).unwrap();
             shown.extend(text.lines().map(str::to_owned));
         }
         let ends = |line: &str, word: &str| {

@@ -15,7 +15,7 @@ use crate::{
     context::Context,
     fail::Failure,
     moab::{self, Facts, File, Names, Scripts},
-    out::{Kind, Sheet, column},
+    out::{Kind, Sheet, column, fitted},
 };
 
 /// Largest file of a scheduler's configuration, in bytes.
@@ -225,12 +225,42 @@ fn shown(context: &Context, findings: &Findings) -> Result<String, Failure> {
     if findings.findings.is_empty() {
         text.push_str("nothing here defeats the bank\n");
     }
-    Ok(text)
+    // The change to make is indented further than the finding.
+    let indent = |line: &str| if line.starts_with("    ") { 6 } else { 2 };
+    Ok(fitted(&text, form.width, indent))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        context::test_context,
+        out::{assert_fits, filled},
+    };
+
+    #[test]
+    fn findings_fit_a_terminal() {
+        let context = test_context();
+        for findings in filled::<Findings>() {
+            assert_fits(&shown(&context, &findings).unwrap());
+        }
+        let finding = Finding {
+            code: "timeout_too_short".to_owned(),
+            file: "moab.cfg".to_owned(),
+            line: 2,
+            what: "Moab ends a script after 5 seconds, and the script waits for 8".to_owned(),
+            change: "AMCFG[bank]  TIMEOUT=10".to_owned(),
+        };
+        let findings = Findings {
+            findings: vec![finding],
+            notes: vec!["the bank was not asked".to_owned()],
+        };
+        assert_eq!(
+            shown(&context, &findings).unwrap(),
+            "moab.cfg:2: timeout_too_short: Moab ends a script after 5 seconds, and the\n  \
+             script waits for 8\n    AMCFG[bank]  TIMEOUT=10\nnote: the bank was not asked\n"
+        );
+    }
 
     #[test]
     fn the_private_file_is_found_once() {

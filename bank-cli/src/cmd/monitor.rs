@@ -17,7 +17,7 @@ use crate::{
     clock,
     context::Context,
     fail::Failure,
-    out::{self, Kind, Sheet, column},
+    out::{self, Kind, Parts, Sheet, column},
     when,
 };
 
@@ -191,7 +191,8 @@ impl Seen {
         if totals {
             return form.list(&answer, &sums);
         }
-        let mut sheet = rows(&answer.items, &self.unit);
+        let has_source = answer.items.iter().any(|row| row.source.is_some());
+        let mut sheet = rows(&answer.items, &self.unit, has_source);
         let hidden = self.left_out.saturating_add(skipped);
         if hidden > 0 && form.is_table() {
             sheet.remark = format!(
@@ -215,7 +216,9 @@ fn follow(context: &Context, mut query: MonitorQuery) -> Result<String, Failure>
     if form.format == Format::Json {
         form.format = Format::Jsonl;
     }
-    form.header = false;
+    // Separated values have their header already. A table comes below the sums, and has its own.
+    form.header &= form.is_table();
+    let mut parts = Parts::new(&form);
     let mut is_away = false;
     loop {
         clock::wait(PAUSE);
@@ -236,14 +239,14 @@ fn follow(context: &Context, mut query: MonitorQuery) -> Result<String, Failure>
         if page.items.is_empty() {
             continue;
         }
-        let text = form.list(&page, &rows(&page.items, &page.unit))?;
+        let text = parts.list(&page, &rows(&page.items, &page.unit, true))? + &parts.end();
         if !context.quiet && !crate::print(&text)? {
             return Ok(String::new());
         }
     }
 }
 
-fn rows(items: &[Watched], unit: &str) -> Sheet {
+fn rows(items: &[Watched], unit: &str, has_source: bool) -> Sheet {
     let columns = vec![
         column("at", "Time", Kind::Time),
         column("job", "Job", Kind::Text),
@@ -255,7 +258,7 @@ fn rows(items: &[Watched], unit: &str) -> Sheet {
         column("available", "Available", Kind::Amount).secondary(),
         column("source", "Source", Kind::Text)
             .secondary()
-            .screen_if(items.iter().any(|row| row.source.is_some())),
+            .screen_if(has_source),
         column("transaction", "Transaction", Kind::Number).if_machine(),
     ];
     Sheet::new(

@@ -16,7 +16,7 @@ use crate::{
     cli::{Format, PeriodArgs, StatementArgs},
     context::Context,
     fail::Failure,
-    out::{Kind, Sheet, column},
+    out::{Kind, Parts, Sheet, column},
     period, when,
 };
 
@@ -36,16 +36,16 @@ pub(super) fn run(context: &Context, args: &StatementArgs) -> Result<String, Fai
         return summary(context, &query, &statement);
     }
     match context.form.format {
-        Format::Table => itemised(context, &query, &statement, &text::Screen::new(context)),
+        Format::Table => itemised(context, &query, &statement, &mut text::Screen::new(context)),
         Format::Html if statement.entries > MOVEMENTS_MAX => Err(too_long(statement.entries)),
         Format::Html => itemised(
             context,
             &query,
             &statement,
-            &pictured(context, &query, &statement)?,
+            &mut pictured(context, &query, &statement)?,
         ),
         Format::Svg => drawing(context, &query, &statement),
-        Format::Json => itemised(context, &query, &statement, &Json),
+        Format::Json => itemised(context, &query, &statement, &mut Json),
         _ => separated(context, &query, &statement),
     }
 }
@@ -273,14 +273,14 @@ trait Writer {
     fn head(&self, statement: &Statement) -> Result<String, Failure>;
     /// Some lines, and what was left before them where that is known.
     fn lines(
-        &self,
+        &mut self,
         statement: &Statement,
         lines: &[StatementLine],
         after: &[Option<String>],
         first: bool,
     ) -> Result<String, Failure>;
     /// After the lines.
-    fn foot(&self, statement: &Statement) -> Result<String, Failure>;
+    fn foot(&mut self, statement: &Statement) -> Result<String, Failure>;
 }
 
 /// A statement with its lines, printed as they come.
@@ -288,7 +288,7 @@ fn itemised(
     context: &Context,
     query: &StatementQuery,
     statement: &Statement,
-    writer: &impl Writer,
+    writer: &mut impl Writer,
 ) -> Result<String, Failure> {
     if !context.print(&writer.head(statement)?)? {
         return Ok(String::new());
@@ -322,7 +322,7 @@ impl Writer for Json {
     }
 
     fn lines(
-        &self,
+        &mut self,
         _: &Statement,
         lines: &[StatementLine],
         _: &[Option<String>],
@@ -336,7 +336,7 @@ impl Writer for Json {
         Ok(out)
     }
 
-    fn foot(&self, _: &Statement) -> Result<String, Failure> {
+    fn foot(&mut self, _: &Statement) -> Result<String, Failure> {
         Ok("\n]}\n".to_owned())
     }
 }
@@ -352,13 +352,10 @@ fn separated(
     query: &StatementQuery,
     statement: &Statement,
 ) -> Result<String, Failure> {
-    let mut form = context.form.clone();
-    let mut any = false;
+    let mut parts = Parts::new(&context.form);
     pages(context, query, statement, |lines| {
         let list = List::whole(lines);
-        let text = form.list(&list, &lines_sheet(&list.items, &statement.unit))?;
-        form.header = false;
-        any = true;
+        let text = parts.list(&list, &lines_sheet(&list.items, &statement.unit))?;
         context.print(&text)
     })?;
     Ok(String::new())

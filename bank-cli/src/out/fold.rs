@@ -2,6 +2,9 @@
 //!
 //! The first of these that is no wider than the terminal: all columns; all columns, with the last text
 //! column wrapped between words; the same two without the secondary columns; each row as a record.
+//!
+//! A list that is printed in parts keeps the [`Layout`] of its first part as long as the values of the next
+//! ones fit in it.
 
 use super::{Column, Kind, width};
 
@@ -16,16 +19,28 @@ pub(super) struct Folded {
     pub(super) text: String,
     /// The titles of the columns that were left out.
     pub(super) left_out: Vec<String>,
+    /// False if the rows continue those of the part before.
+    pub(super) is_new: bool,
 }
 
-/// The lines of a table. `rows` have a cell for each of `columns`; `keeps_all` if no column may be left
-/// out.
+/// How the rows of a table are laid out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// Columns, by their index, and the width of each.
+    Columns(Vec<usize>, Vec<usize>),
+    /// A record for each row.
+    Records,
+}
+
+/// The lines of a table, or of the next part of one. `rows` have a cell for each of `columns`; `keeps_all`
+/// if no column may be left out. `layout` is that of the part before, and becomes that of this part.
 pub(super) fn folded(
     rows: &[Vec<String>],
     columns: &[&Column],
     limit: usize,
     header: bool,
     keeps_all: bool,
+    layout: &mut Option<Layout>,
 ) -> Folded {
     let table = Table {
         rows,
@@ -33,32 +48,23 @@ pub(super) fn folded(
         limit,
         header,
     };
-    let all: Vec<usize> = (0..columns.len()).collect();
-    if let Some(widths) = table.widths(&all) {
-        return Folded {
-            text: table.text(&all, &widths),
-            left_out: Vec::new(),
-        };
-    }
-    let is_secondary = |at: &usize| columns.get(*at).is_some_and(|column| column.is_secondary);
-    let (secondary, primary): (Vec<usize>, Vec<usize>) =
-        all.iter().partition(|at| is_secondary(at));
-    if !keeps_all && let Some(widths) = table.widths(&primary) {
-        let titles = secondary.iter().filter_map(|at| columns.get(*at));
-        return Folded {
-            text: table.text(&primary, &widths),
-            left_out: titles
-                .map(|column| column.title.trim().to_owned())
-                .collect(),
-        };
-    }
-    let records: Vec<String> = rows
-        .iter()
-        .map(|cells| record(cells, columns, limit))
-        .collect();
+    let kept = layout.as_ref().and_then(|layout| table.kept(layout));
+    let is_new = kept.is_none();
+    let used = kept.unwrap_or_else(|| table.layout(keeps_all));
+    let (text, left_out) = match &used {
+        Layout::Columns(chosen, widths) => (
+            table.text(chosen, widths, header && is_new),
+            table.left_out(chosen),
+        ),
+        Layout::Records => (table.records(), Vec::new()),
+    };
+    // An empty line is between two records, and above a part that is laid out again.
+    let is_apart = layout.is_some() && (is_new || used == Layout::Records);
+    *layout = Some(used);
     Folded {
-        text: records.join("\n"),
-        left_out: Vec::new(),
+        text: if is_apart { format!("\n{text}") } else { text },
+        left_out,
+        is_new,
     }
 }
 
@@ -95,6 +101,35 @@ struct Table<'a> {
 }
 
 impl Table<'_> {
+    /// The layout of a part without one before it.
+    fn layout(&self, keeps_all: bool) -> Layout {
+        let all: Vec<usize> = (0..self.columns.len()).collect();
+        if let Some(widths) = self.widths(&all) {
+            return Layout::Columns(all, widths);
+        }
+        let columns = self.columns.iter().zip(all);
+        let primary = columns.filter_map(|(column, at)| (!column.is_secondary).then_some(at));
+        let primary: Vec<usize> = primary.collect();
+        match self.widths(&primary) {
+            Some(widths) if !keeps_all => Layout::Columns(primary, widths),
+            _ => Layout::Records,
+        }
+    }
+
+    /// The layout of the part before, with columns as wide as these rows require; none if they do not fit.
+    fn kept(&self, layout: &Layout) -> Option<Layout> {
+        let Layout::Columns(chosen, before) = layout else {
+            return Some(Layout::Records);
+        };
+        let natural = chosen.iter().map(|at| self.natural(*at));
+        let widths: Vec<usize> = natural
+            .zip(before)
+            .map(|(natural, before)| natural.max(*before))
+            .collect();
+        let widths = self.fitting(chosen, widths)?;
+        Some(Layout::Columns(chosen.clone(), widths))
+    }
+
     /// The widths of some columns, if they fit. A single column always does.
     fn widths(&self, chosen: &[usize]) -> Option<Vec<usize>> {
         let natural: Vec<usize> = chosen.iter().map(|at| self.natural(*at)).collect();
@@ -108,17 +143,22 @@ impl Table<'_> {
             .zip(&natural)
             .map(|(at, natural)| least(at).max(*natural))
             .collect();
-        for widths in [wide, natural.clone()] {
-            if chosen.len() == 1 || total(&widths) <= self.limit {
-                return Some(widths);
-            }
+        if total(&wide) <= self.limit {
+            return Some(wide);
         }
-        let is_text = |at: &usize| {
+        self.fitting(chosen, natural)
+    }
+
+    /// These widths, with the last text column narrower if they do not fit.
+    fn fitting(&self, chosen: &[usize], mut widths: Vec<usize>) -> Option<Vec<usize>> {
+        if chosen.len() == 1 || total(&widths) <= self.limit {
+            return Some(widths);
+        }
+        let is_text = |(at, width): (&usize, &usize)| {
             let column = self.columns.get(*at);
-            column.is_some_and(|c| c.kind == Kind::Text) && self.natural(*at) > WRAPPED_MIN
+            column.is_some_and(|c| c.kind == Kind::Text) && *width > WRAPPED_MIN
         };
-        let text = chosen.iter().rposition(is_text)?;
-        let mut widths = natural;
+        let text = chosen.iter().zip(&widths).rposition(is_text)?;
         let whole = std::mem::take(widths.get_mut(text)?);
         let room = self.limit.checked_sub(total(&widths))?;
         let needed = self.longest_word(*chosen.get(text)?).max(WRAPPED_MIN);
@@ -145,9 +185,23 @@ impl Table<'_> {
         longest.max(self.head(at))
     }
 
-    fn text(&self, chosen: &[usize], widths: &[usize]) -> String {
+    /// The titles of the columns that are not among the chosen ones.
+    fn left_out(&self, chosen: &[usize]) -> Vec<String> {
+        let columns = self.columns.iter().enumerate();
+        columns
+            .filter(|(at, _)| !chosen.contains(at))
+            .map(|(_, column)| column.title.trim().to_owned())
+            .collect()
+    }
+
+    fn records(&self) -> String {
+        let record = |cells: &Vec<String>| record(cells, self.columns, self.limit);
+        self.rows.iter().map(record).collect::<Vec<_>>().join("\n")
+    }
+
+    fn text(&self, chosen: &[usize], widths: &[usize], header: bool) -> String {
         let mut out = String::new();
-        if self.header {
+        if header {
             let heads = self.columns.iter().map(|column| column.title.to_string());
             self.push(&mut out, &heads.collect::<Vec<_>>(), chosen, widths);
         }
@@ -197,7 +251,7 @@ fn total(widths: &[usize]) -> usize {
 
 /// A text as lines that are no wider than `room`: broken between words, and inside a word only if it is
 /// wider than the room.
-pub(super) fn wrapped(text: &str, room: usize) -> Vec<String> {
+fn wrapped(text: &str, room: usize) -> Vec<String> {
     if width(text) <= room {
         return vec![text.to_owned()];
     }

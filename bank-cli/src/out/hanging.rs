@@ -13,6 +13,11 @@ const REMARK_MAX: usize = 40;
 /// The room of a continuation, at least: a time and a large amount fit.
 const ROOM_MIN: usize = 28;
 
+/// Sentences above or below a table, folded between words at the width of the terminal.
+pub(crate) fn sentences(text: &str, limit: usize) -> String {
+    fitted(text, limit, |_| 0)
+}
+
 /// Each line of a text, no wider than the terminal. The continuations of a line begin behind the number of
 /// columns that `indent` returns for it.
 pub(crate) fn fitted(text: &str, limit: usize, indent: impl Fn(&str) -> usize) -> String {
@@ -225,6 +230,9 @@ mod tests {
             let text = hanging(line, indent, limit);
             assert_eq!(text, want, "{line:?}");
         }
+        let text = sentences("At 1,310.000 SU a day it is empty.\nEnd.", 20);
+        assert_eq!(text, "At 1,310.000 SU a\nday it is empty.\nEnd.\n");
+        assert_eq!(sentences("", 20), "");
         let text = fitted("at 2026-11-19 08:00:12\ncc\n", 20, |_| 10);
         assert_eq!(text, "at\n2026-11-19 08:00:12\ncc\n");
     }

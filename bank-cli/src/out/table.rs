@@ -1,65 +1,120 @@
 //! For people: aligned columns without lines, one object as a record.
 
-use super::{Column, Form, Kind, Row, Sheet, alarming, fold, text};
+use super::{
+    Column, Form, Kind, Row, Sheet, alarming, fitted,
+    fold::{self, Layout},
+    sentences, text,
+};
 use bank_cli_picture::{figure, printable::printable};
 
 use crate::when;
 
 /// The rows with their column names, the unit and the lines below.
 pub(super) fn rows(form: &Form, sheet: &Sheet, columns: &[&Column]) -> String {
-    let mut out = String::new();
     if sheet.rows.is_empty() {
-        out.push_str(&sheet.empty);
-        out.push('\n');
-    } else {
-        out.push_str(&lines(form, sheet, columns));
-        out.push_str(&footer(form, sheet, columns, all_whole(sheet, columns)));
+        return sentences(&sheet.empty, form.width) + &attention(form, sheet);
     }
-    for line in &sheet.attention {
-        out.push_str(&alarming(&format!("! {line}")));
-        out.push('\n');
-    }
-    out
+    let whole = all_whole(sheet, columns);
+    lines(form, sheet, columns) + &footer(form, sheet, columns, whole) + &attention(form, sheet)
 }
 
 /// The rows with their column names alone, and the names of the columns that are not shown.
 pub(super) fn lines(form: &Form, sheet: &Sheet, columns: &[&Column]) -> String {
-    let whole = all_whole(sheet, columns);
+    let table = folded(form, sheet, columns, all_whole(sheet, columns), &mut None);
+    table.text + &left_out(&table.left_out, form.width)
+}
+
+/// A part of a list that is printed in parts.
+pub(super) struct Part {
+    /// Its rows, with the column names if it does not continue the part before.
+    pub(super) text: String,
+    /// The lines below the list, if it does not continue the part before.
+    pub(super) below: Option<String>,
+}
+
+/// The next part of a list.
+pub(super) fn part(
+    form: &Form,
+    sheet: &Sheet,
+    columns: &[&Column],
+    layout: &mut Option<Layout>,
+) -> Part {
+    if sheet.rows.is_empty() {
+        return Part {
+            text: rows(form, sheet, columns),
+            below: None,
+        };
+    }
+    let mut part = part_lines(form, sheet, columns, layout);
+    if let Some(below) = &mut part.below {
+        below.push_str(&footer(form, sheet, columns, false));
+        below.push_str(&attention(form, sheet));
+    }
+    part
+}
+
+/// The next part of a list; below it only the names of the columns that are not shown. Amounts keep their
+/// decimals, because later parts may need them.
+pub(super) fn part_lines(
+    form: &Form,
+    sheet: &Sheet,
+    columns: &[&Column],
+    layout: &mut Option<Layout>,
+) -> Part {
+    let table = folded(form, sheet, columns, false, layout);
+    let below = || left_out(&table.left_out, form.width);
+    Part {
+        below: table.is_new.then(below),
+        text: table.text,
+    }
+}
+
+fn folded(
+    form: &Form,
+    sheet: &Sheet,
+    columns: &[&Column],
+    whole: bool,
+    layout: &mut Option<Layout>,
+) -> fold::Folded {
     let rows: Vec<Vec<String>> = sheet
         .rows
         .iter()
         .map(|row| cells(form, row, columns, whole))
         .collect();
     let keeps_all = !form.columns.is_empty();
-    let table = fold::folded(&rows, columns, form.width, form.header, keeps_all);
-    if table.left_out.is_empty() {
-        return table.text;
-    }
-    table.text + &left_out(&table.left_out, form.width)
+    fold::folded(&rows, columns, form.width, form.header, keeps_all, layout)
 }
 
 /// The first row, one field on a line.
 pub(super) fn record(form: &Form, sheet: &Sheet, columns: &[&Column]) -> String {
     let Some(row) = sheet.rows.first() else {
-        return format!("{}\n", sheet.empty);
+        return sentences(&sheet.empty, form.width);
     };
     let whole = all_whole(sheet, columns);
-    let mut out = fold::record(&cells(form, row, columns, whole), columns, form.width);
-    out.push_str(&footer(form, sheet, columns, whole));
-    for line in &sheet.attention {
-        out.push_str(&alarming(&format!("! {line}")));
-        out.push('\n');
-    }
-    out
+    fold::record(&cells(form, row, columns, whole), columns, form.width)
+        + &footer(form, sheet, columns, whole)
+        + &attention(form, sheet)
+}
+
+/// The lines that want attention.
+fn attention(form: &Form, sheet: &Sheet) -> String {
+    let lines = sheet.attention.iter();
+    let lines: String = lines
+        .map(|line| alarming(&format!("! {line}")) + "\n")
+        .collect();
+    fitted(&lines, form.width, |_| 2)
 }
 
 /// The columns that a narrow terminal has no room for.
 fn left_out(titles: &[String], width: usize) -> String {
+    if titles.is_empty() {
+        return String::new();
+    }
     let text = format!(
         "Not shown: {}. A wider terminal or --columns shows them.",
         titles.join(", ")
     );
-    fold::wrapped(&text, width).join("\n") + "\n"
+    sentences(&text, width)
 }
 
 fn cells(form: &Form, row: &Row, columns: &[&Column], whole: bool) -> Vec<String> {
@@ -98,11 +153,7 @@ fn footer(form: &Form, sheet: &Sheet, columns: &[&Column], whole: bool) -> Strin
     {
         words.push(format!("Times {}.", form.zone.show(us).format("%z")));
     }
-    if words.is_empty() {
-        String::new()
-    } else {
-        format!("{}\n", words.join(" "))
-    }
+    sentences(&words.join(" "), form.width)
 }
 
 fn cell(form: &Form, row: &Row, column: &Column, whole: bool) -> String {

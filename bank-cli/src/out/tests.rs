@@ -131,6 +131,28 @@ Whole SU.
 }
 
 #[test]
+fn sentences_below_a_table_are_folded_between_words() {
+    let mut sheet = sheet();
+    let remark = "Held = running jobs. Rows without sub-projects. Used first: what ends first.";
+    remark.clone_into(&mut sheet.remark);
+    let line = "chem/gpu: 42 days left; at 1,310 SU/day it is empty on 2026-12-04, before its end";
+    sheet.attention.push(line.to_owned());
+    let list = bank_api::v1::List::whole(sheet.rows.clone());
+    let text = test_form().list(&list, &sheet).unwrap();
+    let text = anstream::adapter::strip_str(&text).to_string();
+    let below: Vec<&str> = text.lines().skip(3).collect();
+    assert_eq!(
+        below,
+        [
+            "Amounts in SU. Held = running jobs. Rows without sub-projects. Used first: what",
+            "ends first.",
+            "! chem/gpu: 42 days left; at 1,310 SU/day it is empty on 2026-12-04, before its",
+            "  end",
+        ]
+    );
+}
+
+#[test]
 fn names_cannot_drive_a_terminal() {
     let rows = [serde_json::json!({"name": "x\u{1b}[2J\ny"})];
     let sheet = Sheet::new(vec![column("name", "Name", Kind::Text)], &rows, "");

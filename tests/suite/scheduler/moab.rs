@@ -15,7 +15,8 @@ fn write(bank: &Bank, name: &str, text: &str) -> String {
 fn check(bank: &Bank, words: &[&str]) -> Ran {
     let conf = conf(bank, "");
     let all = [&["moab", "check", "--conf", conf.to_str().unwrap()], words].concat();
-    bank.bank(&all)
+    // Each finding and each change on a line.
+    bank.bank_as(&[("COLUMNS", "1000")], &all)
 }
 
 fn right(bank: &Bank) -> String {

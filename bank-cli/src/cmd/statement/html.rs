@@ -158,7 +158,7 @@ impl Writer for Html {
     }
 
     fn lines(
-        &self,
+        &mut self,
         _: &Statement,
         lines: &[StatementLine],
         after: &[Option<String>],
@@ -187,7 +187,7 @@ impl Writer for Html {
         Ok(out)
     }
 
-    fn foot(&self, statement: &Statement) -> Result<String, Failure> {
+    fn foot(&mut self, statement: &Statement) -> Result<String, Failure> {
         let mut out = String::from("</tbody></table></div>\n");
         if text::adjusted(statement) {
             out.push_str("<p>* adjustment of a closed period; the original date is shown.</p>\n");

@@ -164,13 +164,13 @@ Time                 Kind     Project  User  Job    Amount         Left
 
 #[test]
 fn a_page_loads_nothing_and_escapes_names() {
-    let html = Html::new(&test_context());
+    let mut html = Html::new(&test_context());
     let mut statement = chem();
     statement.name = "<script>alert('x')</script>&".to_owned();
     let lines = [charge("\"1632\" <b>")];
     let mut page = Writer::head(&html, &statement).unwrap();
     page += &html.lines(&statement, &lines, &[None], true).unwrap();
-    page += &Writer::foot(&html, &statement).unwrap();
+    page += &Writer::foot(&mut html, &statement).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
     for word in [
         "<script", "http:", "https:", "url(", "@import", "src=", "href=", " on", "<b>",

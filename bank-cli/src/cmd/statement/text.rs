@@ -7,7 +7,7 @@ use super::Writer;
 use crate::{
     context::Context,
     fail::Failure,
-    out::{self, Column, Form, Kind, Row, Sheet, column, fitted},
+    out::{self, Column, Form, Kind, Parts, Row, Sheet, column, fitted, sentences},
     printable::printable,
     when,
 };
@@ -21,12 +21,14 @@ const FORECAST_DAYS: i64 = 90;
 /// The screen: each line as it comes, then the sums.
 pub(super) struct Screen {
     form: Form,
+    parts: Parts,
 }
 
 impl Screen {
     pub(super) fn new(context: &Context) -> Self {
         Self {
             form: context.form.clone(),
+            parts: Parts::new(&context.form),
         }
     }
 }
@@ -37,7 +39,7 @@ impl Writer for Screen {
     }
 
     fn lines(
-        &self,
+        &mut self,
         statement: &Statement,
         lines: &[StatementLine],
         after: &[Option<String>],
@@ -60,17 +62,14 @@ impl Writer for Screen {
         });
         let rows: Vec<Row> = opening.into_iter().chain(moved).collect();
         let columns = columns(statement.opening.is_some());
-        let form = Form {
-            header: self.form.header && first,
-            ..self.form.clone()
-        };
-        form.lines(&Sheet::new(columns, &rows, ""))
+        self.parts.lines(&Sheet::new(columns, &rows, ""))
     }
 
-    fn foot(&self, statement: &Statement) -> Result<String, Failure> {
-        let mut out = String::from("\n");
+    fn foot(&mut self, statement: &Statement) -> Result<String, Failure> {
+        let mut out = self.parts.end() + "\n";
         if adjusted(statement) {
-            out.push_str("* adjustment of a closed period; the original date is shown\n");
+            let mark = "* adjustment of a closed period; the original date is shown";
+            out.push_str(&sentences(mark, self.form.width));
         }
         out.push_str(&sums(&self.form, statement, false));
         Ok(out)
@@ -167,7 +166,7 @@ fn sums(form: &Form, statement: &Statement, whole: bool) -> String {
         out.push_str(&line(&left, &shown(&amount), BALANCE));
     }
     for remark in remarks(form, statement) {
-        out.push_str(&fitted(&remark, form.width, |_| 0));
+        out.push_str(&sentences(&remark, form.width));
     }
     out + &parts(form, statement, whole)
 }
