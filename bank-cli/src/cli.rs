@@ -61,10 +61,7 @@ pub(crate) use self::{
     nami::{
         CheckArgs, DropArgs, MoabCommand, NamiCommand, One, Page, QuarantineCommand, SpoolCommand,
     },
-    noun::{
-        AddProject, AddUser, ImportUsers, MemberCommand, PeopleFormat, ProjectCommand, SetProject,
-        SetUser, Switch, UserCommand,
-    },
+    noun::{ImportUsers, MemberCommand, PeopleFormat, Switch},
     period::{AtArgs, NamedPeriodArgs, PeriodArgs, RecentArgs},
     price::{QuoteCommand, RateCommand, SetRate, TestRate},
     proof::{CheckpointArgs, VerifyArgs},
@@ -166,12 +163,6 @@ pub(crate) enum Command {
     /// Liens: credits held for running jobs
     #[command(subcommand)]
     Lien(LienCommand),
-    /// Projects, their members and their tree
-    #[command(subcommand, visible_alias = "proj")]
-    Project(ProjectCommand),
-    /// Users
-    #[command(subcommand)]
-    User(UserCommand),
     /// Accounts and their access lists
     #[command(subcommand, visible_alias = "fund")]
     Account(AccountCommand),

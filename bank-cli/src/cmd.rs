@@ -33,7 +33,6 @@ pub(crate) mod movements;
 pub(crate) mod nami;
 mod pictured;
 mod priority;
-mod project;
 mod proof;
 mod proposal;
 mod quarantine;
@@ -56,7 +55,6 @@ mod token;
 pub(crate) mod units;
 mod unmapped;
 mod usage;
-mod user;
 mod user_import;
 mod whatif;
 pub(crate) mod zone;
@@ -98,8 +96,6 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Explain(args) => explain::run(context, args),
         Command::Query(args) => query::run(context, &args),
         Command::Lien(command) => lien::run(context, command),
-        Command::Project(command) => project::run(context, command),
-        Command::User(command) => user::run(context, command),
         Command::Account(command) => account::run(context, command),
         Command::Allocation(command) => allocation::run(context, command),
         Command::Rate(command) => rate::run(context, command),

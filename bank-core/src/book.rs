@@ -3,6 +3,7 @@
 mod attention;
 mod past;
 mod period;
+mod reference;
 mod uses;
 
 use crate::amount::Amount;
@@ -48,6 +49,8 @@ pub struct Book {
     pub removals: BTreeMap<AccountId, TxId>,
     /// The records that each transaction changed.
     pub records: BTreeMap<TxId, Vec<PastRecord>>,
+    /// The transactions that changed reference data that is no record.
+    pub others: BTreeSet<TxId>,
     /// Finished uses by source, id and start.
     pub uses: BTreeMap<(String, String, Timestamp), UseRow>,
     /// When a start of each object was refused last.
@@ -78,6 +81,7 @@ impl Book {
             windows: BTreeMap::new(),
             removals: BTreeMap::new(),
             records: BTreeMap::new(),
+            others: BTreeSet::new(),
             uses: BTreeMap::new(),
             refused: BTreeMap::new(),
             shortages: BTreeMap::new(),
@@ -451,11 +455,17 @@ impl Ledger for Book {
         let tx = effects.transactions.first().map(|tx| tx.id);
         let directory = Arc::make_mut(&mut self.directory);
         for row in &effects.directory {
-            if let (DirectoryRow::Record(after), Some(tx)) = (row, tx) {
-                let before = directory.records.ever(&after.kind, &after.key).cloned();
-                let after = after.clone();
-                let changed = self.records.entry(tx).or_default();
-                changed.push(PastRecord { before, after });
+            match (row, tx) {
+                (DirectoryRow::Record(after), Some(tx)) => {
+                    let before = directory.records.ever(&after.kind, &after.key).cloned();
+                    let after = after.clone();
+                    let changed = self.records.entry(tx).or_default();
+                    changed.push(PastRecord { before, after });
+                }
+                (_, Some(tx)) => {
+                    self.others.insert(tx);
+                }
+                (_, None) => {}
             }
             directory.put(row);
         }
@@ -472,26 +482,5 @@ impl Ledger for Book {
             self.refused.insert(refused.key.clone(), refused.at);
         }
         Ok(())
-    }
-}
-
-impl Directory {
-    /// Takes a change of the reference data in.
-    pub fn put(&mut self, row: &DirectoryRow) {
-        match row {
-            DirectoryRow::Project(project) => self.put_project(project.clone()),
-            DirectoryRow::User(user) => self.put_user(user.clone()),
-            DirectoryRow::Member(member) => self.put_member(*member),
-            DirectoryRow::MemberGone(project, user) => self.remove_member(*project, *user),
-            DirectoryRow::Account(account) => self.put_account(account.clone()),
-            DirectoryRow::Rate(rate) => self.put_rate(rate.clone()),
-            DirectoryRow::Key(key) => self.put_key(key.clone()),
-            DirectoryRow::Cycle(cycle) => self.put_cycle(cycle.clone()),
-            DirectoryRow::Record(record) => self.put_record(record.clone()),
-            DirectoryRow::Quiet(project, quiet) => self.put_quiet(*project, *quiet),
-            DirectoryRow::Grant(grant) => self.put_grant(grant.clone()),
-            DirectoryRow::Limit(limit) => self.put_limit(limit.clone()),
-            DirectoryRow::LimitGone(of) => self.remove_limit(of),
-        }
     }
 }

@@ -34,10 +34,7 @@ pub use object::Object;
 pub use op::OPS;
 pub use period::{ClosePeriod, Period};
 pub use record::{RecordAction, RecordChange};
-pub use registry::{
-    AddCycle, AddProject, MergeUser, SetAccount, SetCycle, SetKey, SetMember, SetProject, SetRate,
-    SetUser,
-};
+pub use registry::{AddCycle, MergeUser, SetAccount, SetCycle, SetKey, SetMember, SetRate};
 
 pub use scope::Scope;
 pub use usage::{AsNamed, Identity, UsageReport};
@@ -45,18 +42,6 @@ pub use usage::{AsNamed, Identity, UsageReport};
 /// A command. What it does not name stays as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Adds a project and, by default, an account of its name (decisions.md 16).
-    AddProject(AddProject),
-    /// Changes a project.
-    SetProject(SetProject),
-    /// Removes a project that nothing uses.
-    RemoveProject(String),
-    /// Adds a user.
-    AddUser(SetUser),
-    /// Changes a user.
-    SetUser(SetUser),
-    /// Removes a user.
-    RemoveUser(String),
     /// Merges what a directory of people says of a user.
     MergeUser(Box<MergeUser>),
     /// Adds a member to a project, or switches one on or off.
@@ -138,12 +123,6 @@ impl Command {
     /// The word for it in the journal's `op` column.
     pub fn op(&self) -> &'static str {
         match self {
-            Command::AddProject(_) => "project_add",
-            Command::SetProject(_) => "project_set",
-            Command::RemoveProject(_) => "project_rm",
-            Command::AddUser(_) => "user_add",
-            Command::SetUser(_) => "user_set",
-            Command::RemoveUser(_) => "user_rm",
             Command::MergeUser(_) => "user_merge",
             Command::SetMember(_) => "member_set",
             Command::RemoveMember(..) => "member_rm",

@@ -22,7 +22,7 @@ mod quiet;
 use crate::amount::Precision;
 use crate::attribute::Attribute;
 use crate::ids::{AccountId, CycleId, GrantId, MachineId, ProjectId, UNBILLED, UserId};
-use crate::kind::{Record, Records};
+use crate::kind::{Key as RecordKey, Record, Records};
 use crate::mapping::{Mapping, Mappings};
 use crate::model::{
     Account, Cycle, Dimension, Grant, Key, Limit, LimitOf, Machine, Member, MemberRole, Project,
@@ -122,13 +122,13 @@ impl Directory {
         }
     }
 
-    /// Adds or replaces a project.
+    /// Adds or replaces a project without its record.
     pub fn put_project(&mut self, project: Project) {
         self.project_names.insert(project.name.clone(), project.id);
         self.projects.insert(project.id, project);
     }
 
-    /// Adds or replaces a user.
+    /// Adds or replaces a user without their record.
     pub fn put_user(&mut self, user: User) {
         self.put_aliases(&user);
         self.user_names.insert(user.name.clone(), user.id);
@@ -137,13 +137,33 @@ impl Directory {
 
     /// Adds or replaces a record, and the object that is made of it.
     pub fn put_record(&mut self, record: Record) {
-        match record.kind.as_str() {
-            "machine" => self.put_machine(Machine::of(&record)),
-            "mapping" => self.mappings.put(Mapping::of(&record)),
-            "attribute" => self.put_attribute(Attribute::of(&record)),
+        self.put_records([record]);
+    }
+
+    /// Adds or replaces records, which may refer to each other in any order.
+    pub fn put_records(&mut self, records: impl IntoIterator<Item = Record>) {
+        let put = records.into_iter().map(|record| {
+            let own = (record.kind.clone(), record.key.clone());
+            self.records.put(record);
+            own
+        });
+        for (kind, key) in put.collect::<Vec<_>>() {
+            self.put_object(&kind, &key);
+        }
+    }
+
+    fn put_object(&mut self, kind: &str, key: &RecordKey) {
+        let Some(record) = self.records.ever(kind, key) else {
+            return;
+        };
+        match kind {
+            "project" => self.put_project(Project::of(record, &self.records)),
+            "user" => self.put_user(User::of(record, &self.records)),
+            "machine" => self.put_machine(Machine::of(record)),
+            "mapping" => self.mappings.put(Mapping::of(record)),
+            "attribute" => self.put_attribute(Attribute::of(record)),
             _ => {}
         }
-        self.records.put(record);
     }
 
     fn put_machine(&mut self, machine: Machine) {
@@ -306,12 +326,6 @@ impl Directory {
     /// the next. `None` where one of that name is there. A removed key never comes back.
     pub fn number_for(&self, kind: &str, name: &str) -> Option<i64> {
         let known = match kind {
-            "project" => self.any_project_named(name).map(|p| (p.id.0, p.deleted)),
-            "user" => self
-                .user_names
-                .get(name)
-                .and_then(|id| self.users.get(id))
-                .map(|u| (u.id.0, u.deleted)),
             "account" => self.any_account_named(name).map(|a| (a.id.0, a.deleted)),
             _ => self.keys.get(name).map(|_| (0, false)),
         };
@@ -397,8 +411,6 @@ impl Directory {
     /// The number that the next object of a kind gets.
     pub fn next_id(&self, kind: &str) -> i64 {
         let last = match kind {
-            "project" => self.projects.last_key_value().map(|(id, _)| id.0),
-            "user" => self.users.last_key_value().map(|(id, _)| id.0),
             "account" => self.accounts.last_key_value().map(|(id, _)| id.0),
             "cycle" => return self.next_cycle_id(),
             "grant" => self.grants.last_key_value().map(|(id, _)| id.0),

@@ -7,8 +7,7 @@ use crate::ids::{
 };
 use crate::kind::Record;
 use crate::model::{
-    Account, Allocation, Cycle, Grant, Instance, Key, Lien, Limit, LimitOf, Member, Project,
-    Proposal, Quote, User,
+    Account, Allocation, Cycle, Grant, Instance, Key, Lien, Limit, LimitOf, Member, Proposal, Quote,
 };
 use crate::rate::Rate;
 use crate::terms::Span;
@@ -94,10 +93,6 @@ pub struct InstanceChange {
 /// A row of the reference data.
 #[derive(Clone, Debug)]
 pub enum DirectoryRow {
-    /// A project.
-    Project(Project),
-    /// A user.
-    User(User),
     /// A membership.
     Member(Member),
     /// A membership that is gone.

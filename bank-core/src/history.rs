@@ -31,8 +31,10 @@ pub struct PastTx {
     pub entries: Vec<Entry>,
     /// The windows and limits that it changed.
     pub reshaped: Vec<Reshaped>,
-    /// The records that it added, changed or removed.
+    /// The records that it added, changed or removed, by kind and key.
     pub records: Vec<PastRecord>,
+    /// Whether it changed reference data that is no record: accounts, members.
+    pub others: bool,
 }
 
 /// A record that a transaction changed.

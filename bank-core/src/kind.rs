@@ -16,9 +16,11 @@ mod field;
 mod hardware;
 mod machine;
 mod mapping;
+mod project;
 mod record;
 mod records;
 pub mod site;
+mod user;
 mod value;
 
 pub use contributor::UNASSIGNED;
@@ -35,8 +37,8 @@ use std::sync::LazyLock;
 
 /// Most records of a kind.
 pub const RECORDS_MAX: usize = 10_000;
-/// Most records of a kind, removed ones included.
-pub const RECORDS_EVER_MAX: usize = 100_000;
+/// Most projects, and most users.
+pub const OBJECTS_MAX: usize = 1_000_000;
 /// Most bytes of the values of a record.
 pub const RECORD_BYTES_MAX: usize = 65_536;
 
@@ -57,6 +59,10 @@ pub struct Kind {
     pub most: usize,
     /// The fields, in the order of its columns in the database.
     pub fields: Vec<Field>,
+    /// Values of a new record that it does not keep: other objects are made of them.
+    pub arguments: Vec<Field>,
+    /// Values that are shown with a record, but are no values of it: they come from other objects.
+    pub derived: Vec<Field>,
     /// Who may see its records.
     pub readers: Readers,
     /// Who may change its records.
@@ -83,6 +89,8 @@ pub struct Kind {
     pub ordered_by: Option<&'static str>,
     /// Help for `add`, `set` and `rm`, and the text of an empty list.
     pub help: [String; 4],
+    /// Brings the values of a record that is added, changed or removed into line with each other.
+    pub normalize: fn(&mut Record),
     /// The rules that no field can express, on a record that is added or changed.
     pub check: Check,
     /// Whether a record may be removed.
@@ -172,6 +180,10 @@ pub trait Objects {
     fn records(&self) -> &Records;
     /// Whether a project, or an account of a project, has that name.
     fn has_payer(&self, name: &str) -> bool;
+    /// The user who has a name as another name.
+    fn user_with_alias(&self, alias: &str) -> Option<&str>;
+    /// An account whose lists name a project.
+    fn account_listing(&self, project: &str) -> Option<&str>;
     /// A rate in force that uses a usage attribute.
     fn rate_of(&self, attribute: &str) -> Option<i64>;
 }
@@ -181,6 +193,8 @@ pub fn declared() -> &'static [Kind] {
     static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
         vec![
             site::kind(),
+            project::kind(),
+            user::kind(),
             machine::kind(),
             mapping::kind(),
             attribute::kind(),
@@ -209,6 +223,8 @@ impl Kind {
             key_rule: |name| Ok(check_name(name)?),
             most: RECORDS_MAX,
             fields: Vec::new(),
+            arguments: Vec::new(),
+            derived: Vec::new(),
             readers: Readers::Everyone,
             writers: Writers::Administrators,
             table: Some(word),
@@ -226,9 +242,15 @@ impl Kind {
                 format!("Remove a {word}"),
                 format!("no {plural}"),
             ],
+            normalize: |_| (),
             check: |_, _| Ok(()),
             removable: |_, _| Ok(()),
         }
+    }
+
+    /// Most records, removed ones included.
+    pub fn most_ever(&self) -> usize {
+        self.most.saturating_mul(10)
     }
 
     /// The command of `bank`.
@@ -249,12 +271,17 @@ impl Kind {
         }
     }
 
-    /// The fields of its list, in their order.
+    /// The fields and derived values of its list, in their order.
     pub fn columns(&self) -> Vec<&Field> {
         if self.listed.is_empty() {
             return self.fields.iter().collect();
         }
-        let listed = self.listed.iter().filter_map(|name| self.field(name));
+        let column = |name: &str| {
+            let mut derived = self.derived.iter();
+            self.field(name)
+                .or_else(|| derived.find(|own| own.name == name))
+        };
+        let listed = self.listed.iter().filter_map(|name| column(name));
         let rest = self.fields.iter().filter(|field| field.site);
         listed.chain(rest).collect()
     }

@@ -121,13 +121,13 @@ fn decide<L: Ledger>(
         (more.moved, more.moved_by_proposer) = (moved(), proposed());
         view = ledger.load(&more)?;
     }
-    view.open_instances = match command {
-        Command::RemoveProject(name) => ledger.open_instances(name)?,
-        Command::RemoveUser(name) => ledger.open_instances_of(Named::User(name))?,
-        _ => match removed_by(command, &view) {
-            Some(name) => ledger.open_instances_of(Named::Machine(&name))?,
-            None => 0,
+    view.open_instances = match removed_by(command, &view) {
+        Some((kind, name)) => match kind.as_str() {
+            "project" => ledger.open_instances(&name)?,
+            "user" => ledger.open_instances_of(Named::User(&name))?,
+            _ => ledger.open_instances_of(Named::Machine(&name))?,
         },
+        None => 0,
     };
     if let Command::Import(chunk) = command {
         let unclaimed = unclaimed(chunk, &directory);
@@ -142,20 +142,20 @@ fn decide<L: Ledger>(
     Ok(rules::decide(command, &view, &ctx))
 }
 
-/// The record of a kind that jobs name, which a command removes: itself, or as the undo of its addition. Jobs
-/// name machines; no other kind is one of them.
-fn removed_by(command: &Command, view: &View) -> Option<String> {
+/// The kind and the name of the record of a kind that jobs name, which a command removes: itself, or as the
+/// undo of its addition.
+fn removed_by(command: &Command, view: &View) -> Option<(String, String)> {
     let is_of_jobs = |word: &str| kind::of(word).is_some_and(|kind| kind.of_jobs);
     match command {
         Command::Record(change) if is_of_jobs(&change.kind) => match &change.action {
-            RecordAction::Remove(Key::Name(name)) => Some(name.clone()),
+            RecordAction::Remove(Key::Name(name)) => Some((change.kind.clone(), name.clone())),
             _ => None,
         },
         Command::After(After::Reverse(_)) => {
             let added = |past: &&PastRecord| past.before.as_ref().is_none_or(|own| own.deleted);
             let mut changed = view.past.first()?.records.iter();
             let own = changed.find(|past| is_of_jobs(&past.after.kind) && added(past))?;
-            Some(own.after.name().to_owned())
+            Some((own.after.kind.clone(), own.after.name().to_owned()))
         }
         _ => None,
     }

@@ -8,11 +8,12 @@ use usage::{of_assignment, of_chunk, of_report};
 
 use crate::attention::Topic;
 use crate::command::{
-    Access, AddProject, After, Attention, Charge, Close, Command, Deposit, Identity, Period,
-    Repeat, Request, Scope, SetAccount, Whose,
+    Access, After, Attention, Charge, Close, Command, Deposit, Identity, Period, RecordAction,
+    RecordChange, Repeat, Request, Scope, SetAccount, Whose,
 };
 use crate::directory::Directory;
 use crate::ids::{AccountId, AllocationId, LienId, ProposalId, QuoteId, TxId};
+use crate::kind::Key;
 use crate::model::{Instance, InstanceKey};
 use crate::rules;
 use crate::select;
@@ -159,10 +160,10 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
         },
         Command::SetAccount(set) => of_account(directory.account_named(&set.name).map(|a| a.id)),
         // One of that name that was removed may have allocations still.
-        Command::AddAccount(SetAccount { name, .. })
-        | Command::AddProject(AddProject { name, .. }) => {
+        Command::AddAccount(SetAccount { name, .. }) => {
             of_account(directory.any_account_named(name).map(|a| a.id))
         }
+        Command::Record(change) => of_record(change, directory),
         Command::RemoveAccount(name) => Need {
             liens: true,
             ..of_account(directory.account_named(name).map(|a| a.id))
@@ -214,6 +215,17 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
         },
         _ => Need::default(),
     }
+}
+
+/// A new project gets an account of its name.
+fn of_record(change: &RecordChange, directory: &Directory) -> Need {
+    let account = match &change.action {
+        RecordAction::Add(Some(Key::Name(name)), _) if change.kind == "project" => {
+            directory.any_account_named(name)
+        }
+        _ => None,
+    };
+    of_account(account.map(|account| account.id))
 }
 
 /// The rows of the inner command, and the proposal to decide.

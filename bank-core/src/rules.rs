@@ -116,14 +116,8 @@ fn by_family(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effect
         Command::Period(Period::Reopen(note)) => period::reopen(note, view, ctx),
         Command::Record(change) => record::decide(change, view, ctx),
         Command::Access(access) => access::decide(access, view, ctx),
-        Command::MergeUser(merge) => admin::merge_user(merge, view, ctx),
-        Command::AddProject(_)
-        | Command::SetProject(_)
-        | Command::RemoveProject(_)
-        | Command::AddUser(_)
-        | Command::SetUser(_)
-        | Command::RemoveUser(_)
-        | Command::SetMember(_)
+        Command::MergeUser(merge) => record::merge::user(merge, view, ctx),
+        Command::SetMember(_)
         | Command::RemoveMember(..)
         | Command::AddAccount(_)
         | Command::SetAccount(_)

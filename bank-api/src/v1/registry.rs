@@ -1,4 +1,4 @@
-//! Projects, their members, users and machines.
+//! Projects, their members and users.
 
 use serde::{Deserialize, Serialize};
 
@@ -41,62 +41,6 @@ pub struct Member {
     /// `member`, `pi` or `manager`.
     #[serde(default)]
     pub role: String,
-}
-
-/// `POST /api/v1/projects`. Answer: `Written<Project>`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(deny_unknown_fields)]
-pub struct NewProject {
-    /// Unique name.
-    #[cfg_attr(feature = "openapi", schema(min_length = 1))]
-    pub name: String,
-    /// Parent project.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent: Option<String>,
-    /// Create no account of the same name.
-    #[serde(default)]
-    pub no_account: bool,
-    /// Users to make members; each must be there.
-    #[serde(default)]
-    pub members: Vec<String>,
-    /// `strict`, `fast`, `notional`, `track` or `default`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mode: Option<String>,
-    /// Free text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// Its organisation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub organization: Option<String>,
-    /// Machines to make its member machines; each must be there.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub machines: Vec<String>,
-}
-
-/// `PATCH /api/v1/projects/{name}`. Answer: `Written<Project>`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(deny_unknown_fields)]
-pub struct PatchProject {
-    /// Switch on or off.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub active: Option<bool>,
-    /// New parent; the empty string makes it a project at the top.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent: Option<String>,
-    /// `strict`, `fast`, `notional`, `track` or `default`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mode: Option<String>,
-    /// Free text; the empty string clears it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// Its organisation; the empty string clears it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub organization: Option<String>,
-    /// Replaces the list of member machines.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub machines: Option<Vec<String>>,
 }
 
 /// `POST /api/v1/projects/{name}/members`. Answer: `Written<Member>`. A member that is there
@@ -144,66 +88,4 @@ pub struct User {
     /// Other names that sources of usage have for them.
     #[serde(default)]
     pub aliases: Vec<String>,
-}
-
-/// `POST /api/v1/users`. Answer: `Written<User>`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(deny_unknown_fields)]
-pub struct NewUser {
-    /// Unique login name.
-    #[cfg_attr(feature = "openapi", schema(min_length = 1))]
-    pub name: String,
-    /// Name for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub common_name: Option<String>,
-    /// Address for notices.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub email: Option<String>,
-    /// Project for requests without one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub default_project: Option<String>,
-    /// Their organisation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub organization: Option<String>,
-    /// Telephone number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub phone: Option<String>,
-    /// Free text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// Replaces the list of aliases: names in usage sources.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub aliases: Option<Vec<String>>,
-}
-
-/// `PATCH /api/v1/users/{name}`. Answer: `Written<User>`. An empty string clears a field.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(deny_unknown_fields)]
-pub struct PatchUser {
-    /// Switch on or off.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub active: Option<bool>,
-    /// Name for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub common_name: Option<String>,
-    /// Address for notices.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub email: Option<String>,
-    /// Project for requests without one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub default_project: Option<String>,
-    /// Their organisation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub organization: Option<String>,
-    /// Telephone number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub phone: Option<String>,
-    /// Free text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// Replaces the list of aliases: names in usage sources.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub aliases: Option<Vec<String>>,
 }

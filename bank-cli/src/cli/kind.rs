@@ -8,7 +8,9 @@ use std::num::ParseIntError;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
-use super::{AtArgs, ImportTable, ImportTables, RemoveArgs, Switch, WriteArgs};
+use super::{
+    AtArgs, ImportTable, ImportTables, ImportUsers, MemberCommand, RemoveArgs, Switch, WriteArgs,
+};
 
 /// A command about records of a kind.
 #[derive(Debug)]
@@ -32,6 +34,12 @@ pub(crate) enum Action {
     Set(String, Vec<(Field, Given)>, WriteArgs),
     /// Removes a record.
     Rm(String, RemoveArgs),
+    /// `bank project members`
+    Members(MemberCommand),
+    /// `bank project tree`
+    Tree(Option<String>, AtArgs),
+    /// `bank user import`
+    ImportUsers(ImportUsers),
     /// `bank mapping test`
     TestMapping(Vec<String>),
     /// `bank hardware import`
@@ -156,10 +164,32 @@ pub(crate) fn in_force<'a>(kind: &'a Kind, site: &'a [Kind]) -> &'a Kind {
     own.unwrap_or(kind)
 }
 
-/// The test of mappings, and the imports of tables of Cluster Accountant.
+/// The commands of a kind that others lack.
 fn with_others(word: &str, own: clap::Command) -> clap::Command {
     let import = clap::Command::new("import");
     match word {
+        "project" => own
+            .visible_alias("proj")
+            .subcommand(
+                MemberCommand::augment_subcommands(clap::Command::new("members"))
+                    .about("Members: users who may spend the project's credits")
+                    .subcommand_required(true)
+                    .arg_required_else_help(true),
+            )
+            .subcommand(
+                AtArgs::augment_args(
+                    clap::Command::new("tree").arg(
+                        Arg::new("top")
+                            .value_name("NAME")
+                            .help("Only this project and those below it"),
+                    ),
+                )
+                .about("Show projects as a tree"),
+            ),
+        "user" => own.subcommand(
+            ImportUsers::augment_args(import)
+                .about("Merge users from a file: adds and updates users, removes nothing"),
+        ),
         "mapping" => own.subcommand(
             clap::Command::new("test")
                 .about("Show the project and user for given names, and the deciding mapping")
@@ -193,6 +223,16 @@ fn added(kind: &Kind, command: clap::Command, key: &Arg) -> clap::Command {
     } else {
         command
     };
+    let command = kind.arguments.iter().fold(command, |command, field| {
+        let own = argument(field, &in_new(field));
+        command.arg(match field.of {
+            Type::Flag => own
+                .help(field.help.clone())
+                .action(ArgAction::SetTrue)
+                .value_parser(value_parser!(bool)),
+            _ => own,
+        })
+    });
     let first = if named { 2 } else { 1 };
     let mut place = first;
     kind.fields.iter().fold(command, |command, field| {
@@ -254,7 +294,14 @@ fn typed(field: &Field, own: Arg) -> Arg {
             own.allow_negative_numbers(true)
         }
         Type::Time => own.allow_hyphen_values(true),
-        Type::Texts(..) | Type::References(..) => own.action(ArgAction::Append),
+        Type::Texts(..) | Type::References(..) => {
+            let own = own.action(ArgAction::Append);
+            if has_names(field) {
+                own.value_delimiter(',')
+            } else {
+                own
+            }
+        }
         Type::Choice(words) => {
             let words = words.iter().map(PossibleValue::new);
             // No value, and the default where no value is stored for it.
@@ -265,6 +312,11 @@ fn typed(field: &Field, own: Arg) -> Arg {
         }
         Type::Text(_) | Type::Reference(_) => own,
     }
+}
+
+/// Whether the texts of a list are names, which have no commas.
+fn has_names(field: &Field) -> bool {
+    matches!(field.of, Type::References(..)) || field.rows.is_some()
 }
 
 /// A flag as it is typed; an empty text clears one.
@@ -286,6 +338,7 @@ fn whole(text: &str) -> Result<Given, ParseIntError> {
 
 fn value_name(field: &Field) -> String {
     match &field.of {
+        Type::Texts(..) | Type::References(..) if has_names(field) => "A,B".to_owned(),
         Type::Text(_) | Type::Texts(..) => "TEXT".to_owned(),
         Type::Whole(..) => "N".to_owned(),
         Type::Decimal(..) => "NUMBER".to_owned(),
@@ -325,6 +378,7 @@ fn in_set(field: &Field) -> String {
 
 fn repeatable(field: &Field) -> &'static str {
     match field.of {
+        Type::Texts(..) | Type::References(..) if has_names(field) => "; replaces all",
         Type::Texts(..) | Type::References(..) => "; repeatable, replaces all",
         _ => "",
     }
@@ -358,16 +412,27 @@ pub(crate) fn read(
     let action = match name {
         "add" => {
             let key = own.try_get_one::<String>("record").ok().flatten().cloned();
-            Action::Add(key, values(kind, own), WriteArgs::from_arg_matches(own)?)
+            let mut given = values(&kind.fields, own);
+            given.extend(arguments(kind, own));
+            Action::Add(key, given, WriteArgs::from_arg_matches(own)?)
         }
         "ls" => Action::Ls(AtArgs::from_arg_matches(own)?),
         "show" => Action::Show(key(), AtArgs::from_arg_matches(own)?),
-        "set" => Action::Set(key(), values(kind, own), WriteArgs::from_arg_matches(own)?),
+        "set" => {
+            let given = values(&kind.fields, own);
+            Action::Set(key(), given, WriteArgs::from_arg_matches(own)?)
+        }
         "rm" => Action::Rm(key(), RemoveArgs::from_arg_matches(own)?),
         "test" => {
             let names = own.get_many::<String>("names").into_iter().flatten();
             Action::TestMapping(names.cloned().collect())
         }
+        "members" => Action::Members(MemberCommand::from_arg_matches(own)?),
+        "tree" => Action::Tree(
+            own.get_one::<String>("top").cloned(),
+            AtArgs::from_arg_matches(own)?,
+        ),
+        "import" if kind.word == "user" => Action::ImportUsers(ImportUsers::from_arg_matches(own)?),
         "import" if kind.word == "hardware" => {
             Action::ImportHardware(ImportTable::from_arg_matches(own)?)
         }
@@ -384,8 +449,8 @@ pub(crate) fn read(
 }
 
 /// The values that are typed, in the order of the fields.
-fn values(kind: &Kind, own: &ArgMatches) -> Vec<(Field, Given)> {
-    let given = kind.fields.iter().filter_map(|field| {
+fn values(fields: &[Field], own: &ArgMatches) -> Vec<(Field, Given)> {
+    let given = fields.iter().filter_map(|field| {
         let name = field.name.as_str();
         // A change has no fixed fields.
         own.try_contains_id(name).ok()?;
@@ -403,4 +468,15 @@ fn values(kind: &Kind, own: &ArgMatches) -> Vec<(Field, Given)> {
         Some((field.clone(), value))
     });
     given.collect()
+}
+
+/// The arguments of a new record. A flag has no value: it is named or not.
+fn arguments(kind: &Kind, own: &ArgMatches) -> Vec<(Field, Given)> {
+    let is_flag = |field: &&Field| field.of == Type::Flag;
+    let named = kind.arguments.iter().filter(is_flag);
+    let named = named.filter(|field| own.get_flag(&field.name));
+    let flags = named.map(|field| (field.clone(), Given::Flag(true)));
+    let others = kind.arguments.iter().filter(|field| !is_flag(field));
+    let others: Vec<Field> = others.cloned().collect();
+    flags.chain(values(&others, own)).collect()
 }

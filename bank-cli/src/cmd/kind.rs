@@ -6,13 +6,14 @@ mod pattern;
 mod table;
 #[cfg(test)]
 mod tests;
+mod tree;
 
-use bank_api::v1::{List, Written};
+use bank_api::v1::{List, Member, Written};
 use bank_core::kind::{Field, Kind, Screen, Type, Value as Own, decimal, declared};
 use serde_json::{Map, Value};
 use ureq::http::Method;
 
-use super::{Record, mapping, nothing_to_set};
+use super::{Record, mapping, member, nothing_to_set, user_import};
 use crate::{
     cli::{Action, AtArgs, Given, KindCommand},
     context::Context,
@@ -58,6 +59,9 @@ pub(super) fn run(context: &Context, command: KindCommand) -> Result<String, Fai
             let answer = context.remove(&target, &format!("remove {what}"), &remove)?;
             context.removed(&answer, &format!("{what} removed"))
         }
+        Action::Members(command) => member::run(context, command),
+        Action::Tree(top, then) => tree::show(context, &kind, top.as_deref(), &then),
+        Action::ImportUsers(args) => user_import::run(context, &args),
         Action::TestMapping(names) => mapping::test(context, &names),
         Action::ImportHardware(args) => import::hardware(context, &args),
         Action::ImportContributions(args) => import::contributions(context, &args),
@@ -113,6 +117,7 @@ fn body(context: &Context, given: &[(Field, Given)]) -> Result<Record, Failure> 
 
 /// The values of a record that are not the default, in one line: `: nodes 4, from 2026-10-01, reason cooling`.
 fn sentence(context: &Context, kind: &Kind, record: &Record) -> String {
+    let record = &flat(record);
     let parts = kind.columns().into_iter().filter_map(|field| {
         let label = field.name.replace('_', " ");
         let text = match record.get(&field.name)? {
@@ -138,9 +143,24 @@ fn sentence(context: &Context, kind: &Kind, record: &Record) -> String {
     format!(": {}", parts.join(", "))
 }
 
+/// A record with members as names.
+fn flat(record: &Record) -> Record {
+    let mut record = record.clone();
+    let members = record.get("members").cloned().unwrap_or_default();
+    if let Ok(members) = serde_json::from_value::<Vec<Member>>(members) {
+        let names: Vec<String> = members.iter().map(member::mark).collect();
+        record.insert("members".to_owned(), names.into());
+    }
+    record
+}
+
+/// The list of records of a kind. A row with a depth is that of a tree.
 fn sheet(kind: &Kind, rows: &[Record]) -> Sheet {
-    let key = match kind.key_name() {
-        "id" => column("id", "Id", out::Kind::Number),
+    let rows: Vec<Record> = rows.iter().map(flat).collect();
+    let rows = rows.as_slice();
+    let key = match kind.word.as_str() {
+        "project" => column("name", "Name", out::Kind::Tree),
+        _ if kind.key_name() == "id" => column("id", "Id", out::Kind::Number),
         _ => column("name", "Name", out::Kind::Text),
     };
     let declared = kind.columns().into_iter().map(|field| {
@@ -159,7 +179,11 @@ fn sheet(kind: &Kind, rows: &[Record]) -> Sheet {
     let mut others: Vec<&String> = rows.iter().flat_map(Map::keys).collect();
     others.sort_unstable();
     others.dedup();
-    others.retain(|name| kind.field(name).is_none() && *name != kind.key_name());
+    let is_declared = |name: &str| {
+        let mut declared = kind.fields.iter().chain(&kind.derived);
+        declared.any(|field| field.name == name) || name == kind.key_name() || name == "depth"
+    };
+    others.retain(|name| !is_declared(name));
     let others = others.into_iter().map(|name| {
         let title = capital(&name.replace('_', " "));
         out::described(name, &title, out::Kind::Text)
@@ -184,8 +208,9 @@ fn has(row: &Record, field: &Field) -> bool {
         (_, Own::Flag(flag)) => (*flag).into(),
         _ => Value::Null,
     };
+    let is_empty = |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
     row.get(&field.name)
-        .is_some_and(|value| !value.is_null() && *value != default)
+        .is_some_and(|value| !is_empty(value) && *value != default)
 }
 
 fn shown(field: &Field) -> out::Kind {

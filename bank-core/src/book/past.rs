@@ -2,7 +2,7 @@
 
 use super::Book;
 use crate::effects::{Entry, EntryKind, Reshaped, Shape, Transaction};
-use crate::history::{PastTx, Placed, UNDO_DEPTH_MAX, billed, rests, standing};
+use crate::history::{PastRecord, PastTx, Placed, UNDO_DEPTH_MAX, billed, rests, standing};
 use crate::ids::{AllocationId, InstanceId, TxId};
 use crate::model::{Instance, Lien};
 use crate::need::Need;
@@ -69,6 +69,13 @@ impl Book {
         }
     }
 
+    /// The records that a transaction changed, by kind and key.
+    fn changed(&self, id: TxId) -> Vec<PastRecord> {
+        let mut changed = self.records.get(&id).cloned().unwrap_or_default();
+        changed.sort_by_cached_key(|past| (past.after.kind.clone(), past.after.key.clone()));
+        changed
+    }
+
     /// The windows and limits that a transaction changed.
     fn reshaped(&self, tx: &Transaction) -> Vec<Reshaped> {
         let change = |after: &Shape| {
@@ -103,7 +110,8 @@ impl Book {
                 reason: tx.reason.clone(),
                 entries: tx.entries.clone(),
                 reshaped: self.reshaped(tx),
-                records: self.records.get(&tx.id).cloned().unwrap_or_default(),
+                records: self.changed(tx.id),
+                others: self.others.contains(&tx.id),
             });
             next = tx.reverses;
         }

@@ -5,11 +5,11 @@
 
 use super::{
     Access, After, Approve, Charge, Chunk, Close, Command, Create, Deposit, ExtendLien, Propose,
-    QuoteRequest, Refund, Reject, Repeat, Request, Reserve, SetAccount, SetMember, SetProject,
-    Settle, Transfer, UsageReport, Whose, Withdraw,
+    QuoteRequest, RecordAction, RecordChange, Refund, Reject, Repeat, Request, Reserve, SetAccount,
+    SetMember, Settle, Transfer, UsageReport, Whose, Withdraw,
 };
 use crate::ids::{AllocationId, LienId};
-use crate::kind::Writers;
+use crate::kind::{self, Key, Type, Value, Writers};
 use crate::model::{Constraint, InstanceKey};
 use std::borrow::Cow;
 
@@ -55,7 +55,6 @@ impl Command {
             Command::Repeat(repeat) => of_repeat(repeat),
             Command::Deposit(deposit) => of_deposit(deposit),
             Command::Withdraw(withdraw) => of_withdraw(withdraw),
-            Command::SetProject(set) => of_project(set),
             Command::SetMember(set) => of_member(set),
             Command::RemoveMember(project, user) => {
                 vec![Object::Project(project), Object::User(user)]
@@ -68,14 +67,8 @@ impl Command {
             Command::SetAccount(set) => [vec![account(&set.name)], of_account(set)].concat(),
             Command::RemoveAccount(name) => vec![account(name)],
             Command::Access(access) => of_access(access),
-            // Records that operators change belong to no project, and operators have projects only.
-            Command::Record(change) if change.writers == Writers::Operators => Vec::new(),
-            Command::AddProject(_)
-            | Command::RemoveProject(_)
-            | Command::AddUser(_)
-            | Command::SetUser(_)
-            | Command::RemoveUser(_)
-            | Command::MergeUser(_)
+            Command::Record(change) => of_record(change),
+            Command::MergeUser(_)
             | Command::SetAllocation(_)
             | Command::SetRate(_)
             | Command::RemoveRate(_)
@@ -90,8 +83,7 @@ impl Command {
             | Command::Attention(_)
             | Command::RemoveQuote(_)
             | Command::Assign(_)
-            | Command::Period(_)
-            | Command::Record(_) => vec![Object::Bank],
+            | Command::Period(_) => vec![Object::Bank],
         }
     }
 }
@@ -260,22 +252,48 @@ fn with_allocation(mut all: Vec<Object<'_>>, allocation: Option<AllocationId>) -
     all
 }
 
-fn of_project(set: &SetProject) -> Vec<Object<'_>> {
-    let SetProject {
-        name,
-        active: _,
-        parent,
-        mode: _,
-        description: _,
-        organization: _,
-        machines,
-    } = set;
-    let above = parent.iter().flatten();
-    let machines = machines.iter().flatten();
-    let mut all = vec![Object::Project(name)];
-    all.extend(above.map(|name| Object::Project(name)));
-    all.extend(machines.map(|name| Object::Machine(name)));
-    all
+/// A change of a project names it and what it refers to.
+fn of_record(change: &RecordChange) -> Vec<Object<'_>> {
+    let RecordChange {
+        kind,
+        op: _,
+        writers,
+        types: _,
+        action,
+    } = change;
+    match action {
+        RecordAction::Set(key, set) if kind == "project" => {
+            let Key::Name(name) = key else {
+                return vec![Object::Bank];
+            };
+            let others = set
+                .iter()
+                .flat_map(|(field, value)| references(field, value));
+            [Object::Project(name)].into_iter().chain(others).collect()
+        }
+        // Records that operators change belong to no project, and operators have projects only.
+        _ if *writers == Writers::Operators => Vec::new(),
+        _ => vec![Object::Bank],
+    }
+}
+
+/// The projects and machines that a value of a project refers to.
+fn references<'a>(field: &str, value: &'a Value) -> Vec<Object<'a>> {
+    let declared = kind::of("project").and_then(|kind| kind.field(field));
+    let names = match value {
+        Value::Text(name) => std::slice::from_ref(name),
+        Value::List(names) => names.as_slice(),
+        _ => &[],
+    };
+    match declared.map(|field| &field.of) {
+        Some(Type::Reference(of) | Type::References(of, _)) if of == "machine" => {
+            names.iter().map(|name| Object::Machine(name)).collect()
+        }
+        Some(Type::Reference(_) | Type::References(..)) => {
+            names.iter().map(|name| Object::Project(name)).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// The objects that an account refers to.

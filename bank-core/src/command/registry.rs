@@ -1,80 +1,21 @@
-//! Commands about what is registered: projects, users, machines, accounts, rates, cycles, keys.
+//! Commands about members, accounts, rates, cycles and keys.
 
 use crate::amount::Amount;
 use crate::calendar::Calendar;
-use crate::model::{Constraint, Dimension, Every, MemberRole, Mode, Overflow};
+use crate::kind::Value;
+use crate::model::{Constraint, Dimension, Every, MemberRole, Overflow};
 use crate::rate::{Per, RateKind, RateValue};
 use crate::time::Timestamp;
-
-/// A new project.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AddProject {
-    /// Its name.
-    pub name: String,
-    /// The project above it, by name.
-    pub parent: Option<String>,
-    /// Make an account of the same name, usable by its members.
-    pub with_account: bool,
-    /// Its first members, by name.
-    pub members: Vec<String>,
-    /// Its mode.
-    pub mode: Option<Mode>,
-    /// Free text.
-    pub description: String,
-    /// Its organisation; empty for none.
-    pub organization: String,
-    /// Its member machines, by name.
-    pub machines: Vec<String>,
-}
-
-/// Changes to a project.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SetProject {
-    /// Its name.
-    pub name: String,
-    /// Switch it on or off.
-    pub active: Option<bool>,
-    /// A new parent, or none.
-    pub parent: Option<Option<String>>,
-    /// An own mode, or the machine's mode.
-    pub mode: Option<Option<Mode>>,
-    /// Free text.
-    pub description: Option<String>,
-    /// Its organisation; empty for none.
-    pub organization: Option<String>,
-    /// Replaces all its member machines, by name.
-    pub machines: Option<Vec<String>>,
-}
-
-/// A new user, or changes to one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SetUser {
-    /// Their login name.
-    pub name: String,
-    /// Switch them on or off.
-    pub active: Option<bool>,
-    /// Full name.
-    pub common_name: Option<String>,
-    /// Mail address.
-    pub email: Option<String>,
-    /// The project billed where a request names none, or none.
-    pub default_project: Option<Option<String>>,
-    /// Their organisation; empty for none.
-    pub organization: Option<String>,
-    /// Telephone number.
-    pub phone: Option<String>,
-    /// Free text.
-    pub description: Option<String>,
-    /// Replaces all its other names.
-    pub aliases: Option<Vec<String>>,
-}
 
 /// An entry from a directory of people, merged into the stored user. It adds data and never removes any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MergeUser {
-    /// The user and the new data: name or other name. Empty fields change nothing; other names are added to
-    /// the stored ones.
-    pub set: SetUser,
+    /// The name of the user, or another name.
+    pub name: String,
+    /// New values by field. Empty values change nothing.
+    pub values: Vec<(String, Value)>,
+    /// Other names, added to the stored ones.
+    pub aliases: Vec<String>,
     /// If no user has the name, the only user with the mail address is meant, and the name becomes another
     /// name of that user.
     pub by_email: bool,

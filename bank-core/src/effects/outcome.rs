@@ -9,7 +9,7 @@ use crate::ids::{AccountId, AllocationId, InstanceId, LienId, TxId};
 use crate::kind::Record;
 use crate::model::{
     Account, Allocation, Closing, Cycle, CycleRun, Figures, Grant, Instance, InstanceKey, Key,
-    Lien, Limit, Member, Project, Proposal, Quote, User,
+    Lien, Limit, Member, Proposal, Quote,
 };
 use crate::rate::Rate;
 use crate::refusal::Refusal;
@@ -18,10 +18,6 @@ use crate::time::Timestamp;
 /// The answer to a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// A project was added or changed.
-    Project(Project),
-    /// A user was added or changed.
-    User(User),
     /// A membership was added or changed.
     Member(Member),
     /// An account was added or changed; its figures afterwards.
@@ -78,9 +74,8 @@ pub enum Outcome {
     Attention(usize),
     /// A record was added or changed.
     Record(Box<Record>),
-    /// What a directory of people said of a user was merged; whether they are new, and whether
-    /// anything changed.
-    Merged(User, Merge),
+    /// An entry of a directory of people was merged into the user of this name.
+    Merged(String, Merge),
     /// Finished usage has its project.
     Assigned(Box<Assigned>),
     /// A charge of this instance came again, and is journalled.

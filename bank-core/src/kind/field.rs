@@ -43,6 +43,14 @@ pub struct Field {
     pub nullable: bool,
     /// Whether its values are names of payers, which queries hide from callers who do not see them.
     pub payer: bool,
+    /// Whether its column has the numbers of the records that its names refer to.
+    pub numbered: bool,
+    /// The table with a row for each text of its list, where the list has no column of the kind's table.
+    pub rows: Option<&'static str>,
+    /// Whether the journal, which everyone reads, has its name only.
+    pub private: bool,
+    /// Whether its texts may have line breaks.
+    pub lines: bool,
     /// Whether the value of a new record stays.
     pub fixed: bool,
     /// What no type can express, for each text.
@@ -96,6 +104,10 @@ impl Field {
             secondary: false,
             nullable: false,
             payer: false,
+            numbered: false,
+            rows: None,
+            private: false,
+            lines: false,
             fixed: false,
             rule: None,
             site: false,
@@ -114,6 +126,7 @@ impl Field {
         let of = Type::Text(NAME_BYTES_MAX);
         Field {
             screen: Screen::IfAny,
+            lines: true,
             ..Field::new("description", "Description", of, "Description")
         }
     }
@@ -186,6 +199,21 @@ impl Field {
     pub(super) fn payer(self) -> Field {
         let payer = true;
         Field { payer, ..self }
+    }
+
+    pub(super) fn numbered(self) -> Field {
+        let numbered = true;
+        Field { numbered, ..self }
+    }
+
+    pub(super) fn rows(self, table: &'static str) -> Field {
+        let rows = Some(table);
+        Field { rows, ..self }
+    }
+
+    pub(super) fn private(self) -> Field {
+        let private = true;
+        Field { private, ..self }
     }
 
     pub(super) fn fixed(self) -> Field {
@@ -302,8 +330,8 @@ impl Field {
     }
 
     fn check(&self, value: &Value, objects: &dyn Objects) -> Result<(), Refusal> {
-        let is_text =
-            |text: &str, max: usize| text.len() <= max && !text.chars().any(char::is_control);
+        let is_bad = |c: char| c.is_control() && !(self.lines && c == '\n');
+        let is_text = |text: &str, max: usize| text.len() <= max && !text.chars().any(is_bad);
         let fits = match (&self.of, value) {
             (Type::Text(max), Value::Text(text)) => is_text(text, *max),
             (

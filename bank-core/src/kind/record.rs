@@ -110,8 +110,8 @@ impl Record {
 
     /// A change of the record as the journal shows it: the values of a new record that are not the default, `downtime=3 hardware=1 nodes=4`;
     /// the old and the new values of a changed one, `downtime=3 nodes=4>6`; the key of a removed one. Everyone
-    /// reads the journal, so records that not everyone may see have the names of their fields only:
-    /// `contribution=2 fields=split,factor`.
+    /// reads the journal, so private fields, and records that not everyone may see, have the names of fields
+    /// only: `contribution=2 fields=split,factor`.
     pub fn journal_text(
         &self,
         before: Option<&Record>,
@@ -128,14 +128,9 @@ impl Record {
         let changed = fields.filter(|field| old(&field.name) != self.value(&field.name));
         let is_default = |field: &Field| self.value(&field.name) == field.default_value();
         let changed = changed.filter(|field| before.is_some() || !is_default(field));
-        if kind.readers != Readers::Everyone {
-            let names: Vec<&str> = changed.map(|field| field.name.as_str()).collect();
-            return match names.as_slice() {
-                [] => text,
-                _ => format!("{text} fields={}", names.join(",")),
-            };
-        }
-        for field in changed {
+        let is_private = |field: &&Field| field.private || kind.readers != Readers::Everyone;
+        let (private, open): (Vec<&Field>, Vec<&Field>) = changed.partition(is_private);
+        for field in open {
             let value = |value| shown(&field.of, value, precision);
             // Writing to a string cannot fail.
             let _ = write!(text, " {}=", field.name);
@@ -143,6 +138,11 @@ impl Record {
                 let _ = write!(text, "{}>", value(old(&field.name)));
             }
             text.push_str(&value(self.value(&field.name)));
+        }
+        if !private.is_empty() {
+            let names: Vec<&str> = private.iter().map(|field| field.name.as_str()).collect();
+            // Writing to a string cannot fail.
+            let _ = write!(text, " fields={}", names.join(","));
         }
         text
     }

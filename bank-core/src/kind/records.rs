@@ -4,10 +4,17 @@ use super::{Key, KeyType, Kind, Record, Type, declared, of, site};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// The records of a kind by key, and their last number.
+#[derive(Clone, Debug, Default)]
+struct Rows {
+    by_key: BTreeMap<Key, Arc<Record>>,
+    last: i64,
+}
+
 /// Records by kind and key.
 #[derive(Clone, Debug, Default)]
 pub struct Records {
-    rows: BTreeMap<String, BTreeMap<Key, Arc<Record>>>,
+    rows: BTreeMap<String, Arc<Rows>>,
     /// Kinds that the site added, and kinds of the program with fields that it added.
     kinds: BTreeMap<String, Arc<Kind>>,
     /// Kinds that the site removed, as they were declared last: their removed records are still read.
@@ -29,7 +36,9 @@ impl Records {
             }
         }
         let rows = self.rows.entry(record.kind.clone()).or_default();
-        rows.insert(record.key.clone(), Arc::new(record));
+        let rows = Arc::make_mut(rows);
+        rows.last = rows.last.max(record.number()).max(record.id);
+        rows.by_key.insert(record.key.clone(), Arc::new(record));
     }
 
     /// A kind in force, by its word.
@@ -64,7 +73,19 @@ impl Records {
 
     /// A record, removed or not.
     pub fn ever(&self, kind: &str, key: &Key) -> Option<&Record> {
-        self.rows.get(kind)?.get(key).map(|record| &**record)
+        let rows = self.rows.get(kind)?;
+        rows.by_key.get(key).map(|record| &**record)
+    }
+
+    /// A record by its name, unless it was removed.
+    pub fn named(&self, kind: &str, name: &str) -> Option<&Record> {
+        self.get(kind, &Key::Name(name.to_owned()))
+    }
+
+    /// The number of a record of [`KeyType::Object`], removed or not.
+    pub fn number_of(&self, kind: &str, name: &str) -> Option<i64> {
+        let record = self.ever(kind, &Key::Name(name.to_owned()))?;
+        Some(record.id)
     }
 
     /// The key of a record, removed or not, in the spelling of that record; a new key as it is.
@@ -77,7 +98,7 @@ impl Records {
             _ => false,
         };
         let rows = self.rows.get(&kind.word).into_iter();
-        let known = rows.flat_map(BTreeMap::keys).find(same);
+        let known = rows.flat_map(|rows| rows.by_key.keys()).find(same);
         known.unwrap_or(key).clone()
     }
 
@@ -88,7 +109,8 @@ impl Records {
 
     /// The records of a kind, removed ones included.
     fn rows<'a>(&'a self, kind: &str) -> impl Iterator<Item = &'a Record> + use<'a> {
-        let rows = self.rows.get(kind).into_iter().flat_map(BTreeMap::values);
+        let rows = self.rows.get(kind).into_iter();
+        let rows = rows.flat_map(|rows| rows.by_key.values());
         rows.map(|record| &**record)
     }
 
@@ -108,13 +130,13 @@ impl Records {
 
     /// How many records of a kind there are, removed ones included.
     pub fn count(&self, kind: &str) -> usize {
-        self.rows.get(kind).map_or(0, BTreeMap::len)
+        self.rows.get(kind).map_or(0, |rows| rows.by_key.len())
     }
 
     /// The number of the next record of a kind, whether it is the key or beside the name.
     pub fn next_number(&self, kind: &str) -> i64 {
-        let last = self.rows(kind).map(|record| record.number().max(record.id));
-        last.max().unwrap_or(0).saturating_add(1)
+        let last = self.rows.get(kind).map_or(0, |rows| rows.last);
+        last.saturating_add(1)
     }
 
     /// A record of which another one is the owner is removed with it.

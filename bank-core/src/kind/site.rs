@@ -4,13 +4,13 @@
 //!
 //! A field is written `NAME:TYPE`, with `!` behind the type where each record has a value, then a blank and
 //! a help text: `state:open|closed! State of the application`. Types are in [`TYPES`]; words with `|`
-//! between them are a choice; the word of a kind of the program, or of [`OBJECTS`], is a reference.
+//! between them are a choice; the word of a kind of the program, or `account`, is a reference.
 
 mod check;
 
 use self::check::{check, removable};
 use super::{Check, Field, KeyType, Kind, Need, Readers, Record, Type, Value, Writers};
-use super::{RECORDS_MAX, choice, declared, of};
+use super::{RECORDS_MAX, choice};
 use crate::ids::{NAME_BYTES_MAX, check_name};
 
 /// The word of the kind whose records are kinds.
@@ -19,11 +19,11 @@ pub const WORD: &str = "kind";
 pub const TYPES: [&str; 7] = [
     "text", "number", "decimal", "amount", "flag", "time", "list",
 ];
-/// Kinds of objects beside records that a field can refer to.
-pub const OBJECTS: [&str; 3] = ["project", "user", "account"];
+/// The kind of objects beside records that a field can refer to.
+pub const OBJECT: &str = "account";
 /// Words that cannot be the word of a kind, because they are commands of `bank` or views of queries. Tests
 /// compare them with the commands and the views.
-pub const RESERVED: [&str; 67] = [
+pub const RESERVED: [&str; 65] = [
     "account",
     "account_rule",
     "adjust",
@@ -62,7 +62,6 @@ pub const RESERVED: [&str; 67] = [
     "options",
     "priority",
     "proj",
-    "project",
     "proposal",
     "quarantine",
     "query",
@@ -87,7 +86,6 @@ pub const RESERVED: [&str; 67] = [
     "undo",
     "unmapped",
     "usage",
-    "user",
     "verify",
     "what_if",
     "withdraw",
@@ -201,7 +199,7 @@ pub fn kind_of(record: &Record) -> Kind {
     let word = record.key.to_string();
     let fields = record.list("fields").iter();
     let fields = fields.filter_map(|text| read(text).ok());
-    match of(&word) {
+    match super::of(&word) {
         Some(own) if record.deleted => own.clone(),
         Some(own) => Kind {
             fields: own.fields.iter().cloned().chain(fields).collect(),
@@ -238,6 +236,8 @@ fn new(record: &Record, word: &str) -> Kind {
         key_rule: |name| Ok(check_name(name)?),
         most: RECORDS_MAX,
         fields: Vec::new(),
+        arguments: Vec::new(),
+        derived: Vec::new(),
         readers: readers.map_or(Readers::Administrators, |(readers, _)| *readers),
         writers: writers.map_or(Writers::Administrators, |(writers, _)| *writers),
         table: None,
@@ -255,6 +255,7 @@ fn new(record: &Record, word: &str) -> Kind {
             format!("Remove a {word} record"),
             format!("no {word} records"),
         ],
+        normalize: |_| (),
         check: none,
         removable: none,
     }
@@ -290,8 +291,7 @@ pub fn read(text: &str) -> Result<Field, &'static str> {
         words if words.contains('|') && words.split('|').all(is_word) => {
             Type::Choice(words.split('|').map(str::to_owned).collect())
         }
-        kind if OBJECTS.contains(&kind) => Type::Reference(kind.to_owned()),
-        kind if kind != WORD && declared().iter().any(|own| own.word == kind) => {
+        kind if kind == OBJECT || (kind != WORD && super::of(kind).is_some()) => {
             Type::Reference(kind.to_owned())
         }
         _ => {

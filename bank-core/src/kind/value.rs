@@ -74,6 +74,18 @@ impl From<Option<&str>> for Value {
     }
 }
 
+impl From<String> for Value {
+    fn from(text: String) -> Value {
+        Value::Text(text)
+    }
+}
+
+impl From<Vec<String>> for Value {
+    fn from(list: Vec<String>) -> Value {
+        Value::List(list)
+    }
+}
+
 impl From<i64> for Value {
     fn from(number: i64) -> Value {
         Value::Whole(number)

@@ -1,22 +1,18 @@
-//! Projects, users, machines, memberships and accounts: added, changed, removed. Each change is a
+//! Memberships and accounts: added, changed, removed. Each change is a
 //! journal transaction without entries; nothing is physically removed (ledger.md 2.11).
 
 mod account;
 mod link;
-mod merge;
-mod project;
-mod user;
+mod member;
 
 use crate::command::Command;
 use crate::effects::{DirectoryRow, Effects, Outcome};
-use crate::ids::check_listed_name;
-use crate::model::{Account, Constraint, Dimension, Mode};
+use crate::model::Account;
 use crate::postings::Postings;
 use crate::refusal::Refusal;
 use crate::view::{Context, View};
 
-pub(super) use account::unused;
-pub(super) use merge::merge_user;
+pub(super) use account::{number as account_number, unused};
 
 /// Decides a change of the reference data.
 pub(super) fn decide(
@@ -25,14 +21,8 @@ pub(super) fn decide(
     ctx: &Context<'_>,
 ) -> Result<Effects, Refusal> {
     let change = match command {
-        Command::AddProject(add) => project::add(add, view, ctx)?,
-        Command::SetProject(set) => project::set(set, ctx)?,
-        Command::RemoveProject(name) => project::remove(name, view, ctx)?,
-        Command::SetMember(set) => project::set_member(set, ctx)?,
-        Command::RemoveMember(name, user) => project::remove_member(name, user, ctx)?,
-        Command::AddUser(set) => user::add(set, ctx)?,
-        Command::SetUser(set) => user::set(set, ctx)?,
-        Command::RemoveUser(name) => user::remove(name, view, ctx)?,
+        Command::SetMember(set) => member::set(set, ctx)?,
+        Command::RemoveMember(name, user) => member::remove(name, user, ctx)?,
         Command::AddAccount(set) => account::add(set, view, ctx)?,
         Command::SetAccount(set) => account::set(set, view, ctx)?,
         Command::RemoveAccount(name) => account::remove(name, view, ctx)?,
@@ -59,20 +49,6 @@ struct Change {
     rows: Vec<DirectoryRow>,
     outcome: Outcome,
     detail: String,
-}
-
-/// An organisation is a name, or empty for none.
-fn check_organization(name: &str) -> Result<(), Refusal> {
-    if name.is_empty() {
-        return Ok(());
-    }
-    Ok(check_listed_name(name)?)
-}
-
-/// A switch of modes for the journal: what it was, and what it is.
-fn switched(old: Option<Mode>, new: Option<Mode>) -> String {
-    let word = |mode: Option<Mode>| mode.map_or("default", Mode::word);
-    format!("{}>{}", word(old), word(new))
 }
 
 /// Refuses to remove an object that open jobs name: their liens and charges would lose it.
@@ -106,18 +82,4 @@ fn check_fallback(owner: Option<&Account>, value: &str, ctx: &Context<'_>) -> Re
         return Err(Refusal::FallbackChain { name });
     }
     Ok(())
-}
-
-/// The lists of the account that comes with a project: the project, its members, any machine.
-fn project_lists(project: &str) -> Vec<Constraint> {
-    let row = |dimension, value: &str| Constraint {
-        dimension,
-        value: value.to_owned(),
-        allow: true,
-        subtree: false,
-    };
-    vec![
-        row(Dimension::Project, project),
-        row(Dimension::User, "MEMBERS"),
-    ]
 }

@@ -1,16 +1,14 @@
 //! Records of reference data: added, changed, removed, as the declaration of their kind allows. None of
 //! it moves money.
 
+use self::objects::Undone;
 use super::admin::no_open_jobs;
 use crate::command::{RecordAction, RecordChange};
 use crate::effects::{DirectoryRow, Effects, Outcome};
 use crate::history::PastRecord;
-use crate::ids::MachineId;
 use crate::kind::{
-    self, Field, Key, KeyType, Kind, Need, Objects, RECORD_BYTES_MAX, RECORDS_EVER_MAX, Record,
-    Type, Value, Writers,
+    self, Field, Key, KeyType, Kind, Need, Objects, RECORD_BYTES_MAX, Record, Type, Value, Writers,
 };
-use crate::model::Project;
 use crate::postings::Postings;
 use crate::refusal::Refusal;
 use crate::view::{Context, View};
@@ -25,8 +23,17 @@ pub(super) fn decide(
     let unknown = || Refusal::not_found("kind", &change.kind);
     let kind = records.kind(&change.kind).ok_or_else(unknown)?;
     is_same_kind(change, kind)?;
+    let mut with = Vec::new();
     let (before, record) = match &change.action {
-        RecordAction::Add(key, set) => (None, add(kind, key.as_ref(), set, ctx)?),
+        RecordAction::Add(key, given) => {
+            let is_argument = |name: &str| kind.arguments.iter().any(|own| own.name == name);
+            let given = given.iter().cloned();
+            let (arguments, set): (Vec<_>, Vec<_>) = given.partition(|(name, _)| is_argument(name));
+            let record = add(kind, key.as_ref(), &set, ctx)?;
+            let arguments = beside::arguments(kind, arguments, ctx)?;
+            with = beside::of_new(&record, &arguments, view, ctx)?;
+            (None, record)
+        }
         RecordAction::Set(key, set) => {
             let before = known(kind, key, ctx)?;
             (Some(before), set_values(kind, before, set, ctx)?)
@@ -39,6 +46,7 @@ pub(super) fn decide(
     let mut postings = Postings::new(view);
     postings.begin(change.op, ctx.now);
     write(&mut postings, kind, before, record.clone(), ctx);
+    postings.directory.extend(with);
     Ok(postings.finish(match &change.action {
         RecordAction::Remove(_) => Outcome::Removed(record.key.to_string()),
         _ => Outcome::Record(Box::new(record)),
@@ -54,24 +62,10 @@ pub(super) fn write(
     ctx: &Context<'_>,
 ) {
     postings.remark(&record.journal_text(before, kind, ctx.directory.bank.precision));
-    postings.directory.extend(projects_without(&record, ctx));
+    let others = beside::projects_without(&record, ctx).into_iter();
+    postings.directory.extend(others.map(DirectoryRow::Record));
+    postings.directory.extend(beside::memberships(&record, ctx));
     postings.directory.push(DirectoryRow::Record(record));
-}
-
-/// The projects that list a removed machine, without it.
-fn projects_without(record: &Record, ctx: &Context<'_>) -> Vec<DirectoryRow> {
-    if !record.deleted || record.kind != "machine" {
-        return Vec::new();
-    }
-    let id = MachineId(record.id);
-    let with = ctx.directory.projects();
-    let with = with.filter(|project| project.machines.contains(&id));
-    let without = |project: &Project| {
-        let mut project = project.clone();
-        project.machines.retain(|machine| *machine != id);
-        DirectoryRow::Project(project)
-    };
-    with.map(without).collect()
 }
 
 /// Journals the claim of a machine: the source charges its usage from now on.
@@ -138,10 +132,11 @@ fn add(
     }
     has_room(kind, ctx)?;
     let known = records.ever(&kind.word, &key);
-    if known.is_none() && records.count(&kind.word) >= RECORDS_EVER_MAX {
+    if known.is_none() && records.count(&kind.word) >= kind.most_ever() {
+        let most = kind.most_ever();
         return Err(Refusal::bad_field(
             kind.key_name(),
-            format!("at most {RECORDS_EVER_MAX} records, removed ones included"),
+            format!("at most {most} records, removed ones included"),
         ));
     }
     let mut record = Record::new(&kind.word, key);
@@ -156,7 +151,8 @@ fn add(
 
 /// Whether a kind has room for one more record that is not removed.
 fn has_room(kind: &Kind, ctx: &Context<'_>) -> Result<(), Refusal> {
-    if ctx.directory.records.all(&kind.word).count() < kind.most {
+    let records = &ctx.directory.records;
+    if records.count(&kind.word) < kind.most || records.all(&kind.word).count() < kind.most {
         return Ok(());
     }
     Err(Refusal::bad_field(
@@ -197,6 +193,7 @@ fn changed(
         let field = kind.field(name).ok_or_else(unknown)?;
         record.set(name, field.checked(value, objects)?);
     }
+    (kind.normalize)(&mut record);
     check_whole(kind, &record, objects)?;
     Ok(record)
 }
@@ -232,13 +229,13 @@ fn removed(
     if kind.of_jobs {
         no_open_jobs(record.name(), view)?;
     }
-    Ok(Record {
-        deleted: true,
-        ..record.clone()
-    })
+    let mut gone = record.clone();
+    gone.deleted = true;
+    (kind.normalize)(&mut gone);
+    Ok(gone)
 }
 
-/// The record as it was before a transaction changed it; removed, where the transaction added it. None where
+/// The record as it was before a transaction changed it, which changed all of these; removed, where the transaction added it. None where
 /// it changed since.
 ///
 /// # Errors
@@ -246,9 +243,11 @@ fn removed(
 pub(super) fn restored(
     kind: &Kind,
     past: &PastRecord,
+    all: &[PastRecord],
     view: &View,
     ctx: &Context<'_>,
 ) -> Result<Option<Record>, Refusal> {
+    let objects = Undone { ctx, back: all };
     let after = &past.after;
     let now = ctx.directory.records.ever(&after.kind, &after.key);
     // Fields that the site took away since do not count.
@@ -262,10 +261,10 @@ pub(super) fn restored(
     let there = past.before.as_ref().filter(|before| !before.deleted);
     let Some(before) = there else {
         let gone = removed(kind, after, view, ctx)?;
-        if let Some(DirectoryRow::Project(project)) = projects_without(&gone, ctx).first() {
+        if let Some(project) = beside::projects_without(&gone, ctx).first() {
             return Err(Refusal::InUse {
                 name: gone.key.to_string(),
-                by: format!("project {}", project.name),
+                by: format!("project {}", project.key),
             });
         }
         return Ok(Some(past.before.clone().unwrap_or(gone)));
@@ -280,13 +279,15 @@ pub(super) fn restored(
         let is_other = matches!(field.of, Type::Reference(_) | Type::References(..));
         let is_other = is_other || field.site || field.rule.is_some();
         if (is_back || (after.deleted && is_other)) && !value.is_none() {
-            field.checked(value, ctx)?;
+            field.checked(value, &objects)?;
         }
     }
-    check_whole(kind, before, ctx)?;
+    check_whole(kind, before, &objects)?;
     Ok(Some(before.clone()))
 }
 
+mod beside;
+pub(super) mod merge;
 mod objects;
 #[cfg(test)]
 mod tests;

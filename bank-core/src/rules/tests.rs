@@ -3,8 +3,7 @@
 use crate::amount::{Amount, Precision};
 use crate::book::Book;
 use crate::command::{
-    AddProject, Charge, Close, Command, Create, Deposit, Request, Reserve, Scope, SetRate, SetUser,
-    Whose,
+    Charge, Close, Command, Create, Deposit, Request, Reserve, Scope, SetRate, Whose,
 };
 use crate::decimal::Decimal;
 use crate::directory::{Bank, Policy};
@@ -41,24 +40,17 @@ impl Ground {
 
     fn found(&mut self) {
         let named = |name: &str| name.to_owned();
-        self.done(
-            0,
-            Command::AddUser(SetUser {
-                name: named("amy"),
-                ..SetUser::default()
-            }),
-        );
+        self.done(0, Command::add_record("user", &named("amy"), &[]));
         self.done(0, Command::add_record("machine", "colony", &[]));
         self.rate(RateKind::Vbr, "Processors", "1");
         for name in ["chem", "bio"] {
             self.done(
                 0,
-                Command::AddProject(AddProject {
-                    name: named(name),
-                    with_account: true,
-                    members: vec![named("amy")],
-                    ..AddProject::default()
-                }),
+                Command::add_record(
+                    "project",
+                    &named(name),
+                    &[("members", vec![named("amy")].into())],
+                ),
             );
             self.deposit(name, 1000);
         }

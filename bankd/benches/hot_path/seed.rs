@@ -5,7 +5,7 @@ use crate::document::{ALLOCATIONS, MACHINE, PROJECTS, Spread, Step, document, pr
 use crate::place::{BANKD, Place};
 use anyhow::{Context, Result, bail};
 use bank_core::amount::{Amount, Precision};
-use bank_core::command::{AddProject, Command, Deposit, Scope, SetUser};
+use bank_core::command::{Command, Deposit, Scope};
 use bank_core::directory::{Bank, Directory, Policy};
 use bank_core::ledger;
 use bank_core::model::Key;
@@ -96,16 +96,12 @@ fn reference() -> Vec<Command> {
         token: None,
     });
     let of_project = |number: u64| {
-        let add_user = Command::AddUser(SetUser {
-            name: user(number),
-            ..SetUser::default()
-        });
-        let add_project = Command::AddProject(AddProject {
-            name: project(number),
-            with_account: true,
-            members: vec![user(number)],
-            ..AddProject::default()
-        });
+        let add_user = Command::add_record("user", &user(number), &[]);
+        let add_project = Command::add_record(
+            "project",
+            &project(number),
+            &[("members", vec![user(number)].into())],
+        );
         [add_user, add_project]
     };
     let mut commands = vec![machine, key];

@@ -1,15 +1,13 @@
 //! Reference data out: one upsert a kind of row.
 
-use super::{Error, access, alias, attention, codec, cycle, kind};
+use super::{Error, access, attention, codec, cycle, kind};
 use bank_core::effects::DirectoryRow;
-use bank_core::model::{Account, Key, Mode, Overflow, Project, User};
+use bank_core::model::{Account, Key, Overflow};
 use bank_core::rate::Rate;
 use rusqlite::{Connection, params};
 
 pub(super) fn write_reference(connection: &Connection, row: &DirectoryRow) -> Result<(), Error> {
     match row {
-        DirectoryRow::Project(p) => write_project(connection, p)?,
-        DirectoryRow::User(u) => write_user(connection, u)?,
         DirectoryRow::Member(m) => connection.execute(
             "INSERT INTO member (project, user, active, role) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (project, user) DO UPDATE SET active = ?3, role = ?4",
@@ -32,57 +30,6 @@ pub(super) fn write_reference(connection: &Connection, row: &DirectoryRow) -> Re
         DirectoryRow::LimitGone(of) => access::remove_limit(connection, of)?,
     };
     Ok(())
-}
-
-fn write_project(connection: &Connection, p: &Project) -> Result<usize, Error> {
-    connection.execute(
-        "INSERT INTO project (id, name, parent, active, deleted, mode, description, organization)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-         ON CONFLICT (id) DO UPDATE SET parent = ?3, active = ?4, deleted = ?5, mode = ?6,
-             description = ?7, organization = ?8",
-        params![
-            p.id.0,
-            p.name,
-            p.parent.map(|i| i.0),
-            p.active,
-            p.deleted,
-            p.mode.map(Mode::word),
-            p.description,
-            p.organization
-        ],
-    )?;
-    connection.execute("DELETE FROM project_machine WHERE project = ?1", [p.id.0])?;
-    for machine in &p.machines {
-        connection.execute(
-            "INSERT INTO project_machine VALUES (?1, ?2)",
-            (p.id.0, machine.0),
-        )?;
-    }
-    Ok(p.machines.len())
-}
-
-fn write_user(connection: &Connection, u: &User) -> Result<usize, Error> {
-    let written = connection.execute(
-        "INSERT INTO user (id, name, active, deleted, common_name, email, default_project,
-             organization, phone, description)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-         ON CONFLICT (id) DO UPDATE SET active = ?3, deleted = ?4, common_name = ?5,
-             email = ?6, default_project = ?7, organization = ?8, phone = ?9, description = ?10",
-        params![
-            u.id.0,
-            u.name,
-            u.active,
-            u.deleted,
-            u.common_name,
-            u.email,
-            u.default_project.map(|i| i.0),
-            u.organization,
-            u.phone,
-            u.description
-        ],
-    )?;
-    alias::write_aliases(connection, u)?;
-    Ok(written)
 }
 
 fn write_rate(connection: &Connection, r: &Rate) -> Result<usize, Error> {

@@ -1,11 +1,11 @@
 //! The row that identifies this bank, and the reference data.
 
-use super::{Error, access, alias, attention, codec, cycle, kind};
+use super::{Error, access, attention, codec, cycle, kind};
 use bank_core::amount::Precision;
 use bank_core::calendar::{Calendar, Zone};
 use bank_core::directory::{Bank, Directory, Policy};
 use bank_core::ids::{AccountId, MachineId, ProjectId, RateId, UserId};
-use bank_core::model::{Account, Constraint, Key, Link, Member, Mode, Overflow, Project, User};
+use bank_core::model::{Account, Constraint, Key, Link, Member, Overflow};
 use bank_core::rate::{Per, Rate, RateKind, RateValue};
 use bank_core::time::{Timestamp, Window};
 use rusqlite::{Connection, Row};
@@ -100,16 +100,6 @@ pub fn read(connection: &Connection) -> Result<BankRow, Error> {
 /// Reads all reference data.
 pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, Error> {
     let mut directory = Directory::new(read(connection)?.bank, policy);
-    for project in projects(connection)? {
-        directory.put_project(project);
-    }
-    let mut aliases = alias::aliases(connection)?;
-    each(connection, USERS, |r| {
-        let user = user(r)?;
-        let aliases = aliases.remove(&user.id.0).unwrap_or_default();
-        directory.put_user(User { aliases, ..user });
-        Ok(())
-    })?;
     attention::put_quiet(connection, &mut directory)?;
     each(connection, MEMBERS, |r| {
         directory.put_member(member(r)?);
@@ -133,24 +123,6 @@ pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, E
     kind::add_all(connection, &mut directory)?;
     access::add_all(connection, &mut directory)?;
     Ok(directory)
-}
-
-/// All projects with their member machines.
-fn projects(connection: &Connection) -> Result<Vec<Project>, Error> {
-    let mut projects: Vec<Project> = Vec::new();
-    each(connection, PROJECTS, |r| {
-        projects.push(project(r)?);
-        Ok(())
-    })?;
-    each(connection, PROJECT_MACHINES, |r| {
-        let owner = ProjectId(r.get(0)?);
-        let found = projects.binary_search_by_key(&owner, |p| p.id);
-        if let Some(project) = found.ok().and_then(|at| projects.get_mut(at)) {
-            project.machines.push(MachineId(r.get(1)?));
-        }
-        Ok(())
-    })?;
-    Ok(projects)
 }
 
 /// All accounts with their constraints.
@@ -181,13 +153,7 @@ fn member(r: &Row<'_>) -> Result<Member, Error> {
     })
 }
 
-const PROJECTS: &str = "SELECT id, name, parent, active, deleted, mode, description, organization
-    FROM project ORDER BY id";
-const PROJECT_MACHINES: &str =
-    "SELECT project, machine FROM project_machine ORDER BY project, machine";
 const MEMBERS: &str = "SELECT project, user, active, role FROM member";
-const USERS: &str = "SELECT id, name, active, deleted, common_name, email, default_project,
-    organization, phone, description FROM user";
 const ACCOUNTS: &str = "SELECT id, name, priority, fallback, blocked, deleted, description, parent,
     share, overflow, discrete FROM account ORDER BY id";
 const CONSTRAINTS: &str =
@@ -208,41 +174,6 @@ fn each(
         row(r)?;
     }
     Ok(())
-}
-
-fn mode(word: Option<String>) -> Result<Option<Mode>, Error> {
-    word.map(|w| codec::word("mode", &w, Mode::parse))
-        .transpose()
-}
-
-pub(super) fn project(r: &Row<'_>) -> Result<Project, Error> {
-    Ok(Project {
-        id: ProjectId(r.get(0)?),
-        name: r.get(1)?,
-        parent: r.get::<_, Option<i64>>(2)?.map(ProjectId),
-        active: r.get(3)?,
-        deleted: r.get(4)?,
-        mode: mode(r.get(5)?)?,
-        description: r.get(6)?,
-        organization: r.get(7)?,
-        machines: Vec::new(),
-    })
-}
-
-pub(super) fn user(r: &Row<'_>) -> Result<User, Error> {
-    Ok(User {
-        id: UserId(r.get(0)?),
-        name: r.get(1)?,
-        active: r.get(2)?,
-        deleted: r.get(3)?,
-        common_name: r.get(4)?,
-        email: r.get(5)?,
-        default_project: r.get::<_, Option<i64>>(6)?.map(ProjectId),
-        organization: r.get(7)?,
-        phone: r.get(8)?,
-        description: r.get(9)?,
-        aliases: Vec::new(),
-    })
 }
 
 pub(super) fn account(r: &Row<'_>) -> Result<Account, Error> {

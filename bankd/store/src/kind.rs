@@ -52,9 +52,55 @@ fn layout(kind: &Kind) -> Vec<Column<'_>> {
     all
 }
 
-/// The names of these columns.
+/// The names of the columns that its table has.
 pub(super) fn columns(kind: &Kind) -> Vec<&'static str> {
-    layout(kind).iter().map(Column::name).collect()
+    in_table(&layout(kind))
+        .map(|(_, column)| column.name())
+        .collect()
+}
+
+/// The columns that the table has, with their places in the layout.
+fn in_table<'a>(layout: &'a [Column<'_>]) -> impl Iterator<Item = (usize, &'a Column<'a>)> {
+    let is_in =
+        |column: &Column<'_>| !matches!(column, Column::Field(field) if field.rows.is_some());
+    layout
+        .iter()
+        .enumerate()
+        .filter(move |(_, column)| is_in(column))
+}
+
+/// The list of a row `t` that another table has, as a JSON array: the last column of versions.
+pub(super) fn list(kind: &Kind) -> Option<String> {
+    let field = kind.fields.iter().find(|field| field.rows.is_some())?;
+    let (rows, of, column) = (field.rows?, kind.table?, field.column);
+    Some(format!(
+        "SELECT json_group_array({column}) FROM (SELECT {column} FROM {rows} WHERE {of} = t.id
+             ORDER BY {column})"
+    ))
+}
+
+/// A column as it is read, of its expression: names in place of numbers.
+pub(super) fn shown(kind: &Kind, place: usize, raw: String) -> String {
+    let layout = layout(kind);
+    let Some(Column::Field(field)) = layout.get(place) else {
+        return raw;
+    };
+    match (target(field), field.rows) {
+        (Some(table), Some(_)) => format!(
+            "(SELECT json_group_array(name) FROM (SELECT o.name FROM json_each({raw}) j
+                 JOIN {table} o ON o.id = j.value ORDER BY o.name))"
+        ),
+        (Some(table), None) => format!("(SELECT o.name FROM {table} o WHERE o.id = {raw})"),
+        (None, _) => raw,
+    }
+}
+
+/// The table of the records whose numbers a column has.
+fn target(field: &Field) -> Option<&'static str> {
+    match &field.of {
+        Type::Reference(of) | Type::References(of, _) if field.numbered => kind::of(of)?.table,
+        _ => None,
+    }
 }
 
 /// Whether the first column of the table is a number.
@@ -97,13 +143,13 @@ pub(super) fn site_kinds(connection: &Connection) -> Result<Records, Error> {
 /// Reads all records.
 pub(super) fn add_all(connection: &Connection, directory: &mut Directory) -> Result<(), Error> {
     directory.records = site_kinds(connection)?;
+    let mut all = Vec::new();
     for kind in kind::declared() {
         if let Some(table) = kind.table {
-            each(connection, kind, table, |record| {
-                directory.put_record(record);
-            })?;
+            each(connection, kind, table, |record| all.push(record))?;
         }
     }
+    directory.put_records(all);
     let other = format!("kind <> '{}'", site::WORD);
     each_state(connection, &other, &mut directory.records)
 }
@@ -123,8 +169,17 @@ fn each(
     table: &str,
     mut put: impl FnMut(Record),
 ) -> Result<(), Error> {
-    let columns = columns(kind).join(", ");
-    let sql = format!("SELECT {columns} FROM {table} ORDER BY 1");
+    let list = list(kind).unwrap_or_default();
+    let raw = |column: &Column<'_>| match column {
+        Column::Field(field) if field.rows.is_some() => format!("({list})"),
+        column => format!("t.{}", column.name()),
+    };
+    let columns = layout(kind);
+    let columns = columns.iter().enumerate();
+    let columns: Vec<String> = columns
+        .map(|(place, column)| shown(kind, place, raw(column)))
+        .collect();
+    let sql = format!("SELECT {} FROM {table} t ORDER BY 1", columns.join(", "));
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -174,6 +229,9 @@ fn value(field: &Field, column: ValueRef<'_>) -> Result<Value, Error> {
         (of, ValueRef::Text(text)) => {
             let text = str::from_utf8(text).map_err(|_| wrong())?;
             match of {
+                Type::Texts(..) | Type::References(..) if field.rows.is_some() => {
+                    Value::List(serde_json::from_str(text).map_err(|_| wrong())?)
+                }
                 Type::Texts(..) | Type::References(..) => Value::List(codec::lines(text)),
                 Type::Choice(words) if !words.iter().any(|word| word == text) => {
                     return Err(wrong());
@@ -290,28 +348,70 @@ fn write_row(
     kind: &Kind,
     table: &str,
     record: &Record,
-) -> Result<usize, Error> {
+) -> Result<(), Error> {
     let layout = layout(kind);
-    let columns = columns(kind);
-    let places: Vec<String> = (1..=columns.len()).map(|n| format!("?{n}")).collect();
-    let sets = columns.iter().zip(&places).skip(1);
+    let columns: Vec<&Column<'_>> = in_table(&layout).map(|(_, column)| column).collect();
+    let place = |(n, column): (usize, &&Column<'_>)| match column {
+        Column::Field(field) => match target(field) {
+            Some(table) => format!("(SELECT id FROM {table} WHERE name = ?{n})"),
+            None => format!("?{n}"),
+        },
+        _ => format!("?{n}"),
+    };
+    let places: Vec<String> = (1..).zip(&columns).map(place).collect();
+    let names: Vec<&str> = columns.iter().map(|column| column.name()).collect();
+    let sets = names.iter().zip(&places).skip(1);
     let sets: Vec<String> = sets
         .map(|(column, place)| format!("{column} = {place}"))
         .collect();
     let sql = format!(
         "INSERT INTO {table} ({}) VALUES ({}) ON CONFLICT ({}) DO UPDATE SET {}",
-        columns.join(", "),
+        names.join(", "),
         places.join(", "),
-        columns.first().unwrap_or(&"id"),
+        names.first().unwrap_or(&"id"),
         sets.join(", ")
     );
-    let row = layout.iter().map(|column| match column {
+    let row = columns.iter().map(|column| match column {
         Column::Number => Sql::Integer(record.number().max(record.id)),
         Column::Name => Sql::Text(record.name().to_owned()),
         Column::Field(field) => to_sql(field, record.value(&field.name)),
         Column::Deleted => Sql::Integer(record.deleted.into()),
     });
-    Ok(connection.execute(&sql, params_from_iter(row))?)
+    connection
+        .prepare_cached(&sql)?
+        .execute(params_from_iter(row))?;
+    write_list(connection, kind, table, record)
+}
+
+/// Writes the list of a record that another table has, all of it anew.
+fn write_list(
+    connection: &Connection,
+    kind: &Kind,
+    of: &str,
+    record: &Record,
+) -> Result<(), Error> {
+    let field = kind
+        .fields
+        .iter()
+        .find_map(|field| Some((field, field.rows?)));
+    let Some((field, rows)) = field else {
+        return Ok(());
+    };
+    let column = field.column;
+    let value = match target(field) {
+        Some(table) => format!("(SELECT id FROM {table} WHERE name = ?2)"),
+        None => "?2".to_owned(),
+    };
+    connection
+        .prepare_cached(&format!("DELETE FROM {rows} WHERE {of} = ?1"))?
+        .execute([record.id])?;
+    let sql = format!("INSERT INTO {rows} ({of}, {column}) VALUES (?1, {value})");
+    for text in record.list(&field.name) {
+        connection
+            .prepare_cached(&sql)?
+            .execute((record.id, text))?;
+    }
+    Ok(())
 }
 
 fn to_sql(field: &Field, value: &Value) -> Sql {
@@ -328,7 +428,9 @@ fn to_sql(field: &Field, value: &Value) -> Sql {
             Type::Text(_) | Type::Choice(_) | Type::Texts(..) | Type::References(..) => {
                 Sql::Text(String::new())
             }
-            Type::Reference(_) if !field.is_number_of_record() => Sql::Text(String::new()),
+            Type::Reference(_) if !field.numbered && !field.is_number_of_record() => {
+                Sql::Text(String::new())
+            }
             _ => Sql::Null,
         },
     }

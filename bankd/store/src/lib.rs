@@ -7,7 +7,6 @@ pub mod answer;
 pub mod background;
 
 mod access;
-mod alias;
 mod allocation;
 mod append;
 mod append_correction;

@@ -168,6 +168,7 @@ fn past(connection: &Connection, id: TxId) -> Result<Option<PastTx>, Error> {
             entries: Vec::new(),
             reshaped: Vec::new(),
             records: Vec::new(),
+            others: false,
         })
     });
     let Some(mut past) = found.optional()? else {
@@ -175,7 +176,7 @@ fn past(connection: &Connection, id: TxId) -> Result<Option<PastTx>, Error> {
     };
     past.entries = entries_of(connection, id, numbers::last_entry(connection)?)?;
     past.reshaped = traces::reshaped(connection, id, &past.entries)?;
-    past.records = version::records_of(connection, id.0)?;
+    (past.records, past.others) = version::records_of(connection, id.0)?;
     Ok(Some(past))
 }
 

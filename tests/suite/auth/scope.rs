@@ -96,3 +96,40 @@ fn a_key_for_one_machine_names_no_other() {
     assert_eq!(bank.transactions(), before);
     bank.verify();
 }
+
+#[test]
+fn references_to_what_is_of_others_are_left_out() {
+    let mut bank = Bank::new();
+    for line in [
+        "machine add blue",
+        "machine set blue --reservation-account physics",
+        "project set chemistry --parent physics",
+        "user add carl --default-project physics",
+        "project members add chemistry carl",
+        "kind add project --field lead:user",
+        "user add zoe",
+        "project members add physics zoe",
+        "project set chemistry --lead zoe",
+    ] {
+        bank.bank_ok(&line.split(' ').collect::<Vec<_>>());
+    }
+    let narrow = token(&bank, "narrow", &["--role", "admin", "-A", "chemistry"]);
+    for line in [
+        "project show chemistry",
+        "project ls",
+        "project tree",
+        "project set chemistry --description x",
+        "user show carl",
+        "user ls",
+        "machine show blue",
+        "machine ls",
+    ] {
+        let words: Vec<&str> = line.split(' ').chain(["--format", "json"]).collect();
+        let ran = with(&bank, &narrow, &words);
+        assert_eq!(ran.exit, 0, "{line}: {}", ran.stderr);
+        for hidden in ["physics", "zoe"] {
+            assert!(!ran.stdout.contains(hidden), "{line}: {}", ran.stdout);
+        }
+    }
+    bank.verify();
+}

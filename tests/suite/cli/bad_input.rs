@@ -150,7 +150,7 @@ const MISTAKES: &[(&str, i32, &str)] = &[
     ("account set chemistry", 2, "nothing to change"),
     ("allocation set 2", 2, "nothing to change"),
     ("project set chemistry --active perhaps", 2, "perhaps"),
-    ("project set chemistry --mode nonsense", 1, "mode"),
+    ("project set chemistry --mode nonsense", 2, "mode"),
     ("machine set colony --mode nonsense", 2, "--mode"),
     ("project set chemistry --parent chemistry", 1, "cycle"),
     ("machine set colony --flush-interval soon", 2, "soon"),

@@ -305,3 +305,106 @@ fn a_removed_kind_leaves_its_records_readable() {
         ],
     );
 }
+
+#[test]
+fn projects_and_users_have_fields_of_the_site_undo_and_history() {
+    let bank = Bank::new();
+    check(
+        &bank,
+        &[
+            (
+                "kind add project --field cost_centre:text --field lead:user",
+                0,
+                "kind project added",
+            ),
+            ("kind add user --field projects:text", 1, "each name once"),
+            ("kind add user --field orcid:text", 0, "kind user added"),
+            (
+                "user add dora --email d@example.org --aliases d1,d2 --orcid 0000",
+                0,
+                "user dora added",
+            ),
+            (
+                "project add geo --cost-centre 4711 --lead dora --members dora,amy --machines colony",
+                0,
+                "project geo added: members amy,dora, accounts geo, machines colony",
+            ),
+            ("project show geo", 0, "4711"),
+            ("query 'Project Query CostCentre==4711'", 0, "geo"),
+            (
+                "project set geo --parent chemistry --lead nobody",
+                4,
+                "nobody",
+            ),
+            (
+                "project set geo --parent chemistry",
+                0,
+                "project geo changed: parent chemistry",
+            ),
+            ("journal --columns reason", 0, "parent=->chemistry"),
+            ("user rm dora --yes", 0, "user dora removed"),
+            ("kind rm project --yes", 1, "in use"),
+        ],
+    );
+}
+
+/// Undoes the newest transaction.
+fn undo_newest(bank: &Bank) -> (i32, String) {
+    run(bank, &format!("undo {}", bank.transactions()))
+}
+
+#[test]
+fn changes_of_projects_users_and_machines_are_undone() {
+    let mut bank = Bank::new();
+    let is = |line: &str, undone: i32, after: &str, shown: &str| {
+        let (code, text) = run(&bank, line);
+        assert_eq!(code, 0, "{line}: {text}");
+        let (code, text) = undo_newest(&bank);
+        assert_eq!(code, undone, "undo of {line}: {text}");
+        let (_, text) = run(&bank, after);
+        assert!(text.contains(shown), "undo of {line}: {text}");
+    };
+    let show = "project show chemistry --format json";
+    is("machine add green", 0, "machine show green", "no machine");
+    is(
+        "project set chemistry --machines colony --description d",
+        0,
+        show,
+        "\"machines\": []",
+    );
+    is(
+        "user add eve --aliases e1",
+        0,
+        "user add e1",
+        "user e1 added",
+    );
+    is(
+        "user set amy --aliases a1 --default-project chemistry",
+        0,
+        "user show amy --format json",
+        "\"default_project\": null",
+    );
+    // An account and members were made too.
+    is("project add x", 1, "project show x", "x");
+    is(
+        "project add y --no-account",
+        0,
+        "project show y",
+        "no project",
+    );
+    run(&bank, "project set chemistry --machines colony");
+    let (code, text) = run(&bank, "machine rm colony --yes");
+    assert_eq!(code, 0, "{text}");
+    assert!(run(&bank, show).1.contains("\"machines\": []"));
+    assert_eq!(undo_newest(&bank).0, 0);
+    assert!(run(&bank, show).1.contains("\"colony\""));
+    // Everyone reads the journal: it has no personal data.
+    run(
+        &bank,
+        "user set amy --email amy@example.org --aliases am@idp.example",
+    );
+    let (_, journal) = run(&bank, "journal");
+    assert!(journal.contains("fields=email,aliases"), "{journal}");
+    assert!(!journal.contains("example"), "{journal}");
+    bank.verify();
+}

@@ -13,7 +13,7 @@ use super::memory::Memory;
 use super::reply;
 use super::sqlite::Sqlite;
 use bank_core::amount::Precision;
-use bank_core::command::{AddProject, Command, Deposit, SetAccount, SetMember, SetUser};
+use bank_core::command::{Command, Deposit, SetAccount, SetMember};
 use bank_core::directory::{Bank, Policy};
 use bank_core::ids::{AllocationId, UNBILLED};
 use bank_core::model::{Allocation, Instance, Phase};
@@ -72,10 +72,7 @@ impl<'g> Bench<'g> {
             keys: 0,
         };
         for name in ["amy", "bob", "dave"] {
-            bench.admin(Command::AddUser(SetUser {
-                name: name.to_owned(),
-                ..SetUser::default()
-            }));
+            bench.admin(Command::add_record("user", name, &[]));
         }
         for name in ["colony", "blue"] {
             bench.admin(Command::add_record("machine", name, &[]));
@@ -144,11 +141,11 @@ impl<'g> Bench<'g> {
     }
 
     pub(crate) fn project(&mut self, name: &str, parent: Option<&str>) {
-        self.admin(Command::AddProject(AddProject {
-            name: name.to_owned(),
-            parent: parent.map(str::to_owned),
-            ..AddProject::default()
-        }));
+        self.admin(Command::add_record(
+            "project",
+            name,
+            &[("parent", parent.into()), ("no_account", true.into())],
+        ));
     }
 
     pub(crate) fn member(&mut self, project: &str, user: &str, active: bool) {

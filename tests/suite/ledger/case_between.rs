@@ -5,7 +5,7 @@ use super::ask::{Ask, c, ci, deposit, withdraw};
 use super::ask_after::{account_rm, adjust, refund, transfer, undelete, undo};
 use super::bench::{on_both, on_both_with};
 use bank_core::amount::Amount;
-use bank_core::command::{AddCycle, Command, SetProject};
+use bank_core::command::{AddCycle, Command};
 use bank_core::directory::Policy;
 use bank_core::model::{Every, Mode};
 
@@ -84,12 +84,7 @@ fn a_charge_under_a_falling_total_is_not_undone_before_it() {
 }
 
 fn mode_of(mode: Mode) -> Ask {
-    Command::SetProject(SetProject {
-        name: "P".to_owned(),
-        mode: Some(Some(mode)),
-        ..SetProject::default()
-    })
-    .into()
+    Command::set_record("project", "P", &[("mode", mode.word().into())]).into()
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use super::ask::{c, ci, r};
 use super::ask_after::{account_rm, allocation_rm, refund, settle, undo};
 use super::bench::{Bench, on_both, on_both_with};
-use bank_core::command::{Command, SetAccount, SetProject};
+use bank_core::command::{Command, SetAccount};
 use bank_core::directory::Policy;
 use bank_core::model::Mode;
 use bank_core::terms::Shortfall;
@@ -23,11 +23,11 @@ fn fallback(t: &mut Bench<'_>, account: &str, name: &str) {
 #[test]
 fn found_unbilled_usage_in_mode_fast_blocks_nothing() {
     on_both(|t| {
-        t.admin(Command::SetProject(SetProject {
-            name: "P".to_owned(),
-            mode: Some(Some(Mode::Fast)),
-            ..SetProject::default()
-        }));
+        t.admin(Command::set_record(
+            "project",
+            "P",
+            &[("mode", Mode::Fast.word().into())],
+        ));
         t.expect(
             c("j", 20),
             "charged 20, unbilled, balance -20",

@@ -3,7 +3,7 @@
 
 use super::ask::{Ask, c, r};
 use super::bench::on_both;
-use bank_core::command::{Command, SetProject, SetUser};
+use bank_core::command::Command;
 use bank_core::model::Mode;
 
 /// The same charge, without project and user.
@@ -32,11 +32,11 @@ fn the_project_of_the_job_comes_before_the_user_s_default() {
     on_both(|t| {
         t.given("X{a=100}");
         t.project("Q", None);
-        t.admin(Command::SetUser(SetUser {
-            name: "amy".to_owned(),
-            default_project: Some(Some("Q".to_owned())),
-            ..SetUser::default()
-        }));
+        t.admin(Command::set_record(
+            "user",
+            "amy",
+            &[("default_project", "Q".into())],
+        ));
         t.after([r("j", 50)]);
         let unnamed = c("j", 60).charge(|charge| charge.request.whose.project = None);
         t.expect(unnamed, "charged 60, balance 40", "charge a -60/-50");
@@ -47,17 +47,17 @@ fn the_project_of_the_job_comes_before_the_user_s_default() {
 fn a_bare_charge_in_a_shadow_mode_falls_on_the_job_s_account() {
     on_both(|t| {
         t.given("X{a=100}");
-        t.admin(Command::SetProject(SetProject {
-            name: "P".to_owned(),
-            mode: Some(Some(Mode::Strict)),
-            ..SetProject::default()
-        }));
+        t.admin(Command::set_record(
+            "project",
+            "P",
+            &[("mode", Mode::Strict.word().into())],
+        ));
         t.after([r("j", 50)]);
-        t.admin(Command::SetProject(SetProject {
-            name: "P".to_owned(),
-            mode: Some(None),
-            ..SetProject::default()
-        }));
+        t.admin(Command::set_record(
+            "project",
+            "P",
+            &[("mode", "default".into())],
+        ));
         t.admin(Command::set_record(
             "machine",
             "colony",

@@ -3,7 +3,7 @@
 use super::ask::{c, quote, r};
 use super::bench::on_both;
 use super::fixture::time;
-use bank_core::command::{Command, SetAllocation, SetProject};
+use bank_core::command::{Command, SetAllocation};
 use bank_core::ids::AllocationId;
 
 #[test]
@@ -201,11 +201,11 @@ fn ledger_case_107_the_account_of_a_project_above_pays_after_the_nearer_one() {
     on_both(|t| {
         t.project("TOP", None);
         t.project("MID", Some("TOP"));
-        t.admin(Command::SetProject(SetProject {
-            name: "P".to_owned(),
-            parent: Some(Some("MID".to_owned())),
-            ..SetProject::default()
-        }));
+        t.admin(Command::set_record(
+            "project",
+            "P",
+            &[("parent", "MID".into())],
+        ));
         t.given("T{b=1000; -p TOP/ -u ANY}, F{a=10}");
         t.expect(r("j", 15), "lien 15", "lien a 0/+10, lien b 0/+5");
     });

@@ -2,17 +2,24 @@
 
 use super::ask::{Ask, c, ci, quote, r};
 use super::bench::{Bench, on_both};
-use bank_core::command::{Command, SetAccount, SetProject, SetUser};
+use bank_core::command::{Command, SetAccount};
 use bank_core::model::{Constraint, Dimension};
 
 const REFUSED: &str = "refused no_usable_account, exit 1";
 
 fn member_machines(t: &mut Bench<'_>, project: &str, machines: &[&str]) {
-    t.admin(Command::SetProject(SetProject {
-        name: project.to_owned(),
-        machines: Some(machines.iter().map(|m| (*m).to_owned()).collect()),
-        ..SetProject::default()
-    }));
+    t.admin(Command::set_record(
+        "project",
+        project,
+        &[(
+            "machines",
+            machines
+                .iter()
+                .map(|m| (*m).to_owned())
+                .collect::<Vec<_>>()
+                .into(),
+        )],
+    ));
 }
 
 #[test]
@@ -56,22 +63,17 @@ fn lists_look_at_the_organisation_of_the_project_or_of_the_user() {
     on_both(|t| {
         t.given("F{a=1000; --organization physics}");
         t.expect(quote(10), REFUSED, "");
-        let of_amy = |name: &str| {
-            Command::SetUser(SetUser {
-                name: "amy".to_owned(),
-                organization: Some(name.to_owned()),
-                ..SetUser::default()
-            })
-        };
+        let of_amy =
+            |name: &str| Command::set_record("user", "amy", &[("organization", name.into())]);
         t.admin(of_amy("physics"));
         t.expect(quote(10), "cost 10", "");
         t.admin(of_amy(""));
         t.expect(quote(10), REFUSED, "");
-        t.admin(Command::SetProject(SetProject {
-            name: "P".to_owned(),
-            organization: Some("physics".to_owned()),
-            ..SetProject::default()
-        }));
+        t.admin(Command::set_record(
+            "project",
+            "P",
+            &[("organization", "physics".into())],
+        ));
         t.expect(quote(10), "cost 10", "");
     });
 }

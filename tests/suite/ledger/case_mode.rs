@@ -2,15 +2,15 @@
 
 use super::ask::{c, ci, deposit, quote, r};
 use super::bench::{Bench, on_both};
-use bank_core::command::{Command, SetProject};
+use bank_core::command::Command;
 use bank_core::model::Mode;
 
 fn mode(t: &mut Bench<'_>, mode: Mode) {
-    t.admin(Command::SetProject(SetProject {
-        name: "P".to_owned(),
-        mode: Some(Some(mode)),
-        ..SetProject::default()
-    }));
+    t.admin(Command::set_record(
+        "project",
+        "P",
+        &[("mode", mode.word().into())],
+    ));
 }
 
 #[test]

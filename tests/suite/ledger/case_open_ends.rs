@@ -6,7 +6,7 @@ use super::ask_after::{account_rm, adjust, allocation_rm, refund, settle, undo};
 use super::bench::{on_both, on_both_with};
 use super::fixture::time;
 use bank_core::amount::Amount;
-use bank_core::command::{AddCycle, AddProject, Command, SetAccount, SetAllocation, SetProject};
+use bank_core::command::{AddCycle, Command, SetAccount, SetAllocation};
 use bank_core::directory::Policy;
 use bank_core::ids::AllocationId;
 use bank_core::model::{Every, Mode};
@@ -20,12 +20,7 @@ fn account(name: &str) -> Ask {
 }
 
 fn fast() -> Ask {
-    Command::SetProject(SetProject {
-        name: "P".to_owned(),
-        mode: Some(Some(Mode::Fast)),
-        ..SetProject::default()
-    })
-    .into()
+    Command::set_record("project", "P", &[("mode", Mode::Fast.word().into())]).into()
 }
 
 fn monthly(account: &str) -> Ask {
@@ -132,13 +127,8 @@ fn a_removed_account_comes_back_by_undelete_only() {
         t.expect(account("F"), "refused was_removed, exit 7", "");
         // One that never had an allocation is as good as new.
         t.expect(account("E"), "done", "");
-        let project = |with_account| -> Ask {
-            Command::AddProject(AddProject {
-                name: "F".to_owned(),
-                with_account,
-                ..AddProject::default()
-            })
-            .into()
+        let project = |with_account: bool| -> Ask {
+            Command::add_record("project", "F", &[("no_account", (!with_account).into())]).into()
         };
         t.expect(project(true), "refused was_removed, exit 7", "");
         t.expect(project(false), "done", "");

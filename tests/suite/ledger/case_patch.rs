@@ -99,7 +99,7 @@ fn nothing_that_an_open_job_names_can_be_removed() {
         t.given("F{a=1000}");
         t.after([r("j", 300)]);
         let machine = || Command::remove_record("machine", "colony").into();
-        let user = || Command::RemoveUser("amy".to_owned()).into();
+        let user = || Command::remove_record("user", "amy").into();
         t.expect(machine(), "refused in_use, exit 1", "");
         t.expect(user(), "refused in_use, exit 1", "");
         t.after([c("j", 300)]);

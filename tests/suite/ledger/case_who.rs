@@ -2,7 +2,7 @@
 
 use super::ask::{Ask, c, ci, quote, r};
 use super::bench::on_both;
-use bank_core::command::{Command, SetProject, SetUser};
+use bank_core::command::Command;
 
 #[test]
 fn ledger_case_040_who_is_no_member_hears_so() {
@@ -50,11 +50,11 @@ fn ledger_case_068_an_inactive_member_is_none() {
 fn ledger_case_069_an_inactive_user_is_charged_and_reserves_nothing() {
     on_both(|t| {
         t.given("F{a=1000}");
-        t.admin(Command::SetUser(SetUser {
-            name: "amy".to_owned(),
-            active: Some(false),
-            ..SetUser::default()
-        }));
+        t.admin(Command::set_record(
+            "user",
+            "amy",
+            &[("active", false.into())],
+        ));
         t.expect(r("j", 10), "refused user_inactive, exit 1", "");
         t.expect(c("k", 10), "charged 10, balance 990", "charge a -10");
     });
@@ -64,11 +64,11 @@ fn ledger_case_069_an_inactive_user_is_charged_and_reserves_nothing() {
 fn ledger_case_070_an_inactive_project_is_charged_and_reserves_nothing() {
     on_both(|t| {
         t.given("F{a=1000}");
-        t.admin(Command::SetProject(SetProject {
-            name: "P".to_owned(),
-            active: Some(false),
-            ..SetProject::default()
-        }));
+        t.admin(Command::set_record(
+            "project",
+            "P",
+            &[("active", false.into())],
+        ));
         t.expect(r("j", 10), "refused project_inactive, exit 1", "");
         t.expect(c("k", 10), "charged 10, balance 990", "charge a -10");
     });

@@ -8,7 +8,7 @@ use super::memory::Memory;
 use super::script::{Known, WORLD, command};
 use super::sqlite::Sqlite;
 use bank_core::book::Book;
-use bank_core::command::{Chunk, Command, SetProject, UsageReport};
+use bank_core::command::{Chunk, Command, UsageReport};
 use bank_core::decimal::Decimal;
 use bank_core::directory::Policy;
 use bank_core::effects::EntryKind;
@@ -159,12 +159,8 @@ impl World {
             );
         }
         // A project's own mode is another than that of the machines.
-        let set = SetProject {
-            name: "W".to_owned(),
-            mode: Some(Some(Mode::Notional)),
-            ..SetProject::default()
-        };
-        ground.submit(&Command::SetProject(set), None, T0);
+        let set = Command::set_record("project", "W", &[("mode", Mode::Notional.word().into())]);
+        ground.submit(&set, None, T0);
     }
 }
 

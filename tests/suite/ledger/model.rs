@@ -140,17 +140,24 @@ const EVERY: [&str; 39] = [
 ];
 
 /// Commands that an undo takes back.
-const UNDOABLE: [&str; 11] = [
+const UNDOABLE: [&str; 18] = [
     "account_rm",
     "adjust",
     "allocation_rm",
     "allocation_set",
     "charge",
     "deposit",
+    "machine_add",
+    "machine_rm",
+    "machine_set",
+    "project_add",
+    "project_rm",
+    "project_set",
     "refund",
     "settle",
     "transfer",
     "undo",
+    "user_set",
     "withdraw",
 ];
 
@@ -282,7 +289,7 @@ impl Trio {
         let written = self.naive.written();
         let (command, answer) = if altered {
             (
-                Command::RemoveProject(format!("other-{n}")),
+                Command::remove_record("project", &format!("other-{n}")),
                 refused("key_reused"),
             )
         } else {

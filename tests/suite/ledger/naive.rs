@@ -20,6 +20,7 @@ mod people;
 mod price;
 mod quote;
 mod rates;
+mod registered;
 mod removal;
 mod same;
 mod show;
@@ -46,7 +47,7 @@ pub(super) const UNBILLED: usize = 0;
 /// What a command is answered, or why it is refused.
 type Answer = Result<String, String>;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Project {
     name: String,
     parent: Option<String>,
@@ -59,7 +60,7 @@ struct Project {
     members: Vec<(String, bool)>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct User {
     name: String,
     is_active: bool,
@@ -68,7 +69,7 @@ struct User {
     default_project: Option<String>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Machine {
     name: String,
     is_active: bool,
@@ -311,12 +312,6 @@ impl Naive {
             Command::RemoveCycle(name) => self.remove_cycle(name),
             Command::RunCycle(name, _) => self.run_cycle(name),
             Command::ConfirmClock(shown, _) => self.confirm_clock(*shown),
-            Command::AddProject(add) => self.add_project(add),
-            Command::SetProject(set) => self.set_project(set),
-            Command::RemoveProject(name) => self.remove_project(name),
-            Command::AddUser(set) => self.add_user(set),
-            Command::SetUser(set) => self.set_user(set),
-            Command::RemoveUser(name) => self.remove_user(name),
             Command::SetMember(set) => self.set_member(set),
             Command::RemoveMember(project, user) => self.remove_member(project, user),
             Command::AddAccount(set) => self.add_account(set),

@@ -176,8 +176,7 @@ pub(super) fn reach(command: &Command, book: &Book) -> Option<Reach> {
         Command::SetMember(_) | Command::RemoveMember(..) => {
             Some(Reach::changing([PEOPLE.to_owned()]))
         }
-        Command::SetUser(_) => Some(Reach::changing([PEOPLE.to_owned()])),
-        Command::Record(change) if change.op == "machine_set" => {
+        Command::Record(change) if ["machine_set", "user_set"].contains(&change.op) => {
             Some(Reach::changing([PEOPLE.to_owned()]))
         }
         Command::SetAccount(set) => {

@@ -11,7 +11,7 @@ use super::ground::Ground;
 use super::replay::{Fresh, Journal};
 use super::sqlite::Sqlite;
 use super::wild::{Dice, Known, Wild, furnish};
-use bank_core::command::{Command, SetAccount, SetMember, SetProject, SetUser};
+use bank_core::command::{Command, SetAccount, SetMember};
 use bank_core::directory::{Directory, Policy};
 use bank_core::ids::{AccountId, AllocationId, RateId, TxId};
 use bank_core::model::{Allocation, Constraint, Dimension, Phase};
@@ -186,34 +186,30 @@ fn registered(dice: &mut Dice, rates: i64) -> Command {
             role: None,
         }),
         2 => Command::RemoveMember(project, "bob".to_owned()),
-        3 => Command::SetProject(SetProject {
-            name: project,
-            active: Some(dice.below(4) > 0),
-            description: Some(text),
-            machines: Some(
-                vec!["colony".to_owned()]
-                    .into_iter()
-                    .take(any_of(dice, 2))
-                    .collect(),
-            ),
-            ..SetProject::default()
-        }),
-        4 => Command::SetProject(SetProject {
-            name: "R".to_owned(),
-            parent: Some(Some("P".to_owned()).filter(|_| dice.below(2) > 0)),
-            ..SetProject::default()
-        }),
-        5 => Command::AddUser(SetUser {
-            name: "eve".to_owned(),
-            ..SetUser::default()
-        }),
-        6 => Command::SetUser(SetUser {
-            name: user,
-            description: Some(text),
-            aliases: Some(vec![format!("x{n}@y")]),
-            default_project: Some(Some(project)),
-            ..SetUser::default()
-        }),
+        3 => {
+            let machines = ["colony".to_owned()].into_iter().take(any_of(dice, 2));
+            let machines: Vec<String> = machines.collect();
+            let values = [
+                ("active", (dice.below(4) > 0).into()),
+                ("description", text.into()),
+                ("machines", machines.into()),
+            ];
+            Command::set_record("project", &project, &values)
+        }
+        4 => {
+            let parent = Some("P").filter(|_| dice.below(2) > 0);
+            Command::set_record("project", "R", &[("parent", parent.into())])
+        }
+        5 => Command::add_record("user", "eve", &[]),
+        6 => Command::set_record(
+            "user",
+            &user,
+            &[
+                ("description", text.into()),
+                ("aliases", vec![format!("x{n}@y")].into()),
+                ("default_project", project.as_str().into()),
+            ],
+        ),
         7 => Command::set_record(
             "machine",
             "blue",
@@ -232,7 +228,7 @@ fn registered(dice: &mut Dice, rates: i64) -> Command {
         10 => Command::RemoveRate(RateId(
             1 + i64::try_from(dice.below(20)).unwrap() % rates.max(1),
         )),
-        _ => Command::RemoveUser("eve".to_owned()),
+        _ => Command::remove_record("user", "eve"),
     }
 }
 

@@ -10,9 +10,7 @@ use super::ask_after::{
 use super::bench::{BEFORE, Bench};
 use super::case_tree::below;
 use super::fixture::show_time;
-use bank_core::command::{
-    AddCycle, Command, Promise, SetAccount, SetAllocation, SetProject, SetRate,
-};
+use bank_core::command::{AddCycle, Command, Promise, SetAccount, SetAllocation, SetRate};
 use bank_core::ids::AllocationId;
 use bank_core::model::{Every, Mode, Overflow};
 use bank_core::terms::Shortfall;
@@ -75,11 +73,7 @@ pub(super) fn furnish(bench: &mut Bench<'_>) {
 }
 
 fn set_mode(project: &str, mode: Mode) -> Command {
-    Command::SetProject(SetProject {
-        name: project.to_owned(),
-        mode: Some(Some(mode)),
-        ..SetProject::default()
-    })
+    Command::set_record("project", project, &[("mode", mode.word().into())])
 }
 
 /// What an operation may point at: how many there are of each by now.

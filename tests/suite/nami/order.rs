@@ -3,7 +3,7 @@
 
 use bank_core::amount::{Amount, Precision};
 use bank_core::book::Book;
-use bank_core::command::{AddProject, Command, Deposit, Scope, SetRate, SetUser};
+use bank_core::command::{Command, Deposit, Scope, SetRate};
 use bank_core::directory::{Bank as Identity, Policy};
 use bank_core::ledger::{self, Ledger as _};
 use bank_core::rate::{Per, RateKind, RateValue};
@@ -85,17 +85,9 @@ fn book() -> Book {
     let mut book = Book::new(bank, Policy::default());
     let (amy, chemistry) = ("amy".to_owned(), "chemistry".to_owned());
     for command in [
-        Command::AddUser(SetUser {
-            name: amy.clone(),
-            ..SetUser::default()
-        }),
+        Command::add_record("user", &amy, &[]),
         Command::add_record("machine", "colony", &[("flush_interval_s", 60.into())]),
-        Command::AddProject(AddProject {
-            name: chemistry.clone(),
-            with_account: true,
-            members: vec![amy],
-            ..AddProject::default()
-        }),
+        Command::add_record("project", &chemistry, &[("members", vec![amy].into())]),
         Command::Deposit(Deposit {
             name: chemistry,
             amount: Amount(1_000_000_000),

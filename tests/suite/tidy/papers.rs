@@ -232,9 +232,7 @@ fn every_command_is_in_the_reference() {
     }
     for (prefix, source, name) in [
         ("bank", &cli, "Command"),
-        ("bank project", &nouns, "ProjectCommand"),
         ("bank project members", &nouns, "MemberCommand"),
-        ("bank user", &nouns, "UserCommand"),
         ("bank account", &nouns, "AccountCommand"),
         ("bank allocation", &nouns, "AllocationCommand"),
         ("bank lien", &nouns, "LienCommand"),

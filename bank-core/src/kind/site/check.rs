@@ -1,7 +1,7 @@
 //! Rules of kinds and fields that a site adds.
 
 use super::super::{Field, Key, KeyType, Kind, Need, Objects, Readers, Record, Type, Value, of};
-use super::{FIELDS_MAX, KINDS_MAX, OBJECTS, RESERVED, WORD, is_same, is_word, kind_of, read};
+use super::{FIELDS_MAX, KINDS_MAX, RESERVED, WORD, is_same, is_word, kind_of, read};
 use crate::refusal::Refusal;
 
 /// The word is free, the fields can be read and have different names, who changes records sees them, and the
@@ -9,10 +9,7 @@ use crate::refusal::Refusal;
 pub(super) fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
     let word = own.key.to_string();
     let is_taken = |other: &str| is_same(other, &word);
-    if word == WORD
-        || !is_word(&word)
-        || RESERVED.iter().chain(&OBJECTS).any(|other| is_taken(other))
-    {
+    if word == WORD || !is_word(&word) || RESERVED.iter().any(|other| is_taken(other)) {
         return Err(Refusal::bad_name(
             &word,
             "a kind has a letter, then letters, digits and _, at most 32 bytes, and no word of the program",
@@ -41,9 +38,10 @@ pub(super) fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> 
 
 /// The fields of the site, each with a name that nothing of the kind has.
 fn fields(own: &Record, base: Option<&Kind>) -> Result<Vec<Field>, Refusal> {
+    let others = base.map(|kind| kind.arguments.iter().chain(&kind.derived));
     let base = base.map_or(&[][..], |kind| &kind.fields);
     let mut names: Vec<&str> = Vec::new();
-    for field in base {
+    for field in base.iter().chain(others.into_iter().flatten()) {
         names.push(&field.name);
         names.extend(field.option);
         names.extend(field.alias);

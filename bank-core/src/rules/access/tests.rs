@@ -3,8 +3,8 @@
 use crate::amount::{Amount, Precision};
 use crate::book::Book;
 use crate::command::{
-    Access, AddProject, After, Approve, Command, Deposit, GrantRole, Propose, Reject, RevokeRole,
-    Scope, SetAccount, SetLimit, SetMember, SetUser, Transfer, Withdraw,
+    Access, After, Approve, Command, Deposit, GrantRole, Propose, Reject, RevokeRole, Scope,
+    SetAccount, SetLimit, SetMember, Transfer, Withdraw,
 };
 use crate::directory::{Approval, Bank, Policy};
 use crate::effects::Outcome;
@@ -42,10 +42,7 @@ impl Bench {
             now: Timestamp(20_000 * DAY),
         };
         for user in ["amy", "bob"] {
-            bench.bank(Command::AddUser(SetUser {
-                name: user.to_owned(),
-                ..SetUser::default()
-            }));
+            bench.bank(Command::add_record("user", user, &[]));
         }
         for (name, parent) in [
             ("top", None),
@@ -53,12 +50,11 @@ impl Bench {
             ("low", Some("mid")),
             ("other", None),
         ] {
-            bench.bank(Command::AddProject(AddProject {
-                name: name.to_owned(),
-                parent: parent.map(str::to_owned),
-                with_account: true,
-                ..AddProject::default()
-            }));
+            bench.bank(Command::add_record(
+                "project",
+                name,
+                &[("parent", parent.into())],
+            ));
             bench.bank(deposit(name, 1000));
         }
         bench
@@ -196,7 +192,7 @@ fn what_nobody_was_given_is_refused() {
                 transfer("top", "mid", 1),
                 member("top", "amy", None),
                 Command::AddAccount(account("new", &["top"])),
-                Command::RemoveProject("other".to_owned()),
+                Command::remove_record("project", "other"),
                 grant("amy", Role::Admin, None, None),
             ] {
                 let outcome = bench.outcome(&who, command.clone());
@@ -232,7 +228,7 @@ fn an_operator_has_the_money_of_a_subtree_only() {
             transfer("mid", "other", 5),
             transfer("other", "mid", 5),
             member("top", "bob", None),
-            Command::RemoveProject("low".to_owned()),
+            Command::remove_record("project", "low"),
         ] {
             assert_eq!(
                 bench.outcome(who, command.clone()),

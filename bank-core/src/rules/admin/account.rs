@@ -29,7 +29,11 @@ pub(super) fn add(set: &SetAccount, view: &View, ctx: &Context<'_>) -> Result<Ch
 
 /// The number of a new account: that of a removed one of its name which never had an allocation,
 /// else the next. One that had some comes back by `undelete` only (ledger.md 2.11).
-pub(super) fn number(name: &str, view: &View, ctx: &Context<'_>) -> Result<AccountId, Refusal> {
+pub(in crate::rules) fn number(
+    name: &str,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<AccountId, Refusal> {
     let id = ctx.directory.number_for("account", name);
     let id = AccountId(id.ok_or_else(|| Refusal::AlreadyExists {
         kind: "account".into(),

@@ -6,8 +6,8 @@ use crate::amount::{Amount, Precision};
 use crate::book::Book;
 use crate::command::After;
 use crate::command::{
-    AddProject, AsNamed, Assign, Chunk, Command, Deposit, Refund, Request, Reverse, Scope,
-    SetProject, SetRate, UsageReport, Whose,
+    AsNamed, Assign, Chunk, Command, Deposit, Refund, Request, Reverse, Scope, SetRate,
+    UsageReport, Whose,
 };
 use crate::decimal::Decimal;
 use crate::directory::{Bank, Policy};
@@ -62,11 +62,7 @@ impl Ground {
     }
 
     fn project(&mut self, name: &str, amount: i64, window: Window) {
-        self.done(Command::AddProject(AddProject {
-            name: name.into(),
-            with_account: true,
-            ..AddProject::default()
-        }));
+        self.done(Command::add_record("project", name, &[]));
         if amount > 0 {
             self.done(Command::Deposit(Deposit {
                 name: name.into(),
@@ -304,11 +300,11 @@ fn a_use_stays_in_its_mode_when_it_gets_a_project_in_another_one() {
     let one = job("1", "grp_chem", 4, 100);
     t.done(usage(&one));
     t.project("chem", 1000, Window::ALWAYS);
-    t.done(Command::SetProject(SetProject {
-        name: "chem".into(),
-        mode: Some(Some(Mode::Track)),
-        ..SetProject::default()
-    }));
+    t.done(Command::set_record(
+        "project",
+        "chem",
+        &[("mode", Mode::Track.word().into())],
+    ));
     t.assign(&one, "chem").unwrap();
     assert_eq!(t.figures(UNBILLED), (0, 0));
     assert_eq!(t.figures("chem"), (600, 0));

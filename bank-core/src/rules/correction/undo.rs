@@ -90,7 +90,7 @@ fn why_not(op: &str) -> &'static str {
 fn is_of_records(op: &str, target: &PastTx, ctx: &Context<'_>) -> bool {
     let changed = target.records.iter();
     let mut kinds = changed.filter_map(|past| ctx.directory.records.declaration(&past.after.kind));
-    kinds.any(|kind| kind.ops.contains(&op))
+    op == "user_merge" || kinds.any(|kind| kind.ops.contains(&op))
 }
 
 /// Records that were added, changed or removed.
@@ -100,12 +100,16 @@ fn records(
     view: &View,
     ctx: &Context<'_>,
 ) -> Result<Effects, Refusal> {
+    if target.others {
+        let why = "it changed accounts or members too; set or remove each object instead";
+        return Err(not_reversible(target, why));
+    }
     let mut postings = Postings::new(view);
     let tx = begin(&mut postings, reverse, ctx);
     for past in &target.records {
         let kind = ctx.directory.records.kind(&past.after.kind);
         let kind = kind.ok_or_else(|| not_reversible(target, "its kind was removed since"))?;
-        let Some(record) = record::restored(kind, past, view, ctx)? else {
+        let Some(record) = record::restored(kind, past, &target.records, view, ctx)? else {
             let why = format!("a later command changed {} {}", kind.word, past.after.key);
             return Err(not_reversible(target, &why));
         };

@@ -3,7 +3,7 @@
 use super::*;
 use crate::amount::Precision;
 use crate::book::Book;
-use crate::command::{AddProject, After, Command, Reverse, Scope};
+use crate::command::{After, Command, Reverse, Scope};
 use crate::decimal::Decimal;
 use crate::directory::{Bank, Policy};
 use crate::kind::{Field, Type, units};
@@ -18,17 +18,13 @@ fn book() -> Book {
         unit: "credits".into(),
     };
     let mut book = Book::new(bank, Policy::default());
-    for (name, parent) in [
-        ("chem", None),
-        ("chem/gpu", Some("chem".into())),
-        ("bio", None),
-    ] {
-        let add = AddProject {
-            name: name.into(),
-            parent,
-            ..AddProject::default()
-        };
-        run(&mut book, &Command::AddProject(add)).unwrap();
+    for (name, parent) in [("chem", None), ("chem/gpu", Some("chem")), ("bio", None)] {
+        let add = Command::add_record(
+            "project",
+            name,
+            &[("parent", parent.into()), ("no_account", true.into())],
+        );
+        run(&mut book, &add).unwrap();
     }
     run(&mut book, &Command::add_record("machine", "colony", &[])).unwrap();
     book

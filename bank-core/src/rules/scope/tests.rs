@@ -3,10 +3,11 @@
 
 use crate::amount::Amount;
 use crate::command::{
-    AddProject, After, Close, Command, Create, Deposit, ExtendLien, Promise, QuoteRequest, Refund,
-    Repeat, SetAccount, SetMember, SetProject, SetUser, Settle, Transfer, Whose, Withdraw,
+    After, Close, Command, Create, Deposit, ExtendLien, Promise, QuoteRequest, Refund, Repeat,
+    SetAccount, SetMember, Settle, Transfer, Whose, Withdraw,
 };
 use crate::ids::{AllocationId, LienId};
+use crate::kind::Value;
 use crate::model::{Closing, Constraint, Dimension, InstanceKey, ObjectType};
 use crate::refusal::Refusal;
 use crate::rules::tests::{Ground, charge, request, reserve};
@@ -49,21 +50,18 @@ fn served(label: &'static str, names: [&'static str; 3], make: fn(&str) -> Comma
 fn ground() -> Ground {
     let mut ground = Ground::new();
     for (name, project) in [("bert", "chem"), ("carl", "bio")] {
-        let user = SetUser {
-            name: name.into(),
-            ..SetUser::default()
-        };
-        ground.done(0, Command::AddUser(user));
+        let user = Command::add_record("user", name, &[]);
+        ground.done(0, user);
         ground.done(0, member(project, name));
     }
     ground.done(0, Command::add_record("machine", "blue", &[]));
     for project in ["chem", "bio"] {
-        let below = AddProject {
-            name: format!("{project}-below"),
-            parent: Some(project.into()),
-            ..AddProject::default()
-        };
-        ground.done(0, Command::AddProject(below));
+        let below = Command::add_record(
+            "project",
+            &format!("{project}-below"),
+            &[("parent", project.into()), ("no_account", true.into())],
+        );
+        ground.done(0, below);
         ground.done(
             0,
             Command::AddAccount(account(&format!("{project}-more"), project)),
@@ -142,8 +140,8 @@ fn transfer(from: &str, to: &str) -> Command {
     }))
 }
 
-fn set_project(set: SetProject) -> Command {
-    Command::SetProject(set)
+fn set_project(name: &str, set: &[(&str, Value)]) -> Command {
+    Command::set_record("project", name, set)
 }
 
 fn refund(refund: Refund) -> Command {
@@ -212,18 +210,9 @@ fn allocation(number: &str) -> AllocationId {
 /// The fields of a caller limited to projects.
 fn of_projects() -> Vec<Field> {
     let mut all = vec![
-        field("SetProject.name", PROJECTS, |name| {
-            set_project(SetProject {
-                name: name.into(),
-                ..SetProject::default()
-            })
-        }),
-        field("SetProject.parent", ["chem", "bio", "nosuch"], |name| {
-            set_project(SetProject {
-                name: "chem-below".into(),
-                parent: Some(Some(name.into())),
-                ..SetProject::default()
-            })
+        field("project", PROJECTS, |name| set_project(name, &[])),
+        field("project.parent", ["chem", "bio", "nosuch"], |name| {
+            set_project("chem-below", &[("parent", name.into())])
         }),
         field("SetMember.project", PROJECTS, |name| member(name, "bert")),
         field("SetMember.user", USERS, |name| member("chem", name)),
@@ -380,12 +369,8 @@ fn of_work() -> Vec<Field> {
 /// The fields of a caller limited to machines.
 fn of_machines() -> Vec<Field> {
     vec![
-        field("SetProject.machines", MACHINES, |name| {
-            set_project(SetProject {
-                name: "chem".into(),
-                machines: Some(vec![name.into()]),
-                ..SetProject::default()
-            })
+        field("project.machines", MACHINES, |name| {
+            set_project("chem", &[("machines", vec![name.to_owned()].into())])
         }),
         field("AddAccount.constraints machine", MACHINES, |name| {
             whole(row(Dimension::Machine, name, true))

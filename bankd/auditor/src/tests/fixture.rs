@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
 use bank_core::amount::{Amount, Precision};
-use bank_core::command::{AddProject, Command, Deposit, Scope, SetUser};
+use bank_core::command::{Command, Deposit, Scope};
 use bank_core::time::Timestamp;
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
@@ -109,17 +109,12 @@ impl Bank {
             &[("source", "auditor".into())],
         ))
         .await;
-        self.run(Command::AddUser(SetUser {
-            name: "amy".into(),
-            ..SetUser::default()
-        }))
-        .await;
-        self.run(Command::AddProject(AddProject {
-            name: "physics".into(),
-            with_account: true,
-            members: vec!["amy".into()],
-            ..AddProject::default()
-        }))
+        self.run(Command::add_record("user", "amy", &[])).await;
+        self.run(Command::add_record(
+            "project",
+            "physics",
+            &[("members", vec!["amy".into()].into())],
+        ))
         .await;
         self.run(Command::Deposit(Deposit {
             name: "physics".into(),

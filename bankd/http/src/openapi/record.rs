@@ -54,6 +54,18 @@ fn object(kind: &Kind, form: Form) -> Value {
         }
         properties.insert(field.name.clone(), property(field, always, form));
     }
+    let others = match form {
+        Form::New => kind.arguments.as_slice(),
+        Form::One => kind.derived.as_slice(),
+        _ => &[],
+    };
+    for field in others {
+        let is_shown = form == Form::One;
+        if is_shown {
+            required.push(&field.name);
+        }
+        properties.insert(field.name.clone(), property(field, is_shown, form));
+    }
     let mut object = json!({
         "type": "object",
         "description": description(kind, form),
@@ -102,6 +114,10 @@ fn property(field: &Field, always: bool, form: Form) -> Value {
         Type::Reference(_) if field.is_number_of_record() => {
             json!({"type": "integer", "format": "int64"})
         }
+        Type::References(of, _) if of == "member" => {
+            json!({"type": "array", "items": {"$ref": "#/components/schemas/Member"}})
+        }
+        Type::References(_, usize::MAX) => json!({"type": "array", "items": {"type": "string"}}),
         Type::Texts(max, _) | Type::References(_, max) => {
             json!({"type": "array", "items": {"type": "string"}, "maxItems": max})
         }
@@ -137,10 +153,10 @@ fn sentence(field: &Field, form: Form) -> String {
         | Type::Duration(..)
         | Type::Decimal(..)
         | Type::Choice(_)
-        | Type::References(..)
         | Type::Texts(..) => {
             format!(": {}", field.expected())
         }
+        Type::References(_, max) if *max < usize::MAX => format!(": {}", field.expected()),
         _ => String::new(),
     };
     let absent = match (&field.need, form) {

@@ -20,9 +20,9 @@ use bankd_store::read::attention::{self, EventRow, NoticeRow, TargetStanding};
 
 use super::call::{Call, Handled, new_state, ok, rendered};
 use super::json;
+use super::member::Empty;
 use super::pages;
 use super::path::Path;
-use super::project::Empty;
 use super::view::View;
 use crate::error::Failure;
 

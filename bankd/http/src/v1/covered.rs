@@ -56,6 +56,29 @@ fn user(view: &View, name: &str) -> bool {
     known.is_some_and(|user| view.sees_user(user))
 }
 
+/// Whether an object or record of a kind is in view, by its name or number.
+pub(super) fn name(view: &View, kind: &str, key: &str) -> bool {
+    if view.is_unlimited() {
+        return true;
+    }
+    let directory = view.directory();
+    match kind {
+        "machine" => view.sees_machine(key),
+        "account" => {
+            let known = directory.account_named(key);
+            known.is_some_and(|account| view.sees_account(account))
+        }
+        _ => {
+            let records = &directory.records;
+            let known = records.kind(kind).and_then(|kind| {
+                let key = records.spelled(kind, &kind.read_key(key)?);
+                Some((kind, records.get(&kind.word, &key)?))
+            });
+            known.is_some_and(|(kind, known)| record(view, kind, known))
+        }
+    }
+}
+
 /// Whether the machines, the project and the user that a record is about are in view.
 pub(super) fn record(view: &View, kind: &Kind, record: &Record) -> bool {
     let Some(concerns) = kind.concerns.filter(|_| !view.is_unlimited()) else {

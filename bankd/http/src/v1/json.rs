@@ -5,13 +5,9 @@ use bank_api::v1;
 use bank_core::amount::{Amount, Precision};
 use bank_core::command::SetAccount;
 use bank_core::directory::{Bank, Directory};
-use bank_core::model::{
-    Account, Allocation, Dimension, Member, MemberRole, Mode, Phase, Project, User,
-};
+use bank_core::model::{Allocation, MemberRole, Phase};
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
-
-use super::view::View;
 
 /// An amount with all decimals of the bank.
 pub(super) fn amount(amount: Amount, bank: &Bank) -> String {
@@ -63,104 +59,12 @@ pub(super) fn read_time(text: &str, field: &'static str) -> Result<Timestamp, Re
         .ok_or(Refusal::BadValue { field, expected })
 }
 
-/// A mode in a request; `default` is that of the machine or of the bank.
-pub(super) fn read_mode(word: &str) -> Result<Option<Mode>, Refusal> {
-    let expected = "strict, fast, notional, track or default";
-    match word {
-        "default" => Ok(None),
-        _ => Mode::parse(word).map(Some).ok_or(Refusal::BadValue {
-            field: "mode",
-            expected,
-        }),
-    }
-}
-
 /// A member's role in a request.
 pub(super) fn read_member_role(word: &str) -> Result<MemberRole, Refusal> {
     MemberRole::parse(word).ok_or(Refusal::BadValue {
         field: "role",
         expected: "member, pi or manager",
     })
-}
-
-fn mode(mode: Option<Mode>) -> String {
-    mode.map_or("default", Mode::word).to_owned()
-}
-
-/// A project. `view` hides accounts and members that the caller may not see; without one all are
-/// shown.
-pub(super) fn project(
-    directory: &Directory,
-    project: &Project,
-    view: Option<&View>,
-) -> v1::Project {
-    let names = |a: &&Account| {
-        a.constraints
-            .iter()
-            .any(|c| c.dimension == Dimension::Project && c.allow && c.value == project.name)
-    };
-    let accounts = directory.accounts().filter(names);
-    let accounts = accounts.filter(|a| view.is_none_or(|v| v.sees_account(a)));
-    let parent = project.parent.and_then(|id| directory.project(id));
-    let parent = parent.filter(|p| view.is_none_or(|v| v.sees_project(p)));
-    v1::Project {
-        name: project.name.clone(),
-        parent: parent.map(|p| p.name.clone()),
-        active: project.active,
-        mode: mode(project.mode),
-        description: some(&project.description),
-        accounts: accounts.map(|a| a.name.clone()).collect(),
-        members: members(directory, project),
-        organization: some(&project.organization),
-        machines: project
-            .machines
-            .iter()
-            .filter_map(|id| directory.machine(*id))
-            .filter(|m| view.is_none_or(|v| v.sees_machine(&m.name)))
-            .map(|m| m.name.clone())
-            .collect(),
-    }
-}
-
-/// The members of a project, by name.
-pub(super) fn members(directory: &Directory, project: &Project) -> Vec<v1::Member> {
-    let rows = directory.members_of(project.id);
-    let mut members: Vec<v1::Member> = rows
-        .iter()
-        .filter_map(|row| member(directory, row))
-        .collect();
-    members.sort_by(|a, b| a.user.cmp(&b.user));
-    members
-}
-
-/// A membership.
-pub(super) fn member(directory: &Directory, member: &Member) -> Option<v1::Member> {
-    let user = directory.user(member.user)?;
-    Some(v1::Member {
-        user: user.name.clone(),
-        active: member.active,
-        role: member.role.word().to_owned(),
-    })
-}
-
-/// A user. `view` hides projects that the caller may not see.
-pub(super) fn user(directory: &Directory, user: &User, view: Option<&View>) -> v1::User {
-    let seen = |p: &&Project| view.is_none_or(|v| v.sees_project(p));
-    let own = |p: &&Project| directory.membership(p.id, user.id).is_some();
-    let projects = directory.projects().filter(own).filter(seen);
-    let default = user.default_project.and_then(|id| directory.project(id));
-    v1::User {
-        name: user.name.clone(),
-        active: user.active,
-        common_name: some(&user.common_name),
-        email: some(&user.email),
-        default_project: default.filter(|p| seen(p)).map(|p| p.name.clone()),
-        projects: projects.map(|p| p.name.clone()).collect(),
-        organization: some(&user.organization),
-        phone: some(&user.phone),
-        description: some(&user.description),
-        aliases: user.aliases.clone(),
-    }
 }
 
 /// A change of an account that changes nothing yet.

@@ -10,7 +10,7 @@ use bank_core::select;
 
 use super::call::{Call, Handled, ok};
 use super::json::{self, cleared};
-use super::project::Empty;
+use super::member::Empty;
 use super::share::whole;
 
 /// `POST /api/v1/mappings/test`: whom usage would be for, and why. It writes nothing, and asks all mappings

@@ -15,7 +15,7 @@ use bankd_store::{ScheduleCount, schedule_counts};
 
 use super::attention::unlimited;
 use super::call::{Call, Handled};
-use super::project::Empty;
+use super::member::Empty;
 
 /// The sample of a definition; `None` for no sample.
 type Value = fn(&ScheduleCount, Option<&ScheduledReport>) -> Option<i64>;

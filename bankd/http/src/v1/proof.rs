@@ -9,7 +9,7 @@ use bankd_safekeeping::checkpoint;
 use bankd_safekeeping::proof::Proof;
 
 use super::call::{Call, Handled, ok};
-use super::project::Empty;
+use super::member::Empty;
 use crate::error::Failure;
 
 /// Validity of a verification of the whole bank. Within this time only later rows are verified.

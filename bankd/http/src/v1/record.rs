@@ -4,28 +4,34 @@
 //! `/api/v1/records/{kind}`.
 
 mod body;
+mod shown;
 
 use std::borrow::Cow;
 
 use axum::response::IntoResponse;
 use bank_api::v1::List;
 use bank_core::command::{Command, RecordAction, RecordChange};
-use bank_core::directory::{Bank, Directory};
+use bank_core::directory::Directory;
+use bank_core::domain::is_sendable;
 use bank_core::effects::Outcome;
-use bank_core::kind::{Key, Kind, Readers, Record, Type, Value, Writers, decimal};
+use bank_core::kind::{Key, Kind, Readers, Record, Writers};
 use bank_core::refusal::Refusal;
 use bankd_ledger::access::Roles;
 use bankd_ledger::access::right::Right;
-use bankd_ledger::writer::Decided;
+use bankd_ledger::writer::{Decided, Render};
 use bankd_store::answer::Answer;
-use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::pages::Turn;
 use super::share::whole;
-use super::{covered, historical, json};
+use super::view::View;
+use super::{covered, historical};
 use crate::error::Failure;
+use shown::Shown;
+
+/// The warning about a name that Maui cannot read (gold-wire.md 5.1).
+const UNSENDABLE: &str = "unsendable: Maui cannot read names with &, < or >, or with more than 63 bytes; \
+    the gateway does not report this one as a default project";
 
 /// The right to see the records of a kind.
 pub(super) fn see(kind: &Kind) -> Right {
@@ -65,11 +71,11 @@ pub(super) async fn list(kind: &Kind, call: Call) -> Handled {
     let mut all = directory.records.listed(kind);
     all.retain(|record| covered::record(view, kind, record));
     let (page, next) = page(kind, all, turn).map_err(|refusal| call.refused(&refusal))?;
-    let bank = &directory.bank;
     let shown = |record| Shown {
         kind,
         record: Cow::Borrowed(record),
-        bank,
+        directory,
+        view,
     };
     ok(&List {
         items: page.into_iter().map(shown).collect(),
@@ -97,15 +103,18 @@ pub(super) async fn show(kind: &Kind, key: String, call: Call) -> Handled {
     let view = historical::view(then.as_ref(), &call);
     let directory = view.directory();
     let kind = directory.records.kind(&kind.word).unwrap_or(kind);
-    let unknown = || call.refused(&Refusal::not_found(kind.word.clone(), &key));
+    let unknown = || view.unknown(&kind.word, &key);
     let key = kind.read_key(&key).ok_or_else(unknown)?;
     let key = directory.records.spelled(kind, &key);
     let record = directory.records.get(&kind.word, &key);
     let record = record.filter(|record| covered::record(view, kind, record));
     let record = record.ok_or_else(unknown)?;
-    let record = Cow::Borrowed(record);
-    let bank = &directory.bank;
-    ok(&Shown { kind, record, bank })
+    ok(&Shown {
+        kind,
+        record: Cow::Borrowed(record),
+        directory,
+        view,
+    })
 }
 
 /// Adds a record.
@@ -117,9 +126,16 @@ pub(super) async fn add(kind: &Kind, call: Call) -> Handled {
         // What it names may have changed since the first request.
         Err(failure) => return call.answered_or(failure).await,
     };
+    let name = key.as_ref().map(Key::to_string).unwrap_or_default();
+    let has_gateway = !call.services.gold.listen.is_empty();
+    let render: Render = if kind.word == "project" && has_gateway && !is_sendable(&name) {
+        added_unsendable
+    } else {
+        added
+    };
     let action = RecordAction::Add(key, set);
     Ok(call
-        .write(command(kind, action), added)
+        .write(command(kind, action), render)
         .await?
         .into_response())
 }
@@ -180,61 +196,35 @@ fn command(kind: &Kind, action: RecordAction) -> Command {
 }
 
 fn added(decided: &Decided<'_>) -> Answer {
-    written(decided, 201)
+    written(decided, 201, None)
+}
+
+fn added_unsendable(decided: &Decided<'_>) -> Answer {
+    written(decided, 201, Some(UNSENDABLE))
 }
 
 fn changed(decided: &Decided<'_>) -> Answer {
-    written(decided, 200)
+    written(decided, 200, None)
 }
 
-fn written(decided: &Decided<'_>, status: u16) -> Answer {
+fn written(decided: &Decided<'_>, status: u16, warning: Option<&str>) -> Answer {
+    let view = View::of_caller(decided);
     rendered(decided, status, |outcome| match outcome {
         Outcome::Record(record) => {
+            let directory = decided.directory;
             // Of a new kind its own kind is in force already.
-            let kind = decided.directory.records.kind(&record.kind)?;
-            let bank = &decided.directory.bank;
+            let kind = directory.records.kind(&record.kind)?;
             let record = Cow::Owned((**record).clone());
-            Some(new_state(Shown { kind, record, bank }, decided))
+            let shown = Shown {
+                kind,
+                record,
+                directory,
+                view: &view,
+            };
+            let mut written = new_state(shown, decided);
+            written.warnings.extend(warning.map(str::to_owned));
+            Some(written)
         }
         _ => None,
     })
-}
-
-/// A record as JSON: its key, then its fields in the order of the declaration.
-struct Shown<'a> {
-    kind: &'a Kind,
-    record: Cow<'a, Record>,
-    bank: &'a Bank,
-}
-
-impl Serialize for Shown<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        match &self.record.key {
-            Key::Number(number) => map.serialize_entry("id", number)?,
-            Key::Name(name) => map.serialize_entry("name", name)?,
-        }
-        for field in &self.kind.fields {
-            let value = self.record.value(&field.name);
-            let name = field.name.as_str();
-            match (&field.of, value) {
-                (Type::Texts(..) | Type::References(..), _) => {
-                    map.serialize_entry(name, self.record.list(name))?;
-                }
-                (Type::Decimal(places, ..), Value::Whole(units)) => {
-                    map.serialize_entry(name, &decimal(*units, *places))?;
-                }
-                (Type::Amount(..), Value::Whole(minor)) => {
-                    let amount = bank_core::amount::Amount(*minor);
-                    map.serialize_entry(name, &json::amount(amount, self.bank))?;
-                }
-                (_, Value::Whole(number)) => map.serialize_entry(name, number)?,
-                (_, Value::Text(text)) => map.serialize_entry(name, text)?,
-                (_, Value::Flag(flag)) => map.serialize_entry(name, flag)?,
-                (_, Value::Time(at)) => map.serialize_entry(name, &json::time(*at))?,
-                (_, Value::None | Value::List(_)) => map.serialize_entry(name, &())?,
-            }
-        }
-        map.end()
-    }
 }

@@ -14,8 +14,8 @@ use bankd_store::{self as store, Schedule, ScheduleChange, SpanRow, WantedReport
 use super::attention::unlimited;
 use super::call::{Call, Handled, ok};
 use super::json;
+use super::member::Empty;
 use super::path::Path;
-use super::project::Empty;
 
 /// `GET /api/v1/report/scheduled`: by name.
 pub(super) async fn list(call: Call) -> Handled {

@@ -10,9 +10,9 @@ use bankd_store::read::sources::{self, SourceRow};
 
 use super::call::{Call, Handled, ok};
 use super::json;
+use super::member::Empty;
 use super::pages::Turn;
 use super::path::Path;
-use super::project::Empty;
 use super::share::whole;
 use crate::error::Failure;
 

@@ -13,7 +13,7 @@ use bankd_store::read::{attention, sources};
 
 use super::call::{Call, Handled, ok};
 use super::clock;
-use super::project::Empty;
+use super::member::Empty;
 use super::{json, records, source};
 
 /// `GET /api/v1/status`

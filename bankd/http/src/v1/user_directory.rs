@@ -3,13 +3,13 @@
 
 use bank_api::error::Problem;
 use bank_api::v1::{MERGE_MAX, MergeEntry, MergeUsers, MergedUser, MergedUsers};
-use bank_core::command::{Command, MergeUser, SetUser};
+use bank_core::command::{Command, MergeUser};
 use bank_core::effects::{Merge, Outcome};
+use bank_core::kind::Value;
 use bankd_ledger::writer::Decided;
 use bankd_store::answer::{Answer, Media};
 
 use super::call::{Call, Handled, ok, rendered};
-use super::json::cleared;
 use crate::error::Failure;
 
 /// `POST /api/v1/user-directory`
@@ -48,7 +48,9 @@ fn commands(body: MergeUsers) -> impl Iterator<Item = Command> {
     } = body;
     entries.into_iter().map(move |entry| {
         Command::MergeUser(Box::new(MergeUser {
-            set: set_user(entry),
+            values: values(&entry),
+            name: entry.user,
+            aliases: entry.aliases,
             by_email,
             known_only,
             keep,
@@ -56,19 +58,21 @@ fn commands(body: MergeUsers) -> impl Iterator<Item = Command> {
     })
 }
 
-fn set_user(entry: MergeEntry) -> SetUser {
-    let text = |text: Option<String>| text.and_then(cleared);
-    SetUser {
-        name: entry.user,
-        active: entry.active,
-        common_name: text(entry.common_name),
-        email: text(entry.email),
-        default_project: text(entry.default_project).map(Some),
-        organization: text(entry.organization),
-        phone: text(entry.phone),
-        description: text(entry.description),
-        aliases: Some(entry.aliases),
-    }
+/// The values of an entry, by the fields of users.
+fn values(entry: &MergeEntry) -> Vec<(String, Value)> {
+    let texts = [
+        ("common_name", &entry.common_name),
+        ("email", &entry.email),
+        ("default_project", &entry.default_project),
+        ("organization", &entry.organization),
+        ("phone", &entry.phone),
+        ("description", &entry.description),
+    ];
+    let texts = texts.map(|(field, text)| (field, text.as_deref().map(Value::from)));
+    let active = ("active", entry.active.map(Value::from));
+    let given = texts.into_iter().chain([active]);
+    let given = given.filter_map(|(field, value)| Some((field.to_owned(), value?)));
+    given.collect()
 }
 
 fn merged(user: String, answer: &Answer) -> Result<MergedUser, Failure> {
@@ -88,8 +92,8 @@ fn merged(user: String, answer: &Answer) -> Result<MergedUser, Failure> {
 
 fn render(decided: &Decided<'_>) -> Answer {
     rendered(decided, 200, |outcome| match outcome {
-        Outcome::Merged(user, what) => Some(MergedUser {
-            user: user.name.clone(),
+        Outcome::Merged(name, what) => Some(MergedUser {
+            user: name.clone(),
             outcome: word(*what).to_owned(),
             code: None,
             detail: None,

@@ -368,8 +368,9 @@ impl View {
     }
 
     /// 404 for a name that is unknown or hidden, with the nearest one in view.
-    pub(super) fn unknown(&self, kind: &'static str, name: &str) -> Failure {
-        let failure = Failure::refused(&Refusal::not_found(kind, name), &self.directory.bank);
+    pub(super) fn unknown(&self, kind: &str, name: &str) -> Failure {
+        let unknown = Refusal::not_found(kind.to_owned(), name);
+        let failure = Failure::refused(&unknown, &self.directory.bank);
         match self.did_you_mean(kind, name) {
             Some(hint) => failure.hint(hint),
             None => failure,

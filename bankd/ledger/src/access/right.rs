@@ -78,12 +78,8 @@ rights! {
     Reverse = "reverse",
     /// Bill unbilled usage to a project.
     Settle = "settle",
-    /// Make, change and remove projects.
-    ChangeProjects = "change_projects",
     /// Add, switch and remove members.
     ChangeMembers = "change_members",
-    /// Make, change, merge and remove users.
-    ChangeUsers = "change_users",
     /// Make, change, remove and bring back accounts.
     ChangeAccounts = "change_accounts",
     /// Change windows and limits of allocations, and remove them.
@@ -98,7 +94,7 @@ rights! {
     AssignUsage = "assign_usage",
     /// Set and end rates.
     ChangeRates = "change_rates",
-    /// Add, change and remove records of reference data, and kinds and fields of the site.
+    /// Add, change and remove projects, users and other records, and kinds and fields of the site.
     ChangeReference = "change_reference",
     /// Add, change and remove records of kinds that operators may change.
     ChangeOpenReference = "change_open_reference",

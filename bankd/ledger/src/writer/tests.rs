@@ -1,6 +1,6 @@
 use super::*;
 use bank_core::amount::Precision;
-use bank_core::command::{Charge, Request, SetUser};
+use bank_core::command::{Charge, Request};
 use bank_core::directory::Policy;
 use bank_core::time::{MICROS, Seconds, Timestamp};
 use bankd_store::answer::Media;
@@ -73,10 +73,7 @@ fn submission(command: Command, key: &str, dry_run: bool) -> Submission {
 }
 
 fn add_user(name: &str) -> Command {
-    Command::AddUser(SetUser {
-        name: name.to_owned(),
-        ..SetUser::default()
-    })
+    Command::add_record("user", name, &[])
 }
 
 fn charge() -> Command {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bank_core::amount::{Amount, Precision};
 use bank_core::command::{
-    AddProject, Charge, Close, Command, Deposit, Request, Reserve, Scope, SetRate, SetUser, Whose,
+    Charge, Close, Command, Deposit, Request, Reserve, Scope, SetRate, Whose,
 };
 use bank_core::decimal::Decimal;
 use bank_core::directory::Policy;
@@ -148,19 +148,11 @@ fn deposit(amount: i64, window: Window) -> Command {
 /// 1,000 credits now, 500 from second 10,000 on; job 1 charged once and closed, job 2 waiting.
 fn small() -> Bank {
     let mut bank = Bank::new();
-    let amy = SetUser {
-        name: "amy".into(),
-        ..SetUser::default()
-    };
-    bank.run(1, &Command::AddUser(amy));
+    let amy = Command::add_record("user", "amy", &[]);
+    bank.run(1, &amy);
     bank.run(1, &Command::add_record("machine", "ia64", &[]));
-    let chem = AddProject {
-        name: "chem".into(),
-        with_account: true,
-        members: vec!["amy".into()],
-        ..AddProject::default()
-    };
-    bank.run(1, &Command::AddProject(chem));
+    let chem = Command::add_record("project", "chem", &[("members", vec!["amy".into()].into())]);
+    bank.run(1, &chem);
     let rate = SetRate {
         kind: RateKind::Vbr,
         name: "Processors".into(),

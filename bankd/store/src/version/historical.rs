@@ -5,9 +5,9 @@ use super::super::{Error, access, bank, codec, cycle};
 use super::tables::{RECORD, table};
 use bank_core::directory::Directory;
 use bank_core::history::PastRecord;
-use bank_core::ids::{MachineId, ProjectId, UserId};
+use bank_core::ids::{ProjectId, UserId};
 use bank_core::kind::{self, Record, Records, site};
-use bank_core::model::{Account, Constraint, Member, Project, User};
+use bank_core::model::{Account, Constraint, Member};
 use rusqlite::{Connection, Row};
 
 /// Puts everything that there was when a transaction had been written into a directory. Tells of each
@@ -19,7 +19,7 @@ pub(crate) fn decoded(
     account: impl FnMut(&mut Account, bool),
 ) -> Result<(), Error> {
     let then = Then { connection, tx };
-    then.people(directory)?;
+    then.members(directory)?;
     then.accounts(directory, account)?;
     then.each("rate", |r| {
         directory.put_rate(bank::rate(r)?);
@@ -48,12 +48,17 @@ pub(crate) fn decoded(
     })
 }
 
-/// The records that a transaction changed, as they were before it and after it.
-pub(crate) fn records_of(connection: &Connection, tx: i64) -> Result<Vec<PastRecord>, Error> {
+/// The records that a transaction changed, as they were before it and after it; and whether it changed other
+/// reference data too.
+pub(crate) fn records_of(
+    connection: &Connection,
+    tx: i64,
+) -> Result<(Vec<PastRecord>, bool), Error> {
     let sql = "SELECT kind, key FROM version WHERE tx = ?1 ORDER BY kind, key";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([tx])?;
     let mut changed: Vec<(String, String)> = Vec::new();
+    let mut others = false;
     while let Some(row) = rows.next()? {
         let (word, key): (String, String) = (row.get(0)?, row.get(1)?);
         // The values of the site have the kind in front of the key.
@@ -67,6 +72,7 @@ pub(crate) fn records_of(connection: &Connection, tx: i64) -> Result<Vec<PastRec
                 None => ((word, key), false),
             },
         };
+        others |= !is_record;
         if is_record && !changed.contains(&own) {
             changed.push(own);
         }
@@ -79,7 +85,8 @@ pub(crate) fn records_of(connection: &Connection, tx: i64) -> Result<Vec<PastRec
             found.push(PastRecord { before, after });
         }
     }
-    Ok(found)
+    found.sort_by_cached_key(|past| (past.after.kind.clone(), past.after.key.clone()));
+    Ok((found, others))
 }
 
 /// A record as it was when a transaction had been written; none where it was not there yet.
@@ -144,14 +151,16 @@ impl Then<'_> {
                 Ok(())
             }
         })?;
+        let mut all = Vec::new();
         for kind in kind::declared() {
             if let Some(word) = kind.table {
                 self.each(word, |r| {
-                    directory.put_record(read(kind, r)?);
+                    all.push(read(kind, r)?);
                     Ok(())
                 })?;
             }
         }
+        directory.put_records(all);
         self.each(RECORD, |r| {
             if is_kind(r)? {
                 Ok(())
@@ -161,24 +170,8 @@ impl Then<'_> {
         })
     }
 
-    /// Projects, users, machines and who is a member of what.
-    fn people(&self, directory: &mut Directory) -> Result<(), Error> {
-        self.each("project", |r| {
-            let machines: Vec<i64> = list("version.project", &r.get::<_, String>(8)?)?;
-            directory.put_project(Project {
-                machines: machines.into_iter().map(MachineId).collect(),
-                ..bank::project(r)?
-            });
-            Ok(())
-        })?;
-        self.each("user", |r| {
-            let aliases = list("version.user", &r.get::<_, String>(10)?)?;
-            directory.put_user(User {
-                aliases,
-                ..bank::user(r)?
-            });
-            Ok(())
-        })?;
+    /// Who is a member of what.
+    fn members(&self, directory: &mut Directory) -> Result<(), Error> {
         self.each("member", |r| {
             directory.put_member(Member {
                 project: ProjectId(r.get(0)?),

@@ -1,10 +1,10 @@
 //! Which tables have versions, and which of their columns belong to one.
 
 use super::super::access;
-use super::super::kind::{COLUMNS, columns, is_numbered};
+use super::super::kind::{COLUMNS, columns, is_numbered, list, shown};
 use bank_core::effects::DirectoryRow;
 use bank_core::ids::{ProjectId, UserId};
-use bank_core::kind::{self, Key, KeyType, Record};
+use bank_core::kind::{self, Key, KeyType, Kind, Record};
 use bank_core::model::LimitOf;
 use rusqlite::types::Value;
 use std::borrow::Cow;
@@ -26,7 +26,9 @@ pub(super) struct Versioned {
     /// Those of them that hold bytes, which JSON has in hexadecimal digits.
     blobs: &'static [&'static str],
     /// The list that belongs to a row, as a JSON array.
-    list: Option<&'static str>,
+    list: Option<Cow<'static, str>>,
+    /// The kind that declares it, where one does.
+    kind: Option<&'static Kind>,
 }
 
 impl Versioned {
@@ -37,7 +39,7 @@ impl Versioned {
             }
             format!("t.{name}")
         });
-        let list = self.list.map(|list| format!("json(({list}))"));
+        let list = self.list.as_ref().map(|list| format!("json(({list}))"));
         let all: Vec<String> = columns.chain(list).collect();
         format!("json_array({})", all.join(", "))
     }
@@ -81,8 +83,7 @@ impl Versioned {
 
     /// The key of its versions. Attributes were once named in any case again, and are the same.
     fn version_key(&self) -> &'static str {
-        let own = kind::declared().iter().find(|own| own.word == self.word);
-        match own.map(|own| own.key) {
+        match self.kind.map(|kind| kind.key) {
             Some(KeyType::AnyCase) => "key COLLATE NOCASE",
             _ => "key",
         }
@@ -97,10 +98,10 @@ impl Versioned {
         };
         let column = |place| {
             let text = format!("json_extract(state, '$[{place}]')");
-            if is_blob(place) {
-                format!("unhex({text})")
-            } else {
-                text
+            match self.kind {
+                Some(kind) => shown(kind, place, text),
+                None if is_blob(place) => format!("unhex({text})"),
+                None => text,
             }
         };
         let columns: Vec<String> = places.map(column).collect();
@@ -119,50 +120,6 @@ const ID: &str = "CAST(t.id AS TEXT)";
 /// Tables of reference data that no kind declares.
 const TABLES: &[Versioned] = &[
     Versioned {
-        word: "project",
-        table: "project",
-        key: ID,
-        pick: BY_ID,
-        columns: Cow::Borrowed(&[
-            "id",
-            "name",
-            "parent",
-            "active",
-            "deleted",
-            "mode",
-            "description",
-            "organization",
-        ]),
-        blobs: &[],
-        list: Some(
-            "SELECT json_group_array(machine) FROM (SELECT machine FROM project_machine
-                 WHERE project = t.id ORDER BY machine)",
-        ),
-    },
-    Versioned {
-        word: "user",
-        table: "user",
-        key: ID,
-        pick: BY_ID,
-        columns: Cow::Borrowed(&[
-            "id",
-            "name",
-            "active",
-            "deleted",
-            "common_name",
-            "email",
-            "default_project",
-            "organization",
-            "phone",
-            "description",
-        ]),
-        blobs: &[],
-        list: Some(
-            "SELECT json_group_array(alias) FROM (SELECT alias FROM user_alias
-                 WHERE user = t.id ORDER BY alias)",
-        ),
-    },
-    Versioned {
         word: "member",
         table: "member",
         key: "t.project || '/' || t.user",
@@ -170,6 +127,7 @@ const TABLES: &[Versioned] = &[
         columns: Cow::Borrowed(&["project", "user", "active", "role"]),
         blobs: &[],
         list: None,
+        kind: None,
     },
     Versioned {
         word: "account",
@@ -190,10 +148,11 @@ const TABLES: &[Versioned] = &[
             "discrete",
         ]),
         blobs: &[],
-        list: Some(
+        list: Some(Cow::Borrowed(
             "SELECT json_group_array(json_array(dimension, value, allow, subtree))
              FROM (SELECT * FROM account_constraint WHERE account = t.id ORDER BY n)",
-        ),
+        )),
+        kind: None,
     },
     Versioned {
         word: "rate",
@@ -216,6 +175,7 @@ const TABLES: &[Versioned] = &[
         ]),
         blobs: &[],
         list: None,
+        kind: None,
     },
     Versioned {
         word: "key",
@@ -228,6 +188,7 @@ const TABLES: &[Versioned] = &[
         ]),
         blobs: &[],
         list: None,
+        kind: None,
     },
     Versioned {
         word: "role",
@@ -237,6 +198,7 @@ const TABLES: &[Versioned] = &[
         columns: Cow::Borrowed(&["id", "name", "role", "project", "until_at", "revoked"]),
         blobs: &[],
         list: None,
+        kind: None,
     },
     Versioned {
         word: "limit",
@@ -246,6 +208,7 @@ const TABLES: &[Versioned] = &[
         columns: Cow::Borrowed(&["subject", "name", "per_operation", "per_day"]),
         blobs: &[],
         list: None,
+        kind: None,
     },
     Versioned {
         word: "cycle",
@@ -258,6 +221,7 @@ const TABLES: &[Versioned] = &[
         ]),
         blobs: &[],
         list: None,
+        kind: None,
     },
     Versioned {
         word: RECORD,
@@ -267,6 +231,7 @@ const TABLES: &[Versioned] = &[
         columns: Cow::Borrowed(&COLUMNS),
         blobs: &[],
         list: None,
+        kind: None,
     },
     Versioned {
         word: "attention_off",
@@ -276,6 +241,7 @@ const TABLES: &[Versioned] = &[
         columns: Cow::Borrowed(&["project"]),
         blobs: &[],
         list: None,
+        kind: None,
     },
 ];
 
@@ -283,8 +249,6 @@ const TABLES: &[Versioned] = &[
 pub(super) fn of(row: &DirectoryRow) -> Vec<(&'static Versioned, Vec<Value>)> {
     let number = |id: i64| vec![Value::Integer(id)];
     let (word, key) = match row {
-        DirectoryRow::Project(p) => ("project", number(p.id.0)),
-        DirectoryRow::User(u) => ("user", number(u.id.0)),
         DirectoryRow::Member(m) => ("member", pair(m.project, m.user)),
         DirectoryRow::MemberGone(project, user) => ("member", pair(*project, *user)),
         DirectoryRow::Account(a) => ("account", number(a.id.0)),
@@ -340,7 +304,8 @@ pub(super) fn tables() -> &'static [Versioned] {
                 pick,
                 columns: columns(own).into(),
                 blobs: &[],
-                list: None,
+                list: list(own).map(Cow::Owned),
+                kind: Some(own),
             })
         });
         TABLES.iter().cloned().chain(declared).collect()
@@ -366,4 +331,5 @@ const NOTHING: Versioned = Versioned {
     columns: Cow::Borrowed(&["key"]),
     blobs: &[],
     list: None,
+    kind: None,
 };

@@ -1,6 +1,7 @@
 //! The journal of the naive reference, and everything that is added up from it.
 
 use super::history::Place;
+use super::registered::Change;
 use super::{Allocation, Naive};
 use bank_core::model::Phase;
 use bank_core::time::{Timestamp, Window};
@@ -46,6 +47,9 @@ pub(crate) struct Tx {
     pub(super) seconds: Vec<i64>,
     /// What its usage row says: amount, seconds, in shadow.
     pub(super) usage: Option<(i64, i64, bool)>,
+    /// What it changed of what is registered, and whether it changed members too.
+    pub(super) changed: Vec<Change>,
+    pub(super) changed_members: bool,
     /// The account that it removes.
     pub(super) removes: Option<usize>,
     /// Liens that it moved: what each held before, and the lien in its place.

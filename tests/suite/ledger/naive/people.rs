@@ -1,8 +1,8 @@
 //! Projects, users, machines and members.
 
-use super::{Answer, Machine, Naive, Project, User};
+use super::{Answer, Instance, Machine, Naive, Project, User};
 use crate::ledger::reply::refused;
-use bank_core::command::{AddProject, RecordAction, RecordChange, SetMember, SetProject, SetUser};
+use bank_core::command::{RecordAction, RecordChange, SetMember};
 use bank_core::kind::{Key, Value};
 use bank_core::model::Dimension;
 use bank_core::model::Mode;
@@ -15,31 +15,26 @@ impl Naive {
         answer.to_owned()
     }
 
-    pub(super) fn add_project(&mut self, add: &AddProject) -> Answer {
-        if self.project(&add.name).is_some() {
+    fn add_project(&mut self, name: &str, set: &[(String, Value)]) -> Answer {
+        if self.project(name).is_some() {
             return Err(refused("already_exists"));
         }
-        if add
-            .parent
-            .as_deref()
-            .is_some_and(|name| self.project(name).is_none())
-        {
-            return Err(refused("not_found"));
-        }
         // One that was removed comes again as a new one.
-        self.projects.retain(|p| p.name != add.name);
+        let before = self.projects.clone();
+        self.projects.retain(|p| p.name != name);
         self.projects.push(Project {
-            name: add.name.clone(),
-            parent: add.parent.clone(),
+            name: name.to_owned(),
             is_active: true,
-            mode: add.mode,
-            organization: add.organization.clone(),
             ..Project::default()
         });
+        if let Err(refusal) = self.change_project(name, set) {
+            self.projects = before;
+            return Err(refusal);
+        }
         Ok(self.registered("project_add", "done"))
     }
 
-    fn project_at(&self, name: &str) -> Result<usize, String> {
+    pub(super) fn project_at(&self, name: &str) -> Result<usize, String> {
         let found = self
             .projects
             .iter()
@@ -52,7 +47,7 @@ impl Naive {
         found.ok_or_else(|| refused("not_found"))
     }
 
-    fn machine_at(&self, name: &str) -> Result<usize, String> {
+    pub(super) fn machine_at(&self, name: &str) -> Result<usize, String> {
         let found = self
             .machines
             .iter()
@@ -60,34 +55,52 @@ impl Naive {
         found.ok_or_else(|| refused("not_found"))
     }
 
-    pub(super) fn set_project(&mut self, set: &SetProject) -> Answer {
-        let at = self.project_at(&set.name)?;
-        if let Some(parent) = &set.parent {
-            if let Some(name) = parent {
-                self.project_at(name)?;
-                if self.line_of(name).contains(&set.name) {
-                    return Err(refused("cycle"));
+    fn change_project(&mut self, name: &str, set: &[(String, Value)]) -> Result<(), String> {
+        let at = self.project_at(name)?;
+        for (field, value) in set {
+            match (field.as_str(), value) {
+                ("parent", Value::Text(parent)) => {
+                    self.project_at(parent)?;
                 }
+                ("machines", Value::List(names)) => {
+                    for name in names {
+                        self.machine_at(name)?;
+                    }
+                }
+                _ => {}
             }
-            self.projects[at].parent.clone_from(parent);
         }
-        if let Some(names) = &set.machines {
-            for name in names {
-                self.machine_at(name)?;
+        for (field, value) in set {
+            let text = match value {
+                Value::Text(text) => Some(text.clone()).filter(|text| text != "default"),
+                _ => None,
+            };
+            if let ("parent", Some(parent)) = (field.as_str(), &text)
+                && self.line_of(parent).contains(&name.to_owned())
+            {
+                return Err(refused("cycle"));
             }
-            self.projects[at].machines.clone_from(names);
+            let project = &mut self.projects[at];
+            match (field.as_str(), value) {
+                ("active", Value::Flag(active)) => project.is_active = *active,
+                ("parent", _) => project.parent = text,
+                ("mode", _) => project.mode = text.as_deref().and_then(Mode::parse),
+                ("organization", _) => project.organization = text.unwrap_or_default(),
+                ("machines", Value::List(names)) => project.machines.clone_from(names),
+                ("no_account", Value::Flag(true)) => {}
+                _ => panic!("the scripts have no {field} of projects"),
+            }
         }
-        let project = &mut self.projects[at];
-        project.is_active = set.active.unwrap_or(project.is_active);
-        project.mode = set.mode.unwrap_or(project.mode);
-        if let Some(organization) = &set.organization {
-            project.organization.clone_from(organization);
-        }
-        Ok(self.registered("project_set", "done"))
+        Ok(())
     }
 
-    pub(super) fn remove_project(&mut self, name: &str) -> Answer {
-        let at = self.project_at(name)?;
+    pub(super) fn has_open(&self, is: impl Fn(&Instance) -> bool) -> bool {
+        let mut open = self.instances.iter().filter(|i| i.closed.is_none());
+        open.any(is)
+    }
+
+    /// Whether a project is referred to, or open work names it.
+    pub(super) fn is_project_used(&self, name: &str) -> bool {
         let has_child = || {
             let mut there = self.projects.iter().filter(|p| !p.is_gone);
             there.any(|p| p.parent.as_deref() == Some(name))
@@ -101,56 +114,61 @@ impl Naive {
             let mut there = self.users.iter().filter(|u| !u.is_gone);
             there.any(|u| u.default_project.as_deref() == Some(name))
         };
-        let is_used = || {
-            let mut open = self.instances.iter().filter(|i| i.closed.is_none());
-            open.any(|i| i.facts.project == name)
-        };
-        if has_child() || is_listed() || is_default() || is_used() {
+        let is_named = || self.has_open(|i| i.facts.project == name);
+        has_child() || is_listed() || is_default() || is_named()
+    }
+
+    fn remove_project(&mut self, name: &str) -> Answer {
+        let at = self.project_at(name)?;
+        if self.is_project_used(name) {
             return Err(refused("in_use"));
         }
         self.projects[at].is_gone = true;
         Ok(self.registered("project_rm", "removed"))
     }
 
-    pub(super) fn add_user(&mut self, set: &SetUser) -> Answer {
-        if self.user_at(&set.name).is_ok() {
+    fn add_user(&mut self, name: &str, set: &[(String, Value)]) -> Answer {
+        if self.user_at(name).is_ok() {
             return Err(refused("already_exists"));
         }
-        self.users.retain(|u| u.name != set.name);
+        let before = self.users.clone();
+        self.users.retain(|u| u.name != name);
         self.users.push(User {
-            name: set.name.clone(),
+            name: name.to_owned(),
             is_active: true,
             ..User::default()
         });
-        self.change_user(set)?;
+        if let Err(refusal) = self.change_user(name, set) {
+            self.users = before;
+            return Err(refusal);
+        }
         Ok(self.registered("user_add", "done"))
     }
 
-    pub(super) fn set_user(&mut self, set: &SetUser) -> Answer {
-        self.change_user(set)?;
-        Ok(self.registered("user_set", "done"))
-    }
-
-    fn change_user(&mut self, set: &SetUser) -> Result<(), String> {
-        let at = self.user_at(&set.name)?;
-        if let Some(Some(project)) = &set.default_project {
-            self.project_at(project)?;
-        }
-        let user = &mut self.users[at];
-        user.is_active = set.active.unwrap_or(user.is_active);
-        if let Some(project) = &set.default_project {
-            user.default_project.clone_from(project);
-        }
-        if let Some(organization) = &set.organization {
-            user.organization.clone_from(organization);
+    fn change_user(&mut self, name: &str, set: &[(String, Value)]) -> Result<(), String> {
+        let at = self.user_at(name)?;
+        for (field, value) in set {
+            let text = match value {
+                Value::Text(text) => Some(text.clone()),
+                _ => None,
+            };
+            if let ("default_project", Some(project)) = (field.as_str(), &text) {
+                self.project_at(project)?;
+            }
+            let user = &mut self.users[at];
+            match (field.as_str(), value) {
+                ("active", Value::Flag(active)) => user.is_active = *active,
+                ("default_project", _) => user.default_project = text,
+                ("organization", _) => user.organization = text.unwrap_or_default(),
+                _ => panic!("the scripts have no {field} of users"),
+            }
         }
         Ok(())
     }
 
-    pub(super) fn remove_user(&mut self, name: &str) -> Answer {
+    fn remove_user(&mut self, name: &str) -> Answer {
         let at = self.user_at(name)?;
-        let mut open = self.instances.iter().filter(|i| i.closed.is_none());
-        if open.any(|i| i.facts.user == name) {
+        if self.has_open(|i| i.facts.user == name) {
             return Err(refused("in_use"));
         }
         self.users[at].is_gone = true;
@@ -160,10 +178,35 @@ impl Naive {
         Ok(self.registered("user_rm", "removed"))
     }
 
-    /// Machines and attributes: the other kinds move no money, and the scripts have none.
+    /// Projects, users, machines and attributes: the other kinds move no money, and the scripts have none.
     pub(super) fn change_record(&mut self, change: &RecordChange) -> Answer {
+        let before = self.objects();
+        let answer = self.change_named(change)?;
+        let (RecordAction::Add(Some(key), _)
+        | RecordAction::Set(key, _)
+        | RecordAction::Remove(key)) = &change.action
+        else {
+            panic!("the scripts have no numbered records");
+        };
+        self.note_changes((&change.kind, &key.to_string()), &before);
+        Ok(answer)
+    }
+
+    fn change_named(&mut self, change: &RecordChange) -> Answer {
         let name = |key: &Key| key.to_string();
         match (change.kind.as_str(), &change.action) {
+            ("project", RecordAction::Add(Some(key), set)) => self.add_project(&name(key), set),
+            ("project", RecordAction::Set(key, set)) => {
+                self.change_project(&name(key), set)?;
+                Ok(self.registered("project_set", "done"))
+            }
+            ("project", RecordAction::Remove(key)) => self.remove_project(&name(key)),
+            ("user", RecordAction::Add(Some(key), set)) => self.add_user(&name(key), set),
+            ("user", RecordAction::Set(key, set)) => {
+                self.change_user(&name(key), set)?;
+                Ok(self.registered("user_set", "done"))
+            }
+            ("user", RecordAction::Remove(key)) => self.remove_user(&name(key)),
             ("machine", RecordAction::Add(Some(key), set)) => self.add_machine(&name(key), set),
             ("machine", RecordAction::Set(key, set)) => {
                 self.change_machine(&name(key), set)?;
@@ -221,8 +264,7 @@ impl Naive {
 
     fn remove_machine(&mut self, name: &str) -> Answer {
         let at = self.machine_at(name)?;
-        let mut open = self.instances.iter().filter(|i| i.closed.is_none());
-        if open.any(|i| i.machine == name) {
+        if self.has_open(|i| i.machine == name) {
             return Err(refused("in_use"));
         }
         self.machines[at].is_gone = true;

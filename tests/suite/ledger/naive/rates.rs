@@ -127,6 +127,16 @@ impl Naive {
     pub(super) fn remove_attribute(&mut self, name: &str) -> Answer {
         let known = self.attributes.iter().position(|(n, _)| n == name);
         let known = known.ok_or_else(|| refused("not_found"))?;
+        if self.is_rated(name) {
+            return Err(refused("in_use"));
+        }
+        self.attributes.remove(known);
+        self.begin("attr_rm", self.now);
+        Ok("removed".to_owned())
+    }
+
+    /// Whether a rate in force uses an attribute.
+    pub(super) fn is_rated(&self, name: &str) -> bool {
         let open = self
             .rates
             .iter()
@@ -135,12 +145,7 @@ impl Naive {
             RateKind::Mvbr => r.instance.split('=').next().unwrap().to_owned(),
             _ => r.name.clone(),
         });
-        if names.any(|own| own == name) {
-            return Err(refused("in_use"));
-        }
-        self.attributes.remove(known);
-        self.begin("attr_rm", self.now);
-        Ok("removed".to_owned())
+        names.any(|own| own == name)
     }
 
     /// Whether what is declared as a number is one.

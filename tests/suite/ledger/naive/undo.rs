@@ -3,6 +3,7 @@
 use super::history::{Place, is_charge};
 use super::journal::Entry;
 use super::money::is_proper;
+use super::registered::is_registered;
 use super::{Answer, Naive, UNBILLED};
 use crate::ledger::reply::refused;
 use bank_core::command::Reverse;
@@ -32,6 +33,7 @@ impl Naive {
             "charge" | "refund" | "settle" => self.undo_work(reverse, target, root, chain.len())?,
             "account_rm" if !again => self.undo_removal(target)?,
             "allocation_rm" | "allocation_set" if !again => self.undo_change(reverse, target)?,
+            op if is_registered(op) => self.undo_registered(target)?,
             _ => return Err(refused("not_reversible")),
         }
         Ok(format!("undid {}", self.journal[target].op))

@@ -32,6 +32,7 @@ pub(super) fn fill(ground: &mut Sqlite, now: Timestamp) {
     ground.store().meet_targets(&[target], now).unwrap();
     attention(ground, now);
     access(ground, now);
+    lists(ground, now);
     let close = ClosePeriod {
         start: None,
         end: now.minus(Seconds(1)),
@@ -116,6 +117,13 @@ fn attention(ground: &mut Sqlite, now: Timestamp) {
         on: false,
     };
     done(ground, Command::Attention(Attention::Switch(off)), now);
+}
+
+/// Member machines: the wild operations undo earlier ones.
+fn lists(ground: &mut Sqlite, now: Timestamp) {
+    let machines = vec!["colony".to_owned(), "blue".to_owned()];
+    let set = Command::set_record("project", "T", &[("machines", machines.into())]);
+    done(ground, set, now);
 }
 
 fn access(ground: &mut Sqlite, now: Timestamp) {

@@ -10,9 +10,7 @@ use super::super::wild::{Dice, Known, Wild, furnish};
 use super::super::writer::in_threads;
 use super::fill;
 use bank_core::clock::{Reading, Seen};
-use bank_core::command::{
-    Chunk, Command, Promise, RecordAction, RecordChange, SetProject, SetUser, UsageReport,
-};
+use bank_core::command::{Chunk, Command, Promise, RecordAction, RecordChange, UsageReport};
 use bank_core::decimal::Decimal;
 use bank_core::directory::Policy;
 use bank_core::kind::{self, Value};
@@ -116,22 +114,25 @@ fn reference(bench: &mut Bench<'_>) {
     let add = RecordAction::Add(None, mapping.to_vec());
     let change = RecordChange::new(kind::of("mapping").unwrap(), add);
     bench.admin(Command::Record(Box::new(change)));
-    bench.admin(Command::SetUser(SetUser {
-        name: "amy".to_owned(),
-        aliases: Some(vec!["miller".to_owned()]),
-        email: Some("amy@example.org".to_owned()),
-        ..SetUser::default()
-    }));
+    bench.admin(Command::set_record(
+        "user",
+        "amy",
+        &[
+            ("aliases", vec!["miller".to_owned()].into()),
+            ("email", "amy@example.org".into()),
+        ],
+    ));
     bench.admin(Command::add_record(
         "machine",
         "quiet",
         &[("mode", Mode::Track.word().into())],
     ));
-    bench.admin(Command::SetProject(SetProject {
-        name: "T".to_owned(),
-        machines: Some(vec!["colony".to_owned(), "blue".to_owned()]),
-        ..SetProject::default()
-    }));
+    let machines = vec!["colony".to_owned()].into();
+    bench.admin(Command::set_record(
+        "project",
+        "T",
+        &[("machines", machines)],
+    ));
     equipment(bench);
 }
 

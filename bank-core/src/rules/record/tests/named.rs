@@ -1,7 +1,6 @@
 //! Records with names: machines and usage attributes.
 
 use super::*;
-use crate::command::SetProject;
 
 #[test]
 fn a_machine_is_not_removed_by_an_undo_while_a_project_lists_it() {
@@ -22,19 +21,28 @@ fn a_machine_is_not_removed_by_an_undo_while_a_project_lists_it() {
             ("add machine black", "machine_add: machine=black"),
         ],
     );
-    let list = SetProject {
-        name: "bio".into(),
-        machines: Some(vec!["black".into()]),
-        ..SetProject::default()
-    };
-    run(&mut book, &Command::SetProject(list)).unwrap();
+    let list = Command::set_record(
+        "project",
+        "bio",
+        &[("machines", vec!["black".into()].into())],
+    );
+    run(&mut book, &list).unwrap();
     assert_eq!(undo(&mut book, 2), "in_use");
     check(
         &mut book,
         &[("rm machine black", "machine_rm: machine=black")],
     );
-    assert_eq!(undo(&mut book, 1), "machine=black");
+    let listed = |book: &Book| {
+        let bio = book.reference().records.named("project", "bio");
+        bio.map(|bio| bio.list("machines").to_vec())
+    };
+    assert_eq!(listed(&book), Some(Vec::new()));
+    assert_eq!(
+        undo(&mut book, 1),
+        "machine=black project=bio machines=->black"
+    );
     assert!(book.reference().machine_named("black").is_some());
+    assert_eq!(listed(&book), Some(vec!["black".to_owned()]));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use bank_core::amount::{Amount, Precision};
-use bank_core::command::{AddProject, Command, Deposit, Scope, SetMember, SetRate, SetUser};
+use bank_core::command::{Command, Deposit, Scope, SetMember, SetRate};
 use bank_core::rate::{Per, RateKind, RateValue};
 use bank_core::time::{MICROS, Timestamp};
 use bankd_config::data_dir::DataDir;
@@ -137,20 +137,15 @@ impl Bench {
     }
 
     pub(super) async fn project(&mut self, name: &str) {
-        self.admin(Command::AddProject(AddProject {
-            name: name.to_owned(),
-            with_account: true,
-            ..AddProject::default()
-        }))
-        .await;
+        self.admin(Command::add_record("project", name, &[])).await;
     }
 
     pub(super) async fn user(&mut self, name: &str, default: Option<&str>) {
-        self.admin(Command::AddUser(SetUser {
-            name: name.to_owned(),
-            default_project: default.map(|d| Some(d.to_owned())),
-            ..SetUser::default()
-        }))
+        self.admin(Command::add_record(
+            "user",
+            name,
+            &[("default_project", default.into())],
+        ))
         .await;
     }
 

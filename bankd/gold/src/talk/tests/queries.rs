@@ -1,6 +1,6 @@
 //! Queries (`gold-wire.md` 3.1, 3.7).
 
-use bank_core::command::{Command, SetUser};
+use bank_core::command::Command;
 use bank_core::model::Account;
 
 use super::bench::{Bench, T0, T1};
@@ -138,16 +138,18 @@ async fn users_are_listed_with_what_is_known_of_them() {
     bench.as_other();
     bench.user("zed", None).await;
     bench
-        .admin(Command::SetUser(SetUser {
-            name: "zed".to_owned(),
-            active: Some(false),
-            common_name: Some("Zed \"Z\" <zed>".to_owned()),
-            email: Some("zed@example.org".to_owned()),
-            phone: Some("123".to_owned()),
-            organization: Some("R&D".to_owned()),
-            description: Some("a\nb".to_owned()),
-            ..SetUser::default()
-        }))
+        .admin(Command::set_record(
+            "user",
+            "zed",
+            &[
+                ("active", false.into()),
+                ("common_name", "Zed \"Z\" <zed>".into()),
+                ("email", "zed@example.org".into()),
+                ("phone", "123".into()),
+                ("organization", "R&D".into()),
+                ("description", "a\nb".into()),
+            ],
+        ))
         .await;
     let zed = bench
         .query("User", "<Where name=\"Name\">zed</Where>")

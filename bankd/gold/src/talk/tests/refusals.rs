@@ -1,6 +1,6 @@
 //! Answers to requests that fail (`gold-wire.md` 4), and invalid messages.
 
-use bank_core::command::{Command, SetProject, SetUser};
+use bank_core::command::Command;
 use bankd_config::NoFundsWord;
 
 use super::bench::{Bench, T1, job, shown};
@@ -42,16 +42,8 @@ async fn unauthorized_peers_get_an_error_without_a_name() {
     bench.machine("down").await;
     bench.peer.scope.machines.clear();
     for command in [
-        Command::SetUser(SetUser {
-            name: "off".to_owned(),
-            active: Some(false),
-            ..SetUser::default()
-        }),
-        Command::SetProject(SetProject {
-            name: "closed".to_owned(),
-            active: Some(false),
-            ..SetProject::default()
-        }),
+        Command::set_record("user", "off", &[("active", false.into())]),
+        Command::set_record("project", "closed", &[("active", false.into())]),
         Command::set_record("machine", "down", &[("active", false.into())]),
     ] {
         bench.admin(command).await;

@@ -39,7 +39,7 @@ fn directory() -> Arc<Directory> {
 
 /// The answer to a command with this result.
 fn answered(render: Render, directory: &Arc<Directory>, decision: &Decision) -> Answer {
-    let command = Command::RemoveUser("amy".to_owned());
+    let command = Command::remove_record("user", "amy");
     render(&Decided {
         directory,
         command: &command,

@@ -34,7 +34,10 @@ pub(super) fn read(
             key = kind.read_key(text);
             continue;
         }
-        let field = kind.field(name).ok_or_else(|| unknown(kind, named, name))?;
+        let mut arguments = kind.arguments.iter().filter(|_| is_new);
+        let argument = || arguments.find(|own| own.name == *name);
+        let field = kind.field(name).or_else(argument);
+        let field = field.ok_or_else(|| unknown(kind, is_new, name))?;
         set.push((name.clone(), value_of(field, value, call, is_new)?));
     }
     if named && key.is_none() {
@@ -51,9 +54,11 @@ pub(super) fn read(
     }
 }
 
-fn unknown(kind: &Kind, named: bool, name: &str) -> Failure {
-    let key = named.then_some("name");
-    let fields = kind.fields.iter().map(|field| field.name.as_str());
+fn unknown(kind: &Kind, is_new: bool, name: &str) -> Failure {
+    let key = (is_new && kind.key_name() == "name").then_some("name");
+    let arguments = kind.arguments.iter().filter(|_| is_new);
+    let fields = kind.fields.iter().chain(arguments);
+    let fields = fields.map(|field| field.name.as_str());
     let known: Vec<&str> = key.into_iter().chain(fields).collect();
     let what = format!("no such member; there are {}", known.join(", "));
     bad_request::of_member(name, &what)

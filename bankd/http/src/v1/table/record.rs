@@ -30,9 +30,11 @@ fn of_kind(kind: &'static Kind) -> Vec<Route> {
     let [add, set, remove, _] = &kind.help;
     let (see, change) = (record::see(kind), record::change(kind));
     let described = format!("The {word}.");
-    // A machine can name a fallback account that has one itself.
+    // A machine can name a fallback account that has one itself, a project a parent that is below it, and a new
+    // project gets an account.
     let own: &[&str] = match word.as_str() {
         "machine" => &["fallback_chain"],
+        "project" => &["cycle"],
         _ => &[],
     };
     vec![

@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 
 use bank_core::amount::Amount;
 use bank_core::command::{
-    AddProject, Charge, Close, Command, Deposit, Request, Reserve, SetAccount, SetRate, SetUser,
-    Whose,
+    Charge, Close, Command, Deposit, Request, Reserve, SetAccount, SetRate, Whose,
 };
 use bank_core::decimal::Decimal;
 use bank_core::directory::Policy;
@@ -51,21 +50,17 @@ const ACCOUNTS: [&str; 5] = ["chem", "bio", "big", "small", "night"];
 fn set_up() -> Bank {
     let mut bank = Bank::new();
     for name in USERS {
-        let user = SetUser {
-            name: name.into(),
-            ..SetUser::default()
-        };
-        bank.run(1, &Command::AddUser(user));
+        let user = Command::add_record("user", name, &[]);
+        bank.run(1, &user);
     }
     bank.run(1, &Command::add_record("machine", "ia64", &[]));
     for (name, members) in [("chem", ["amy", "bob"]), ("bio", ["bob", "eve"])] {
-        let project = AddProject {
-            name: name.into(),
-            with_account: true,
-            members: members.map(str::to_owned).to_vec(),
-            ..AddProject::default()
-        };
-        bank.run(1, &Command::AddProject(project));
+        let project = Command::add_record(
+            "project",
+            name,
+            &[("members", members.map(str::to_owned).to_vec().into())],
+        );
+        bank.run(1, &project);
     }
     let rate = SetRate {
         kind: RateKind::Vbr,

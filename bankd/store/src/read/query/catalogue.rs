@@ -120,12 +120,10 @@ pub(super) const OBJECTS: &[Object] = &[
     JOB,
     LIEN,
     MEMBER,
-    PROJECT,
     QUOTE,
     RATE,
     TRANSACTION,
     USAGE,
-    USER,
 ];
 
 const ACCOUNT: Object = Object {
@@ -336,25 +334,6 @@ const MEMBER: Object = Object {
     effective: None,
 };
 
-const PROJECT: Object = Object {
-    name: "Project",
-    description: "Who pays.",
-    attributes: attributes! {
-        Id Whole = "p.id", "Its number.";
-        Name Text = "p.name", "Its name.";
-        Parent Text = "@project (SELECT q.name AS id, q.name FROM project q WHERE q.id = p.parent)", "The project above it.";
-        Active Flag = "p.active", "Whether it may spend.";
-        Mode Text = "coalesce(p.mode, 'default')", "strict, fast, notional, track or default.";
-        Organization Text = "p.organization", "Whose it is.";
-        Description Text = "p.description", "Free text.";
-        Deleted Flag = "p.deleted", "Whether it was removed; such rows need `ShowHidden`.";
-    },
-    from: "project p",
-    seen: Seen::Project("p.name"),
-    there: Some("p.deleted = 0"),
-    effective: None,
-};
-
 const QUOTED_MACHINE: &str = "coalesce((SELECT m.name FROM machine m WHERE m.id = q.machine), '')";
 const QUOTED_USER: &str = "coalesce((SELECT u.name FROM user u WHERE u.id = q.user), '')";
 
@@ -456,25 +435,5 @@ const USAGE: Object = Object {
     from: "usage_identity u JOIN source s ON s.id = u.source",
     seen: Seen::Recorded("u.project", "u.machine", "u.user"),
     there: None,
-    effective: None,
-};
-
-const USER: Object = Object {
-    name: "User",
-    description: "A person as the scheduler names them.",
-    attributes: attributes! {
-        Id Whole = "u.id", "Their number.";
-        Name Text = "u.name", "Login name.";
-        Active Flag = "u.active", "Whether they may spend.";
-        CommonName Text = "u.common_name", "Full name.";
-        Email Text = "u.email", "Mail address.";
-        DefaultProject Text = "@project (SELECT p.name AS id, p.name FROM project p WHERE p.id = u.default_project)", "Who pays where none is named.";
-        Organization Text = "u.organization", "Where they belong.";
-        Description Text = "u.description", "Free text.";
-        Deleted Flag = "u.deleted", "Whether they were removed; such rows need `ShowHidden`.";
-    },
-    from: "user u",
-    seen: Seen::User("u.name"),
-    there: Some("u.deleted = 0"),
     effective: None,
 };

@@ -47,15 +47,22 @@ fn object(own: &kind::Kind) -> Object {
         description: "Whether it was removed; such rows need `ShowHidden`.",
         sql: "r.deleted",
     };
-    let fields = own.fields.iter().map(|field| attribute(own, field));
+    // A list of numbers of others is that of a view of its own: the caller may not see all of them.
+    let fields = own
+        .fields
+        .iter()
+        .filter(|field| !(field.rows.is_some() && field.numbered));
+    let fields = fields.map(|field| attribute(own, field));
     let attributes: Vec<Attribute> = keys.into_iter().chain(fields).chain([deleted]).collect();
     Object {
         name: leaked(title(&own.word)),
         description: leaked(format!("{}.", own.about.trim_end_matches('.'))),
         attributes: attributes.leak(),
         from: leaked(from(own)),
-        seen: match own.key {
-            KeyType::Object => Seen::Machine("r.name"),
+        seen: match own.word.as_str() {
+            "machine" => Seen::Machine("r.name"),
+            "project" => Seen::Project("r.name"),
+            "user" => Seen::User("r.name"),
             _ => Seen::Readers(own.readers),
         },
         there: Some(leaked(there(own))),
@@ -90,8 +97,21 @@ fn expression(own: &kind::Kind, field: &Field) -> String {
     let is_list = matches!(field.of, Type::Texts(..) | Type::References(..));
     if own.table.is_some() && !field.site {
         let column = field.column;
-        return match field.of {
-            Type::Decimal(places, ..) => format!("r.{column} * {}", 10_i64.pow(9 - places.min(9))),
+        return match &field.of {
+            Type::Reference(of) if field.numbered => {
+                format!("@{of} (SELECT o.name AS id, o.name FROM {of} o WHERE o.id = r.{column})")
+            }
+            _ if field.rows.is_some() => {
+                let (rows, word) = (field.rows.unwrap_or_default(), &own.word);
+                format!(
+                    "coalesce((SELECT group_concat({column}, ',') FROM (SELECT {column} FROM {rows}
+                         WHERE {word} = r.id ORDER BY {column})), '')"
+                )
+            }
+            Type::Decimal(places, ..) => {
+                let places = 10_i64.pow(9 - (*places).min(9));
+                format!("r.{column} * {places}")
+            }
             _ if is_list => format!("replace(r.{column}, char(10), ',')"),
             _ if field.nullable => {
                 let payer = if field.payer { "@payer " } else { "" };

@@ -5,8 +5,8 @@ use crate::ledger::ask::rate;
 use crate::ledger::fixture::constraints;
 use bank_core::amount::Amount;
 use bank_core::command::{
-    AddCycle, AddProject, Adjust, After, Command, Refund, RemoveAllocation, Reverse, SetAccount,
-    SetAllocation, SetCycle, SetMember, SetProject, SetUser, Settle, Transfer,
+    AddCycle, Adjust, After, Command, Refund, RemoveAllocation, Reverse, SetAccount, SetAllocation,
+    SetCycle, SetMember, Settle, Transfer,
 };
 use bank_core::ids::{AllocationId, TxId};
 use bank_core::kind::Value;
@@ -86,19 +86,36 @@ impl Line<'_> {
         }
     }
 
-    /// The values that a line gives to a machine.
-    fn of_machine(&self) -> Vec<(&'static str, Value)> {
+    /// The values that a line gives to a record of a kind.
+    fn of_record(&self, kind: &str) -> Vec<(&'static str, Value)> {
         let other = |word: &str| self.other(word).map(|name| Value::from(name.as_deref()));
         let mode = |mode: Option<Mode>| Value::from(mode.map_or("default", Mode::word));
-        let values = [
-            ("active", self.switch("active").map(Value::Flag)),
-            ("mode", self.mode().map(mode)),
-            ("fallback", other("fallback")),
-            ("source", other("source")),
-            ("charge_policy", self.option("policy").map(Value::from)),
-            ("fallback_qos", other("fallback-qos")),
-            ("test", self.switch("test").map(Value::Flag)),
-        ];
+        let machines = |all: &str| {
+            let names = all.split(',').filter(|name| *name != "none");
+            Value::List(names.map(str::to_owned).collect())
+        };
+        let active = ("active", self.switch("active").map(Value::Flag));
+        let mode = ("mode", self.mode().map(mode));
+        let organization = ("organization", self.option("organization").map(Value::from));
+        let values = match kind {
+            "machine" => vec![
+                active,
+                mode,
+                ("fallback", other("fallback")),
+                ("source", other("source")),
+                ("charge_policy", self.option("policy").map(Value::from)),
+                ("fallback_qos", other("fallback-qos")),
+                ("test", self.switch("test").map(Value::Flag)),
+            ],
+            "user" => vec![active, ("default_project", other("default")), organization],
+            _ => vec![
+                active,
+                ("parent", other("parent")),
+                mode,
+                organization,
+                ("machines", self.option("machines").map(machines)),
+            ],
+        };
         let values = values.into_iter();
         values
             .filter_map(|(field, value)| Some((field, value?)))
@@ -107,39 +124,19 @@ impl Line<'_> {
 
     pub(super) fn registry(&self, verb: &str) -> Command {
         let name = self.word(2).to_owned();
-        let user = || SetUser {
-            name: name.clone(),
-            active: self.switch("active"),
-            default_project: self.other("default"),
-            organization: self.name("organization"),
-            ..SetUser::default()
-        };
         match (self.word(0), verb) {
-            ("user", "add") => Command::AddUser(user()),
-            ("user", "set") => Command::SetUser(user()),
-            ("user", _) => Command::RemoveUser(name),
-            ("machine", "add") => Command::add_record("machine", &name, &self.of_machine()),
-            ("machine", "set") => Command::set_record("machine", &name, &self.of_machine()),
-            ("machine", _) => Command::remove_record("machine", &name),
-            ("project", "add") => Command::AddProject(AddProject {
-                name,
-                parent: self.name("parent"),
-                mode: self.mode().flatten(),
-                ..AddProject::default()
-            }),
-            ("project", "set") => Command::SetProject(SetProject {
-                name,
-                active: self.switch("active"),
-                parent: self.other("parent"),
-                mode: self.mode(),
-                organization: self.name("organization"),
-                machines: self.option("machines").map(|all| {
-                    let names = all.split(',').filter(|name| *name != "none");
-                    names.map(str::to_owned).collect()
-                }),
-                ..SetProject::default()
-            }),
-            ("project", _) => Command::RemoveProject(name),
+            ("project", "add") => {
+                let own = ("no_account", Value::Flag(true));
+                let values = [self.of_record("project"), vec![own]].concat();
+                Command::add_record("project", &name, &values)
+            }
+            (kind @ ("user" | "machine"), "add") => {
+                Command::add_record(kind, &name, &self.of_record(kind))
+            }
+            (kind @ ("project" | "user" | "machine"), "set") => {
+                Command::set_record(kind, &name, &self.of_record(kind))
+            }
+            (kind @ ("project" | "user" | "machine"), _) => Command::remove_record(kind, &name),
             _ if self.has("gone") => Command::RemoveMember(verb.to_owned(), name),
             _ => Command::SetMember(SetMember {
                 project: verb.to_owned(),

@@ -1,7 +1,7 @@
 //! The same for finished uses that are amended with other figures and other projects, for uses that
 //! nobody could be billed for, and for their settlements.
 
-use bank_core::command::{After, SetProject, Settle, UsageReport};
+use bank_core::command::{After, Settle, UsageReport};
 use bank_core::model::Mode;
 use bank_core::policy::{Ended, Figures};
 
@@ -37,11 +37,11 @@ fn step(random: &mut Random, now: i64) -> Command {
         4 => {
             let modes = [Mode::Strict, Mode::Strict, Mode::Notional];
             let mode = modes[usize::try_from(random.below(3)).unwrap()];
-            Command::SetProject(SetProject {
-                name: random.one(&PROJECTS).into(),
-                mode: Some(Some(mode)),
-                ..SetProject::default()
-            })
+            Command::set_record(
+                "project",
+                random.one(&PROJECTS),
+                &[("mode", mode.word().into())],
+            )
         }
         5 | 6 => Command::After(After::Settle(Settle {
             object_id: random.below(30).to_string(),

@@ -1,7 +1,7 @@
 //! The same while all inputs of a choice change: settings, lists, members, machines, windows,
 //! limits, modes, properties of a job, and its payer.
 
-use bank_core::command::{AddProject, ExtendLien, SetAllocation, SetMember, SetProject};
+use bank_core::command::{ExtendLien, SetAllocation, SetMember};
 use bank_core::directory::{FallbackMode, SelectionOrder};
 use bank_core::ids::LienId;
 use bank_core::model::{Mode, Overflow};
@@ -91,24 +91,32 @@ fn change(random: &mut Random, now: i64) -> Command {
             active: Some(on),
             role: None,
         }),
-        1 => Command::SetUser(SetUser {
-            name: user,
-            active: Some(on),
-            default_project: Some(Some(project)),
-            ..SetUser::default()
-        }),
-        2 => Command::SetProject(SetProject {
-            name: project,
-            mode: Some(Some(MODES[usize::try_from(random.below(3)).unwrap()])),
-            active: Some(on),
-            ..SetProject::default()
-        }),
-        3 => Command::SetProject(SetProject {
-            name: project,
-            mode: Some(None),
-            active: Some(true),
-            ..SetProject::default()
-        }),
+        1 => Command::set_record(
+            "user",
+            &user,
+            &[
+                ("active", on.into()),
+                ("default_project", project.as_str().into()),
+            ],
+        ),
+        2 => Command::set_record(
+            "project",
+            &project,
+            &[
+                (
+                    "mode",
+                    MODES[usize::try_from(random.below(3)).unwrap()]
+                        .word()
+                        .into(),
+                ),
+                ("active", on.into()),
+            ],
+        ),
+        3 => Command::set_record(
+            "project",
+            &project,
+            &[("mode", "default".into()), ("active", true.into())],
+        ),
         4 => Command::set_record(
             "machine",
             "ia64",
@@ -167,11 +175,8 @@ fn history(seed: u64, steps: usize) -> Bank {
     println!("seed {seed}");
     let mut random = Random(seed);
     let mut bank = set_up();
-    let other = AddProject {
-        name: "other".into(),
-        ..AddProject::default()
-    };
-    bank.run(1, &Command::AddProject(other));
+    let other = Command::add_record("project", "other", &[("no_account", true.into())]);
+    bank.run(1, &other);
     for name in ["rescue", "top"] {
         let new = SetAccount {
             name: name.into(),
