@@ -398,7 +398,7 @@ impl Client {
         } else if self.tcp {
             "over TCP set BANK_KEY_ID and BANK_KEY_FILE, or use the daemon's Unix socket".to_owned()
         } else {
-            "the daemon does not know this user".to_owned()
+            "the bank has no such user".to_owned()
         });
         failure
     }

@@ -103,7 +103,7 @@ pub enum Command {
     ReleaseLien(LienId),
     /// Moves, gives back, puts right or undoes what was done before.
     After(After),
-    /// What wants attention, or does so no more.
+    /// Raised alerts, or does so no more.
     Attention(Attention),
     /// Ends a quote; what is bound to it keeps its price.
     RemoveQuote(QuoteId),

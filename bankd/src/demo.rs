@@ -86,7 +86,7 @@ fn short_of_money(stage: &mut Stage) -> anyhow::Result<()> {
         account: "astro",
         seconds: 3600,
     };
-    Stage::say("Exit code 78 means insufficient funds, and nothing else does.");
+    Stage::say("Only insufficient funds have exit code 78.");
     stage.script("reserve", &job.document(Event::Reserve), 78)?;
     let again = Job {
         account: "freecycle",

@@ -41,7 +41,7 @@ pub struct Attention {
     /// Percent for `used`, days for `expiring`; `null` for the others.
     pub threshold: Option<i64>,
     /// One sentence with names and figures; of an acknowledgement its note.
-    pub says: String,
+    pub message: String,
     /// Measured level: percent used, or days left.
     pub level: Option<i64>,
     /// Account name.

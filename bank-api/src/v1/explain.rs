@@ -65,7 +65,7 @@ pub struct Explained {
     /// Note, or the reason of an automatic operation.
     pub reason: Option<String>,
     /// Its effects, in sentences.
-    pub says: Vec<String>,
+    pub effects: Vec<String>,
     /// Its visible entries.
     pub entries: Vec<JournalEntry>,
     /// Accounts in the order of the search. Empty if the transaction selected no account.

@@ -10,14 +10,14 @@ pub const ASSIGN_MAX: u32 = 1000;
 /// Most entries of one `POST /api/v1/user-directory`.
 pub const MERGE_MAX: usize = 500;
 
-/// `POST /api/v1/mappings/test`: what usage says of whom it is for. Answer: [`MappingTested`].
+/// `POST /api/v1/mappings/test`: the project and user of usage with these values. Answer: [`MappingTested`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MappingTest {
     /// Value by field: `source`, `machine`, `user`, `group`, `account`, `queue`, `qos`, `namespace`,
     /// `attr.NAME`.
-    pub says: BTreeMap<String, String>,
+    pub values: BTreeMap<String, String>,
 }
 
 /// Whom usage would be for.

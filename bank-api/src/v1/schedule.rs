@@ -59,7 +59,7 @@ pub struct ReportRun {
     /// Bytes of its text.
     pub size: i64,
     /// A line about a report without a delivery.
-    pub says: Option<String>,
+    pub message: Option<String>,
     /// Delivery state, one row for each target.
     pub deliveries: Vec<ReportDelivery>,
 }

@@ -83,7 +83,7 @@ fn switch(
     let sentence = if on {
         format!("project {project:?} is watched")
     } else {
-        format!("nothing of project {project:?} is watched")
+        format!("alerts of project {project:?} are off")
     };
     context.written(&answer, &sentence)
 }
@@ -117,7 +117,7 @@ fn events(items: &[Attention], all: bool) -> Sheet {
         column("kind", "Kind", Kind::Text),
         column("threshold", "Threshold", Kind::Number),
         column("project", "Project", Kind::Text),
-        column("says", "What", Kind::Text),
+        column("message", "Message", Kind::Text),
         column("acked_by", "Seen by", Kind::Text).screen_if(seen),
         column("subject", "Subject", Kind::Text).if_machine(),
         column("level", "Level", Kind::Number).if_machine(),
@@ -131,7 +131,7 @@ fn events(items: &[Attention], all: bool) -> Sheet {
         column("open", "Open", Kind::Text).if_machine(),
         column("raised_by", "Raised by", Kind::Number).if_machine(),
     ];
-    Sheet::new(columns, items, "nothing wants attention")
+    Sheet::new(columns, items, "no alerts")
 }
 
 fn notices(items: &[Notice]) -> Sheet {
@@ -164,7 +164,7 @@ mod tests {
             turn: "raised".to_owned(),
             kind: "used".to_owned(),
             threshold,
-            says: message.to_owned(),
+            message: message.to_owned(),
             project: Some("chem".to_owned()),
             open: true,
             ..Attention::default()
@@ -188,6 +188,6 @@ mod tests {
             .form
             .list(&List::<Attention>::whole(vec![]), &none)
             .unwrap();
-        assert!(text.contains("nothing wants attention"), "{text}");
+        assert!(text.contains("no alerts"), "{text}");
     }
 }

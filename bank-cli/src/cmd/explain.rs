@@ -51,7 +51,7 @@ fn screen(context: &Context, answer: &Explanation) -> Result<String, Failure> {
         out.push_str(&text(context, one)?);
     }
     if !answer.complete {
-        out.push_str("\n! this is not all of it: bank journal -j tells the rest\n");
+        out.push_str("\n! more entries exist: bank journal -j shows them\n");
     }
     Ok(out)
 }
@@ -135,7 +135,7 @@ fn text(context: &Context, one: &Explained) -> Result<String, Failure> {
         let _ = write!(out, "  ({reason})");
     }
     out.push('\n');
-    for line in &one.says {
+    for line in &one.effects {
         let _ = writeln!(out, "  {line}");
     }
     for entry in &one.entries {

@@ -114,7 +114,7 @@ fn deliver(
     match (file, &answer.secret) {
         (Some((path, file)), Some(secret)) => {
             keep(file, path, secret).map_err(|why| {
-                let hint = "the secret stands above and is not shown again: keep it now";
+                let hint = "the secret is shown above, once: keep it now";
                 let what = format!("key {:?} is made, but {why}", answer.key.id);
                 Failure {
                     before: Some(format!("secret {secret}\n")),
@@ -132,7 +132,7 @@ fn deliver(
         }
         (Some((path, _)), None) => {
             let _ = std::fs::remove_file(path);
-            message.push_str("\nthe daemon told no secret: this key was made before");
+            message.push_str("\nno secret is shown: this key existed before");
         }
         (None, None) => {}
     }

@@ -36,7 +36,7 @@ pub(super) fn test(context: &Context, words: &[String]) -> Result<String, Failur
     let call = Call::send(
         Method::POST,
         client::path(&["mappings", "test"]),
-        &MappingTest { says: pairs },
+        &MappingTest { values: pairs },
         None,
     )?;
     let tested: MappingTested = context.client.call(&call)?;

@@ -51,7 +51,7 @@ fn failed(trouble: Trouble) -> Failure {
         Trouble::Busy => Failure::unreachable("another process is draining the spool")
             .hint("try again when it has ended"),
         Trouble::NoSuch(id) => Failure::of(exit::NOT_FOUND, format!("no document {id:?} here"))
-            .hint("`ls` lists what there is; a document that was taken is gone"),
+            .hint("`ls` lists the documents; accepted ones are removed"),
         Trouble::Ambiguous(id, keys) => {
             Failure::usage(format!("several documents have the number {id}"))
                 .hint(format!("name one by its key: {}", keys.join(", ")))
@@ -168,7 +168,7 @@ fn send(form: &Form, shelf: &Shelf) -> Result<String, Failure> {
         Failure::of(exit, format!("documents stay in the spool: {why}"))
     } else {
         Failure::of(exit::REFUSED, "the bank cannot take some documents")
-            .hint("`bank nami quarantine ls` says why")
+            .hint("`bank nami quarantine ls` shows the reason")
     };
     failure.before = Some(message);
     Err(failure)

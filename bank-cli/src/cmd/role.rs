@@ -26,7 +26,7 @@ pub(super) fn run(context: &Context, command: RoleCommand) -> Result<String, Fai
             let of = project.as_ref().map(|p| format!(" of {p}"));
             let what = format!("{name} {role}{}", of.unwrap_or_default());
             if !(remove.yes || remove.write.dry_run) {
-                confirm(&format!("take back: {what}"))?;
+                confirm(&format!("revoke: {what}"))?;
             }
             let query = RevokeQuery {
                 dry_run: remove.write.dry_run,
@@ -35,7 +35,7 @@ pub(super) fn run(context: &Context, command: RoleCommand) -> Result<String, Fai
             let target = client::path(&["roles", &name, &role]) + &client::query(&query);
             let call = Call::delete(target, context.key(&remove.write)?);
             let answer: Removed = context.client.call(&call)?;
-            context.removed(&answer, &format!("{what}: taken back"))
+            context.removed(&answer, &format!("{what}: revoked"))
         }
         RoleCommand::Ls { name, all } => {
             let list: List<RoleGrant> = context.all(
@@ -73,7 +73,7 @@ fn roles(rows: &[RoleGrant]) -> Sheet {
         column("until", "Until", Kind::Date),
         column("by", "By", Kind::Text),
     ];
-    Sheet::new(columns, rows, "nobody has a role but by keys and settings")
+    Sheet::new(columns, rows, "no roles beside those of keys and settings")
 }
 
 pub(super) fn limit(context: &Context, command: LimitCommand) -> Result<String, Failure> {

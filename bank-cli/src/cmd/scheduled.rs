@@ -31,7 +31,7 @@ pub(super) fn run(context: &Context, args: &RunReportArgs) -> Result<String, Fai
     let (name, period) = (&args.name, &answer.object.period);
     context.written(
         &answer,
-        &format!("{name} {period} is made next: `bank report scheduled` shows what becomes of it"),
+        &format!("{name} {period} is created next: `bank report scheduled` shows its state"),
     )
 }
 
@@ -109,7 +109,7 @@ fn row(item: &ScheduledReport) -> Value {
 /// `archive sent, chat waiting`, or what was printed where nobody gets it.
 fn delivered(run: &ReportRun) -> String {
     if run.deliveries.is_empty() {
-        return run.says.clone().unwrap_or_default();
+        return run.message.clone().unwrap_or_default();
     }
     let each = run.deliveries.iter();
     let words: Vec<String> = each

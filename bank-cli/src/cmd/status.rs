@@ -210,7 +210,7 @@ fn silent_sources(status: &Status) -> String {
     }
 }
 
-/// What wants attention, and what those who are told wait for.
+/// Raised alerts, and what those who are told wait for.
 fn attention(status: &Status) -> String {
     let Some(attention) = status.attention.as_ref() else {
         return String::new();
@@ -224,7 +224,7 @@ fn attention(status: &Status) -> String {
     for target in &attention.targets {
         let dead = match target.dead {
             0 => String::new(),
-            dead => format!(", {} given up", count(dead)),
+            dead => format!(", {} abandoned", count(dead)),
         };
         let gone = if target.active {
             ""
@@ -233,7 +233,7 @@ fn attention(status: &Status) -> String {
         };
         let why = target.error.as_deref().map(|why| format!(": {why}"));
         let line = format!(
-            "told           {}: {} wait{dead}{gone}{}",
+            "notices        {}: {} waiting{dead}{gone}{}",
             target.name,
             count(target.waiting),
             why.unwrap_or_default()

@@ -53,7 +53,7 @@ fn add(context: &Context, args: AddToken) -> Result<String, Failure> {
             "a token with the role {} and no project may do nothing",
             args.role.join(" and ")
         ))
-        .hint("-A PROJECT says over which projects it is held, with all below them"));
+        .hint("-A PROJECT limits it to projects, with those below them"));
     }
     let body = NewToken {
         id: args.id,
@@ -78,7 +78,7 @@ fn add(context: &Context, args: AddToken) -> Result<String, Failure> {
             "\n{secret}\nkeep it now: it is not shown again. BANK_TOKEN takes it"
         );
     } else if !answer.dry_run {
-        message.push_str("\nthe daemon told no token: this one was made before");
+        message.push_str("\nno token is shown: this one existed before");
     }
     context.done(&answer, &message, answer.transaction, answer.dry_run, &[])
 }

@@ -84,7 +84,7 @@ fn measured(command: &Command) -> Result<Of, Failure> {
         ReportCommand::Top(args) => shares(&args.of),
         ReportCommand::Scheduled | ReportCommand::Run(_) => {
             return Err(
-                Failure::usage("--units: this report tells no amount and no hour")
+                Failure::usage("--units: this report has no amounts and no hours")
                     .hint("give it to the report itself, in its `options`"),
             );
         }

@@ -155,7 +155,7 @@ fn all(context: &Context, body: &NewAssign, write: &WriteArgs) -> Result<AssignD
     loop {
         let sent = context.send(Method::POST, &["unmapped", "assign"], &body, write);
         let page: AssignDone = sent.map_err(|failure: Failure| {
-            failure.hint("what is done stays done: the same command goes on".to_owned())
+            failure.hint("completed assignments stay: the same command continues".to_owned())
         })?;
         body.after.clone_from(&page.next);
         add(&mut whole, page);

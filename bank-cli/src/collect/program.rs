@@ -99,7 +99,7 @@ pub(crate) fn line(complaint: &str) -> String {
         .map(str::trim)
         .find(|line| !line.is_empty());
     let clean = |c: char| if c.is_control() { ' ' } else { c };
-    let line = line.unwrap_or("it said nothing").chars().map(clean);
+    let line = line.unwrap_or("no output").chars().map(clean);
     line.take(300).collect()
 }
 

@@ -149,7 +149,7 @@ impl<'a> Rounds<'a> {
             if position.is_some_and(|at| at.saturating_sub(now_us) > BEHIND_US) {
                 let until = position.map(format_rfc3339).unwrap_or_default();
                 self.trouble(Failure::unreachable(format!(
-                    "{stream}: the clock stands more than an hour before {until}, up to where all is fetched"
+                    "{stream}: the clock is more than an hour before {until}, the end of the fetched data"
                 )));
                 return false;
             }
@@ -297,7 +297,7 @@ pub(crate) fn state(path: &std::path::Path) -> Result<CollectState, Failure> {
     };
     serde_json::from_slice(&bytes).map_err(|error| {
         Failure::usage(format!("{} cannot be read: {error}", path.display()))
-            .hint("moved away, the collector begins at its `start` again; nothing is counted twice")
+            .hint("without it, the collector begins at its `start` again; records are not counted twice")
     })
 }
 
@@ -311,9 +311,9 @@ pub(crate) fn state_file(folder: &std::path::Path) -> PathBuf {
 pub(crate) fn unusable(what: &str, error: &io::Error) -> Failure {
     if error.kind() == ErrorKind::QuotaExceeded {
         return Failure::unreachable(
-            "the queue is full; nothing more is fetched until some is sent",
+            "the queue is full; fetching stops until records are sent",
         )
-        .hint("`queue_mib` says how much may wait");
+        .hint("`queue_mib` sets its size");
     }
     let failure = Failure::of(exit::UNAVAILABLE, format!("cannot use {what}: {error}"));
     failure.hint("is there room on the disk, and does the folder belong to this user?")

@@ -101,7 +101,7 @@ impl Slurm {
         }
         if !output.complaint.trim().is_empty() {
             crate::out::warn(&format!(
-                "{}: sacct says: {}",
+                "{}: sacct: {}",
                 cluster.name,
                 program::line(&output.complaint)
             ));

@@ -141,7 +141,7 @@ fn interface(config: &Config<'_>, report: &mut Report) {
         report.add(
             "bank_not_asked",
             at,
-            format!("SERVER={scheme}:// writes records and asks nobody"),
+            format!("SERVER={scheme}:// writes records and never asks the bank"),
             config.line("TYPE=NATIVE"),
         );
         return;
@@ -296,7 +296,7 @@ fn fallback(config: &Config<'_>, facts: &Facts, report: &mut Report) {
             "fallback_unknown",
             given.at,
             format!(
-                "the bank knows no project or account {first:?}{more}: the fallback is refused"
+                "the bank has no project or account {first:?}{more}: the fallback is refused"
             ),
             format!("bank project add {first}"),
         );

@@ -29,12 +29,12 @@ const NINE: [Action; 4] = [
     Action {
         name: "CONTINUEFAILUREACTION",
         url: "CONTINUEURL",
-        without: "a job whose money has run out goes on",
+        without: "a job continues when its funds are used up",
     },
     Action {
         name: "RESUMEFAILUREACTION",
         url: "RESUMEURL",
-        without: "a suspended job goes on though the bank refuses",
+        without: "a suspended job resumes although the bank refuses",
     },
 ];
 
@@ -75,7 +75,7 @@ fn ignored(config: &Config<'_>, attribute: &Attribute<'_>, report: &mut Report) 
         "failure_ignored",
         attribute.at,
         format!(
-            "{}={}: a refusal is logged and the job goes on",
+            "{}={}: a refusal is logged and the job continues",
             attribute.name, attribute.value
         ),
         config.line(&format!("{}=HOLD", attribute.name)),
@@ -94,7 +94,7 @@ fn not_known(config: &Config<'_>, attribute: &Attribute<'_>, report: &mut Report
             "not_understood",
             attribute.at,
             format!(
-                "{}={}: {word:?} is no known action, and may do nothing",
+                "{}={}: {word:?} is not a known action; the scheduler may ignore it",
                 attribute.name, attribute.value
             ),
             config.line(&format!("{}=HOLD", attribute.name)),
@@ -161,7 +161,7 @@ fn maui(config: &Config<'_>, report: &mut Report) {
         report.add(
             "failure_action_missing",
             config.place(),
-            "JFACTION is not set: while the bank is out jobs start and nobody pays",
+            "JFACTION is not set: while the bank is unreachable, jobs start without a charge",
             config.line("JFACTION=DEFER"),
         );
         return;

@@ -28,7 +28,7 @@ fn server(config: &Config<'_>, report: &mut Report) {
         _ => report.add(
             "server_without_host",
             config.place(),
-            "TYPE=GOLD without SERVER or HOST: the scheduler does not know where the bank is",
+            "TYPE=GOLD without SERVER or HOST: the scheduler has no address of the bank",
             config.line("SERVER=gold://HOST:7112"),
         ),
     }
@@ -73,7 +73,7 @@ fn keys(config: &Config<'_>, report: &mut Report) {
         report.add(
             "key_missing",
             place,
-            format!("no key for [{label}]: the bank takes nothing that is not signed"),
+            format!("no key for [{label}]: the bank rejects unsigned messages"),
             format!("{example}   (in the private file, mode 0600)"),
         );
         return;

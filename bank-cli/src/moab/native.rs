@@ -37,7 +37,7 @@ const COMMON: [Event; 5] = [
     event(
         "DELETEURL",
         &["delete"],
-        "money stays held for jobs that are gone, until their liens expire",
+        "liens of ended jobs stay until they expire",
     ),
     event("MODIFYURL", &["modify"], ""),
     event("QUERYURL", &[], ""),
@@ -130,7 +130,7 @@ fn urls(config: &Config<'_>, facts: &Facts, report: &mut Report) {
         report.add(
             "url_missing",
             config.place(),
-            "PAUSEURL without RESUMEURL: a job that was suspended goes on with nothing held",
+            "PAUSEURL without RESUMEURL: a resumed job has no lien",
             config.line("RESUMEURL=exec:///usr/libexec/bank/nami/bank.resume"),
         );
     }
@@ -221,7 +221,7 @@ fn runs(event: &str, path: &str, url: &Attribute<'_>, facts: &Facts, report: &mu
         (Some(rest), Some(home)) => format!("{home}{rest}"),
         (Some(_), None) => {
             report.note(format!(
-                "{event}: {path} was not looked for; --home says what $HOME is"
+                "{event}: {path} was not checked; --home sets $HOME"
             ));
             return;
         }
@@ -230,7 +230,7 @@ fn runs(event: &str, path: &str, url: &Attribute<'_>, facts: &Facts, report: &mu
         Err(error) => format!("{path}: {error}"),
         Ok(meta) if !meta.is_file() => format!("{path} is not a program"),
         Ok(meta) if meta.permissions().mode() & 0o111 == 0 => {
-            format!("{path} may not be run by anybody")
+            format!("{path} is not executable")
         }
         Ok(_) => return,
     };

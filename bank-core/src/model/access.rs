@@ -127,7 +127,7 @@ impl MoneyKind {
 /// The state of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProposalState {
-    /// It waits for somebody else.
+    /// It waits for approval.
     Open,
     /// It was done.
     Approved,

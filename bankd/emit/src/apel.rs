@@ -51,16 +51,16 @@ fn job(record: &Record, site: &Site, now: i64) -> Result<Job, Written> {
         return skipped("it has not ended");
     }
     let (Some(start), Some(end)) = (record.start(), record.end()) else {
-        return skipped("its start or its end is not known");
+        return skipped("its start or end is unknown");
     };
     if start < 0 || end > now.saturating_add(AHEAD) {
         return skipped("APEL does not accept its times");
     }
     let Some(wall) = record.wall else {
-        return skipped("its wall time is not known");
+        return skipped("its wall time is unknown");
     };
     let Some(cpu) = site.cpu(record) else {
-        return skipped("its processor time is not known (export.assume_full_cpu)");
+        return skipped("its processor time is unknown (export.assume_full_cpu)");
     };
     // Demanded by EGI; of local jobs it is the batch system's own host.
     let host = record

@@ -112,7 +112,7 @@ pub(super) fn unfit_for_jobs(record: &Record) -> Option<Written> {
         ));
     }
     let reason = match (record.start(), record.end()) {
-        (None, _) | (_, None) => "its start or its end is not known",
+        (None, _) | (_, None) => "its start or end is unknown",
         (Some(start), Some(end)) if end < start => "it ended before it started",
         _ => return None,
     };

@@ -17,7 +17,7 @@ pub fn render(record: &Record, _site: &Site) -> Written {
         return Written::Skipped("it has not ended");
     }
     let (Some(start), Some(end)) = (record.start(), record.end()) else {
-        return Written::Skipped("its start or its end is not known");
+        return Written::Skipped("its start or end is unknown");
     };
     // XDMoD cannot do without one, and repairs none.
     let submit = record.submit_time.unwrap_or(start);

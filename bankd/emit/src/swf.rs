@@ -44,7 +44,7 @@ pub fn job(record: &Record) -> Result<Job, Written> {
         return Err(Written::Skipped("it has not ended"));
     };
     let (Some(start), Some(end)) = (record.start(), record.end()) else {
-        return Err(Written::Skipped("its start or its end is not known"));
+        return Err(Written::Skipped("its start or end is unknown"));
     };
     let run = record
         .wall

@@ -22,15 +22,15 @@ pub fn render(record: &Record, site: &Site) -> Written {
     let times = record.start().zip(record.end());
     let times = times.and_then(|(start, end)| text::time(start).zip(text::time(end)));
     let Some((start, end)) = times else {
-        return Written::Skipped("its start or its end is not known");
+        return Written::Skipped("its start or end is unknown");
     };
     let Some(wall) = record.wall else {
-        return Written::Skipped("its wall time is not known");
+        return Written::Skipped("its wall time is unknown");
     };
     // The processors' usage is in the record of the job: a change of its charge has none of it.
     let is_change = matches!(record.occasion, Occasion::Adjustment { .. });
     let Some(cpu) = site.cpu(record).or(is_change.then_some(0)) else {
-        return Written::Skipped("its processor time is not known (export.assume_full_cpu)");
+        return Written::Skipped("its processor time is unknown (export.assume_full_cpu)");
     };
     let mut xml = Xml::new();
     xml.text.push_str("  <UsageRecord>\n");

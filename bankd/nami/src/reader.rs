@@ -384,7 +384,7 @@ impl<'a, 'o> Walker<'a, 'o> {
     }
 
     fn reference(&self, reference: &BytesRef<'_>) -> Result<Cow<'static, str>, DocumentError> {
-        let unknown = || self.bad(format_args!("entity &{}; is not known", &**reference));
+        let unknown = || self.bad(format_args!("entity &{}; is unknown", &**reference));
         resolved(reference).ok_or_else(unknown)
     }
 

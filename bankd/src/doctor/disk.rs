@@ -43,7 +43,7 @@ fn judged(free: u64, size: u64) -> Found {
             "disk",
             State::Fail,
             message,
-            "make room: nothing can be charged without it",
+            "free space: charges need it",
         );
     }
     if free < size.saturating_mul(2).saturating_add(LITTLE) {

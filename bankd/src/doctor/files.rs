@@ -140,7 +140,7 @@ fn follow(source: &str, path: &Path) -> Found {
             NAME,
             State::Fail,
             format!("{source}: {} is no regular file", path.display()),
-            "name a file that grows: nothing else can be followed",
+            "name a file that grows: only such a file can be followed",
         );
     }
     let folder = path.parent().unwrap_or(path);

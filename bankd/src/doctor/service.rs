@@ -98,7 +98,7 @@ pub(super) fn daemon(data: &DataDir, settings: &Http) -> Found {
             NAME,
             State::Fail,
             format!("it serves, and returns {status} on /readyz"),
-            "its log says why; a daemon that cannot write is started again",
+            "its log has the reason; restart a daemon that cannot write",
         ),
         Err(error) => Found::of(
             NAME,
@@ -107,7 +107,7 @@ pub(super) fn daemon(data: &DataDir, settings: &Http) -> Found {
                 "it serves, and does not answer on {}: {error}",
                 socket.display()
             ),
-            "start it again; nothing else may make or remove its socket",
+            "restart it; no other program may create or remove its socket",
         ),
     }
 }

@@ -175,7 +175,7 @@ pub(super) fn check(connection: &Connection) -> Result<Vec<String>, Error> {
         while let Some(row) = rows.next()? {
             let key: String = row.get(0)?;
             findings.push(format!(
-                "{} {key}: it is not what the journal says",
+                "{} {key}: it differs from the journal",
                 kind.word
             ));
         }
@@ -188,12 +188,12 @@ pub(super) fn check(connection: &Connection) -> Result<Vec<String>, Error> {
     let mut rows = statement.query([LIEN])?;
     while let Some(row) = rows.next()? {
         let id: i64 = row.get(0)?;
-        findings.push(format!("lien {id}: its end is not what the journal says"));
+        findings.push(format!("lien {id}: its end differs from the journal"));
     }
     let sql = "SELECT digest FROM origin";
     let stored: Option<Vec<u8>> = connection.query_row(sql, [], |r| r.get(0)).optional()?;
     if stored != Some(digest(connection)?) {
-        findings.push("what there was before the journal told of it was changed".to_owned());
+        findings.push("the state before the first transaction was changed".to_owned());
     }
     let words: Vec<&str> = tables()
         .iter()
@@ -205,7 +205,7 @@ pub(super) fn check(connection: &Connection) -> Result<Vec<String>, Error> {
     while let Some(row) = rows.next()? {
         let word: String = row.get(0)?;
         if !words.contains(&word.as_str()) {
-            findings.push(format!("versions of {word}: nothing is called that"));
+            findings.push(format!("versions of {word}: there is no such table"));
         }
     }
     Ok(findings)

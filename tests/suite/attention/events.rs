@@ -38,7 +38,7 @@ fn each_threshold_is_notified_once_and_clears_after_a_deposit() {
     assert_eq!(event["account"], "chemistry");
     assert_eq!(event["level"], 50);
     assert_eq!(event["amount"], "50000");
-    let message = event["says"].as_str().unwrap();
+    let message = event["message"].as_str().unwrap();
     assert!(
         message.starts_with("chemistry: 50.00 % used, 50,000 of 100,000"),
         "{message}"
@@ -96,7 +96,7 @@ fn acknowledged_events_are_marked_and_kept() {
         .map(|item| item["turn"].as_str().unwrap())
         .collect();
     assert_eq!(turns, ["acked", "raised"]);
-    assert_eq!(all["items"][0]["says"], "renewal is under way");
+    assert_eq!(all["items"][0]["message"], "renewal is under way");
     bank.verify();
 }
 
@@ -147,7 +147,7 @@ fn ends_come_nearer_while_the_daemon_is_down() {
     until_raised(&bank, &["expiring 14", "expiring 30"]);
     bank.set_clock(T0 + 41 * DAY);
     assert_eq!(words(&bank, 2)[1..], ["raised expiring 0"]);
-    let message = notifications(&bank)[1]["event"]["says"]
+    let message = notifications(&bank)[1]["event"]["message"]
         .as_str()
         .unwrap()
         .to_owned();
@@ -199,7 +199,7 @@ fn fallback_liens_and_collectors_are_watched() {
         "colony",
     ]);
     until_raised(&bank, &["fallback_used"]);
-    let message = bank.json(&["attention", "ls"])["items"][0]["says"].clone();
+    let message = bank.json(&["attention", "ls"])["items"][0]["message"].clone();
     let message = message.as_str().unwrap();
     assert!(
         message.contains("chemistry: 1 job paid by freecycle"),

@@ -1,4 +1,4 @@
-//! What wants attention: raised once, cleared, told in order to programs, mail and webhooks, through
+//! Alerts: raised once, cleared, sent in order to programs, mail and webhooks, through
 //! crashes; and the forecasts.
 
 mod digest;

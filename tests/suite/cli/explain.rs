@@ -62,7 +62,7 @@ fn rows(of: &[(&str, &str, &str)]) -> Vec<(String, String, String)> {
 
 #[track_caller]
 fn expect_sentence(explanation: &Value, words: &str) {
-    let sentences = explanation["says"].as_array().unwrap().iter();
+    let sentences = explanation["effects"].as_array().unwrap().iter();
     let found = sentences
         .filter_map(Value::as_str)
         .any(|line| line.contains(words));
@@ -348,7 +348,7 @@ fn the_rest_on_an_account_is_shown_to_those_who_see_it() {
 fn price_of(bank: &Bank, op: &str) -> [String; 4] {
     let explanation = newest(bank, op);
     let charge = &explanation["charge"];
-    let sentences = explanation["says"].as_array().unwrap().iter();
+    let sentences = explanation["effects"].as_array().unwrap().iter();
     let of_total = sentences
         .filter_map(Value::as_str)
         .find(|s| s.contains("total usage"));

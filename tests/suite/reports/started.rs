@@ -97,7 +97,7 @@ fn messages_for_apel_are_put_into_their_spool() {
     bank.set_clock(T0 + 31 * DAY);
     let sums = until_defined(&bank, "sums", |one| one["runs"][0]["state"] == "made");
     assert!(
-        sums["runs"][0]["says"]
+        sums["runs"][0]["message"]
             .as_str()
             .unwrap()
             .contains("message"),

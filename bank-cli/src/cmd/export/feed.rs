@@ -129,7 +129,7 @@ impl<'a> Export<'a> {
         let more = &args.more;
         // A record that ends later than that would be passed by, and never come again.
         if more.state.is_some() && args.to.is_some() {
-            return Err(Failure::usage("--state goes on for ever: leave --to out"));
+            return Err(Failure::usage("--state has no end: omit --to"));
         }
         let query = ExportQuery {
             from: context.time(args.from.as_ref())?,

@@ -81,7 +81,7 @@ impl StateFile {
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let busy = format!("{}: another export goes on from there", path.display());
+                let busy = format!("{}: another export uses this state file", path.display());
                 return Err(Failure::usage(busy).hint("wait until it is done"));
             }
             Err(TryLockError::Error(e)) => return Err(failed(&e)),
@@ -134,7 +134,7 @@ fn read(text: &str, what: &str) -> Result<State, String> {
             "what" => found = Some(value),
             "cursor" => state.cursor = Some(value.to_owned()),
             "file" => state.confirmed = Some(confirmed(value).ok_or("its file is unreadable")?),
-            _ => return Err(format!("{key:?} is nothing that this version knows")),
+            _ => return Err(format!("{key:?} is unknown to this version")),
         }
     }
     match found {

@@ -379,7 +379,7 @@ fn end(context: &Context, take: &TakeArgs, taken: &[ImportedTable]) -> Result<St
                 bad,
             } = own;
             let bad = bad.len();
-            format!("{table}: {added} added, {changed} changed, {known} known, {bad} not taken in")
+            format!("{table}: {added} added, {changed} changed, {known} unchanged, {bad} rejected")
         })
         .collect();
     let output = context.done(&taken, &lines.join("\n"), None, take.dry_run, &[])?;

@@ -103,8 +103,8 @@ record file ggf (/var/ggf.txt): no space !
     };
     let want = "\
 attention      3 raised: `bank attention ls` !
-told           ops: 2 wait
-told           mail: 2 wait, 1 given up: answered 500 !
+notices        ops: 2 waiting
+notices        mail: 2 waiting, 1 abandoned: answered 500 !
 not watched    bio
 ";
     let message = attention(&watched);

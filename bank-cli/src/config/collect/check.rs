@@ -79,14 +79,14 @@ impl Slurm {
             }
             if !seen.insert(&cluster.name) {
                 return Err(format!(
-                    "slurm.clusters: {} stands there twice",
+                    "slurm.clusters: {} is listed twice",
                     cluster.name
                 ));
             }
         }
         let plain = |c: char| c.is_ascii_alphanumeric() || " _:.-=/,+[]()%".contains(c);
         if self.delimiter.is_empty() || self.delimiter.chars().any(plain) {
-            return Err("slurm.delimiter: may stand in a column; take a rare character".to_owned());
+            return Err("slurm.delimiter: columns can contain it; use a rare character".to_owned());
         }
         within("slurm.window", self.window, 60, 366 * 86_400)?;
         within("slurm.overlap", self.overlap, 0, 366 * 86_400)?;
@@ -114,7 +114,7 @@ impl Prometheus {
             named("prometheus.queries.name", &query.name)?;
             if !seen.insert(&query.name) {
                 return Err(format!(
-                    "prometheus.queries: {} stands there twice",
+                    "prometheus.queries: {} is listed twice",
                     query.name
                 ));
             }

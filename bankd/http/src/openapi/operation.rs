@@ -321,7 +321,7 @@ pub(super) fn headers() -> Value {
     json!({
         "RequestId": {
             "required": true,
-            "description": "The id under which the log knows the request.",
+            "description": "The id of the request in the log.",
             "schema": {"type": "string", "minLength": 1, "maxLength": 64},
         },
         "Replay": {

@@ -117,7 +117,7 @@ pub(super) async fn retry(Path(id): Path<String>, call: Call) -> Handled {
     let row = found.rows.into_iter().find(|row| row.id == notice);
     let mut row = row.ok_or_else(|| call.refused(&Refusal::not_found("notice", &id)))?;
     if row.state != "dead" {
-        let detail = format!("notice {notice} is {}, and not given up", row.state);
+        let detail = format!("notice {notice} is {}, not abandoned", row.state);
         return Err(Failure::new("bad_value", detail));
     }
     if !dry_run {

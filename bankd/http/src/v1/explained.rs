@@ -160,7 +160,7 @@ fn shaped(view: &View, one: &choices::Explained, charges: &[Charge]) -> Option<E
         op: one.tx.op.clone(),
         actor: one.tx.actor.clone(),
         reason: reason::shown(&one.tx),
-        says: sentences(one, view),
+        effects: sentences(one, view),
         entries: rows.iter().map(|row| journal::shaped(view, row)).collect(),
         considered: considered(view, one, &rows),
         ..Explained::default()

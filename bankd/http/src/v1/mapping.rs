@@ -18,25 +18,25 @@ use super::share::whole;
 pub(super) async fn test(call: Call) -> Handled {
     whole(&call)?;
     call.query::<Empty>()?;
-    let MappingTest { says } = call.json()?;
+    let MappingTest { values } = call.json()?;
     let (mut words, mut attributes) = (BTreeMap::new(), BTreeMap::new());
-    for (word, value) in says {
+    for (word, value) in values {
         match Field::parse(&word) {
             Some(Field::Attribute(name)) => attributes.insert(name, value),
             Some(_) => words.insert(word, value),
             None => return Err(call.refused(&bad_field())),
         };
     }
-    let say = |word: &str| words.get(word).map(String::as_str).unwrap_or_default();
+    let value = |word: &str| words.get(word).map(String::as_str).unwrap_or_default();
     let naming = Naming {
-        source: say("source"),
-        machine: say("machine"),
-        user: say("user"),
-        group: say("group"),
-        account: say("account"),
-        queue: say("queue"),
-        qos: say("qos"),
-        namespace: say("namespace"),
+        source: value("source"),
+        machine: value("machine"),
+        user: value("user"),
+        group: value("group"),
+        account: value("account"),
+        queue: value("queue"),
+        qos: value("qos"),
+        namespace: value("namespace"),
         attributes: Some(&attributes),
     };
     ok(&tested(call.directory(), &naming))

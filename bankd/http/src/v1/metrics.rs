@@ -61,7 +61,7 @@ const METRICS: [(&str, &str, &str, Value); 7] = [
     (
         "bankd_report_deliveries_given_up",
         "gauge",
-        "Deliveries of reports that were given up, as long as they are kept",
+        "Abandoned deliveries of reports, as long as they are kept",
         |count, _| Some(count.dead),
     ),
 ];

@@ -156,6 +156,6 @@ fn misspelt(directory: &Directory, rate: &Rate) -> Option<String> {
     }
     let meant = suggest(name, &known)?;
     Some(format!(
-        "property: nothing is called {name} here; was {meant} meant?"
+        "property: {name} is unknown; did you mean {meant}?"
     ))
 }

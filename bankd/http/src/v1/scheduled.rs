@@ -160,7 +160,7 @@ fn shaped_run(run: &store::ReportRun) -> ReportRun {
         made_at: run.made_at.map(json::time),
         file: json::some(&run.file),
         size: run.size,
-        says: json::some(&run.message),
+        message: json::some(&run.message),
         deliveries: deliveries
             .map(|(target, state, error)| ReportDelivery {
                 target: target.clone(),

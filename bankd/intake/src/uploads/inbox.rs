@@ -88,7 +88,7 @@ impl Inbox {
 fn gone() -> io::Error {
     io::Error::new(
         io::ErrorKind::ConnectionAborted,
-        "the import was given up before its end",
+        "the import was abandoned before its end",
     )
 }
 

@@ -58,7 +58,7 @@ pub fn shape(directory: &Directory, row: &EventRow) -> v1::Attention {
         kind: kind.word().to_owned(),
         subject: event.topic.subject.clone(),
         threshold: has_level.then_some(event.topic.threshold),
-        says: event.message.clone(),
+        message: event.message.clone(),
         level: seen.then_some(level),
         account: account.map(|account| account.name.clone()),
         allocation: concern.allocation.map(|a| a.0),

@@ -213,7 +213,7 @@ fn stage(
     );
     ensure!(
         found == expected,
-        "{}: its journal does not end as {MANIFEST} says",
+        "{}: the end of its journal differs from {MANIFEST}",
         from.join("bank.db").display()
     );
     let proof = prove(&database)?;

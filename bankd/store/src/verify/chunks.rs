@@ -78,7 +78,7 @@ fn figures(connection: &Connection, report: &mut Report) -> Result<(), Error> {
         report.find(Finding::new(
             "allocation",
             id,
-            format!("allocation {id}: finished uses come to {held} on it, its entries to {moved}"),
+            format!("allocation {id}: the sum of its finished uses is {held}, that of its entries {moved}"),
         ));
     }
     Ok(())

@@ -60,7 +60,7 @@ fn a_row_that_is_changed_without_the_journal_is_found() {
         (
             "DROP TRIGGER shape_no_update; INSERT INTO shape VALUES (1, 0, NULL, NULL, 0)",
             "DROP TRIGGER shape_no_delete; DELETE FROM shape",
-            "what there was before the journal told of it was changed",
+            "the state before the first transaction was changed",
         ),
     ] {
         bank.execute_batch("PRAGMA foreign_keys = OFF").unwrap();

@@ -318,7 +318,7 @@ fn records_of(call: &Call, read: &Read, text: &mut Text) {
 
 fn delivered(call: &Call, read: &Read, text: &mut Text) {
     let name = "bankd_deliveries";
-    let help = "Notices by target: those that wait, and those that were given up, as long as they are kept";
+    let help = "Notices by target: waiting ones, and abandoned ones as long as they are kept";
     text.head(name, "gauge", help);
     for target in &read.targets {
         for (state, count) in [("waiting", target.waiting), ("given_up", target.dead)] {

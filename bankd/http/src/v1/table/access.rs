@@ -52,7 +52,7 @@ fn tokens() -> Vec<Route> {
         Route::delete("/api/v1/tokens/{id}", token::remove)
             .right(Right::ChangeKeys)
             .description("Remove an API token; it is refused from then on")
-            .gives::<Removed>(200, "It is gone.")
+            .gives::<Removed>(200, "It was removed.")
             .refuses(VALUES),
     ]
 }
@@ -78,17 +78,17 @@ fn roles() -> Vec<Route> {
             .right(Right::ChangeAccess)
             .description("Take a role back; it counts no more from then on")
             .query::<RevokeQuery>()
-            .gives::<Removed>(200, "It is gone.")
+            .gives::<Removed>(200, "It was removed.")
             .refuses(VALUES),
         Route::get("/api/v1/limits", limit::list)
             .right(Right::SeeAccess)
-            .description("How much somebody may move")
+            .description("Limits on amounts that a caller may move")
             .query::<PageQuery>()
             .refuses(&["bad_value"])
             .gives::<List<Limit>>(200, "The limits."),
         Route::post("/api/v1/limits", limit::set)
             .right(Right::ChangeAccess)
-            .description("Set how much somebody may move")
+            .description("Set a limit on amounts that a caller may move")
             .body::<NewLimit>()
             .gives::<Written<Limit>>(201, "The limit.")
             .refuses(VALUES)
@@ -96,7 +96,7 @@ fn roles() -> Vec<Route> {
         Route::delete("/api/v1/limits/{of}/{name}", limit::remove)
             .right(Right::ChangeAccess)
             .description("Remove the limit of a `role`, or of a `name`")
-            .gives::<Removed>(200, "It is gone.")
+            .gives::<Removed>(200, "It was removed.")
             .refuses(VALUES),
     ]
 }
@@ -115,7 +115,7 @@ fn proposals() -> Vec<Route> {
             .gives::<Proposal>(200, "The proposal."),
         Route::post("/api/v1/proposals/{id}/approve", proposal::approve)
             .right(Right::DecideProposals)
-            .description("Do what somebody else proposed")
+            .description("Approve and run a proposal")
             .more("It is decided with the state of now, by the right of who approves it.")
             .body::<NewDecision>()
             .gives::<Written<Proposal>>(200, "It is done.")
@@ -145,7 +145,7 @@ fn proposals() -> Vec<Route> {
             ]),
         Route::post("/api/v1/proposals/{id}/reject", proposal::reject)
             .right(Right::DecideProposals)
-            .description("Say that nothing will come of a proposal")
+            .description("Reject a proposal")
             .body::<NewDecision>()
             .gives::<Written<Proposal>>(200, "It is rejected.")
             .refuses(VALUES)

@@ -1,4 +1,4 @@
-//! What wants attention, who is told, what is made by the calendar, and what comes.
+//! Raised alerts, who is told, what is made by the calendar, and what comes.
 
 use bank_api::v1::{
     AckAttention, Attention, AttentionDone, AttentionQuery, ExpiringRow, ForecastQuery,
@@ -23,7 +23,7 @@ fn events() -> Vec<Route> {
     vec![
         Route::get("/api/v1/attention", attention::list)
             .right(Right::SeeLedger)
-            .description("What wants attention")
+            .description("Raised alerts")
             .more("Of projects in view; the newest first.")
             .query::<AttentionQuery>()
             .gives::<List<Attention>>(200, "A page of events.")
@@ -31,7 +31,7 @@ fn events() -> Vec<Route> {
             .refuses(&["bad_value"]),
         Route::patch("/api/v1/attention/projects/{name}", attention::switch)
             .right(Right::ChangeAttention)
-            .description("Watch nothing of a project, or watch it again")
+            .description("Switch the alerts of a project off or on")
             .body::<SwitchAttention>()
             .gives::<Written<AttentionDone>>(200, "It is switched.")
             .refuses(NAMED),
@@ -46,7 +46,7 @@ fn events() -> Vec<Route> {
             .numbers(&["id"])
             .description("Say that what an event raised was seen")
             .body::<AckAttention>()
-            .gives::<Written<AttentionDone>>(200, "It is on record; what was raised stands.")
+            .gives::<Written<AttentionDone>>(200, "The acknowledgement; the alert stays raised.")
             .refuses(&["already_exists", "bad_value"]),
     ]
 }
@@ -55,14 +55,14 @@ fn outbox() -> Vec<Route> {
     vec![
         Route::get("/api/v1/attention/outbox", attention::outbox)
             .right(Right::SeeOutbox)
-            .description("Notices that wait or were given up")
+            .description("Waiting and abandoned notices")
             .query::<OutboxQuery>()
             .gives::<List<Notice>>(200, "A page of notices.")
             .refuses(&["bad_value"]),
         Route::post("/api/v1/attention/outbox/{id}/retry", attention::retry)
             .right(Right::ChangeAttention)
             .numbers(&["id"])
-            .description("Try a notice again that was given up")
+            .description("Retry an abandoned notice")
             .gives::<Written<Notice>>(200, "It waits again.")
             .refuses(&["bad_value"]),
     ]
@@ -72,7 +72,7 @@ fn made() -> Vec<Route> {
     vec![
         Route::get("/api/v1/report/scheduled", scheduled::list)
             .right(Right::SeeOutbox)
-            .description("Reports that the daemon makes, and what became of them")
+            .description("Scheduled reports and their state")
             .query::<Empty>()
             .gives::<List<ScheduledReport>>(200, "The definitions by name."),
         Route::post("/api/v1/report/scheduled/{name}/run", scheduled::run)

@@ -12,13 +12,13 @@ pub(super) fn rows() -> Vec<Route> {
             .right(Right::Verify)
             .description("The verification that runs, else the last one")
             .query::<VerificationQuery>()
-            .gives::<Verification>(200, "How it stands.")
+            .gives::<Verification>(200, "Its state.")
             .refuses(&["bad_value"]),
         Route::post("/api/v1/verifications", proof::start)
             .right(Right::Verify)
             .description("Begin to prove every balance and hash, unless that is under way")
             .more("One runs at a time, beside the writer, which it never stops.")
-            .gives::<Verification>(200, "How it stands."),
+            .gives::<Verification>(200, "Its state."),
         Route::get("/api/v1/checkpoint", proof::checkpoint)
             .right(Right::Verify)
             .description("A signed checkpoint of what the bank is now")

@@ -48,10 +48,10 @@ fn users() -> Vec<Route> {
     vec![
         Route::post("/api/v1/user-directory", user_directory::merge)
             .right(Right::ChangeReference)
-            .description("Merge what a directory of people says")
-            .more("Each entry is merged or refused by itself; `items` say what became of it.")
+            .description("Merge entries of a directory of people")
+            .more("Each entry is merged or refused by itself; `items` has the results.")
             .body::<MergeUsers>()
-            .gives::<MergedUsers>(200, "What became of each entry."),
+            .gives::<MergedUsers>(200, "The result for each entry."),
     ]
 }
 
@@ -92,7 +92,7 @@ fn accounts() -> Vec<Route> {
             .description("Remove an account")
             .query::<RemoveQuery>()
             .refuses(&["approval_needed", "over_limit"])
-            .gives::<Removed>(200, "It is gone.")
+            .gives::<Removed>(200, "It was removed.")
             .refuses(VALUES)
             .refuses(HELD),
         Route::post("/api/v1/accounts/{name}/undelete", correction::undelete)

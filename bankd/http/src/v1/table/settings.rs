@@ -98,7 +98,7 @@ fn keys() -> Vec<Route> {
         Route::delete("/api/v1/keys/{id}", key::remove)
             .right(Right::ChangeKeys)
             .description("Remove a signing key and its secret")
-            .gives::<Removed>(200, "It is gone.")
+            .gives::<Removed>(200, "It was removed.")
             .refuses(VALUES),
     ]
 }
@@ -116,7 +116,7 @@ fn cycles() -> Vec<Route> {
             .description("Make a cycle")
             .query::<ProposeQuery>()
             .body::<NewCycle>()
-            .gives::<Written<Proposal>>(202, "It waits for somebody else.")
+            .gives::<Written<Proposal>>(202, "It waits for approval.")
             .refuses(&["approval_needed", "over_limit"])
             .gives::<Written<Cycle>>(201, "The cycle.")
             .refuses(VALUES)
@@ -133,7 +133,7 @@ fn cycles() -> Vec<Route> {
             .description("Change a cycle")
             .query::<ProposeQuery>()
             .body::<PatchCycle>()
-            .gives::<Written<Proposal>>(202, "It waits for somebody else.")
+            .gives::<Written<Proposal>>(202, "It waits for approval.")
             .refuses(&["approval_needed", "over_limit"])
             .gives::<Written<Cycle>>(200, "The cycle as it is now.")
             .refuses(VALUES)
@@ -141,7 +141,7 @@ fn cycles() -> Vec<Route> {
         Route::delete("/api/v1/cycles/{name}", cycle::remove)
             .right(Right::ChangeCycles)
             .description("Remove a cycle")
-            .gives::<Removed>(200, "It is gone.")
+            .gives::<Removed>(200, "It was removed.")
             .refuses(VALUES),
         Route::post("/api/v1/cycles/{name}/run", cycle::run)
             .right(Right::ChangeCycles)

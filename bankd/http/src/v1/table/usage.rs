@@ -37,7 +37,7 @@ fn sources() -> Vec<Route> {
             )
             .query::<WriteQuery>()
             .body::<UsageBody>()
-            .gives::<UsageTaken>(200, "What became of each record.")
+            .gives::<UsageTaken>(200, "The result for each record.")
             .refuses(VALUES)
             .refuses(NAMED),
         Route::get("/api/v1/reconcile", reconcile::show)
@@ -93,7 +93,7 @@ fn imports() -> Vec<Route> {
             .right(Right::Import)
             .description("Give an import up; what it committed stays")
             .query::<Empty>()
-            .gives::<Removed>(200, "It is gone.")
+            .gives::<Removed>(200, "It was removed.")
             .refuses(IMPORT),
         Route::post("/api/v1/imports/{id}/data", import::take)
             .right(Right::Import)
@@ -107,7 +107,7 @@ fn imports() -> Vec<Route> {
             .right(Right::Import)
             .description("No more comes: answers once all is committed")
             .query::<Empty>()
-            .gives::<ImportDone>(200, "What the import came to.")
+            .gives::<ImportDone>(200, "The result of the import.")
             .refuses(VALUES)
             .refuses(IMPORT),
     ]
@@ -128,7 +128,7 @@ fn aside() -> Vec<Route> {
             .right(Right::ChangeQuarantine)
             .description("Remove all that one collector brought there")
             .query::<QuarantineRemoval>()
-            .gives::<QuarantineRemoved>(200, "How many are gone."),
+            .gives::<QuarantineRemoved>(200, "The number of removed records."),
         Route::get("/api/v1/quarantine/{id}", quarantine::show)
             .right(Right::SeeIntake)
             .description("One, with its text")
@@ -138,13 +138,13 @@ fn aside() -> Vec<Route> {
             .right(Right::ChangeQuarantine)
             .description("Remove one")
             .numbers(&["id"])
-            .gives::<Removed>(200, "It is gone."),
+            .gives::<Removed>(200, "It was removed."),
         Route::post("/api/v1/quarantine/{id}/replay", quarantine::replay)
             .right(Right::ChangeQuarantine)
             .description("Read one again, and take it in")
             .numbers(&["id"])
             .body::<ReplayQuarantined>()
-            .gives::<QuarantineReplayed>(200, "What it came to.")
+            .gives::<QuarantineReplayed>(200, "The result.")
             .refuses(VALUES)
             .refuses(IMPORT),
     ]
@@ -162,7 +162,7 @@ fn waiting() -> Vec<Route> {
             .right(Right::AssignUsage)
             .description("Give usage that waits to a project")
             .body::<NewAssign>()
-            .gives::<AssignDone>(200, "What became of each record.")
+            .gives::<AssignDone>(200, "The result for each record.")
             .refuses(VALUES)
             .refuses(NAMED),
         Route::get("/api/v1/report/fallback", report::on_fallback)

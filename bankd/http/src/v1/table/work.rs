@@ -143,7 +143,7 @@ fn jobs() -> Vec<Route> {
             .refuses(&["bad_value"]),
         Route::get("/api/v1/what-if/enforced", enforced::show)
             .right(Right::SeeLedger)
-            .description("What strict enforcement from a time on would have come to")
+            .description("The effect of strict enforcement from a time on")
             .query::<EnforcedQuery>()
             .gives::<Enforced>(200, "What runs and what is refused.")
             .refuses(NAMED)

@@ -393,7 +393,7 @@ const TRANSACTION: Object = Object {
         Origin Text = "t.origin", "cli, nami, gold, auditor or system.";
         Request Text = "t.req_id", "The id of the request in the log.";
         Job Text = "coalesce((SELECT i.object_id FROM instance i WHERE i.id = t.instance), '')", "The scheduler's object id.";
-        Reverses Whole opt = "t.reverses", "The transaction that it takes back.";
+        Reverses Whole opt = "t.reverses", "The transaction that it reverses.";
         Corrects Whole opt = "t.corrects", "The transaction that it corrects.";
         Reason Text = "t.reason", "Note, or why the system acted.";
     },

@@ -9,10 +9,10 @@ use super::{Mistake, PATTERN_MAX};
 pub(super) const OPTIONS: [&str; 6] = ["Show", "ShowHidden", "Time", "Unique", "Limit", "Offset"];
 /// Those of Gold that mean nothing here, with what does.
 const OPTIONS_OF_GOLD: [(&str, &str); 4] = [
-    ("ShowUsage", "docs/reference/query.md tells every attribute"),
-    ("UseRules", "AccountRule tells who may spend"),
-    ("IncludeAncestors", "Parent tells what is above"),
-    ("IncludeDescendants", "Parent tells what is above"),
+    ("ShowUsage", "docs/reference/query.md lists every attribute"),
+    ("UseRules", "AccountRule has the lists of who may spend"),
+    ("IncludeAncestors", "Parent is the object above"),
+    ("IncludeDescendants", "Parent is the object above"),
 ];
 /// The operators of `Show`.
 const OPERATORS: [&str; 8] = [

@@ -136,13 +136,13 @@ impl Plan {
     fn check(&self) -> Result<(), Mistake> {
         if self.columns.len() > COLUMNS_MAX {
             let what = format!("an answer has {COLUMNS_MAX} columns at most");
-            return Err(Mistake::new(what).hint("Show names those that are wanted"));
+            return Err(Mistake::new(what).hint("Show names the attributes to list"));
         }
         let joined = |at: usize| self.condition.as_ref().is_some_and(|c| c.joins(at));
         for (at, object) in self.objects.iter().enumerate().skip(1) {
             if !joined(at) {
                 let name = object.name;
-                let what = format!("nothing says which rows of {name} go with which of the others");
+                let what = format!("no condition joins the rows of {name} with the others");
                 return Err(Mistake::new(what)
                     .hint("as in: Account,Allocation Query Allocation.Account==Account.Name"));
             }
@@ -246,7 +246,7 @@ impl Plan {
             _ => {
                 let what = format!("several objects have an attribute {short}");
                 Err(Mistake::new(what)
-                    .hint(format!("say whose, as in {}", self.whose(found.first()))))
+                    .hint(format!("name the object, as in {}", self.whose(found.first()))))
             }
         }
     }
@@ -268,7 +268,7 @@ impl Plan {
             }
             seen.push(name);
             if option.negated && !["ShowHidden", "Unique"].contains(name) {
-                let what = format!("{name}:! says nothing: only True or False have an opposite");
+                let what = format!("{name}:! has no meaning: only True and False have an opposite");
                 return Err(Mistake::new(what));
             }
             let flag = || flag(name, &option.value).map(|yes| yes != option.negated);
@@ -291,7 +291,7 @@ impl Plan {
             let name = object.name;
             let what = format!("Time: {name} can only be asked as it is now");
             return Err(Mistake::new(what)
-                .hint("Charge, Entry and Transaction know it; `bank … --at` shows the others"));
+                .hint("Charge, Entry and Transaction accept it; `bank … --at` shows the others"));
         }
         Ok(())
     }
@@ -465,7 +465,7 @@ fn find_objects(
         };
         if hidden {
             let what = format!("{} is only for those who see the whole of it", object.name);
-            let mut mistake = Mistake::new(what).hint("Entry and Job tell what is yours");
+            let mut mistake = Mistake::new(what).hint("Entry and Job have the rows that you may see");
             mistake.denied = true;
             return Err(mistake);
         }

@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
         loop {
             self.skip_space();
             let object = self.name();
-            objects.push(object.ok_or_else(|| self.mistake("the name of an object goes here"))?);
+            objects.push(object.ok_or_else(|| self.mistake("the name of an object is expected here"))?);
             if objects.len() > OBJECTS_MAX {
                 let what = format!("a query is about {OBJECTS_MAX} objects at most");
                 return Err(Mistake::new(what));
@@ -253,7 +253,7 @@ impl<'a> Reader<'a> {
         }
         let text = rest.get(..end).unwrap_or_default().to_owned();
         if text.is_empty() {
-            let wanted = format!("a value of {name} goes here");
+            let wanted = format!("a value of {name} is expected here");
             return Err(self.mistake(&wanted).hint("'' is the empty one"));
         }
         self.at += end;
@@ -310,16 +310,16 @@ impl Terms {
             reader.skip_space();
         }
         if self.depth + opened > DEPTH_MAX {
-            let what = format!("parentheses stand in each other {DEPTH_MAX} deep at most");
+            let what = format!("parentheses are nested at most {DEPTH_MAX} deep");
             return Err(Mistake::new(what));
         }
         let name = reader.name();
-        let name = name.ok_or_else(|| reader.mistake("the name of an attribute goes here"))?;
+        let name = name.ok_or_else(|| reader.mistake("the name of an attribute is expected here"))?;
         match reader.sign(&name)? {
             Sign::Option { negated } => {
                 if join.is_some() || opened > 0 {
                     let what = format!("{name} is an option and no part of the condition");
-                    return Err(Mistake::new(what).hint("options stand alone"));
+                    return Err(Mistake::new(what).hint("an option is not part of a condition"));
                 }
                 let value = reader.value(&name)?.text;
                 self.options.push(Setting {

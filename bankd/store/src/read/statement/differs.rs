@@ -134,7 +134,7 @@ fn in_chain(
                 tx: named.tx,
                 at: Some(named.at),
                 what: format!(
-                    "its entries say that {active} of active money moved, its amount and window say {}",
+                    "its entries move {active} of active money, its amount and window {}",
                     after - before
                 ),
             }));
