@@ -108,7 +108,7 @@ pub use rates::{
     GivenQuote, GivenQuoteQuery, RateQuery, RateTest, RateTested, Replay, ReplayRow, TestedPrice,
 };
 pub use records::{RecordLine, RecordQuery, SinkStatus, Truth};
-pub use registry::{Member, NewMember, Project, User};
+pub use registry::{Member, NewMember, Project};
 pub use report::{UsageFigures, UsageLine, UsageQuery, UsageTable};
 pub use reserve::{Charged, Held, NewCharge, NewReserve, PatchLien};
 pub use sampled::{SampledFigures, SampledLine, SampledQuery, SampledSource, SampledTable};

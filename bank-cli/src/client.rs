@@ -34,6 +34,8 @@ use crate::{
 
 /// The longest a call may take; the daemon answers within milliseconds or says 503.
 const TIMEOUT: Duration = Duration::from_secs(30);
+/// The longest a call for help texts may take: help is shown without the daemon too.
+const HELP_TIMEOUT: Duration = Duration::from_secs(2);
 /// The largest answer that is read.
 const MAX_ANSWER_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -130,9 +132,18 @@ struct Reply {
 impl Client {
     /// Reads the address and, over TCP, the key file.
     pub(crate) fn new(settings: &Settings) -> Result<Self, Failure> {
+        Self::within(settings, TIMEOUT)
+    }
+
+    /// The same for the kinds of the site, whose options are in help texts.
+    pub(crate) fn for_help(settings: &Settings) -> Result<Self, Failure> {
+        Self::within(settings, HELP_TIMEOUT)
+    }
+
+    fn within(settings: &Settings, timeout: Duration) -> Result<Self, Failure> {
         let server = settings.server().to_owned();
         let config = Agent::config_builder()
-            .timeout_global(Some(TIMEOUT))
+            .timeout_global(Some(timeout))
             .http_status_as_error(false)
             .max_redirects(0)
             .proxy(None)

@@ -144,18 +144,21 @@ fn with_examples(tree: clap::Command, path: &str) -> clap::Command {
         .map(|sub| sub.get_name().to_owned())
         .collect();
     names.into_iter().fold(tree, |tree, name| {
-        tree.mut_subcommand(&name, |sub| {
-            let path = format!("{path} {name}");
-            let sub = match examples::of(path.trim_start()) {
-                Some(lines) => sub.before_help(format!("Examples:\n  {}", lines.join("\n  "))),
-                None => sub,
-            };
-            with_examples(
-                sub.help_template(TEMPLATE).disable_help_subcommand(true),
-                &path,
-            )
-        })
+        tree.mut_subcommand(&name, |sub| described(sub, path))
     })
+}
+
+/// A command below a path, with examples at its head and below it.
+pub(crate) fn described(own: clap::Command, path: &str) -> clap::Command {
+    let path = format!("{path} {}", own.get_name());
+    let own = match examples::of(path.trim_start()) {
+        Some(lines) => own.before_help(format!("Examples:\n  {}", lines.join("\n  "))),
+        None => own,
+    };
+    with_examples(
+        own.help_template(TEMPLATE).disable_help_subcommand(true),
+        &path,
+    )
 }
 
 /// The commands in their groups, each with its line from the tree.

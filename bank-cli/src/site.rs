@@ -1,5 +1,6 @@
-//! Commands of kinds that the site added. They are not in the program: where it cannot read the words of
-//! the command line, it fetches the kinds from the daemon and reads the words again.
+//! Commands of kinds that the site added, and options for its fields. They are not in the program: where it
+//! cannot read the words of the command line, or the help of a kind is requested, it fetches the kinds from the
+//! daemon and reads the words again.
 
 use std::ffi::OsString;
 
@@ -37,7 +38,7 @@ fn may_be_of_site(error: &clap::Error, words: &[OsString]) -> bool {
     let is_declared = |word: &OsString| declared().iter().any(|kind| is_kind(word, kind));
     match error.kind() {
         ErrorKind::InvalidSubcommand => true,
-        ErrorKind::UnknownArgument => words.iter().any(is_declared),
+        ErrorKind::UnknownArgument | ErrorKind::DisplayHelp => words.iter().any(is_declared),
         _ => false,
     }
 }
@@ -49,7 +50,7 @@ fn fetch(words: &[OsString]) -> Option<Vec<Kind>> {
         .allow_external_subcommands(true);
     let matches = tree.try_get_matches_from_mut(words).ok()?;
     let global = Global::from_arg_matches(&matches).ok()?;
-    let client = Client::new(&config::load(&global).ok()?).ok()?;
+    let client = Client::for_help(&config::load(&global).ok()?).ok()?;
     let all: List<Map<String, Json>> = client.all(&["kinds"], &()).ok()?;
     Some(all.items.iter().filter_map(kind_of).collect())
 }
@@ -80,7 +81,7 @@ fn read(words: &[OsString], kinds: &[Kind]) -> Result<Cli, clap::Error> {
             .iter()
             .find(|outer| kind.within == Some(&outer.word));
         let top = cli::kind::in_force(outer.unwrap_or(kind), kinds);
-        let own = cli::kind::command(top, kinds);
+        let own = help::described(cli::kind::command(top, kinds), "");
         if tree.find_subcommand(top.command()).is_some() {
             tree.mut_subcommand(top.command(), |_| own)
         } else {

@@ -1,4 +1,4 @@
-//! Projects, their members and users.
+//! Projects and their members.
 
 use serde::{Deserialize, Serialize};
 
@@ -57,35 +57,4 @@ pub struct NewMember {
     /// `member`, `pi` or `manager`. Absent: unchanged, or `member` for a new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-}
-
-/// A user (`GET /api/v1/users/{name}`).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct User {
-    /// Unique login name.
-    pub name: String,
-    /// False refuses quotes and liens.
-    pub active: bool,
-    /// Name for people.
-    pub common_name: Option<String>,
-    /// Address for notices.
-    pub email: Option<String>,
-    /// Project for requests without one.
-    pub default_project: Option<String>,
-    /// Projects the user is a member of.
-    #[serde(default)]
-    pub projects: Vec<String>,
-    /// Their organisation, `null` for none.
-    #[serde(default)]
-    pub organization: Option<String>,
-    /// Telephone number, `null` for none.
-    #[serde(default)]
-    pub phone: Option<String>,
-    /// Free text, `null` for none.
-    #[serde(default)]
-    pub description: Option<String>,
-    /// Other names that sources of usage have for them.
-    #[serde(default)]
-    pub aliases: Vec<String>,
 }

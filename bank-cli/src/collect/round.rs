@@ -296,8 +296,9 @@ pub(crate) fn state(path: &std::path::Path) -> Result<CollectState, Failure> {
         Err(error) => return Err(unusable(&path.display().to_string(), &error)),
     };
     serde_json::from_slice(&bytes).map_err(|error| {
-        Failure::usage(format!("{} cannot be read: {error}", path.display()))
-            .hint("without it, the collector begins at its `start` again; records are not counted twice")
+        Failure::usage(format!("{} cannot be read: {error}", path.display())).hint(
+            "without it, the collector begins at its `start` again; records are not counted twice",
+        )
     })
 }
 
@@ -310,10 +311,8 @@ pub(crate) fn state_file(folder: &std::path::Path) -> PathBuf {
 /// take what waits.
 pub(crate) fn unusable(what: &str, error: &io::Error) -> Failure {
     if error.kind() == ErrorKind::QuotaExceeded {
-        return Failure::unreachable(
-            "the queue is full; fetching stops until records are sent",
-        )
-        .hint("`queue_mib` sets its size");
+        return Failure::unreachable("the queue is full; fetching stops until records are sent")
+            .hint("`queue_mib` sets its size");
     }
     let failure = Failure::of(exit::UNAVAILABLE, format!("cannot use {what}: {error}"));
     failure.hint("is there room on the disk, and does the folder belong to this user?")

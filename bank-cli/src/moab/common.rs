@@ -295,9 +295,7 @@ fn fallback(config: &Config<'_>, facts: &Facts, report: &mut Report) {
         report.add(
             "fallback_unknown",
             given.at,
-            format!(
-                "the bank has no project or account {first:?}{more}: the fallback is refused"
-            ),
+            format!("the bank has no project or account {first:?}{more}: the fallback is refused"),
             format!("bank project add {first}"),
         );
     }

@@ -39,12 +39,7 @@ fn judged(free: u64, size: u64) -> Found {
         size.div_ceil(1 << 20)
     );
     if free < LITTLE {
-        return Found::of(
-            "disk",
-            State::Fail,
-            message,
-            "free space: charges need it",
-        );
+        return Found::of("disk", State::Fail, message, "free space: charges need it");
     }
     if free < size.saturating_mul(2).saturating_add(LITTLE) {
         let todo = "make room: a backup or a new schema needs as much as the bank has";

@@ -174,10 +174,7 @@ pub(super) fn check(connection: &Connection) -> Result<Vec<String>, Error> {
         let mut rows = statement.query([kind.word])?;
         while let Some(row) = rows.next()? {
             let key: String = row.get(0)?;
-            findings.push(format!(
-                "{} {key}: it differs from the journal",
-                kind.word
-            ));
+            findings.push(format!("{} {key}: it differs from the journal", kind.word));
         }
     }
     let sql = "SELECT l.id FROM lien l JOIN

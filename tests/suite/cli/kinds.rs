@@ -319,6 +319,9 @@ fn projects_and_users_have_fields_of_the_site_undo_and_history() {
             ),
             ("kind add user --field projects:text", 1, "each name once"),
             ("kind add user --field orcid:text", 0, "kind user added"),
+            ("user set --help", 0, "--orcid"),
+            ("project add --help", 0, "--cost-centre"),
+            ("project add --help", 0, "Examples:"),
             (
                 "user add dora --email d@example.org --aliases d1,d2 --orcid 0000",
                 0,

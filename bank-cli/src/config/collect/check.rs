@@ -78,10 +78,7 @@ impl Slurm {
                 return Err(format!("slurm.clusters.name: {:?}", cluster.name));
             }
             if !seen.insert(&cluster.name) {
-                return Err(format!(
-                    "slurm.clusters: {} is listed twice",
-                    cluster.name
-                ));
+                return Err(format!("slurm.clusters: {} is listed twice", cluster.name));
             }
         }
         let plain = |c: char| c.is_ascii_alphanumeric() || " _:.-=/,+[]()%".contains(c);

@@ -18,9 +18,9 @@ use bankd_store::NoticeChange;
 use bankd_store::answer::Answer;
 use bankd_store::read::attention::{self, EventRow, NoticeRow, TargetStanding};
 
+use super::call::Empty;
 use super::call::{Call, Handled, new_state, ok, rendered};
 use super::json;
-use super::member::Empty;
 use super::pages;
 use super::path::Path;
 use super::view::View;

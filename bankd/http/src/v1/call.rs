@@ -344,6 +344,11 @@ fn json(body: &impl Serialize) -> Result<Answer, Failure> {
     })
 }
 
+/// A query without parameters.
+#[derive(serde::Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Empty {}
+
 /// The answer that is stored: the shape of an accepted outcome, or the refusal.
 pub(super) fn rendered<T: Serialize>(
     decided: &Decided<'_>,

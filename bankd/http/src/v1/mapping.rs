@@ -8,9 +8,9 @@ use bank_core::mapping::{Condition, Field, Mapped, Naming, Template};
 use bank_core::refusal::Refusal;
 use bank_core::select;
 
+use super::call::Empty;
 use super::call::{Call, Handled, ok};
 use super::json::{self, cleared};
-use super::member::Empty;
 use super::share::whole;
 
 /// `POST /api/v1/mappings/test`: whom usage would be for, and why. It writes nothing, and asks all mappings

@@ -46,11 +46,6 @@ pub(super) async fn remove(Path((name, user)): Path<(String, String)>, call: Cal
     Ok(call.write(command, removed).await?.into_response())
 }
 
-/// A query without parameters.
-#[derive(serde::Deserialize, utoipa::ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Empty {}
-
 fn render(decided: &Decided<'_>) -> Answer {
     rendered(decided, 201, |outcome| match outcome {
         Outcome::Member(member) => {

@@ -14,8 +14,8 @@ use bankd_notices::schedule;
 use bankd_store::{ScheduleCount, schedule_counts};
 
 use super::attention::unlimited;
+use super::call::Empty;
 use super::call::{Call, Handled};
-use super::member::Empty;
 
 /// The sample of a definition; `None` for no sample.
 type Value = fn(&ScheduleCount, Option<&ScheduledReport>) -> Option<i64>;

@@ -8,8 +8,8 @@ use bankd_ledger::clock;
 use bankd_safekeeping::checkpoint;
 use bankd_safekeeping::proof::Proof;
 
+use super::call::Empty;
 use super::call::{Call, Handled, ok};
-use super::member::Empty;
 use crate::error::Failure;
 
 /// Validity of a verification of the whole bank. Within this time only later rows are verified.

@@ -12,9 +12,9 @@ use bankd_notices::schedule;
 use bankd_store::{self as store, Schedule, ScheduleChange, SpanRow, WantedReport, runs_of};
 
 use super::attention::unlimited;
+use super::call::Empty;
 use super::call::{Call, Handled, ok};
 use super::json;
-use super::member::Empty;
 use super::path::Path;
 
 /// `GET /api/v1/report/scheduled`: by name.

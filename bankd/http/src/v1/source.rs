@@ -8,9 +8,9 @@ use bankd_intake::follow::Standing;
 use bankd_store::SourceChange;
 use bankd_store::read::sources::{self, SourceRow};
 
+use super::call::Empty;
 use super::call::{Call, Handled, ok};
 use super::json;
-use super::member::Empty;
 use super::pages::Turn;
 use super::path::Path;
 use super::share::whole;

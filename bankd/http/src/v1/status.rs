@@ -11,9 +11,9 @@ use bankd_store as store;
 use bankd_store::read::status::{self, LedgerStatus};
 use bankd_store::read::{attention, sources};
 
+use super::call::Empty;
 use super::call::{Call, Handled, ok};
 use super::clock;
-use super::member::Empty;
 use super::{json, records, source};
 
 /// `GET /api/v1/status`

@@ -10,7 +10,7 @@ use bankd_ledger::access::right::Right;
 use super::super::{attention, forecast, metrics, scheduled};
 use super::NAMED;
 use crate::route::Route;
-use crate::v1::member::Empty;
+use crate::v1::call::Empty;
 
 pub(super) fn rows() -> Vec<Route> {
     [events(), outbox(), made(), reports()]

@@ -17,7 +17,7 @@ use super::super::{
 };
 use super::{NAMED, VALUES};
 use crate::route::Route;
-use crate::v1::member::Empty;
+use crate::v1::call::Empty;
 
 pub(super) fn rows() -> Vec<Route> {
     [sources(), imports(), aside(), waiting()]

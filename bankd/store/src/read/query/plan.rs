@@ -245,8 +245,10 @@ impl Plan {
             }
             _ => {
                 let what = format!("several objects have an attribute {short}");
-                Err(Mistake::new(what)
-                    .hint(format!("name the object, as in {}", self.whose(found.first()))))
+                Err(Mistake::new(what).hint(format!(
+                    "name the object, as in {}",
+                    self.whose(found.first())
+                )))
             }
         }
     }
@@ -465,7 +467,8 @@ fn find_objects(
         };
         if hidden {
             let what = format!("{} is only for those who see the whole of it", object.name);
-            let mut mistake = Mistake::new(what).hint("Entry and Job have the rows that you may see");
+            let mut mistake =
+                Mistake::new(what).hint("Entry and Job have the rows that you may see");
             mistake.denied = true;
             return Err(mistake);
         }

@@ -183,7 +183,9 @@ impl<'a> Reader<'a> {
         loop {
             self.skip_space();
             let object = self.name();
-            objects.push(object.ok_or_else(|| self.mistake("the name of an object is expected here"))?);
+            objects.push(
+                object.ok_or_else(|| self.mistake("the name of an object is expected here"))?,
+            );
             if objects.len() > OBJECTS_MAX {
                 let what = format!("a query is about {OBJECTS_MAX} objects at most");
                 return Err(Mistake::new(what));
@@ -314,7 +316,8 @@ impl Terms {
             return Err(Mistake::new(what));
         }
         let name = reader.name();
-        let name = name.ok_or_else(|| reader.mistake("the name of an attribute is expected here"))?;
+        let name =
+            name.ok_or_else(|| reader.mistake("the name of an attribute is expected here"))?;
         match reader.sign(&name)? {
             Sign::Option { negated } => {
                 if join.is_some() || opened > 0 {
