@@ -48,7 +48,8 @@ fn fetch(words: &[OsString]) -> Option<Vec<Kind>> {
     let mut tree = Cli::command()
         .ignore_errors(true)
         .allow_external_subcommands(true);
-    let matches = tree.try_get_matches_from_mut(words).ok()?;
+    let asked = words.iter().filter(|word| *word != "--help" && *word != "-h");
+    let matches = tree.try_get_matches_from_mut(asked).ok()?;
     let global = Global::from_arg_matches(&matches).ok()?;
     let client = Client::for_help(&config::load(&global).ok()?).ok()?;
     let all: List<Map<String, Json>> = client.all(&["kinds"], &()).ok()?;

@@ -177,7 +177,7 @@ mod tests {
         let sheet = events(&items, false);
         let text = context.form.list(&List::whole(items), &sheet).unwrap();
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[0].contains("Threshold  Project  What"), "{text}");
+        assert!(lines[0].contains("Threshold  Project  Message"), "{text}");
         assert!(
             !lines[0].contains("Seen by") && !lines[0].contains("Turn"),
             "{text}"

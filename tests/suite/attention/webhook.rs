@@ -184,7 +184,7 @@ fn what_is_given_up_is_shown_and_tried_again_by_hand() {
     let notice = &outbox["items"][0];
     assert_eq!(notice["error"], "answered 500");
     assert_eq!(notice["attempts"], 2);
-    assert!(bank.bank_ok(&["status"]).contains("1 given up"));
+    assert!(bank.bank_ok(&["status"]).contains("1 abandoned"));
     // It holds up nothing behind it.
     charge(&bank, "2", 30_000);
     let notifications: Vec<String> = (0..3).map(|_| word(&next(&heard).notification())).collect();
@@ -221,7 +221,7 @@ fn nobody_there_delays_nothing_else() {
     assert_eq!(words(&bank, 1), ["raised used 50"]);
     until("the one is told while the other's trouble is shown", || {
         let status = bank.bank_ok(&["status"]);
-        let both = status.contains("hook: 1 wait: ") && status.contains("keeper: 0 wait\n");
+        let both = status.contains("hook: 1 waiting: ") && status.contains("keeper: 0 waiting\n");
         both.then_some(())
     });
     bank.verify();
@@ -261,7 +261,7 @@ fn a_receiver_proves_who_it_is() {
     charge(&bank, "1", 55_000);
     until("the trouble is told", || {
         bank.bank_ok(&["status"])
-            .contains("hook: 1 wait: ")
+            .contains("hook: 1 waiting: ")
             .then_some(())
     });
     assert!(heard.try_recv().is_err());

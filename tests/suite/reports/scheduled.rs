@@ -346,7 +346,7 @@ fn by_hand_a_period_is_made_again_and_counts() {
     let dry = bank.bank_ok(&["report", "run", "use", "--period", "2025-12", "--dry-run"]);
     assert!(dry.contains("dry run"), "{dry}");
     let output = bank.bank_ok(&["report", "run", "use"]);
-    assert!(output.contains("use 2025-12 is made next"), "{output}");
+    assert!(output.contains("use 2025-12 is created next"), "{output}");
     brought(&bank, "use-2025-12.json");
     refused(&["use"], 7);
     bank.set_clock(T0 + 31 * DAY);

@@ -30,7 +30,7 @@ fn hardware_is_imported_once_and_errors_are_reported() {
     assert_eq!(ran.exit, 1, "{}", ran.stderr);
     assert!(
         ran.stdout
-            .contains("processor_type: 2 added, 0 changed, 0 known, 3 not taken in"),
+            .contains("processor_type: 2 added, 0 changed, 0 unchanged, 3 rejected"),
         "{}",
         ran.stdout
     );
@@ -54,7 +54,7 @@ fn hardware_is_imported_once_and_errors_are_reported() {
     let before = bank.transactions();
     let again = bank.bank_ok(&import);
     assert!(
-        again.contains("0 added, 0 changed, 2 known, 3 not taken in"),
+        again.contains("0 added, 0 changed, 2 unchanged, 3 rejected"),
         "{again}"
     );
     assert_eq!(bank.transactions(), before);
@@ -97,9 +97,9 @@ fn contributions_come_in_with_their_people_and_projects() {
     let ran = bank.bank(&import);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     for message in [
-        "principal_investigator: 2 added, 0 changed, 0 known, 1 not taken in",
-        "project: 0 added, 0 changed, 0 known, 2 not taken in",
-        "contribution: 1 added, 0 changed, 0 known, 2 not taken in",
+        "principal_investigator: 2 added, 0 changed, 0 unchanged, 1 rejected",
+        "project: 0 added, 0 changed, 0 unchanged, 2 rejected",
+        "contribution: 1 added, 0 changed, 0 unchanged, 2 rejected",
     ] {
         assert!(ran.stdout.contains(message), "{}", ran.stdout);
     }

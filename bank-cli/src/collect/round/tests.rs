@@ -219,7 +219,7 @@ fn a_clock_that_went_back_is_reported() {
     let ended = world.round(1);
     let what = ended.failure.unwrap().what;
     assert!(
-        what.contains("the clock stands more than an hour before"),
+        what.contains("the clock is more than an hour before"),
         "{what}"
     );
 }

@@ -40,22 +40,22 @@ fn a_row_that_is_changed_without_the_journal_is_found() {
         (
             "UPDATE project SET active = 0",
             "UPDATE project SET active = 1",
-            "project 1: it is not what the journal says",
+            "project 1: it differs from the journal",
         ),
         (
             "DELETE FROM member",
             "INSERT INTO member VALUES (1, 1, 1, 'member')",
-            "member 1/1: it is not what the journal says",
+            "member 1/1: it differs from the journal",
         ),
         (
             "INSERT INTO member VALUES (1, 2, 1, 'member')",
             "DELETE FROM member WHERE user = 2",
-            "member 1/2: it is not what the journal says",
+            "member 1/2: it differs from the journal",
         ),
         (
             "UPDATE user_alias SET alias = 'x@z'",
             "UPDATE user_alias SET alias = 'x@y'",
-            "user 1: it is not what the journal says",
+            "user 1: it differs from the journal",
         ),
         (
             "DROP TRIGGER shape_no_update; INSERT INTO shape VALUES (1, 0, NULL, NULL, 0)",

@@ -298,7 +298,7 @@ fn mistakes_say_what_is_wrong_and_what_there_is() {
         ("Account Query Limit:=1 Limit:=2", "given twice", ""),
         ("Account Query Time:=now", "as it is now", "--at"),
         ("Account Query UseRules:=True", "no option", "AccountRule"),
-        ("Account,Job Query", "which rows of Job", "as in"),
+        ("Account,Job Query", "the rows of Job", "as in"),
         ("Account,Job Query Id==1", "several objects", "Account.Id"),
         ("Account,Account Query", "twice", ""),
         (
