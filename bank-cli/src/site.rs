@@ -34,8 +34,10 @@ pub(crate) fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
 
 /// Whether the error can be about a kind, or a field, of the site.
 fn may_be_of_site(error: &clap::Error, words: &[OsString]) -> bool {
-    let is_kind = |word: &OsString, kind: &Kind| *word == *kind.word || *word == *kind.command();
-    let is_declared = |word: &OsString| declared().iter().any(|kind| is_kind(word, kind));
+    let is_declared = |word: &OsString| {
+        let word = word.to_str().unwrap_or_default();
+        declared().iter().any(|kind| kind.is_command(word))
+    };
     match error.kind() {
         ErrorKind::InvalidSubcommand => true,
         ErrorKind::UnknownArgument | ErrorKind::DisplayHelp => words.iter().any(is_declared),
@@ -48,7 +50,9 @@ fn fetch(words: &[OsString]) -> Option<Vec<Kind>> {
     let mut tree = Cli::command()
         .ignore_errors(true)
         .allow_external_subcommands(true);
-    let asked = words.iter().filter(|word| *word != "--help" && *word != "-h");
+    let asked = words
+        .iter()
+        .filter(|word| *word != "--help" && *word != "-h");
     let matches = tree.try_get_matches_from_mut(asked).ok()?;
     let global = Global::from_arg_matches(&matches).ok()?;
     let client = Client::for_help(&config::load(&global).ok()?).ok()?;

@@ -391,6 +391,14 @@ impl Directory {
         members
     }
 
+    /// The projects that a user is a member of, removed ones included, by number.
+    pub fn memberships_of(&self, user: UserId) -> Vec<ProjectId> {
+        let of = self.members.iter().filter(|((_, own), _)| *own == user);
+        let mut projects: Vec<ProjectId> = of.map(|((project, _), _)| *project).collect();
+        projects.sort_unstable();
+        projects
+    }
+
     /// Whether a user is an active member of a project.
     pub fn is_member(&self, project: ProjectId, user: UserId) -> bool {
         let member = self.members.get(&(project, user));

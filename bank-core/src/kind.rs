@@ -78,6 +78,8 @@ pub struct Kind {
     pub within: Option<&'static str>,
     /// The command of `bank`, where it is not the word.
     pub command: Option<&'static str>,
+    /// A second word of the command.
+    pub alias: Option<&'static str>,
     /// What a record is about. A caller who sees only some projects or machines sees the records about these; all
     /// records where there is none.
     pub concerns: Option<fn(&Record) -> Concern<'_>>,
@@ -232,6 +234,7 @@ impl Kind {
             deleted_after: 0,
             within: None,
             command: None,
+            alias: None,
             concerns: None,
             of_jobs: false,
             listed: Vec::new(),
@@ -256,6 +259,11 @@ impl Kind {
     /// The command of `bank`.
     pub fn command(&self) -> &str {
         self.command.unwrap_or(&self.word)
+    }
+
+    /// Whether a word of the command line is its command.
+    pub fn is_command(&self, word: &str) -> bool {
+        self.command() == word || self.word == word || self.alias == Some(word)
     }
 
     /// A field by name.

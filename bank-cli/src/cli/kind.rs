@@ -74,7 +74,7 @@ impl Subcommand for KindCommand {
     fn has_subcommand(name: &str) -> bool {
         declared()
             .iter()
-            .any(|kind| kind.within.is_none() && is_command(kind, name))
+            .any(|kind| kind.within.is_none() && kind.is_command(name))
     }
 }
 
@@ -82,7 +82,7 @@ impl FromArgMatches for KindCommand {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let missing = || clap::Error::new(clap::error::ErrorKind::MissingSubcommand);
         let (word, own) = matches.subcommand().ok_or_else(missing)?;
-        let kind = declared().iter().find(|kind| is_command(kind, word));
+        let kind = declared().iter().find(|kind| kind.is_command(word));
         read(kind.ok_or_else(missing)?, &[], own)
     }
 
@@ -90,11 +90,6 @@ impl FromArgMatches for KindCommand {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
     }
-}
-
-/// Whether a kind has a command; its word is one too.
-fn is_command(kind: &Kind, name: &str) -> bool {
-    kind.command() == name || kind.word == name
 }
 
 /// The command of a kind, with those of the kinds below it. `site` are the kinds with fields of the site.
@@ -146,6 +141,10 @@ pub(crate) fn command(kind: &Kind, site: &[Kind]) -> clap::Command {
         Some(_) => own.alias(kind.word.clone()),
         None => own,
     };
+    let own = match kind.alias {
+        Some(alias) => own.visible_alias(alias),
+        None => own,
+    };
     let own = own
         .about(kind.about.clone())
         .subcommand_required(true)
@@ -169,7 +168,6 @@ fn with_others(word: &str, own: clap::Command) -> clap::Command {
     let import = clap::Command::new("import");
     match word {
         "project" => own
-            .visible_alias("proj")
             .subcommand(
                 MemberCommand::augment_subcommands(clap::Command::new("members"))
                     .about("Members: users who may spend the project's credits")
@@ -296,7 +294,7 @@ fn typed(field: &Field, own: Arg) -> Arg {
         Type::Time => own.allow_hyphen_values(true),
         Type::Texts(..) | Type::References(..) => {
             let own = own.action(ArgAction::Append);
-            if has_names(field) {
+            if field.commas {
                 own.value_delimiter(',')
             } else {
                 own
@@ -312,11 +310,6 @@ fn typed(field: &Field, own: Arg) -> Arg {
         }
         Type::Text(_) | Type::Reference(_) => own,
     }
-}
-
-/// Whether the texts of a list are names, which have no commas.
-fn has_names(field: &Field) -> bool {
-    matches!(field.of, Type::References(..)) || field.rows.is_some()
 }
 
 /// A flag as it is typed; an empty text clears one.
@@ -338,7 +331,7 @@ fn whole(text: &str) -> Result<Given, ParseIntError> {
 
 fn value_name(field: &Field) -> String {
     match &field.of {
-        Type::Texts(..) | Type::References(..) if has_names(field) => "A,B".to_owned(),
+        Type::Texts(..) | Type::References(..) if field.commas => "A,B".to_owned(),
         Type::Text(_) | Type::Texts(..) => "TEXT".to_owned(),
         Type::Whole(..) => "N".to_owned(),
         Type::Decimal(..) => "NUMBER".to_owned(),
@@ -378,7 +371,7 @@ fn in_set(field: &Field) -> String {
 
 fn repeatable(field: &Field) -> &'static str {
     match field.of {
-        Type::Texts(..) | Type::References(..) if has_names(field) => "; replaces all",
+        Type::Texts(..) | Type::References(..) if field.commas => "; replaces all",
         Type::Texts(..) | Type::References(..) => "; repeatable, replaces all",
         _ => "",
     }
@@ -438,7 +431,7 @@ pub(crate) fn read(
         }
         "import" => Action::ImportContributions(ImportTables::from_arg_matches(own)?),
         word => {
-            let below = declared().iter().find(|other| is_command(other, word));
+            let below = declared().iter().find(|other| other.is_command(word));
             return read(in_force(below.ok_or_else(missing)?, site), site, own);
         }
     };

@@ -50,6 +50,11 @@ pub(super) fn run(context: &Context, command: KindCommand) -> Result<String, Fai
             }
             let answer: Written<Record> =
                 context.send(Method::PATCH, &one(&kind, &key), &body, &write)?;
+            // What comes from other objects has not changed.
+            let kind = Kind {
+                derived: Vec::new(),
+                ..kind
+            };
             let text = sentence(context, &kind, &answer.object);
             context.written(&answer, &format!("{} {key} changed{text}", kind.word))
         }

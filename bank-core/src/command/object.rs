@@ -9,7 +9,7 @@ use super::{
     SetMember, Settle, Transfer, UsageReport, Whose, Withdraw,
 };
 use crate::ids::{AllocationId, LienId};
-use crate::kind::{self, Key, Type, Value, Writers};
+use crate::kind::{Key, Type, Value, Writers};
 use crate::model::{Constraint, InstanceKey};
 use std::borrow::Cow;
 
@@ -258,42 +258,55 @@ fn of_record(change: &RecordChange) -> Vec<Object<'_>> {
         kind,
         op: _,
         writers,
-        types: _,
+        types,
         action,
     } = change;
+    let of = |field: &str| {
+        types
+            .iter()
+            .find(|(name, _)| name == field)
+            .map(|(_, of)| of)
+    };
+    let set = match action {
+        RecordAction::Add(_, set) | RecordAction::Set(_, set) => set.as_slice(),
+        RecordAction::Remove(_) => &[],
+    };
+    let others = set
+        .iter()
+        .flat_map(|(field, value)| references(of(field), value));
     match action {
-        RecordAction::Set(key, set) if kind == "project" => {
-            let Key::Name(name) = key else {
-                return vec![Object::Bank];
-            };
-            let others = set
-                .iter()
-                .flat_map(|(field, value)| references(field, value));
+        RecordAction::Set(Key::Name(name), _) if kind == "project" => {
             [Object::Project(name)].into_iter().chain(others).collect()
         }
         // Records that operators change belong to no project, and operators have projects only.
-        _ if *writers == Writers::Operators => Vec::new(),
+        _ if *writers == Writers::Operators => others.filter(|own| *own != Object::Bank).collect(),
         _ => vec![Object::Bank],
     }
 }
 
-/// The projects and machines that a value of a project refers to.
-fn references<'a>(field: &str, value: &'a Value) -> Vec<Object<'a>> {
-    let declared = kind::of("project").and_then(|kind| kind.field(field));
+/// What a value refers to. Records of other kinds may belong to anybody.
+fn references<'a>(of: Option<&Type>, value: &'a Value) -> Vec<Object<'a>> {
+    let Some(Type::Reference(kind) | Type::References(kind, _)) = of else {
+        return Vec::new();
+    };
     let names = match value {
         Value::Text(name) => std::slice::from_ref(name),
         Value::List(names) => names.as_slice(),
-        _ => &[],
+        Value::None => &[],
+        _ => return vec![Object::Bank],
     };
-    match declared.map(|field| &field.of) {
-        Some(Type::Reference(of) | Type::References(of, _)) if of == "machine" => {
-            names.iter().map(|name| Object::Machine(name)).collect()
-        }
-        Some(Type::Reference(_) | Type::References(..)) => {
-            names.iter().map(|name| Object::Project(name)).collect()
-        }
-        _ => Vec::new(),
-    }
+    let object = |name: &'a String| match kind.as_str() {
+        "project" => Object::Project(name),
+        "machine" => Object::Machine(name),
+        "user" => Object::User(name),
+        "account" => account(name),
+        _ => Object::Bank,
+    };
+    names
+        .iter()
+        .filter(|name| !name.is_empty())
+        .map(object)
+        .collect()
 }
 
 /// The objects that an account refers to.

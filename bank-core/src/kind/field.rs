@@ -49,6 +49,8 @@ pub struct Field {
     pub rows: Option<&'static str>,
     /// Whether the journal, which everyone reads, has its name only.
     pub private: bool,
+    /// Whether its option takes several names with commas between them.
+    pub commas: bool,
     /// Whether its texts may have line breaks.
     pub lines: bool,
     /// Whether the value of a new record stays.
@@ -107,6 +109,7 @@ impl Field {
             numbered: false,
             rows: None,
             private: false,
+            commas: false,
             lines: false,
             fixed: false,
             rule: None,
@@ -209,6 +212,11 @@ impl Field {
     pub(super) fn rows(self, table: &'static str) -> Field {
         let rows = Some(table);
         Field { rows, ..self }
+    }
+
+    pub(super) fn commas(self) -> Field {
+        let commas = true;
+        Field { commas, ..self }
     }
 
     pub(super) fn private(self) -> Field {
@@ -330,7 +338,7 @@ impl Field {
     }
 
     fn check(&self, value: &Value, objects: &dyn Objects) -> Result<(), Refusal> {
-        let is_bad = |c: char| c.is_control() && !(self.lines && c == '\n');
+        let is_bad = |c: char| c.is_control() && !(self.lines && matches!(c, '\n' | '\r' | '\t'));
         let is_text = |text: &str, max: usize| text.len() <= max && !text.chars().any(is_bad);
         let fits = match (&self.of, value) {
             (Type::Text(max), Value::Text(text)) => is_text(text, *max),

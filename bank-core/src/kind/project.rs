@@ -23,6 +23,7 @@ pub(super) fn kind() -> Kind {
     let about = "Projects, their members and their place in the hierarchy";
     let kind = Kind {
         key: KeyType::Object,
+        alias: Some("proj"),
         key_rule: |name| Ok(check_listed_name(name)?),
         most: OBJECTS_MAX,
         deleted_after: 2,
@@ -100,6 +101,7 @@ fn with_fields(kind: Kind) -> Kind {
         .absent("none")
         .column("machine")
         .rows("project_machine")
+        .commas()
         .numbered()
         .secondary()
         .if_any(),
@@ -112,6 +114,7 @@ fn arguments() -> Vec<Field> {
     vec![
         Field::new("members", "Users", members, "Member; the user must exist")
             .absent("none")
+            .commas()
             .alias("users"),
         Field::new(
             "no_account",

@@ -147,13 +147,14 @@ impl Record {
         text
     }
 
-    /// The size of its values, in bytes; numbers, flags and times count as 8.
-    pub(crate) fn size(&self) -> usize {
+    /// The size of the values of the fields that count, in bytes; numbers, flags and times count as 8.
+    pub(crate) fn size(&self, counts: impl Fn(&str) -> bool) -> usize {
         let size = |value: &Value| match value {
             Value::Text(text) => text.len(),
             Value::List(list) => list.iter().map(String::len).sum(),
             Value::None | Value::Whole(_) | Value::Flag(_) | Value::Time(_) => 8,
         };
-        self.values.values().map(size).sum()
+        let values = self.values.iter().filter(|(name, _)| counts(name));
+        values.map(|(_, value)| size(value)).sum()
     }
 }

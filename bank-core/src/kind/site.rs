@@ -201,10 +201,15 @@ pub fn kind_of(record: &Record) -> Kind {
     let fields = fields.filter_map(|text| read(text).ok());
     match super::of(&word) {
         Some(own) if record.deleted => own.clone(),
-        Some(own) => Kind {
-            fields: own.fields.iter().cloned().chain(fields).collect(),
-            ..own.clone()
-        },
+        Some(own) => {
+            // Where the program has private fields, those of the site are private too.
+            let private = own.fields.iter().any(|field| field.private);
+            let fields = fields.map(|field| Field { private, ..field });
+            Kind {
+                fields: own.fields.iter().cloned().chain(fields).collect(),
+                ..own.clone()
+            }
+        }
         None => Kind {
             fields: fields.collect(),
             ..new(record, &word)
@@ -245,6 +250,7 @@ fn new(record: &Record, word: &str) -> Kind {
         deleted_after: 0,
         within: None,
         command: None,
+        alias: None,
         concerns: None,
         of_jobs: false,
         listed: Vec::new(),

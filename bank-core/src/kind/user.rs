@@ -93,6 +93,7 @@ fn with_fields(kind: Kind) -> Kind {
             .private()
             .column("alias")
             .rows("user_alias")
+            .commas()
             .rule(|text, _| {
                 check_listed_name(text)?;
                 Ok(text.to_owned())

@@ -61,8 +61,20 @@ pub(super) fn write(
     record: Record,
     ctx: &Context<'_>,
 ) {
+    write_beside(postings, kind, before, record, &[], ctx);
+}
+
+/// The same in the undo of a transaction that changed all of these.
+pub(super) fn write_beside(
+    postings: &mut Postings,
+    kind: &Kind,
+    before: Option<&Record>,
+    record: Record,
+    all: &[PastRecord],
+    ctx: &Context<'_>,
+) {
     postings.remark(&record.journal_text(before, kind, ctx.directory.bank.precision));
-    let others = beside::projects_without(&record, ctx).into_iter();
+    let others = beside::projects_without(&record, all, ctx).into_iter();
     postings.directory.extend(others.map(DirectoryRow::Record));
     postings.directory.extend(beside::memberships(&record, ctx));
     postings.directory.push(DirectoryRow::Record(record));
@@ -206,7 +218,9 @@ fn check_whole(kind: &Kind, record: &Record, objects: &dyn Objects) -> Result<()
             field: field.name.clone(),
         });
     }
-    if record.size() > RECORD_BYTES_MAX {
+    // A list in a table of its own has a limit of its own.
+    let counts = |name: &str| kind.field(name).is_none_or(|field| field.rows.is_none());
+    if record.size(counts) > RECORD_BYTES_MAX {
         return Err(Refusal::bad_field(
             &kind.word,
             format!("at most {RECORD_BYTES_MAX} bytes of values in a record"),
@@ -261,10 +275,16 @@ pub(super) fn restored(
     let there = past.before.as_ref().filter(|before| !before.deleted);
     let Some(before) = there else {
         let gone = removed(kind, after, view, ctx)?;
-        if let Some(project) = beside::projects_without(&gone, ctx).first() {
+        if let Some(project) = beside::projects_without(&gone, all, ctx).first() {
             return Err(Refusal::InUse {
                 name: gone.key.to_string(),
                 by: format!("project {}", project.key),
+            });
+        }
+        if !beside::memberships(&gone, ctx).is_empty() {
+            return Err(Refusal::InUse {
+                name: gone.key.to_string(),
+                by: "its memberships".to_owned(),
             });
         }
         return Ok(Some(past.before.clone().unwrap_or(gone)));

@@ -131,5 +131,19 @@ fn references_to_what_is_of_others_are_left_out() {
             assert!(!ran.stdout.contains(hidden), "{line}: {}", ran.stdout);
         }
     }
+    let ran = with(&bank, &narrow, &["query", "Project Query"]);
+    assert!(
+        ran.exit == 0 && !ran.stdout.contains("zoe") && ran.stdout.contains("chemistry"),
+        "{}{}",
+        ran.stdout,
+        ran.stderr
+    );
+    // A field of the site names no other object of others either.
+    let [foreign, missing] = ["zoe", "nosuch"].map(|name| {
+        let words = ["project", "set", "chemistry", "--lead", name];
+        learned(&with(&bank, &narrow, &words), name)
+    });
+    assert_eq!(foreign, missing);
+    assert_eq!(foreign.0, 4, "{}", foreign.1);
     bank.verify();
 }

@@ -319,6 +319,7 @@ fn projects_and_users_have_fields_of_the_site_undo_and_history() {
             ),
             ("kind add user --field projects:text", 1, "each name once"),
             ("kind add user --field orcid:text", 0, "kind user added"),
+            ("kind add us_er", 1, "cannot be a name"),
             ("user set --help", 0, "--orcid"),
             ("project add --help", 0, "--cost-centre"),
             ("project add --help", 0, "Examples:"),
@@ -345,6 +346,8 @@ fn projects_and_users_have_fields_of_the_site_undo_and_history() {
                 "project geo changed: parent chemistry",
             ),
             ("journal --columns reason", 0, "parent=->chemistry"),
+            ("journal --columns reason", 0, "fields=email,aliases,orcid"),
+            ("proj set geo --cost-centre 4712", 0, "project geo changed"),
             ("user rm dora --yes", 0, "user dora removed"),
             ("kind rm project --yes", 1, "in use"),
         ],
@@ -387,6 +390,12 @@ fn changes_of_projects_users_and_machines_are_undone() {
         "user show amy --format json",
         "\"default_project\": null",
     );
+    let (code, text) = run(&bank, "user add fay");
+    assert_eq!(code, 0, "{text}");
+    let added = bank.transactions();
+    run(&bank, "project members add chemistry fay");
+    let (code, text) = run(&bank, &format!("undo {added}"));
+    assert!(code == 1 && text.contains("memberships"), "{text}");
     // An account and members were made too.
     is("project add x", 1, "project show x", "x");
     is(
@@ -395,6 +404,10 @@ fn changes_of_projects_users_and_machines_are_undone() {
         "project show y",
         "no project",
     );
+    run(&bank, "project add z --no-account --members amy");
+    run(&bank, "project rm z --yes");
+    let (_, text) = run(&bank, "project add z --no-account");
+    assert!(!text.contains("amy"), "{text}");
     run(&bank, "project set chemistry --machines colony");
     let (code, text) = run(&bank, "machine rm colony --yes");
     assert_eq!(code, 0, "{text}");

@@ -128,11 +128,11 @@ fn contributions_come_in_with_their_people_and_projects() {
     );
     let again = bank.bank_ok(&import);
     assert!(
-        again.contains("principal_investigator: 0 added, 0 changed, 2 known"),
+        again.contains("principal_investigator: 0 added, 0 changed, 2 unchanged"),
         "{again}"
     );
     assert!(
-        again.contains("contribution: 0 added, 0 changed, 1 known"),
+        again.contains("contribution: 0 added, 0 changed, 1 unchanged"),
         "{again}"
     );
     let gone = bank.bank(&["contributor", "rm", "amy", "--yes"]);

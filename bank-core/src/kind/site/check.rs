@@ -9,7 +9,13 @@ use crate::refusal::Refusal;
 pub(super) fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
     let word = own.key.to_string();
     let is_taken = |other: &str| is_same(other, &word);
-    if word == WORD || !is_word(&word) || RESERVED.iter().any(|other| is_taken(other)) {
+    let others = objects.records().kinds().map(|kind| kind.word.as_str());
+    let mut others = others.filter(|other| *other != word);
+    if word == WORD
+        || !is_word(&word)
+        || RESERVED.iter().any(|other| is_taken(other))
+        || others.any(is_taken)
+    {
         return Err(Refusal::bad_name(
             &word,
             "a kind has a letter, then letters, digits and _, at most 32 bytes, and no word of the program",

@@ -90,7 +90,8 @@ fn why_not(op: &str) -> &'static str {
 fn is_of_records(op: &str, target: &PastTx, ctx: &Context<'_>) -> bool {
     let changed = target.records.iter();
     let mut kinds = changed.filter_map(|past| ctx.directory.records.declaration(&past.after.kind));
-    op == "user_merge" || kinds.any(|kind| kind.ops.contains(&op))
+    let is_merge = op == "user_merge" && !target.records.is_empty();
+    is_merge || kinds.any(|kind| kind.ops.contains(&op))
 }
 
 /// Records that were added, changed or removed.
@@ -113,7 +114,14 @@ fn records(
             let why = format!("a later command changed {} {}", kind.word, past.after.key);
             return Err(not_reversible(target, &why));
         };
-        record::write(&mut postings, kind, Some(&past.after), record, ctx);
+        record::write_beside(
+            &mut postings,
+            kind,
+            Some(&past.after),
+            record,
+            &target.records,
+            ctx,
+        );
     }
     Ok(postings.finish(Outcome::Reversed(Reversed {
         tx,

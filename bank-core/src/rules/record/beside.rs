@@ -2,6 +2,7 @@
 //! along.
 
 use crate::effects::DirectoryRow;
+use crate::history::PastRecord;
 use crate::ids::{ProjectId, UserId};
 use crate::kind::{Key, Kind, Record, Value};
 use crate::model::{Account, Constraint, Dimension, Member, MemberRole};
@@ -9,13 +10,22 @@ use crate::refusal::Refusal;
 use crate::rules::admin::account_number;
 use crate::view::{Context, View};
 
-/// The projects that list a removed machine, without it.
-pub(super) fn projects_without(gone: &Record, ctx: &Context<'_>) -> Vec<Record> {
+/// The projects that list a removed machine, without it; not those that an undo restores with it.
+pub(super) fn projects_without(
+    gone: &Record,
+    restored: &[PastRecord],
+    ctx: &Context<'_>,
+) -> Vec<Record> {
     if !gone.deleted || gone.kind != "machine" {
         return Vec::new();
     }
     let lists = |project: &&Record| project.list("machines").iter().any(|m| m == gone.name());
+    let is_restored = |project: &Record| {
+        let mut all = restored.iter().map(|past| &past.after);
+        all.any(|own| own.kind == project.kind && own.key == project.key)
+    };
     let projects = ctx.directory.records.all("project").filter(lists);
+    let projects = projects.filter(|project| !is_restored(project));
     let without = projects.map(|project| {
         let mut project = project.clone();
         let mut machines = project.list("machines").to_vec();
@@ -32,9 +42,8 @@ pub(super) fn memberships(gone: &Record, ctx: &Context<'_>) -> Vec<DirectoryRow>
         return Vec::new();
     }
     let user = UserId(gone.id);
-    let projects = ctx.directory.projects();
-    let of = projects.filter(|project| ctx.directory.membership(project.id, user).is_some());
-    of.map(|project| DirectoryRow::MemberGone(project.id, user))
+    let of = ctx.directory.memberships_of(user).into_iter();
+    of.map(|project| DirectoryRow::MemberGone(project, user))
         .collect()
 }
 
@@ -60,7 +69,10 @@ pub(super) fn of_new(
             role: MemberRole::Member,
         })
     });
-    let mut rows: Vec<DirectoryRow> = members.collect();
+    // A removed project of this name may have had others.
+    let old = ctx.directory.members_of(project).into_iter();
+    let old = old.map(|member| DirectoryRow::MemberGone(project, member.user));
+    let mut rows: Vec<DirectoryRow> = old.chain(members).collect();
     if !arguments.flag("no_account") {
         rows.push(DirectoryRow::Account(account(record.name(), view, ctx)?));
     }

@@ -25,17 +25,16 @@ pub(in crate::rules) fn user(
     if !aliases.is_empty() && known.is_none_or(|known| known.list("aliases") != aliases) {
         values.push(("aliases".to_owned(), Value::List(aliases)));
     }
-    let after = match known {
-        Some(known) if values.is_empty() => {
-            let outcome = Outcome::Merged(known.name().to_owned(), Merge::Unchanged);
-            return Ok(Postings::new(view).finish(outcome));
-        }
-        Some(known) => set_values(kind, known, &values, ctx)?,
-        None => {
-            let key = Key::Name(merge.name.clone());
-            add(kind, Some(&key), &values, ctx)?
-        }
+    let after = if let Some(known) = known {
+        set_values(kind, known, &values, ctx)?
+    } else {
+        let key = Key::Name(merge.name.clone());
+        add(kind, Some(&key), &values, ctx)?
     };
+    if known.is_some_and(|known| *known == after) {
+        let outcome = Outcome::Merged(after.name().to_owned(), Merge::Unchanged);
+        return Ok(Postings::new(view).finish(outcome));
+    }
     let mut postings = Postings::new(view);
     postings.begin("user_merge", ctx.now);
     let name = after.name().to_owned();

@@ -100,7 +100,7 @@ impl Naive {
                 return Err(refused("not_reversible"));
             }
             match change.before.as_ref().filter(|own| !own.is_gone()) {
-                None => self.check_unused(&change.of)?,
+                None => self.check_unused(&change.of, &changes)?,
                 Some(before) => self.check_back(before, change, &changes)?,
             }
         }
@@ -120,16 +120,22 @@ impl Naive {
     }
 
     /// What an undo takes away may be neither referred to nor used.
-    fn check_unused(&self, (kind, name): &Named) -> Result<(), String> {
+    fn check_unused(&self, (kind, name): &Named, all: &[Change]) -> Result<(), String> {
         let is_listed = || {
-            let mut there = self.projects.iter().filter(|p| !p.is_gone);
-            there.any(|project| project.machines.contains(name))
+            let comes = |p: &&Project| all.iter().any(|c| c.of == ("project", p.name.clone()));
+            let there = self.projects.iter().filter(|p| !p.is_gone);
+            let mut others = there.filter(|project| !comes(project));
+            others.any(|project| project.machines.contains(name))
+        };
+        let is_member = || {
+            let mut members = self.projects.iter().flat_map(|p| &p.members);
+            members.any(|(user, _)| user == name)
         };
         let is_used = match *kind {
             "attribute" => self.is_rated(name),
             "machine" => self.has_open(|i| i.machine == *name) || is_listed(),
             "project" => self.is_project_used(name),
-            _ => self.has_open(|i| i.facts.user == *name),
+            _ => self.has_open(|i| i.facts.user == *name) || is_member(),
         };
         if is_used {
             return Err(refused("in_use"));

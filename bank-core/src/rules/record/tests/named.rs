@@ -43,6 +43,15 @@ fn a_machine_is_not_removed_by_an_undo_while_a_project_lists_it() {
     );
     assert!(book.reference().machine_named("black").is_some());
     assert_eq!(listed(&book), Some(vec!["black".to_owned()]));
+    // And done again, and undone again.
+    assert_eq!(
+        undo(&mut book, 1),
+        "machine=black project=bio machines=black>-"
+    );
+    assert!(book.reference().machine_named("black").is_none());
+    assert_eq!(listed(&book), Some(Vec::new()));
+    undo(&mut book, 1);
+    assert_eq!(listed(&book), Some(vec!["black".to_owned()]));
 }
 
 #[test]

@@ -48,7 +48,7 @@ pub struct Attribute {
     /// What it is.
     pub description: &'static str,
     /// An expression. `${column}` is a text with decimals; in front of what names others, `@project`,
-    /// `@account`, `@payer` hide those out of view, `@standing` what an account out of view has.
+    /// `@user`, `@machine`, `@account`, `@payer` hide those out of view, `@standing` what an account out of view has.
     pub(super) sql: &'static str,
 }
 

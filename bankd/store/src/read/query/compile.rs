@@ -138,6 +138,14 @@ impl Maker<'_> {
                 let among = self.among_texts("x.id", sight.projects.as_deref());
                 named(rows, among)
             }
+            Some(("@user", rows)) => {
+                let among = self.among_texts("x.id", sight.users.as_deref());
+                named(rows, among)
+            }
+            Some(("@machine", rows)) => {
+                let among = self.among_texts("x.id", sight.machines.as_deref());
+                named(rows, among)
+            }
             Some(("@account", rows)) => {
                 let among = self.among_numbers("x.id", sight.accounts.as_deref());
                 named(rows, among)

@@ -82,7 +82,8 @@ fn attribute(own: &kind::Kind, field: &Field) -> Attribute {
     };
     // An empty text is a value of a column, and none of a state.
     let has_column = own.table.is_some() && !field.site;
-    let optional = matches!(field.need, Need::Optional(_)) && !(has_column && kind == Kind::Text);
+    let is_text = kind == Kind::Text && (has_column || reference(field).is_some());
+    let optional = matches!(field.need, Need::Optional(_)) && !is_text;
     Attribute {
         name: leaked(title(&field.name)),
         kind,
@@ -100,6 +101,9 @@ fn expression(own: &kind::Kind, field: &Field) -> String {
         return match &field.of {
             Type::Reference(of) if field.numbered => {
                 format!("@{of} (SELECT o.name AS id, o.name FROM {of} o WHERE o.id = r.{column})")
+            }
+            Type::Reference(of) if reference(field).is_some() => {
+                format!("@{of} (SELECT r.{column} AS id, r.{column} AS name)")
             }
             _ if field.rows.is_some() => {
                 let (rows, word) = (field.rows.unwrap_or_default(), &own.word);
@@ -133,7 +137,24 @@ fn expression(own: &kind::Kind, field: &Field) -> String {
         let name = &field.name;
         return format!("(SELECT group_concat(value, ',') FROM json_each({state}, '$.{name}'))");
     }
-    format!("json_extract({state}, '$.{}')", field.name)
+    let value = format!("json_extract({state}, '$.{}')", field.name);
+    match reference(field) {
+        Some("account") => format!(
+            "@account (SELECT o.id AS id, o.name AS name FROM account o WHERE o.name = {value})"
+        ),
+        Some(of) => format!("@{of} (SELECT {value} AS id, {value} AS name)"),
+        None => value,
+    }
+}
+
+/// The kind of the object that a field of the site refers to by name, where queries hide those out of view.
+fn reference(field: &Field) -> Option<&str> {
+    match &field.of {
+        Type::Reference(of) if ["project", "user", "machine", "account"].contains(&of.as_str()) => {
+            Some(of)
+        }
+        _ => None,
+    }
 }
 
 /// The rows of a kind, with their values of the site.
