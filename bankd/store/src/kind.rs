@@ -54,19 +54,14 @@ fn layout(kind: &Kind) -> Vec<Column<'_>> {
 
 /// The names of the columns that its table has.
 pub(super) fn columns(kind: &Kind) -> Vec<&'static str> {
-    in_table(&layout(kind))
-        .map(|(_, column)| column.name())
-        .collect()
+    in_table(&layout(kind)).map(Column::name).collect()
 }
 
-/// The columns that the table has, with their places in the layout.
-fn in_table<'a>(layout: &'a [Column<'_>]) -> impl Iterator<Item = (usize, &'a Column<'a>)> {
+/// The columns that the table has.
+fn in_table<'a>(layout: &'a [Column<'_>]) -> impl Iterator<Item = &'a Column<'a>> {
     let is_in =
-        |column: &Column<'_>| !matches!(column, Column::Field(field) if field.rows.is_some());
-    layout
-        .iter()
-        .enumerate()
-        .filter(move |(_, column)| is_in(column))
+        |column: &&Column<'_>| !matches!(column, Column::Field(field) if field.rows.is_some());
+    layout.iter().filter(is_in)
 }
 
 /// The list of a row `t` that another table has, as a JSON array: the last column of versions.
@@ -350,7 +345,7 @@ fn write_row(
     record: &Record,
 ) -> Result<(), Error> {
     let layout = layout(kind);
-    let columns: Vec<&Column<'_>> = in_table(&layout).map(|(_, column)| column).collect();
+    let columns: Vec<&Column<'_>> = in_table(&layout).collect();
     let place = |(n, column): (usize, &&Column<'_>)| match column {
         Column::Field(field) => match target(field) {
             Some(table) => format!("(SELECT id FROM {table} WHERE name = ?{n})"),
@@ -433,5 +428,25 @@ fn to_sql(field: &Field, value: &Value) -> Sql {
             }
             _ => Sql::Null,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Versions have it last, and one list at most is read and written.
+    #[test]
+    fn a_list_in_a_table_of_its_own_is_the_last_field() {
+        for kind in kind::declared() {
+            let places = kind.fields.iter().enumerate();
+            let lists = places.filter(|(_, field)| field.rows.is_some());
+            let lists: Vec<usize> = lists.map(|(place, _)| place + 1).collect();
+            assert!(
+                lists.is_empty() || lists == [kind.fields.len()],
+                "{}: {lists:?}",
+                kind.word
+            );
+        }
     }
 }
