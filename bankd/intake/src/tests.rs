@@ -228,7 +228,7 @@ fn verify_finds_a_figure_that_differs_from_its_row() {
     let findings = verify::run(&path).unwrap().lines().join("\n");
     for expected in [
         "usage_identity 1: its row was changed, its seal is broken",
-        "allocation 7: finished uses come to 5 on it, its entries to 0",
+        "allocation 7: the sum of its finished uses is 5, that of its entries 0",
     ] {
         assert!(findings.contains(expected), "{findings}");
     }
