@@ -242,15 +242,15 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "<Job><User>&a;</User></Job>",
-        "bad_document: object 1: entity &a; is not known",
+        "bad_document: object 1: entity &a; is unknown",
     ),
     (
         "<Job><User>&#0;</User></Job>",
-        "bad_document: object 1: entity &#0; is not known",
+        "bad_document: object 1: entity &#0; is unknown",
     ),
     (
         "<Job><User>&#27;</User></Job>",
-        "bad_document: object 1: entity &#27; is not known",
+        "bad_document: object 1: entity &#27; is unknown",
     ),
     (
         "<Job><User>a & b</User></Job>",
