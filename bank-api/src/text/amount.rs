@@ -39,6 +39,27 @@ pub fn format_amount(minor: i64, precision: u8) -> String {
     }
 }
 
+/// A number with so many decimals, without zeros at the end beyond the least: `-1500` with 3 and 1 is `-1.5`.
+pub fn format_scaled(number: i128, places: u32, least: u32) -> String {
+    let unit = 10_u128.saturating_pow(places).max(1);
+    let (whole, part) = (number.unsigned_abs() / unit, number.unsigned_abs() % unit);
+    let sign = if number < 0 { "-" } else { "" };
+    let (width, least) = (places as usize, least as usize);
+    let mut digits = if width == 0 {
+        String::new()
+    } else {
+        format!("{part:0width$}")
+    };
+    while digits.len() > least && digits.ends_with('0') {
+        digits.pop();
+    }
+    if digits.is_empty() {
+        format!("{sign}{whole}")
+    } else {
+        format!("{sign}{whole}.{digits}")
+    }
+}
+
 /// As [`format_amount`], with commas between groups of three digits: `-1,234.500`.
 pub fn format_grouped(minor: i64, precision: u8) -> String {
     let (sign, whole, part) = parts(minor, precision);
@@ -126,6 +147,18 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn numbers_keep_the_decimals_that_say_something() {
+        assert_eq!(format_scaled(0, 0, 0), "0");
+        assert_eq!(format_scaled(-1500, 3, 3), "-1.500");
+        assert_eq!(format_scaled(-1500, 3, 0), "-1.5");
+        assert_eq!(format_scaled(1_500_000_000, 9, 0), "1.5");
+        assert_eq!(format_scaled(4_000_000_000, 9, 0), "4");
+        assert_eq!(format_scaled(-5, 3, 0), "-0.005");
+        let large = i128::from(i64::MAX) * 1_000_000;
+        assert_eq!(format_scaled(large, 6, 0), "9223372036854775807");
+    }
 
     #[test]
     fn the_three_forms() {

@@ -11,7 +11,8 @@ mod suggest;
 mod time;
 
 pub use amount::{
-    AmountError, MAX_PRECISION, format_amount, format_grouped, format_trimmed, parse_amount,
+    AmountError, MAX_PRECISION, format_amount, format_grouped, format_scaled, format_trimmed,
+    parse_amount,
 };
 pub use duration::{format_clock, parse_duration};
 pub use formula::is_formula;

@@ -10,6 +10,8 @@ pub mod hooks;
 pub mod keys;
 pub mod meter;
 pub mod obs;
+pub mod refused;
 pub mod survey;
 pub mod usable;
+pub mod view;
 pub mod writer;

@@ -17,6 +17,7 @@ use super::historical::{self, Then};
 use super::json::{self, cleared};
 use super::lists;
 use super::path::Path;
+use super::view::Lookup as _;
 use super::view::View;
 use crate::error::Failure;
 

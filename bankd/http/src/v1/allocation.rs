@@ -18,6 +18,7 @@ use super::historical;
 use super::json::{self, read_bound};
 use super::pages::Turn;
 use super::path::Path;
+use super::view::Lookup as _;
 use crate::error::Failure;
 
 /// `GET /api/v1/allocations`: by number.

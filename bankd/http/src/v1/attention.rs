@@ -23,6 +23,7 @@ use super::call::{Call, Handled, new_state, ok, rendered};
 use super::json;
 use super::pages;
 use super::path::Path;
+use super::view::Lookup as _;
 use super::view::View;
 use crate::error::Failure;
 

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 
 use super::call::{Call, Handled, ok};
 use super::pages::Turn;
+use super::view::Lookup as _;
 use super::view::View;
 use super::{account, explain, historical, json};
 use crate::error::Failure;

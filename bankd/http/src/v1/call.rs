@@ -26,7 +26,7 @@ use serde::de::DeserializeOwned;
 
 use super::bad_request;
 use super::outcome::{Beside, Done};
-use super::view::View;
+use super::view::{self, View};
 use crate::answer::respond;
 use crate::auth::Authenticated;
 use crate::error::{Failure, problem};
@@ -70,7 +70,7 @@ impl FromRequest<Arc<Services>> for Call {
         let body = axum::body::to_bytes(body, BODY_MAX)
             .await
             .map_err(too_large)?;
-        let view = View::new(&services.writer.directory(), &auth, services.writer.now());
+        let view = view::of(&services.writer.directory(), &auth, services.writer.now());
         Ok(Call {
             services: Arc::clone(services),
             auth,

@@ -17,6 +17,7 @@ use super::call::{Call, Handled, ok};
 use super::job::Work;
 use super::json::{self, read_time};
 use super::pages::{self, Turn};
+use super::view::Lookup as _;
 
 /// `GET /api/v1/what-if/enforced`
 pub(super) async fn show(call: Call) -> Handled {

@@ -17,6 +17,7 @@ use serde::Serialize;
 use super::call::{Call, Handled, ok};
 use super::json;
 use super::pages::Turn;
+use super::view::Lookup as _;
 use crate::error::Failure;
 
 /// Days of `expiring`: default and maximum.

@@ -17,6 +17,7 @@ use bankd_store::read::{Page, liens::LienRow};
 use super::call::{Call, Handled, ok};
 use super::pages::{cursor, limit};
 use super::path::Path;
+use super::view::Lookup as _;
 use super::view::View;
 use super::{arithmetic, explain, formula, json};
 use crate::error::Failure;

@@ -15,6 +15,7 @@ use rusqlite::Connection;
 
 use super::call::{Call, Handled, ok};
 use super::named::Names;
+use super::view::Lookup as _;
 use super::view::View;
 use super::{json, pages, reason};
 use crate::error::Failure;

@@ -14,6 +14,7 @@ use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::historical;
 use super::json;
 use super::path::Path;
+use super::view::Lookup as _;
 
 /// `GET /api/v1/projects/{name}/members`
 pub(super) async fn list(Path(name): Path<String>, call: Call) -> Handled {

@@ -13,6 +13,7 @@ use bankd_store::read::report::{self, Owner};
 
 use super::call::Call;
 use super::owner::{CurrentNames, sees};
+use super::view::Lookup as _;
 use super::view::View;
 use crate::error::Failure;
 

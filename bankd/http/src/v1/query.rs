@@ -1,13 +1,13 @@
 //! The query language.
 
-use bank_api::text::{format_amount, format_rfc3339};
+use bank_api::text::{format_amount, format_rfc3339, format_scaled};
 use bank_api::v1::{QueryAnswer, QueryColumn, QueryQuery, QueryValue};
 use bank_core::directory::Bank;
 use bankd_ledger::access::right::Right;
 use bankd_store::read::query::{Cell, Column, Found, Kind, Mistake, Plan};
 
 use super::call::{Call, Handled, ok};
-use super::record;
+use super::view;
 use crate::error::Failure;
 
 /// Additional decimals of an average.
@@ -18,7 +18,7 @@ pub(super) async fn ask(call: Call) -> Handled {
     let QueryQuery { text } = call.query()?;
     let bank = call.directory().bank.clone();
     let sources = Right::SeeSources.is_held(call.auth.roles);
-    let sight = call.view.sight(sources, record::readers(call.auth.roles));
+    let sight = call.view.sight(sources, view::readers(call.auth.roles));
     let records = &call.directory().records;
     let plan = Plan::read(&text, bank.precision, call.now(), sight, records).map_err(failure)?;
     let found = call.ask(move |connection| plan.run(connection)).await?;
@@ -70,55 +70,18 @@ fn value(cell: &Cell, kind: Kind, bank: &Bank) -> QueryValue {
             Kind::Flag => return QueryValue::Flag(*number != 0),
             Kind::Time => format_rfc3339(*number),
             Kind::Amount => format_amount(*number, bank.precision.places()),
-            Kind::Decimal => decimal(i128::from(*number), 9, 0),
+            Kind::Decimal => format_scaled(i128::from(*number), 9, 0),
             Kind::Whole | Kind::Text => number.to_string(),
         },
         Cell::Sum(sum) => {
             let least = if kind == Kind::Amount { places } else { 0 };
-            decimal(*sum, places, least)
+            format_scaled(*sum, places, least)
         }
         Cell::Average(average) => {
             let least = if kind == Kind::Amount { places } else { 0 };
             let sum = average.with_decimals(AVERAGE_MORE);
-            decimal(sum, places.saturating_add(AVERAGE_MORE), least)
+            format_scaled(sum, places.saturating_add(AVERAGE_MORE), least)
         }
     };
     QueryValue::Text(text)
-}
-
-/// A number with so many decimals, without zeros at the end beyond the least.
-fn decimal(number: i128, places: u32, least: u32) -> String {
-    let unit = 10_u128.saturating_pow(places).max(1);
-    let (whole, part) = (number.unsigned_abs() / unit, number.unsigned_abs() % unit);
-    let sign = if number < 0 { "-" } else { "" };
-    let (width, least) = (places as usize, least as usize);
-    let mut digits = if width == 0 {
-        String::new()
-    } else {
-        format!("{part:0width$}")
-    };
-    while digits.len() > least && digits.ends_with('0') {
-        digits.pop();
-    }
-    if digits.is_empty() {
-        format!("{sign}{whole}")
-    } else {
-        format!("{sign}{whole}.{digits}")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::decimal;
-
-    #[test]
-    fn numbers_keep_the_decimals_that_say_something() {
-        assert_eq!(decimal(0, 0, 0), "0");
-        assert_eq!(decimal(-1500, 3, 3), "-1.500");
-        assert_eq!(decimal(1_500_000_000, 9, 0), "1.5");
-        assert_eq!(decimal(4_000_000_000, 9, 0), "4");
-        assert_eq!(decimal(-5, 3, 0), "-0.005");
-        let large = i128::from(i64::MAX) * 1_000_000;
-        assert_eq!(decimal(large, 6, 0), "9223372036854775807");
-    }
 }

@@ -17,6 +17,7 @@ use bankd_ledger::access::right::Right;
 use bankd_store::read::usage::{self, UsedRow};
 
 use super::call::{Call, Handled, ok};
+use super::view::Lookup as _;
 use super::{json, rate};
 use crate::error::Failure;
 

@@ -12,6 +12,7 @@ use bankd_store::read::reconcile::{self, Pair, Place, Question};
 
 use super::call::{Call, Handled, ok};
 use super::json::{self, read_time};
+use super::view::Lookup as _;
 
 /// Default period of a query without a start.
 const USUAL: Seconds = Seconds(30 * 86_400);

@@ -14,9 +14,8 @@ use bank_core::command::{Command, RecordAction, RecordChange};
 use bank_core::directory::Directory;
 use bank_core::domain::is_sendable;
 use bank_core::effects::Outcome;
-use bank_core::kind::{Key, Kind, Readers, Record, Writers};
+use bank_core::kind::{Key, Kind, Readers, Record};
 use bank_core::refusal::Refusal;
-use bankd_ledger::access::Roles;
 use bankd_ledger::access::right::Right;
 use bankd_ledger::writer::{Decided, Render};
 use bankd_store::answer::Answer;
@@ -24,7 +23,7 @@ use bankd_store::answer::Answer;
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::pages::Turn;
 use super::share::whole;
-use super::view::View;
+use super::view::{self, Lookup as _, View};
 use super::{covered, historical};
 use crate::error::Failure;
 use shown::Shown;
@@ -39,25 +38,6 @@ pub(super) fn see(kind: &Kind) -> Right {
         Readers::Everyone => Right::SeeSettings,
         Readers::Auditors => Right::SeeShares,
         Readers::Administrators => Right::ChangeReference,
-    }
-}
-
-/// The most guarded kinds whose records a caller with these roles may see.
-pub(super) fn readers(roles: Roles) -> Readers {
-    if Right::ChangeReference.is_held(roles) {
-        Readers::Administrators
-    } else if Right::SeeShares.is_held(roles) {
-        Readers::Auditors
-    } else {
-        Readers::Everyone
-    }
-}
-
-/// The right to change the records of a kind.
-pub(super) fn change(kind: &Kind) -> Right {
-    match kind.writers {
-        Writers::Administrators => Right::ChangeReference,
-        Writers::Operators => Right::ChangeOpenReference,
     }
 }
 
@@ -119,7 +99,7 @@ pub(super) async fn show(kind: &Kind, key: String, call: Call) -> Handled {
 
 /// Adds a record.
 pub(super) async fn add(kind: &Kind, call: Call) -> Handled {
-    call.demand(change(kind))?;
+    call.demand(view::change(kind))?;
     let kind = call.directory().records.kind(&kind.word).unwrap_or(kind);
     let (key, set) = match body::read(kind, &call, true) {
         Ok(read) => read,
@@ -142,7 +122,7 @@ pub(super) async fn add(kind: &Kind, call: Call) -> Handled {
 
 /// Changes a record.
 pub(super) async fn set(kind: &Kind, key: String, call: Call) -> Handled {
-    call.demand(change(kind))?;
+    call.demand(view::change(kind))?;
     let kind = call.directory().records.kind(&kind.word).unwrap_or(kind);
     let key = read_key(kind, &key, &call)?;
     let (_, set) = match body::read(kind, &call, false) {
@@ -158,7 +138,7 @@ pub(super) async fn set(kind: &Kind, key: String, call: Call) -> Handled {
 
 /// Removes a record.
 pub(super) async fn remove(kind: &Kind, key: String, call: Call) -> Handled {
-    call.demand(change(kind))?;
+    call.demand(view::change(kind))?;
     let action = RecordAction::Remove(read_key(kind, &key, &call)?);
     Ok(call
         .write(command(kind, action), removed)

@@ -23,6 +23,7 @@ use super::call::{Call, Handled, ok};
 use super::json;
 use super::named::{self, Names};
 use super::owner::{HIDDEN, holds, leader, sees};
+use super::view::Lookup as _;
 use super::view::View;
 use crate::error::Failure;
 

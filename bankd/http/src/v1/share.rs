@@ -23,6 +23,7 @@ use self::count::Count;
 use super::call::{Call, Handled, ok};
 use super::named::Names;
 use super::report_usage::{moment, utc_moment};
+use super::view::Lookup as _;
 use crate::error::Failure;
 
 /// Default period of a query without a start.

@@ -18,6 +18,7 @@ use bankd_store::read::statement::{self, Frame, Movement, Position, Sums, Whose}
 
 use self::of::StatementRequest;
 use super::call::{Call, Handled, ok};
+use super::view::Lookup as _;
 use super::view::View;
 use super::{json, pages};
 use crate::error::Failure;

@@ -15,6 +15,7 @@ use bankd_store::read::whatif::{self, Refused};
 use super::call::{Call, Handled, ok};
 use super::json;
 use super::pages::Turn;
+use super::view::Lookup as _;
 use crate::error::Failure;
 
 /// Questions to the store for one answer; each looks at a bounded number of rows.

@@ -6,6 +6,7 @@ use bank_core::refusal::Refusal;
 use bankd_store::read::uses::Used;
 
 use super::super::call::Call;
+use super::super::view::Lookup as _;
 
 /// The key of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,6 +14,7 @@ use bankd_store::read::uses::{self, UseFilter, Used};
 
 use super::super::call::{Call, Handled, ok};
 use super::super::json;
+use super::super::view::Lookup as _;
 use super::{group, on_machine, whole};
 use crate::error::Failure;
 

@@ -13,6 +13,7 @@ use rusqlite::Connection;
 
 use super::super::call::Call;
 use super::super::historical;
+use super::super::view::Lookup as _;
 use super::super::view::View;
 use crate::error::Failure;
 

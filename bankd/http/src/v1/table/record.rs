@@ -6,7 +6,7 @@ use bankd_ledger::access::right::Right;
 
 use super::super::call::Call;
 use super::super::path::Path;
-use super::super::record;
+use super::super::{record, view};
 use super::{NAMED, NEW, VALUES};
 use crate::route::{Form, Route};
 
@@ -28,7 +28,7 @@ fn of_kind(kind: &'static Kind) -> Vec<Route> {
     let all = format!("/api/v1/{plural}");
     let one = format!("{all}/{{{}}}", kind.key_name());
     let [add, set, remove, _] = &kind.help;
-    let (see, change) = (record::see(kind), record::change(kind));
+    let (see, change) = (record::see(kind), view::change(kind));
     let described = format!("The {word}.");
     // A machine can name a fallback account that has one itself, a project a parent that is below it, and a new
     // project gets an account.

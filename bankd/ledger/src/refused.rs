@@ -1,0 +1,179 @@
+//! Refusals in words: the problem document of the JSON API, and one sentence for every other interface.
+//!
+//! A hint must never contain a name that the caller may not see. Its names are from the request, or from
+//! the caller's view.
+
+mod correction;
+
+use bank_api::error::Problem;
+use bank_api::text;
+use bank_core::amount::Amount;
+use bank_core::directory::Bank;
+use bank_core::refusal::Refusal;
+
+/// The problem document of a refusal.
+pub fn problem(refusal: &Refusal, bank: &Bank) -> Problem {
+    let mut problem = Problem::new(refusal.code(), detail(refusal, bank));
+    problem.hint = hint(refusal).map(str::to_owned);
+    if let Refusal::InsufficientFunds {
+        needed, available, ..
+    } = refusal
+    {
+        problem.needed = Some(amount(*needed, bank));
+        problem.available = Some(amount(*available, bank));
+    }
+    if let Refusal::OverLimit { needed, left, .. } = refusal {
+        problem.needed = Some(amount(*needed, bank));
+        problem.available = Some(amount(*left, bank));
+    }
+    problem
+}
+
+fn amount(amount: Amount, bank: &Bank) -> String {
+    text::format_amount(amount.0, bank.precision.places())
+}
+
+/// Description of the case, in one sentence.
+pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
+    let unit = &bank.unit;
+    match refusal {
+        Refusal::InsufficientFunds {
+            needed,
+            available,
+            whose,
+        } => {
+            let (needed, available) = (amount(*needed, bank), amount(*available, bank));
+            format!("{whose} has {available} {unit} available, {needed} are needed")
+        }
+        Refusal::AccountBlocked { account } => {
+            format!("account {account:?} is blocked: a charge took it below zero")
+        }
+        Refusal::NotAMember { user, project } if user.is_empty() => {
+            format!("project {project:?} is for its members, and no user was named")
+        }
+        Refusal::NotAMember { user, project } => {
+            format!("user {user:?} is no active member of project {project:?}")
+        }
+        Refusal::NoUsableAccount { project } => {
+            format!("no account lets project {project:?} spend for this user and machine")
+        }
+        Refusal::UserInactive { user } => format!("user {user:?} is switched off"),
+        Refusal::ProjectInactive { project } => format!("project {project:?} is switched off"),
+        Refusal::MachineInactive { machine } => format!("machine {machine:?} is switched off"),
+        Refusal::ProjectUnknown { project } => format!("no project {project:?}"),
+        Refusal::UserUnknown { user } => format!("no user {user:?}"),
+        Refusal::MachineUnknown { machine } => format!("no machine {machine:?}"),
+        Refusal::NotAllowed { what } => format!("not allowed: {what}"),
+        Refusal::OutOfScope { kind, name } => format!("not allowed: {kind} {name}"),
+        Refusal::NotFound { kind, name } => format!("no {kind} {name:?}"),
+        Refusal::Ambiguous { candidates } => {
+            format!("several accounts fit: {}", candidates.join(", "))
+        }
+        Refusal::MissingField { field } => format!("{field} is missing"),
+        Refusal::BadName { name, .. } => format!("{name:?} cannot be a name"),
+        Refusal::NoField { field } => format!("{field} is missing"),
+        Refusal::BadField { field, expected } => format!("{field}: expected {expected}"),
+        Refusal::BadValue { field, expected } => format!("{field}: expected {expected}"),
+        Refusal::AlreadyExists { kind, name } if kind.starts_with("removed ") => {
+            format!("{name:?} is the id of a {kind}: no id is used twice")
+        }
+        Refusal::AlreadyExists { kind, name } => format!("{kind} {name:?} exists already"),
+        Refusal::Cycle { name } => format!("{name:?} would come under itself"),
+        Refusal::InUse { name, by } => format!("{name:?} is used by {by}"),
+        Refusal::LiveLiens { account, count } => {
+            format!("account {account:?} has {count} open liens")
+        }
+        Refusal::BalanceNotZero {
+            account,
+            amount: left,
+        } => {
+            let left = amount(*left, bank);
+            format!("account {account:?} still holds {left} {unit}")
+        }
+        Refusal::FallbackChain { name } => {
+            format!("{name:?} has a fallback too; the limit is one fallback step")
+        }
+        Refusal::CycleNotDue { name, next } => {
+            format!("cycle {name:?} runs automatically at {next}")
+        }
+        Refusal::TooManyDecimals { precision } => {
+            format!("this bank keeps {precision} decimals")
+        }
+        other => correction::detail(other, bank).unwrap_or_else(|| plain_detail(other).to_owned()),
+    }
+}
+
+/// Refusals with a constant text.
+fn plain_detail(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::NoDefaultProject => "no project was named, and the user has no default project",
+        Refusal::BadAmount => "the amount must be above zero, and a limit not below it",
+        Refusal::BadAmountSyntax => "the amount is no decimal number",
+        Refusal::AmountTooLarge => "the amount is larger than the bank can hold",
+        Refusal::AmountOverflow => "the result is larger than the bank can hold",
+        Refusal::BadWindow => "the start must be before the end",
+        Refusal::WindowInPast => "the window is over already",
+        Refusal::NegativeCharge => "usage cannot be below zero",
+        Refusal::BadDuration => "a duration is whole seconds from 0 to ten years",
+        Refusal::NoClockJump => "the ledger follows the clock: there is no jump to confirm",
+        Refusal::BadRate => "a rate is a decimal from 0 with at most 9 places",
+        _ => "refused by a rule",
+    }
+}
+
+/// A remedy, without a name.
+fn hint(refusal: &Refusal) -> Option<&'static str> {
+    Some(match refusal {
+        Refusal::InsufficientFunds { .. } => {
+            "make a deposit, or request a shorter duration or fewer resources"
+        }
+        Refusal::AccountBlocked { .. } => "a deposit that brings it to zero or above clears it",
+        Refusal::NotAMember { .. } => "`bank project members add` makes a user a member",
+        Refusal::NoUsableAccount { .. } => "`bank account show` lists who may spend",
+        Refusal::NoDefaultProject => "name a project with -A",
+        Refusal::SharesOver100 { .. } => "`bank account ls` shows the shares",
+        Refusal::AllocationOverlap { .. } => "choose a window that meets no other",
+        Refusal::WindowInPast => {
+            "use --allow-past for a deposit; other commands need a future time"
+        }
+        Refusal::LiveLiens { .. } => "`bank lien ls` shows them",
+        Refusal::BalanceNotZero { .. } => "`bank withdraw` takes the rest out",
+        Refusal::Ambiguous { .. } => "name one of the accounts",
+        Refusal::CycleNotDue { .. } => "--dry-run shows the next run",
+        Refusal::LienEnded { .. } => "`bank reserve` places a new one",
+        Refusal::Overlap { .. } => "charge only usage outside of it",
+        Refusal::BadName { rule, .. } => rule,
+        other => return correction::hint(other),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bank_core::amount::Precision;
+
+    fn bank() -> Bank {
+        Bank {
+            uuid: "u".into(),
+            precision: Precision::DEFAULT,
+            unit: "SU".into(),
+        }
+    }
+
+    #[test]
+    fn a_shortage_contains_both_amounts() {
+        let refusal = Refusal::InsufficientFunds {
+            needed: Amount(57_600_000),
+            available: Amount(42_400_000),
+            whose: "chem".into(),
+        };
+        let problem = problem(&refusal, &bank());
+        assert_eq!(
+            problem.detail.as_deref(),
+            Some("chem has 42400.000 SU available, 57600.000 are needed")
+        );
+        assert_eq!(problem.status, 402);
+        assert_eq!(problem.needed.as_deref(), Some("57600.000"));
+        assert_eq!(problem.available.as_deref(), Some("42400.000"));
+    }
+}
