@@ -8,20 +8,23 @@
 
 mod catalogue;
 mod compile;
+mod condition;
 mod declared;
 mod names;
 mod plan;
 mod sums;
+mod values;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
 pub use catalogue::{Attribute, Kind, Object};
+pub use condition::{Op, Term, Text};
 pub use names::Sum;
-pub use plan::Plan;
+pub use plan::{Plan, Question};
 pub use sums::{Average, Cell};
-pub use words::TEXT_MAX;
+pub use words::{Setting, TEXT_MAX};
 
 use bank_core::ids::AccountId;
 use bank_core::kind::{Readers, Records};
@@ -36,6 +39,10 @@ pub const OFFSET_MAX: usize = 10_000_000;
 pub const COLUMNS_MAX: usize = 64;
 /// Most groups that are held at a time.
 pub const GROUPS_MAX: usize = 100_000;
+/// Most conditions and options.
+const TERMS_MAX: usize = 64;
+/// Parentheses that stand in each other.
+const DEPTH_MAX: usize = 16;
 /// Longest pattern, in characters, and most stars in one.
 pub const PATTERN_MAX: (usize, usize) = (128, 8);
 
@@ -113,6 +120,18 @@ pub struct Found {
     pub rows: Vec<Vec<Cell>>,
     /// How many rows to pass over for the next ones, if there are any.
     pub next: Option<usize>,
+}
+
+/// The views that clients of Gold ask for, under Gold's names (`gold-wire.md` 3.7), and those of kinds that the
+/// site added.
+pub fn objects_of_gold(records: &Records) -> Vec<&'static Object> {
+    let own = catalogue::gold::OBJECTS.iter();
+    let named = |object: &&Object| {
+        own.clone()
+            .all(|o| !o.name.eq_ignore_ascii_case(object.name))
+    };
+    let site = declared::site(records).into_iter().filter(named);
+    own.clone().chain(site).collect()
 }
 
 /// Every view by name: those of the ledger, and one for each kind in force.

@@ -45,10 +45,13 @@ pub struct Attribute {
     pub kind: Kind,
     /// Whether it may have none.
     pub optional: bool,
+    /// Whether an answer has it only if the query names it.
+    pub hidden: bool,
     /// What it is.
     pub description: &'static str,
     /// An expression. `${column}` is a text with decimals; in front of what names others, `@project`,
-    /// `@user`, `@machine`, `@account`, `@payer` hide those out of view, `@standing` what an account out of view has.
+    /// `@user`, `@machine`, `@account`, `@payer` hide those out of view, `@work`
+    /// and `@workid` what is of a job out of view, `@standing` what an account out of view has.
     pub(super) sql: &'static str,
 }
 
@@ -67,10 +70,18 @@ pub(super) enum Seen {
     Member(&'static str, &'static str),
     /// Those of machines in view, by name.
     Machine(&'static str),
+    /// Those of projects and machines in view.
+    MachineOf(&'static str, &'static str),
+    /// Those of two accounts in view, by number.
+    AccountOf(&'static str, &'static str),
     /// Those of work in view: what it names as its project, its machine and its user.
     Work(&'static str, &'static str, &'static str),
     /// Entries: by their work, else by their account.
     Entry,
+    /// The same, and transactions without entries for who sees everything.
+    Journal,
+    /// Liens of work in view, and of accounts in view.
+    Lien,
     /// Rows of lists, by what they name.
     Rule,
     /// Work that collectors recorded, for who may see collectors.
@@ -90,25 +101,33 @@ pub struct Object {
     pub description: &'static str,
     /// Its columns.
     pub attributes: &'static [Attribute],
+    /// Its table. `{now}` and `{until}` are the present and the time of the query's option `Time`.
     pub(super) from: &'static str,
     pub(super) seen: Seen,
     /// What holds of rows that are there, where some may have been removed.
     pub(super) there: Option<&'static str>,
     /// When a row counts, where it is of the journal.
     pub(super) effective: Option<&'static str>,
+    /// Its table for the option `Time`, where it differs.
+    pub(super) timed: Option<&'static str>,
+    /// An attribute with numbers, and the table for a query of some of them, `{keys}`.
+    pub(super) keyed: Option<(&'static str, &'static str)>,
 }
 
 macro_rules! attributes {
-    ($($name:ident $kind:ident $($opt:ident)? = $sql:literal, $description:literal;)*) => {
+    ($($name:ident $kind:ident $($opt:ident)? $(/ $hidden:ident)? = $sql:expr, $description:literal;)*) => {
         &[$(Attribute {
             name: stringify!($name),
             kind: Kind::$kind,
             optional: attributes!(@ $($opt)?),
+            hidden: attributes!(@ $($hidden)?),
             description: $description,
             sql: $sql,
         },)*]
-    }; (@) => { false }; (@ opt) => { true };
+    }; (@) => { false }; (@ opt) => { true }; (@ hidden) => { true };
 }
+
+pub(super) mod gold;
 
 /// The views, by name.
 pub(super) const OBJECTS: &[Object] = &[
@@ -154,6 +173,8 @@ const ACCOUNT: Object = Object {
     seen: Seen::Account("a.id"),
     there: Some("a.deleted = 0"),
     effective: None,
+    timed: None,
+    keyed: None,
 };
 
 const ACCOUNT_RULE: Object = Object {
@@ -171,6 +192,8 @@ const ACCOUNT_RULE: Object = Object {
     seen: Seen::Rule,
     there: None,
     effective: None,
+    timed: None,
+    keyed: None,
 };
 
 const ALLOCATION: Object = Object {
@@ -197,6 +220,8 @@ const ALLOCATION: Object = Object {
     seen: Seen::Account("l.account"),
     there: None,
     effective: None,
+    timed: None,
+    keyed: None,
 };
 
 const CHARGE: Object = Object {
@@ -221,6 +246,8 @@ const CHARGE: Object = Object {
     seen: Seen::Work("i.project", "i.machine", "i.user"),
     there: None,
     effective: Some("c.at"),
+    timed: None,
+    keyed: None,
 };
 
 const ENTRY: Object = Object {
@@ -258,6 +285,8 @@ const ENTRY: Object = Object {
     seen: Seen::Entry,
     there: None,
     effective: Some("t.at_effective"),
+    timed: None,
+    keyed: None,
 };
 
 const JOB: Object = Object {
@@ -294,6 +323,8 @@ const JOB: Object = Object {
     seen: Seen::Work("i.project", "i.machine", "i.user"),
     there: None,
     effective: None,
+    timed: None,
+    keyed: None,
 };
 
 const LIEN: Object = Object {
@@ -317,6 +348,8 @@ const LIEN: Object = Object {
     seen: Seen::Work("i.project", "i.machine", "i.user"),
     there: None,
     effective: None,
+    timed: None,
+    keyed: None,
 };
 
 const MEMBER: Object = Object {
@@ -332,6 +365,8 @@ const MEMBER: Object = Object {
     seen: Seen::Member("p.name", "u.name"),
     there: None,
     effective: None,
+    timed: None,
+    keyed: None,
 };
 
 const QUOTED_MACHINE: &str = "coalesce((SELECT m.name FROM machine m WHERE m.id = q.machine), '')";
@@ -356,6 +391,8 @@ const QUOTE: Object = Object {
     seen: Seen::Work("p.name", QUOTED_MACHINE, QUOTED_USER),
     there: None,
     effective: None,
+    timed: None,
+    keyed: None,
 };
 
 const RATE: Object = Object {
@@ -378,6 +415,8 @@ const RATE: Object = Object {
     seen: Seen::All,
     there: None,
     effective: None,
+    timed: None,
+    keyed: None,
 };
 
 const TRANSACTION: Object = Object {
@@ -401,6 +440,8 @@ const TRANSACTION: Object = Object {
     seen: Seen::Unlimited,
     there: None,
     effective: Some("t.at_effective"),
+    timed: None,
+    keyed: None,
 };
 
 const USAGE: Object = Object {
@@ -436,4 +477,6 @@ const USAGE: Object = Object {
     seen: Seen::Recorded("u.project", "u.machine", "u.user"),
     there: None,
     effective: None,
+    timed: None,
+    keyed: None,
 };

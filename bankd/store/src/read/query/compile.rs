@@ -7,8 +7,8 @@ use bank_core::ids::AccountId;
 use rusqlite::types::Value;
 
 use super::catalogue::{Attribute, Object, Seen};
+use super::condition::Op;
 use super::plan::{Field, Plan, Test};
-use super::words::Op;
 
 /// A statement with what is bound to it, in order.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +25,7 @@ pub(super) fn statement(plan: &Plan) -> Statement {
     };
     let mut sql = String::from("WITH ");
     for (at, object) in plan.objects.iter().enumerate() {
-        let view = maker.view(object);
+        let view = maker.view(at, object);
         let comma = if at == 0 { "" } else { ", " };
         let _ = write!(sql, "{comma}v{at} AS ({view})");
     }
@@ -102,7 +102,7 @@ impl Maker<'_> {
     }
 
     /// A view: the rows of an object that are there and in view.
-    fn view(&mut self, object: &Object) -> String {
+    fn view(&mut self, at: usize, object: &Object) -> String {
         let attributes = object.attributes.iter();
         let columns: Vec<String> = attributes
             .map(|a| format!("{} AS \"{}\"", self.expression(a), a.name))
@@ -110,15 +110,47 @@ impl Maker<'_> {
         let mut tests: Vec<String> = Vec::new();
         tests.extend(self.seen(object.seen));
         if let (Some(there), false) = (object.there, self.plan.hidden) {
-            tests.push(there.to_owned());
+            tests.push(self.timed(there));
         }
         if let (Some(effective), Some(until)) = (object.effective, self.plan.until) {
             let until = self.bind(Value::Integer(until));
             tests.push(format!("{effective} <= {until}"));
         }
-        let mut sql = format!("SELECT {} FROM {}", columns.join(", "), object.from);
+        let from = self.table(at, object);
+        let mut sql = format!("SELECT {} FROM {from}", columns.join(", "));
         if !tests.is_empty() {
             let _ = write!(sql, " WHERE {}", tests.join(" AND "));
+        }
+        sql
+    }
+
+    /// The table of an object: the one for the query's time or keys, if it has such a table.
+    fn table(&mut self, at: usize, object: &Object) -> String {
+        if let (Some(timed), Some(_)) = (object.timed, self.plan.until) {
+            return self.timed(timed);
+        }
+        let keyed = object.keyed.and_then(|(attribute, table)| {
+            let condition = self.plan.condition.as_ref()?;
+            Some((table, keys(condition, at, attribute)?))
+        });
+        match keyed {
+            Some((table, keys)) => {
+                let list = self.bind(Value::Text(serde_json::Value::from(keys).to_string()));
+                self.timed(table).replace("{keys}", &list)
+            }
+            None => self.timed(object.from),
+        }
+    }
+
+    /// A text of the catalogue with the times of the query bound.
+    fn timed(&mut self, sql: &str) -> String {
+        let mut sql = sql.to_owned();
+        let now = self.plan.now.0;
+        for (mark, time) in [("{now}", now), ("{until}", self.plan.until.unwrap_or(now))] {
+            if sql.contains(mark) {
+                let bound = self.bind(Value::Integer(time));
+                sql = sql.replace(mark, &bound);
+            }
         }
         sql
     }
@@ -154,6 +186,13 @@ impl Maker<'_> {
                 Some(among) => format!("CASE WHEN {among} THEN {text} ELSE '' END"),
                 None => text.to_owned(),
             },
+            Some((mark @ ("@work" | "@workid"), column)) => {
+                let none = if mark == "@work" { "''" } else { "NULL" };
+                match self.work("i.project", "i.machine", "i.user") {
+                    Some(work) => format!("CASE WHEN {work} THEN {column} ELSE {none} END"),
+                    None => column.to_owned(),
+                }
+            }
             Some(("@standing", column)) => {
                 match self.among_numbers("e.account", sight.accounts.as_deref()) {
                     Some(among) => format!("CASE WHEN {among} THEN {column} END"),
@@ -178,8 +217,32 @@ impl Maker<'_> {
                 let user = self.among_texts(user, sight.users.as_deref());
                 both(project, user)
             }
+            Seen::MachineOf(project, machine) => {
+                let project = self.among_texts(project, sight.projects.as_deref());
+                let machine = self.among_texts(machine, sight.machines.as_deref());
+                both(project, machine)
+            }
+            Seen::AccountOf(one, two) => {
+                let one = self.among_numbers(one, sight.accounts.as_deref());
+                let two = self.among_numbers(two, sight.accounts.as_deref());
+                both(one, two)
+            }
             Seen::Work(project, machine, user) | Seen::Recorded(project, machine, user) => {
                 self.work(project, machine, user)
+            }
+            Seen::Journal => {
+                let entry = self.seen(Seen::Entry);
+                let whole = sight.is_unlimited();
+                both(entry, (!whole).then(|| "e.is_entry = 1".to_owned()))
+            }
+            Seen::Lien => {
+                let work = self.work("i.project", "i.machine", "i.user")?;
+                let account = self.among_numbers("x.account", sight.accounts.as_deref());
+                let account = account.unwrap_or_else(|| "1".to_owned());
+                Some(format!(
+                    "({work} OR EXISTS (SELECT 1 FROM lien_allocation p JOIN allocation x
+                     ON x.id = p.allocation WHERE p.lien = l.id AND {account}))"
+                ))
             }
             Seen::Entry => {
                 let work = self.work("e.project", "e.machine", "e.user");
@@ -292,6 +355,24 @@ fn compared(field: Field, op: Op, value: &str) -> String {
         Op::Less => known(&one, "<", value),
         Op::More => known(&one, ">", value),
         Op::Match => known(&one, "GLOB", value),
+    }
+}
+
+/// The only numbers that an attribute of rows that meet a condition can have; none if it can have any.
+fn keys(test: &Test, object: usize, attribute: &str) -> Option<Vec<i64>> {
+    match test {
+        Test::Number(field, Op::Equal, number)
+            if field.object == object && field.attribute.name == attribute =>
+        {
+            Some(vec![*number])
+        }
+        Test::All(parts) => parts.iter().find_map(|part| keys(part, object, attribute)),
+        Test::Any(parts) => {
+            let all = parts.iter().map(|part| keys(part, object, attribute));
+            let all: Option<Vec<Vec<i64>>> = all.collect();
+            all.map(|all| all.concat())
+        }
+        _ => None,
     }
 }
 

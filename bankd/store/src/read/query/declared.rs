@@ -10,8 +10,17 @@ static MADE: Mutex<BTreeMap<String, &'static Object>> = Mutex::new(BTreeMap::new
 
 /// The views of all kinds in force, by name.
 pub(super) fn objects(records: &Records) -> Vec<&'static Object> {
+    of(records, |_| true)
+}
+
+/// The views of kinds that the site added, by name.
+pub(super) fn site(records: &Records) -> Vec<&'static Object> {
+    of(records, |kind| kind.table.is_none())
+}
+
+fn of(records: &Records, wanted: fn(&kind::Kind) -> bool) -> Vec<&'static Object> {
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    let objects = records.kinds().map(|kind| {
+    let objects = records.kinds().filter(|kind| wanted(kind)).map(|kind| {
         let declaration = format!("{kind:?}");
         *made
             .entry(declaration)
@@ -27,6 +36,7 @@ fn object(own: &kind::Kind) -> Object {
         name,
         kind,
         optional: false,
+        hidden: false,
         description: "Key of the record.",
         sql,
     };
@@ -44,6 +54,7 @@ fn object(own: &kind::Kind) -> Object {
         name: "Deleted",
         kind: Kind::Flag,
         optional: false,
+        hidden: false,
         description: "Whether it was removed; such rows need `ShowHidden`.",
         sql: "r.deleted",
     };
@@ -67,6 +78,8 @@ fn object(own: &kind::Kind) -> Object {
         },
         there: Some(leaked(there(own))),
         effective: None,
+        timed: None,
+        keyed: None,
     }
 }
 
@@ -88,6 +101,7 @@ fn attribute(own: &kind::Kind, field: &Field) -> Attribute {
         name: leaked(title(&field.name)),
         kind,
         optional,
+        hidden: false,
         description: leaked(format!("{}.", field.help)),
         sql: leaked(expression(own, field)),
     }

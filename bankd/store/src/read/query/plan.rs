@@ -1,19 +1,22 @@
 //! What a query means: its names found in the catalogue, its values read by their kinds, its options
 //! checked against their limits.
 
-use bank_api::text::{Moment, parse_amount, parse_time};
 use bank_core::amount::Precision;
-use bank_core::decimal::Decimal;
 use bank_core::kind::{Readers, Records};
 use bank_core::time::Timestamp;
 
 use super::catalogue::{Attribute, Kind, Object, Seen};
+use super::condition::{self, Comparison, Condition, Op, Term, Text};
 use super::declared::may_see;
 use super::names::{
     OPTIONS, Sum, check_pattern, check_sum, flag, near, operator, today, unknown_option, within,
 };
-use super::words::{self, Comparison, Condition, Op, Setting, Text, Written};
-use super::{COLUMNS_MAX, Column, LIMIT_DEFAULT, LIMIT_MAX, Mistake, OFFSET_MAX, Sight, objects};
+use super::values::Values;
+use super::words::{self, Setting, Written};
+use super::{
+    COLUMNS_MAX, Column, LIMIT_DEFAULT, LIMIT_MAX, Mistake, OFFSET_MAX, Sight, objects,
+    objects_of_gold,
+};
 
 /// A query that can be asked.
 #[derive(Clone, Debug)]
@@ -27,6 +30,7 @@ pub struct Plan {
     pub(super) unique: bool,
     pub(super) hidden: bool,
     pub(super) until: Option<i64>,
+    pub(super) now: Timestamp,
     pub(super) limit: usize,
     pub(super) offset: usize,
     pub(super) sight: Sight,
@@ -60,10 +64,15 @@ pub(super) struct Output {
     pub(super) sum: Option<Sum>,
 }
 
-/// What values are read by.
-struct Values {
-    precision: Precision,
-    now: Timestamp,
+/// A query in its parts: what a client of Gold sends.
+#[derive(Clone, Debug, Default)]
+pub struct Question {
+    /// Names of objects.
+    pub objects: Vec<String>,
+    /// The condition.
+    pub terms: Vec<Term>,
+    /// The options.
+    pub options: Vec<Setting>,
 }
 
 impl Plan {
@@ -78,15 +87,38 @@ impl Plan {
         sight: Sight,
         records: &Records,
     ) -> Result<Plan, Mistake> {
-        let Written {
-            objects,
-            condition,
-            options,
-        } = words::read(text)?;
-        let objects = find_objects(&objects, &sight, records)?;
+        let written = words::read(text)?;
+        Plan::of(written, &objects(records), Values { precision, now }, sight)
+    }
+
+    /// Reads a query of a client of Gold, over Gold's objects.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn of_gold(
+        question: Question,
+        precision: Precision,
+        now: Timestamp,
+        sight: Sight,
+        records: &Records,
+    ) -> Result<Plan, Mistake> {
+        let written = Written {
+            objects: question.objects,
+            condition: condition::of_terms(question.terms)?,
+            options: question.options,
+        };
         let values = Values { precision, now };
+        Plan::of(written, &objects_of_gold(records), values, sight)
+    }
+
+    fn of(
+        written: Written,
+        catalogue: &[&'static Object],
+        values: Values,
+        sight: Sight,
+    ) -> Result<Plan, Mistake> {
         let mut plan = Plan {
-            objects,
+            objects: find_objects(&written.objects, &sight, catalogue)?,
             condition: None,
             columns: Vec::new(),
             order: Vec::new(),
@@ -94,12 +126,14 @@ impl Plan {
             unique: false,
             hidden: false,
             until: None,
+            now: values.now,
             limit: LIMIT_DEFAULT,
             offset: 0,
             sight,
         };
+        let condition = written.condition;
         plan.condition = condition.map(|c| plan.test(&c, &values)).transpose()?;
-        plan.take_options(&options, &values)?;
+        plan.take_options(&written.options, &values)?;
         if plan.columns.is_empty() {
             plan.show_all();
         }
@@ -115,7 +149,8 @@ impl Plan {
     fn show_all(&mut self) {
         let several = self.objects.len() > 1;
         for (at, object) in self.objects.iter().enumerate() {
-            for attribute in object.attributes {
+            let shown = |a: &&Attribute| self.hidden || !a.hidden;
+            for attribute in object.attributes.iter().filter(shown) {
                 let column = Column {
                     name: title(object, attribute, several),
                     kind: attribute.kind,
@@ -288,7 +323,8 @@ impl Plan {
 
     fn take_time(&mut self, text: &str, values: &Values) -> Result<(), Mistake> {
         self.until = Some(values.number(Kind::Time, "Time", text)?);
-        let other = self.objects.iter().find(|o| o.effective.is_none());
+        let fixed = |o: &&&Object| o.effective.is_none() && o.timed.is_none();
+        let other = self.objects.iter().find(fixed);
         if let Some(object) = other {
             let name = object.name;
             let what = format!("Time: {name} can only be asked as it is now");
@@ -409,44 +445,11 @@ impl Test {
     }
 }
 
-impl Values {
-    fn number(&self, kind: Kind, name: &str, text: &str) -> Result<i64, Mistake> {
-        let wrong = |wanted: &str| Mistake::new(format!("{name}: {text:?} is not {wanted}"));
-        match kind {
-            Kind::Text => Err(wrong("a text")),
-            Kind::Whole => text.parse().map_err(|_| wrong("a whole number")),
-            Kind::Amount => parse_amount(text, self.precision.places()).map_err(|error| {
-                let places = self.precision.places();
-                wrong(&format!(
-                    "an amount with {places} decimals at most ({error})"
-                ))
-            }),
-            Kind::Decimal => {
-                let found = Decimal::parse(text).and_then(|d| i64::try_from(d.billionths()).ok());
-                found.ok_or_else(|| wrong("a number with 9 decimals at most"))
-            }
-            Kind::Flag => flag(name, text).map(i64::from),
-            Kind::Time => {
-                let moment = parse_time(text, self.now.0, &chrono::Utc);
-                let moment = moment.ok_or_else(|| {
-                    wrong("a time").hint("2026-10-01, 2026-10-01T12:00:00Z, now, -30d, infinity")
-                });
-                Ok(match moment? {
-                    Moment::At(at) => at,
-                    Moment::Past => i64::MIN,
-                    Moment::Future => i64::MAX,
-                })
-            }
-        }
-    }
-}
-
 fn find_objects(
     names: &[String],
     sight: &Sight,
-    records: &Records,
+    all: &[&'static Object],
 ) -> Result<Vec<&'static Object>, Mistake> {
-    let all = objects(records);
     let mut found: Vec<&'static Object> = Vec::new();
     for name in names {
         let object = all

@@ -1,17 +1,13 @@
 //! The text of a query as its parts: objects, terms with their conjunctions and parentheses, options
 //! (ledger.md 6). What the names mean is the business of `plan`.
 
-use std::iter::Peekable;
 use std::str::CharIndices;
 
-use super::Mistake;
+use super::condition::{self, Comparison, Condition, Op, Text, Token};
+use super::{DEPTH_MAX, Mistake, TERMS_MAX};
 
 /// Longest text, in bytes.
 pub const TEXT_MAX: usize = 4096;
-/// Most conditions and options.
-const TERMS_MAX: usize = 64;
-/// Parentheses that stand in each other.
-const DEPTH_MAX: usize = 16;
 /// Most objects.
 pub(super) const OBJECTS_MAX: usize = 3;
 
@@ -23,49 +19,15 @@ pub(super) struct Written {
     pub(super) options: Vec<Setting>,
 }
 
-/// What rows must fulfil.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Condition {
-    All(Vec<Condition>),
-    Any(Vec<Condition>),
-    Not(Box<Condition>),
-    Is(Comparison),
-}
-
-/// One comparison.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Comparison {
-    pub(super) name: String,
-    pub(super) op: Op,
-    pub(super) value: Text,
-}
-
 /// One option, such as `Limit:=10`; `:!` says it is not so.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Setting {
-    pub(super) name: String,
-    pub(super) value: String,
-    pub(super) negated: bool,
-}
-
-/// A value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Text {
-    pub(super) text: String,
-    /// In quotes it is never the name of an attribute, nor a word with a meaning.
-    pub(super) quoted: bool,
-}
-
-/// What compares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Op {
-    Equal,
-    Unequal,
-    AtMost,
-    AtLeast,
-    Less,
-    More,
-    Match,
+pub struct Setting {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+    /// Whether the opposite is meant.
+    pub negated: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -280,15 +242,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// One part of a condition, in the order in which it was written.
-#[derive(Debug)]
-enum Token {
-    Join { or: bool, negates: bool },
-    Open,
-    Close,
-    Is(Comparison),
-}
-
 #[derive(Default)]
 struct Terms {
     tokens: Vec<Token>,
@@ -371,78 +324,8 @@ impl Terms {
         if self.tokens.is_empty() {
             return Ok((None, self.options));
         }
-        let mut tokens = self.tokens.into_iter().peekable();
-        let condition = any(&mut tokens)?;
+        let condition = condition::of(self.tokens)?;
         Ok((Some(condition), self.options))
-    }
-}
-
-type Tokens = Peekable<std::vec::IntoIter<Token>>;
-
-/// `a && b || c`: or of ands, as in SQL and in Gold. Depth is bounded by the reader.
-fn any(tokens: &mut Tokens) -> Result<Condition, Mistake> {
-    let mut parts = vec![all(tokens)?];
-    while tokens
-        .next_if(|t| {
-            matches!(
-                t,
-                Token::Join {
-                    or: true,
-                    negates: false
-                }
-            )
-        })
-        .is_some()
-        || matches!(tokens.peek(), Some(Token::Join { or: true, .. }))
-    {
-        parts.push(all(tokens)?);
-    }
-    Ok(one_of(parts, Condition::Any))
-}
-
-fn all(tokens: &mut Tokens) -> Result<Condition, Mistake> {
-    let mut parts = Vec::new();
-    loop {
-        let negates = match tokens.next_if(
-            |t| matches!(t, Token::Join { or, negates } if !*or || (*negates && parts.is_empty())),
-        ) {
-            Some(Token::Join { negates, .. }) => negates,
-            _ => false,
-        };
-        let part = primary(tokens)?;
-        parts.push(if negates {
-            Condition::Not(Box::new(part))
-        } else {
-            part
-        });
-        if !matches!(tokens.peek(), Some(Token::Join { or: false, .. })) {
-            return Ok(one_of(parts, Condition::All));
-        }
-    }
-}
-
-fn primary(tokens: &mut Tokens) -> Result<Condition, Mistake> {
-    match tokens.next() {
-        Some(Token::Is(comparison)) => Ok(Condition::Is(comparison)),
-        Some(Token::Open) => {
-            let inner = any(tokens)?;
-            match tokens.next() {
-                Some(Token::Close) => Ok(inner),
-                _ => Err(Mistake::new("a parenthesis is never closed")),
-            }
-        }
-        _ => Err(Mistake::new("a comparison is missing in the condition")),
-    }
-}
-
-fn one_of(mut parts: Vec<Condition>, of: fn(Vec<Condition>) -> Condition) -> Condition {
-    match parts.pop() {
-        Some(only) if parts.is_empty() => only,
-        Some(last) => {
-            parts.push(last);
-            of(parts)
-        }
-        None => of(parts),
     }
 }
 
