@@ -36,19 +36,24 @@ pub(super) fn wire(content: &Content, key: Option<&Hmac64>) -> Vec<u8> {
 }
 
 fn body(content: &Content) -> String {
+    format!("<Body>{}</Body>", response(content))
+}
+
+/// The answer without envelope and signature.
+pub fn response(content: &Content) -> String {
     let value = match content.value {
         Value::Success => "Success",
         Value::Warning => "Warning",
         Value::Failure => "Failure",
     };
     let code = content.code;
-    let mut text = format!("<Body><Response><Status><Value>{value}</Value><Code>{code}</Code>");
+    let mut text = format!("<Response><Status><Value>{value}</Value><Code>{code}</Code>");
     if let Some(message) = &content.message {
         let message = shown(message);
         let _ = write!(text, "<Message>{message}</Message>");
     }
     text.push_str("</Status>");
-    if let Some(count) = content.count {
+    if let Some(count) = &content.count {
         let _ = write!(text, "<Count>{count}</Count>");
     }
     // Maui takes a warning without data for a failure.
@@ -56,7 +61,7 @@ fn body(content: &Content) -> String {
     if let Some(data) = content.data.as_deref().or(warns.then_some("")) {
         let _ = write!(text, "<Data>{data}</Data>");
     }
-    text.push_str("</Response></Body>");
+    text.push_str("</Response>");
     text
 }
 
@@ -69,6 +74,8 @@ fn shown(message: &str) -> String {
             '&' => "&amp;",
             '<' => "&lt;",
             '>' => "&gt;",
+            // The answer stays one line; an XML reader gets the line feed back.
+            '\n' => "&#10;",
             letter if letter.is_control() => " ",
             letter => letter.encode_utf8(&mut own),
         };
@@ -97,7 +104,7 @@ mod tests {
             value: Value::Success,
             code: "000",
             message: Some("Successfully reserved 2400 credits for job job1".to_owned()),
-            count: Some(1),
+            count: Some("1".to_owned()),
             data: Some("<Reservation><Amount>2400</Amount></Reservation>".to_owned()),
         };
         let expected = "HTTP/1.1 200 OK\r\nContent-Type: text/xml; charset=\"utf-8\"\r\n\
@@ -119,10 +126,10 @@ mod tests {
         for (data, count, expected) in [
             (None, None, ""),
             (Some(""), None, "<Data></Data>"),
-            (Some(""), Some(0), "<Count>0</Count><Data></Data>"),
+            (Some(""), Some("0"), "<Count>0</Count><Data></Data>"),
         ] {
             let content = Content {
-                count,
+                count: count.map(str::to_owned),
                 data: data.map(str::to_owned),
                 ..Content::failure("782", "no")
             };
@@ -151,7 +158,7 @@ mod tests {
     fn a_message_is_one_short_line_without_markup() {
         for (message, expected) in [
             ("a & b < c > d", "a &amp; b &lt; c &gt; d"),
-            ("two\nlines\0", "two lines "),
+            ("two\nlines\0", "two&#10;lines "),
             ("Zürich", "Zürich"),
         ] {
             assert_eq!(shown(message), expected);

@@ -9,9 +9,11 @@ use std::sync::Arc;
 use bank_api::sign::KeyLookup;
 use bankd_config::{Gold, GoldPeer};
 use bankd_ledger::access::Role;
+use bankd_ledger::access::right::Right;
 use bankd_ledger::clock;
 use bankd_ledger::keys::hmac64::{self, Hmac64};
 use bankd_ledger::keys::{Found, KeyRing};
+use bankd_ledger::writer::Origin;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
@@ -57,15 +59,22 @@ pub(super) fn judge(
     let (name, peer, key, hmac) = usable
         .find(|(_, _, _, hmac)| hmac.verifies(&digest, &signature))
         .ok_or(Reason::Signature)?;
-    if !key.0.roles.allow(Role::Scheduler) {
+    let roles = key.0.roles;
+    // Every action demands its right; a collector has none of them.
+    if !Right::SeeLedger.is_held(roles) {
         return Err(Reason::Role);
     }
     let request = Verified {
+        origin: Origin::Gold,
+        key: None,
+        dry_run: false,
         peer: Arc::new(Peer {
             name: name.to_owned(),
             key_id: key.0.id.clone(),
             client: key.0.client.clone(),
             scope: key.0.scope.clone(),
+            roles,
+            user: roles.has(Role::User).then(|| key.0.client.clone()),
             no_funds: peer.no_funds,
             strict_project: config.strict_project,
         }),

@@ -24,7 +24,10 @@ use std::sync::Arc;
 
 use bank_core::command::Scope;
 use bankd_config::NoFundsWord;
+use bankd_ledger::access::Roles;
+use bankd_ledger::writer::{IdempotencyKey, Origin};
 
+pub use answer::response;
 pub use gate::check_keys;
 pub use socket::serve;
 
@@ -39,6 +42,10 @@ pub struct Peer {
     pub client: String,
     /// The scope of the key. That of a scheduler contains its machines.
     pub scope: Scope,
+    /// The roles of the key.
+    pub roles: Roles,
+    /// The user that the key is for, if it is that of a user.
+    pub user: Option<String>,
     /// The form of a refusal for insufficient funds.
     pub no_funds: NoFundsWord,
     /// Whether only the project of a message pays (`gold.strict_project`).
@@ -48,6 +55,12 @@ pub struct Peer {
 /// A request with a verified signature.
 #[derive(Clone, Debug)]
 pub struct Verified {
+    /// The interface that took it in.
+    pub origin: Origin,
+    /// Whether commands are decided and not written.
+    pub dry_run: bool,
+    /// The idempotency key, if the interface has one. Gold's protocol has none.
+    pub key: Option<IdempotencyKey>,
     /// The sender.
     pub peer: Arc<Peer>,
     /// Whether the envelope contains `name="maui"`.
@@ -77,8 +90,8 @@ pub struct Content {
     pub code: &'static str,
     /// A sentence for people, without names that could not be sent.
     pub message: Option<String>,
-    /// The number of rows.
-    pub count: Option<usize>,
+    /// The number of rows, or the amount.
+    pub count: Option<String>,
     /// Inner XML of `Data`, already escaped; empty means `<Data></Data>`.
     pub data: Option<String>,
 }

@@ -58,7 +58,7 @@ impl Reason {
                 "not authenticated: signature does not match",
             ),
             Self::Token => ("token", "422", "security token not supported"),
-            Self::Role => ("role", "444", "not allowed: the key is no scheduler's"),
+            Self::Role => ("role", "444", "not allowed: no role of the key allows this"),
             Self::Encrypted => ("encrypted", "432", "encryption not supported"),
             Self::Malformed => ("malformed", "313", "not a well-formed message"),
             Self::Framing(Fault::LongPayload) => {

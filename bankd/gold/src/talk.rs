@@ -1,11 +1,14 @@
 //! The execution of a verified request, and its answer (`gold-wire.md` 3 to 5).
 //!
 //! The bytes are repaired (`repair`), read as a tree (`xml`) and as a request (`request`). A request about
-//! a job becomes a command for the writer, like a scheduler's document (`job`). A query reads (`query`).
-//! The result gets the form of the peer in `content`. This module decides nothing: the rules accept or refuse,
-//! and the one table of refusals contains the codes.
+//! a job becomes a command for the writer, like a scheduler's document (`job`). Money of accounts moves in
+//! `money`, objects are made, changed and removed in `change`, and a query reads (`query`). The result gets
+//! the form of the peer in `reply`. This module decides nothing: every action demands the right of the JSON
+//! API's route, the rules accept or refuse, and the one table of refusals contains the codes.
 
+mod change;
 mod job;
+mod money;
 mod options;
 mod query;
 mod repair;
@@ -19,8 +22,14 @@ use std::sync::Arc;
 
 use bank_api::error;
 use bank_api::reason::bounded;
+use bank_core::command::Command;
+use bank_core::directory::{Bank, Directory};
+use bank_core::refusal::Refusal;
+use bankd_ledger::access::right::Right;
 use bankd_ledger::clock::{self, Stopwatch};
-use bankd_ledger::writer::SubmitError;
+use bankd_ledger::refused;
+use bankd_ledger::view::View;
+use bankd_ledger::writer::{Caller, IdempotencyKey, Reply, Submission, SubmitError};
 use bankd_services::Services;
 use bankd_store::read::ReadError;
 
@@ -47,7 +56,7 @@ pub async fn answer(services: &Arc<Services>, request: &Verified) -> Content {
         object = plain(&call.object),
         code = content.code,
         content = content.message,
-        rows = content.count,
+        count = content.count,
         took_us = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX),
         "gold request"
     );
@@ -68,19 +77,108 @@ async fn act(
 ) -> Result<Content, Fault> {
     let verb = match (call.action.as_str(), call.object.as_str()) {
         ("Query", _) => {
-            let names: Vec<String> = call.options.iter().map(|(name, _)| name.clone()).collect();
-            job::left_out(services, &names, "Query", request_id);
+            job::left_out(services, &query::left_out(call), "Query", request_id);
             return query::answer(services, request, call).await;
         }
         ("Reserve", "Job") => Verb::Reserve,
         ("Charge", "Job") => Verb::Charge,
         ("Quote", "Job") => Verb::Quote,
+        ("Refund", "Job") | ("Deposit" | "Withdraw" | "Transfer" | "Balance", "Account") => {
+            return money::answer(services, request, call, request_id).await;
+        }
+        ("Create" | "Modify" | "Delete", _) => {
+            return change::answer(services, request, call, request_id).await;
+        }
         (action, object) => {
             let what = format!("{} of {}", plain(action), plain(object));
             return Err(unsupported(&what));
         }
     };
     job::answer(services, request, verb, call, request_id).await
+}
+
+/// A request, and the bank as its sender sees it.
+struct Asked<'a> {
+    services: &'a Arc<Services>,
+    request: &'a Verified,
+    call: &'a Call,
+    view: View,
+    directory: &'a Arc<Directory>,
+}
+
+impl<'a> Asked<'a> {
+    fn new(
+        services: &'a Arc<Services>,
+        request: &'a Verified,
+        call: &'a Call,
+        directory: &'a Arc<Directory>,
+    ) -> Self {
+        let peer = &request.peer;
+        let now = services.writer.now();
+        let view = View::of(directory, &peer.scope, peer.user.clone(), now);
+        Asked {
+            services,
+            request,
+            call,
+            view,
+            directory,
+        }
+    }
+}
+
+/// Refuses a peer whose key lacks a right.
+fn demand(request: &Verified, right: Right) -> Result<(), Fault> {
+    let refused = |_| Fault::new("not_allowed", "the role of this key does not allow this");
+    right.demand(request.peer.roles).map_err(refused)
+}
+
+/// A command of the sender of a request.
+fn submission(
+    request: &Verified,
+    command: Command,
+    key: Option<IdempotencyKey>,
+    request_id: &str,
+) -> Submission {
+    let peer = &request.peer;
+    Submission {
+        command,
+        caller: Caller {
+            actor: peer.key_id.clone(),
+            client: peer.client.clone(),
+            origin: request.origin,
+            scope: peer.scope.clone(),
+        },
+        key,
+        request_id: request_id.to_owned(),
+        dry_run: request.dry_run,
+        render: reply::rendered,
+        fingerprint: String::new(),
+    }
+}
+
+/// Runs a command; its result, also that of its first run under the same key.
+async fn run(
+    services: &Arc<Services>,
+    request: &Verified,
+    command: Command,
+    request_id: &str,
+) -> Result<reply::Came, Fault> {
+    let submission = submission(request, command, request.key.clone(), request_id);
+    let answer = match services.writer.submit(submission).await? {
+        Reply::Fresh { answer, summary } => {
+            job::log(&reply::JobValues::default(), summary, request_id);
+            answer
+        }
+        Reply::Stored(answer) => answer,
+        Reply::KeyReused => {
+            return Err(Fault::new(
+                "key_reused",
+                "the key is that of another request",
+            ));
+        }
+        Reply::Replay => return Err(Fault::new("unauthorized", "the request was sent before")),
+    };
+    reply::Came::read(&answer.body).ok_or_else(|| job::unreadable(request_id))
 }
 
 /// The reason for a message that fails before any rule.
@@ -98,6 +196,17 @@ impl Fault {
             code,
             message: bounded(message),
         }
+    }
+
+    /// With a text that can contain names.
+    fn refused(code: &'static str, message: &str) -> Self {
+        Fault::new(code, options::harmless(&message.replace('"', "")))
+    }
+
+    /// A refusal by a rule.
+    fn of(refusal: &Refusal, bank: &Bank) -> Self {
+        let detail = refused::detail(refusal, bank);
+        Fault::refused(refusal.code(), &detail)
     }
 
     fn content(self) -> Content {

@@ -115,7 +115,8 @@ fn every_route_asks_every_role_for_its_right() {
         if (route.method == "GET") && !reads {
             findings.push(format!("{name}: a question needs a right to see"));
         }
-        if route.writes && reads {
+        // Gold's requests: each action in one asks for the right of its own route (`bankd_gold` tests that).
+        if route.writes && reads && route.path != "/api/v1/gold" {
             findings.push(format!("{name}: what writes needs a right to do it"));
         }
         for ((role, _), token) in ROLES.iter().zip(&tokens) {

@@ -2,6 +2,7 @@
 //! happens to those who do not keep to it. What requests do to the ledger is told elsewhere.
 
 mod abuse;
+mod clients;
 mod dialects;
 mod garbage;
 mod ledger;

@@ -144,7 +144,13 @@ fn a_request_without_a_duration_is_refused() {
         ("Charge", &[("Incremental", "True")]),
     ] {
         let (answer, _) = send(&bank, &asks(action, job, options));
-        assert_eq!(answer, "Failure 314 WallDuration is missing", "{action}");
+        let purpose = match action {
+            "Reserve" => "reservation",
+            "Charge" => "charge",
+            _ => "quote",
+        };
+        let expected = format!("Failure 314 A wall duration must be specified for the {purpose}");
+        assert_eq!(answer, expected, "{action}");
     }
     assert_eq!(chem(&bank), "1000000/0");
     bank.verify();

@@ -132,7 +132,7 @@ fn captured_messages_that_must_be_refused_are() {
     bank.verify();
 }
 
-/// A stranger's address, a key that the bank does not have, one that is no scheduler's, one that is
+/// A stranger's address, a key that the bank does not have, one of a collector, one that is
 /// switched off.
 #[test]
 fn a_peer_is_an_address_and_a_key_in_force() {
@@ -141,13 +141,13 @@ fn a_peer_is_an_address_and_a_key_in_force() {
          [gold.peer.clerk]\naddresses = [\"127.0.0.1\"]\n",
     );
     let secret = private(&bank, "clerk.key", "clerical");
-    let key = ["key", "add", "clerk", "--gold", "--role", "auditor"];
+    let key = ["key", "add", "clerk", "--gold", "--role", "collector"];
     bank.bank_ok(&[&key[..], &["--secret-file", &secret]].concat());
     let message = |key| Dialect::Textbook.message(key, UNSERVED);
     refused(
         &bank,
         &message("clerical"),
-        "444 not allowed: the key is no scheduler's",
+        "444 not allowed: no role of the key allows this",
         "role",
     );
     bank.bank_ok(&["key", "set", "maui", "--active", "no"]);

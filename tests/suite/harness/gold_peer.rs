@@ -2,11 +2,8 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::Command;
 
 use super::bank::Bank;
-use super::programs::programs;
-use super::script::Ran;
 
 /// 2026-11-20T23:06:50Z: when the first message comes.
 pub(crate) const GOLD_T0: i64 = 1_795_216_010;
@@ -16,15 +13,8 @@ impl Bank {
     /// with the key `sss`; `peer` are further settings of it.
     pub(crate) fn behind_gold(peer: &str) -> Self {
         let listen = ("BANKD_GOLD_LISTEN".to_owned(), "127.0.0.1:0".to_owned());
-        let mut bank = Self::bare(vec![listen]);
-        bank.set_clock(GOLD_T0);
-        let mut init = Command::new(programs().bankd());
-        init.args(["init", "--test", "--precision", "0", "--unit", "credits"])
-            .arg("--data")
-            .arg(bank.data())
-            .env("BANKD_TEST_CLOCK", bank.clock());
-        let ran = Ran::of(&mut init, b"");
-        assert_eq!(ran.exit, 0, "{}", ran.stderr);
+        let options = ["--precision", "0", "--unit", "credits"];
+        let mut bank = Self::initialized(vec![listen], GOLD_T0, &options);
         bank.settings(&format!(
             "\n[gold.peer.maui]\naddresses = [\"127.0.0.1\"]\n{peer}"
         ));

@@ -12,25 +12,26 @@ use super::script::Ran;
 pub(crate) const ZONE: &str = "CET-1";
 
 impl Bank {
+    /// A new bank with these options, at this second; its daemon is not started.
+    pub(crate) fn initialized(env: Vec<(String, String)>, clock: i64, options: &[&str]) -> Self {
+        let bank = Self::bare(env);
+        bank.set_clock(clock);
+        let mut init = Command::new(programs().bankd());
+        init.args(["init", "--test"])
+            .args(options)
+            .arg("--data")
+            .arg(bank.data())
+            .env("BANKD_TEST_CLOCK", bank.clock());
+        let ran = Ran::of(&mut init, b"");
+        assert_eq!(ran.exit, 0, "{}", ran.stderr);
+        bank
+    }
+
     /// A bank with three decimals and the unit SU, in which nothing is but the rate of one SU for
     /// a processor's hour, for a week; the clock shows [`super::T0`].
     pub(crate) fn site() -> Self {
-        let mut bank = Self::bare(Vec::new());
-        bank.set_clock(T0 - 7 * 86_400);
-        let mut init = Command::new(programs().bankd());
-        init.args([
-            "init",
-            "--test",
-            "--precision",
-            "3",
-            "--unit",
-            "SU",
-            "--data",
-        ])
-        .arg(bank.data());
-        init.env("BANKD_TEST_CLOCK", bank.clock());
-        let ran = Ran::of(&mut init, b"");
-        assert_eq!(ran.exit, 0, "{}", ran.stderr);
+        let options = ["--precision", "3", "--unit", "SU"];
+        let mut bank = Self::initialized(Vec::new(), T0 - 7 * 86_400, &options);
         bank.start();
         bank.bank_ok(&["rate", "set", "VBR", "Processors", "1", "--per", "hour"]);
         bank.set_clock(T0);
@@ -47,6 +48,7 @@ impl Bank {
             .env("HOME", self.folder())
             .env("TZ", ZONE)
             .env("LOGNAME", "amy")
+            .env("BANK_TEST_CLOCK", self.clock())
             .env("BANK_SERVER", format!("unix:{}", self.socket().display()));
         Ran::of(&mut command, b"")
     }

@@ -8,8 +8,9 @@ use bank_core::directory::Directory;
 use bank_core::model::{InstanceKey, ObjectType};
 use bank_core::terms::Terms;
 use bank_core::time::Seconds;
+use bankd_ledger::access::right::Right;
 use bankd_ledger::keys;
-use bankd_ledger::writer::{Caller, IdempotencyKey, Origin, Reply, Submission, Summary};
+use bankd_ledger::writer::{IdempotencyKey, Reply, Summary};
 use bankd_nami::{self as nami, Document, ObjectKind};
 use bankd_services::Services;
 use bankd_store::read::jobs;
@@ -18,7 +19,7 @@ use sha2::{Digest, Sha256};
 use super::options::{Options, not_read};
 use super::reply::{self, Came, JobValues};
 use super::request::{Call, Verb, missing, plain, unsupported};
-use super::{Content, Fault};
+use super::{Asked, Content, Fault, demand, money, submission};
 use crate::Verified;
 
 /// The name of the gateway as a machine's charging source (decisions.md 19).
@@ -38,6 +39,7 @@ struct Setting<'a> {
     scope: &'a Scope,
     strict_project: bool,
     reservation_idle: Seconds,
+    is_maui: bool,
     /// Objects and settings of the bank.
     directory: &'a Directory,
 }
@@ -50,37 +52,33 @@ pub(super) async fn answer(
     call: &Call,
     request_id: &str,
 ) -> Result<Content, Fault> {
+    demand(
+        request,
+        match verb {
+            Verb::Reserve => Right::Hold,
+            Verb::Charge => Right::Charge,
+            Verb::Quote => Right::Quote,
+        },
+    )?;
     let peer = &request.peer;
     let directory = services.writer.directory();
     let setting = Setting {
         scope: &peer.scope,
         strict_project: peer.strict_project,
         reservation_idle: Seconds(services.gold.reservation_idle),
+        is_maui: request.is_maui,
         directory: &directory,
     };
+    let asked = Asked::new(services, request, call, &directory);
+    check_view(&asked)?;
     let options = Options::of(call, verb)?;
     left_out(services, &options.ignored, verb.word(), request_id);
     let mut made = of(call, &options, verb, &request.body, &setting)?;
     find_quote(services, &mut made.command).await?;
-    let submission = |command, key| Submission {
-        command,
-        caller: Caller {
-            actor: peer.key_id.clone(),
-            client: peer.client.clone(),
-            origin: Origin::Gold,
-            scope: peer.scope.clone(),
-        },
-        key,
-        request_id: request_id.to_owned(),
-        dry_run: false,
-        render: reply::rendered,
-        fingerprint: String::new(),
-    };
     let (key, repeat) = made.keyed.unzip();
-    let reply = services
-        .writer
-        .submit(submission(made.command, key))
-        .await?;
+    let key = request.key.clone().or(key);
+    let submitted = submission(request, made.command, key, request_id);
+    let reply = services.writer.submit(submitted).await?;
     let (answer, repeat) = match reply {
         Reply::Fresh { answer, summary } => {
             log(&made.values, summary, request_id);
@@ -94,11 +92,51 @@ pub(super) async fn answer(
     };
     let came = Came::read(&answer.body).ok_or_else(|| unreadable(request_id))?;
     if let Some(repeat) = repeat.filter(|_| came.is_done()) {
-        let note = submission(Command::Repeat(repeat), None);
+        let note = submission(request, Command::Repeat(repeat), None, request_id);
         services.writer.submit(note).await?;
     }
     let bank = &services.writer.directory().bank;
     Ok(reply::of(&came, verb, &made.values, request, bank))
+}
+
+/// Objects out of the view of a person do not exist for them. A scheduler is limited by the scope of its key
+/// only, which the rules check.
+fn check_view(asked: &Asked<'_>) -> Result<(), Fault> {
+    let (view, directory) = (&asked.view, asked.directory);
+    if view.sees_everything() {
+        return Ok(());
+    }
+    let unknown = |code, object, name: &str| {
+        let name = plain(name);
+        Err(Fault::new(code, format!("{object} {name} does not exist")))
+    };
+    for (field, value) in &asked.call.fields {
+        match field.as_str() {
+            "ProjectId" | "Project" => {
+                let project = directory.project_named(value);
+                let account = directory.account_named(value);
+                // An account is meant where no project has the name.
+                let is_seen = match project {
+                    Some(project) => view.sees_project(project),
+                    None => account.is_some_and(|own| view.sees_account(own)),
+                };
+                if !is_seen {
+                    return unknown("project_unknown", "Project", value);
+                }
+            }
+            "UserId" | "User" => {
+                let user = directory.user_named(value);
+                if !user.is_some_and(|own| view.sees_user(own)) {
+                    return unknown("user_unknown", "User", value);
+                }
+            }
+            "MachineName" | "Machine" if !view.sees_machine(value) => {
+                return unknown("machine_unknown", "Machine", value);
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Logs and counts options that were left out.
@@ -130,7 +168,7 @@ async fn find_quote(services: &Arc<Services>, command: &mut Command) -> Result<(
     Ok(())
 }
 
-fn unreadable(request_id: &str) -> Fault {
+pub(super) fn unreadable(request_id: &str) -> Fault {
     tracing::error!(request_id, "a stored answer of the gateway is none");
     Fault::new("internal", "a stored answer could not be read")
 }
@@ -147,7 +185,8 @@ fn of(
         return Err(unsupported("Where or Get beside a job"));
     }
     let mut document = document(call, verb)?;
-    let (wall, priced) = options.durations(&document)?;
+    let durations = options.durations(&document);
+    let (wall, priced) = durations.ok_or_else(|| no_duration(verb, setting.is_maui))?;
     let kind = document.kind;
     let values = JobValues {
         job: document.object_id.clone().unwrap_or_default(),
@@ -155,6 +194,7 @@ fn of(
         user: document.user.clone(),
         project: document.account.clone(),
         machine: document.machine.clone(),
+        is_clients: options.is_clients,
     };
     // Only Moab's documents contain a separate charged duration.
     document.charge_duration_s = None;
@@ -172,7 +212,11 @@ fn of(
         Verb::Reserve => Command::Reserve(reserve(request, (wall, priced), options)),
         Verb::Quote => Command::Quote(quote(request, priced, options)?),
         Verb::Charge => {
-            let charge = charge(request, (wall, priced), options, setting);
+            let mut charge = charge(request, (wall, priced), options, setting);
+            let bank = &setting.directory.bank;
+            let given = options.amount.as_deref();
+            let given = given.map(|text| money::amount(text, bank));
+            charge.terms.amount = given.transpose()?;
             let facts = &charge.request.facts;
             let is_keyed = is_job && facts.start.is_some() && facts.end.is_some();
             keyed_by = is_keyed.then(|| keyed(body, object));
@@ -184,6 +228,20 @@ fn of(
         keyed: keyed_by,
         values,
     })
+}
+
+/// A message without a duration, in the words of Gold for all clients but Maui.
+fn no_duration(verb: Verb, is_maui: bool) -> Fault {
+    if is_maui {
+        return missing("WallDuration");
+    }
+    let purpose = match verb {
+        Verb::Reserve => "reservation",
+        Verb::Charge => "charge",
+        Verb::Quote => "quote",
+    };
+    let message = format!("A wall duration must be specified for the {purpose}");
+    Fault::new("missing_field", message)
 }
 
 /// A scheduler repeats a reserve, so it replaces the older one (gold-wire.md 5). Gold's own clients request
@@ -296,7 +354,7 @@ fn keyed(body: &[u8], object: InstanceKey) -> (IdempotencyKey, Repeat) {
 }
 
 /// The log line of a command, in the form of other interfaces.
-fn log(values: &JobValues, summary: Summary, request_id: &str) {
+pub(super) fn log(values: &JobValues, summary: Summary, request_id: &str) {
     tracing::info!(
         request_id,
         op = summary.op,

@@ -8,13 +8,13 @@ use bank_core::time::{Seconds, Timestamp};
 use bankd_nami::{self as nami, Document, DocumentError, ObjectKind};
 
 use super::Fault;
-use super::request::{Call, Verb, missing, plain, unsupported};
+use super::request::{Call, Verb, plain, unsupported};
 
 /// Options that set a field of the job, in the format of the field.
 const FIELDS: [&str; 4] = ["WallDuration", "ChargeDuration", "StartTime", "EndTime"];
 
 /// Options about the words of an answer or of a record: none of them can change an amount.
-const WORDS: [&str; 3] = ["Itemize", "ItemizedCharges", "Verbose"];
+const WORDS: [&str; 4] = ["Itemize", "ItemizedCharges", "ShowHours", "Verbose"];
 
 /// The options of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub(super) struct Options {
     pub(super) guarantee: bool,
     /// Whether a quote tests no balance.
     pub(super) cost_only: bool,
+    /// What a charge bills, independent of the rates.
+    pub(super) amount: Option<String>,
     /// Kept with the job.
     pub(super) description: Option<String>,
     /// Names of options that were left out.
@@ -98,6 +100,7 @@ impl Options {
             ("Incremental", Verb::Charge) => self.incremental = Some(truth(name, value)?),
             ("Guarantee", Verb::Quote) => self.guarantee = truth(name, value)?,
             ("CostOnly", Verb::Quote) => self.cost_only = truth(name, value)?,
+            ("Amount", Verb::Charge) => self.amount = Some(value.to_owned()),
             ("Description", _) => self.description = Some(value.to_owned()),
             // Any other value is about the share of another bank in the job.
             ("CallType", _) if value == "Normal" => {}
@@ -114,14 +117,11 @@ impl Options {
 
     /// Duration of the lien, the charge or the quote, and duration of its price. An option takes precedence
     /// over the field of the job, which describes the job itself.
-    ///
-    /// # Errors
-    /// There is no duration at all.
-    pub(super) fn durations(&self, job: &Document) -> Result<(Seconds, Seconds), Fault> {
+    /// `None` if there is no duration at all.
+    pub(super) fn durations(&self, job: &Document) -> Option<(Seconds, Seconds)> {
         let own = job.wall_duration_s.map(Seconds);
         let wall = self.wall.or(own).or(self.priced);
-        let wall = wall.ok_or_else(|| missing("WallDuration"))?;
-        Ok((wall, self.priced.unwrap_or(wall)))
+        wall.map(|wall| (wall, self.priced.unwrap_or(wall)))
     }
 }
 
@@ -148,7 +148,7 @@ pub(super) fn not_read(error: &DocumentError) -> Fault {
 }
 
 /// A message without characters that some client cannot read.
-fn harmless(message: &str) -> String {
+pub(super) fn harmless(message: &str) -> String {
     let safe = |c: char| c.is_ascii_graphic() && !"<>&\"'".contains(c) || c == ' ';
     message
         .chars()
@@ -183,7 +183,8 @@ mod tests {
             (Verb::Charge, "CallType", "Forward"),
             (Verb::Charge, "BackProject", "chem"),
             (Verb::Charge, "ForwardMachine", "m"),
-            (Verb::Charge, "ShowHours", "True"),
+            (Verb::Reserve, "Amount", "7"),
+            (Verb::Quote, "Amount", "7"),
             (Verb::Quote, "StartTime", "1795216010"),
             (Verb::Quote, "EndTime", "1795216010"),
         ] {
@@ -259,7 +260,7 @@ mod tests {
             (&[("WallDuration", "0")], &[], Some((0, 0))),
         ] {
             let options = read(Verb::Charge, options).unwrap();
-            let durations = options.durations(&job(fields)).ok();
+            let durations = options.durations(&job(fields));
             let expected = expected.map(|(a, b)| (Seconds(a), Seconds(b)));
             assert_eq!(durations, expected, "{options:?}");
         }

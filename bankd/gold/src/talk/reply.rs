@@ -10,6 +10,7 @@ use bank_core::directory::Bank;
 use bank_core::effects::{Billing, Outcome};
 use bank_core::time::Seconds;
 use bankd_config::NoFundsWord;
+use bankd_ledger::refused;
 use bankd_ledger::writer::Decided;
 use bankd_store::answer::{Answer, Media};
 
@@ -24,15 +25,17 @@ pub(super) struct JobValues {
     pub(super) user: Option<String>,
     pub(super) project: Option<String>,
     pub(super) machine: Option<String>,
+    /// The message is from one of Gold's own clients.
+    pub(super) is_clients: bool,
 }
 
 /// The result of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Came {
-    /// Success, with its amount, and the number of a guaranteed quote.
+    /// Success, with its amount, and the number of what it made: a guaranteed quote, an account, a job.
     Done(Amount, Option<i64>),
-    /// Refused, with the code.
-    Refused(String),
+    /// Refused, with the code and one sentence.
+    Refused(String, String),
 }
 
 impl Came {
@@ -40,8 +43,8 @@ impl Came {
     fn line(&self) -> String {
         match self {
             Came::Done(amount, None) => format!("done {}", amount.0),
-            Came::Done(amount, Some(quote)) => format!("done {} {quote}", amount.0),
-            Came::Refused(code) => format!("refused {code}"),
+            Came::Done(amount, Some(made)) => format!("done {} {made}", amount.0),
+            Came::Refused(code, why) => format!("refused {code} {why}"),
         }
     }
 
@@ -56,7 +59,11 @@ impl Came {
                 };
                 Some(Came::Done(Amount(amount.parse().ok()?), quote))
             }
-            ("refused", code) => Some(Came::Refused(code.to_owned())),
+            ("refused", rest) => {
+                // Older answers have the code only.
+                let (code, why) = rest.split_once(' ').unwrap_or((rest, ""));
+                Some(Came::Refused(code.to_owned(), why.to_owned()))
+            }
             _ => None,
         }
     }
@@ -76,7 +83,7 @@ pub(super) fn rendered(decided: &Decided<'_>) -> Answer {
             }
             // The amount of this lien, without that of an older one.
             let new = reserved.held.0.saturating_sub(reserved.added_to.0);
-            Came::Done(Amount(new.max(0)), None)
+            Came::Done(Amount(new.max(0)), Some(reserved.instance.0))
         }
         Ok(Outcome::Quoted(quoted)) => {
             Came::Done(quoted.cost, quoted.quote.as_ref().map(|quote| quote.id.0))
@@ -94,24 +101,39 @@ pub(super) fn rendered(decided: &Decided<'_>) -> Answer {
             if charged.unpriced && charged.amount.is_zero() {
                 warn(decided, "unpriced");
             }
-            Came::Done(charged.amount, None)
+            Came::Done(charged.amount, Some(charged.instance.0))
         }
         Ok(Outcome::Repeated(_)) => {
             warn(decided, "repeated");
             Came::Done(Amount::ZERO, None)
         }
-        // Another kind of outcome than that of the command cannot come; it would be our bug.
-        Ok(_) => Came::Refused("internal".to_owned()),
-        Err(refusal) => Came::Refused(refusal.code().to_owned()),
+        Ok(outcome) => other(outcome),
+        Err(refusal) => {
+            let why = refused::detail(refusal, &decided.directory.bank);
+            Came::Refused(refusal.code().to_owned(), why)
+        }
     };
     let code = match &came {
         Came::Done(..) => None,
-        Came::Refused(code) => Some(code.as_str()),
+        Came::Refused(code, _) => Some(code.as_str()),
     };
     Answer {
         status: code.map_or(200, |code| error::row_or_internal(code).http),
         media: Media::Text,
         body: came.line().into_bytes(),
+    }
+}
+
+/// The result of commands that are not about a job's money.
+fn other(outcome: &Outcome) -> Came {
+    match outcome {
+        Outcome::Deposited(own) => Came::Done(own.amount, None),
+        Outcome::Withdrawn(own) => Came::Done(own.amount, None),
+        Outcome::Transferred(own) => Came::Done(own.amount, None),
+        Outcome::Refunded(own) => Came::Done(own.amount, None),
+        Outcome::Account(account, _) => Came::Done(Amount::ZERO, Some(account.id.0)),
+        Outcome::Created(own) => Came::Done(Amount::ZERO, Some(own.instance.0)),
+        _ => Came::Done(Amount::ZERO, None),
     }
 }
 
@@ -134,8 +156,34 @@ pub(super) fn of(
     bank: &Bank,
 ) -> Content {
     match came {
-        Came::Done(amount, quote) => done(*amount, *quote, verb, values, bank),
-        Came::Refused(code) => refused(code, verb, values, request),
+        Came::Done(amount, made) if values.is_clients => {
+            for_client(*amount, *made, verb, values, bank)
+        }
+        Came::Done(amount, made) => done(*amount, *made, verb, values, bank),
+        Came::Refused(code, _) => refusal(code, verb, values, request),
+    }
+}
+
+/// The form of Gold's own clients: the count is the amount, and the data are of a job.
+fn for_client(
+    amount: Amount,
+    made: Option<i64>,
+    verb: Verb,
+    values: &JobValues,
+    bank: &Bank,
+) -> Content {
+    let number = text::format_amount(amount.0, bank.precision.places());
+    let amount_of = |name, id: String| element(name, &(id + &element("Amount", &number)));
+    let id = made.map_or_else(String::new, |id| element("Id", &id.to_string()));
+    let inner = match verb {
+        Verb::Reserve => id + &amount_of("Reservation", String::new()),
+        Verb::Charge => id + &amount_of("Charge", String::new()),
+        Verb::Quote => amount_of("Quotation", id),
+    };
+    Content {
+        count: Some(number.clone()),
+        data: Some(element("Job", &inner)),
+        ..done(amount, made, verb, values, bank)
     }
 }
 
@@ -170,7 +218,7 @@ fn done(
         value: Value::Success,
         code: "000",
         message: Some(message),
-        count: Some(1),
+        count: Some("1".to_owned()),
         data: Some(data),
     }
 }
@@ -196,7 +244,7 @@ fn quotation(amount: &str, quote: Option<i64>, values: &JobValues) -> String {
 
 /// The two refusals that a scheduler acts on have a form for each kind of peer (`gold-wire.md` 4). All
 /// others consist of a code and a cause.
-fn refused(code: &str, verb: Verb, values: &JobValues, request: &Verified) -> Content {
+fn refusal(code: &str, verb: Verb, values: &JobValues, request: &Verified) -> Content {
     let row = error::row_or_internal(code);
     let to_maui = match request.peer.no_funds {
         NoFundsWord::Auto => request.is_maui,
@@ -210,7 +258,25 @@ fn refused(code: &str, verb: Verb, values: &JobValues, request: &Verified) -> Co
     let job = plain(&values.job);
     let what = format!("{does} job {job}");
     let what = what.trim_end();
+    let project = plain(values.project.as_deref().unwrap_or_default());
+    let user = plain(values.user.as_deref().unwrap_or_default());
+    let machine = plain(values.machine.as_deref().unwrap_or_default());
     let message = match (row.gold, to_maui) {
+        _ if values.is_clients && row.code == "project_unknown" => {
+            format!("Project {project} does not exist")
+        }
+        _ if values.is_clients && row.code == "user_unknown" => {
+            format!("User {user} does not exist")
+        }
+        _ if values.is_clients && row.code == "machine_unknown" => {
+            format!("Machine {machine} does not exist")
+        }
+        ("782", false) if values.is_clients && verb == Verb::Quote => {
+            "Insufficient balance to satisfy quotation".to_owned()
+        }
+        ("782", false) if values.is_clients => {
+            format!("Insufficient balance to {does} job (JobId {job})")
+        }
         ("782", true) => format!("Not enough credits to {what}"),
         ("782", false) => format!("Insufficient balance to {what}"),
         ("740", true) => format!("Not allowed to {what}"),
@@ -255,7 +321,7 @@ mod tests {
         for came in [
             Came::Done(Amount(-12), None),
             Came::Done(Amount(2400), Some(7)),
-            Came::Refused("not_a_member".into()),
+            Came::Refused("not_a_member".into(), "user \"x\" is none".into()),
         ] {
             assert_eq!(Came::read(came.line().as_bytes()), Some(came));
         }

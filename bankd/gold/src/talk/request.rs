@@ -7,26 +7,48 @@ use super::xml::Element;
 /// Conditions and attributes of one query at most: each costs something for every row.
 const PARTS_MAX: usize = 64;
 
-/// A request for one action on one kind of object.
+/// A request for one action on one kind of object; a query may join several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Call {
     pub(super) action: String,
     pub(super) object: String,
+    /// The objects that a query joins with the first one.
+    pub(super) others: Vec<String>,
     /// Names and values of the one object in `Data`, or of `Set`.
     pub(super) fields: Vec<(String, String)>,
     /// Names and values of `Option`.
     pub(super) options: Vec<(String, String)>,
     pub(super) conditions: Vec<Condition>,
     /// The attributes asked for; empty for all that are usual.
-    pub(super) wanted: Vec<String>,
+    pub(super) wanted: Vec<Wanted>,
 }
 
-/// `<Where name="NAME" op="OP">VALUE</Where>`
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// `<Where conj="CONJ" group="GROUP" object="OBJECT" name="NAME" op="OP" subject="SUBJECT">VALUE</Where>`
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Condition {
+    /// Joined to the condition before it by or; else by and.
+    pub(super) or: bool,
+    pub(super) negates: bool,
+    pub(super) opens: usize,
+    pub(super) closes: usize,
+    /// The object of the attribute, where the query has several.
+    pub(super) object: Option<String>,
     pub(super) name: String,
     pub(super) op: String,
+    /// With a subject, the value is the name of an attribute of that object.
+    pub(super) subject: Option<String>,
     pub(super) value: String,
+}
+
+/// `<Get object="OBJECT" name="NAME" op="OP" alias="ALIAS"></Get>`
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Wanted {
+    pub(super) object: Option<String>,
+    pub(super) name: String,
+    /// `Sort`, `Tros`, `GroupBy`, `Count`, Sum, Average, Max or Min; empty for none.
+    pub(super) op: String,
+    /// The name of the element in the answer.
+    pub(super) alias: Option<String>,
 }
 
 /// The actions on a job.
@@ -59,9 +81,9 @@ impl Call {
         }
         let request = only(body.all("Request"), "Request")?;
         let request = request.ok_or_else(|| missing("Request"))?;
-        let object = only(request.all("Object"), "Object")?;
-        let object = object.map(Element::value);
-        let object = object.or_else(|| request.attribute("object"));
+        let mut objects = request.all("Object").map(Element::value);
+        let object = objects.next().or_else(|| request.attribute("object"));
+        let others: Vec<String> = objects.map(str::to_owned).collect();
         let checked = |value: Option<&str>, name| match value {
             None | Some("") => Err(missing(name)),
             Some(value) => Ok(value.to_owned()),
@@ -69,8 +91,12 @@ impl Call {
         let mut call = Call {
             action: checked(request.attribute("action"), "action")?,
             object: checked(object, "Object")?,
+            others,
             ..Call::default()
         };
+        if call.action != "Query" && !call.others.is_empty() {
+            return Err(unsupported("more than one Object"));
+        }
         call.read_fields(request)?;
         let parts = request.all("Where").chain(request.all("Get"));
         if parts.chain(request.all("Option")).count() > PARTS_MAX {
@@ -78,19 +104,39 @@ impl Call {
             return Err(unsupported(&what));
         }
         for place in request.all("Option") {
-            let value = place.value().to_owned();
-            call.options.push((named(place)?, value));
+            let name = named(place)?;
+            let value = match place.attribute("op").unwrap_or_default() {
+                "" => place.value().to_owned(),
+                // A name that a list of a new account excludes.
+                "Not" if call.action == "Create" => format!("-{}", place.value()),
+                _ => return Err(unsupported("Option with op")),
+            };
+            call.options.push((name, value));
         }
         for place in request.all("Where") {
             call.conditions.push(Condition::of(place)?);
         }
         for place in request.all("Get") {
-            if place.attribute("op").is_some_and(|op| !op.is_empty()) {
-                return Err(unsupported("Get with op"));
-            }
-            call.wanted.push(named(place)?);
+            call.wanted.push(Wanted {
+                object: given(place, "object"),
+                name: named(place)?,
+                op: place.attribute("op").unwrap_or_default().to_owned(),
+                alias: given(place, "alias"),
+            });
         }
         Ok(call)
+    }
+
+    /// The value of an option.
+    pub(super) fn option(&self, name: &str) -> Option<&str> {
+        let found = self.options.iter().find(|(own, _)| own == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// The value of a field.
+    pub(super) fn field(&self, name: &str) -> Option<&str> {
+        let found = self.fields.iter().find(|(own, _)| own == name);
+        found.map(|(_, value)| value.as_str())
     }
 
     fn read_fields(&mut self, request: &Element) -> Result<(), Fault> {
@@ -113,6 +159,9 @@ impl Call {
             }
         }
         for place in request.all("Set") {
+            if !matches!(place.attribute("op").unwrap_or_default(), "" | "Assign") {
+                return Err(unsupported("Set with op"));
+            }
             self.fields.push((named(place)?, place.value().to_owned()));
         }
         Ok(())
@@ -121,22 +170,39 @@ impl Call {
 
 impl Condition {
     fn of(place: &Element) -> Result<Condition, Fault> {
-        let is_or = |word: &str| !word.is_empty() && !word.eq_ignore_ascii_case("And");
-        if place.attribute("conj").is_some_and(is_or) {
-            return Err(unsupported("Where with conj other than And"));
-        }
+        let (or, negates) = match place.attribute("conj").unwrap_or_default() {
+            "" | "And" | "and" => (false, false),
+            "Or" | "or" => (true, false),
+            "AndNot" => (false, true),
+            "OrNot" => (true, true),
+            _ => return Err(unsupported("Where with this conj")),
+        };
         let groups = ["groups", "group"]
             .iter()
             .find_map(|name| place.attribute(name));
-        if groups.is_some_and(|groups| !matches!(groups, "" | "0")) {
-            return Err(unsupported("Where with groups"));
-        }
+        let groups = groups.filter(|text| !text.is_empty()).unwrap_or("0");
+        let groups: i16 = groups
+            .trim_start_matches('+')
+            .parse()
+            .map_err(|_| unsupported("Where with this group"))?;
         Ok(Condition {
+            or,
+            negates,
+            opens: usize::try_from(groups).unwrap_or(0),
+            closes: usize::try_from(groups.saturating_neg()).unwrap_or(0),
+            object: given(place, "object"),
             name: named(place)?,
             op: place.attribute("op").unwrap_or_default().to_owned(),
+            subject: given(place, "subject"),
             value: place.value().to_owned(),
         })
     }
+}
+
+/// An attribute that is there and not empty.
+fn given(place: &Element, name: &str) -> Option<String> {
+    let value = place.attribute(name).filter(|value| !value.is_empty());
+    value.map(str::to_owned)
 }
 
 /// The attribute `name` of an element that cannot do without it.
@@ -217,24 +283,28 @@ mod tests {
                 "missing_field: Object is missing",
             ),
             (
-                "<Request action='Query'><Object>A</Object><Object>B</Object></Request>",
+                "<Request action='Charge'><Object>A</Object><Object>B</Object></Request>",
                 "unsupported: more than one Object is not supported",
             ),
             (
-                &format!("<Request {query}<Where name='A' conj='Or'>x</Where></Request>"),
-                "unsupported: Where with conj other than And is not supported",
+                &format!("<Request {query}<Where name='A' conj='Xor'>x</Where></Request>"),
+                "unsupported: Where with this conj is not supported",
             ),
             (
-                &format!("<Request {query}<Where name='A' groups='+1'>x</Where></Request>"),
-                "unsupported: Where with groups is not supported",
+                &format!("<Request {query}<Where name='A' groups='two'>x</Where></Request>"),
+                "unsupported: Where with this group is not supported",
+            ),
+            (
+                "<Request action='Modify'><Object>A</Object><Set name='B' op='Inc'>1</Set></Request>",
+                "unsupported: Set with op is not supported",
+            ),
+            (
+                &format!("<Request {query}<Option name='A' op='Not'>x</Option></Request>"),
+                "unsupported: Option with op is not supported",
             ),
             (
                 &format!("<Request {query}<Where>x</Where></Request>"),
                 "missing_field: name of Where is missing",
-            ),
-            (
-                &format!("<Request {query}<Get name='Charge' op='Sum'/></Request>"),
-                "unsupported: Get with op is not supported",
             ),
             (
                 &format!(

@@ -2,6 +2,7 @@
 
 mod bench;
 mod captures;
+mod changes;
 mod life;
 mod queries;
 mod refusals;

@@ -119,7 +119,7 @@ impl Site {
             ("maui", "sss", "scheduler"),
             ("slurm.1", "opensesame", "scheduler"),
             ("far", "faraway", "scheduler"),
-            ("clerk", "clerical", "auditor"),
+            ("clerk", "clerical", "collector"),
         ] {
             write_secret(folder.path(), id, &Secret::parse(secret).unwrap()).unwrap();
             directory.put_key(Key {

@@ -66,7 +66,7 @@ async fn only_peers_at_their_addresses_with_their_keys_are_heard() {
         (
             "127.0.0.1",
             good("clerical"),
-            "444 not allowed: the key is no scheduler's".to_owned(),
+            "444 not allowed: no role of the key allows this".to_owned(),
         ),
         (
             "127.0.0.1",

@@ -24,6 +24,7 @@ mod explained;
 mod export;
 mod forecast;
 mod formula;
+mod gold;
 mod historical;
 mod import;
 mod job;

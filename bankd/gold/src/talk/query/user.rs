@@ -1,65 +1,45 @@
-//! Query of User: the list of default projects that Maui keeps until it restarts, and anything else
-//! about users (`gold-wire.md` 3.1).
+//! The users that schedulers ask for: the list of default projects that Maui keeps until it restarts
+//! (`gold-wire.md` 3.1).
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use bank_core::command::Scope;
 use bank_core::directory::Directory;
 use bank_core::domain::is_sendable;
 use bank_core::model::{Project, User};
+use bankd_ledger::view::View;
 use bankd_services::Services;
 use bankd_store::read::jobs;
 
-use super::cell::{Cell, Kind};
-use super::select::{Select, Shape};
-use super::{Call, Fault, ask, project, written};
+use super::{Call, Fault, ask};
 use crate::Verified;
-
-const SHAPE: Shape = Shape {
-    usual: &[
-        "Name",
-        "Active",
-        "CommonName",
-        "PhoneNumber",
-        "EmailAddress",
-        "DefaultProject",
-        "Organization",
-        "Description",
-    ],
-    special: &[],
-    conditions: &[
-        ("Name", Kind::Text),
-        ("Active", Kind::Flag),
-        ("DefaultProject", Kind::Text),
-        ("Special", Kind::Flag),
-    ],
-    relations: &[],
-};
 
 /// Users that Maui has room for; one more overwrites its memory.
 const MAUI_USERS_MAX: usize = 1023;
 
-/// The users of an answer.
-pub(super) async fn rows(
+/// The names of the users in the answer for a scheduler: those with a default project. `None` for all other
+/// queries.
+pub(super) async fn listed(
     services: &Arc<Services>,
     request: &Verified,
-    query: &Call,
-) -> Result<Vec<String>, Fault> {
-    let select = Select::read(query, &SHAPE)?;
-    let directory = services.writer.directory();
-    let cell = |user: &&User, name: &str| cell(&directory, user, name);
-    let seen = directory
-        .users()
-        .filter(|u| sees(&directory, &request.peer.scope, u));
-    let mut users: Vec<&User> = seen.collect();
-    users.retain(|user| select.accepts(|name| cell(user, name)));
-    if request.is_maui || select.asks_for("DefaultProject") {
-        users.retain(|user| default_project(&directory, user).is_some());
+    view: &View,
+    call: &Call,
+) -> Result<Option<Vec<String>>, Fault> {
+    let names: Vec<&str> = call.wanted.iter().map(|own| own.name.as_str()).collect();
+    let looked_up = ["Name", "DefaultProject"];
+    let asks_default =
+        names.contains(&"DefaultProject") && names.iter().all(|own| looked_up.contains(own));
+    if !request.is_maui && !asks_default {
+        return Ok(None);
     }
+    let directory = view.directory();
+    let all = directory.users().filter(|user| view.sees_user(user));
+    let mut users: Vec<&User> = all
+        .filter(|user| default_project(directory, user).is_some())
+        .collect();
     users.sort_by(|a, b| a.name.cmp(&b.name));
     if request.is_maui {
-        keep_sendable(&directory, &mut users);
+        keep_sendable(directory, &mut users);
         if users.len() > MAUI_USERS_MAX {
             let most = MAUI_USERS_MAX;
             let lately = ask(services, move |connection| {
@@ -69,37 +49,14 @@ pub(super) async fn rows(
             keep_latest(&mut users, &lately);
         }
     }
-    Ok(written(&select, "User", users, cell))
-}
-
-fn sees(directory: &Directory, scope: &Scope, user: &User) -> bool {
-    let mut projects = directory.projects();
-    scope.projects.is_empty()
-        || projects.any(|p| {
-            project::sees(directory, scope, p) && directory.membership(p.id, user.id).is_some()
-        })
+    Ok(Some(
+        users.into_iter().map(|user| user.name.clone()).collect(),
+    ))
 }
 
 fn default_project<'a>(directory: &'a Directory, user: &User) -> Option<&'a Project> {
     let project = user.default_project.and_then(|id| directory.project(id));
     project.filter(|p| !p.deleted)
-}
-
-fn cell(directory: &Directory, user: &User, attribute: &str) -> Cell {
-    match attribute {
-        "Name" => Cell::text(&user.name),
-        "Active" => Cell::Flag(user.active),
-        "CommonName" => Cell::text(&user.common_name),
-        "PhoneNumber" => Cell::text(&user.phone),
-        "EmailAddress" => Cell::text(&user.email),
-        "DefaultProject" => {
-            let project = default_project(directory, user);
-            Cell::text(project.map_or("", |p| p.name.as_str()))
-        }
-        "Organization" => Cell::text(&user.organization),
-        "Special" => Cell::Flag(false),
-        _ => Cell::text(&user.description),
-    }
 }
 
 /// Excludes users that Maui would read with another name or project.

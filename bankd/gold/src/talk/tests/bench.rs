@@ -10,6 +10,7 @@ use bank_core::rate::{Per, RateKind, RateValue};
 use bank_core::time::{MICROS, Timestamp};
 use bankd_config::data_dir::DataDir;
 use bankd_config::{Config, NoFundsWord};
+use bankd_ledger::access::{Role, Roles};
 use bankd_ledger::clock::LedgerClock;
 use bankd_ledger::writer::{Caller, Origin, Reply, Submission};
 use bankd_records as records;
@@ -83,6 +84,8 @@ impl Bench {
                     machines: vec!["cluster1".to_owned()],
                     ..Scope::default()
                 },
+                roles: Roles::of(&[Role::Scheduler]),
+                user: None,
                 no_funds: NoFundsWord::Auto,
                 strict_project: false,
             },
@@ -212,6 +215,9 @@ impl Bench {
     /// Sends the bytes of a body.
     pub(super) async fn send(&self, body: &[u8]) -> Content {
         let request = Verified {
+            origin: Origin::Gold,
+            key: None,
+            dry_run: false,
             peer: Arc::new(self.peer.clone()),
             is_maui: self.is_maui,
             body: body.to_vec(),
@@ -327,7 +333,8 @@ pub(super) fn job(action: &str, fields: &str) -> String {
 
 /// An answer as text: value and code, number of rows, data, message.
 pub(super) fn shown(content: &Content) -> String {
-    let count = content.count.map(|n| format!(" #{n}")).unwrap_or_default();
+    let count = content.count.as_ref();
+    let count = count.map(|n| format!(" #{n}")).unwrap_or_default();
     let data = content
         .data
         .as_ref()

@@ -336,19 +336,14 @@ async fn unsupported_queries_are_named() {
             "710 Account has no attribute Odd",
         ),
         (
-            "User",
-            "<Where name=\"Description\">x</Where>",
-            "315 Where Description is not supported",
-        ),
-        (
-            "Account",
-            "<Where name=\"Amount\">1</Where>",
-            "315 Where Amount is not supported",
+            "Job",
+            "<Where name=\"User\" op=\"Like\">a*</Where>",
+            "315 Where with this op is not supported",
         ),
         (
             "Job",
-            "<Where name=\"User\" op=\"M\">a*</Where>",
-            "315 Where with this op is not supported",
+            "<Where name=\"Charge\" op=\"Match\">1*</Where>",
+            "314 Where Charge: not a text with a pattern",
         ),
         (
             "Account",
@@ -356,14 +351,30 @@ async fn unsupported_queries_are_named() {
             "315 Where User with this op is not supported",
         ),
         (
+            "Account",
+            "<Where name=\"Id\">1</Where><Where conj=\"Or\" name=\"User\">a</Where>",
+            "315 Where User with Or or groups is not supported",
+        ),
+        (
             "Job",
-            "<Where name=\"User\">a</Where><Where name=\"User\" conj=\"Or\">b</Where>",
-            "315 Where with conj other than And is not supported",
+            "<Get name=\"Charge\" op=\"Median\"/>",
+            "315 Get with this op is not supported",
+        ),
+        (
+            "Job",
+            "<Get name=\"Charge\" op=\"Sum\"/><Get name=\"User\"/>",
+            "315 Show: User is neither summed up nor grouped by",
+        ),
+        ("Nope", "", "740 Nope is not a valid object"),
+        (
+            "Job",
+            "<Where name=\"User\">a</Where><Where name=\"User\" conj=\"Xor\">b</Where>",
+            "315 Where with this conj is not supported",
         ),
         (
             "Job",
             "<Where name=\"User\" groups=\"-1\">a</Where>",
-            "315 Where with groups is not supported",
+            "315 a parenthesis is closed and was never opened",
         ),
         (
             "Job",

@@ -10,7 +10,7 @@ use bank_api::v1::{
 use bankd_ledger::access::right::Right;
 
 use super::super::{
-    allocation, balance, correction, explained, journal, money, monitor, ondemand, query,
+    allocation, balance, correction, explained, gold, journal, money, monitor, ondemand, query,
 };
 use super::{AMOUNTS, HELD, NAMED, VALUES};
 use crate::route::Route;
@@ -198,6 +198,16 @@ fn readings() -> Vec<Route> {
             .more("It only reads; docs/reference/query.md describes the language and the views.")
             .query::<QueryQuery>()
             .gives::<QueryAnswer>(200, "The rows."),
+        Route::post("/api/v1/gold", gold::ask)
+            .right(Right::SeeLedger)
+            .description("A request of Gold's clients")
+            .more(
+                "The body is a Request of Gold 2.2, the answer a Response: refusals are in it, with the code \
+                 of Gold, under status 200. Each action needs the right of its own route. \
+                 docs/reference/gold-messages.md describes both.",
+            )
+            .bytes(gold::MEDIA)
+            .gives_bytes(200, gold::MEDIA, "The answer of the gateway."),
         Route::get("/api/v1/monitor", monitor::list)
             .right(Right::SeeLedger)
             .description("What strict enforcement would have refused, in the order of the journal")

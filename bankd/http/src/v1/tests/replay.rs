@@ -255,9 +255,10 @@ async fn every_write_is_answered_again_byte_for_byte() {
     cases.extend(after_the_fact(last.unwrap()));
     // Nothing is due to be run by hand here, no clock has jumped, and there is nothing to decide.
     let refused_only = ["cycles/m/run", "clock", "attention/1/ack"].len();
-    // Tested by `auth::token`, `auth::roles` and `reports::scheduled`: this test has no token, proposal or
-    // definition.
+    // Tested by `auth::token`, `auth::roles`, `reports::scheduled` and `gold::clients`: this test has no token,
+    // proposal, definition or message of Gold.
     let answered_elsewhere = [
+        "POST gold",
         "POST report/scheduled/{name}/run",
         "POST tokens",
         "DELETE tokens/{id}",
