@@ -41,6 +41,7 @@ const MAX_ANSWER_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What most bodies are.
 const JSON: &str = "application/json";
+const XML: &str = "text/xml";
 
 /// One request as it will be sent.
 #[derive(Debug, Clone)]
@@ -95,6 +96,22 @@ impl Call {
             body,
             media: "application/octet-stream",
             key: Some(key),
+        }
+    }
+
+    /// Media of an answer: that of XML is XML, or a problem in JSON.
+    fn accepted(&self) -> &'static str {
+        match self.media {
+            XML => "text/xml, application/problem+json",
+            _ => JSON,
+        }
+    }
+
+    /// XML, with the key of the call. The answer is XML.
+    pub(crate) fn xml(target: String, body: String, key: String) -> Self {
+        Self {
+            media: XML,
+            ..Self::bytes(target, body.into_bytes(), key)
         }
     }
 
@@ -253,11 +270,21 @@ impl Client {
         })
     }
 
+    /// Sends a call and returns its answer as it is.
+    pub(crate) fn text(&self, call: &Call) -> Result<String, Failure> {
+        let reply = self.exchange(call)?;
+        if !(200..300).contains(&reply.status) {
+            return Err(self.refusal(&reply, call));
+        }
+        String::from_utf8(reply.body)
+            .map_err(|_| Failure::internal(format!("the answer of {} is no text", self.server)))
+    }
+
     fn exchange(&self, call: &Call) -> Result<Reply, Failure> {
         let mut request = http::Request::builder()
             .method(call.method.clone())
             .uri(format!("{}{}", self.base, call.target))
-            .header("accept", "application/json");
+            .header("accept", call.accepted());
         if !call.body.is_empty() {
             request = request.header("content-type", call.media);
         }

@@ -1,88 +1,156 @@
-//! Gold's names: `gbalance`, `gdeposit` and their kin run the code of `bank` with Gold's options,
-//! columns, messages and exit codes (ledger.md 5).
-//!
-//! The program acts by the name it is called by (`gold_tools`); `bank gen links DIR` makes the links.
-//! Start at [`main`]; `options` says what each takes, `sheet` prints as Gold does, `list`, `money` and
-//! `work` ask the daemon. Nothing here decides what the bank allows, and none of Gold's letters
-//! means anything to `bank` itself.
+//! The program under the names of Gold's commands: it brings the way to the daemon, and prints.
 
-mod job;
-mod list;
-mod message;
-mod money;
-mod options;
-mod sheet;
-mod statement;
-mod usage;
+use std::{
+    ffi::OsString,
+    io::{IsTerminal as _, Write as _},
+    process::ExitCode,
+};
 
-use std::{ffi::OsString, io::Write as _, process::ExitCode};
-
-use self::options::Given;
-use bank_cli_picture::Zone;
+use bank_api::exit::bank as exit;
+use bank_cli_gold::{Broken, Clock, Link, Piece, Session, Tool};
+use bank_cli_picture::{Zone, printable::printable_lines};
+use getrandom::fill;
 
 use crate::{
-    cli::Global, client::Client, clock, config, context::Context, fail::Failure, gold_tools::Tool,
-    out::Form,
+    cli::Global,
+    client::{self, Call, Client},
+    config,
+    fail::Failure,
 };
 
 /// Runs a tool with the words after its name.
-pub(crate) fn main(tool: Tool, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let given = match options::read(tool, arguments) {
+pub(crate) fn main(tool: &'static Tool, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let given = match bank_cli_gold::read(tool, arguments) {
         Ok(given) => given,
-        Err(error) => {
-            if let Some(failure) = Failure::of_parser(&error) {
-                let _ = writeln!(std::io::stderr(), "{}: {}", tool.name(), failure.what);
-                return ExitCode::from(failure.exit);
-            }
-            // Help goes to standard output; that nobody reads it is no failure.
-            let _ = error.print();
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
-        }
+        Err(error) => return ExitCode::from(refused(tool, &error)),
     };
-    let done = context(&given).and_then(|context| run(&context, tool, &given));
-    match done.and_then(|text| crate::print(&text)) {
-        Ok(_) => ExitCode::SUCCESS,
-        Err(failure) => {
-            let answer_text = message::failed(tool, &given, &failure);
-            let _ = writeln!(std::io::stderr(), "{answer_text}");
-            ExitCode::from(message::exit(&failure))
-        }
+    let done = || -> Result<u8, Failure> {
+        let settings = config::load(&Global::default())?;
+        let daemon = Daemon(Client::new(&settings)?);
+        let clock = Clock {
+            now_us: daemon.now_us(),
+            zone: Zone::Local,
+        };
+        let login = config::login().unwrap_or_default();
+        let mut session = Session::new(&daemon, login, clock, given);
+        session.project = settings.project;
+        let is_shell = tool.is_shell() && !session.given.has_words();
+        let exit = if is_shell {
+            let input = std::io::stdin();
+            let is_terminal = input.is_terminal();
+            bank_cli_gold::interactive(&mut session, input.lock(), is_terminal, flush)
+        } else {
+            bank_cli_gold::run(tool, &mut session)
+        };
+        flush(&mut session);
+        Ok(exit)
+    };
+    let code = done().unwrap_or_else(|failure| {
+        let _ = writeln!(std::io::stderr(), "{}", line(&failure));
+        exit(&failure)
+    });
+    ExitCode::from(code)
+}
+
+/// The way to the daemon of the settings.
+struct Daemon(Client);
+
+impl Daemon {
+    fn ask(&self, request: &str) -> Result<String, Failure> {
+        let mut random = [0; 16];
+        fill(&mut random)
+            .map_err(|error| Failure::internal(format!("no random numbers: {error}")))?;
+        let key = uuid::Builder::from_random_bytes(random).into_uuid();
+        let target = client::path(&["gold"]);
+        self.0
+            .text(&Call::xml(target, request.to_owned(), key.to_string()))
     }
 }
 
-fn context(given: &Given) -> Result<Context, Failure> {
-    let flags = Global::default();
-    let settings = config::load(&flags)?;
-    Ok(Context {
-        client: Client::new(&settings)?,
-        form: Form::new(&flags, None, Zone::Local)?,
-        quiet: given.flag("quiet"),
-        project: settings.project,
-        now_us: clock::now_us(),
-        zone: Zone::Local,
-        file: None,
-    })
+impl Link for Daemon {
+    fn send(&self, request: &str) -> Result<String, Broken> {
+        self.ask(request).map_err(|failure| Broken {
+            line: line(&failure),
+            exit: exit(&failure),
+        })
+    }
+
+    fn now_us(&self) -> i64 {
+        crate::clock::collector_now_us()
+    }
 }
 
-fn run(context: &Context, tool: Tool, given: &Given) -> Result<String, Failure> {
-    match tool {
-        Tool::Balance => list::balance(context, given, None),
-        Tool::MyBalance => list::balance(context, given, config::login()),
-        Tool::Projects => list::projects(context, given),
-        Tool::Accounts => list::accounts(context, given),
-        Tool::Allocations => list::allocations(context, given),
-        Tool::Reservations => list::reservations(context, given),
-        Tool::Deposit => money::deposit(context, given),
-        Tool::Withdraw => money::withdraw(context, given),
-        Tool::Transfer => money::transfer(context, given),
-        Tool::Refund => money::refund(context, given),
-        Tool::Quote => job::quote(context, given),
-        Tool::Reserve => job::reserve(context, given),
-        Tool::Charge => job::charge(context, given),
-        Tool::Statement => statement::statement(context, given),
-        Tool::Usage => usage::usage(context, given),
+/// Prints the texts that a tool has produced so far.
+fn flush(session: &mut Session<'_>) {
+    for piece in std::mem::take(&mut session.pieces) {
+        // A closed reader is not a failure: the change is done.
+        let _ = match piece {
+            Piece::Out(text) => crate::print(&text).map(|_| ()),
+            Piece::Error(text) => std::io::stderr()
+                .write_all(text.as_bytes())
+                .map_err(|error| Failure::internal(error.to_string())),
+        };
+    }
+}
+
+/// Prints the answer of the parser of the command line. Returns the exit code.
+fn refused(tool: &Tool, error: &clap::Error) -> u8 {
+    let Some(failure) = Failure::of_parser(error) else {
+        // Help goes to standard output. A closed reader is not a failure.
+        let _ = error.print();
+        return u8::try_from(error.exit_code()).unwrap_or(exit::USAGE);
+    };
+    let first = bank_cli_gold::complaint(error).unwrap_or(failure.what);
+    let usage = bank_cli_gold::command(tool).render_usage();
+    let _ = writeln!(std::io::stderr(), "{first}\n{usage}");
+    exit::USAGE
+}
+
+/// The line about a failure.
+fn line(failure: &Failure) -> String {
+    let what = failure
+        .what
+        .strip_prefix("refused: ")
+        .unwrap_or(&failure.what);
+    printable_lines(what)
+}
+
+/// Gold's exit code of a failure: its status code divided by ten.
+fn exit(failure: &Failure) -> u8 {
+    if let Some(problem) = &failure.problem {
+        let code = problem.row().gold.parse::<u16>().unwrap_or(720);
+        return u8::try_from(code / 10).unwrap_or(72);
+    }
+    match failure.exit {
+        exit::USAGE => exit::USAGE,
+        exit::UNAVAILABLE => 22,
+        exit::DENIED => 42,
+        exit::NOT_FOUND | exit::REFUSED | exit::CONFLICT => 74,
+        exit::FUNDS => 78,
+        _ => 72,
     }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use bank_api::error::Problem;
+
+    use super::*;
+
+    #[test]
+    fn exit_codes_are_golds() {
+        let of = |code: &str| exit(&Failure::problem(Problem::new(code, "x")));
+        for (code, exit) in [
+            ("insufficient_funds", 78),
+            ("not_found", 74),
+            ("missing_field", 31),
+            ("not_allowed", 44),
+            ("unauthorized", 42),
+            ("busy", 72),
+        ] {
+            assert_eq!(of(code), exit, "{code}");
+        }
+        assert_eq!(exit(&Failure::unreachable("gone")), 22);
+        assert_eq!(exit(&Failure::usage("odd")), 2);
+    }
+}

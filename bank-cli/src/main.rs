@@ -14,7 +14,6 @@ mod context;
 mod fail;
 mod file;
 mod gold;
-mod gold_tools;
 mod help;
 mod hooks;
 mod moab;
@@ -35,7 +34,9 @@ use std::{
 
 use bank_cli_picture::printable;
 
-use crate::{cli::Cli, context::Context, fail::Failure, gold_tools::Tool};
+use bank_cli_gold::Tool;
+
+use crate::{cli::Cli, context::Context, fail::Failure};
 
 fn main() -> ExitCode {
     let mut words = std::env::args_os();

@@ -22,6 +22,21 @@ impl Scale {
     }
 }
 
+/// A decimal number with an optional sign. The bank checks the number of digits.
+///
+/// # Errors
+/// A sentence about what is expected.
+pub fn amount(text: &str) -> Result<String, String> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if number(whole) && number(fraction) && !(whole.is_empty() && fraction.is_empty()) {
+        Ok(text.strip_prefix('+').unwrap_or(text).to_owned())
+    } else {
+        Err("not a number; write digits and at most one point, such as 250000 or 12.5".to_owned())
+    }
+}
+
 /// The digits of an exact decimal as one integer, with the number of its decimals.
 pub fn minor(text: &str) -> Option<(i128, usize)> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));

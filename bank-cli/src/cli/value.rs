@@ -1,16 +1,6 @@
 //! Parsers of option values. They check the form only: the daemon decides what is allowed.
 
-/// A decimal number with an optional sign. The bank checks the number of digits.
-pub(crate) fn amount(text: &str) -> Result<String, String> {
-    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    if number(whole) && number(fraction) && !(whole.is_empty() && fraction.is_empty()) {
-        Ok(text.strip_prefix('+').unwrap_or(text).to_owned())
-    } else {
-        Err("not a number; write digits and at most one point, such as 250000 or 12.5".to_owned())
-    }
-}
+pub(crate) use bank_cli_picture::figure::amount;
 
 /// `NAME=VALUE`, or `NAME:VALUE` as schedulers write it.
 pub(crate) fn pair(text: &str) -> Result<(String, String), String> {

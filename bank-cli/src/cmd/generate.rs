@@ -5,10 +5,11 @@ use std::{fs, io, os::unix::fs::symlink, path::Path};
 
 use clap::{CommandFactory as _, Parser as _};
 
+use bank_cli_gold::TOOLS;
+
 use crate::{
     cli::{Cli, GenCommand},
     fail::Failure,
-    gold_tools::TOOLS,
 };
 
 /// Makes what is wanted and says what it made; a completion is itself the output.
@@ -17,7 +18,10 @@ pub(crate) fn run(command: GenCommand) -> Result<String, Failure> {
         GenCommand::Links { dir } => links(&dir),
         GenCommand::Man { dir } => {
             fs::create_dir_all(&dir).map_err(|error| failed(&dir, &error))?;
-            clap_mangen::generate_to(Cli::command(), &dir).map_err(|error| failed(&dir, &error))?;
+            let tools = TOOLS.iter().map(bank_cli_gold::command);
+            for command in std::iter::once(Cli::command()).chain(tools) {
+                clap_mangen::generate_to(command, &dir).map_err(|error| failed(&dir, &error))?;
+            }
             Ok(format!("manual pages in {}\n", dir.display()))
         }
         GenCommand::Completions { shell } => {
@@ -46,8 +50,8 @@ fn check(words: Vec<String>) -> Result<String, Failure> {
 fn links(dir: &Path) -> Result<String, Failure> {
     let program = std::env::current_exe().map_err(|error| failed(dir, &error))?;
     fs::create_dir_all(dir).map_err(|error| failed(dir, &error))?;
-    for (name, _) in TOOLS {
-        let link = dir.join(name);
+    for tool in &TOOLS {
+        let link = dir.join(tool.name);
         match link.symlink_metadata() {
             Ok(there) if there.is_symlink() => fs::remove_file(&link),
             Ok(_) => Err(io::Error::other("a file is there that is no link")),
@@ -73,7 +77,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let dir = folder.path().join("bin");
         for _ in 0..2 {
-            assert!(links(&dir).unwrap().starts_with("15 links in "));
+            assert!(links(&dir).unwrap().starts_with("43 links in "));
         }
         let program = std::env::current_exe().unwrap();
         assert_eq!(fs::read_link(dir.join("gbalance")).unwrap(), program);
@@ -108,6 +112,10 @@ mod tests {
             page.contains("credit limit") || page.contains("Credit limit"),
             "{page}"
         );
+        for tool in &TOOLS {
+            let page = fs::read_to_string(dir.join(format!("{}.1", tool.name))).unwrap();
+            assert!(page.contains("Print help"), "{page}");
+        }
         let shell = clap_complete::Shell::Bash;
         let text = run(GenCommand::Completions { shell }).unwrap();
         assert!(text.contains("deposit"));

@@ -13,6 +13,7 @@ mod daemon;
 mod explain;
 mod formula;
 mod gold;
+mod gold_records;
 mod hold;
 mod import;
 mod in_use;

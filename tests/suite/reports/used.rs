@@ -377,8 +377,8 @@ fn gusage_shows_charges_by_user() {
     assert_eq!((other.exit, other.stdout.as_str()), (0, ""));
     // Who is not there used nothing, and that is told as a slip.
     for (slip, message) in [
-        (["-p", "astor"], "no project \"astor\""),
-        (["-u", "bop"], "no user \"bop\""),
+        (["-p", "astor"], "Project astor does not exist"),
+        (["-u", "bop"], "User bop does not exist"),
     ] {
         let ran = gusage(&slip);
         assert!(ran.stderr.contains(message), "{ran:?}");

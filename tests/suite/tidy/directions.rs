@@ -5,15 +5,22 @@ use super::source::{product, read, rust};
 
 /// Every crate by its folder, with those of ours that it may use. What stands in none is not ours to use. A
 /// crate in the folder of another comes before it.
-const CRATES: [(&str, &[&str]); 8] = [
+const CRATES: [(&str, &[&str]); 9] = [
     ("bank-core/figures", &["bank-core"]),
     ("bank-core", &[]),
     ("bank-api", &["bank-core"]),
     ("bankd", &["bank-core", "bank-core-figures", "bank-api"]),
     ("bank-cli/picture", &["bank-api"]),
+    ("bank-cli/gold", &["bank-api", "bank-cli-picture"]),
     (
         "bank-cli",
-        &["bank-core", "bank-api", "bank-cli-picture", "nami-scripts"],
+        &[
+            "bank-core",
+            "bank-api",
+            "bank-cli-gold",
+            "bank-cli-picture",
+            "nami-scripts",
+        ],
     ),
     ("nami-scripts", &["bank-api"]),
     (
@@ -49,10 +56,15 @@ const DAEMON: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "gold",
+        &["nami", "config", "store", "ledger", "listen", "services"],
+    ),
+    (
         "http",
         &[
             "ingest",
             "emit",
+            "gold",
             "nami",
             "config",
             "store",
@@ -64,10 +76,6 @@ const DAEMON: &[(&str, &[&str])] = &[
             "listen",
             "services",
         ],
-    ),
-    (
-        "gold",
-        &["nami", "config", "store", "ledger", "listen", "services"],
     ),
     (
         "auditor",

@@ -169,6 +169,7 @@ fn xml_is_read_and_written_in_its_rooms_only() {
             "bankd/gold/src/talk/xml",
             "bankd/ingest/src/moab/xml",
             "bank-api/src/records",
+            "bank-cli/gold/src/xml",
         ],
         &mut findings,
     );
