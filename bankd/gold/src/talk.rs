@@ -170,15 +170,18 @@ async fn run(
             answer
         }
         Reply::Stored(answer) => answer,
-        Reply::KeyReused => {
-            return Err(Fault::new(
-                "key_reused",
-                "the key is that of another request",
-            ));
-        }
-        Reply::Replay => return Err(Fault::new("unauthorized", "the request was sent before")),
+        Reply::KeyReused => return Err(key_reused()),
+        Reply::Replay => return Err(replayed()),
     };
     reply::Came::read(&answer.body).ok_or_else(|| job::unreadable(request_id))
+}
+
+fn key_reused() -> Fault {
+    Fault::new("key_reused", "the key is that of another request")
+}
+
+fn replayed() -> Fault {
+    Fault::new("unauthorized", "the request was sent before")
 }
 
 /// The reason for a message that fails before any rule.

@@ -44,10 +44,29 @@ pub(super) async fn answer(
     if let Some(right) = right(&call.object) {
         demand(request, right)?;
     }
+    check_options(call)?;
     match call.action.as_str() {
         "Create" => create(&asked, request_id).await,
         "Modify" => modify(&asked, request_id).await,
         _ => delete(&asked, request_id).await,
+    }
+}
+
+/// Refuses options that a change has no place for: a mistyped list of an account would be left empty.
+fn check_options(call: &Call) -> Result<(), Fault> {
+    let known: &[&str] = match (call.action.as_str(), call.object.as_str()) {
+        ("Create", "Account") => &["Project", "User", "Machine"],
+        ("Create", "Project") => &["CreateAccount", "AccountUsers"],
+        _ => &[],
+    };
+    let mut names = call.options.iter().map(|(name, _)| name);
+    match names.find(|name| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) => {
+            let (name, action) = (plain(name), plain(&call.action));
+            let object = plain(&call.object);
+            Err(unsupported(&format!("option {name} of {action} {object}")))
+        }
     }
 }
 
@@ -182,11 +201,10 @@ impl Identity {
 /// The attributes that identify an object of Gold.
 fn identity(object: &str) -> &'static [&'static str] {
     match object {
-        "Account" | "Allocation" | "Reservation" | "Quotation" => &["Id"],
+        "Account" | "Allocation" | "Reservation" | "Quotation" | "ChargeRate" => &["Id"],
         "Job" => &["Id", "JobId", "Machine", "Type", "Closed"],
         "ProjectUser" | "ProjectMachine" => &["Project", "Name"],
         "AccountProject" | "AccountUser" | "AccountMachine" => &["Account", "Name"],
-        "ChargeRate" => &["Type", "Name", "Instance"],
         _ => &["Name"],
     }
 }
@@ -251,6 +269,7 @@ impl Asked<'_> {
         };
         let query = Call {
             wanted: names.iter().map(own).collect(),
+            options: vec![("Limit".to_owned(), "2".to_owned())],
             ..of_object(&call.object, call.conditions.clone())
         };
         let (_, found) = find(self.services, self.request, &query).await?;
@@ -266,8 +285,8 @@ impl Asked<'_> {
                 let values = names.iter().copied().zip(row.iter().map(text));
                 Ok(Some(Identity(values.collect())))
             }
-            rows => {
-                let message = format!("Where selects {} {object}s; select one", rows.len());
+            _ => {
+                let message = format!("Where selects several {object}s; select one");
                 Err(Fault::new("ambiguous", message))
             }
         }

@@ -10,7 +10,7 @@ use bank_core::terms::Terms;
 use bank_core::time::Seconds;
 use bankd_ledger::access::right::Right;
 use bankd_ledger::keys;
-use bankd_ledger::writer::{IdempotencyKey, Reply, Summary};
+use bankd_ledger::writer::{IdempotencyKey, Origin, Reply, Summary};
 use bankd_nami::{self as nami, Document, ObjectKind};
 use bankd_services::Services;
 use bankd_store::read::jobs;
@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 use super::options::{Options, not_read};
 use super::reply::{self, Came, JobValues};
 use super::request::{Call, Verb, missing, plain, unsupported};
-use super::{Asked, Content, Fault, demand, money, submission};
+use super::{Asked, Content, Fault, demand, key_reused, money, replayed, submission};
 use crate::Verified;
 
 /// The name of the gateway as a machine's charging source (decisions.md 19).
@@ -40,6 +40,8 @@ struct Setting<'a> {
     strict_project: bool,
     reservation_idle: Seconds,
     is_maui: bool,
+    /// The request is from the gateway, so the charging source of the machine decides whether it bills.
+    is_gateway: bool,
     /// Objects and settings of the bank.
     directory: &'a Directory,
 }
@@ -67,6 +69,7 @@ pub(super) async fn answer(
         strict_project: peer.strict_project,
         reservation_idle: Seconds(services.gold.reservation_idle),
         is_maui: request.is_maui,
+        is_gateway: request.origin == Origin::Gold,
         directory: &directory,
     };
     let asked = Asked::new(services, request, call, &directory);
@@ -75,7 +78,9 @@ pub(super) async fn answer(
     left_out(services, &options.ignored, verb.word(), request_id);
     let mut made = of(call, &options, verb, &request.body, &setting)?;
     find_quote(services, &mut made.command).await?;
-    let (key, repeat) = made.keyed.unzip();
+    // Other interfaces have a key of their own.
+    let keyed = made.keyed.filter(|_| setting.is_gateway);
+    let (key, repeat) = keyed.unzip();
     let key = request.key.clone().or(key);
     let submitted = submission(request, made.command, key, request_id);
     let reply = services.writer.submit(submitted).await?;
@@ -85,10 +90,8 @@ pub(super) async fn answer(
             (answer, None)
         }
         Reply::Stored(answer) => (answer, repeat),
-        // The key is made from the whole body, and a message has no nonce.
-        Reply::KeyReused | Reply::Replay => {
-            return Err(Fault::new("internal", "a key that fits two messages"));
-        }
+        Reply::KeyReused => return Err(key_reused()),
+        Reply::Replay => return Err(replayed()),
     };
     let came = Came::read(&answer.body).ok_or_else(|| unreadable(request_id))?;
     if let Some(repeat) = repeat.filter(|_| came.is_done()) {
@@ -282,7 +285,7 @@ fn charge(
             newest: is_job,
             named_only: setting.strict_project,
             idle: (!is_job).then_some(setting.reservation_idle),
-            source: Some(SOURCE.to_owned()),
+            source: setting.is_gateway.then(|| SOURCE.to_owned()),
             ..Terms::default()
         },
         request,

@@ -6,8 +6,8 @@ use bank_api::text::format_amount;
 use bank_core::amount::Amount;
 use bank_core::command::{After, Command, Deposit, Refund, Transfer, Withdraw};
 use bank_core::directory::Bank;
-use bank_core::ids::AllocationId;
-use bank_core::model::ObjectType;
+use bank_core::ids::{AccountId, AllocationId};
+use bank_core::model::{Account, ObjectType};
 use bank_core::refusal::Refusal;
 use bank_core::time::{Timestamp, Window};
 use bankd_ledger::access::right::Right;
@@ -156,7 +156,13 @@ impl Asked<'_> {
     fn account(&self, option: &str) -> Result<(String, i64), Fault> {
         let named = self.call.option(option).filter(|text| !text.is_empty());
         let named = named.ok_or_else(|| missing(option))?;
-        let found = self.view.find_account(named, |account| !account.deleted);
+        let is_there = |account: &Account| !account.deleted;
+        // Gold's accounts are numbers; a name of digits is no name here.
+        let found = match named.parse() {
+            Ok(id) => self.directory.account(AccountId(id)),
+            Err(_) => self.view.find_account(named, is_there),
+        };
+        let found = found.filter(|own| is_there(own) && self.view.sees_account(own));
         let found = found.ok_or_else(|| {
             let message = format!("The specified account id ({named}) does not exist.");
             Fault::refused("not_found", &message)
@@ -285,19 +291,9 @@ async fn refund(asked: &Asked<'_>) -> Made {
         }
     };
     if let Some(id) = asked.number("Id")? {
-        let own = |name: &str| Wanted {
-            name: name.to_owned(),
-            ..Wanted::default()
-        };
-        let query = Call {
-            wanted: ["JobId", "Machine", "Type"].map(own).to_vec(),
-            ..of_object("Job", vec![equal("Id", id.to_string())])
-        };
-        let (_, found) = find(asked.services, asked.request, &query).await?;
-        if let Some([Cell::Text(name), Cell::Text(on), Cell::Text(kind)]) =
-            found.rows.first().map(Vec::as_slice)
-        {
-            (job, machine) = (Some(name.clone()), Some(on.clone()));
+        let named = by_number(asked, id).await?;
+        if let Some([name, on, kind]) = named {
+            (job, machine) = (Some(name), Some(on));
             object_type = ObjectType::parse(&kind.to_lowercase());
         }
     }
@@ -323,6 +319,48 @@ async fn refund(asked: &Asked<'_>) -> Made {
             ..words("refunded", after, "refund")
         },
     ))
+}
+
+/// `JobId`, `Machine` and `Type` of a job by its number. A refund is of the newest charged use of these, so an
+/// older use is refused.
+async fn by_number(asked: &Asked<'_>, id: i64) -> Result<Option<[String; 3]>, Fault> {
+    let own = |(name, op): (&str, &str)| Wanted {
+        name: name.to_owned(),
+        op: op.to_owned(),
+        ..Wanted::default()
+    };
+    let columns = [("JobId", ""), ("Machine", ""), ("Type", ""), ("Id", "Tros")];
+    let of = |conditions| Call {
+        wanted: columns.map(own).to_vec(),
+        ..of_object("Job", conditions)
+    };
+    let (_, found) = find(
+        asked.services,
+        asked.request,
+        &of(vec![equal("Id", id.to_string())]),
+    )
+    .await?;
+    let Some([Cell::Text(name), Cell::Text(on), Cell::Text(kind), _]) =
+        found.rows.first().map(Vec::as_slice)
+    else {
+        return Ok(None);
+    };
+    let named = [name.clone(), on.clone(), kind.clone()];
+    let same = [
+        ("JobId", name),
+        ("Machine", on),
+        ("Type", kind),
+        ("Stage", &"Charge".to_owned()),
+    ];
+    let same = same.map(|(name, value)| equal(name, value.as_str()));
+    let (_, found) = find(asked.services, asked.request, &of(same.to_vec())).await?;
+    match found.rows.first().and_then(|row| row.last()) {
+        Some(Cell::Number(newest)) if *newest != id => {
+            let message = "a newer use of this job was charged: name the job by its JobId";
+            Err(Fault::new("ambiguous", message))
+        }
+        _ => Ok(Some(named)),
+    }
 }
 
 /// What the accounts of a query have together.

@@ -134,18 +134,24 @@ fn take_related(
 ) -> Result<Vec<(&'static str, bool, String)>, Fault> {
     let mut related = Vec::new();
     let mut kept = Vec::new();
+    let (object, all) = (call.object.clone(), &call.conditions);
+    let joins = all
+        .iter()
+        .any(|own| own.opens > 0 || own.closes > 0 || own.or);
     for condition in std::mem::take(&mut call.conditions) {
-        let Some(name) = names.iter().find(|name| **name == condition.name) else {
+        let is_own = condition.object.as_ref().is_none_or(|own| *own == object);
+        let is_own = is_own && condition.subject.is_none();
+        let name = names.iter().find(|name| **name == condition.name);
+        let Some(name) = name.filter(|_| is_own) else {
             kept.push(condition);
             continue;
         };
-        let joined = condition.opens > 0 || condition.closes > 0 || condition.or;
         let must = match condition.op.as_str() {
             "" | "EQ" => !condition.negates,
             "NE" => condition.negates,
             _ => return Err(unsupported(&format!("Where {name} with this op"))),
         };
-        if joined {
+        if joins {
             return Err(unsupported(&format!("Where {name} with Or or groups")));
         }
         related.push((*name, must, condition.value));

@@ -1,12 +1,13 @@
 //! Accounts, and what has only a number: allocations, reservations, quotations; and charge rates.
 
 use bank_core::amount::Amount;
+use bank_core::calendar::Calendar;
 use bank_core::command::{
     After, Command, ExtendLien, RemoveAllocation, SetAccount, SetAllocation, SetRate,
 };
-use bank_core::ids::{AccountId, AllocationId, LienId, QuoteId};
+use bank_core::ids::{AccountId, AllocationId, LienId, QuoteId, RateId};
 use bank_core::model::{Constraint, Dimension};
-use bank_core::rate::{Per, RateKind, RateValue};
+use bank_core::rate::{Per, Rate, RateKind, RateValue};
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
 
@@ -109,7 +110,7 @@ pub(super) fn modify(asked: &Asked<'_>, key: &Identity) -> Result<Command, Fault
         }
         _ => {
             asked.check_fields(&["Rate", "Description"])?;
-            rate(asked, key.get("Type"), key.get("Name"), key.get("Instance"))
+            changed_rate(asked, RateId(key.number("Id")))
         }
     }
 }
@@ -125,16 +126,7 @@ pub(super) fn delete(asked: &Asked<'_>, key: &Identity) -> Result<Command, Fault
         })),
         "Reservation" => Command::ReleaseLien(LienId(id)),
         "Quotation" => Command::RemoveQuote(QuoteId(id)),
-        _ => {
-            let (kind, name) = (kind(key.get("Type"))?, key.get("Name"));
-            let now = asked.services.writer.now();
-            let mut rates = asked.directory.rates_at(now).iter();
-            let same = |rate: &&bank_core::rate::Rate| {
-                rate.kind == kind && rate.name == name && rate.instance == key.get("Instance")
-            };
-            let rate = rates.find(same).ok_or_else(|| missing("Rate"))?;
-            Command::RemoveRate(rate.id)
-        }
+        _ => Command::RemoveRate(RateId(key.number("Id"))),
     })
 }
 
@@ -186,32 +178,17 @@ pub(super) fn create_rate(asked: &Asked<'_>) -> Result<Change, Fault> {
     asked.check_fields(&["Type", "Name", "Instance", "Rate", "Description"])?;
     let (word, name) = (asked.field("Type")?, asked.field("Name")?);
     let instance = asked.call.field("Instance").unwrap_or_default();
-    let command = rate(asked, word, name, instance)?;
-    let kind = kind(word)?;
-    let now = asked.services.writer.now();
+    let (kind, now) = (kind(word)?, asked.services.writer.now());
     let mut rates = asked.directory.rates_at(now).iter();
-    if rates.any(|own| own.kind == kind && own.name == name && own.instance == instance) {
+    let is_same = |own: &&Rate| own.kind == kind && own.name == name && own.instance == instance;
+    if rates.any(|own| is_same(&own) && own.applies(now, None)) {
         return Err(Fault::new("already_exists", "ChargeRate already exists"));
     }
-    Ok(Change {
-        command,
-        key: vec![
-            equal("Type", word),
-            equal("Name", name),
-            equal("Instance", instance),
-        ],
-        also: String::new(),
-    })
-}
-
-fn rate(asked: &Asked<'_>, word: &str, name: &str, instance: &str) -> Result<Command, Fault> {
-    let bank = &asked.directory.bank;
-    let value = RateValue::parse(asked.field("Rate")?);
-    Ok(Command::SetRate(SetRate {
-        kind: kind(word)?,
+    let command = Command::SetRate(SetRate {
+        kind,
         name: name.to_owned(),
         instance: instance.to_owned(),
-        value: value.map_err(|refusal| Fault::of(&refusal, bank))?,
+        value: value(asked, asked.field("Rate")?)?,
         per: Per::Second,
         machine: None,
         from: None,
@@ -222,7 +199,46 @@ fn rate(asked: &Asked<'_>, word: &str, name: &str, instance: &str) -> Result<Com
             .field("Description")
             .unwrap_or_default()
             .to_owned(),
+    });
+    let key = [
+        ("Type", word),
+        ("Name", name),
+        ("Instance", instance),
+        ("Per", "1"),
+    ];
+    Ok(Change {
+        command,
+        key: key.map(|(name, value)| equal(name, value)).to_vec(),
+        also: String::new(),
+    })
+}
+
+/// A rate with another number or description, from now on: its unit, its machine and its hours stay.
+fn changed_rate(asked: &Asked<'_>, id: RateId) -> Result<Command, Fault> {
+    let directory = asked.directory;
+    let mut rates = directory.rates_at(asked.services.writer.now()).iter();
+    let own = rates
+        .find(|own| own.id == id)
+        .ok_or_else(|| missing("Rate"))?;
+    let machine = own.machine.and_then(|id| directory.machine(id));
+    let number = asked.call.field("Rate").map(|text| value(asked, text));
+    let description = asked.call.field("Description").unwrap_or(&own.description);
+    Ok(Command::SetRate(SetRate {
+        kind: own.kind,
+        name: own.name.clone(),
+        instance: own.instance.clone(),
+        value: number.transpose()?.unwrap_or(own.value),
+        per: own.per,
+        machine: machine.map(|machine| machine.name.clone()),
+        from: None,
+        until: own.window.end,
+        when: own.when.as_ref().map(|when| Calendar::clone(when)),
+        description: description.to_owned(),
     }))
+}
+
+fn value(asked: &Asked<'_>, text: &str) -> Result<RateValue, Fault> {
+    RateValue::parse(text).map_err(|refusal| Fault::of(&refusal, &asked.directory.bank))
 }
 
 fn kind(word: &str) -> Result<RateKind, Fault> {

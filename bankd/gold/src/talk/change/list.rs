@@ -131,8 +131,9 @@ fn remove_row(asked: &Asked<'_>, id: i64, name: &str) -> Result<Command, Fault> 
     let account = account(asked, &id.to_string())?;
     let dimension = dimension(asked);
     let mut rows = rows(account, &dimension);
+    let was_allowed = rows.iter().any(|row| row.value == name && row.allow);
     rows.retain(|row| row.value != name);
-    if !rows.iter().any(|row| row.allow) {
+    if was_allowed && !rows.iter().any(|row| row.allow) {
         let message = "the last entry of a list cannot be deleted: without it every name may spend";
         return Err(Fault::new("not_settable", message));
     }

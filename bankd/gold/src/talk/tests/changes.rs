@@ -3,10 +3,12 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use bank_core::command::{Command, SetRate};
+use bank_core::rate::{Per, RateKind, RateValue};
 use bank_core::role::Who;
 use bankd_ledger::access::{Role, Roles};
 
-use super::bench::{Bench, shown};
+use super::bench::{Bench, T1, shown};
 
 /// Sends a request with these parts, each `Set Name=value`, `Where Name=value` or `Option Name=value`.
 async fn send(bench: &Bench, action: &str, object: &str, parts: &str) -> String {
@@ -109,7 +111,7 @@ async fn objects_are_made_changed_and_removed() {
             "Modify",
             "User",
             "Set Description=x; Where Active=True",
-            "Failure 740 Where selects 4 Users; select one",
+            "Failure 740 Where selects several Users; select one",
         ),
         (
             "Modify",
@@ -388,10 +390,75 @@ async fn nobody_sees_more_than_their_view() {
     let journal = send(&bench, "Query", "Transaction", "Where Object=User").await;
     assert_eq!(journal, "Success 000 #0 []");
     let held = send(&bench, "Query", "ReservationAllocation", "").await;
-    assert!(held.starts_with("Success 000 #2 "), "{held}");
-    let jobs = send(&bench, "Query", "Reservation", "").await;
-    assert!(
-        jobs.contains("<Name></Name><Job></Job><User></User>"),
-        "{jobs}"
+    assert_eq!(held, "Success 000 #0 []");
+    assert_eq!(
+        send(&bench, "Query", "Reservation", "").await,
+        "Success 000 #0 []"
+    );
+}
+
+/// A change of a rate keeps its unit, and a number of digits is that of an account.
+#[tokio::test]
+async fn units_and_numbers_keep_their_meaning() {
+    let mut bench = administrators().await;
+    bench
+        .admin(Command::SetRate(SetRate {
+            kind: RateKind::Vbr,
+            name: "Memory".to_owned(),
+            instance: String::new(),
+            value: RateValue::parse("1").unwrap(),
+            per: Per::Hour,
+            machine: Some("cluster1".to_owned()),
+            from: None,
+            until: None,
+            when: None,
+            description: "memory".to_owned(),
+        }))
+        .await;
+    bench.at(T1);
+    let changed = send(
+        &bench,
+        "Modify",
+        "ChargeRate",
+        "Set Rate=2; Where Name=Memory",
+    )
+    .await;
+    assert!(changed.starts_with("Success 000 #1 "), "{changed}");
+    let directory = bench.services.writer.directory();
+    let mut rates = directory.rates.iter();
+    let rate = rates
+        .find(|own| own.name == "Memory" && own.window.end.is_none())
+        .unwrap();
+    assert_eq!((rate.per, rate.machine.is_some()), (Per::Hour, true));
+    assert_eq!(
+        (rate.value, rate.description.as_str()),
+        (RateValue::parse("2").unwrap(), "memory")
+    );
+    let made = send(
+        &bench,
+        "Create",
+        "Account",
+        "Set Name=2; Option Project=physics",
+    )
+    .await;
+    assert!(made.starts_with("Success 000 #1 "), "{made}");
+    let paid = send(&bench, "Deposit", "Account", "Option Id=2; Option Amount=5").await;
+    assert!(paid.starts_with("Success 000 #5 "), "{paid}");
+    assert_eq!(bench.account("chem").await, "1000005/0");
+    let typo = send(
+        &bench,
+        "Create",
+        "Account",
+        "Set Name=b; Option Projects=chem",
+    )
+    .await;
+    assert_eq!(
+        typo,
+        "Failure 315 option Projects of Create Account is not supported"
+    );
+    let either = "<Where name=\"User\">amy</Where><Where conj=\"Or\" name=\"Name\">chem</Where>";
+    assert_eq!(
+        bench.query("Account", either).await,
+        "Failure 315 Where User with Or or groups is not supported"
     );
 }

@@ -80,8 +80,10 @@ pub(super) enum Seen {
     Entry,
     /// The same, and transactions without entries for who sees everything.
     Journal,
-    /// Liens of work in view, and of accounts in view.
+    /// Liens of work in view, and of accounts in view for who is not limited to machines.
     Lien,
+    /// Their parts.
+    LienPart,
     /// Rows of lists, by what they name.
     Rule,
     /// Work that collectors recorded, for who may see collectors.

@@ -230,6 +230,10 @@ impl Maker<'_> {
             Seen::Work(project, machine, user) | Seen::Recorded(project, machine, user) => {
                 self.work(project, machine, user)
             }
+            Seen::LienPart if sight.machines.is_some() => {
+                self.work("i.project", "i.machine", "i.user")
+            }
+            Seen::LienPart => self.among_numbers("x.account", sight.accounts.as_deref()),
             Seen::Journal => {
                 let entry = self.seen(Seen::Entry);
                 let whole = sight.is_unlimited();
@@ -237,6 +241,9 @@ impl Maker<'_> {
             }
             Seen::Lien => {
                 let work = self.work("i.project", "i.machine", "i.user")?;
+                if sight.machines.is_some() {
+                    return Some(work);
+                }
                 let account = self.among_numbers("x.account", sight.accounts.as_deref());
                 let account = account.unwrap_or_else(|| "1".to_owned());
                 Some(format!(

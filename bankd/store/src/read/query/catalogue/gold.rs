@@ -214,7 +214,8 @@ const ALLOCATION: Object = Object {
     ..VIEW
 };
 
-/// Liens on accounts in view; what they are for, if the work is in view too. Liens that hold, and those whose time is over and whose job was never charged.
+/// Liens that hold, and those whose time is over and whose job was never charged. A person sees all liens on
+/// accounts in view, and what a lien is for if the job is in view too.
 const OPEN_LIENS: &str = "lien l JOIN instance i ON i.id = l.instance AND l.shadow = 0
     AND (l.state = 'open' OR (l.state = 'expired' AND i.last_usage IS NULL))";
 
@@ -247,7 +248,7 @@ const RESERVATION_ALLOCATION: Object = Object {
     },
     from: "lien_allocation p JOIN lien l ON l.id = p.lien AND l.shadow = 0 AND l.state = 'open'
         JOIN instance i ON i.id = l.instance JOIN allocation x ON x.id = p.allocation",
-    seen: Seen::Account("x.account"),
+    seen: Seen::LienPart,
     ..VIEW
 };
 
@@ -287,7 +288,7 @@ const QUOTATION_CHARGE_RATE: Object = Object {
     },
     from: "quote q JOIN project p ON p.id = q.project AND q.until_at > {now} JOIN rate r
         ON coalesce(r.from_at <= q.from_at, 1) AND coalesce(q.from_at < r.until_at, 1)
-        AND coalesce(r.machine = q.machine, 1)",
+        AND (r.machine IS NULL OR r.machine IS q.machine)",
     seen: Seen::Work("p.name", QUOTED_MACHINE, QUOTED_USER),
     ..VIEW
 };
@@ -300,6 +301,8 @@ const CHARGE_RATE: Object = Object {
         Instance Text = "r.instance", "";
         Rate Decimal = "r.billionths", "";
         Description Text = "r.description", "";
+        Id Whole / hidden = "r.id", "";
+        Per Whole / hidden = "r.per_s", "";
     },
     from: "rate r",
     there: Some("coalesce(r.from_at <= {now}, 1) AND coalesce({now} < r.until_at, 1)"),
@@ -368,7 +371,7 @@ macro_rules! entries {
             coalesce(nullif(e.project, ''), i.project, '') AS project,
             coalesce(nullif(e.user, ''), i.user, '') AS user,
             coalesce(nullif(e.machine, ''), i.machine, '') AS machine, e.allocation AS allocation, t.reason AS description, t.at_effective AS at,
-                 1 AS is_entry
+            1 AS is_entry
               FROM ",
             $from,
             " JOIN tx t ON t.id = e.tx LEFT JOIN instance i ON i.id = coalesce(e.instance, t.instance)"
