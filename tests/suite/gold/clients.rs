@@ -242,7 +242,38 @@ fn every_call_of_golds_clients_is_answered_as_gold_did_or_the_reason_is_known() 
         assert!(used.contains(&why), "{start}: no difference: {why}");
     }
     assert!(equal > 90, "{equal} answers are equal");
+    sums_agree(&bank);
     bank.verify();
+}
+
+/// What the calls moved adds up to the same in every place: 100,000 in, 2,400 charged, 100 refunded, 150 out.
+fn sums_agree(bank: &Bank) {
+    let sum = |object: &str, attribute: &str, condition: &str| {
+        let answer = send(
+            bank,
+            &format!(
+                "<Request action=\"Query\" actor=\"x\"><Object>{object}</Object>\
+                 <Get name=\"{attribute}\" op=\"Sum\"></Get>{condition}</Request>"
+            ),
+        );
+        parts(&answer)[3].clone()
+    };
+    let own = "<Where name=\"Account\">2</Where>";
+    let delta = sum("Transaction", "Delta", own);
+    assert_eq!(delta, "<Transaction><Delta>97550</Delta></Transaction>");
+    let amount = sum("Allocation", "Amount", own);
+    assert_eq!(amount, "<Allocation><Amount>97550</Amount></Allocation>");
+    let charge = sum("Job", "Charge", "<Where name=\"Project\">chem</Where>");
+    assert_eq!(charge, "<Job><Charge>2300</Charge></Job>");
+    assert_eq!(bank.account("chem")["amount"], "97550.000");
+    let statement = bank.bank_ok(&["statement", "chem", "--summary", "--json"]);
+    assert!(statement.contains("\"97550.000\""), "{statement}");
+    let usage = bank.bank_ok(&["usage", "-A", "chem", "--by", "user", "--json"]);
+    assert!(usage.contains("\"2300.000\""), "{usage}");
+    let export = bank.bank_ok(&["export", "csv"]);
+    for charge in [",2400,credits,", ",-100,credits,"] {
+        assert!(export.contains(charge), "{export}");
+    }
 }
 
 /// The same requests over the HTTP API: signed as every request, once under a key, and to try.

@@ -321,7 +321,10 @@ const JOB: Object = Object {
         QualityOfService Text = "coalesce(i.qos, '')", "";
         Type Text = "CASE i.object_type WHEN 'reservation' THEN 'Reservation' ELSE i.object_type END", "";
         Stage Text = "CASE WHEN i.closed_at IS NULL AND i.last_usage IS NULL THEN 'Reserve' ELSE 'Charge' END", "";
-        Charge Amount = "i.billed", "";
+        // What was billed less what was refunded: refunds are rows of the job's chain of usage.
+        Charge Amount = "i.billed + coalesce((WITH RECURSIVE chain(id) AS (SELECT i.last_usage UNION ALL
+            SELECT u.prev FROM chain c JOIN usage u ON u.id = c.id WHERE u.prev IS NOT NULL)
+            SELECT sum(u.amount) FROM chain c JOIN usage u ON u.id = c.id WHERE u.billing = 'refund'), 0)", "";
         Nodes Decimal opt = "${i.nodes}", "";
         Processors Decimal opt = "${i.processors}", "";
         StartTime Whole opt = "i.start_at / 1000000", "";
