@@ -34,6 +34,7 @@ mod job;
 mod journal;
 mod local;
 mod mapping;
+mod migration;
 mod money;
 mod monitor;
 #[cfg(feature = "openapi")]
@@ -91,6 +92,11 @@ pub use mapping::{
     ASSIGN_MAX, AssignDone, AssignReason, AssignRefused, AssignedRecord, ImportedUsers, MERGE_MAX,
     MappingTest, MappingTested, MergeEntry, MergeUsers, MergedUser, MergedUsers, NewAssign,
     Unmapped, UnmappedQuery, UnmappedRow,
+};
+pub use migration::{
+    BalanceFigures, ExpectedBalance, MIGRATION_BYTES_MAX, MIGRATION_ITEMS_MAX, MigratedItem,
+    Migration, MigrationItem, MigrationKind, MigrationMember, NewMigration, OpeningAllocation,
+    OpeningLien, ProvedBalance,
 };
 pub use money::{
     Account, Allocation, AllocationQuery, Balance, BalanceQuery, Constraint, NewAccount,

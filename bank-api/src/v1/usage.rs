@@ -27,6 +27,10 @@ pub struct NewUsage {
     /// User.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
+    /// The amount that another bank charged for it: an exact decimal. The use is history of a bank that this one
+    /// replaces. It counts in reports with this amount, and no money moves. For administrators only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub charged_before: Option<String>,
     /// Group of the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
