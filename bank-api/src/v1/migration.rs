@@ -58,7 +58,7 @@ pub enum MigrationKind {
     Machine,
     /// A project. One of the same name stays as it is.
     Project,
-    /// A member of a project: a user or a machine.
+    /// A user who is a member of a project. The machines of a project are in the body of the project.
     Member,
     /// An account. One of the same name stays as it is.
     Account,
@@ -70,24 +70,20 @@ pub enum MigrationKind {
     Lien,
 }
 
-/// A member of a project.
+/// A user who is a member of a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MigrationMember {
     /// The project.
     pub project: String,
-    /// The user; absent for a machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub user: Option<String>,
-    /// The machine; absent for a user.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub machine: Option<String>,
+    /// The user.
+    pub user: String,
     /// An inactive member may not spend.
     pub active: bool,
-    /// The user manages the project: grants the role `manager` on it.
-    #[serde(default)]
-    pub admin: bool,
+    /// `member`, `manager` or `pi`; absent: `member`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
 }
 
 /// An allocation as the old bank leaves it.
