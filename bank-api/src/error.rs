@@ -90,6 +90,8 @@ pub static TABLE: &[Row] = &[
     entry("machine_inactive", 403, bank::REFUSED, nami::REFUSED, "740", "machine inactive"),
     entry("machine_unknown", 404, bank::NOT_FOUND, nami::REFUSED, "740", "unknown machine"),
     entry("method_not_allowed", 405, bank::USAGE, nami::UNSUPPORTED, "315", "method not allowed"),
+    entry("migration_changed", 409, bank::CONFLICT, nami::OTHER, "740", "moved in with other contents"),
+    entry("migration_unequal", 409, bank::REFUSED, nami::OTHER, "740", "balances differ"),
     entry("missing_field", 400, bank::USAGE, nami::DOCUMENT, "314", "missing field"),
     entry("negative_charge", 422, bank::REFUSED, nami::DOCUMENT, "740", "negative usage"),
     entry("no_clock_jump", 409, bank::REFUSED, nami::OTHER, "740", "no clock jump to confirm"),

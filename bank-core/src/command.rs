@@ -17,6 +17,7 @@ mod import;
 mod note;
 mod object;
 mod op;
+mod open;
 mod period;
 mod record;
 mod registry;
@@ -32,12 +33,13 @@ pub use import::{Chunk, Reports};
 pub use note::NOTE_MAX;
 pub use object::Object;
 pub use op::OPS;
+pub use open::{Open, OpenAllocation};
 pub use period::{ClosePeriod, Period};
 pub use record::{RecordAction, RecordChange};
 pub use registry::{AddCycle, MergeUser, SetAccount, SetCycle, SetKey, SetMember, SetRate};
 
 pub use scope::Scope;
-pub use usage::{AsNamed, Identity, UsageReport};
+pub use usage::{AsNamed, HISTORY, Identity, UsageReport};
 
 /// A command. What it does not name stays as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +62,8 @@ pub enum Command {
     Deposit(Deposit),
     /// Takes money out of an account.
     Withdraw(Withdraw),
+    /// Opens this bank in place of another, or an allocation of that bank.
+    Open(Open),
     /// Asks for a price.
     Quote(QuoteRequest),
     /// Makes or finds an instance; holds nothing.
@@ -132,6 +136,7 @@ impl Command {
             Command::SetAllocation(_) => "allocation_set",
             Command::Deposit(_) => "deposit",
             Command::Withdraw(_) => "withdraw",
+            Command::Open(_) => "opening",
             Command::Quote(_) => "quote",
             Command::Create(_) => "create",
             Command::Modify(_) => "modify",
@@ -203,6 +208,8 @@ pub struct Deposit {
     pub note: String,
     /// All of it to this account, nothing to those below it.
     pub no_tree: bool,
+    /// When it counts, not later than now; now by default.
+    pub effective: Option<Timestamp>,
 }
 
 impl Deposit {

@@ -8,8 +8,8 @@ use usage::{of_assignment, of_chunk, of_report};
 
 use crate::attention::Topic;
 use crate::command::{
-    Access, After, Attention, Charge, Close, Command, Deposit, Identity, Period, RecordAction,
-    RecordChange, Repeat, Request, Scope, SetAccount, Whose,
+    Access, After, Attention, Charge, Close, Command, Deposit, Identity, Open, Period,
+    RecordAction, RecordChange, Repeat, Request, Scope, SetAccount, Whose,
 };
 use crate::directory::Directory;
 use crate::ids::{AccountId, AllocationId, LienId, ProposalId, QuoteId, TxId};
@@ -151,6 +151,15 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
         Command::Deposit(deposit) => Need {
             accounts: deposited(directory, deposit),
             allocation: deposit.allocation,
+            closed: deposit.effective.is_some(),
+            ..Need::default()
+        },
+        Command::Open(open) => Need {
+            accounts: match open {
+                Open::Bank { .. } => Vec::new(),
+                Open::Allocation(own) => named_account(directory, &own.account),
+            },
+            closed: true,
             ..Need::default()
         },
         Command::Withdraw(withdraw) => Need {

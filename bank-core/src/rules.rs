@@ -23,6 +23,7 @@ mod lien;
 mod lien_end;
 mod lifecycle;
 mod money;
+mod opening;
 mod period;
 mod promise;
 mod quote;
@@ -86,6 +87,7 @@ fn by_family(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effect
     match command {
         Command::Deposit(deposit) => money::deposit(deposit, view, ctx),
         Command::Withdraw(withdraw) => money::withdraw(withdraw, view, ctx),
+        Command::Open(open) => opening::open(open, view, ctx),
         Command::Quote(request) => quote::quote(request, view, ctx),
         Command::Create(create) => lifecycle::create(create, view, ctx),
         Command::Modify(request) => lifecycle::modify(request, view, ctx),

@@ -26,6 +26,7 @@ mod ledger;
 mod lives;
 mod nami;
 mod openapi;
+mod opening;
 mod operations;
 mod pictures;
 mod rates;

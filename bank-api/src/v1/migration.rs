@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The largest number of items of a migration.
-pub const MIGRATION_ITEMS_MAX: usize = 200_000;
+pub const MIGRATION_ITEMS_MAX: usize = 100_000;
 /// The largest body of a migration, in bytes.
-pub const MIGRATION_BYTES_MAX: usize = 64 * 1024 * 1024;
+pub const MIGRATION_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// `POST /api/v1/migrations`: the opening of this bank with the contents of another. All items are written in one
 /// database transaction, in their order, or none. An item that an earlier migration from the same source wrote is

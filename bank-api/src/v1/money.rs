@@ -289,6 +289,9 @@ pub struct NewDeposit {
     /// Deposit the whole amount into this account, nothing into accounts below it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_tree: bool,
+    /// When it counts (RFC 3339): not later than now, and not in a closed period; absent: now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effective: Option<String>,
     /// Reason, kept in the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,

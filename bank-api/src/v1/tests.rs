@@ -27,6 +27,7 @@ fn an_answer_of_a_write_is_a_bare_object() {
 #[test]
 fn requests_refuse_unknown_fields_and_leave_out_what_is_absent() {
     let deposit = NewDeposit {
+        effective: None,
         name: "chem".into(),
         amount: "5".into(),
         ..NewDeposit::default()

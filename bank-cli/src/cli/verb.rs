@@ -110,6 +110,9 @@ pub(crate) struct DepositArgs {
     /// Accept a start and an end in the past
     #[arg(long)]
     pub(crate) allow_past: bool,
+    /// When the deposit counts: a time in an open period
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) effective: Option<String>,
     /// Deposit everything into this account, without shares of child accounts
     #[arg(long)]
     pub(crate) no_tree: bool,

@@ -78,6 +78,7 @@ fn unix(status: u16, body: &'static str) -> (tempfile::TempDir, Client, JoinHand
 
 fn deposit() -> Call {
     let body = bank_api::v1::NewDeposit {
+        effective: None,
         name: "chem".into(),
         amount: "5".into(),
         ..Default::default()

@@ -18,6 +18,7 @@ pub(super) fn deposit(context: &Context, args: DepositArgs) -> Result<String, Fa
     let body = NewDeposit {
         start: context.time(args.start.as_ref())?,
         end: context.time(args.end.as_ref())?,
+        effective: context.time(args.effective.as_ref())?,
         name: args.name,
         amount: args.amount,
         allocation: args.allocation,

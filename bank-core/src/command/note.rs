@@ -1,6 +1,6 @@
 //! Notes: texts that people add to their actions. The journal keeps them for ever.
 
-use super::{Access, After, Attention, Command, Period};
+use super::{Access, After, Attention, Command, Open, Period};
 use crate::refusal::Refusal;
 
 /// The longest note, in bytes.
@@ -12,6 +12,7 @@ impl Command {
         let note = match self {
             Command::Deposit(one) => &one.note,
             Command::Withdraw(one) => &one.note,
+            Command::Open(Open::Allocation(one)) => &one.note,
             Command::AddCycle(one) => &one.note,
             Command::SetCycle(one) => one.note.as_ref()?,
             Command::Assign(one) => &one.note,

@@ -83,7 +83,8 @@ impl Command {
             | Command::Attention(_)
             | Command::RemoveQuote(_)
             | Command::Assign(_)
-            | Command::Period(_) => vec![Object::Bank],
+            | Command::Period(_)
+            | Command::Open(_) => vec![Object::Bank],
         }
     }
 }
@@ -195,6 +196,7 @@ fn of_usage(used: &UsageReport) -> Vec<Object<'_>> {
         more: _,
         flags: _,
         track: _,
+        charged_before: _,
     } = used;
     of_request(request)
 }
@@ -232,6 +234,7 @@ fn of_deposit(deposit: &Deposit) -> Vec<Object<'_>> {
         allow_past: _,
         note: _,
         no_tree: _,
+        effective: _,
     } = deposit;
     with_allocation(vec![account(name)], *allocation)
 }

@@ -1,7 +1,7 @@
 //! The words of the journal's `op` column, for filters by operation.
 
 /// Every word of the journal's `op` column: commands, and what time alone does.
-pub const OPS: [&str; 86] = [
+pub const OPS: [&str; 87] = [
     "account_add",
     "account_rm",
     "account_set",
@@ -59,6 +59,7 @@ pub const OPS: [&str; 86] = [
     "member_rm",
     "member_set",
     "modify",
+    "opening",
     "period_close",
     "period_reopen",
     "project_add",

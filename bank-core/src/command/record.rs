@@ -43,6 +43,16 @@ impl RecordChange {
     }
 }
 
+impl RecordChange {
+    /// The name of the record that it adds.
+    pub fn new_name(&self) -> Option<&str> {
+        match &self.action {
+            RecordAction::Add(Some(Key::Name(name)), _) => Some(name),
+            _ => None,
+        }
+    }
+}
+
 /// What happens to a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecordAction {

@@ -1,6 +1,7 @@
 //! Finished usage that comes without a scheduler's decision.
 
 use super::Request;
+use crate::amount::Amount;
 use crate::decimal::{Decimal, push_number};
 use crate::policy::{Figures, Finished, Share};
 use crate::time::Timestamp;
@@ -35,7 +36,13 @@ pub struct UsageReport {
     /// Usage of an unknown project or user: it is priced, and no money moves, in every mode (decisions.md
     /// 30). Not a fact of the use itself.
     pub track: bool,
+    /// The amount that another bank charged for it, for a use from before this bank opened (decision 0170): it
+    /// counts with this amount, no money moves in any mode, and it is no other source's use.
+    pub charged_before: Option<Amount>,
 }
+
+/// The word for [`UsageReport::charged_before`] in place of a charge policy.
+pub const HISTORY: &str = "history";
 
 /// Names as a source has them (collectors.md 0.1).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -147,6 +154,11 @@ impl UsageReport {
         count(&mut text, "wall", figures.wall_us);
         measure(&mut text, "cpu", figures.cpu_s);
         measure(&mut text, "blocked", figures.blocked_processors);
+        count(
+            &mut text,
+            "charged_before",
+            self.charged_before.map(|amount| amount.0),
+        );
         add(&mut text, "dedicated", figures.dedicated.then_some("yes"));
         add(&mut text, "backwards", figures.backwards.then_some("yes"));
         if let Some(equivalents) = &figures.equivalents {

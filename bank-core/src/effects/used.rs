@@ -2,7 +2,7 @@
 
 use super::Charged;
 use crate::amount::Amount;
-use crate::command::UsageReport;
+use crate::command::{HISTORY, UsageReport};
 use crate::ids::{AllocationId, InstanceId, TxId};
 use crate::model::InstanceKey;
 use crate::refusal::Refusal;
@@ -94,7 +94,7 @@ impl UseRow {
             start: self.report.incarnation(),
             end: self.report.request.facts.end,
             instance: self.instance,
-            is_charged: self.became.counts(),
+            is_charged: self.became.counts() && self.policy != HISTORY,
         }
     }
 

@@ -2,7 +2,7 @@
 //! its own time, and nothing else changes.
 
 use crate::amount::Amount;
-use crate::command::{Assign, Charge, Request, Whose};
+use crate::command::{Assign, Charge, HISTORY, Request, Whose};
 use crate::effects::{
     Assigned, AssignedUse, Became, Billing, Delta, Effects, EntryKind, KnownUse, Outcome, UsageRow,
 };
@@ -32,6 +32,9 @@ pub(super) fn assign(assign: &Assign, view: &View, ctx: &Context<'_>) -> Result<
     }
     let missing = || Refusal::not_found("usage", &assign.identity.id);
     let known = view.known.as_ref().ok_or_else(missing)?;
+    if known.policy == HISTORY {
+        return Ok(unchanged(view, None));
+    }
     let of_known = |i: &&Instance| Some(i.id) == known.instance;
     let instance = view.instances.iter().find(of_known);
     match instance.filter(|i| i.last_usage.is_some()) {

@@ -7,7 +7,7 @@ mod journal;
 mod who;
 
 use crate::amount::Amount;
-use crate::command::{Chunk, UsageReport};
+use crate::command::{Chunk, HISTORY, UsageReport};
 use crate::effects::{Became, Effects, Fate, Imported, Outcome, UseRow};
 use crate::exact::{Fraction, to_amount};
 use crate::ids::{AllocationId, check_name};
@@ -167,6 +167,9 @@ impl<'a> Taking<'a> {
         scope::whose(&report.request.whose, self.ctx)?;
         record.fault.map_or(Ok(()), |fault| Err(fault.clone()))?;
         report::check_times(report, self.ctx)?;
+        if let Some(amount) = report.charged_before {
+            return self.history(record, amount);
+        }
         let machine = report::machine(report, self.ctx);
         let policy = machine.and_then(|m| m.charge_policy).unwrap_or_default();
         let verdict = verdict(policy, &report.finished())?;
@@ -215,6 +218,37 @@ impl<'a> Taking<'a> {
             }
             self.lay(report, &who, &mut worth, stood);
         }
+        Ok(Ok((worth, before)))
+    }
+
+    /// A use from before this bank opened: it counts with the amount that another bank charged for it.
+    fn history(
+        &mut self,
+        record: &Record<'a>,
+        amount: Amount,
+    ) -> Result<Result<(Worth, Option<Before>), Fate>, Refusal> {
+        let before = self.before(record);
+        let Ok(before) = before else {
+            return Err(Refusal::AlreadyExists {
+                kind: "charge of the job".into(),
+                name: record.report.request.object_id.clone(),
+            });
+        };
+        if before.as_ref().is_some_and(|before| before.is_same) {
+            return Ok(Err(Fate::Took(Became::Duplicate)));
+        }
+        let stood = before.as_ref().filter(|before| before.amount.is_some());
+        if let Some(stood) = stood {
+            self.give_back(stood);
+        }
+        let became = match stood {
+            Some(_) => Became::Adjusted,
+            None => Became::Charged,
+        };
+        let mut worth = Worth::of(became, String::new(), amount);
+        worth.policy = HISTORY;
+        let who = self.whos.of(record.report, record.names, self.ctx);
+        self.sums.post(&who, None, amount.0);
         Ok(Ok((worth, before)))
     }
 
@@ -347,10 +381,7 @@ impl<'a> Taking<'a> {
         let ended = facts.end.map_or(began, |end| end.max(began));
         let at = ended.min(self.ctx.now);
         if let Some(before) = before {
-            let back = before.amount.unwrap_or_default().0.saturating_neg();
-            self.shift(before.on, back);
-            self.sums
-                .shift(before.on, &before.project, &before.machine, back);
+            self.give_back(before);
         }
         worth.on = who.pays(&self.allocations, at);
         let mut amount = worth.amount.unwrap_or_default().0;
@@ -363,6 +394,14 @@ impl<'a> Taking<'a> {
         if worth.refusal.is_some() && before.is_none() {
             self.sums.refuse(who);
         }
+    }
+
+    /// Takes the amount of an earlier record out of the shadow totals.
+    fn give_back(&mut self, before: &Before) {
+        let back = before.amount.unwrap_or_default().0.saturating_neg();
+        self.shift(before.on, back);
+        self.sums
+            .shift(before.on, &before.project, &before.machine, back);
     }
 
     /// Adds to the shadow total of an allocation, if that can be.

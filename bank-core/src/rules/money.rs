@@ -9,7 +9,10 @@ use crate::ids::{AccountId, AllocationId, Next, UNBILLED};
 use crate::model::{Account, Allocation, Figures, Phase};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
+use crate::rules::correction::move_money;
+use crate::rules::opening::effective;
 use crate::rules::split::in_order;
+use crate::rules::sweep::catch_up;
 use crate::select;
 use crate::time::{Timestamp, Window};
 use crate::view::{Context, View};
@@ -33,7 +36,8 @@ pub(super) fn deposit(
     let named = deposit.allocation;
     let named = named.map(|id| named_allocation(view, account, id, deposit));
     let named = named.transpose()?;
-    if deposit.window.is_over(ctx.now) && !deposit.allow_past {
+    let at = effective(deposit.effective, view, ctx)?;
+    if deposit.window.is_over(at) && !deposit.allow_past {
         return Err(Refusal::WindowInPast);
     }
     let parts = if deposit.is_spread() {
@@ -48,25 +52,17 @@ pub(super) fn deposit(
         let equal = || equal_allocation(view, part_of, deposit, limit);
         let target = named.or_else(|| (!deposit.always_new).then(equal).flatten());
         let allocation = if let Some(known) = target {
+            is_open_at(&postings, known, at)?;
             known
         } else {
             one_at_a_time(&postings, part_of, &deposit.window, None, ctx)?;
-            open_allocation(&mut postings, id, deposit, limit, ctx.now)
+            open_allocation(&mut postings, id, deposit, limit, at)
         };
         landing.push((part_of, allocation, Amount(part), target.is_none()));
     }
-    let tx = postings.begin("deposit", ctx.now);
+    let tx = postings.begin("deposit", at);
     postings.remark(&deposit.note);
-    let mut landed = Vec::new();
-    for (part_of, id, amount, created) in landing {
-        let allocation = land(&mut postings, id, amount)?;
-        unblock(&mut postings, part_of);
-        landed.push(Landed {
-            amount,
-            allocation,
-            created,
-        });
-    }
+    let landed = land(&mut postings, &landing, ctx)?;
     let last = landed.last().copied().ok_or(Refusal::AmountOverflow)?;
     let deposited = Deposited {
         tx,
@@ -90,20 +86,39 @@ fn opens_credit(deposit: &Deposit, view: &View, account: &Account) -> bool {
     deposit.always_new || (limit > Amount::ZERO && !is_there())
 }
 
-/// Puts an amount into an allocation.
-fn land(postings: &mut Postings, id: AllocationId, amount: Amount) -> Result<Allocation, Refusal> {
-    let phase = postings.allocation(id).map_or(Phase::Active, |a| a.phase);
-    let active = if phase == Phase::Active { amount.0 } else { 0 };
-    let delta = Delta {
-        amount: amount.0,
-        active,
-        ..Delta::default()
-    };
-    postings.post(EntryKind::Deposit, id, delta, &About::default())?;
-    postings
-        .allocation(id)
-        .copied()
-        .ok_or(Refusal::AmountOverflow)
+/// A deposit that counts from an instant needs an allocation that was open then, in its present phase.
+fn is_open_at(postings: &Postings, id: AllocationId, at: Timestamp) -> Result<(), Refusal> {
+    let known = postings.allocation(id);
+    if known.is_none_or(|known| known.opened.max(known.since) <= at) {
+        return Ok(());
+    }
+    Err(Refusal::BadValue {
+        field: "effective",
+        expected: "a time at which the allocation was active already; --new opens another one",
+    })
+}
+
+/// Puts the amounts into their allocations, and then journals the boundaries of these that have passed since.
+fn land(
+    postings: &mut Postings,
+    landing: &[(&Account, AllocationId, Amount, bool)],
+    ctx: &Context<'_>,
+) -> Result<Vec<Landed>, Refusal> {
+    let about = About::default();
+    for (_, id, amount, _) in landing {
+        move_money(postings, EntryKind::Deposit, *id, (amount.0, 0), &about)?;
+    }
+    let landed = landing.iter().map(|(account, id, amount, created)| {
+        catch_up(postings, *id, ctx.now)?;
+        unblock(postings, account);
+        let allocation = postings.allocation(*id).copied();
+        Ok(Landed {
+            amount: *amount,
+            allocation: allocation.ok_or(Refusal::AmountOverflow)?,
+            created: *created,
+        })
+    });
+    landed.collect()
 }
 
 /// If the bank requires the allocations of an account one after the other, refuses overlapping windows
@@ -174,10 +189,10 @@ fn open_allocation(
     account: AccountId,
     deposit: &Deposit,
     credit_limit: Amount,
-    now: Timestamp,
+    at: Timestamp,
 ) -> AllocationId {
     let id = AllocationId(Next::take(&mut postings.next.allocation));
-    let new = Allocation::empty(id, account, deposit.window, credit_limit, now);
+    let new = Allocation::empty(id, account, deposit.window, credit_limit, at);
     postings.add_allocation(new);
     id
 }

@@ -112,6 +112,19 @@ fn cross(postings: &mut Postings, id: AllocationId, at: Timestamp) -> Result<(),
     }
 }
 
+/// Journals the boundaries of an allocation that have passed, where it began before now.
+pub(super) fn catch_up(
+    postings: &mut Postings,
+    id: AllocationId,
+    now: Timestamp,
+) -> Result<(), Refusal> {
+    let due = |postings: &Postings| postings.allocation(id)?.next_boundary();
+    while let Some(at) = due(postings).filter(|at| *at <= now) {
+        cross(postings, id, at)?;
+    }
+    Ok(())
+}
+
 /// A window begins: its amount becomes active money.
 pub(super) fn activate(
     postings: &mut Postings,

@@ -26,6 +26,9 @@ pub(super) fn take(
     ctx: &Context<'_>,
 ) -> Result<Effects, Refusal> {
     check(report, ctx)?;
+    if report.charged_before.is_some() {
+        return in_chunk(report, view, ctx);
+    }
     let policy = machine(report, ctx).and_then(|m| m.charge_policy);
     let policy = policy.unwrap_or_default();
     let verdict = verdict(policy, &report.finished())?;
@@ -106,7 +109,7 @@ fn left_alone(known: &KnownUse, charged_by: Option<String>, view: &View) -> Effe
     })))
 }
 
-/// A use from a chunk is amended like a chunk's records: it has no instance.
+/// A use from a chunk is amended like a chunk's records, and history is like them: it has no instance.
 fn in_chunk(report: &UsageReport, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     let chunk = Chunk {
         source: report.source.clone(),

@@ -39,6 +39,14 @@ impl Failure {
         Self(Box::new(problem(refusal, bank)))
     }
 
+    /// Puts what it is about in front of its detail: an item of several, by its id.
+    #[must_use]
+    pub fn about(mut self, item: &str) -> Self {
+        let detail = self.0.detail.take().unwrap_or_default();
+        self.0.detail = Some(format!("{item}: {detail}"));
+        self
+    }
+
     /// Adds a remedy.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

@@ -17,6 +17,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use bank_api::nami::Line;
 use bank_api::sign::{Condition, Failure as Unproven};
+use bank_api::v1::MIGRATION_BYTES_MAX;
 use bankd_ledger::access::Role;
 use bankd_ledger::clock::{self, Stopwatch};
 use bankd_ledger::writer::Caller;
@@ -197,7 +198,11 @@ async fn arrived(
     body: Body,
     line: &log::Line,
 ) -> Result<Bytes, Box<Response>> {
-    let body = whole(body, &parts.headers, services.http.body_limit);
+    let limit = match parts.uri.path() {
+        "/api/v1/migrations" => MIGRATION_BYTES_MAX.max(services.http.body_limit),
+        _ => services.http.body_limit,
+    };
+    let body = whole(body, &parts.headers, limit);
     tokio::pin!(body);
     let there = poll_fn(|context| Poll::Ready(body.as_mut().poll(context))).await;
     let body = match there {

@@ -53,6 +53,7 @@ pub fn report(mut job: Job, feed: &Feed, directory: &Directory) -> UsageReport {
         host: job.hosts.as_deref().and_then(host::first),
         more: kept(stated(&job), &job.attributes),
         flags: job.flags.join(" "),
+        charged_before: None,
         track: false,
         request: Request {
             object_type: ObjectType::Job,

@@ -9,12 +9,14 @@ mod change;
 mod collect;
 mod full;
 mod meter;
+mod opening;
 mod portion;
 mod recording;
 mod standing;
 mod thread;
 
 pub use collect::{Collect, Collected, Collecting, Details, Gathered, NOT_CHARGED, Work};
+pub use opening::{Opened, Opening, Step, StepDone, StepKey, Unopened};
 pub use portion::{Item, Landed, OnItsWay, Others, Portion, Row};
 pub use recording::Recording;
 pub use standing::Standing;
@@ -251,6 +253,7 @@ enum Task {
         oneshot::Sender<Result<Collected, SubmitError>>,
     ),
     Portion(Box<Portion>, oneshot::Sender<portion::Back>),
+    Open(Box<Opening>, oneshot::Sender<Result<Opened, SubmitError>>),
     Aside(
         Vec<QuarantineRow>,
         Vec<FollowMark>,

@@ -4,7 +4,7 @@
 use super::sqlite::SqliteStore;
 use super::tally::Change;
 use super::{Error, export, seal};
-use bank_core::command::{Identity, Whose};
+use bank_core::command::{HISTORY, Identity, Whose};
 use bank_core::directory::Directory;
 use bank_core::effects::{AssignedUse, Became, UseRow};
 use bank_core::rollup::Sign;
@@ -34,7 +34,8 @@ pub(super) fn waiting(directory: &Directory, rows: &[UseRow]) -> Vec<bool> {
             known.insert(whose, waits);
             waits
         };
-        waits && row.became != Became::Unused
+        // The bank before this one charged history.
+        waits && row.became != Became::Unused && row.policy != HISTORY
     });
     waits.collect()
 }

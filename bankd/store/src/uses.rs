@@ -3,7 +3,7 @@
 
 use super::{Error, codec, instance, seal};
 use bank_core::amount::Amount;
-use bank_core::command::{Chunk, Identity};
+use bank_core::command::{Chunk, HISTORY, Identity};
 use bank_core::effects::{Became, KnownUse, OtherUse, Shortage};
 use bank_core::ids::{AllocationId, InstanceId};
 use bank_core::model::{Instance, InstanceKey, ObjectType};
@@ -307,7 +307,8 @@ fn others_of(
     found: &mut Vec<OtherUse>,
 ) -> Result<Vec<InstanceId>, Error> {
     let mut aliases = Vec::new();
-    let columns = "SELECT start_at, end_at, instance, became, object_id FROM usage_identity";
+    let columns =
+        "SELECT start_at, end_at, instance, became, object_id, policy FROM usage_identity";
     let (id, kind) = (key.object_id.as_str(), key.object_type.word());
     for (which, id) in [(EXACT, id), alike(id)] {
         let sql = format!(
@@ -331,7 +332,7 @@ fn others_of(
                 start: Timestamp(r.get(0)?),
                 end: r.get::<_, Option<i64>>(1)?.map(Timestamp),
                 instance,
-                is_charged: became.counts(),
+                is_charged: became.counts() && r.get::<_, String>(5)? != HISTORY,
             });
         }
     }

@@ -41,7 +41,7 @@ fn holders(right: &str) -> &'static str {
         | "change_users" | "change_allocations" | "end_quotes" | "change_sources"
         | "change_quarantine" | "assign_usage" | "change_rates" | "change_reference"
         | "change_keys" | "change_access" | "change_cycles" | "close_periods"
-        | "change_attention" | "confirm_clock" => "",
+        | "change_attention" | "confirm_clock" | "migrate" => "",
         other => panic!("who has the right {other}? Say it here, by hand"),
     }
 }

@@ -337,6 +337,10 @@ impl Ask {
         self.deposit(|d| d.allow_past = true)
     }
 
+    pub(crate) fn effective(self, text: &str) -> Ask {
+        self.deposit(|d| d.effective = Some(time(text)))
+    }
+
     pub(crate) fn no_credit(self) -> Ask {
         self.change(|command| match command {
             Command::Withdraw(withdraw) => withdraw.no_credit = true,

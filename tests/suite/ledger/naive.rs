@@ -319,6 +319,7 @@ impl Naive {
             Command::RemoveAccount(name) => self.remove_account(name),
             Command::After(after) => self.after(after),
             Command::Attention(_) => panic!("attention moves no money: the scripts have none"),
+            Command::Open(_) => panic!("an opening is compared with deposits from outside"),
             Command::Import(_) => panic!("chunks are compared with single commands"),
             Command::AddKey(_) | Command::SetKey(_) | Command::RemoveKey(_) => {
                 panic!("keys move no money: the scripts have none")

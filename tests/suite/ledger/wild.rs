@@ -174,7 +174,7 @@ impl Wild {
             0..=21 => place(&mut dice),
             22..=49 => used(&mut dice, now),
             50..=54 => whose(quote(dice.number(1, 90)), &mut dice),
-            55..=61 => put_in(&mut dice),
+            55..=61 => put_in(&mut dice, now),
             62..=65 => take_out(&mut dice),
             66..=70 => {
                 let ask = transfer(dice.of(&NAMES), dice.of(&NAMES), dice.number(0, 120));
@@ -251,12 +251,13 @@ fn used(dice: &mut Dice, now: Timestamp) -> Ask {
     ask
 }
 
-fn put_in(dice: &mut Dice) -> Ask {
+fn put_in(dice: &mut Dice, now: Timestamp) -> Ask {
     let amount = dice.number(0, 150).to_string();
     let ask = deposit(dice.of(&NAMES), &amount).window(dice.of(&WINDOWS));
-    match dice.below(4) {
+    match dice.below(5) {
         0 => ask.no_tree(),
         1 => ask.limit(dice.number(0, 2) * 40),
+        2 => ask.effective(&show_time(now.minus(Seconds(dice.number(-20, 1_500))))),
         _ => ask,
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::access::{Act, Held, held};
 use crate::amount::Amount;
-use crate::command::{After, Command};
+use crate::command::{After, Command, Open};
 use crate::effects::{Effects, EntryKind, Moved, Outcome};
 use crate::model::{Limit, LimitOf, MoneyKind};
 use crate::refusal::Refusal;
@@ -175,6 +175,15 @@ pub(super) fn moved(command: &Command, effects: &Effects, view: &View) -> Vec<(M
                 _ => cycle.amount,
             };
             vec![(MoneyKind::Deposit, old)]
+        }
+        (Command::Open(Open::Allocation(own)), _) => {
+            let gone = own.deposited.0.abs_diff(own.amount.0);
+            let gone = Amount(i64::try_from(gone).unwrap_or(i64::MAX));
+            vec![
+                (MoneyKind::Deposit, own.deposited),
+                (MoneyKind::CreditLimit, own.credit_limit),
+                (MoneyKind::Adjust, gone),
+            ]
         }
         (Command::Withdraw(withdraw), _) => vec![(MoneyKind::Withdraw, withdraw.amount)],
         (Command::After(After::Transfer(transfer)), _) => {

@@ -115,6 +115,7 @@ impl Asked<'_> {
             always_new: limit.is_some(),
             allow_past: true,
             no_tree: false,
+            effective: None,
             note: self.note(),
         });
         Ok((

@@ -66,6 +66,12 @@ fn shaped(directory: &Directory, account: &Account, figures: &Figures, view: &Vi
 
 /// `POST /api/v1/accounts`
 pub(super) async fn add(call: Call) -> Handled {
+    let command = added(&call)?;
+    Ok(call.write(command, render_added).await?.into_response())
+}
+
+/// The new account that a body asks for.
+pub(super) fn added(call: &Call) -> Result<Command, Failure> {
     let new: NewAccount = call.json()?;
     let given = [
         (Dimension::Project, Some(new.projects)),
@@ -74,7 +80,7 @@ pub(super) async fn add(call: Call) -> Handled {
     ];
     let overflow = lists::read_overflow(new.overflow.as_deref()).map_err(|r| call.refused(&r))?;
     let lists = lists::given(given, Some(new.constraints));
-    let command = Command::AddAccount(SetAccount {
+    Ok(Command::AddAccount(SetAccount {
         lists: lists.map_err(|r| call.refused(&r))?,
         parent: new.parent.map(cleared),
         share: new.share,
@@ -84,8 +90,7 @@ pub(super) async fn add(call: Call) -> Handled {
         fallback: new.fallback.map(cleared),
         description: new.description,
         ..json::no_change(&new.name)
-    });
-    Ok(call.write(command, render_added).await?.into_response())
+    }))
 }
 
 /// `PATCH /api/v1/accounts/{name}`, by name or number.

@@ -9,7 +9,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, Method, Uri};
 use axum::response::{IntoResponse, Response};
 use bank_api::error::Problem;
-use bank_api::v1::{Removed, WriteQuery, Written};
+use bank_api::v1::{MIGRATION_BYTES_MAX, Removed, WriteQuery, Written};
 use bank_core::command::Command;
 use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
@@ -33,8 +33,8 @@ use crate::error::{Failure, problem};
 use crate::log::Denied;
 use crate::route::Granted;
 
-/// Largest body, in bytes; the layers in front refuse larger ones already.
-const BODY_MAX: usize = 1024 * 1024;
+/// Largest body, in bytes; the layers in front refuse larger ones already, and most routes have a lower limit.
+const BODY_MAX: usize = MIGRATION_BYTES_MAX;
 
 /// The result of a handler.
 pub(super) type Handled = Result<Response, Failure>;
@@ -62,7 +62,7 @@ impl FromRequest<Arc<Services>> for Call {
             .get::<Authenticated>()
             .cloned()
             .ok_or_else(nobody)?;
-        let too_large = |_| Failure::new("too_large", "the body is larger than 1 MiB");
+        let too_large = |_| Failure::new("too_large", "the body is larger than 16 MiB");
         // A route outside of the table has no right to check, so nobody may use it.
         if parts.extensions.get::<Granted>().is_none() {
             return Err(Failure::new("not_allowed", "this route is disabled"));

@@ -7,6 +7,7 @@ use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 use bank_core::ids::ProjectId;
 use bank_core::model::Member;
+use bank_core::refusal::Refusal;
 use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
@@ -29,16 +30,20 @@ pub(super) async fn list(Path(name): Path<String>, call: Call) -> Handled {
 
 /// `POST /api/v1/projects/{name}/members`
 pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
-    let new: NewMember = call.json()?;
-    let role = new.role.as_deref().map(json::read_member_role).transpose();
-    let command = Command::SetMember(SetMember {
-        project: name,
+    let command = read(name, call.json()?).map_err(|r| call.refused(&r))?;
+    Ok(call.write(command, render).await?.into_response())
+}
+
+/// A member of a project in a request.
+pub(super) fn read(project: String, new: NewMember) -> Result<Command, Refusal> {
+    let role = new.role.as_deref().map(json::read_member_role);
+    Ok(Command::SetMember(SetMember {
+        project,
         user: new.user,
         // A change of the role alone does not change `active`.
         active: new.active.or(new.role.is_none().then_some(true)),
-        role: role.map_err(|r| call.refused(&r))?,
-    });
-    Ok(call.write(command, render).await?.into_response())
+        role: role.transpose()?,
+    }))
 }
 
 /// `DELETE /api/v1/projects/{name}/members/{user}`

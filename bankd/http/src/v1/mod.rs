@@ -37,6 +37,7 @@ mod lists;
 mod mapping;
 mod member;
 mod metrics;
+mod migration;
 mod money;
 mod monitor;
 mod named;

@@ -14,7 +14,7 @@ use bankd_store::answer::Answer;
 
 use super::approval::write_or_propose;
 use super::call::{Call, Handled, rendered};
-use super::json::{self, read_amount, read_bound};
+use super::json::{self, read_amount, read_bound, read_time};
 use crate::error::Failure;
 
 /// `POST /api/v1/deposits`
@@ -53,6 +53,8 @@ fn read_deposit(new: NewDeposit, directory: &Directory) -> Result<Deposit, Refus
     let start = start.map(|text| read_bound(text, "start", "-infinity"));
     let end = new.end.as_deref();
     let end = end.map(|text| read_bound(text, "end", "infinity"));
+    let effective = new.effective.as_deref();
+    let effective = effective.map(|text| read_time(text, "effective"));
     let limit = new.credit_limit.as_deref();
     let limit = limit.map(|text| read_amount(text, precision));
     Ok(Deposit {
@@ -68,6 +70,7 @@ fn read_deposit(new: NewDeposit, directory: &Directory) -> Result<Deposit, Refus
         allow_past: new.allow_past,
         note: new.note.unwrap_or_default(),
         no_tree: new.no_tree,
+        effective: effective.transpose()?,
     })
 }
 

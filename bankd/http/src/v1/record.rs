@@ -101,23 +101,28 @@ pub(super) async fn show(kind: &Kind, key: String, call: Call) -> Handled {
 pub(super) async fn add(kind: &Kind, call: Call) -> Handled {
     call.demand(view::change(kind))?;
     let kind = call.directory().records.kind(&kind.word).unwrap_or(kind);
-    let (key, set) = match body::read(kind, &call, true) {
-        Ok(read) => read,
+    let command = match added(kind, &call) {
+        Ok(command) => command,
         // What it names may have changed since the first request.
         Err(failure) => return call.answered_or(failure).await,
     };
-    let name = key.as_ref().map(Key::to_string).unwrap_or_default();
+    let name = match &command {
+        Command::Record(change) => change.new_name().unwrap_or_default().to_owned(),
+        _ => String::new(),
+    };
     let has_gateway = !call.services.gold.listen.is_empty();
     let render: Render = if kind.word == "project" && has_gateway && !is_sendable(&name) {
-        added_unsendable
+        written_unsendable
     } else {
-        added
+        written_new
     };
-    let action = RecordAction::Add(key, set);
-    Ok(call
-        .write(command(kind, action), render)
-        .await?
-        .into_response())
+    Ok(call.write(command, render).await?.into_response())
+}
+
+/// The new record that a body asks for.
+pub(super) fn added(kind: &Kind, call: &Call) -> Result<Command, Failure> {
+    let (key, set) = body::read(kind, call, true)?;
+    Ok(command(kind, RecordAction::Add(key, set)))
 }
 
 /// Changes a record.
@@ -175,11 +180,11 @@ fn command(kind: &Kind, action: RecordAction) -> Command {
     Command::Record(Box::new(RecordChange::new(kind, action)))
 }
 
-fn added(decided: &Decided<'_>) -> Answer {
+fn written_new(decided: &Decided<'_>) -> Answer {
     written(decided, 201, None)
 }
 
-fn added_unsendable(decided: &Decided<'_>) -> Answer {
+fn written_unsendable(decided: &Decided<'_>) -> Answer {
     written(decided, 201, Some(UNSENDABLE))
 }
 

@@ -16,12 +16,13 @@ use bank_core::time::Seconds;
 use bank_core::usage::Usage;
 use bank_core::usage::kept::{HOSTS, kept};
 use bankd_intake::namespace;
+use bankd_ledger::access::right::Right;
 use bankd_ledger::writer::Decided;
 use bankd_store::answer::{Answer, Media};
 use serde_json::Value;
 
 use super::call::{Call, Handled, ok, rendered};
-use super::json::{self, cleared, read_time};
+use super::json::{self, cleared, read_amount, read_time};
 use super::object::only_machine;
 use crate::error::{Failure, problem};
 
@@ -41,6 +42,13 @@ pub(super) async fn take(call: Call) -> Handled {
     if !(1..=USAGE_RECORDS_MAX).contains(&records.len()) {
         let detail = format!("records: 1 to {USAGE_RECORDS_MAX} of them in one request");
         return Err(Failure::new("bad_request", detail).hint("send them in several requests"));
+    }
+    // Whoever may send this decides that usage is not charged.
+    if records
+        .iter()
+        .any(|record| record.get("charged_before").is_some())
+    {
+        call.demand(Right::ChangeReference)?;
     }
     let mut items: Vec<Result<UsageItem, String>> = Vec::with_capacity(records.len());
     let mut commands = Vec::new();
@@ -177,6 +185,9 @@ fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
         usage: usage(&new)?,
         other: Vec::new(),
     };
+    let charged_before = new.charged_before.as_deref();
+    let charged_before =
+        charged_before.map(|text| read_amount(text, call.directory().bank.precision));
     let (account, login) = (facts.project.clone(), facts.user.clone());
     let Mapped { project, user, .. } = call.directory().mapped(&Naming {
         source: &new.source,
@@ -203,6 +214,7 @@ fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
         named,
         flags: String::new(),
         track: false,
+        charged_before: charged_before.transpose()?,
         request: Request {
             object_type,
             object_id: new.id,

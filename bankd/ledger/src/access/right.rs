@@ -112,6 +112,8 @@ rights! {
     ChangeCycles = "change_cycles",
     /// Close periods of the books, and open the last one again.
     ClosePeriods = "close_periods",
+    /// Open the bank with the contents of another.
+    Migrate = "migrate",
     /// Acknowledge alerts, switch the alerts of a project, retry a notice, have a scheduled report made.
     ChangeAttention = "change_attention",
     /// Confirm a jump of the clock.

@@ -70,6 +70,9 @@ pub(super) fn fail(task: Task, error: SubmitError) {
             portion.row.breaks();
             let _ = reply.send(Err(error));
         }
+        Task::Open(_, reply) => {
+            let _ = reply.send(Err(error));
+        }
         Task::Settle(reply) | Task::Confirm(_, reply) | Task::Aside(_, _, reply) => {
             let _ = reply.send(Err(error));
         }

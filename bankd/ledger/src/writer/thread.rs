@@ -4,13 +4,14 @@ mod change;
 mod collect;
 mod discipline;
 mod kept;
+mod opening;
 mod portion;
 
 use super::full::{self, Full};
 use super::recording::Recording;
 use super::{
-    Collected, Decided, Landed, Origin, Others, Portion, RecordKeeper, Reply, Shared, Submission,
-    SubmitError, Summary, Task,
+    Collected, Decided, Landed, Opened, Origin, Others, Portion, RecordKeeper, Reply, Shared,
+    Submission, SubmitError, Summary, Task,
 };
 use crate::hooks;
 use bank_core::clock::Watch;
@@ -54,6 +55,7 @@ enum Done {
     Pruned { may_be_more: bool },
     Changed(u64),
     Landed(Landed),
+    Opened(Opened),
     Collected(Collected),
     Nothing,
 }
@@ -155,6 +157,10 @@ impl Thread {
             self.publish_standing(&look);
             return Ok((batch.iter().map(|_| Done::Nothing).collect(), 0));
         }
+        // What is undone must be its own.
+        if matches!(batch, [Task::Open(..)]) && self.store.is_held() {
+            self.store.commit()?;
+        }
         self.store.begin()?;
         let before = self.store.rows_written();
         let ready = self.discipline(&look).and_then(|()| self.settings(&look));
@@ -164,6 +170,13 @@ impl Thread {
         });
         let committing = Instant::now();
         let was_open = self.store.is_held();
+        if let Ok([Done::Opened(opened)]) = done.as_deref()
+            && opened.unopened.is_some()
+        {
+            self.store.rollback();
+            (self.watch, self.was_held) = (watch, was_held);
+            return done.map(|done| (done, 0));
+        }
         let committed = done.and_then(|done| self.end(batch).map(|is_over| (done, is_over)));
         match committed {
             Ok((done, false)) => Ok((done, micros(committing))),
@@ -213,6 +226,7 @@ impl Thread {
             Task::Confirm(state, _) => self.store.confirm(state).map(|()| Done::Nothing),
             Task::Collect(collect, _) => self.collect(collect, now).map(Done::Collected),
             Task::Portion(portion, _) => self.portion(portion, now).map(Done::Landed),
+            Task::Open(opening, _) => self.open(opening, now).map(Done::Opened),
             Task::Aside(rows, marks, _) => self.aside(rows, marks, now).map(|()| Done::Nothing),
             Task::Change(change, _) => self.change(change, now).map(Done::Changed),
             Task::Stop => self.keep().map(|()| Done::Nothing),
@@ -359,6 +373,9 @@ impl Thread {
                 (Task::Collect(_, reply), Done::Collected(collected)) => {
                     let _ = reply.send(Ok(collected));
                 }
+                (Task::Open(_, reply), Done::Opened(opened)) => {
+                    let _ = reply.send(Ok(opened));
+                }
                 (Task::Portion(portion, reply), Done::Landed(landed)) => {
                     self.shared.meter.landed(&landed);
                     let _ = reply.send(Ok((landed, portion)));
@@ -377,7 +394,7 @@ fn has_command(batch: &[Task]) -> bool {
     let asks = |task: &Task| {
         matches!(
             task,
-            Task::Submit(..) | Task::Portion(..) | Task::Collect(..)
+            Task::Submit(..) | Task::Portion(..) | Task::Open(..) | Task::Collect(..)
         )
     };
     batch.iter().any(asks)

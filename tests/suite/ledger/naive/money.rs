@@ -29,7 +29,11 @@ impl Naive {
             Some(id) => Some(self.own_allocation(account, id.0)?),
             None => None,
         };
-        if window.is_over(self.now) && !deposit.allow_past {
+        let at = deposit.effective.unwrap_or(self.now);
+        if at > self.now {
+            return Err(refused("bad_value"));
+        }
+        if window.is_over(at) && !deposit.allow_past {
             return Err(refused("window_in_past"));
         }
         let is_alone = named.is_some() || deposit.credit_limit.is_some() || deposit.no_tree;
@@ -43,16 +47,31 @@ impl Naive {
             let equal = || self.equal(account, window, limit);
             let known = named.or_else(|| (!deposit.always_new).then(equal).flatten());
             let id = match known {
-                Some(id) => id,
-                None => self.open_checked(account, window, limit)?,
+                Some(id) => {
+                    let own = &self.allocations[id];
+                    if own.opened.max(own.since) > at {
+                        return Err(refused("bad_value"));
+                    }
+                    id
+                }
+                None => {
+                    let id = self.open_checked(account, window, limit)?;
+                    let own = &mut self.allocations[id];
+                    (own.opened, own.since) = (at, at);
+                    own.phase = Phase::of(&window, at);
+                    id
+                }
             };
             landing.push((id, part, known.is_none()));
         }
-        self.begin("deposit", self.now);
+        self.begin("deposit", at);
+        for (id, part, _) in &landing {
+            self.move_by_hand("deposit", *id, *part);
+            self.allocations[*id].deposited += *part;
+        }
         let mut answer = String::new();
-        for (id, part, is_new) in landing {
-            self.move_by_hand("deposit", id, part);
-            self.allocations[id].deposited += part;
+        for (id, _, is_new) in landing {
+            self.catch_up(id);
             self.unblock(self.allocations[id].account);
             let (new, deposited) = (
                 if is_new { "new: " } else { "" },

@@ -77,6 +77,18 @@ impl Naive {
         }
     }
 
+    /// The boundaries of an allocation that have passed.
+    pub(super) fn catch_up(&mut self, id: usize) {
+        let next = |own: &Self| match own.allocations[id].phase {
+            Phase::Future => own.allocations[id].window.start,
+            Phase::Active => own.allocations[id].window.end,
+            Phase::Expired => None,
+        };
+        while let Some(at) = next(self).filter(|at| *at <= self.now) {
+            self.cross(id, at);
+        }
+    }
+
     fn cross(&mut self, id: usize, at: Timestamp) {
         let to = match self.allocations[id].phase {
             Phase::Future => Phase::Active,

@@ -1,12 +1,12 @@
 //! The books: statements, and the periods that are closed.
 
 use bank_api::v1::{
-    Close, CloseQuery, List, NewClose, Statement, StatementLine, StatementLineQuery,
-    StatementQuery, UndoClose, Written,
+    Close, CloseQuery, List, Migration, NewClose, NewMigration, Statement, StatementLine,
+    StatementLineQuery, StatementQuery, UndoClose, Written,
 };
 use bankd_ledger::access::right::Right;
 
-use super::super::{close, statement};
+use super::super::{close, migration, statement};
 use super::{NAMED, VALUES};
 use crate::route::Route;
 
@@ -30,6 +30,18 @@ pub(super) fn rows() -> Vec<Route> {
             .gives::<List<StatementLine>>(200, "A page of lines.")
             .refuses(NAMED)
             .refuses(&["bad_value", "bad_window", "no_usable_account"]),
+        Route::post("/api/v1/migrations", migration::open)
+            .right(Right::Migrate)
+            .description("Open this bank with the contents of another")
+            .more(
+                "All items are written in one transaction of the database, or none. A repeat adds what is new and \
+                 changes nothing else.",
+            )
+            .body::<NewMigration>()
+            .gives::<Migration>(200, "What was written, and the proof of the balances.")
+            .refuses(NAMED)
+            .refuses(VALUES)
+            .refuses(&["migration_changed", "migration_unequal", "period_closed", "too_large"]),
         Route::get("/api/v1/closes", close::list)
             .right(Right::SeeLedger)
             .description("Periods of the books that were closed, the newest first")
