@@ -365,3 +365,48 @@ fn credits_come_back_near_the_bound_of_deposits() {
         );
     });
 }
+
+#[test]
+fn the_undo_of_a_deposit_takes_its_credit_limit_too() {
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.after([deposit("F", "100").limit(50)]);
+        let made = t.tx("deposit", 0);
+        t.expect(undo(made), "undid deposit", "reverse b -100, modify b 0");
+        t.expect_balance("F", "amount 1000 held 0 balance 1000 available 1000");
+        let undone = t.tx("undo", 0);
+        t.expect(undo(undone), "undid undo", "reverse b +100, modify b 0");
+        t.expect_balance(
+            "F",
+            "amount 1100 held 0 balance 1100 available 1150, limit 50",
+        );
+    });
+}
+
+#[test]
+fn a_lien_on_credit_keeps_the_deposit_that_brought_it() {
+    on_both(|t| {
+        t.given("F{}");
+        t.after([deposit("F", "0").limit(500), r("d", 300)]);
+        let made = t.tx("deposit", 0);
+        t.expect(undo(made), "refused uncovered, exit 1: free -300", "");
+    });
+}
+
+#[test]
+fn a_limit_that_was_set_since_stays() {
+    on_both(|t| {
+        t.given("F{}");
+        t.after([deposit("F", "100").limit(50)]);
+        let made = t.tx("deposit", 0);
+        let raised = SetAllocation {
+            id: AllocationId(2),
+            start: None,
+            end: None,
+            credit_limit: Some(bank_core::amount::Amount(70)),
+        };
+        t.after([Command::SetAllocation(raised).into()]);
+        t.expect(undo(made), "undid deposit", "reverse a -100");
+        t.expect_balance("F", "amount 0 held 0 balance 0 available 70, limit 70");
+    });
+}

@@ -6,6 +6,7 @@ use crate::amount::Amount;
 use crate::command::Reverse;
 use crate::effects::{Effects, Entry, EntryKind, Outcome, Reversed, Shape};
 use crate::history::PastTx;
+use crate::ids::AllocationId;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::{allocation, record};
@@ -151,7 +152,9 @@ fn money(
         ..About::default()
     };
     let parts = oppose(&mut postings, target, &about, &[], ctx)?;
-    check_cover(&postings, &parts, reverse, ctx)?;
+    let limits = give_limits_back(&mut postings, target, ctx)?;
+    let all = [&parts[..], &limits[..]].concat();
+    check_cover(&postings, &all, reverse, ctx)?;
     unblock_paid(&mut postings, &parts, ctx);
     Ok(postings.finish(Outcome::Reversed(Reversed {
         tx,
@@ -159,6 +162,34 @@ fn money(
         op: target.op.clone(),
         parts,
     })))
+}
+
+/// A deposit that opened an allocation brought its credit limit too, which goes with the deposit, unless
+/// another command has changed it since. Gives the changes of limits.
+fn give_limits_back(
+    postings: &mut Postings,
+    target: &PastTx,
+    ctx: &Context<'_>,
+) -> Result<Vec<(AllocationId, Amount)>, Refusal> {
+    let mut changes = Vec::new();
+    for change in &target.reshaped {
+        let set = change.after;
+        let was = change
+            .before
+            .map_or(Amount::ZERO, |shape| shape.credit_limit);
+        let now = postings.allocation(set.allocation).map(Shape::of);
+        let is_own = |now: &Shape| now.credit_limit == set.credit_limit;
+        let Some(now) = now.filter(|now| set.credit_limit != was && is_own(now)) else {
+            continue;
+        };
+        let new = Shape {
+            credit_limit: was,
+            ..now
+        };
+        allocation::reshape(postings, &new, ctx)?;
+        changes.push((set.allocation, was.minus(set.credit_limit)?));
+    }
+    Ok(changes)
 }
 
 /// The removal of an account.

@@ -36,6 +36,8 @@ pub(crate) struct Tx {
     pub(super) reverses: Option<usize>,
     /// An allocation whose window or limit changed: what they were, and what they became.
     pub(super) was: Option<(usize, Shape, Shape)>,
+    /// The credit limits that a deposit or its undo changed: allocation, before and after.
+    pub(super) limits: Vec<(usize, i64, i64)>,
     /// What a charge added to the exact sum, where a bound made of it another amount.
     pub(super) exact: Option<i128>,
     /// The seconds of a charge beyond what can have been used.

@@ -69,6 +69,9 @@ impl Naive {
             self.move_by_hand("deposit", *id, *part);
             self.allocations[*id].deposited += *part;
         }
+        let new = landing.iter().filter(|(_, _, is_new)| *is_new && limit > 0);
+        let limits: Vec<(usize, i64, i64)> = new.map(|(id, ..)| (*id, 0, limit)).collect();
+        self.tx().limits = limits;
         let mut answer = String::new();
         for (id, _, is_new) in landing {
             self.catch_up(id);

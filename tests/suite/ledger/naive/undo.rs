@@ -86,7 +86,15 @@ impl Naive {
 
     fn undo_money(&mut self, reverse: &Reverse, target: usize, root: usize) -> Result<(), String> {
         let parts = self.oppose(target)?;
-        self.check_cover(&parts, reverse)?;
+        let mut all = parts.clone();
+        for (id, before, after) in self.journal[target].limits.clone() {
+            if self.allocations[id].limit == after {
+                self.reshape(id, self.allocations[id].window, before);
+                self.tx().limits.push((id, after, before));
+                all.push((id, before - after));
+            }
+        }
+        self.check_cover(&all, reverse)?;
         if self.journal[root].op == "deposit" {
             for (id, part) in &parts {
                 self.allocations[*id].deposited += part;
