@@ -9,7 +9,7 @@ use crate::ids::{AccountId, AllocationId, Next, UNBILLED};
 use crate::model::{Account, Allocation, Figures, Phase};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
-use crate::rules::correction::move_money;
+use crate::rules::correction::post;
 use crate::rules::opening::effective;
 use crate::rules::split::in_order;
 use crate::rules::sweep::catch_up;
@@ -104,9 +104,8 @@ fn land(
     landing: &[(&Account, AllocationId, Amount, bool)],
     ctx: &Context<'_>,
 ) -> Result<Vec<Landed>, Refusal> {
-    let about = About::default();
     for (_, id, amount, _) in landing {
-        move_money(postings, EntryKind::Deposit, *id, (amount.0, 0), &about)?;
+        post(postings, EntryKind::Deposit, *id, *amount)?;
     }
     let landed = landing.iter().map(|(account, id, amount, created)| {
         catch_up(postings, *id, ctx.now)?;

@@ -7,9 +7,9 @@ use crate::effects::{Deposited, Effects, EntryKind, Landed, Outcome};
 use crate::ids::{AllocationId, Next, check_name};
 use crate::model::{Account, Allocation};
 use crate::months;
-use crate::postings::{About, Postings};
+use crate::postings::Postings;
 use crate::refusal::Refusal;
-use crate::rules::correction::move_money;
+use crate::rules::correction::post;
 use crate::rules::money::{figures, of_people, one_at_a_time, unblock};
 use crate::rules::sweep;
 use crate::select;
@@ -71,16 +71,14 @@ fn allocation(own: &OpenAllocation, view: &View, ctx: &Context<'_>) -> Result<Ef
     postings.add_allocation(new);
     let tx = postings.begin("deposit", at);
     postings.remark(&own.note);
-    let about = About::default();
-    let deposited = (own.deposited.0, 0);
-    move_money(&mut postings, EntryKind::Deposit, id, deposited, &about)?;
+    post(&mut postings, EntryKind::Deposit, id, own.deposited)?;
     let gone = own.amount.minus(own.deposited)?;
     if !gone.is_zero() {
         postings.begin("adjust", at);
         postings.correct(tx);
         postings.remark("used before this bank opened");
         postings.remark(&own.note);
-        move_money(&mut postings, EntryKind::Adjust, id, (gone.0, 0), &about)?;
+        post(&mut postings, EntryKind::Adjust, id, gone)?;
     }
     finish(postings, account, (tx, id), own.deposited, ctx)
 }

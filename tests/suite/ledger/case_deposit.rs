@@ -304,13 +304,13 @@ fn a_deposit_of_nothing_that_changes_no_limit_is_refused() {
 fn a_deposit_may_count_from_an_earlier_time() {
     on_both(|t| {
         t.given("F{}");
-        t.at("2026-03-01");
+        t.at("2031-03-01");
         t.expect(
             deposit("F", "100")
-                .window("[2026-01-01,2027-01-01)")
-                .effective("2026-02-01"),
+                .window("[2031-01-01,2032-01-01)")
+                .effective("2031-02-01"),
             "new: amount 100, deposited 100",
-            "deposit a +100 (2026-02-01)",
+            "deposit a +100 (2031-02-01)",
         );
         t.expect_balance("F", "amount 100 held 0 balance 100 available 100");
     });
@@ -320,14 +320,14 @@ fn a_deposit_may_count_from_an_earlier_time() {
 fn a_deposit_from_before_its_window_is_followed_by_its_boundaries() {
     on_both(|t| {
         t.given("F{}");
-        t.at("2026-03-01");
+        t.at("2031-03-01");
         t.expect(
             deposit("F", "100")
-                .window("[2026-01-01,2026-02-01)")
-                .effective("2025-12-01"),
+                .window("[2031-01-01,2031-02-01)")
+                .effective("2030-12-01"),
             "new: amount 100, deposited 100",
-            "deposit a +100 active 0 (2025-12-01); activate a 0 active +100 (2026-01-01); \
-             expire a 0 active -100 (2026-02-01)",
+            "deposit a +100 active 0 (2030-12-01); activate a 0 active +100 (2031-01-01); \
+             expire a 0 active -100 (2031-02-01)",
         );
         t.expect_allocation("a", "100 held 0, deposited 100, expired");
         t.expect_balance("F", "amount 0 held 0 balance 0 available 0");

@@ -389,7 +389,7 @@ fn a_lien_on_credit_keeps_the_deposit_that_brought_it() {
         t.given("F{}");
         t.after([deposit("F", "0").limit(500), r("d", 300)]);
         let made = t.tx("deposit", 0);
-        t.expect(undo(made), "refused uncovered, exit 1: free -300", "");
+        t.expect(undo(made), "refused uncovered, exit 1: -300", "");
     });
 }
 

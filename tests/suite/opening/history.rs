@@ -29,14 +29,10 @@ fn outcomes(bank: &Bank, key: &str, records: &[Value]) -> String {
 /// Core-seconds and the cost of chemistry in the year of the old bank.
 fn usage(bank: &Bank) -> (String, String, String) {
     let words = ["usage", "chemistry", "--year", "2025", "--by", "project"];
-    let rows = bank.items(&words);
-    let text = |name: &str| {
-        rows[0][name]
-            .as_str()
-            .map_or_else(|| rows[0][name].to_string(), str::to_owned)
-    };
+    let usage = bank.json(&words);
+    let text = |name: &str| usage["rows"][0][name].as_str().unwrap().to_owned();
     (
-        text("processor_seconds"),
+        text("core_seconds"),
         text("charged"),
         text("shadow_charged"),
     )
@@ -45,14 +41,15 @@ fn usage(bank: &Bank) -> (String, String, String) {
 #[test]
 fn history_counts_with_its_charge_and_moves_no_money() {
     let mut bank = Bank::new();
-    let records = [record("g1", "14400"), record("g2", "99.5")];
+    let records = [record("g1", "14400"), record("g2", "99")];
     assert_eq!(outcomes(&bank, "h1", &records), "charged charged");
     assert_eq!(bank.figures("chemistry").0, 100_000);
-    assert_eq!(usage(&bank).2, "14499.5");
+    let expected = |shadow: &str| ("28800.000000".to_owned(), "0".to_owned(), shadow.to_owned());
+    assert_eq!(usage(&bank), expected("14499"));
     // The same again changes nothing; other figures replace the first.
     assert_eq!(outcomes(&bank, "h2", &records), "duplicate duplicate");
     assert_eq!(outcomes(&bank, "h3", &[record("g2", "100")]), "adjusted");
-    assert_eq!(usage(&bank).2, "14500");
+    assert_eq!(usage(&bank), expected("14500"));
     assert_eq!(bank.figures("chemistry").0, 100_000);
     bank.verify();
 }

@@ -89,7 +89,7 @@ fn old_bank() -> Value {
                 "rate": "2"})),
             allocation("allocation 8", "phys", "242998",
                 &[("deposited", "500000"), ("start", "2025-06-01T00:00:00Z"), ("end", "2027-01-01T00:00:00Z")]),
-            allocation("allocation 9", "phys", "70000.5", &[("credit_limit", "1000")]),
+            allocation("allocation 9", "phys", "70000", &[("credit_limit", "1000")]),
             allocation("allocation 10", "bio", "-50", &[("deposited", "200"), ("credit_limit", "20")]),
             allocation("allocation 11", "bio", "1000", &[("end", "2025-06-01T00:00:00Z")]),
             allocation("allocation 12", "bio", "30", &[("start", "2026-06-01T00:00:00Z")]),
@@ -97,6 +97,6 @@ fn old_bank() -> Value {
                 "user": "carol", "amount": "288000", "processors": 8,
                 "start": "2025-12-31T20:00:00Z", "end": "2026-01-02T00:00:00Z"})),
         ],
-        "expected": [expect("phys", "312998.5", "288000", "1000"), expect("bio", "-50", "0", "20")],
+        "expected": [expect("phys", "312998", "288000", "1000"), expect("bio", "-50", "0", "20")],
     })
 }

@@ -60,7 +60,8 @@ pub(super) fn transfer(
     Ok(postings.finish(Outcome::Transferred(transferred)))
 }
 
-fn post(
+/// Changes the amount of an allocation. What is not active stays so.
+pub(in crate::rules) fn post(
     postings: &mut Postings,
     kind: EntryKind,
     id: AllocationId,
