@@ -67,8 +67,8 @@ pub(crate) use self::{
     proof::{CheckpointArgs, VerifyArgs},
     records::{
         ExportApel, ExportCommand, ExportCsv, ExportFile, ExportInvoice, ExportJsonl,
-        ExportOnDemand, ExportPods, ExportUr1, FeedArgs, IgnoreArgs, Message, OnDemandValue,
-        Profile, RecordsCommand, SpanArgs,
+        ExportOnDemand, ExportPods, ExportUr1, ExportXdmod, FeedArgs, IgnoreArgs, Layout, Message,
+        OnDemandValue, Profile, RecordsCommand, SpanArgs,
     },
     report::{OutputArgs, Resource, UsageTableArgs},
     scheduled::{BalanceSheetArgs, MonthlyArgs, RunReportArgs},

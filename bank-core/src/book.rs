@@ -155,6 +155,9 @@ impl Book {
         let whose = &mut report.request.whose;
         whose.project = Some(row.project.clone());
         whose.user = row.user.clone().or(whose.user.take());
+        if let Some(pi) = &row.pi {
+            report.pi.clone_from(pi);
+        }
         known.amount = row.amount.or(known.amount);
         known.on = row.on.or(known.on);
     }

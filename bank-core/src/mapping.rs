@@ -1,11 +1,12 @@
 //! Mappings: whom usage is for, where its source names nobody that the bank knows (collectors.md g,
 //! h.1, i, j).
 //!
-//! A mapping has conditions, all of which must hold, and gives a project, a user, or both. What
-//! usage names itself is what the conditions see, never what another mapping made of it. They are
-//! asked in the order of priority and number; the first that gives a project gives the project, the
-//! first that gives a user gives the user. Where none does, the account names the project and the
-//! user stays as named.
+//! A mapping has conditions, all of which must hold, and gives a project, a user, a PI, or several of
+//! them. What usage names itself is what the conditions see, never what another mapping made of it.
+//! They are asked in the order of priority and number; the first that gives a project gives the
+//! project, the first that gives a user gives the user, the first that gives a PI gives the PI. Where
+//! none does, the account names the project, the user stays as named, and the usage has no PI of its
+//! own.
 
 mod condition;
 mod pattern;
@@ -73,10 +74,14 @@ pub struct Mapped {
     pub project: String,
     /// The user; empty where nobody names one.
     pub user: String,
+    /// The principal investigator; empty where no mapping gives one.
+    pub pi: String,
     /// The mapping that gave the project.
     pub rule: Option<i64>,
     /// The mapping that gave the user.
     pub user_rule: Option<i64>,
+    /// The mapping that gave the PI.
+    pub pi_rule: Option<i64>,
 }
 
 /// One mapping.
@@ -92,6 +97,8 @@ pub struct Mapping {
     pub project: Option<Template>,
     /// The user that it gives.
     pub user: Option<Template>,
+    /// The principal investigator that it gives.
+    pub pi: Option<Template>,
     /// Free text.
     pub description: String,
     /// Removed.
@@ -183,22 +190,22 @@ impl Mappings {
                 .all(|of| of.values().all(BTreeSet::is_empty))
     }
 
-    /// What they give for usage: project and user, each with the mapping that gave it.
-    pub fn ask(&self, naming: &Naming<'_>) -> (Option<Given>, Option<Given>) {
-        let (mut project, mut user) = (None, None);
+    /// What they give for usage: project, user and PI, each with the mapping that gave it.
+    pub fn ask(&self, naming: &Naming<'_>) -> [Option<Given>; 3] {
+        let mut found = [None, None, None];
         for mapping in self.near(naming) {
-            let given = |text: String| (text, mapping.id);
-            if project.is_none() {
-                project = mapping.made(mapping.project.as_ref(), naming).map(given);
+            let templates = [&mapping.project, &mapping.user, &mapping.pi];
+            for (found, template) in found.iter_mut().zip(templates) {
+                if found.is_none() {
+                    let made = mapping.made(template.as_ref(), naming);
+                    *found = made.map(|text| (text, mapping.id));
+                }
             }
-            if user.is_none() {
-                user = mapping.made(mapping.user.as_ref(), naming).map(given);
-            }
-            if project.is_some() && user.is_some() {
+            if found.iter().all(Option::is_some) {
                 break;
             }
         }
-        (project, user)
+        found
     }
 
     /// Those that may hold, in order.

@@ -42,6 +42,9 @@ pub struct ExportQuery {
     /// JSON Lines: `bank` (also without) or `auditor`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
+    /// `xdmod`: `slurm` (also without), a row for each job; or `openshift`, a row for each sample of a pod.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<String>,
     /// `nerc-invoice`: hours that began count as whole ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_up: Option<Truth>,
@@ -237,6 +240,9 @@ pub struct UsedLine {
     /// The formula of the charge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
+    /// The principal investigator, from a mapping.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pi: Option<String>,
 }
 
 impl UsedLine {
@@ -244,7 +250,7 @@ impl UsedLine {
     pub const SCHEMA: &'static str = "{\"schema\":\"bank-usage/1\"}\n";
 
     /// The columns of CSV, which are the names of the fields.
-    pub const COLUMNS: [&'static str; 45] = [
+    pub const COLUMNS: [&'static str; 46] = [
         "record_id",
         "replaces",
         "kind",
@@ -290,6 +296,7 @@ impl UsedLine {
         "charge_unit",
         "shadow_charge",
         "formula",
+        "pi",
     ];
 
     /// Its line of JSON without the line feed; empty only if JSON cannot be written at all.

@@ -10,7 +10,7 @@ pub const ASSIGN_MAX: u32 = 1000;
 /// Most entries of one `POST /api/v1/user-directory`.
 pub const MERGE_MAX: usize = 500;
 
-/// `POST /api/v1/mappings/test`: the project and user of usage with these values. Answer: [`MappingTested`].
+/// `POST /api/v1/mappings/test`: the project, user and PI of usage with these values. Answer: [`MappingTested`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -36,6 +36,15 @@ pub struct MappingTested {
     pub user_by: Option<i64>,
     /// Whether the bank knows them.
     pub user_known: bool,
+    /// The principal investigator; `null` where no mapping gives one.
+    #[serde(default)]
+    pub pi: Option<String>,
+    /// The mapping that gave the PI.
+    #[serde(default)]
+    pub pi_by: Option<i64>,
+    /// Whether the PI is a user of the bank.
+    #[serde(default)]
+    pub pi_known: bool,
     /// In words: which mapping, or what else, decided.
     pub why: Vec<String>,
 }
@@ -131,6 +140,9 @@ pub struct NewAssign {
     /// Who ran it, with places to fill; absent: as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
+    /// The principal investigator, with places to fill; absent: as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pi: Option<String>,
     /// The mapping that says the same of later usage, for the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mapping: Option<i64>,

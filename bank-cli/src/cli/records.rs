@@ -14,7 +14,7 @@ pub(crate) enum ExportCommand {
     /// Export usage records 2.0, in one document
     Ur2(FeedArgs),
     /// Export 26 columns of sacct for the shredder of Open XDMoD
-    Xdmod(FeedArgs),
+    Xdmod(ExportXdmod),
     /// Export CSV, one row for each use
     Csv(ExportCsv),
     /// Export JSON Lines, one line for each use
@@ -31,6 +31,25 @@ pub(crate) enum ExportCommand {
     NercInvoice(ExportInvoice),
     /// Export NERC's list of pods with their requests (CSV)
     NercPods(ExportPods),
+}
+
+/// Rows of `bank export xdmod`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Layout {
+    /// A row for each job
+    Slurm,
+    /// A row for each sample of a pod
+    Openshift,
+}
+
+/// `bank export xdmod`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ExportXdmod {
+    #[command(flatten)]
+    pub(crate) feed: FeedArgs,
+    /// Rows and the meaning of their columns
+    #[arg(long, value_name = "LAYOUT", default_value = "slurm")]
+    pub(crate) layout: Layout,
 }
 
 /// `bank export nerc-invoice`.

@@ -43,6 +43,9 @@ pub(crate) struct AssignArgs {
     /// User who ran the jobs [default: unchanged]
     #[arg(long, value_name = "NAME")]
     pub(crate) user: Option<String>,
+    /// Principal investigator of the usage [default: unchanged]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) pi: Option<String>,
     /// Only present usage; add no mapping for later usage
     #[arg(long)]
     pub(crate) no_rule: bool,

@@ -26,7 +26,7 @@ pub(super) fn run(context: &Context, command: ExportCommand) -> Result<String, F
         ExportCommand::Ur1(args) if args.document => return feed::document(context, args),
         ExportCommand::Ur1(args) => of_ur1(args)?,
         ExportCommand::Ur2(args) => return feed::run(context, "ur2", &args),
-        ExportCommand::Xdmod(args) => return feed::run(context, "xdmod", &args),
+        ExportCommand::Xdmod(args) => return feed::xdmod(context, &args),
         ExportCommand::Csv(args) => return feed::csv(context, "csv", &args),
         ExportCommand::Focus(args) => return feed::csv(context, "focus", &args),
         ExportCommand::NercPods(args) => return feed::pods(context, &args),

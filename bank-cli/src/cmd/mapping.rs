@@ -23,7 +23,7 @@ pub(super) fn posted(
     context.send(Method::POST, &["mappings"], body, write)
 }
 
-/// Shows the project and user for given names, and the mappings that decide.
+/// Shows the project, user and PI for given names, and the mappings that decide.
 pub(super) fn test(context: &Context, words: &[String]) -> Result<String, Failure> {
     let mut pairs = BTreeMap::new();
     for text in words {
@@ -48,6 +48,8 @@ pub(super) fn test(context: &Context, words: &[String]) -> Result<String, Failur
             column("user", "User", Kind::Text),
             column("user_known", "User known", Kind::Text),
             column("user_by", "User by mapping", Kind::Number),
+            column("pi", "PI", Kind::Text),
+            column("pi_by", "PI by mapping", Kind::Number),
         ],
         std::slice::from_ref(&tested),
         "nothing",

@@ -82,6 +82,7 @@ fn assign(context: &Context, args: AssignArgs) -> Result<String, Failure> {
         when,
         project,
         user,
+        pi,
         no_rule,
         remove,
     } = args;
@@ -89,6 +90,7 @@ fn assign(context: &Context, args: AssignArgs) -> Result<String, Failure> {
         when,
         project,
         user,
+        pi,
         ..NewAssign::default()
     };
     let write = &remove.write;
@@ -96,6 +98,7 @@ fn assign(context: &Context, args: AssignArgs) -> Result<String, Failure> {
     rule.insert("when".to_owned(), body.when.clone().into());
     rule.insert("project".to_owned(), body.project.clone().into());
     rule.insert("user".to_owned(), body.user.clone().into());
+    rule.insert("pi".to_owned(), body.pi.clone().into());
     let known = if no_rule { None } else { same(context, &rule)? };
     let requested = !no_rule && known.is_none();
     let dry = WriteArgs {

@@ -131,14 +131,24 @@ impl Prometheus {
         let none = Labels::default();
         let cpu = named(self.series(&settings.cpu, window)?, &none)?;
         let memory = named(self.series(&settings.memory, window)?, &none)?;
-        document(&[
+        let mut parts = vec![
             ("start_date", raw(&second(window.from))?),
             ("end_date", raw(&second(window.to))?),
             ("step_s", raw(&settings.step)?),
             ("cpu_metrics", cpu),
             ("memory_metrics", memory),
             ("gpu_metrics", named(gpu, &nodes)?),
-        ])
+        ];
+        for (key, query) in [
+            ("cpu_limit_metrics", &settings.cpu_limits),
+            ("memory_limit_metrics", &settings.memory_limits),
+            ("replica_metrics", &settings.replicas),
+        ] {
+            if !query.is_empty() {
+                parts.push((key, raw(&self.series(query, window)?)?));
+            }
+        }
+        document(&parts)
     }
 
     fn head(&self, stream: &str, window: Window) -> CollectBatch {

@@ -146,6 +146,15 @@ pub(crate) struct Prometheus {
     /// Annotations or labels of namespaces, which name user and group; empty: none.
     #[serde(default)]
     pub(crate) namespaces: String,
+    /// Cores that pods may use at most; empty: none.
+    #[serde(default = "Prometheus::cpu_limits")]
+    pub(crate) cpu_limits: String,
+    /// Bytes that pods may use at most; empty: none.
+    #[serde(default = "Prometheus::memory_limits")]
+    pub(crate) memory_limits: String,
+    /// Replicas of deployments; empty: none.
+    #[serde(default = "Prometheus::replicas")]
+    pub(crate) replicas: String,
     /// Queries of one's own in place of all these.
     #[serde(default)]
     pub(crate) queries: Vec<Query>,
@@ -323,6 +332,18 @@ impl Prometheus {
 
     fn nodes() -> String {
         r#"kube_node_labels{label_nvidia_com_gpu_product!=""}"#.to_owned()
+    }
+
+    fn cpu_limits() -> String {
+        r#"kube_pod_resource_limit{unit="cores", node!=""}"#.to_owned()
+    }
+
+    fn memory_limits() -> String {
+        r#"kube_pod_resource_limit{unit="bytes", node!=""}"#.to_owned()
+    }
+
+    fn replicas() -> String {
+        "kube_deployment_status_replicas".to_owned()
     }
 }
 

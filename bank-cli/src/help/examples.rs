@@ -198,7 +198,7 @@ pub(super) const ALL: &[Examples] = &[
     ("export file", &["bank export file --from 2026-10-01 --to 2026-11-01 -o october.txt"]),
     ("export ur1", &["bank export ur1 --from 2026-10-01 --to 2026-11-01 -o october.xml"]),
     ("export ur2", &["bank export ur2 --from 2026-10-01 --to 2026-11-01 -o october.xml"]),
-    ("export xdmod", &["bank export xdmod --from 2026-10-01 --to 2026-11-01 -o october.txt"]),
+    ("export xdmod", &["bank export xdmod --from 2026-10-01 --to 2026-11-01 -o october.txt", "bank export xdmod --layout openshift -m ocp -o samples.txt"]),
     ("export csv", &["bank export csv --from 2026-10-01 --to 2026-11-01 -o october.csv"]),
     ("export jsonl", &["bank export jsonl --state cursor.json -o usage.jsonl"]),
     ("export apel", &["bank export apel --message summary --month 2026-10 -o summary.txt"]),

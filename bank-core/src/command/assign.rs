@@ -14,6 +14,8 @@ pub struct Assign {
     pub project: String,
     /// The user; unchanged if none is given.
     pub user: Option<String>,
+    /// The principal investigator; unchanged if none is given.
+    pub pi: Option<String>,
     /// When the use ended, for use that no instance is of.
     pub ended: Option<Timestamp>,
     /// Why, such as `mapping=3`; kept in the journal.

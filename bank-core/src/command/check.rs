@@ -16,7 +16,8 @@ impl UsageReport {
         request.check_object()?;
         let names = [&request.whose.project, &request.whose.user];
         let names = names.into_iter().flatten();
-        for name in names.chain([&request.whose.machine, &request.facts.group]) {
+        let others = [&request.whose.machine, &request.facts.group, &self.pi];
+        for name in names.chain(others) {
             if name.len() > NAME_BYTES_MAX || name.chars().any(char::is_control) {
                 return Err(Refusal::bad_name(name, BOUNDED_RULE));
             }

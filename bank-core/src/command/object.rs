@@ -192,6 +192,7 @@ fn of_usage(used: &UsageReport) -> Vec<Object<'_>> {
         request,
         figures: _,
         named: _,
+        pi: _,
         host: _,
         more: _,
         flags: _,

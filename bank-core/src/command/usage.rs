@@ -26,6 +26,8 @@ pub struct UsageReport {
     /// The account and the user as the source names them, where a mapping rule made others of them;
     /// none where the request has them as they came.
     pub named: AsNamed,
+    /// The principal investigator, from a mapping; empty for none. Not part of the comparison of records.
+    pub pi: String,
     /// The first host of the use, if its source reports one. Not part of the comparison of records.
     pub host: Option<String>,
     /// Further statements of its source about a job, with the attributes that reports and exports need, as
@@ -105,6 +107,9 @@ impl UsageReport {
         let pair = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         let mut stated = vec![pair((kept::SOURCE, &self.source))];
         let mut add = |name: &str, value: String| stated.push((name.to_owned(), value));
+        if !self.pi.is_empty() {
+            add(kept::PI, self.pi.clone());
+        }
         if let Some(bytes) = facts.usage.memory_mb.and_then(bytes) {
             add(kept::MEMORY_TOTAL, bytes.to_string());
         }

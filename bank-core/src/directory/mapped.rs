@@ -1,4 +1,4 @@
-//! The project and user of usage: mappings, then other names of users, then the names as reported.
+//! The project, user and PI of usage: mappings, then other names of users, then the names as reported.
 
 use super::Directory;
 use crate::ids::UserId;
@@ -6,24 +6,29 @@ use crate::mapping::{Mapped, Naming};
 use crate::model::User;
 
 impl Directory {
-    /// The project and user of usage. The first mapping with a project decides the project, else the account
-    /// names it. The user comes from a mapping, else from the user with that other name, else as named.
+    /// The project, user and PI of usage. The first mapping with a project decides the project, else the
+    /// account names it. The user comes from a mapping, else from the user with that other name, else as named.
+    /// The PI comes from a mapping only, and may be another name of a user too.
     pub fn mapped(&self, naming: &Naming<'_>) -> Mapped {
-        let (project, user) = self.mappings.ask(naming);
-        let (project, rule) = match project {
-            Some((project, id)) => (project, Some(id.0)),
-            None => (naming.account.to_owned(), None),
+        let named = [naming.account, naming.user, ""];
+        let mut given = self.mappings.ask(naming).into_iter().zip(named);
+        let mut next = || match given.next() {
+            Some((Some((name, id)), _)) => (name, Some(id.0)),
+            Some((None, named)) => (named.to_owned(), None),
+            None => Default::default(),
         };
-        let (user, user_rule) = match user {
-            Some((user, id)) => (user, Some(id.0)),
-            None => (naming.user.to_owned(), None),
+        let ((project, rule), (user, user_rule), (pi, pi_rule)) = (next(), next(), next());
+        let known = |name: String| match self.user_known_as(&name) {
+            Some(own) => own.name.clone(),
+            None => name,
         };
-        let known = self.user_known_as(&user).map(|own| own.name.clone());
         Mapped {
             project,
-            user: known.unwrap_or(user),
+            user: known(user),
+            pi: known(pi),
             rule,
             user_rule,
+            pi_rule,
         }
     }
 

@@ -15,6 +15,8 @@ pub struct AssignedUse {
     pub project: String,
     /// The new user; none if unchanged.
     pub user: Option<String>,
+    /// The new principal investigator; none if unchanged.
+    pub pi: Option<String>,
     /// Its price, if it was charged.
     pub amount: Option<Amount>,
     /// The allocation with its shadow total, if it came with a chunk.

@@ -1,4 +1,4 @@
-//! Mappings from names in usage to projects and users (collectors.md g, h.1).
+//! Mappings from names in usage to projects, users and PIs (collectors.md g, h.1).
 
 use super::{Concern, Field, Key, Kind, Objects, Readers, Record, Type, Whose};
 use crate::ids::{MappingId, NAME_BYTES_MAX};
@@ -11,14 +11,14 @@ const CONDITION_BYTES_MAX: usize = 2 * NAME_BYTES_MAX + "attr.!=".len();
 
 pub(super) fn kind() -> Kind {
     let ops = ["mapping_add", "mapping_set", "mapping_rm"];
-    let about = "Map names from usage sources to projects and users";
+    let about = "Map names from usage sources to projects, users and PIs";
     let kind = Kind {
         deleted_after: 5,
         readers: Readers::Auditors,
         concerns: Some(concerns),
         ordered_by: Some("priority"),
         help: [
-            "Create a mapping from names in usage to a project or user".into(),
+            "Create a mapping from names in usage to a project, user or PI".into(),
             "Change a mapping; usage accepted before stays unchanged".into(),
             "Remove a mapping; usage that it assigned stays assigned".into(),
             "no mappings: accounts name projects".into(),
@@ -56,6 +56,17 @@ pub(super) fn kind() -> Kind {
                 .rule(user_template),
         )
         .with(Field::description())
+        .with(
+            Field::new(
+                "pi",
+                "PI",
+                Type::Text(256),
+                "Principal investigator of the usage",
+            )
+            .absent("none")
+            .nullable()
+            .rule(pi_template),
+        )
 }
 
 fn condition(text: &str, _: &dyn Objects) -> Result<String, Refusal> {
@@ -91,21 +102,36 @@ fn user_template(text: &str, _: &dyn Objects) -> Result<String, Refusal> {
     Ok(text.to_owned())
 }
 
+fn pi_template(text: &str, _: &dyn Objects) -> Result<String, Refusal> {
+    template(text, "pi")?;
+    Ok(text.to_owned())
+}
+
 /// A mapping gives something, its templates use stars of its conditions only, and no other one does the same.
 fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
     let bad = |field: &str, expected: &str| Err(Refusal::bad_field(field, expected));
     let mapping = Mapping::of(own);
-    if mapping.project.is_none() && mapping.user.is_none() {
-        return bad("project", "a project, or a user, that the mapping gives");
+    let templates = [
+        ("project", &mapping.project),
+        ("user", &mapping.user),
+        ("pi", &mapping.pi),
+    ];
+    if templates.iter().all(|(_, template)| template.is_none()) {
+        return bad(
+            "project",
+            "a project, a user or a PI that the mapping gives",
+        );
     }
-    for template in [&mapping.project, &mapping.user].into_iter().flatten() {
-        if !template.suits(&mapping.conditions) {
-            return bad("project", "no star that the conditions do not have");
+    for (field, template) in templates {
+        let mut template = template.iter();
+        if template.any(|template| !template.suits(&mapping.conditions)) {
+            return bad(field, "no star that the conditions do not have");
         }
     }
     let is_same = |known: &&Record| {
         let same = |field: &str| known.value(field) == own.value(field);
-        known.key != own.key && same("when") && same("project") && same("user")
+        let gives = ["project", "user", "pi"];
+        known.key != own.key && same("when") && gives.into_iter().all(same)
     };
     match objects.records().all("mapping").find(is_same) {
         Some(known) => Err(Refusal::AlreadyExists {
@@ -129,7 +155,7 @@ fn concerns(own: &Record) -> Concern<'_> {
         _ if mapping.deleted => None,
         (Some(project), _) => always(project).map(Whose::Project),
         (None, Some(user)) => always(user).map(Whose::User),
-        (None, None) => None,
+        (None, None) => mapping.pi.as_ref().and_then(always).map(Whose::User),
     };
     let machines = mapping.conditions.iter().filter_map(machine);
     Concern {
@@ -146,7 +172,8 @@ impl Mapping {
         let conditions: Option<Vec<Condition>> = conditions.collect();
         let template = |field: &str| Template::parse(record.text(field));
         let is_lost = |field: &str| !record.text(field).is_empty() && template(field).is_none();
-        let is_readable = conditions.is_some() && !is_lost("project") && !is_lost("user");
+        let gives = ["project", "user", "pi"];
+        let is_readable = conditions.is_some() && !gives.into_iter().any(is_lost);
         Mapping {
             deleted: record.deleted || !is_readable,
             id: MappingId(match record.key {
@@ -157,6 +184,7 @@ impl Mapping {
             conditions: conditions.unwrap_or_default(),
             project: template("project"),
             user: template("user"),
+            pi: template("pi"),
             description: record.text("description").to_owned(),
         }
     }

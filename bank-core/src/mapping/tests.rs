@@ -11,6 +11,7 @@ fn mapping(id: i64, priority: i64, conditions: &[&str], gives: [Option<&str>; 2]
             .collect(),
         project: project.map(|text| Template::parse(text).unwrap()),
         user: user.map(|text| Template::parse(text).unwrap()),
+        pi: None,
         description: String::new(),
         deleted: false,
     }
@@ -38,7 +39,7 @@ fn mapped(mappings: &Mappings, naming: &Naming<'_>) -> String {
     let show = |given: Option<Given>| {
         given.map_or("-".to_owned(), |(name, id)| format!("{name} by {}", id.0))
     };
-    let (project, user) = mappings.ask(naming);
+    let [project, user, _] = mappings.ask(naming);
     format!("{}, {}", show(project), show(user))
 }
 

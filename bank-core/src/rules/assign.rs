@@ -15,7 +15,7 @@ use crate::rules::charge;
 use crate::select;
 use crate::terms::{Terms, Whole};
 use crate::time::Timestamp;
-use crate::usage;
+use crate::usage::{self, kept};
 use crate::view::{Context, View};
 
 /// Gives a finished use to a project. One that does not wait for a project stays as it is.
@@ -24,10 +24,10 @@ pub(super) fn assign(assign: &Assign, view: &View, ctx: &Context<'_>) -> Result<
         project: short(&assign.project),
     };
     select::named(ctx.directory, &assign.project).ok_or_else(unknown)?;
-    if let Some(user) = &assign.user {
-        let bounded = !user.is_empty() && user.len() <= NAME_BYTES_MAX;
-        if !bounded || user.chars().any(char::is_control) {
-            return Err(Refusal::bad_name(user, BOUNDED_RULE));
+    for name in [&assign.user, &assign.pi].into_iter().flatten() {
+        let bounded = !name.is_empty() && name.len() <= NAME_BYTES_MAX;
+        if !bounded || name.chars().any(char::is_control) {
+            return Err(Refusal::bad_name(name, BOUNDED_RULE));
         }
     }
     let missing = || Refusal::not_found("usage", &assign.identity.id);
@@ -241,6 +241,7 @@ fn row(assign: &Assign, amount: Option<Amount>) -> AssignedUse {
         identity: assign.identity.clone(),
         project: assign.project.clone(),
         user: assign.user.clone(),
+        pi: assign.pi.clone(),
         amount,
         on: None,
     }
@@ -282,6 +283,7 @@ fn whole(
             whose,
             facts: Facts {
                 usage: priced.unwrap_or_else(|| known.usage.clone()),
+                other: other(assign, known),
                 ..Facts::default()
             },
             ..Request::default()
@@ -300,6 +302,18 @@ fn whole(
         },
         ..Charge::default()
     }
+}
+
+/// What the collector stated of the instance, with a new PI; empty, and so unchanged, without one.
+fn other(assign: &Assign, known: &Facts) -> Vec<(String, String)> {
+    let Some(pi) = &assign.pi else {
+        return Vec::new();
+    };
+    let documents: Vec<_> = kept::of_documents(&known.other).collect();
+    let stated = known.other.iter().filter(|fact| !documents.contains(fact));
+    let stated = stated.filter(|(name, _)| name != kept::PI);
+    let pi = (kept::PI.to_owned(), pi.clone());
+    stated.cloned().chain([pi]).collect()
 }
 
 /// The effective time: the end of the use, if any account of the project could pay then; else now, since

@@ -25,6 +25,19 @@ pub const POD_CLASS: &str = "label_nerc_mghpcc_org_class";
 /// The speed of its processors together, in MHz.
 pub const CPU_MHZ: &str = "cpu_mhz";
 
+/// The principal investigator of a namespace, by its annotation; without one the namespace.
+pub const CF_PI: &str = "cf_pi";
+/// The project that a namespace belongs to, likewise.
+pub const CF_PROJECT: &str = "cf_project_id";
+/// The most processors that a pod may use, an exact decimal.
+pub const CPU_LIMIT: &str = "cpu_limit";
+/// The most memory that it may use, an exact decimal of bytes.
+pub const MEMORY_LIMIT: &str = "memory_limit";
+/// The replicas of its deployment.
+pub const REPLICAS: &str = "replicas";
+/// The seconds of each sample that a run of samples consists of.
+pub const SAMPLE_S: &str = "sample_s";
+
 /// The name of a job.
 pub const JOB_NAME: &str = "JobName";
 /// Its hosts, as its source lists them.
@@ -51,6 +64,8 @@ pub const MEMORY_TOTAL: &str = "MemoryTotal";
 pub const WALL: &str = "RunTime";
 /// The collector that reported it.
 pub const SOURCE: &str = "Collector";
+/// The principal investigator, from a mapping.
+pub const PI: &str = "PrincipalInvestigator";
 
 /// Names by which documents and attributes state such things of a job: lower case, without `_` and `-`
 /// ([`is_named`]).
@@ -83,9 +98,11 @@ pub mod names {
     pub const WALL: [&str; 1] = ["runtime"];
     /// The collector that reported it.
     pub const SOURCE: [&str; 1] = ["collector"];
+    /// The principal investigator.
+    pub const PI: [&str; 1] = ["principalinvestigator"];
 
     /// The facts with separate fields in a command.
-    pub(super) const OF_COMMANDS: [&[&str]; 4] = [&CPU_TOTAL, &MEMORY_TOTAL, &WALL, &SOURCE];
+    pub(super) const OF_COMMANDS: [&[&str]; 5] = [&CPU_TOTAL, &MEMORY_TOTAL, &WALL, &SOURCE, &PI];
 
     /// Those that attributes of a finished use may have: what a command states in its own fields is in
     /// none of them.
@@ -122,7 +139,7 @@ pub fn is_named(name: &str, wanted: &[&str]) -> bool {
 }
 
 /// The names of attributes that are kept as they are.
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 16] = [
     POD,
     CPU_REQUEST,
     MEMORY_REQUEST,
@@ -133,6 +150,12 @@ const NAMES: [&str; 10] = [
     NODE_MODEL,
     POD_CLASS,
     CPU_MHZ,
+    CF_PI,
+    CF_PROJECT,
+    CPU_LIMIT,
+    MEMORY_LIMIT,
+    REPLICAS,
+    SAMPLE_S,
 ];
 
 /// The kept facts of a use, as text: a line `name=value` for each. First the separate fields of its source,

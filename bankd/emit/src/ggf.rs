@@ -193,6 +193,7 @@ fn beyond(xml: &mut Xml, record: &Record) {
     xml.resource("bank.uid", number(record.uid).as_deref());
     xml.resource("bank.gid", number(record.gid).as_deref());
     xml.resource("bank.source", record.source.as_deref());
+    xml.resource("bank.pi", record.pi.as_deref());
     let has_host = record.hosts.iter().any(|host| domain_name(host).is_some());
     let host_type = record.host_type.as_deref().filter(|_| !has_host);
     xml.resource("bank.host_type", host_type);

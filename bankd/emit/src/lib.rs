@@ -16,6 +16,7 @@ pub mod ggf;
 pub mod lines;
 pub mod pods;
 pub mod sacct;
+pub mod samples;
 pub mod stored;
 pub mod swf;
 #[cfg(test)]
@@ -95,6 +96,8 @@ pub struct Record {
     pub formula: Option<String>,
     /// The group of the user.
     pub group: Option<String>,
+    /// The principal investigator, from a mapping.
+    pub pi: Option<String>,
     /// The user's number on the machine.
     pub uid: Option<i64>,
     /// The group's number on the machine.

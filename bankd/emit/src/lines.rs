@@ -17,7 +17,7 @@ pub fn line(record: &Record, site: &Site) -> UsedLine {
         _ => None,
     };
     let time = |at: Option<i64>| at.and_then(text::time);
-    let seconds = |micros: Option<i64>| micros.map(|micros| text::decimal(micros.into(), 6));
+    let millionths = |micros: Option<i64>| micros.map(|micros| text::decimal(micros.into(), 6));
     let rate = record.usage.rate_times(1_000_000_000);
     let kind = match (record.kind, adjusts) {
         (_, Some(_)) => "Adjustment",
@@ -56,19 +56,17 @@ pub fn line(record: &Record, site: &Site) -> UsedLine {
         submit_time: time(record.submit_time),
         start_time: time(record.start_time),
         end_time: time(record.end_time),
-        wall_s: seconds(record.wall),
-        charge_s: seconds(Some(record.usage.charged())),
+        wall_s: millionths(record.wall),
+        charge_s: millionths(Some(record.usage.charged())),
         processor_s: Some(text::decimal(record.counted().into(), 6)),
-        cpu_total_s: seconds(record.cpu_total),
-        cpu_user_s: seconds(record.cpu_user),
-        cpu_system_s: seconds(record.cpu_system),
-        requested_s: seconds(record.requested),
+        cpu_total_s: millionths(record.cpu_total),
+        cpu_user_s: millionths(record.cpu_user),
+        cpu_system_s: millionths(record.cpu_system),
+        requested_s: millionths(record.requested),
         processors: Some(text::decimal(record.usage.processors(), 6)),
         proc_rate: rate.map(|(n, d)| text::decimal(text::nearest(n, d), 9)),
         nodes: record.nodes,
-        requested_processors: record
-            .requested_processors
-            .map(|requested| text::decimal(requested.into(), 6)),
+        requested_processors: millionths(record.requested_processors),
         memory_max_per_node_bytes: record.memory_per_node,
         memory_total_bytes: record.memory_total,
         requested_memory_per_node_bytes: record.requested_memory,
@@ -79,6 +77,7 @@ pub fn line(record: &Record, site: &Site) -> UsedLine {
         charge_unit: site.unit.clone(),
         shadow_charge: record.shadow.map(|shadow| site.amount(shadow)),
         formula: record.formula.clone(),
+        pi: record.pi.clone(),
     }
 }
 

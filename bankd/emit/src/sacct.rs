@@ -107,13 +107,13 @@ fn word(state: State) -> &'static str {
 }
 
 /// `2026-01-20T11:50:00`, cut to the second.
-fn time(micros: i64) -> Option<String> {
+pub(crate) fn time(micros: i64) -> Option<String> {
     let time = DateTime::<Utc>::from_timestamp(micros.div_euclid(1_000_000), 0)?;
     Some(time.format("%Y-%m-%dT%H:%M:%S").to_string())
 }
 
 /// `[days-]hours:minutes:seconds`.
-fn clock(seconds: i128) -> String {
+pub(crate) fn clock(seconds: i128) -> String {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     let (hours, minutes) = (rest / 3600, rest % 3600 / 60);
     let day = if days > 0 {
@@ -139,7 +139,7 @@ fn tres(processors: i128, memory: Option<i64>, nodes: i64, gpus: Option<i64>) ->
 }
 
 /// The largest unit in which it is a whole number, else bytes up to the next kibibyte.
-fn size(bytes: i64) -> String {
+pub(crate) fn size(bytes: i64) -> String {
     let units = [("T", 40), ("G", 30), ("M", 20)];
     for (unit, shift) in units {
         if bytes % (1_i64 << shift) == 0 {
@@ -197,13 +197,13 @@ fn job_name(record: &Record, with_id: bool) -> String {
 }
 
 /// A text without what ends a line.
-fn one_line(line: &str) -> String {
+pub(crate) fn one_line(line: &str) -> String {
     let kept = |c: char| if text::ends_line(c) { ' ' } else { c };
     line.chars().map(kept).collect::<String>().trim().to_owned()
 }
 
 /// A text without what ends a column or a line.
-fn plain(text: Option<&str>) -> String {
+pub(crate) fn plain(text: Option<&str>) -> String {
     one_line(&text.unwrap_or_default().replace('|', ""))
 }
 

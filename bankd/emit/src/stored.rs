@@ -64,6 +64,7 @@ pub fn write(record: &Record) -> String {
     text.add('$', record.amount);
     text.say('F', record.formula.as_deref());
     text.say('g', record.group.as_deref());
+    text.say('A', record.pi.as_deref());
     text.say('C', record.source.as_deref());
     match record.outcome {
         Outcome::Billed => {}
@@ -197,6 +198,7 @@ fn say(record: &mut Record, letter: char, value: String) -> Option<()> {
         't' => &mut record.host_type,
         'F' => &mut record.formula,
         'g' => &mut record.group,
+        'A' => &mut record.pi,
         'C' => &mut record.source,
         _ => return None,
     };

@@ -6,6 +6,7 @@
 //! [`formats::FORMATS`] lists the readers.
 
 mod auditor;
+mod beside;
 mod condor;
 mod csv;
 mod days;

@@ -1,5 +1,6 @@
-//! Files of `OpenShift` metrics: requests of pods every 15 minutes (`collectors.md` h.3). A job is a run
-//! of samples of one pod that follow each other with equal requests.
+//! Files of `OpenShift` metrics: requests of pods every 15 minutes (`collectors.md` h.3), and where the
+//! collector has them limits, replicas and annotations of namespaces (h.1). A job is a run of samples of
+//! one pod that follow each other and state the same.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
@@ -7,11 +8,12 @@ use std::io::{self, BufRead};
 use bank_core::usage::kept;
 use chrono::DateTime;
 
+use super::beside::{self, Beside, Stated};
 use super::job::{Extra, Figure, Found, Job, Record, State};
 use super::json::Object;
 use super::lines::document;
 use super::number::Number;
-use super::samples::{Series, stated_step};
+use super::samples::{Series, second, stated_step};
 use super::{Reader, Sink, not_of_the_format};
 
 /// Default duration of a sample in seconds, if a file has none.
@@ -21,7 +23,7 @@ const STEP_S: i64 = 900;
 #[derive(Debug, Default)]
 pub(super) struct OpenShift {
     pods: BTreeMap<(String, String), Pod>,
-    samples: u64,
+    beside: Beside,
 }
 
 /// The samples of a pod by time, and the pod's position in the input: pods are returned in the
@@ -46,8 +48,13 @@ struct Sample {
     node_model: Option<String>,
     /// The class of a notebook, by which some sites bill.
     class: Option<String>,
+    /// The annotation `cf_pi` of its namespace.
     user: Option<String>,
+    /// The annotation `cf_project_id` of its namespace.
     group: Option<String>,
+    cpu_limit: Option<Number>,
+    memory_limit: Option<Number>,
+    replicas: Option<Number>,
     /// Its duration in seconds.
     step: i64,
     /// Samples of the input that it is made of.
@@ -57,7 +64,19 @@ struct Sample {
 impl Sample {
     fn asks_as(&self, other: &Sample) -> bool {
         (self.cpu, self.memory, self.gpus()) == (other.cpu, other.memory, other.gpus())
-            && self.gpu_type == other.gpu_type
+            && (self.cpu_limit, self.memory_limit) == (other.cpu_limit, other.memory_limit)
+            && (self.replicas, self.step) == (other.replicas, other.step)
+            && (&self.gpu_type, &self.user, &self.group)
+                == (&other.gpu_type, &other.user, &other.group)
+    }
+
+    /// Adds what lists beside the requests state; labels of its own series go first.
+    fn complete(&mut self, stated: Stated) {
+        self.cpu_limit = stated.cpu_limit;
+        self.memory_limit = stated.memory_limit;
+        self.replicas = stated.replicas;
+        self.user = self.user.take().or(stated.pi);
+        self.group = self.group.take().or(stated.project);
     }
 
     fn gpus(&self) -> Number {
@@ -65,17 +84,26 @@ impl Sample {
     }
 
     /// Stored attributes beside the figures of a job, unchanged.
-    fn attributes(&self, pod: &str) -> BTreeMap<String, String> {
+    fn attributes(&self, namespace: &str, pod: &str) -> BTreeMap<String, String> {
+        let number = |number: Option<Number>| number.map(|number| number.to_string());
+        // A namespace without an annotation stands for itself (`collectors.md` h.1).
+        let noted = |note: &Option<String>| note.clone().or_else(|| Some(namespace.to_owned()));
         let all = [
             (kept::POD, Some(pod.to_owned())),
             (kept::CPU_REQUEST, Some(self.cpu.to_string())),
             (kept::MEMORY_REQUEST, Some(self.memory.to_string())),
-            (kept::GPU_REQUEST, self.gpu.map(|gpus| gpus.to_string())),
+            (kept::GPU_REQUEST, number(self.gpu)),
             (kept::GPU_TYPE, self.gpu_type.clone()),
             (kept::GPU_RESOURCE, self.gpu_resource.clone()),
             (kept::NODE, self.node.clone()),
             (kept::NODE_MODEL, self.node_model.clone()),
             (kept::POD_CLASS, self.class.clone()),
+            (kept::CF_PI, noted(&self.user)),
+            (kept::CF_PROJECT, noted(&self.group)),
+            (kept::CPU_LIMIT, number(self.cpu_limit)),
+            (kept::MEMORY_LIMIT, number(self.memory_limit)),
+            (kept::REPLICAS, number(self.replicas)),
+            (kept::SAMPLE_S, Some(self.step.to_string())),
         ];
         let all_known = all
             .into_iter()
@@ -104,6 +132,17 @@ impl Reader for OpenShift {
                 }
             }
         }
+        for key in beside::KEYS {
+            for (raw, number) in whole.list(key).unwrap_or_default().into_iter().zip(1..) {
+                let taken = Series::read(raw).and_then(|series| self.beside.take(key, &series));
+                let (counts, found) = match taken {
+                    Ok(counts) => (counts, Found::Skipped("labels".into())),
+                    Err(why) => (1, Found::Malformed(format!("{key}: {why}"))),
+                };
+                let record = Record::new(number, raw.get().as_bytes(), found);
+                sink(Record { counts, ..record })?;
+            }
+        }
         Ok(())
     }
 
@@ -112,7 +151,10 @@ impl Reader for OpenShift {
         pods.sort_by_key(|(_, pod)| pod.place);
         let mut days: BTreeMap<String, [Number; 3]> = BTreeMap::new();
         let mut number = 0_u64;
-        for ((namespace, pod), Pod { line, .. }) in &pods {
+        for ((namespace, pod), Pod { line, .. }) in &mut pods {
+            for (at, sample) in line.iter_mut() {
+                sample.complete(self.beside.of(namespace, pod, *at));
+            }
             for run in runs(line) {
                 number = number.saturating_add(1);
                 let found = match job(namespace, pod, &run) {
@@ -123,7 +165,7 @@ impl Reader for OpenShift {
                 let counts = run.counts;
                 sink(Record { counts, ..record })?;
             }
-            for (at, sample) in line {
+            for (at, sample) in &*line {
                 add_to_day(&mut days, *at, sample);
             }
         }
@@ -161,15 +203,13 @@ impl OpenShift {
             ..Pod::default()
         });
         for (at, value) in &series.samples {
-            let at = at.cut(0).as_whole().and_then(|at| i64::try_from(at).ok());
-            let at = at.ok_or("a time beyond the supported range")?;
+            let at = second(*at)?;
             let sample = pod.line.entry(at).or_default();
             sample.counts = sample.counts.saturating_add(1);
             sample.step = step;
             sample.user = series.user().or(sample.user.take());
             sample.group = series.group().or(sample.group.take());
             sample.node = node.clone().or(sample.node.take());
-            self.samples = self.samples.saturating_add(1);
             match what {
                 What::Cpu => (sample.cpu, sample.class) = (*value, class.clone()),
                 What::Memory => sample.memory = *value,
@@ -232,7 +272,7 @@ fn job(namespace: &str, pod: &str, run: &Run) -> Option<Job> {
         gpus: Some(requested.gpus()),
         gpu_type: requested.gpu_type.clone(),
         flags: vec!["sampled"],
-        attributes: requested.attributes(pod),
+        attributes: requested.attributes(namespace, pod),
         ..Job::default()
     };
     job.add("wall_s", wall);

@@ -84,6 +84,12 @@ impl<'a> Series<'a> {
     }
 }
 
+/// The second in which a sample was taken.
+pub(super) fn second(at: Number) -> Result<i64, String> {
+    let at = at.cut(0).as_whole().and_then(|at| i64::try_from(at).ok());
+    at.ok_or_else(|| "a time beyond the supported range".to_owned())
+}
+
 /// Duration of each sample of a document in seconds, if stated (`step_s`, as `bank collect` writes
 /// it). The distance of samples is not enough, because some may be missing.
 pub(super) fn stated_step(document: &Object<'_>) -> Option<Number> {

@@ -50,6 +50,7 @@ pub fn report(mut job: Job, feed: &Feed, directory: &Directory) -> UsageReport {
         source: feed.source.clone(),
         figures: figures(&job),
         named,
+        pi: mapped.pi,
         host: job.hosts.as_deref().and_then(host::first),
         more: kept(stated(&job), &job.attributes),
         flags: job.flags.join(" "),

@@ -101,6 +101,7 @@ impl Format {
         match self {
             Format::Ur1 => &[
                 "source",
+                "pi",
                 "uid",
                 "group",
                 "gid",
@@ -146,7 +147,7 @@ impl Format {
 }
 
 /// Fields of JSON Lines that [`Format::Ur2`] has no place for.
-const NOT_IN_UR2: [&str; 16] = [
+const NOT_IN_UR2: [&str; 17] = [
     "source",
     "replaces",
     "adjusts",
@@ -163,9 +164,10 @@ const NOT_IN_UR2: [&str; 16] = [
     "shadow_charge",
     "processor_s",
     "formula",
+    "pi",
 ];
 /// Fields of JSON Lines that [`Format::Xdmod`] has no place for.
-const NOT_IN_XDMOD: [&str; 13] = [
+const NOT_IN_XDMOD: [&str; 14] = [
     "source",
     "replaces",
     "created_at",
@@ -179,9 +181,10 @@ const NOT_IN_XDMOD: [&str; 13] = [
     "shadow_charge",
     "processor_s",
     "formula",
+    "pi",
 ];
 /// Fields of JSON Lines that [`Format::Auditor`] has no place for.
-const NOT_IN_AUDITOR: [&str; 19] = [
+const NOT_IN_AUDITOR: [&str; 20] = [
     "source",
     "replaces",
     "created_at",
@@ -201,9 +204,10 @@ const NOT_IN_AUDITOR: [&str; 19] = [
     "shadow_charge",
     "processor_s",
     "formula",
+    "pi",
 ];
 /// Fields of JSON Lines that [`Format::Apel`] has no place for.
-const NOT_IN_APEL: [&str; 23] = [
+const NOT_IN_APEL: [&str; 24] = [
     "source",
     "replaces",
     "created_at",
@@ -227,6 +231,7 @@ const NOT_IN_APEL: [&str; 23] = [
     "shadow_charge",
     "processor_s",
     "formula",
+    "pi",
 ];
 
 /// The facts of the bank and its settings in every export.
@@ -350,6 +355,7 @@ fn of_use(used: &Used, directory: &Directory) -> Record {
     Record {
         memory_total: used.memory,
         source: Some(used.source.clone()),
+        pi: present(&used.pi),
         ..reported
     }
 }

@@ -54,6 +54,7 @@ impl Reported<'_> {
             memory_per_node: memory.filter(|memory| memory_total != Some(*memory)),
             memory_total,
             source: self.text(&names::SOURCE),
+            pi: self.text(&names::PI).filter(|_| self.is_collected()),
             ..record
         }
     }

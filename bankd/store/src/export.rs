@@ -34,11 +34,16 @@ impl Numbering {
 /// A name of a kind that is to have a number.
 pub type Numbered = (Numbering, String);
 
-/// Notes that a finished use became another one.
-pub(super) fn changed(connection: &Connection, identity: i64) -> Result<(), Error> {
-    // The only column under the seal beside the number, which follows the last.
-    let sql = "INSERT INTO use_change (identity) VALUES (?1)";
-    let number = connection.prepare_cached(sql)?.insert([identity])?;
+/// Notes that a finished use became another one; with its former end if it only became longer.
+pub(super) fn changed(
+    connection: &Connection,
+    identity: i64,
+    ended_before: Option<i64>,
+) -> Result<(), Error> {
+    let sql = "INSERT INTO use_change (identity, ended_before) VALUES (?1, ?2)";
+    let number = connection
+        .prepare_cached(sql)?
+        .insert((identity, ended_before))?;
     seal::renew(connection, "use_change", &[&number])
 }
 

@@ -151,7 +151,7 @@ pub(super) fn give(
     let key = (source.as_str(), id.as_str(), start.0);
     rollups.stored_use(connection, key, Sign::Minus)?;
     let sql = concat!(
-        "UPDATE usage_identity SET project = ?4, user = coalesce(?5, user),
+        "UPDATE usage_identity SET project = ?4, user = coalesce(?5, user), pi = coalesce(?9, pi),
              amount = coalesce(?6, amount), allocation = coalesce(?7, allocation),
              tx = coalesce(?8, tx)
          WHERE id = ",
@@ -166,6 +166,7 @@ pub(super) fn give(
         row.amount.map(|a| a.0),
         row.on.map(|a| a.0),
         tx,
+        row.pi,
     ])?;
     let sql = "SELECT u.id FROM source s JOIN usage_identity u ON u.source = s.id
                WHERE s.name = ?1 AND u.object_id = ?2 AND u.start_at = ?3";
@@ -175,7 +176,7 @@ pub(super) fn give(
         .optional()?;
     if let Some(number) = number {
         seal::renew(connection, "usage_identity", &[&number])?;
-        export::changed(connection, number)?;
+        export::changed(connection, number, None)?;
     }
     rollups.stored_use(connection, key, Sign::Plus)?;
     let sql = concat!("DELETE FROM unmapped WHERE identity = ", one!());

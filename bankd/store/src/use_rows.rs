@@ -9,12 +9,13 @@ use super::{Error, export, seal, sources, unmapped};
 use crate::background;
 use bank_core::effects::UseRow;
 use bank_core::rollup::Sign;
+use bank_core::usage::kept;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{CachedStatement, Connection};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 use std::thread;
 
 /// Columns of a row but its digest, which is the last.
-const COLUMNS: usize = 39;
+const COLUMNS: usize = 40;
 
 /// Number of bound values of a row: the columns, the digest and the seal.
 const BOUND: usize = COLUMNS + 2;
@@ -30,7 +31,7 @@ macro_rules! columns {
              object_type, account, login, project, user, group_name, queue, qos, state, exit_code,
              flags, millis, nodes, gpus, memory_bytes, wall_us, cpu_us, requested_s, revision,
              became, policy, counted, instance, amount, allocation, refusal, tx, block, place,
-             available, host, disk_bytes, more, digest, seal)"
+             available, host, disk_bytes, more, pi, digest, seal)"
     };
 }
 
@@ -39,7 +40,7 @@ macro_rules! insert {
     () => {
         concat!(columns!(), " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
              ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35,
-             ?36, ?37, ?38, ?39, ?40, ?41)")
+             ?36, ?37, ?38, ?39, ?40, ?41, ?42)")
     };
 }
 
@@ -57,7 +58,7 @@ const AMENDED: &str = concat!(
         requested_s = ?24, revision = ?25, became = ?26, policy = ?27, counted = ?28,
         instance = ?29, amount = ?30, allocation = ?31, refusal = ?32, tx = ?33, block = ?34,
         place = ?35, available = coalesce(?36, available), host = ?37, disk_bytes = ?38,
-        more = ?39, digest = ?40"
+        more = ?39, pi = ?40, digest = ?41"
 );
 
 /// Writes finished uses, adds them to rollups, and notes those that wait for a project; the record
@@ -134,11 +135,16 @@ fn write_rows(
                 }
                 ready(&mut amended, connection, &|| AMENDED.to_owned())?
             };
+            let ended_before = if is_new {
+                None
+            } else {
+                prolonged(connection, row, source)?
+            };
             writing.bind(0, &cells(at, row, source, tx), row)?;
             let number = writing.run(connection)?.next();
             numbers.push(number.filter(|_| is_new));
             if !is_new {
-                seal_amended(connection, row, source)?;
+                seal_amended(connection, row, source, ended_before)?;
             }
         }
         if let Some(rollups) = &mut rollups {
@@ -198,8 +204,43 @@ fn ready<'w, 'c, 'r>(
     })
 }
 
+/// The stored end of a run of samples that a row only prolongs; none for any other change.
+fn prolonged(connection: &Connection, row: &UseRow, source: i64) -> Result<Option<i64>, Error> {
+    let report = &row.report;
+    let more = report.more.as_deref().unwrap_or_default();
+    if kept::value(more, kept::POD).is_none() {
+        return Ok(None);
+    }
+    let sql = "SELECT end_at FROM usage_identity
+               WHERE source = ?1 AND object_id = ?2 AND start_at = ?3 AND end_at < ?4 AND more = ?5
+                   AND pi = ?6 AND project = ?7 AND user = ?8 AND machine = ?9 AND account = ?10
+                   AND became NOT IN ('kept', 'unused', 'duplicate')";
+    let request = &report.request;
+    let found = connection.prepare_cached(sql)?.query_row(
+        params![
+            source,
+            request.object_id,
+            report.incarnation().0,
+            request.facts.end.map(|end| end.0),
+            more,
+            report.pi,
+            row.project(),
+            row.user(),
+            request.whose.machine,
+            report.account(),
+        ],
+        |r| r.get(0),
+    );
+    Ok(found.optional()?)
+}
+
 /// Seals a replaced row; some of its columns may be unchanged.
-fn seal_amended(connection: &Connection, row: &UseRow, source: i64) -> Result<(), Error> {
+fn seal_amended(
+    connection: &Connection,
+    row: &UseRow,
+    source: i64,
+    ended_before: Option<i64>,
+) -> Result<(), Error> {
     let sql =
         "SELECT id FROM usage_identity WHERE source = ?1 AND object_id = ?2 AND start_at = ?3";
     let report = &row.report;
@@ -208,7 +249,7 @@ fn seal_amended(connection: &Connection, row: &UseRow, source: i64) -> Result<()
         .prepare_cached(sql)?
         .query_row(key, |r| r.get(0))?;
     seal::renew(connection, "usage_identity", &[&id])?;
-    export::changed(connection, id)
+    export::changed(connection, id, ended_before)
 }
 
 /// A statement with its bound values.
@@ -321,6 +362,7 @@ fn cells(
         report.host.as_deref().map_or(ValueRef::Null, text),
         or_null(sizes.disk),
         report.more.as_deref().map_or(ValueRef::Null, text),
+        text(&report.pi),
     ]
 }
 

@@ -8,6 +8,7 @@ mod focus;
 mod formats;
 mod names;
 mod nerc;
+mod openshift;
 pub(crate) mod seen;
 mod sums;
 

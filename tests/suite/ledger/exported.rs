@@ -41,6 +41,7 @@ fn assign(dice: &mut Dice, now: Timestamp) -> Command {
         },
         project: project.to_owned(),
         user: None,
+        pi: None,
         ended: report.request.facts.end,
         note: String::new(),
     }))

@@ -13,7 +13,8 @@ use super::state::{Confirmed, State, StateFile};
 use super::{PAGE, month};
 use crate::{
     cli::{
-        ExportCsv, ExportInvoice, ExportJsonl, ExportPods, ExportUr1, FeedArgs, IgnoreArgs, Profile,
+        ExportCsv, ExportInvoice, ExportJsonl, ExportPods, ExportUr1, ExportXdmod, FeedArgs,
+        IgnoreArgs, Layout, Profile,
     },
     context::Context,
     fail::Failure,
@@ -60,6 +61,16 @@ pub(super) fn csv(context: &Context, format: &str, args: &ExportCsv) -> Result<S
         Some(Truth::False)
     } else {
         args.spreadsheet_safe.then_some(Truth::True)
+    };
+    export.run(&args.feed)
+}
+
+/// `bank export xdmod`.
+pub(super) fn xdmod(context: &Context, args: &ExportXdmod) -> Result<String, Failure> {
+    let mut export = Export::new(context, "xdmod", &args.feed)?;
+    export.query.layout = match args.layout {
+        Layout::Slurm => None,
+        Layout::Openshift => Some("openshift".to_owned()),
     };
     export.run(&args.feed)
 }
@@ -164,6 +175,7 @@ impl<'a> Export<'a> {
             machine,
             spreadsheet_safe,
             profile,
+            layout,
             ..
         } = &self.query;
         let word = |name: &str, value: &Option<String>| {
@@ -182,6 +194,7 @@ impl<'a> Export<'a> {
             word("user", user),
             word("machine", machine),
             word("profile", profile),
+            word("layout", layout),
             safe.to_owned(),
         ]
         .concat()

@@ -146,12 +146,14 @@ fn requests_of_pods_are_one_document_with_what_is_known_of_node_and_namespace() 
             )
         } else if target.contains("nvidia.com") {
             pod(r#","resource":"nvidia_com_gpu""#)
+        } else if target.contains("kube_deployment_status_replicas") {
+            answer(r#"{"metric":{"namespace":"ns","deployment":"d"},"values":[[1767225600,"3"]]}"#)
         } else {
             pod("")
         }
     });
     world.fetch(REQUESTS, None, T0 + 2000).unwrap();
-    assert_eq!(world.site.requests().len(), 5);
+    assert_eq!(world.site.requests().len(), 8);
     let (head, document) = world.documents().remove(0);
     assert_eq!(
         (head.source.as_str(), head.format.as_str()),
@@ -180,6 +182,10 @@ fn requests_of_pods_are_one_document_with_what_is_known_of_node_and_namespace() 
         labels("cpu_metrics").get("label_nvidia_com_gpu_product"),
         None
     );
+    for key in ["cpu_limit_metrics", "memory_limit_metrics"] {
+        assert_eq!(labels(key)["pod"], "p", "{key}");
+    }
+    assert_eq!(document["replica_metrics"][0]["values"][0][1], "3");
 }
 
 #[test]
@@ -187,7 +193,7 @@ fn no_gpus_need_no_nodes() {
     let mut world = World::new("", |_| answer(""));
     world.fetch(REQUESTS, None, T0 + 2000).unwrap();
     let requests = world.site.requests();
-    assert_eq!(requests.len(), 3, "{requests:?}");
+    assert_eq!(requests.len(), 6, "{requests:?}");
     let (_, document) = world.documents().remove(0);
     assert_eq!(document["gpu_metrics"], Value::Array(Vec::new()));
 }

@@ -93,6 +93,7 @@ impl Ground {
             identity: report.identity(),
             project: project.into(),
             user: None,
+            pi: None,
             ended: report.request.facts.end,
             note: "mapping=1".into(),
         };
@@ -133,6 +134,7 @@ fn job(id: &str, account: &str, processors: i64, seconds: i64) -> UsageReport {
     UsageReport {
         source: "slurm:colony".into(),
         named: AsNamed::default(),
+        pi: String::new(),
         host: None,
         more: None,
         flags: String::new(),

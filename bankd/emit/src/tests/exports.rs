@@ -140,6 +140,7 @@ fn columns_are_the_fields_in_their_order() {
         exit_code: Some(1),
         shadow_charge: maybe(),
         formula: maybe(),
+        pi: maybe(),
         ..UsedLine::default()
     };
     let json = line.json();

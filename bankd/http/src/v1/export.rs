@@ -3,6 +3,7 @@
 
 mod focus;
 mod pods;
+mod samples;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -47,6 +48,12 @@ pub(super) async fn show(Path(format): Path<String>, call: Call) -> Handled {
     if query.ignore.is_some() && !matches!(format.as_str(), "nerc-pods" | "nerc-invoice") {
         return Err(bad(&call, "ignore", "nothing: only nerc-* leave times out"));
     }
+    let is_by_sample = match (format.as_str(), query.layout.as_deref()) {
+        (_, None) | ("xdmod", Some("slurm")) => false,
+        ("xdmod", Some("openshift")) => true,
+        ("xdmod", Some(_)) => return Err(bad(&call, "layout", "slurm or openshift")),
+        _ => return Err(bad(&call, "layout", "nothing: only xdmod has layouts")),
+    };
     let site = export::site(&call.directory().bank, &call.services.export);
     // People open the bank's own table in spreadsheets; other formats follow their specifications.
     let is_safe = query.spreadsheet_safe.is_none_or(bool::from);
@@ -57,6 +64,7 @@ pub(super) async fn show(Path(format): Path<String>, call: Call) -> Handled {
         (_, Some(_)) => return Err(bad(&call, "profile", "nothing: only jsonl has profiles")),
         ("ur1", None) => Format::Ur1,
         ("ur2", None) => Format::Ur2,
+        ("xdmod", None) if is_by_sample => return samples::page(&call, wanted, &query).await,
         ("xdmod", None) => Format::Xdmod,
         ("csv", None) => Format::Csv { is_safe },
         ("apel", None) => {

@@ -1,4 +1,4 @@
-//! Which project and user the mappings give to usage, and the parts of a mapping as they are typed.
+//! Which project, user and PI the mappings give to usage, and the parts of a mapping as they are typed.
 
 use std::collections::BTreeMap;
 
@@ -46,8 +46,10 @@ fn tested(directory: &Directory, naming: &Naming<'_>) -> MappingTested {
     let Mapped {
         project,
         user,
+        pi,
         rule,
         user_rule,
+        pi_rule,
     } = directory.mapped(naming);
     let project_known = select::named(directory, &project).is_some();
     let mut why = vec![match rule {
@@ -66,6 +68,10 @@ fn tested(directory: &Directory, naming: &Naming<'_>) -> MappingTested {
         None if user == naming.user => format!("user: as named, {user:?}"),
         None => format!("user: {:?} is another name of {user:?}", naming.user),
     });
+    why.push(match pi_rule {
+        Some(id) => format!("pi: mapping {id} gives {pi:?}"),
+        None => "pi: no mapping gives one, reports use the PI of the project".to_owned(),
+    });
     MappingTested {
         user_known: directory.user_named(&user).is_some(),
         project: json::some(&project),
@@ -73,6 +79,9 @@ fn tested(directory: &Directory, naming: &Naming<'_>) -> MappingTested {
         project_known,
         user: json::some(&user),
         user_by: user_rule,
+        pi_known: directory.user_named(&pi).is_some(),
+        pi: json::some(&pi),
+        pi_by: pi_rule,
         why,
     }
 }

@@ -119,6 +119,7 @@ impl<'w> CurrentNames<'w> {
             machine: whose.machine,
             queue: whose.queue,
             qos: "",
+            pi: "",
         }
     }
 }

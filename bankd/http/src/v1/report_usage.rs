@@ -309,6 +309,9 @@ fn value(
                 None => String::new(),
             }
         }
+        // A PI of the usage itself is as private as its user.
+        Dimension::Pi if !owner.pi.is_empty() && !is_named => HIDDEN.to_owned(),
+        Dimension::Pi if !owner.pi.is_empty() => owner.pi.to_owned(),
         Dimension::Pi => leader(view, owner.project),
         Dimension::Group => about.map_or("", |about| about.group).to_owned(),
         Dimension::State => about.map_or("", |about| about.state).to_owned(),

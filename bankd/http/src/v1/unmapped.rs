@@ -244,17 +244,22 @@ fn rule(new: &NewAssign) -> Result<Mappings, Refusal> {
         });
     }
     let project = mapping::template(&new.project)?;
-    let user = new.user.as_deref().map(mapping::template).transpose()?;
+    let optional = |text: &Option<String>| match text.as_deref() {
+        Some(text) => mapping::template(text),
+        None => Ok(None),
+    };
+    let (user, pi) = (optional(&new.user)?, optional(&new.pi)?);
     let rule = Mapping {
         id: MappingId(1),
         priority: 0,
         conditions,
         project,
-        user: user.flatten(),
+        user,
+        pi,
         description: String::new(),
         deleted: false,
     };
-    let templates = [&rule.project, &rule.user];
+    let templates = [&rule.project, &rule.user, &rule.pi];
     let suits = templates
         .into_iter()
         .flatten()
@@ -284,11 +289,12 @@ fn given(row: &Waiting, rule: &Mappings, mapping: Option<i64>) -> Option<Command
         namespace: namespace(&row.format, &row.account, &none),
         attributes: None,
     };
-    let (project, user) = rule.ask(&naming);
+    let [project, user, pi] = rule.ask(&naming);
     Some(Command::Assign(Box::new(Assign {
         identity: row.identity.clone(),
         project: project?.0,
         user: user.map(|(user, _)| user),
+        pi: pi.map(|(pi, _)| pi),
         ended: row.end,
         note: mapping
             .map(|id| format!("mapping={id}"))

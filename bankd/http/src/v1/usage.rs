@@ -157,17 +157,13 @@ fn read(record: Value, call: &Call) -> Result<UsageReport, Box<Problem>> {
 
 fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
     let figures = figures(&new)?;
-    let object_type = match new.kind.as_deref() {
-        None => ObjectType::Job,
-        Some(word) => ObjectType::parse(word).ok_or(Refusal::BadValue {
-            field: "type",
-            expected: "job or reservation",
-        })?,
-    };
-    let machine = match &new.machine {
-        Some(name) => name.clone(),
-        None => only_machine(&call.view)?,
-    };
+    let word = new.kind.as_deref().unwrap_or(ObjectType::Job.word());
+    let object_type = ObjectType::parse(word).ok_or(Refusal::BadValue {
+        field: "type",
+        expected: "job or reservation",
+    })?;
+    let machine = new.machine.clone();
+    let machine = machine.map_or_else(|| only_machine(&call.view), Ok)?;
     let time = |text: &Option<String>, field| {
         let text = text.as_deref();
         text.map(|text| read_time(text, field)).transpose()
@@ -189,7 +185,9 @@ fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
     let charged_before =
         charged_before.map(|text| read_amount(text, call.directory().bank.precision));
     let (account, login) = (facts.project.clone(), facts.user.clone());
-    let Mapped { project, user, .. } = call.directory().mapped(&Naming {
+    let Mapped {
+        project, user, pi, ..
+    } = call.directory().mapped(&Naming {
         source: &new.source,
         machine: &machine,
         user: &login,
@@ -212,6 +210,7 @@ fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
         source: new.source,
         figures,
         named,
+        pi,
         flags: String::new(),
         track: false,
         charged_before: charged_before.transpose()?,

@@ -71,6 +71,11 @@ fn sense(text: &str) -> Option<Sense> {
     found.map(|(_, sense)| sense)
 }
 
+/// Whether a metric counts the replicas of deployments, not the use of pods.
+pub(super) fn is_about_replicas(name: &str) -> bool {
+    name.starts_with("kube_deployment_") && name.contains("replicas")
+}
+
 /// Whether a metric contains labels and annotations, and its value is meaningless.
 pub(super) fn is_about_labels(name: &str) -> bool {
     ["_labels", "_annotations", "_info", "_owner"]

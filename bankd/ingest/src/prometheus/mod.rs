@@ -9,14 +9,16 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead};
 
+use bank_core::usage::kept;
 use serde_json::value::RawValue;
 
-use self::measure::{Kind, Measure, is_about_labels};
+use self::measure::{Kind, Measure, Sense, is_about_labels, is_about_replicas};
+use super::beside::{self, Beside};
 use super::job::{Extra, Figure, Found, Job, Record, State};
 use super::json::Object;
 use super::lines::document;
 use super::number::Number;
-use super::samples::{Notes, Series, stated_step};
+use super::samples::{Notes, Series, second, stated_step};
 use super::{Reader, Sink, not_of_the_format};
 
 /// Duration of a sample in seconds, if a series has only one.
@@ -46,6 +48,8 @@ pub(super) struct Prometheus {
     pods: BTreeMap<(Key, i128), Pod>,
     /// Labels and annotations of pods, and of namespaces under an empty pod.
     notes: BTreeMap<Key, Notes>,
+    /// Replicas of deployments.
+    beside: Beside,
     measures: BTreeSet<Measure>,
 }
 
@@ -136,6 +140,9 @@ impl Prometheus {
         file: &str,
         stated: Option<Number>,
     ) -> Result<u64, String> {
+        if is_about_replicas(&series.label("__name__").unwrap_or_default()) {
+            return self.beside.take(beside::REPLICAS, series);
+        }
         let pod = series.label("pod").or_else(|| series.label("node"));
         let key = (
             series.label("namespace").unwrap_or_default(),
@@ -243,11 +250,43 @@ impl Prometheus {
                 attribute.or_insert_with(|| value.clone());
             }
         }
+        let stated = self.stated(key, seen, [&job.user, &job.group]);
+        job.attributes.extend(stated);
         for (name, value) in self.quantities(seen) {
             job.add(name, value);
         }
         job.add("wall_s", wall);
         Some(job)
+    }
+}
+
+impl Prometheus {
+    /// Attributes of a pod by the bank's names: the annotations of its namespace, which stands for itself
+    /// without them, its limits, and the replicas of its deployment.
+    fn stated(&self, key: &Key, seen: &Pod, who: [&Option<String>; 2]) -> Vec<(String, String)> {
+        let (namespace, pod) = key;
+        let [pi, project] = who;
+        let or_itself = |note: &Option<String>| match note {
+            None if namespace.is_empty() => None,
+            None => Some(namespace.clone()),
+            Some(note) => Some(note.clone()),
+        };
+        let limit = |kind, places| {
+            let sense = Sense::Limit;
+            let used = seen.used.get(&Measure { kind, sense })?;
+            Some(used.value.over(used.wall, places)?.to_string())
+        };
+        let at = second(seen.start).ok();
+        let replicas = at.and_then(|at| self.beside.replicas(namespace, pod, at));
+        let all = [
+            (kept::CF_PI, or_itself(pi)),
+            (kept::CF_PROJECT, or_itself(project)),
+            (kept::CPU_LIMIT, limit(Kind::Cores, PLACES)),
+            (kept::MEMORY_LIMIT, limit(Kind::Bytes, 0)),
+            (kept::REPLICAS, replicas.map(|number| number.to_string())),
+        ];
+        let known = |(name, value): (&str, Option<String>)| Some((name.to_owned(), value?));
+        all.into_iter().filter_map(known).collect()
     }
 }
 

@@ -96,6 +96,8 @@ pub struct Used {
     pub requested_s: Option<i64>,
     /// Its shadow cost, in minor units.
     pub amount: i64,
+    /// The principal investigator, from a mapping; empty for none.
+    pub pi: String,
     /// Further data of its source, and the stored attributes: see [`bank_core::usage::kept`].
     pub more: Option<String>,
 }
@@ -129,7 +131,7 @@ macro_rules! columns {
              u.object_id, u.object_type, u.start_at, u.submit_at, u.end_at, u.machine, t.at_recorded,
              u.project, u.user, u.group_name, u.queue, u.qos, u.state, u.exit_code, u.millis, u.nodes,
              u.gpus, u.memory_bytes, u.wall_us, u.cpu_us, u.requested_s, u.became, u.instance, u.amount,
-             u.more
+             u.more, u.pi
          FROM usage_identity u JOIN source s ON s.id = u.source LEFT JOIN tx t ON t.id = u.tx"
     };
 }
@@ -348,6 +350,7 @@ fn read(r: &Row<'_>) -> Result<Option<Used>, Error> {
         requested_s: r.get(23)?,
         amount: r.get::<_, Option<i64>>(26)?.unwrap_or(0),
         more: r.get(27)?,
+        pi: r.get(28)?,
     }))
 }
 

@@ -38,7 +38,7 @@ pub enum Dimension {
     Queue,
     /// Quality of service.
     Qos,
-    /// The project's current PI.
+    /// The PI of the use, else the project's current one.
     Pi,
     /// Group as its source names it.
     Group,
@@ -102,6 +102,8 @@ pub struct Owner<'a> {
     pub queue: &'a str,
     /// Quality of service.
     pub qos: &'a str,
+    /// The principal investigator that the use has itself; empty for none.
+    pub pi: &'a str,
 }
 
 /// Row values of a job other than its owner.

@@ -10,11 +10,13 @@ use bank_core::time::{MICROS, Timestamp};
 use bank_core::usage::{Usage, text};
 use rusqlite::{Connection, Row};
 
-/// Queue and quality of service, as the first charge had them.
+/// Queue and quality of service, as the first charge had them, or as a finished use has them, with its
+/// principal investigator.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Class {
     pub(crate) queue: String,
     pub(crate) qos: String,
+    pub(crate) pi: String,
 }
 
 /// A usage row.
@@ -124,6 +126,7 @@ impl Charge {
         Class {
             queue: self.usage.class.clone().unwrap_or_default(),
             qos: self.usage.qos.clone().unwrap_or_default(),
+            pi: String::new(),
         }
     }
 }

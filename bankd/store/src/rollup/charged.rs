@@ -74,6 +74,7 @@ impl Subject {
             machine: &self.machine,
             queue: &class.queue,
             qos: &class.qos,
+            pi: &class.pi,
         }
     }
 }

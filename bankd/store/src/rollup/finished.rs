@@ -17,10 +17,10 @@ use std::collections::HashMap;
 pub(crate) const COLUMNS: &str = "source, object_id, start_at, end_at, submit_at, machine,
     object_type, account, login, project, user, group_name, queue, qos, state, exit_code, flags,
     millis, nodes, gpus, memory_bytes, wall_us, cpu_us, requested_s, revision, became, policy,
-    counted, instance, amount, allocation, NULL, NULL, NULL, NULL, NULL, host, disk_bytes, more";
+    counted, instance, amount, allocation, NULL, NULL, NULL, NULL, NULL, host, disk_bytes, more, pi";
 
 /// Number of columns: the host is after five unused ones.
-const COUNT: usize = 39;
+const COUNT: usize = 40;
 
 /// A row of `usage_identity`, as far as rollups look at it.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +58,8 @@ pub(crate) struct Finished<'a> {
     host: Option<&'a str>,
     /// Those of its attributes that are kept.
     pub(crate) more: &'a str,
+    /// The principal investigator; empty for none.
+    pi: &'a str,
 }
 
 impl<'a> Finished<'a> {
@@ -99,6 +101,7 @@ impl<'a> Finished<'a> {
                 ValueRef::Null => "",
                 _ => text(38)?,
             },
+            pi: text(39)?,
         })
     }
 
@@ -132,6 +135,7 @@ impl<'a> Finished<'a> {
             allocation: row.on.map(|on| on.0),
             host: report.host.as_deref(),
             more: report.more.as_deref().unwrap_or_default(),
+            pi: key.pi,
         }
     }
 
@@ -197,11 +201,12 @@ impl<'a> Finished<'a> {
         Use::new(start, end, amount.with(Sums::default()))
     }
 
-    /// Its queue and quality of service.
+    /// Its queue, quality of service and principal investigator.
     pub(crate) fn class(&self) -> Class {
         Class {
             queue: self.queue.to_owned(),
             qos: self.qos.to_owned(),
+            pi: self.pi.to_owned(),
         }
     }
 
@@ -243,6 +248,7 @@ impl<'a> Finished<'a> {
             machine: self.machine,
             queue: self.queue,
             qos: self.qos,
+            pi: self.pi,
         }
     }
 }
@@ -258,6 +264,7 @@ pub(super) fn key_of(row: &UseRow, account: i64) -> Key<'_> {
         machine: &request.whose.machine,
         queue: usage.class.as_deref().unwrap_or_default(),
         qos: usage.qos.as_deref().unwrap_or_default(),
+        pi: &row.report.pi,
     }
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct Key<'a> {
     /// Queue or class.
     pub(crate) queue: &'a str,
     pub(crate) qos: &'a str,
+    /// The principal investigator that the use has itself; empty for none.
+    pub(crate) pi: &'a str,
 }
 
 impl Key<'_> {
@@ -33,7 +35,15 @@ impl Key<'_> {
     fn bytes(&self, into: &mut Vec<u8>) {
         into.clear();
         into.extend(self.account.to_le_bytes());
-        for text in [self.project, self.user, self.machine, self.queue, self.qos] {
+        let texts = [
+            self.project,
+            self.user,
+            self.machine,
+            self.queue,
+            self.qos,
+            self.pi,
+        ];
+        for text in texts {
             into.extend(text.len().to_le_bytes());
             into.extend(text.as_bytes());
         }
@@ -307,15 +317,16 @@ fn find_or_make(connection: &Connection, key: &Key<'_>) -> Result<i64, Error> {
         key.machine,
         key.queue,
         key.qos,
+        key.pi,
     );
     let sql = "SELECT id FROM rollup_key WHERE project = ?1 AND account = ?2 AND user = ?3
-                   AND machine = ?4 AND queue = ?5 AND qos = ?6";
+                   AND machine = ?4 AND queue = ?5 AND qos = ?6 AND pi = ?7";
     let mut found = connection.prepare_cached(sql)?;
     if let Some(number) = found.query_row(values, |r| r.get(0)).optional()? {
         return Ok(number);
     }
-    let sql = "INSERT INTO rollup_key (project, account, user, machine, queue, qos)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let sql = "INSERT INTO rollup_key (project, account, user, machine, queue, qos, pi)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     connection.prepare_cached(sql)?.execute(values)?;
     let number = connection.last_insert_rowid();
     seal::renew(connection, "rollup_key", &[&number])?;

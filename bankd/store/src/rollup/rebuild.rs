@@ -324,19 +324,16 @@ pub fn compare(connection: &Connection) -> Result<Compared, Error> {
     let snapshot = connection.unchecked_transaction()?;
     let connection: &Connection = &snapshot;
     let anew = Connection::open("")?;
-    anew.execute_batch(include_str!("../../../../schema/sqlite/0015_rollup.sql"))?;
-    anew.execute_batch(include_str!("../../../../schema/sqlite/0021_measured.sql"))?;
-    anew.execute_batch(include_str!("../../../../schema/sqlite/0022_month.sql"))?;
-    anew.execute_batch(include_str!("../../../../schema/sqlite/0031_shadow.sql"))?;
+    copy_tables(connection, &anew)?;
     anew.execute_batch("BEGIN")?;
     fill(connection, &anew)?;
     let sql =
-        "SELECT r.day, k.project, k.account, k.user, k.machine, k.queue, k.qos, r.core, r.gpu,
+        "SELECT r.day, k.project, k.account, k.user, k.machine, k.queue, k.qos, k.pi, r.core, r.gpu,
                    r.node, r.wall, r.cpu, r.memory, r.disk, r.factored, r.charge, r.shadow,
                    r.measured, r.started, r.ended, r.running, h.hours
                FROM rollup r JOIN rollup_key k ON k.id = r.key
                LEFT JOIN rollup_hour h ON h.day = r.day AND h.key = r.key
-               ORDER BY r.day, k.project, k.account, k.user, k.machine, k.queue, k.qos";
+               ORDER BY r.day, k.project, k.account, k.user, k.machine, k.queue, k.qos, k.pi";
     let (mut stored, mut should) = (connection.prepare(sql)?, anew.prepare(sql)?);
     let (mut stored, mut should) = (stored.query([])?, should.query([])?);
     let mut found = Compared::default();
@@ -371,11 +368,24 @@ pub fn compare(connection: &Connection) -> Result<Compared, Error> {
     }
 }
 
+/// Creates the tables of rollups of one bank, without rows, on another connection.
+fn copy_tables(from: &Connection, into: &Connection) -> Result<(), Error> {
+    let sql = "SELECT sql FROM sqlite_schema WHERE type = 'table'
+                   AND name IN ('rollup_key', 'rollup', 'rollup_hour', 'rollup_month')";
+    let mut statement = from.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        into.execute_batch(&row.get::<_, String>(0)?)?;
+    }
+    Ok(())
+}
+
 /// A row with its key.
 #[derive(PartialEq, Eq)]
 struct Line {
-    /// Day, project, account, user, machine, queue, quality of service; in the order of the question.
-    place: (i64, String, i64, [String; 4]),
+    /// Day, project, account, user, machine, queue, quality of service, principal investigator; in the order
+    /// of the question.
+    place: (i64, String, i64, [String; 5]),
     figures: Vec<i64>,
     hours: Option<Vec<u8>>,
 }
@@ -394,7 +404,7 @@ fn line(rows: &mut Rows<'_>) -> Result<Option<Line>, Error> {
         return Ok(None);
     };
     let mut figures = Vec::with_capacity(bank_core::rollup::MEASURES);
-    for place in 7..21 {
+    for place in 8..22 {
         figures.push(row.get(place)?);
     }
     Ok(Some(Line {
@@ -402,10 +412,16 @@ fn line(rows: &mut Rows<'_>) -> Result<Option<Line>, Error> {
             row.get(0)?,
             row.get(1)?,
             row.get(2)?,
-            [row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?],
+            [
+                row.get(3)?,
+                row.get(4)?,
+                row.get(5)?,
+                row.get(6)?,
+                row.get(7)?,
+            ],
         ),
         figures,
-        hours: row.get(21)?,
+        hours: row.get(22)?,
     }))
 }
 

@@ -78,6 +78,7 @@ impl Taken {
             machine: &self.machine,
             queue: &class.queue,
             qos: &class.qos,
+            pi: &class.pi,
         }
     }
 }

@@ -55,6 +55,7 @@ pub(super) fn written(
         machine: &instance.key.machine,
         queue: &class.queue,
         qos: &class.qos,
+        pi: &class.pi,
     };
     let began = first.window().0;
     let Rollups {

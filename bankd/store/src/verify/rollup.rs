@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub(super) const TABLES: &[&str] = &["rollup_key", "rollup", "rollup_hour", "rollup_month"];
 
 /// Project, user, machine, queue, quality of service and account.
-type Name = ([String; 5], i64);
+type Name = ([String; 6], i64);
 
 /// Totals of a key: running jobs by hours, and by days.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,7 +92,14 @@ fn wrong(report: &mut Report, name: &Name, should: Option<&Total>, is: Option<&T
 }
 
 fn name(key: &Key<'_>) -> Name {
-    let texts = [key.project, key.user, key.machine, key.queue, key.qos];
+    let texts = [
+        key.project,
+        key.user,
+        key.machine,
+        key.queue,
+        key.qos,
+        key.pi,
+    ];
     (texts.map(str::to_owned), key.account)
 }
 
@@ -116,7 +123,7 @@ fn add(total: &mut Total, counted: &Counted) {
 /// Existing totals by key; a day that differs from its hours is reported immediately.
 fn standing(connection: &Connection, report: &mut Report) -> Result<BTreeMap<Name, Total>, Error> {
     let mut keys: BTreeMap<i64, (Name, Total)> = BTreeMap::new();
-    let sql = "SELECT id, project, user, machine, queue, qos, account FROM rollup_key";
+    let sql = "SELECT id, project, user, machine, queue, qos, pi, account FROM rollup_key";
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -126,8 +133,9 @@ fn standing(connection: &Connection, report: &mut Report) -> Result<BTreeMap<Nam
             row.get(3)?,
             row.get(4)?,
             row.get(5)?,
+            row.get(6)?,
         ];
-        let name = (texts, row.get(6)?);
+        let name = (texts, row.get(7)?);
         keys.insert(row.get(0)?, (name, Total::default()));
     }
     let sql =

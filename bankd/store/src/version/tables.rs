@@ -59,9 +59,16 @@ impl Versioned {
     /// The keys whose newest version is not the row, or that one of both lacks.
     pub(super) fn differing(&self) -> String {
         let (today, key) = (self.all(), self.version_key());
+        // Versions of before a column was added have nothing there.
+        let places = 0..self.columns.len() + usize::from(self.list.is_some());
+        let places: Vec<String> = places.map(|place| format!("state -> {place}")).collect();
+        let state = format!(
+            "iif(state IS NULL, NULL, json_array({}))",
+            places.join(", ")
+        );
         format!(
             "WITH today AS ({today}),
-                 newest AS (SELECT {key} AS k, state AS s, max(tx) FROM version WHERE kind = ?1
+                 newest AS (SELECT {key} AS k, {state} AS s, max(tx) FROM version WHERE kind = ?1
                             GROUP BY {key})
              SELECT k FROM today LEFT JOIN newest USING (k) WHERE newest.s IS NOT today.s
              UNION

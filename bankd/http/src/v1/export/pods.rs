@@ -29,6 +29,8 @@ struct Found {
     runs: Vec<Run>,
     /// The project of a namespace.
     projects: BTreeMap<String, String>,
+    /// The PI of a namespace, if its runs have one.
+    leaders: BTreeMap<String, String>,
     /// The class of a pod in a namespace.
     classes: BTreeMap<(String, String), String>,
     /// Pods with unreadable figures.
@@ -72,6 +74,9 @@ impl Found {
         run.name_gpu(nodes);
         let project = self.projects.entry(run.namespace.clone()).or_default();
         project.clone_from(&row.project);
+        if !row.pi.is_empty() {
+            self.leaders.insert(row.namespace.clone(), row.pi.clone());
+        }
         if let Some(class) = text(kept::POD_CLASS) {
             let pod = (run.namespace.clone(), run.pod.clone());
             self.classes.insert(pod, class);
@@ -210,10 +215,13 @@ pub(super) async fn invoice(call: &Call, wanted: Wanted, query: &ExportQuery) ->
         let space = query.by_class.as_deref().unwrap_or(name);
         let project = found.projects.get(space);
         let project = project.and_then(|name| directory.project_named(name));
-        project.map_or_else(Line::default, |project| Line {
-            manager: leader(directory, project),
-            code: project.organization.clone(),
-        })
+        let own = found.leaders.get(space).map(|pi| shown(directory, pi));
+        Line {
+            manager: own
+                .or_else(|| project.map(|project| leader(directory, project)))
+                .unwrap_or_default(),
+            code: project.map_or_else(String::new, |project| project.organization.clone()),
+        }
     };
     let rows = sums.rows(&month, &rates, round_up, is_safe, about);
     let rows = rows.map_err(|kind| match kind {
@@ -238,14 +246,18 @@ fn month(wanted: &Wanted) -> Option<String> {
     Some(at.format("%Y-%m").to_string())
 }
 
+/// A person by mail address if there is one.
+fn shown(directory: &Directory, name: &str) -> String {
+    let email = directory.user_named(name).map(|user| user.email.as_str());
+    let email = email.filter(|email| !email.is_empty());
+    email.unwrap_or(name).to_owned()
+}
+
 /// The leader of a project, by mail address if there is one; the first by name. Empty for none.
 fn leader(directory: &Directory, project: &Project) -> String {
     let members = directory.members_of(project.id).into_iter();
     let leading = members.filter(|m| m.active && m.role == MemberRole::Pi);
     let users = leading.filter_map(|member| directory.user(member.user));
-    let first = users.min_by(|a, b| a.name.cmp(&b.name));
-    first.map_or_else(String::new, |user| match user.email.as_str() {
-        "" => user.name.clone(),
-        email => email.to_owned(),
-    })
+    let first = users.map(|user| &user.name).min();
+    first.map_or_else(String::new, |name| shown(directory, name))
 }

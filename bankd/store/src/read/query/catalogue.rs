@@ -303,6 +303,7 @@ const JOB: Object = Object {
         Project Text = "i.project", "Project as named.";
         User Text = "i.user", "User as named.";
         Group Text = "i.group_name", "Group as named.";
+        Pi Text = "coalesce((SELECT u.pi FROM usage_identity u WHERE u.instance = i.id AND u.pi <> '' ORDER BY u.id DESC LIMIT 1), '')", "The PI from a mapping; empty for none.";
         Account Text = "coalesce(a.name, '')", "The account that pays.";
         Qos Text = "coalesce(i.qos, '')", "Quality of service.";
         Class Text = "coalesce(i.class, '')", "Class or queue.";
@@ -457,6 +458,7 @@ const USAGE: Object = Object {
         Machine Text = "u.machine", "Machine as named.";
         Project Text = "u.project", "What it is to the bank.";
         User Text = "u.user", "Who it is to the bank.";
+        Pi Text = "u.pi", "The PI from a mapping; empty for none.";
         Account Text = "u.account", "As the source names it.";
         Login Text = "u.login", "As the source names them.";
         Queue Text = "u.queue", "Queue.";

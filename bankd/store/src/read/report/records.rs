@@ -78,6 +78,7 @@ pub(super) fn owner<'a>(key: &Key<'a>) -> Owner<'a> {
         machine: key.machine,
         queue: key.queue,
         qos: key.qos,
+        pi: key.pi,
     }
 }
 

@@ -103,7 +103,7 @@ fn each_key(
     connection: &Connection,
     mut visit: impl FnMut(i64, &Owner<'_>) -> bool,
 ) -> Result<(), Error> {
-    let sql = "SELECT id, project, account, user, machine, queue, qos FROM rollup_key";
+    let sql = "SELECT id, project, account, user, machine, queue, qos, pi FROM rollup_key";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -115,6 +115,7 @@ fn each_key(
             machine: text(4)?,
             queue: text(5)?,
             qos: text(6)?,
+            pi: text(7)?,
         };
         if !visit(row.get(0)?, &owner) {
             break;
