@@ -41,6 +41,7 @@ mod monitor;
 pub mod openapi;
 mod operations;
 mod past;
+mod personal;
 mod proof;
 mod query;
 mod rates;
@@ -108,6 +109,7 @@ pub use monitor::{
 };
 pub use operations::{Backup, BackupFile, Check, Checkup, LastBackup, Limited};
 pub use past::{PastPageQuery, PastQuery};
+pub use personal::{EfficiencyLetter, PersonalReport};
 pub use proof::{ProofFinding, SignedCheckpoint, Verification, VerificationQuery};
 pub use query::{QueryAnswer, QueryColumn, QueryQuery, QueryValue};
 pub use rates::{
@@ -119,8 +121,8 @@ pub use report::{UsageFigures, UsageLine, UsageQuery, UsageTable};
 pub use reserve::{Charged, Held, NewCharge, NewReserve, PatchLien};
 pub use sampled::{SampledFigures, SampledLine, SampledQuery, SampledSource, SampledTable};
 pub use schedule::{
-    FailingReport, MadeReport, ReportDelivery, ReportNotification, ReportRun, RunReport,
-    ScheduleStatus, ScheduledReport,
+    FailingReport, MadeReport, PageProblem, ReportDelivery, ReportNotification, ReportRun,
+    RunReport, ScheduleStatus, ScheduledReport,
 };
 pub use share::{
     ContributionPeriod, ContributionQuery, ContributionReport, ContributionRow, ContributionTotal,

@@ -21,6 +21,7 @@ pub(crate) mod kind;
 mod nami;
 mod noun;
 mod period;
+mod personal;
 mod price;
 mod proof;
 mod records;
@@ -63,6 +64,7 @@ pub(crate) use self::{
     },
     noun::{ImportUsers, MemberCommand, PeopleFormat, Switch},
     period::{AtArgs, NamedPeriodArgs, PeriodArgs, RecentArgs},
+    personal::{LetterArgs, PersonArgs, PersonalArgs},
     price::{QuoteCommand, RateCommand, SetRate, TestRate},
     proof::{CheckpointArgs, VerifyArgs},
     records::{

@@ -31,6 +31,7 @@ mod monitor;
 mod monthly;
 pub(crate) mod movements;
 pub(crate) mod nami;
+pub(crate) mod personal;
 mod pictured;
 mod priority;
 mod proof;

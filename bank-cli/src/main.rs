@@ -99,6 +99,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         zone,
         file: None,
     };
+    context.client.view_as = cmd::personal::view_as(&cli.command);
     cmd::units::apply(&mut context, cli.global.units, &cli.command)?;
     // What these say is for programs, whatever the form.
     let is_data = matches!(

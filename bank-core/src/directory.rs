@@ -376,17 +376,21 @@ impl Directory {
         self.keys.values().filter(|k| !k.deleted)
     }
 
+    /// The members of all projects, in no order.
+    pub fn members(&self) -> impl Iterator<Item = Member> {
+        let all = self.members.iter();
+        all.map(|((project, user), (active, role))| Member {
+            project: *project,
+            user: *user,
+            active: *active,
+            role: *role,
+        })
+    }
+
     /// The members of a project, by user number.
     pub fn members_of(&self, project: ProjectId) -> Vec<Member> {
-        let all = self.members.iter().filter(|((p, _), _)| *p == project);
-        let mut members: Vec<Member> = all
-            .map(|((project, user), (active, role))| Member {
-                project: *project,
-                user: *user,
-                active: *active,
-                role: *role,
-            })
-            .collect();
+        let own = self.members().filter(|member| member.project == project);
+        let mut members: Vec<Member> = own.collect();
         members.sort_by_key(|m| m.user);
         members
     }

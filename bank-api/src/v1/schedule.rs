@@ -18,6 +18,9 @@ pub struct ScheduledReport {
     pub tz: Option<String>,
     /// `html`, `csv`, `json` or `text`.
     pub form: Option<String>,
+    /// People with a page each: `pi`, `manager` or `user`; absent for other reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub each: Option<String>,
     /// The next period.
     pub next_period: Option<String>,
     /// Time of the next report.
@@ -58,10 +61,29 @@ pub struct ReportRun {
     pub file: Option<String>,
     /// Bytes of its text.
     pub size: i64,
-    /// A line about a report without a delivery.
+    /// A line about a report without a delivery, or about the pages of people.
     pub message: Option<String>,
+    /// The person whose page it is; absent for a report or a summary of pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
+    /// Number of people with a page; absent for other reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub people: Option<i64>,
+    /// People who did not get their page, at most 1,000.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<PageProblem>,
     /// Delivery state, one row for each target.
     pub deliveries: Vec<ReportDelivery>,
+}
+
+/// A person who did not get a page.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PageProblem {
+    /// The login name.
+    pub person: String,
+    /// The reason, such as `no mail address`.
+    pub reason: String,
 }
 
 /// Delivery of a report to one target.
@@ -84,6 +106,9 @@ pub struct RunReport {
     /// The period, such as `2026-10`; absent: the last one that is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<String>,
+    /// Only the page of this person, of a report with a page for each person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
     /// Make and deliver it although that was done.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
@@ -148,4 +173,10 @@ pub struct MadeReport {
     pub file: String,
     /// Its text.
     pub text: String,
+    /// The person whose page it is; absent for a report or a summary of pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
+    /// The text part of a mail; absent if the report is an attachment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plain: Option<String>,
 }

@@ -314,4 +314,13 @@ pub struct EfficiencyRow {
     pub energy_kwh: Option<String>,
     /// Kilograms of CO2, three decimals; `null` unless both factors are set.
     pub co2_kg: Option<String>,
+    /// Possible savings: held but not busy processor-hours of uses that report busy time, two decimals.
+    #[serde(default)]
+    pub idle_hours: String,
+    /// Kilowatt-hours of `idle_hours`, three decimals; `null` without a value for watts.
+    #[serde(default)]
+    pub idle_energy_kwh: Option<String>,
+    /// Kilograms of CO2 of `idle_hours`, three decimals; `null` unless both factors are set.
+    #[serde(default)]
+    pub idle_co2_kg: Option<String>,
 }

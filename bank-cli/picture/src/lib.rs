@@ -21,6 +21,8 @@ mod frame;
 mod layout;
 mod number;
 mod page;
+pub mod personal;
+mod plain;
 pub mod printable;
 mod scale;
 mod section;
@@ -93,4 +95,14 @@ pub fn screen(report: &Report, terminal: Terminal) -> String {
     let charts = report.sections().filter_map(Section::pictured);
     let drawn = charts.map(|(title, chart)| terminal.chart(title, chart, report.zone));
     drawn.collect::<Vec<_>>().join("\n")
+}
+
+/// A report as plain text, with the tables of its sections.
+pub fn text(report: &Report) -> String {
+    plain::text(report)
+}
+
+/// The amounts of a report, a row each: section, name, column, amount.
+pub fn amounts(report: &Report) -> Vec<[String; 4]> {
+    plain::figures(report)
 }

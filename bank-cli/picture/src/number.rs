@@ -179,6 +179,12 @@ impl Number {
         self.minor(DECIMALS_MAX).cmp(&other.minor(DECIMALS_MAX))
     }
 
+    /// With all its decimals, for programs: `-1234.500`.
+    pub fn raw(self) -> String {
+        let places = usize::try_from(self.decimals()).unwrap_or(0);
+        figure::plain(self.minor(self.decimals()), places)
+    }
+
     /// With all its decimals, thousands separated: `−1,234.500`.
     pub fn shown(self) -> String {
         self.shown_to(self.decimals())

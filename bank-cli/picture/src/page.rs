@@ -136,7 +136,7 @@ pub fn figures(sections: &[Section], level: u8, zone: Zone) -> String {
 }
 
 /// `from 2026-10-01 to 2026-11-01 (exclusive), +0100`.
-fn period_text(period: Span, zone: Zone) -> String {
+pub(super) fn period_text(period: Span, zone: Zone) -> String {
     let (from, to) = (zone.date(period.from), zone.date(period.to));
     let zone = offsets(period.from, period.to, zone);
     format!("Period: from {from} to {to} (exclusive), {zone}.")

@@ -67,6 +67,16 @@ impl Section {
             .map(|chart| (self.title.as_str(), chart))
     }
 
+    /// Its title.
+    pub(super) fn heading(&self) -> &str {
+        &self.title
+    }
+
+    /// Its sentences of explanation.
+    pub(super) fn remarks(&self) -> &[String] {
+        &self.notes
+    }
+
     /// The table, where there is one.
     pub(super) fn shown_table(&self) -> Option<&Table> {
         self.table.as_ref()

@@ -25,6 +25,9 @@ pub(crate) struct RunReportArgs {
     /// Period, such as 2026-10, 2026-W40, 2026Q4 or 2026-10-05 [default: the last complete period]
     #[arg(long, value_name = "PERIOD")]
     pub(crate) period: Option<String>,
+    /// Only the page of this person, of a report with a page for each person
+    #[arg(long = "for", value_name = "USER")]
+    pub(crate) person: Option<String>,
     /// Create and deliver the report again, even if it was delivered
     #[arg(long)]
     pub(crate) again: bool,

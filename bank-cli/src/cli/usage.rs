@@ -10,6 +10,7 @@ use clap::{
 
 use super::attention::{ExpiringArgs, ForecastArgs};
 use super::period::{RecentArgs, ZoneArgs};
+use super::personal::{LetterArgs, PersonalArgs};
 use super::scheduled::{BalanceSheetArgs, MonthlyArgs, RunReportArgs};
 use super::share::{EfficiencyArgs, ShareArgs, TopArgs};
 use super::{OutputArgs, RemoveArgs, WriteArgs};
@@ -186,6 +187,10 @@ pub(crate) enum ReportCommand {
     Efficiency(EfficiencyArgs),
     /// Show a month on one page: usage by project, user and day, totals
     Monthly(MonthlyArgs),
+    /// Show a person's projects on one page: statements, usage of members, subscription, forecast
+    Personal(Box<PersonalArgs>),
+    /// Show a person's requested and used resources, possible savings and CO2
+    EfficiencyLetter(Box<LetterArgs>),
     /// List scheduled reports, with their times and results
     Scheduled,
     /// Create and deliver a scheduled report now

@@ -34,6 +34,15 @@ pub(crate) fn query(parameters: &impl Serialize) -> String {
     out
 }
 
+/// A path and query in the view of a person.
+pub(crate) fn viewed_as(target: &str, person: &str) -> String {
+    let mut out = target.to_owned();
+    out.push(if out.contains('?') { '&' } else { '?' });
+    out.push_str("view_as=");
+    percent_encode(person, &mut out);
+    out
+}
+
 /// The same with the cursor of the page before.
 pub(crate) fn query_after(parameters: &impl Serialize, after: &str) -> String {
     let mut out = query(parameters);

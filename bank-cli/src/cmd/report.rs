@@ -4,7 +4,7 @@ use bank_api::v1::{
     ExpiringRow, FallbackQuery, FallbackReport, ForecastQuery, ForecastRow, List, NegativeRow,
 };
 
-use super::{monthly, pictured, scheduled, share, sheet};
+use super::{monthly, personal, pictured, scheduled, share, sheet};
 use crate::{
     cli::{ExpiringArgs, FallbackArgs, ForecastArgs, ReportCommand},
     context::Context,
@@ -24,6 +24,8 @@ pub(super) fn run(context: &Context, command: ReportCommand) -> Result<String, F
         ReportCommand::BalanceSheet(args) => sheet::balance_sheet(context, &args),
         ReportCommand::Efficiency(args) => share::efficiency(context, args),
         ReportCommand::Monthly(args) => monthly::run(context, &args),
+        ReportCommand::Personal(args) => personal::report(context, &args),
+        ReportCommand::EfficiencyLetter(args) => personal::letter(context, &args),
         ReportCommand::Scheduled => scheduled::list(context),
         ReportCommand::Run(args) => scheduled::run(context, &args),
         ReportCommand::Utilization(args) => share::utilization(context, *args),

@@ -24,14 +24,19 @@ pub(super) fn list(context: &Context) -> Result<String, Failure> {
 pub(super) fn run(context: &Context, args: &RunReportArgs) -> Result<String, Failure> {
     let body = RunReport {
         period: args.period.clone(),
+        person: args.person.clone(),
         again: args.again,
     };
     let target = ["report", "scheduled", args.name.as_str(), "run"];
     let answer: Written<ReportRun> = context.send(Method::POST, &target, &body, &args.write)?;
     let (name, period) = (&args.name, &answer.object.period);
+    let person = answer.object.person.as_ref();
+    let person = person.map_or_else(String::new, |person| format!(" for {person}"));
     context.written(
         &answer,
-        &format!("{name} {period} is created next: `bank report scheduled` shows its state"),
+        &format!(
+            "{name} {period}{person} is created next: `bank report scheduled` shows its state"
+        ),
     )
 }
 
@@ -64,6 +69,7 @@ fn sheet(items: &[ScheduledReport]) -> Sheet {
     let columns = vec![
         column("name", "Name", Kind::Text),
         column("report", "Report", Kind::Text).secondary(),
+        column("each", "Each", Kind::Text).if_machine(),
         column("every", "Every", Kind::Text).secondary(),
         column("tz", "Zone", Kind::Text).secondary(),
         column("form", "Form", Kind::Text).if_machine(),
@@ -86,9 +92,11 @@ fn row(item: &ScheduledReport) -> Value {
         let mut deliveries = last.into_iter().flat_map(|run| &run.deliveries);
         deliveries.find_map(|one| Some(format!("{}: {}", one.target, one.error.as_ref()?)))
     });
+    let error = error.or_else(|| last.and_then(problems));
     json!({
         "name": item.name,
         "report": item.report.as_deref().unwrap_or("(not in the settings)"),
+        "each": item.each,
         "every": item.every,
         "tz": item.tz,
         "form": item.form,
@@ -106,8 +114,22 @@ fn row(item: &ScheduledReport) -> Value {
     })
 }
 
-/// `archive sent, chat waiting`, or what was printed where nobody gets it.
+/// The people who did not get their page.
+fn problems(run: &ReportRun) -> Option<String> {
+    let all = run.problems.iter();
+    let all: Vec<String> = all
+        .map(|one| format!("{} ({})", one.person, one.reason))
+        .collect();
+    (!all.is_empty()).then(|| format!("no page for {}", all.join(", ")))
+}
+
+/// `archive sent, chat waiting`, or what was printed where nobody gets it. Before it the number of pages.
 fn delivered(run: &ReportRun) -> String {
+    let pages = run.people.map(|people| format!("{people} pages; "));
+    pages.unwrap_or_default() + &sent(run)
+}
+
+fn sent(run: &ReportRun) -> String {
     if run.deliveries.is_empty() {
         return run.message.clone().unwrap_or_default();
     }

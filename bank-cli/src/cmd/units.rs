@@ -78,7 +78,9 @@ fn measured(command: &Command) -> Result<Of, Failure> {
         | ReportCommand::Forecast(_)
         | ReportCommand::Expiring(_)
         | ReportCommand::Negative(_)
-        | ReportCommand::BalanceSheet(_) => Of::Report,
+        | ReportCommand::BalanceSheet(_)
+        | ReportCommand::Personal(_) => Of::Report,
+        ReportCommand::EfficiencyLetter(_) => Of::Nothing,
         ReportCommand::Monthly(_) | ReportCommand::Efficiency(_) => Of::Use,
         ReportCommand::Contribution(args) | ReportCommand::Utilization(args) => shares(args),
         ReportCommand::Top(args) => shares(&args.of),

@@ -22,6 +22,8 @@ pub(crate) fn of(command: &Command) -> Result<Zone, Failure> {
             ReportCommand::Fallback(args) => (args.zone.tz.as_ref(), false),
             ReportCommand::BalanceSheet(args) => (args.zone.tz.as_ref(), false),
             ReportCommand::Efficiency(args) => (args.zone.tz.as_ref(), false),
+            ReportCommand::Personal(args) => (args.of.zone.tz.as_ref(), false),
+            ReportCommand::EfficiencyLetter(args) => (args.of.zone.tz.as_ref(), false),
             _ => (None, false),
         },
         _ => (None, false),

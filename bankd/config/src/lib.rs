@@ -56,7 +56,7 @@ pub use notices::Notices;
 pub use report::{MachinePower, Report};
 pub use sample::SAMPLE;
 pub use schedule::{
-    FormWord, KINDS, Kind, PeriodWord, SCHEDULES_MAX, ScheduledReport, located, of_number,
+    EachWord, FormWord, KINDS, Kind, PeriodWord, SCHEDULES_MAX, ScheduledReport, located, of_number,
 };
 pub use sink::{SINKS_MAX, Sink};
 pub use sources::Sources;

@@ -7,6 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Config, DeliverWord, is_address};
 
+mod kinds;
+
+pub use kinds::{KINDS, Kind};
+
 /// Definitions at most.
 pub const SCHEDULES_MAX: usize = 64;
 /// Words of options, and bytes of one of them.
@@ -23,6 +27,10 @@ pub struct ScheduledReport {
     pub report: String,
     /// Options of that command of `bank`.
     pub options: Vec<String>,
+    /// The people who get a page each, for reports of one person.
+    pub each: Option<EachWord>,
+    /// The most of these people, 1 to 100,000.
+    pub people_max: usize,
     /// Once for each of these periods.
     pub every: PeriodWord,
     /// The zone of the periods, and of times shown.
@@ -49,6 +57,8 @@ impl Default for ScheduledReport {
             name: String::new(),
             report: String::new(),
             options: Vec::new(),
+            each: None,
+            people_max: 5000,
             every: PeriodWord::default(),
             tz: "UTC".to_owned(),
             form: FormWord::default(),
@@ -58,6 +68,29 @@ impl Default for ScheduledReport {
             catch_up: 12,
             timeout_s: 120,
             most_mib: 16,
+        }
+    }
+}
+
+/// The people who get a page each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EachWord {
+    /// Principal investigators of projects, and users of contributors.
+    Pi,
+    /// Managers of projects.
+    Manager,
+    /// Members of projects.
+    User,
+}
+
+impl EachWord {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            EachWord::Pi => "pi",
+            EachWord::Manager => "manager",
+            EachWord::User => "user",
         }
     }
 }
@@ -95,95 +128,6 @@ pub enum FormWord {
     /// A table for people.
     Text,
 }
-
-/// A kind of report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is one thing that a command takes or does"
-)]
-pub struct Kind {
-    /// Its word.
-    pub word: &'static str,
-    /// The words of `bank`.
-    pub words: &'static [&'static str],
-    /// Whether it takes `--from` and `--to`.
-    pub spans: bool,
-    /// Whether it takes `--tz`.
-    pub zoned: bool,
-    /// Whether it can be a page.
-    pub page: bool,
-    /// Whether it performs an action, so that recipients are optional.
-    pub acts: bool,
-}
-
-const fn kind(word: &'static str, words: &'static [&'static str]) -> Kind {
-    Kind {
-        word,
-        words,
-        spans: true,
-        zoned: false,
-        page: true,
-        acts: false,
-    }
-}
-
-/// Every kind of report, and other scheduled actions.
-pub const KINDS: &[Kind] = &[
-    Kind {
-        zoned: true,
-        ..kind("usage", &["usage"])
-    },
-    kind("statement", &["statement"]),
-    kind("monthly", &["report", "monthly"]),
-    Kind {
-        zoned: true,
-        ..kind("contribution", &["report", "contribution"])
-    },
-    Kind {
-        zoned: true,
-        ..kind("utilization", &["report", "utilization"])
-    },
-    Kind {
-        zoned: true,
-        ..kind("top", &["report", "top"])
-    },
-    kind("balance-sheet", &["report", "balance-sheet"]),
-    kind("efficiency", &["report", "efficiency"]),
-    kind("fallback", &["report", "fallback"]),
-    Kind {
-        spans: false,
-        ..kind("forecast", &["report", "forecast"])
-    },
-    Kind {
-        spans: false,
-        ..kind("expiring", &["report", "expiring"])
-    },
-    Kind {
-        spans: false,
-        ..kind("negative", &["report", "negative"])
-    },
-    Kind {
-        spans: false,
-        page: false,
-        acts: true,
-        ..kind("export-apel", &["export", "apel"])
-    },
-    Kind {
-        page: false,
-        acts: true,
-        ..kind(
-            "export-apel-summary",
-            &["export", "apel", "--message", "summary"],
-        )
-    },
-    Kind {
-        spans: false,
-        page: false,
-        acts: true,
-        ..kind("priority", &["priority", "--yes"])
-    },
-];
 
 impl PeriodWord {
     /// The periods of the calendar.
@@ -275,12 +219,44 @@ impl ScheduledReport {
             ("catch_up", whole(self.catch_up), 1, 1000),
             ("timeout_s", seconds, 1, 3600),
             ("most_mib", whole(self.most_mib), 1, 64),
+            ("people_max", whole(self.people_max), 1, 100_000),
         ] {
             super::in_range(key, value, least, most)?;
         }
         self.check_options()?;
+        self.check_each(config, kind)?;
         self.check_apel()?;
         self.check_targets(config, kind)
+    }
+
+    /// A report of one person needs the people; other reports have none.
+    fn check_each(&self, config: &Config, kind: &Kind) -> Result<(), String> {
+        let word = kind.word;
+        match (kind.personal, self.each) {
+            (true, None) => {
+                return Err(format!(
+                    "each: missing: {word} is a page for each pi, manager or user"
+                ));
+            }
+            (false, Some(_)) => {
+                let words = KINDS.iter().filter(|kind| kind.personal);
+                let words: Vec<&str> = words.map(|kind| kind.word).collect();
+                let words = words.join(" and ");
+                return Err(format!(
+                    "each: {word} is about the whole bank: only {words} are pages of a person"
+                ));
+            }
+            (false, None) => return Ok(()),
+            (true, Some(_)) => {}
+        }
+        let mut targets = config.deliver.iter();
+        let by_mail = targets.any(|target| {
+            target.by == DeliverWord::Sendmail && self.deliver.contains(&target.name)
+        });
+        if by_mail && self.form != FormWord::Html {
+            return Err("form: a page by mail has a text and an HTML part: html".to_owned());
+        }
+        Ok(())
     }
 
     /// Options that the daemon sets itself are rejected.
@@ -314,6 +290,7 @@ impl ScheduledReport {
             }
             let name = word.split('=').next().unwrap_or_default();
             if OURS.contains(&name)
+                || self.each.is_some() && ["--user", "-u", "--scheduled"].contains(&name)
                 || ["-O", "-o", "-p", "-P"]
                     .iter()
                     .any(|own| word.starts_with(own))

@@ -35,6 +35,8 @@ pub struct Authenticated {
     pub roles: Roles,
     /// The registered user of the caller: on the socket by name, with a key by its client.
     pub user: Option<String>,
+    /// Whether roles over the whole bank do not count, as in a query with `view_as`.
+    pub of_own_projects: bool,
     /// The idempotency key; always there for a request that writes.
     pub key: Option<IdempotencyKey>,
     /// `Bank-Event-Time`.
@@ -169,6 +171,7 @@ impl Arrived<'_> {
             },
             roles: who.roles,
             user: who.user,
+            of_own_projects: false,
             key,
             event_time: headers.event_time_us.map(Timestamp),
             request_id: self.request_id.to_owned(),

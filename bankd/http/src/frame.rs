@@ -28,6 +28,7 @@ use super::answer::{line_answer, respond};
 use super::auth::{self, Arrived, Authenticated, Peer, Signer};
 use super::error::{self, Failure};
 use super::log;
+use super::view_as;
 
 /// Maximum time for the arrival of a body.
 const BODY_TIME: Duration = Duration::from_secs(10);
@@ -125,7 +126,10 @@ async fn pass(
     let Ok(_slot) = services.slots.try_acquire() else {
         return (fail("busy", "too many requests at once"), signer);
     };
-    parts.extensions.insert(caller);
+    match view_as::narrowed(services, caller, &mut parts) {
+        Ok(caller) => parts.extensions.insert(caller),
+        Err(failure) => return (failure.into_response(), signer),
+    };
     let limit = Duration::from_secs(services.http.timeout_s);
     let handled = next.run(Request::from_parts(parts, Body::from(body)));
     let response = match tokio::time::timeout(limit, handled).await {

@@ -18,6 +18,7 @@ pub mod route;
 pub mod router;
 pub mod socket;
 pub mod v1;
+mod view_as;
 
 pub use auth::Authenticated;
 pub use socket::serve;

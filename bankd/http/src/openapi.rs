@@ -29,7 +29,8 @@ answers may gain members.
 
 A call that writes carries an `Idempotency-Key`: the same request with the same key does it once, \
 and is answered with the same bytes and `Idempotent-Replay: true`. With `?dry_run=true` it is decided \
-and not written.
+and not written. `?view_as=NAME` of a GET answers what that person sees by projects and grants, to that person and \
+to administrators and auditors of the whole bank.
 
 What is refused is a problem document (RFC 9457) with a `code` that keeps its meaning; the \
 scheduler's routes answer with lines of text. A path that does not exist is 404 (`not_found`), a method \

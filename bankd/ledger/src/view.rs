@@ -90,6 +90,16 @@ impl View {
         }
     }
 
+    /// The same without roles over the whole bank: the projects that a person leads or belongs to.
+    #[must_use]
+    pub fn of_own_projects(self) -> View {
+        View {
+            everything: false,
+            seen: Arc::default(),
+            ..self
+        }
+    }
+
     /// The bank after a command, in the view of the administrator who sent it: within the key's scope.
     pub fn of_administrator(decided: &Decided<'_>) -> View {
         View {

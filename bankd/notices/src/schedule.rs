@@ -8,8 +8,10 @@
 
 pub mod check;
 mod child;
+mod pages;
+pub mod people;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,12 +24,12 @@ use bank_core::rollup::due::{due, named};
 use bank_core::rollup::grid::{Period, holding};
 use bank_core::time::{Seconds, Timestamp};
 use bankd_config::zones;
-use bankd_config::{Notices, ScheduledReport};
+use bankd_config::{DeliverWord, Notices, ScheduledReport};
 use bankd_ledger::hooks;
 use bankd_ledger::writer::Writer;
 use bankd_store::{
-    self as store, MadeReport, NoticeChange, ScheduleChange, ScheduleRow, SpanRow, runs_of,
-    schedules, wanted_run,
+    self as store, MadeReport, NoticeChange, ReportRun, RunState, ScheduleChange, ScheduleRow,
+    SpanRow, runs_of, schedules, wanted_runs,
 };
 use rusqlite::Connection;
 
@@ -126,6 +128,12 @@ pub fn start(
             .iter()
             .map(|report| (report.clone(), zone(report)))
             .collect(),
+        mailers: settings
+            .deliver
+            .iter()
+            .filter(|target| target.by == DeliverWord::Sendmail)
+            .map(|target| target.name.clone())
+            .collect(),
         writer: writer.clone(),
         stop: Arc::clone(&stop),
         again: HashMap::new(),
@@ -146,6 +154,8 @@ struct Desk {
     program: PathBuf,
     server: String,
     definitions: Vec<(ScheduledReport, Zone)>,
+    /// Targets that send mail.
+    mailers: HashSet<String>,
     writer: Writer,
     stop: Arc<AtomicBool>,
     /// Failures: consecutive count, and time of the next attempt.
@@ -175,29 +185,29 @@ impl Desk {
         self.stop.load(Ordering::Acquire)
     }
 
-    /// Makes one report: a requested one first, else a due one; false if there is none.
+    /// Makes one report, or some pages, of each request and of each definition that is due, the requests
+    /// first; false if there is none.
     fn round(&mut self) -> anyhow::Result<bool> {
         self.forget()?;
-        if let Some(wanted) = wanted_run(&self.connection)? {
-            let found = self.definition(&wanted.schedule);
-            let Some((report, _)) = found else {
-                let gone = "it is no longer in the settings".to_owned();
-                self.writer.keep_schedule(ScheduleChange::Failed(
-                    wanted.schedule,
-                    gone,
-                    Some(wanted.id),
-                ))?;
+        let mut has_made = false;
+        for wanted in wanted_runs(&self.connection)? {
+            if self.is_over() {
                 return Ok(true);
+            }
+            let Some((report, _)) = self.definition(&wanted.schedule) else {
+                let gone = "it is no longer in the settings".to_owned();
+                let change = ScheduleChange::Failed(wanted.schedule, gone, Some(wanted.id));
+                self.writer.keep_schedule(change)?;
+                continue;
             };
-            self.make(&report, &wanted.period, Some(wanted.id))?;
-            return Ok(true);
+            has_made |= self.serve(&report, &wanted.period, Some(&wanted))?;
         }
         for known in schedules(&self.connection)? {
             let Some((report, zone)) = self.definition(&known.name) else {
                 continue;
             };
             let now = self.writer.now();
-            if self.again.get(&known.name).is_some_and(|(_, at)| now < *at) {
+            if self.is_over() || !self.is_time(&known.name) {
                 continue;
             }
             let grid = (report.every.every(), &zone);
@@ -212,11 +222,31 @@ impl Desk {
                 self.pass_over(&report, due.passed_over, &last)?;
             }
             if let Some(period) = due.next {
-                self.make_due(&report, &period)?;
-                return Ok(true);
+                has_made |= self.make_due(&report, &period)?;
             }
         }
-        Ok(false)
+        Ok(has_made)
+    }
+
+    /// Makes a report, a page, or some pages of many; false if none could be made now.
+    fn serve(
+        &mut self,
+        report: &ScheduledReport,
+        period: &SpanRow,
+        wanted: Option<&ReportRun>,
+    ) -> anyhow::Result<bool> {
+        match (report.each, wanted) {
+            (Some(each), Some(run)) if !run.person.is_empty() => {
+                self.make_wanted_page(report, each, run)
+            }
+            (Some(each), _) => self.make_pages(report, each, period, wanted),
+            (None, Some(run)) if !run.person.is_empty() => {
+                let why = "it has no pages for people any more";
+                self.failed(report, &period.name, why, Some(run.id))?;
+                Ok(true)
+            }
+            (None, _) => self.make(report, period, wanted.map(|run| run.id)),
+        }
     }
 
     fn definition(&self, name: &str) -> Option<(ScheduledReport, Zone)> {
@@ -238,14 +268,18 @@ impl Desk {
     }
 
     /// Makes a due report, unless it was already made on request.
-    fn make_due(&mut self, report: &ScheduledReport, period: &Period) -> anyhow::Result<()> {
-        let there = runs_of(&self.connection, &report.name, &period.name)?;
-        if there.iter().any(|run| run.made) {
+    fn make_due(&mut self, report: &ScheduledReport, period: &Period) -> anyhow::Result<bool> {
+        let there = runs_of(&self.connection, &report.name, &period.name, "")?;
+        if there.iter().any(|run| run.state == RunState::Made) {
             let done = ScheduleChange::Done(report.name.clone(), period.until);
             self.writer.keep_schedule(done)?;
-            return Ok(());
+            return Ok(true);
         }
-        self.make(report, &span(period), None)
+        // The pages of a request are under way.
+        if report.each.is_some() && !there.is_empty() {
+            return Ok(false);
+        }
+        self.serve(report, &span(period), None)
     }
 
     fn make(
@@ -253,10 +287,10 @@ impl Desk {
         report: &ScheduledReport,
         period: &SpanRow,
         wanted: Option<i64>,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<bool> {
         let child = Child {
             program: &self.program,
-            words: &words(report, period, &self.server),
+            words: &words(report, period, &self.server, None),
             zone: &report.tz,
             limit: Duration::from_secs(report.timeout_s),
             most: report.most_mib.saturating_mul(1 << 20),
@@ -274,23 +308,28 @@ impl Desk {
                 self.again.remove(&name);
             }
             // It is made after the next start.
-            Err(Trouble::Stopped) => {}
-            Err(Trouble::Failed(why)) => {
-                let why = short(&format!("{of}: {why}"));
-                tracing::error!(report = %name, period = %of, "a scheduled report failed: {why}");
-                if wanted.is_none() {
-                    let failures = self.again.get(&name).map_or(0, |(failures, _)| *failures);
-                    let wait = RETRY_S
-                        .saturating_mul(1 << failures.min(10))
-                        .min(RETRY_MAX_S);
-                    let at = self.writer.now().plus(Seconds(wait));
-                    let failures = failures.saturating_add(1);
-                    self.again.insert(name.clone(), (failures, at));
-                }
-                self.writer
-                    .keep_schedule(ScheduleChange::Failed(name, why, wanted))?;
-            }
+            Err(Trouble::Stopped) => return Ok(false),
+            Err(Trouble::Failed(why)) => self.failed(report, of, &why, wanted)?,
         }
+        Ok(true)
+    }
+
+    /// Keeps the failure of a report. That of the timer is tried again later.
+    fn failed(
+        &mut self,
+        report: &ScheduledReport,
+        of: &str,
+        why: &str,
+        wanted: Option<i64>,
+    ) -> anyhow::Result<()> {
+        let name = &report.name;
+        let why = short(&format!("{of}: {why}"));
+        tracing::error!(report = %name, period = %of, "a scheduled report failed: {why}");
+        if wanted.is_none() {
+            self.put_off(name);
+        }
+        let change = ScheduleChange::Failed(name.clone(), why, wanted);
+        self.writer.keep_schedule(change)?;
         Ok(())
     }
 
@@ -316,7 +355,12 @@ fn span(period: &Period) -> SpanRow {
 
 /// The arguments of `bank`. The fixed arguments come first: configured options, even `--`, cannot
 /// change them.
-fn words(report: &ScheduledReport, period: &SpanRow, server: &str) -> Vec<String> {
+fn words(
+    report: &ScheduledReport,
+    period: &SpanRow,
+    server: &str,
+    person: Option<&str>,
+) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
     let Some(kind) = report.kind() else {
@@ -333,6 +377,9 @@ fn words(report: &ScheduledReport, period: &SpanRow, server: &str) -> Vec<String
     }
     if !kind.acts {
         add(&["-O", report.form.option()]);
+    }
+    if let Some(person) = person {
+        add(&["--scheduled", &format!("--user={person}")]);
     }
     words.extend(report.options.iter().cloned());
     words
@@ -360,6 +407,7 @@ fn made(
         message,
         body: (!report.deliver.is_empty()).then_some(text),
         targets: report.deliver.clone(),
+        ..MadeReport::default()
     }
 }
 
@@ -380,81 +428,4 @@ fn short(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use bankd_config::PeriodWord;
-
-    fn report(kind: &str) -> ScheduledReport {
-        ScheduledReport {
-            name: "month".to_owned(),
-            report: kind.to_owned(),
-            options: vec!["--by".to_owned(), "user".to_owned()],
-            every: PeriodWord::Daily,
-            tz: "Europe/Berlin".to_owned(),
-            deliver: vec!["archive".to_owned()],
-            ..ScheduledReport::default()
-        }
-    }
-
-    #[test]
-    fn the_program_receives_the_period_in_its_zone() {
-        let period = SpanRow {
-            name: "2026-10-25".to_owned(),
-            from: 1_792_879_200_000_000,
-            until: 1_792_969_200_000_000,
-        };
-        let arguments = |kind: &str| words(&report(kind), &period, "unix:/s").join(" ");
-        assert_eq!(
-            arguments("usage"),
-            "usage --server unix:/s --config /dev/null --from 2026-10-24T22:00:00Z \
-             --to 2026-10-25T23:00:00Z --tz Europe/Berlin -O html --by user"
-        );
-        let forecast = arguments("forecast");
-        assert_eq!(
-            forecast,
-            "report forecast --server unix:/s --config /dev/null -O html --by user"
-        );
-        assert!(
-            arguments("priority").starts_with("priority --yes --server"),
-            "{forecast}"
-        );
-        let kept = made(&report("usage"), &period, None, b"text".to_vec());
-        assert_eq!(kept.file, "month-2026-10-25.html");
-        assert_eq!(kept.body.as_deref(), Some(&b"text"[..]));
-    }
-
-    #[test]
-    fn what_only_acts_keeps_its_last_line() {
-        let acts = ScheduledReport {
-            deliver: Vec::new(),
-            ..report("export-apel")
-        };
-        let kept = made(
-            &acts,
-            &SpanRow::default(),
-            None,
-            b"Group  Uses\nchem      3\n\nThe program ran for 1 of 1 group\x1b.\n \n".to_vec(),
-        );
-        let message = "The program ran for 1 of 1 group .";
-        assert_eq!((kept.message.as_str(), kept.body), (message, None));
-        assert_eq!(
-            last_line("3 records in 1 message in /spool\n"),
-            "3 records in 1 message in /spool"
-        );
-        assert_eq!(last_line("\n"), "");
-    }
-
-    #[test]
-    fn periods_by_hand_are_those_of_the_definition() {
-        // 2026-10-25T12:00:00Z.
-        let now = Timestamp(1_792_929_600_000_000);
-        let report = report("usage");
-        let last = period_of(&report, None, now).unwrap();
-        assert_eq!(last.name, "2026-10-24");
-        let named = period_of(&report, Some("2026-10-25"), now).unwrap();
-        assert_eq!(named.from, last.until);
-        assert_eq!(period_of(&report, Some("2026-10"), now), None);
-        let (next, at) = next(&report, last.until).unwrap();
-        assert_eq!((next, at), (named.clone(), named.until));
-    }
-}
+mod tests;

@@ -83,8 +83,8 @@ pub use idempotency::{Known, PRUNE_MAX, StoredAnswer, known};
 pub use migrate::old_bank;
 pub use record::{KeptRecord, SinkState, last_record, records_after, sink_state};
 pub use schedule::{
-    MadeReport, ReportRun, Schedule, ScheduleChange, ScheduleCount, ScheduleRow, SpanRow,
-    WantedReport, report_run, runs_of, schedule_counts, schedules, wanted_run,
+    MadeReport, Pages, ReportRun, RunState, Schedule, ScheduleChange, ScheduleCount, ScheduleRow,
+    SpanRow, WantedReport, pages_of, report_run, runs_of, schedule_counts, schedules, wanted_runs,
 };
 pub use snapshot::{Holding, broken_pages, holding, outdated, snapshot};
 pub use sources::{FollowFile, FollowMark, QuarantineRow, RawBlock, SourceChange, SourceSeen};

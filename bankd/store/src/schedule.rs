@@ -6,10 +6,12 @@ use super::idempotency::{Known, StoredAnswer};
 use super::sqlite::SqliteStore;
 use super::{Error, seal};
 use bank_core::time::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row};
 
-/// Number of listed runs of each definition.
-const RUNS_SHOWN: i64 = 10;
+mod read;
+
+pub use read::{
+    ScheduleCount, pages_of, report_run, runs_of, schedule_counts, schedules, wanted_runs,
+};
 
 /// A definition of the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +60,29 @@ pub struct Schedule {
     pub runs: Vec<ReportRun>,
 }
 
+/// State of a report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RunState {
+    /// It was requested.
+    #[default]
+    Wanted,
+    /// It exists.
+    Made,
+    /// The page of a person could not be made.
+    Failed,
+}
+
+impl RunState {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            RunState::Wanted => "wanted",
+            RunState::Made => "made",
+            RunState::Failed => "failed",
+        }
+    }
+}
+
 /// The report of a definition for a period.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReportRun {
@@ -67,8 +92,12 @@ pub struct ReportRun {
     pub schedule: String,
     /// The period.
     pub period: SpanRow,
-    /// Whether it exists; else it was requested.
-    pub made: bool,
+    /// The number of times that the period was requested before.
+    pub turn: i64,
+    /// The person whose page it is; empty for a report or a summary of pages.
+    pub person: String,
+    /// Whether it exists.
+    pub state: RunState,
     /// The person who requested it; empty for the timer.
     pub requested_by: String,
     /// When it was made.
@@ -79,23 +108,44 @@ pub struct ReportRun {
     pub form: String,
     /// Mail recipients, separated by commas.
     pub recipients: String,
-    /// The last line of the output, if nothing is delivered.
+    /// The last line of the output if nothing is delivered; of a page why it is not sent.
     pub message: String,
     /// Bytes of the text.
     pub size: i64,
     /// The text, where it was asked for and is kept.
     pub body: Option<Vec<u8>>,
+    /// The text of a mail; none if the report is an attachment.
+    pub plain: Option<Vec<u8>>,
+    /// Of a summary: its pages, and those that somebody did not get.
+    pub pages: Pages,
     /// Its notices: the target, its state, and why the last attempt failed.
     pub notices: Vec<(String, String, String)>,
 }
 
+/// The pages of a definition for a period.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pages {
+    /// Number of people.
+    pub people: i64,
+    /// People who did not get their page by every way, and why, by name.
+    pub problems: Vec<(String, String)>,
+}
+
 /// Something that was made, on its way into the outbox.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MadeReport {
     /// The name of its definition.
     pub schedule: String,
     /// The period.
     pub period: SpanRow,
+    /// The number of times that the period was requested before.
+    pub turn: i64,
+    /// The person whose page it is; empty for a report or a summary of pages.
+    pub person: String,
+    /// The person who requested it; empty for the timer.
+    pub requested_by: String,
+    /// Whether the page could not be made; `message` has the reason.
+    pub failed: bool,
     /// The row of whoever asked for it; none for the timer.
     pub wanted: Option<i64>,
     /// The name of its file.
@@ -108,6 +158,8 @@ pub struct MadeReport {
     pub message: String,
     /// The text; none where nothing is delivered.
     pub body: Option<Vec<u8>>,
+    /// The text of a mail; none if the report is an attachment.
+    pub plain: Option<Vec<u8>>,
     /// Targets.
     pub targets: Vec<String>,
 }
@@ -134,6 +186,8 @@ pub struct WantedReport {
     pub schedule: String,
     /// The period.
     pub period: SpanRow,
+    /// The person whose page is requested; empty for the whole.
+    pub person: String,
     /// The requesting person.
     pub requested_by: String,
     /// The client that owns the key.
@@ -221,12 +275,14 @@ impl SqliteStore {
         Ok(1)
     }
 
-    /// Adds a row for a request, unless one is pending, and the answer with its key. Does nothing
+    /// Adds a row for a request, unless one is pending, and the answer with its key. The first request
+    /// of a whole period shares turn 0 with the timer, so that pages that are there are not made again. Does nothing
     /// if the key was used before: the call was repeated.
     fn report_wanted(&mut self, wanted: &WantedReport, now: Timestamp) -> Result<u64, Error> {
         let WantedReport {
             schedule,
             period,
+            person,
             requested_by,
             client,
             key,
@@ -238,16 +294,20 @@ impl SqliteStore {
         }
         let rows = self.connection.execute(
             "INSERT INTO report_run (schedule, period, from_at, until_at, turn, state, asked_by,
-                 file, form, told, says, size)
-             SELECT ?1, ?2, ?3, ?4, coalesce(max(turn), -1) + 1, 'wanted', ?5, '', '', '', '', 0
+                 file, form, told, says, size, person)
+             SELECT ?1, ?2, ?3, ?4,
+                 CASE WHEN ?6 = '' AND coalesce(sum(person = ''), 0) = 0 THEN 0
+                     ELSE coalesce(max(turn), -1) + 1 END,
+                 'wanted', ?5, '', '', '', '', 0, ?6
              FROM report_run WHERE schedule = ?1 AND period = ?2
-             HAVING coalesce(sum(state = 'wanted'), 0) = 0",
+             HAVING coalesce(sum(state = 'wanted' AND person = ?6), 0) = 0",
             (
                 schedule,
                 &period.name,
                 period.from,
                 period.until,
                 requested_by,
+                person,
             ),
         )?;
         if rows > 0 {
@@ -263,51 +323,39 @@ impl SqliteStore {
         let connection = &self.connection;
         let size = made.body.as_ref().map_or(0, Vec::len);
         let size = i64::try_from(size).unwrap_or(i64::MAX);
-        let MadeReport {
-            file,
-            form,
-            recipients,
-            message,
-            body,
-            period,
-            ..
-        } = made;
-        let id = if let Some(id) = made.wanted {
-            let rows = connection.execute(
-                "UPDATE report_run SET state = 'made', made_at = ?2, file = ?3, form = ?4, told = ?5,
-                     says = ?6, body = ?7, size = ?8 WHERE id = ?1 AND state = 'wanted'",
-                (id, now.0, file, form, recipients, message, body, size),
-            )?;
-            (rows > 0).then_some(id)
-        } else {
-            let rows = connection.execute(
-                "INSERT INTO report_run (schedule, period, from_at, until_at, turn, state, asked_by,
-                     made_at, file, form, told, says, body, size)
-                 VALUES (?1, ?2, ?3, ?4, 0, 'made', '', ?5, ?6, ?7, ?8, ?9, ?10, ?11)
-                 ON CONFLICT DO NOTHING",
-                rusqlite::params![
-                    made.schedule,
-                    period.name,
-                    period.from,
-                    period.until,
-                    now.0,
-                    file,
-                    form,
-                    recipients,
-                    message,
-                    body,
-                    size
-                ],
-            )?;
-            (rows > 0).then(|| connection.last_insert_rowid())
+        let id = match made.wanted {
+            Some(id) => {
+                let rows = connection.execute(
+                    "UPDATE report_run SET state = 'made', made_at = ?2, file = ?3, form = ?4,
+                         told = ?5, says = ?6, body = ?7, size = ?8, plain = ?9
+                     WHERE id = ?1 AND state = 'wanted'",
+                    rusqlite::params![
+                        id,
+                        now.0,
+                        made.file,
+                        made.form,
+                        made.recipients,
+                        made.message,
+                        made.body,
+                        size,
+                        made.plain
+                    ],
+                )?;
+                (rows > 0).then_some(id)
+            }
+            None => self.insert_made(made, size, now)?,
         };
-        let done_to = made.wanted.map_or(made.period.until, |_| i64::MIN);
-        connection.execute(
-            "UPDATE schedule SET failures = 0, error = '', tried_at = ?2,
-                 done_to = max(done_to, ?3) WHERE name = ?1",
-            (&made.schedule, now.0, done_to),
-        )?;
-        seal::renew(connection, "schedule", &[&made.schedule])?;
+        // A page is one of many: only the summary after the last of them completes the period.
+        let is_page = !made.person.is_empty() && made.wanted.is_none();
+        if !is_page {
+            let done_to = made.wanted.map_or(made.period.until, |_| i64::MIN);
+            connection.execute(
+                "UPDATE schedule SET failures = 0, error = '', tried_at = ?2,
+                     done_to = max(done_to, ?3) WHERE name = ?1",
+                (&made.schedule, now.0, done_to),
+            )?;
+            seal::renew(connection, "schedule", &[&made.schedule])?;
+        }
         let Some(id) = id else {
             return Ok(0);
         };
@@ -327,11 +375,51 @@ impl SqliteStore {
         Ok(1)
     }
 
-    /// Texts go with the last notice that brought them.
+    /// The row of a report of the timer, or of a page; none if it is there already.
+    fn insert_made(
+        &self,
+        made: &MadeReport,
+        size: i64,
+        now: Timestamp,
+    ) -> Result<Option<i64>, Error> {
+        let state = if made.failed {
+            RunState::Failed
+        } else {
+            RunState::Made
+        };
+        let rows = self.connection.execute(
+            "INSERT INTO report_run (schedule, period, from_at, until_at, turn, state, asked_by,
+                 made_at, file, form, told, says, body, size, person, plain)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+             ON CONFLICT DO NOTHING",
+            rusqlite::params![
+                made.schedule,
+                made.period.name,
+                made.period.from,
+                made.period.until,
+                made.turn,
+                state.word(),
+                made.requested_by,
+                now.0,
+                made.file,
+                made.form,
+                made.recipients,
+                made.message,
+                made.body,
+                size,
+                made.person,
+                made.plain
+            ],
+        )?;
+        Ok((rows > 0).then(|| self.connection.last_insert_rowid()))
+    }
+
+    /// Texts go with the last notice that brought them; pages of people when they are there.
     pub(super) fn forget_texts(&self) -> Result<(), Error> {
         let mut statement = self.connection.prepare_cached(
-            "UPDATE report_run SET body = NULL WHERE body IS NOT NULL
-                 AND NOT EXISTS (SELECT 1 FROM notice n WHERE n.report = report_run.id)
+            "UPDATE report_run SET body = NULL, plain = NULL WHERE body IS NOT NULL
+                 AND NOT EXISTS (SELECT 1 FROM notice n WHERE n.report = report_run.id
+                     AND (report_run.person = '' OR n.state <> 'sent'))
              RETURNING id",
         )?;
         let gone = statement.query_map([], |r| r.get::<_, i64>(0))?;
@@ -340,146 +428,4 @@ impl SqliteStore {
         }
         Ok(())
     }
-}
-
-/// Columns of a run, in the order that [`run`] reads.
-const RUN: &str = "r.id, r.schedule, r.period, r.from_at, r.until_at, r.state = 'made', r.asked_by,
-    r.made_at, r.file, r.form, r.told, r.says, r.size";
-
-fn run(row: &Row<'_>) -> rusqlite::Result<ReportRun> {
-    Ok(ReportRun {
-        id: row.get(0)?,
-        schedule: row.get(1)?,
-        period: SpanRow {
-            name: row.get(2)?,
-            from: row.get(3)?,
-            until: row.get(4)?,
-        },
-        made: row.get(5)?,
-        requested_by: row.get(6)?,
-        made_at: row.get::<_, Option<i64>>(7)?.map(Timestamp),
-        file: row.get(8)?,
-        form: row.get(9)?,
-        recipients: row.get(10)?,
-        message: row.get(11)?,
-        size: row.get(12)?,
-        body: None,
-        notices: Vec::new(),
-    })
-}
-
-/// Every definition that there ever was, by name, with the last that was made of it.
-pub fn schedules(connection: &Connection) -> Result<Vec<Schedule>, Error> {
-    let sql = "SELECT name, active, done_to, skipped, skipped_last, failures, tried_at, error
-               FROM schedule ORDER BY name";
-    let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.query_map([], |r| {
-        Ok(Schedule {
-            name: r.get(0)?,
-            active: r.get(1)?,
-            done_to: Timestamp(r.get(2)?),
-            skipped: r.get(3)?,
-            skipped_last: r.get(4)?,
-            failures: r.get(5)?,
-            tried_at: r.get::<_, Option<i64>>(6)?.map(Timestamp),
-            error: r.get(7)?,
-            runs: Vec::new(),
-        })
-    })?;
-    let mut found: Vec<Schedule> = rows.collect::<Result<_, _>>()?;
-    let sql =
-        format!("SELECT {RUN} FROM report_run r WHERE r.schedule = ?1 ORDER BY r.id DESC LIMIT ?2");
-    let mut runs = connection.prepare_cached(&sql)?;
-    let sql = "SELECT target, state, error FROM notice WHERE report = ?1 ORDER BY id";
-    let mut notices = connection.prepare_cached(sql)?;
-    for schedule in &mut found {
-        let rows = runs.query_map((&schedule.name, RUNS_SHOWN), run)?;
-        schedule.runs = rows.collect::<Result<_, _>>()?;
-        for one in &mut schedule.runs {
-            let rows = notices.query_map([one.id], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))?;
-            one.notices = rows.collect::<Result<_, _>>()?;
-        }
-    }
-    Ok(found)
-}
-
-/// How often a definition was made, and brought.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ScheduleCount {
-    /// Its name.
-    pub name: String,
-    /// Up to when its periods are made or passed over.
-    pub done_to: Timestamp,
-    /// Total number of its reports.
-    pub made: i64,
-    /// When the last of it was made.
-    pub made_at: Option<Timestamp>,
-    /// Failures since it went well.
-    pub failures: i64,
-    /// Periods that were passed over, ever.
-    pub skipped: i64,
-    /// Notices that wait for their target.
-    pub waiting: i64,
-    /// Notices that were given up, as long as they are kept.
-    pub dead: i64,
-}
-
-/// Those of the settings, by name.
-pub fn schedule_counts(connection: &Connection) -> Result<Vec<ScheduleCount>, Error> {
-    let sql = "SELECT s.name, s.done_to, count(r.id), max(r.made_at), s.failures, s.skipped,
-                   (SELECT count(*) FROM notice n JOIN report_run w ON w.id = n.report
-                       WHERE n.state = 'waiting' AND w.schedule = s.name),
-                   (SELECT count(*) FROM notice n JOIN report_run w ON w.id = n.report
-                       WHERE n.state = 'dead' AND w.schedule = s.name)
-               FROM schedule s LEFT JOIN report_run r ON r.schedule = s.name AND r.state = 'made'
-               WHERE s.active = 1 GROUP BY s.name ORDER BY s.name";
-    let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.query_map([], |r| {
-        Ok(ScheduleCount {
-            name: r.get(0)?,
-            done_to: Timestamp(r.get(1)?),
-            made: r.get(2)?,
-            made_at: r.get::<_, Option<i64>>(3)?.map(Timestamp),
-            failures: r.get(4)?,
-            skipped: r.get(5)?,
-            waiting: r.get(6)?,
-            dead: r.get(7)?,
-        })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
-/// A report with its text.
-pub fn report_run(connection: &Connection, id: i64) -> Result<Option<ReportRun>, Error> {
-    let sql = format!("SELECT {RUN}, r.body FROM report_run r WHERE r.id = ?1");
-    let mut statement = connection.prepare_cached(&sql)?;
-    let found = statement.query_row([id], |row| {
-        Ok(ReportRun {
-            body: row.get(13)?,
-            ..run(row)?
-        })
-    });
-    Ok(found.optional()?)
-}
-
-/// Reports of a period, made or requested; without texts.
-pub fn runs_of(
-    connection: &Connection,
-    schedule: &str,
-    period: &str,
-) -> Result<Vec<ReportRun>, Error> {
-    let sql = format!(
-        "SELECT {RUN} FROM report_run r WHERE r.schedule = ?1 AND r.period = ?2 ORDER BY r.id"
-    );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map([schedule, period], run)?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
-/// The oldest request without a report.
-pub fn wanted_run(connection: &Connection) -> Result<Option<ReportRun>, Error> {
-    let sql =
-        format!("SELECT {RUN} FROM report_run r WHERE r.state = 'wanted' ORDER BY r.id LIMIT 1");
-    let mut statement = connection.prepare_cached(&sql)?;
-    Ok(statement.query_row([], run).optional()?)
 }

@@ -15,7 +15,7 @@ mod replay;
 mod roles;
 mod scope;
 mod table;
-mod token;
+pub(crate) mod token;
 mod why;
 
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@ use super::failures;
 use crate::harness::{Bank, Request, Response, Signing, until};
 
 /// A token of the bank, with its text.
-pub(super) fn token(bank: &Bank, id: &str, options: &[&str]) -> String {
+pub(crate) fn token(bank: &Bank, id: &str, options: &[&str]) -> String {
     let output =
         bank.bank_ok(&[&["token", "add", id, "--until", "2090-01-01"][..], options].concat());
     let text = output.lines().find(|line| line.starts_with("bk_"));

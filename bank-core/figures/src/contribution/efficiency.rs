@@ -82,6 +82,15 @@ impl Efficiency {
         (self.held_of_busy > 0).then(|| percent(self.busy, self.held_of_busy))
     }
 
+    /// What was held and not busy, of uses that report busy times, as the work of no use.
+    #[must_use]
+    pub fn idle(&self) -> Efficiency {
+        Efficiency {
+            held: self.held_of_busy.saturating_sub(self.busy),
+            ..Efficiency::default()
+        }
+    }
+
     /// Both together; none where a sum does not fit.
     #[must_use]
     pub fn plus(&self, other: &Efficiency) -> Option<Efficiency> {
@@ -177,6 +186,7 @@ mod tests {
         assert_eq!(sums.busy_hours(), "8.00");
         assert_eq!(sums.of_requested().as_deref(), Some("50.00"));
         assert_eq!(sums.of_held().as_deref(), Some("50.00"));
+        assert_eq!(sums.idle().hours(), "8.00");
         let [watts, grams] = ["12.5", "380"].map(Decimal::parse);
         let both = Factors { watts, grams };
         let of = |parts: &[(&Efficiency, Factors)]| {

@@ -8,9 +8,10 @@ mod priority;
 pub(super) use efficiency::show as efficiency;
 pub(super) use priority::show as priorities;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use bank_api::v1::{ContributionPeriod, ContributionQuery, ContributionReport};
+use bank_api::v1::{ContributionPeriod, ContributionQuery, ContributionReport, ContributionTotal};
 use bank_core::calendar::Zone;
 use bank_core::directory::Directory;
 use bank_core::refusal::Refusal;
@@ -18,6 +19,7 @@ use bank_core::rollup::{HOUR, hour_of};
 use bank_core::time::{Seconds, Timestamp};
 use bank_core_figures::contribution::{Credit, SECOND_UNITS, Span, USAGE_UNITS};
 use bankd_config::zones::{self, Cut};
+use bankd_ledger::access::right::Right;
 
 use self::count::Count;
 use super::call::{Call, Handled, ok};
@@ -105,8 +107,8 @@ struct Question {
 
 /// `GET /api/v1/report/contribution`
 pub(super) async fn contribution(call: Call) -> Handled {
-    whole(&call)?;
     let query: ContributionQuery = call.query()?;
+    let own = contributors(&call, &query)?;
     if let Some(name) = &query.project {
         call.view.project(name)?;
     }
@@ -128,7 +130,8 @@ pub(super) async fn contribution(call: Call) -> Handled {
         let mut counted = Vec::with_capacity(cuts.len());
         for (span, edges) in cuts {
             let count = Count::of(connection, &question, span, edges)?;
-            counted.push(count.and_then(Count::shaped));
+            let period = count.and_then(Count::shaped);
+            counted.push(period.map(|period| limited(period, own.as_ref())));
         }
         Ok(counted)
     });
@@ -156,10 +159,46 @@ pub(super) async fn contribution(call: Call) -> Handled {
 /// Shares are of the whole bank: a key for single projects or machines sees none of it.
 pub(super) fn whole(call: &Call) -> Result<(), Failure> {
     if call.view.is_unlimited() {
-        return Ok(());
+        return call.demand(Right::SeeShares);
     }
     let what = "this is about the whole bank".to_owned();
     Err(call.refused(&Refusal::NotAllowed { what }))
+}
+
+/// The contributors whose rows a caller sees; none for all of them. A person sees the shares of the
+/// contributors that have their login name.
+fn contributors(
+    call: &Call,
+    query: &ContributionQuery,
+) -> Result<Option<BTreeSet<String>>, Failure> {
+    let by = query.by.as_deref().unwrap_or("contributor");
+    let is_of_whole = query.project.is_none() && query.user.is_none() && by == "contributor";
+    let user = call.view.own_user().filter(|_| is_of_whole);
+    let user = user.filter(|_| !call.view.is_unlimited());
+    let own: BTreeSet<String> = user.map_or_else(BTreeSet::new, |user| {
+        let all = call.directory().records.all("contributor");
+        let own = all.filter(|record| record.text("user") == user.name);
+        own.map(|record| record.name().to_owned()).collect()
+    });
+    if own.is_empty() {
+        return whole(call).map(|()| None);
+    }
+    Ok(Some(own))
+}
+
+/// A period with the rows of these contributors alone, and nothing of the whole bank but their shares of it.
+fn limited(period: ContributionPeriod, own: Option<&BTreeSet<String>>) -> ContributionPeriod {
+    let Some(own) = own else { return period };
+    let rows = period.rows.into_iter();
+    ContributionPeriod {
+        rows: rows.filter(|row| own.contains(&row.group)).collect(),
+        counted: ContributionTotal::default(),
+        all: ContributionTotal::default(),
+        utilisation: Vec::new(),
+        uses: 0,
+        unmeasured: None,
+        ..period
+    }
 }
 
 /// A machine that the bank has, or on which something was used.

@@ -14,7 +14,11 @@ use crate::error::Failure;
 
 /// The view of a caller at an instant.
 pub(super) fn of(directory: &Arc<Directory>, auth: &Authenticated, now: Timestamp) -> View {
-    View::of(directory, &auth.caller.scope, auth.user.clone(), now)
+    let view = View::of(directory, &auth.caller.scope, auth.user.clone(), now);
+    if auth.of_own_projects {
+        return view.of_own_projects();
+    }
+    view
 }
 
 /// Finds objects by name, or refuses.

@@ -33,6 +33,11 @@ pub(super) fn json(directory: &Directory, notice: i64, run: &ReportRun, body: &[
             media: media(&run.form).to_owned(),
             file: run.file.clone(),
             text: String::from_utf8_lossy(body).into_owned(),
+            person: Some(run.person.clone()).filter(|person| !person.is_empty()),
+            plain: run
+                .plain
+                .as_ref()
+                .map(|plain| String::from_utf8_lossy(plain).into_owned()),
         },
     };
     serde_json::to_vec(&notification).unwrap_or_default()
@@ -61,10 +66,11 @@ pub(super) fn mail(
         .filter(|a| is_address(a))
         .collect();
     let staff = target.staff.iter().map(String::as_str);
-    let to: Vec<&str> = if named.is_empty() {
-        staff.filter(|a| is_address(a)).collect()
-    } else {
-        named
+    let staff = staff.filter(|a| is_address(a));
+    let to: Vec<&str> = match named.as_slice() {
+        // The page of a person is for nobody else.
+        [] if run.person.is_empty() => staff.collect(),
+        _ => named,
     };
     let mut text = format!("From: {}\n", target.from);
     // Writing to a string cannot fail.
@@ -78,30 +84,51 @@ pub(super) fn mail(
             several.join(",\n ")
         ),
     };
-    let (name, period) = (&run.schedule, &run.period);
-    let boundary = format!("=_bank_{notice}_{}", directory.bank.uuid);
+    let (name, period) = (&run.schedule, &run.period.name);
     let _ = write!(
         text,
         "Subject: {}\nMessage-ID: <notice-{notice}.{}@bank>\nMIME-Version: 1.0\n\
-         Content-Type: multipart/mixed; boundary=\"{boundary}\"\nAuto-Submitted: auto-generated\n\n\
-         --{boundary}\nContent-Type: text/plain; charset=utf-8\n\
-         Content-Transfer-Encoding: 8bit\n\n\
-         {name}, {} (from {} to {}, exclusive)\n\n\
-         Attached: {}\n\n",
-        encoded(&format!("[bank] {name} {}", period.name)),
+         Auto-Submitted: auto-generated\n",
+        encoded(&format!("[bank] {name} {period}")),
         directory.bank.uuid,
-        period.name,
-        format_rfc3339(period.from),
-        format_rfc3339(period.until),
-        run.file,
     );
-    let _ = write!(
-        text,
-        "--{boundary}\nContent-Type: {}\nContent-Disposition: attachment; filename=\"{}\"\n\
-         Content-Transfer-Encoding: base64\n\n",
-        media(&run.form),
-        run.file,
-    );
+    let boundary = format!("=_bank_{notice}_{}", directory.bank.uuid);
+    match &run.plain {
+        Some(plain) if run.form == "text" => part(&mut text, "text", None, plain),
+        Some(plain) => {
+            let _ = write!(
+                text,
+                "Content-Type: multipart/alternative; boundary=\"{boundary}\"\n\n--{boundary}\n"
+            );
+            part(&mut text, "text", None, plain);
+            let _ = writeln!(text, "--{boundary}");
+            part(&mut text, &run.form, None, body);
+            let _ = writeln!(text, "--{boundary}--");
+        }
+        None => {
+            let _ = write!(
+                text,
+                "Content-Type: multipart/mixed; boundary=\"{boundary}\"\n\n--{boundary}\n\
+                 Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n\
+                 {name}, {period} (from {} to {}, exclusive)\n\nAttached: {}\n\n--{boundary}\n",
+                format_rfc3339(run.period.from),
+                format_rfc3339(run.period.until),
+                run.file,
+            );
+            part(&mut text, &run.form, Some(&run.file), body);
+            let _ = writeln!(text, "--{boundary}--");
+        }
+    }
+    Some(text.into_bytes())
+}
+
+/// The header fields and the bytes of a part; with a name as an attachment.
+fn part(text: &mut String, form: &str, file: Option<&str>, body: &[u8]) {
+    let _ = writeln!(text, "Content-Type: {}", media(form));
+    if let Some(file) = file {
+        let _ = writeln!(text, "Content-Disposition: attachment; filename=\"{file}\"");
+    }
+    text.push_str("Content-Transfer-Encoding: base64\n\n");
     let mut rest = STANDARD.encode(body);
     while rest.len() > LINE {
         let more = rest.split_off(LINE);
@@ -109,8 +136,7 @@ pub(super) fn mail(
         text.push('\n');
         rest = more;
     }
-    let _ = write!(text, "{rest}\n--{boundary}--\n");
-    Some(text.into_bytes())
+    let _ = writeln!(text, "{rest}");
 }
 
 #[cfg(test)]
@@ -166,6 +192,25 @@ mod tests {
             text.contains("\nBcc: pi@x,\n boss@x\n") && !text.contains("ops@x"),
             "{text}"
         );
+        let page = ReportRun {
+            person: "amy".to_owned(),
+            recipients: "amy@x".to_owned(),
+            plain: Some(b"for amy".to_vec()),
+            ..run()
+        };
+        let text = say(&page);
+        assert!(text.contains("\nTo: amy@x\n"), "{text}");
+        assert!(text.contains("multipart/alternative"), "{text}");
+        assert!(!text.contains("attachment"), "{text}");
+        let parts: Vec<&str> = text.split("Content-Type: text/").collect();
+        assert!(parts[1].starts_with("plain") && parts[2].starts_with("html"));
+        assert!(parts[1].contains(&STANDARD.encode("for amy")), "{text}");
+        // Without an address it goes to nobody, not even to the staff.
+        let unsent = ReportRun {
+            recipients: String::new(),
+            ..page
+        };
+        assert!(mail(&directory, &target, 7, &unsent, b"").is_none());
         let nobody = Deliver::default();
         assert!(mail(&directory, &nobody, 7, &run(), b"").is_none());
     }

@@ -81,7 +81,9 @@ fn one(targets: &[Deliver], program: &Path, report: &ScheduledReport) -> Result<
         }
     }
     let mut arguments = vec!["gen".to_owned(), "check".to_owned(), "--".to_owned()];
-    arguments.extend(words(report, &SpanRow::default(), "unix:/nowhere"));
+    let person = report.each.map(|_| "nobody");
+    let period = SpanRow::default();
+    arguments.extend(words(report, &period, "unix:/nowhere", person));
     let child = Child {
         program,
         words: &arguments,

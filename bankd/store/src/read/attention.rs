@@ -202,7 +202,8 @@ pub fn notices(
 ) -> Result<Page<NoticeRow>, Error> {
     let sql =
         "SELECT n.id, n.target, n.made_at, n.event, n.recipient, n.events, n.state, n.attempts,
-             n.tried_at, n.error, r.schedule, r.period
+             n.tried_at, n.error, r.schedule,
+             r.period || CASE r.person WHEN '' THEN '' ELSE ' ' || r.person END
          FROM notice n LEFT JOIN report_run r ON r.id = n.report
          WHERE n.id < ?1 AND (?2 OR n.state <> 'sent') ORDER BY n.id DESC LIMIT ?3";
     let mut statement = connection.prepare_cached(sql)?;

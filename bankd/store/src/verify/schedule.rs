@@ -9,9 +9,11 @@ use rusqlite::Connection;
 pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let mut statement = connection.prepare(
         "SELECT r.id, r.schedule, r.period,
-             r.from_at < r.until_at AND (r.state = 'made') = (r.made_at IS NOT NULL)
+             r.from_at < r.until_at AND (r.state = 'wanted') = (r.made_at IS NULL)
+                 AND (r.state <> 'failed' OR r.person <> '')
                  AND (r.turn = 0 OR r.asked_by <> ''),
-             r.body IS NULL OR length(r.body) = r.size,
+             (r.body IS NULL OR length(r.body) = r.size)
+                 AND (r.plain IS NULL OR r.body IS NOT NULL),
              r.body IS NULL OR EXISTS (SELECT 1 FROM notice n WHERE n.report = r.id)
          FROM report_run r ORDER BY r.id",
     )?;

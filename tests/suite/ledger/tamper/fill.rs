@@ -235,13 +235,15 @@ fn reports(ground: &mut Sqlite, now: Timestamp) {
     let made = MadeReport {
         schedule: "monthly".to_owned(),
         period,
-        wanted: None,
         file: "monthly-2026-01.csv".to_owned(),
         form: "csv".to_owned(),
         recipients: "amy@example.org".to_owned(),
         message: "1 row".to_owned(),
         body: Some(b"a,b\n".to_vec()),
         targets: vec!["ops".to_owned()],
+        person: "amy".to_owned(),
+        plain: Some(b"a b\n".to_vec()),
+        ..MadeReport::default()
     };
     let change = ScheduleChange::Made(Box::new(made));
     store.change_schedule(&change, now).unwrap();

@@ -8,15 +8,18 @@ use bank_core::decimal::Decimal;
 use bank_core::refusal::Refusal;
 use bank_core_figures::contribution::efficiency::{Efficiency, Factors, Work, carbon, energy};
 use bank_core_figures::contribution::{Credit, part};
+use bankd_ledger::access::right::Right;
 use bankd_store::read::uses::{self, UseFilter, Used};
 
 use super::super::call::{Call, Handled, ok};
 use super::super::json;
-use super::{group, on_machine, period, whole};
+use super::{group, on_machine, period};
 
 /// `GET /api/v1/report/efficiency`
 pub(in crate::v1) async fn show(call: Call) -> Handled {
-    whole(&call)?;
+    if call.view.is_unlimited() {
+        call.demand(Right::SeeShares)?;
+    }
     let query: EfficiencyQuery = call.query()?;
     let refused = |refusal: Refusal| call.refused(&refusal);
     let span = period(query.from.as_deref(), query.to.as_deref(), call.now()).map_err(refused)?;
@@ -38,11 +41,15 @@ pub(in crate::v1) async fn show(call: Call) -> Handled {
         machine: query.machine.clone(),
     };
     let directory = Arc::clone(call.directory());
+    let view = call.view.clone();
     let counted = call.ask(move |connection| {
         // Per group and machine, because machines differ in power.
         let mut groups: BTreeMap<String, BTreeMap<String, Efficiency>> = BTreeMap::new();
         let mut fits = Some(());
         uses::each(connection, &filter, |used| {
+            if !view.sees_work(&used.project, &used.user, &used.machine) {
+                return;
+            }
             let work = work(used);
             // So much that some of it falls into each microsecond.
             if part(u64::MAX.into(), work.ran, span, Credit::Spread) == 0 {
@@ -84,6 +91,11 @@ fn row(name: &str, parts: &[(&Efficiency, Factors)]) -> Option<EfficiencyRow> {
     let start = Some(Efficiency::default());
     let own = parts.iter().fold(start, |sum, (own, _)| sum?.plus(own))?;
     let [seconds, requested_seconds, cpu_seconds] = own.seconds();
+    let idle: Vec<_> = parts
+        .iter()
+        .map(|(own, factors)| (own.idle(), *factors))
+        .collect();
+    let idle = || idle.iter().map(|(own, factors)| (own, *factors));
     Some(EfficiencyRow {
         group: name.to_owned(),
         uses: own.uses,
@@ -97,6 +109,9 @@ fn row(name: &str, parts: &[(&Efficiency, Factors)]) -> Option<EfficiencyRow> {
         cpu_efficiency: own.of_held(),
         energy_kwh: energy(parts.iter().copied()),
         co2_kg: carbon(parts.iter().copied()),
+        idle_hours: own.idle().hours(),
+        idle_energy_kwh: energy(idle()),
+        idle_co2_kg: carbon(idle()),
     })
 }
 

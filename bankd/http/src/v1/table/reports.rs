@@ -13,17 +13,22 @@ use crate::route::Route;
 pub(super) fn rows() -> Vec<Route> {
     vec![
         Route::get("/api/v1/report/contribution", share::contribution)
-            .right(Right::SeeShares)
+            .right(Right::SeeLedger)
             .description(
                 "Shares of usage beside contributions, and utilisation, of one or two periods",
+            )
+            .more(
+                "Without the role of an auditor, a person gets the rows of the contributors with their \
+                 login name, without totals and utilisation.",
             )
             .query::<ContributionQuery>()
             .gives::<ContributionReport>(200, "The report.")
             .refuses(NAMED)
             .refuses(&["amount_overflow", "bad_value", "bad_window"]),
         Route::get("/api/v1/report/efficiency", share::efficiency)
-            .right(Right::SeeShares)
+            .right(Right::SeeLedger)
             .description("What was asked for beside what was used, with energy and CO2")
+            .more("Without the role of an auditor, only of visible jobs.")
             .query::<EfficiencyQuery>()
             .gives::<EfficiencyReport>(200, "The report.")
             .refuses(NAMED)
