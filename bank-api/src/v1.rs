@@ -77,7 +77,10 @@ pub use correction::{
     RemoveQuery, Transfer, TransferPart,
 };
 pub use cycle::{Cycle, CycleRun, NewCycle, PatchCycle};
-pub use explain::{Considered, ExplainQuery, Explained, Explanation, RefusedReserve};
+pub use explain::{
+    Considered, ExplainQuery, Explained, Explanation, RefusedReserve, ReservationJob,
+    ReservationTime,
+};
 pub use export::{
     ExportPage, ExportQuery, Lost, OnDemandBalance, OnDemandBalances, OnDemandConfig,
     OnDemandQuery, Skipped, UsedLine,

@@ -4,6 +4,7 @@ mod attention;
 mod past;
 mod period;
 mod reference;
+mod times;
 mod uses;
 
 use crate::amount::Amount;
@@ -20,6 +21,7 @@ use crate::invariant::{self, Portions, Proof};
 use crate::ledger::{Ledger, Named};
 use crate::model::{Account, Allocation, Instance, InstanceKey, Lien, LienState, Proposal, Quote};
 use crate::need::{INSTANCES_MAX, MovedBy, Need};
+use crate::reservation::ReservationTime;
 use crate::terms::Span;
 use crate::time::{Timestamp, Window};
 use crate::view::{Already, MovedBefore, View};
@@ -45,6 +47,8 @@ pub struct Book {
     pub journal: Vec<Transaction>,
     /// The billed windows of instances, by number.
     pub windows: BTreeMap<i64, Vec<Span>>,
+    /// The time of reservations and of their jobs.
+    pub times: Vec<ReservationTime>,
     /// The transaction that removed each account that is gone.
     pub removals: BTreeMap<AccountId, TxId>,
     /// The records that each transaction changed.
@@ -79,6 +83,7 @@ impl Book {
             usages: Vec::new(),
             journal: Vec::new(),
             windows: BTreeMap::new(),
+            times: Vec::new(),
             removals: BTreeMap::new(),
             records: BTreeMap::new(),
             others: BTreeSet::new(),
@@ -286,6 +291,10 @@ impl Ledger for Book {
         }
         self.add_others(need, &mut view);
         accounts.extend(self.add_lien(need, &mut view));
+        if let Some(own) = need.use_of.and_then(|id| self.instances.get(&id.0)) {
+            view.instances.push(self.with_lien(own));
+            accounts.extend(own.account);
+        }
         if need.paid {
             view.paid = self.paid(&view.instances);
         }
@@ -317,6 +326,7 @@ impl Ledger for Book {
         }
         self.add_attention(need, &mut view);
         self.add_past(need, &mut view);
+        self.add_times(need, &mut view);
         self.add_periods(need, &mut view);
         let proposal = need.proposal.and_then(|id| self.proposals.get(&id));
         view.proposal = proposal.cloned();
@@ -431,6 +441,7 @@ impl Ledger for Book {
         for (id, spans) in &effects.windows {
             self.windows.insert(id.0, spans.clone());
         }
+        self.times.extend(effects.times.iter().cloned());
         for lien in effects.liens.iter().chain(&effects.relaid) {
             self.liens.insert(lien.id.0, lien.clone());
         }

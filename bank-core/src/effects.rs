@@ -10,6 +10,7 @@ use crate::model::{
     Account, Allocation, Cycle, Grant, Instance, Key, Lien, Limit, LimitOf, Member, Proposal, Quote,
 };
 use crate::rate::Rate;
+use crate::reservation::ReservationTime;
 use crate::terms::Span;
 use crate::time::{Seconds, Timestamp};
 
@@ -63,6 +64,8 @@ pub struct Effects {
     pub relaid: Vec<Lien>,
     /// The billed windows of instances, as they are afterwards.
     pub windows: Vec<(InstanceId, Vec<Span>)>,
+    /// New rows of time of reservations.
+    pub times: Vec<ReservationTime>,
     /// Finished uses that were taken in; one of the same identity is replaced.
     pub uses: Vec<UseRow>,
     /// Finished uses that got their project after all.

@@ -9,8 +9,9 @@ use crate::effects::{Became, Effects, Outcome, RefusedReserve, Settings, Shortag
 use crate::history::PastRecord;
 use crate::ids::AllocationId;
 use crate::kind::{self, Key};
-use crate::need::{Need, further, moved_by, need};
+use crate::need::{Need, further, moved_by, need, of_change, of_correction};
 use crate::refusal::Refusal;
+use crate::reservation;
 use crate::rules;
 use crate::rules::sweep::Stuck;
 use crate::time::Timestamp;
@@ -83,7 +84,10 @@ pub fn execute<L: Ledger>(
     sweep(ledger, now)?;
     let decision = decide(ledger, command, scope, now)?;
     match (&decision, dry_run) {
-        (Ok(effects), false) => ledger.append(effects)?,
+        (Ok(effects), false) => {
+            ledger.append(effects)?;
+            settle_reservations(ledger, effects, now)?;
+        }
         (Err(refusal), false) => {
             let directory = ledger.directory()?;
             if let Some(short) = rules::fallback::shortage(command, refusal, &directory, now) {
@@ -96,6 +100,40 @@ pub fn execute<L: Ledger>(
         (_, true) => {}
     }
     Ok(decision.map(|effects| effects.outcome))
+}
+
+/// Corrects the charges of reservations whose time a command changed: a charge of a job in it, or a reversal.
+/// What cannot be corrected, because no number can hold it, stays as it is.
+fn settle_reservations<L: Ledger>(
+    ledger: &mut L,
+    effects: &Effects,
+    now: Timestamp,
+) -> Result<(), L::Error> {
+    for change in reservation::changes(&effects.times) {
+        let view = ledger.load(&of_change(&change))?;
+        for id in reservation::reserved_by(&view.times) {
+            let directory = ledger.directory()?;
+            let scope = Scope::default();
+            let ctx = Context {
+                directory: &directory,
+                now,
+                scope: &scope,
+            };
+            let view = ledger.load(&of_correction(&change, id, None, &directory, now))?;
+            let instance = view.instances.first();
+            let Some(instance) = instance.filter(|i| rules::owes(&change, i, &view, &ctx)) else {
+                continue;
+            };
+            let all = of_correction(&change, id, Some(instance), &directory, now);
+            let view = ledger.load(&all)?;
+            let corrected = rules::settle_reservation(&change, id, &view, &ctx);
+            drop(directory);
+            if let Ok(corrected) = corrected {
+                ledger.append(&corrected)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Loads and decides; the reference data is let go before anything is written to it.

@@ -44,6 +44,7 @@ pub mod price;
 pub mod rate;
 pub mod reconcile;
 pub mod refusal;
+pub mod reservation;
 pub mod role;
 pub mod rollup;
 pub mod rules;

@@ -16,7 +16,10 @@ pub use instance::{
     CLOSINGS, Closing, Facts, Instance, InstanceKey, LIEN_STATES, Lien, LienState, ObjectType,
     Portion, Quote, Standing,
 };
-pub use machine::{CHARGE_DURATIONS, ChargeDuration, FLUSH_INTERVAL, Machine};
+pub use machine::{
+    CHARGE_DURATIONS, ChargeDuration, FLUSH_INTERVAL, Machine, RESERVATION_CHARGES,
+    ReservationCharge,
+};
 
 use crate::amount::Amount;
 use crate::ids::{AccountId, AllocationId, EntryId, MachineId, ProjectId, UserId};

@@ -1,9 +1,11 @@
 //! Which rows a command must see. The shell loads exactly these (style 2.9).
 
 mod correction;
+mod times;
 mod usage;
 
 pub use correction::ObjectQuery;
+pub(crate) use times::{of_change, of_correction};
 use usage::{of_assignment, of_chunk, of_report};
 
 use crate::attention::Topic;
@@ -12,9 +14,10 @@ use crate::command::{
     RecordAction, RecordChange, Repeat, Request, Scope, SetAccount, Whose,
 };
 use crate::directory::Directory;
-use crate::ids::{AccountId, AllocationId, LienId, ProposalId, QuoteId, TxId};
+use crate::ids::{AccountId, AllocationId, InstanceId, LienId, ProposalId, QuoteId, TxId};
 use crate::kind::Key;
 use crate::model::{Instance, InstanceKey};
+use crate::reservation::TimeQuery;
 use crate::rules;
 use crate::select;
 use crate::terms::Shortfall;
@@ -50,6 +53,12 @@ pub struct Need {
     pub lien: Option<LienId>,
     /// The billed windows of the instances.
     pub windows: bool,
+    /// Rows of time of this reservation.
+    pub times: Option<TimeQuery>,
+    /// Rows of time of the instances.
+    pub own_times: bool,
+    /// This instance.
+    pub use_of: Option<InstanceId>,
     /// When a start of the object was refused last, if this decides something about its uses.
     pub refused: Option<RefusedFor>,
     /// The amounts that allocations have paid for the instances, and those allocations.
@@ -260,6 +269,8 @@ fn of_charge(charge: &Charge, directory: &Directory, now: Timestamp) -> Need {
         others: charge.terms.source.as_ref().map(|_| charge.request.key()),
         windows: charge.terms.window.is_some(),
         refused: charge.is_checked.then_some(RefusedFor::Charge),
+        times: times::of_charge(charge, at, directory),
+        own_times: charge.terms.total && times::are_reported(&charge.request, directory),
         ..instance_need(&charge.request, accounts, now)
     }
 }
@@ -351,12 +362,17 @@ pub fn further(
                 kept.retain(|id| !seen.contains(id));
             }
             known.extend(kept);
+            let waits = view.instances.iter().any(|i| i.kept.0 > 0);
             let reported = charge.terms.total && !view.instances.is_empty();
             let falls = reported && rules::total_falls(charge, view, directory, now);
-            if known.is_empty() && !falls {
+            let mut more = first();
+            if known.is_empty() && !falls && !(waits && more.times.is_some()) {
                 return None;
             }
-            let mut more = first();
+            if let Some(times) = more.times.as_mut().filter(|_| waits) {
+                // Kept seconds are billed with it, and reach further back.
+                times.span = None;
+            }
             more.accounts.extend(known);
             more.paid = falls;
             Some(more)

@@ -12,6 +12,7 @@ use crate::ids::{AccountId, AllocationId, EntryId, InstanceId, LienId, Next, TxI
 use crate::model::{Allocation, Instance, Lien, Phase, Quote};
 use crate::period::PeriodClose;
 use crate::refusal::Refusal;
+use crate::reservation::ReservationTime;
 use crate::terms::Span;
 use crate::time::Timestamp;
 use crate::view::View;
@@ -61,6 +62,7 @@ pub(crate) struct Postings {
     pub(crate) records: Vec<RecordEvent>,
     pub(crate) relaid: Vec<Lien>,
     pub(crate) windows: Vec<(InstanceId, Vec<Span>)>,
+    pub(crate) times: Vec<ReservationTime>,
     pub(crate) next: Next,
 }
 
@@ -82,6 +84,7 @@ impl Postings {
             records: Vec::new(),
             relaid: Vec::new(),
             windows: Vec::new(),
+            times: Vec::new(),
             next: view.next,
         }
     }
@@ -422,6 +425,7 @@ impl Postings {
             records: self.records,
             relaid: self.relaid,
             windows: self.windows,
+            times: self.times,
             uses: Vec::new(),
             assigned: Vec::new(),
             proposals: Vec::new(),

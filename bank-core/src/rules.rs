@@ -48,7 +48,10 @@ use crate::access::narrowed;
 use crate::command::{Charge, Command, Period, Scope};
 use crate::directory::Directory;
 use crate::effects::Effects;
+use crate::ids::InstanceId;
+use crate::model::Instance;
 use crate::refusal::Refusal;
+use crate::reservation::TimeChange;
 use crate::time::Timestamp;
 use crate::view::{Context, View};
 
@@ -142,6 +145,29 @@ pub(crate) fn total_falls(
         scope,
     };
     charge::falls(charge, view, &ctx)
+}
+
+/// Whether a change of a reservation's time leaves something to be billed or given back.
+pub(crate) fn owes(
+    change: &TimeChange,
+    instance: &Instance,
+    view: &View,
+    ctx: &Context<'_>,
+) -> bool {
+    charge::owed(change, instance, view, ctx).is_some()
+}
+
+/// Corrects the charge of a reservation after a change of its time. No caller requests this, so no role and no
+/// limit applies.
+pub(crate) fn settle_reservation(
+    change: &TimeChange,
+    id: InstanceId,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    let mut effects = charge::settle(change, id, view, ctx)?;
+    effects.trace_accounts(ctx.directory);
+    Ok(effects)
 }
 
 #[cfg(test)]

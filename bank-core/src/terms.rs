@@ -2,6 +2,7 @@
 //! part (ledger.md 2.8, decisions.md 7, 8 and 14).
 
 use crate::amount::Amount;
+use crate::decimal::Decimal;
 use crate::ids::InstanceId;
 use crate::time::{Seconds, Timestamp};
 
@@ -245,6 +246,31 @@ pub fn is_of_total(reason: &str) -> bool {
     // The explanation of a given amount is outside input.
     let own = reason.split(GIVEN).next().unwrap_or_default();
     own.split(' ').any(|word| word == TOTAL)
+}
+
+/// The reason of a correction of a reservation's charge: time of one of its jobs changed.
+pub(crate) const IDLE: &str = "idle_time";
+
+/// The word before the idle part of a reservation's charge, and all that it reported.
+const IDLE_PART: &str = "idle_part=";
+
+/// The idle part of a reservation's charge and the whole, in processor-seconds, for the journal.
+pub(crate) fn written_idle(idle: Decimal, of: Decimal) -> String {
+    format!("{IDLE_PART}{idle}/{of}")
+}
+
+/// Reads what [`written_idle`] wrote: the idle part and the whole.
+pub fn read_idle(reason: &str) -> Option<(&str, &str)> {
+    let own = reason.split(GIVEN).next().unwrap_or_default();
+    let mut words = own
+        .split(' ')
+        .filter_map(|word| word.strip_prefix(IDLE_PART));
+    words.next()?.split_once('/')
+}
+
+/// Whether a transaction corrects a reservation's charge because time of one of its jobs changed.
+pub fn is_of_idle_time(op: &str, reason: &str) -> bool {
+    op == "adjust" && reason.split(' ').next() == Some(IDLE)
 }
 
 /// The word before the explanation of a given amount: the last of the reason.

@@ -8,6 +8,7 @@ use crate::history::{Paid, PastTx, Placed};
 use crate::ids::{AccountId, AllocationId, InstanceId, Next, ProjectId};
 use crate::model::{Allocation, Cycle, Instance, Lien, Proposal, Quote};
 use crate::period::{ClosedPeriod, PeriodTotal};
+use crate::reservation::ReservationTime;
 use crate::terms::Span;
 use crate::time::Timestamp;
 use std::collections::BTreeSet;
@@ -43,6 +44,8 @@ pub struct View {
     pub next: Next,
     /// The billed windows of the instances, in order.
     pub windows: Vec<(InstanceId, Vec<Span>)>,
+    /// The time of the requested reservation and of its jobs, and of the instances, if requested; each row once.
+    pub times: Vec<ReservationTime>,
     /// The time of the last refused start of the object, if requested.
     pub refused: Option<Timestamp>,
     /// The amounts that allocations have paid for the newest instances.

@@ -14,6 +14,8 @@ pub struct Explanation {
     pub machine: Option<String>,
     /// The latest refused reserve of the job, unless the job began later.
     pub refused: Option<RefusedReserve>,
+    /// The time of a reservation, if its machine has `reservation_charge` `reported`.
+    pub reservation: Option<ReservationTime>,
     /// The transactions, oldest first.
     pub items: Vec<Explained>,
     /// Always `null`.
@@ -22,6 +24,30 @@ pub struct Explanation {
     pub complete: bool,
     /// The unit of amounts.
     pub unit: String,
+}
+
+/// The time of a reservation: it pays for the part that no job in it used.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ReservationTime {
+    /// Its processor-seconds.
+    pub reserved: String,
+    /// The part that no job used.
+    pub idle: String,
+    /// The parts that jobs used, by the order of their first documents.
+    pub jobs: Vec<ReservationJob>,
+}
+
+/// A job in a reservation.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ReservationJob {
+    /// The scheduler's object id; `null` for all jobs together that the caller does not see.
+    pub job: Option<String>,
+    /// Its project, likewise.
+    pub project: Option<String>,
+    /// Processor-seconds of the reservation that it used.
+    pub used: String,
 }
 
 /// A reserve that was refused: the job has no lien for it.

@@ -152,7 +152,7 @@ fn statement(own: &Statement) -> Section {
         let row = sum.map(|sum| vec![text(name), amount(sum), Cell::None]);
         row.into_iter()
     };
-    let of = |sign: char, groups: &[StatementGroup]| -> Vec<Vec<Cell>> {
+    let of = |groups: &[StatementGroup]| -> Vec<Vec<Cell>> {
         let row = |group: &StatementGroup| {
             let late = if group.adjustment {
                 ", adjusting a closed period"
@@ -162,7 +162,7 @@ fn statement(own: &Statement) -> Section {
             let heading = group.heading.replace('_', " ");
             let jobs = (group.jobs > 0).then(|| count(group.jobs));
             vec![
-                Cell::Text(format!("{sign} {heading}{late}")),
+                Cell::Text(heading + late),
                 amount(&group.amount),
                 jobs.unwrap_or(Cell::None),
             ]
@@ -170,8 +170,8 @@ fn statement(own: &Statement) -> Section {
         groups.iter().map(row).collect()
     };
     let mut rows: Vec<Vec<Cell>> = end("Opening amount", own.opening.as_ref()).collect();
-    rows.extend(of('+', &own.credits));
-    rows.extend(of('\u{2212}', &own.debits));
+    rows.extend(of(&own.credits));
+    rows.extend(of(&own.debits));
     rows.extend(end("Closing amount", own.closing.as_ref()));
     rows.extend(end("Held", own.held.as_ref()));
     rows.extend(end("Available", own.available.as_ref()));

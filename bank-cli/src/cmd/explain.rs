@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use bank_api::v1::{
     Considered, ExplainQuery, Explained, Explanation, JournalEntry, Rate, RefusedReserve,
+    ReservationTime,
 };
 use bank_cli_picture::{
     figure,
@@ -44,6 +45,11 @@ fn screen(context: &Context, answer: &Explanation) -> Result<String, Failure> {
             out.push('\n');
         }
     }
+    if let Some(time) = &answer.reservation {
+        let text = reservation(time);
+        out.push_str(&fitted(&printable_lines(&text), context.form.width, inner));
+        out.push('\n');
+    }
     for (at, one) in answer.items.iter().enumerate() {
         if at > 0 {
             out.push('\n');
@@ -78,6 +84,23 @@ fn refusal(context: &Context, refused: &RefusedReserve) -> String {
         let _ = writeln!(out, "  hint: {hint}");
     }
     fitted(&printable_lines(&out), context.form.width, inner)
+}
+
+/// The time of a reservation, and which jobs used it.
+fn reservation(time: &ReservationTime) -> String {
+    let ReservationTime { reserved, idle, .. } = time;
+    let mut out = format!("reserved {reserved} processor-seconds, idle {idle}\n");
+    for one in &time.jobs {
+        let job = one.job.as_deref().unwrap_or("(other jobs)");
+        let project = one.project.as_deref().unwrap_or_default();
+        let of = if project.is_empty() {
+            ""
+        } else {
+            " of project "
+        };
+        let _ = writeln!(out, "  job {job}{of}{project} used {}", one.used);
+    }
+    out
 }
 
 /// Where a line continues: behind its own indent.

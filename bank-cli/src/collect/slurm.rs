@@ -21,7 +21,7 @@ use crate::fail::Failure;
 /// The columns, by their names. `JobName` is the last: it may hold anything.
 const COLUMNS: &str = "JobID,JobIDRaw,Cluster,Partition,QOS,Account,Group,GID,User,UID,Submit,\
     Eligible,Start,End,Elapsed,ExitCode,State,NNodes,NCPUS,ReqCPUS,ReqMem,ReqTRES,AllocTRES,Timelimit,\
-    NodeList,JobName";
+    Reservation,NodeList,JobName";
 /// The least time that one call covers, µs: below it nothing helps against too much output.
 const LEAST_US: i64 = 60_000_000;
 const SECOND_US: i64 = 1_000_000;

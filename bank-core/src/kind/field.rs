@@ -57,6 +57,8 @@ pub struct Field {
     pub fixed: bool,
     /// What no type can express, for each text.
     pub rule: Option<Rule>,
+    /// Whether its column came after versions of the records: versions without a value of it end before it.
+    pub added: bool,
     /// Whether the site added it.
     pub site: bool,
 }
@@ -113,6 +115,7 @@ impl Field {
             lines: false,
             fixed: false,
             rule: None,
+            added: false,
             site: false,
         }
     }
@@ -227,6 +230,11 @@ impl Field {
     pub(super) fn fixed(self) -> Field {
         let fixed = true;
         Field { fixed, ..self }
+    }
+
+    pub(super) fn added(self) -> Field {
+        let added = true;
+        Field { added, ..self }
     }
 
     pub(super) fn rule(self, rule: Rule) -> Field {

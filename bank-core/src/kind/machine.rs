@@ -3,7 +3,10 @@
 use super::{Concern, Field, KeyType, Kind, Objects, Record, Screen, Type, Value, Whose, choice};
 use crate::domain::is_domain_name;
 use crate::ids::{MachineId, check_listed_name, check_name};
-use crate::model::{CHARGE_DURATIONS, ChargeDuration, FLUSH_INTERVAL, MODES, Machine, Mode};
+use crate::model::{
+    CHARGE_DURATIONS, ChargeDuration, FLUSH_INTERVAL, MODES, Machine, Mode, RESERVATION_CHARGES,
+    ReservationCharge,
+};
 use crate::policy::{CHARGE_POLICIES, ChargePolicy};
 use crate::refusal::Refusal;
 use crate::time::Seconds;
@@ -13,6 +16,8 @@ use std::borrow::Cow;
 const FLUSH_MAX: i64 = 86_400;
 /// The charge policy of a machine without another one.
 const POLICY: &str = "DEBITALLWC";
+/// The time in documents about reservations without another setting.
+const IDLE: &str = "idle";
 /// The word for the setting of the site.
 const DEFAULT: &str = "default";
 
@@ -41,6 +46,7 @@ pub(super) fn kind() -> Kind {
             "reservation_account",
             "test",
             "charge_duration",
+            "reservation_charge",
             "description",
         ],
         help: [
@@ -194,6 +200,19 @@ fn usage_records(kind: Kind) -> Kind {
         .secondary()
         .if_any(),
     )
+    .with(
+        Field::new(
+            "reservation_charge",
+            "Reservation charge",
+            choice(RESERVATION_CHARGES.map(|(_, word)| word)),
+            "Time in documents about reservations: idle only, or all as reported",
+        )
+        .default(Value::Text(IDLE.to_owned()))
+        .nullable()
+        .added()
+        .secondary()
+        .if_any(),
+    )
 }
 
 /// An account, or `+` and a suffix of the account that is short.
@@ -245,6 +264,8 @@ impl Machine {
             reservation_account: some("reservation_account"),
             test: record.flag("test"),
             charge_duration: ChargeDuration::parse(record.text("charge_duration")),
+            reservation_charge: ReservationCharge::parse(record.text("reservation_charge"))
+                .unwrap_or_default(),
         }
     }
 }

@@ -50,6 +50,32 @@ pub struct Machine {
     /// The meaning of `ChargeDuration` in its scheduler's documents; the site's setting if it has none
     /// (nami.md 3.1).
     pub charge_duration: Option<ChargeDuration>,
+    /// The time in its scheduler's documents about reservations.
+    pub reservation_charge: ReservationCharge,
+}
+
+/// The time that documents about reservations report (decision 0171).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReservationCharge {
+    /// Idle time only: each document is priced alone.
+    #[default]
+    Idle,
+    /// All time: the bank leaves out the part that the reservation's own jobs used.
+    Reported,
+}
+
+/// Every choice with its word.
+pub const RESERVATION_CHARGES: [(ReservationCharge, &str); 2] = [
+    (ReservationCharge::Idle, "idle"),
+    (ReservationCharge::Reported, "reported"),
+];
+
+impl ReservationCharge {
+    /// From its word.
+    pub fn parse(word: &str) -> Option<ReservationCharge> {
+        let found = RESERVATION_CHARGES.iter().find(|(_, w)| *w == word);
+        found.map(|(known, _)| *known)
+    }
 }
 
 /// The meaning of a document's `ChargeDuration` (nami.md 3.1).

@@ -1,6 +1,6 @@
 //! Rows that commands about finished uses need.
 
-use super::{Need, instance_need, late};
+use super::{Need, instance_need, late, times};
 use crate::command::{Assign, Chunk, UsageReport, Whose};
 use crate::directory::Directory;
 use crate::ids::AccountId;
@@ -27,6 +27,8 @@ pub(super) fn of_report(report: &UsageReport, directory: &Directory, now: Timest
         charges_on: unclaimed.map(|machine| machine.name.clone()),
         ending_after: Some(used_until.map_or(now, |at| at.min(now))),
         came_after: late(counts.map_or(now, |at| at.min(now)), directory, now),
+        times: times::of_request(request, directory),
+        own_times: times::are_reported(request, directory),
         ..instance_need(request, accounts, now)
     }
 }
@@ -44,6 +46,7 @@ pub(super) fn of_assignment(assign: &Assign, directory: &Directory) -> Need {
         identity: Some(assign.identity.clone()),
         accounts,
         history: true,
+        own_times: true,
         ..Need::default()
     }
 }

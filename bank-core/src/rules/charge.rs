@@ -8,10 +8,12 @@ mod finish;
 mod keep;
 mod measure;
 mod paying;
+mod reserved;
 mod shortfall;
 mod source;
 
 pub(super) use keep::{close_and_wait, hold};
+pub(super) use reserved::{owed, settle};
 
 use crate::amount::Amount;
 use crate::command::{Charge, Request};
@@ -132,8 +134,11 @@ fn begin<'a>(
     let had_lien = instance.lien.is_some();
     give_back_other_money(&mut postings, &mut instance, mode)?;
     other_project(&mut postings, &mut instance, &known, &payer, charge)?;
-    let price = || measure::billed_now(&mut instance, charge, &measured, ctx);
+    let times = reserved::times(charge, &measured, &instance, (tx, at), view, ctx);
+    let measured_times = (&measured, &times[..]);
+    let price = || measure::billed_now(&mut instance, charge, measured_times, view, ctx);
     let priced = has_price.then(price).flatten();
+    reserved::note_idle(&mut postings, times, priced.as_ref());
     remark_terms(&mut postings, charge, priced.as_ref());
     postings
         .windows
@@ -185,6 +190,8 @@ fn store_facts(facts: &mut Facts, charge: &Charge, ctx: &Context<'_>) -> bool {
     let changed = keep_facts(facts, &charge.request, ctx);
     // Statements of a scheduler's documents before the collector's report stay beside it.
     let documents = before.iter().flat_map(|before| kept::of_documents(before));
+    // Whoever names a reservation last, names it.
+    let documents = documents.filter(|(name, _)| name != kept::RESERVATION);
     facts.other.extend(documents.cloned());
     if charge.terms.source.is_none() && charge.terms.finished.is_none() {
         facts.start = start.into_iter().chain(facts.start).min();

@@ -9,6 +9,7 @@ use crate::postings::{About, Postings};
 use crate::refusal::{Refusal, short};
 use crate::select::{self, Names};
 use crate::time::{Seconds, Timestamp};
+use crate::usage::kept;
 use crate::view::{Context, View};
 
 /// Journals the price in the scheduler's document (nami.md 4.2).
@@ -190,7 +191,12 @@ pub(super) fn keep_facts(facts: &mut Facts, request: &Request, ctx: &Context<'_>
     changed |= put_known(&mut facts.submit, new.submit);
     changed |= put_known(&mut facts.exit_code, new.exit_code);
     if !new.other.is_empty() && facts.other != new.other {
+        let named = kept::reservation(&facts.other).map(str::to_owned);
         facts.other.clone_from(&new.other);
+        // A job stays in its reservation if a later document does not repeat the name.
+        let named = named.filter(|_| kept::reservation(&new.other).is_none());
+        let pair = named.map(|name| (kept::RESERVATION.to_owned(), name));
+        facts.other.extend(pair);
         changed = true;
     }
     changed

@@ -66,6 +66,8 @@ pub const WALL: &str = "RunTime";
 pub const SOURCE: &str = "Collector";
 /// The principal investigator, from a mapping.
 pub const PI: &str = "PrincipalInvestigator";
+/// The reservation that a job ran in.
+pub const RESERVATION: &str = "Reservation";
 
 /// Names by which documents and attributes state such things of a job: lower case, without `_` and `-`
 /// ([`is_named`]).
@@ -209,6 +211,13 @@ pub fn of_documents(other: &[(String, String)]) -> impl Iterator<Item = &(String
     other.iter().filter(move |(name, _)| {
         !is_collected || !of_collectors.clone().any(|of| is_named(name, of))
     })
+}
+
+/// The reservation that a job names, in what is kept with its instance.
+pub fn reservation(other: &[(String, String)]) -> Option<&str> {
+    let own = other.iter().find(|(name, _)| name == RESERVATION);
+    own.map(|(_, value)| value.as_str())
+        .filter(|value| !value.is_empty())
 }
 
 /// The value of a name in what [`kept`] wrote.

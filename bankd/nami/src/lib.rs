@@ -254,6 +254,8 @@ pub struct Document {
     pub kind: ObjectKind,
     /// The scheduler's id of the object.
     pub object_id: Option<String>,
+    /// The reservation that a job runs in, by the scheduler's id.
+    pub reservation: Option<String>,
     /// The user of the machine.
     pub user: Option<String>,
     /// The requestor. Kept only: never becomes the user, never charged.

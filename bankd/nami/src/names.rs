@@ -10,6 +10,8 @@ use super::ObjectKind;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     ObjectId,
+    /// The id of a reservation: of the object itself, or of the reservation that a job names.
+    ReservationId,
     ObjectType,
     User,
     Requestor,
@@ -41,6 +43,7 @@ impl Field {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::ObjectId => "ObjectID",
+            Self::ReservationId => "ReservationID",
             Self::ObjectType => "ObjectType",
             Self::User => "User",
             Self::Requestor => "Requestor",
@@ -79,6 +82,8 @@ pub(super) enum Name {
     Variable,
     /// A group of variables.
     Variables,
+    /// The reservation that a job runs in; the lowest rank counts.
+    Reservation(u8),
     /// A requirement: a group of processors, nodes, memory, disk, resources.
     Requirement,
     /// Not in the table.
@@ -90,7 +95,8 @@ pub(super) fn member(name: &str) -> Name {
     use Field as F;
     let normal = Normal::of(name);
     let (field, rank) = match normal.as_bytes() {
-        b"objectid" | b"jobid" | b"reservationid" | b"rsvid" => (F::ObjectId, 0),
+        b"objectid" | b"jobid" => (F::ObjectId, 0),
+        b"reservationid" | b"rsvid" => (F::ReservationId, 0),
         b"id" => (F::ObjectId, 1),
         b"name" => (F::ObjectId, 2),
         b"objecttype" => (F::ObjectType, 0),
@@ -131,6 +137,10 @@ pub(super) fn member(name: &str) -> Name {
         b"completioncode" | b"exitcode" => (F::CompletionCode, 0),
         b"tid" | b"quoteid" | b"transactionid" => (F::Tid, 0),
         b"charge" | b"amount" => (F::AssertedAmount, 0),
+        b"reservation" | b"rsv" => return Name::Reservation(1),
+        b"reservationname" | b"rsvname" => return Name::Reservation(2),
+        b"advres" | b"advrsv" | b"advreservation" => return Name::Reservation(3),
+        b"reqreservation" | b"reqrsv" | b"reqrsvid" => return Name::Reservation(4),
         b"gres" | b"genericresource" => return Name::Gres,
         b"var" | b"variable" => return Name::Variable,
         b"vars" | b"variables" => return Name::Variables,
@@ -265,6 +275,7 @@ mod tests {
         use Field as F;
         for field in [
             F::ObjectId,
+            F::ReservationId,
             F::ObjectType,
             F::User,
             F::Requestor,

@@ -19,6 +19,8 @@ pub(super) struct Object<'a> {
     required: [Option<Number>; SUMMED.len()],
     required_resources: Resources<'a>,
     variables: Vec<(String, String)>,
+    /// Names of the reservation that a job runs in, each with its rank and its value.
+    references: Vec<(u8, &'a str, Cow<'a, str>)>,
     unknown: Vec<(String, String)>,
     kept_bytes: usize,
     cut: bool,
@@ -35,6 +37,7 @@ impl<'a> Object<'a> {
             required: [None; SUMMED.len()],
             required_resources: Resources::default(),
             variables: Vec::new(),
+            references: Vec::new(),
             unknown: Vec::new(),
             kept_bytes: 0,
             cut: false,
@@ -87,6 +90,13 @@ impl<'a> Object<'a> {
         Ok(())
     }
 
+    /// Takes a name of the reservation that a job runs in.
+    pub(super) fn refer(&mut self, rank: u8, name: &'a str, value: Cow<'a, str>) {
+        if !is_null(&value) {
+            self.references.push((rank, name, value));
+        }
+    }
+
     /// Keeps something that is not understood.
     pub(super) fn keep(&mut self, name: &str, value: &str) {
         if self.fits(name, value) {
@@ -108,12 +118,14 @@ impl<'a> Object<'a> {
     pub(super) fn finish(mut self) -> Result<Document, DocumentError> {
         use Field as F;
         let kind = self.object_kind()?;
+        let reservation = self.reservation(kind)?;
         let [processors, nodes, memory, disk] = self.required;
         let values = &mut self.values;
         Ok(Document {
             number: values.number,
             kind,
             object_id: values.text(F::ObjectId)?,
+            reservation,
             user: values.text(F::User)?,
             requestor: values.text(F::Requestor)?,
             group: values.text(F::Group)?,
@@ -139,6 +151,37 @@ impl<'a> Object<'a> {
             unknown: self.unknown,
             unknown_cut: self.cut,
         })
+    }
+
+    /// The reservation that a job runs in. In a reservation, `ReservationID` is the id of the object itself, and
+    /// other names are not understood. A scheduler may also have a reservation for the job itself, under the
+    /// id of the job: that is none.
+    fn reservation(&mut self, kind: ObjectKind) -> Result<Option<String>, DocumentError> {
+        let own = self.values.take(Field::ReservationId);
+        if kind == ObjectKind::Reservation {
+            if let Some(own) = own {
+                self.put(Field::ObjectId, own.rank, own.name, own.value)?;
+            }
+            for (_, name, value) in std::mem::take(&mut self.references) {
+                self.keep(name, &value);
+            }
+            return Ok(None);
+        }
+        let mut references = std::mem::take(&mut self.references);
+        references.extend(own.map(|own| (0, own.name, own.value)));
+        references.sort_by_key(|(rank, ..)| *rank);
+        let mut found: Option<String> = None;
+        for (_, name, value) in references {
+            let plain = value.strip_prefix("ADVRES:").unwrap_or(&value);
+            let is_own = self.values.get(Field::ObjectId) == Some(plain);
+            let is_named = check_name(name, plain, self.values.number).is_ok() && !plain.is_empty();
+            if found.is_none() && !is_own && is_named {
+                found = Some(plain.to_owned());
+            } else if found.as_deref() != Some(plain) {
+                self.keep(name, &value);
+            }
+        }
+        Ok(found)
     }
 
     /// The root decides; an object type that differs is an error.
@@ -304,6 +347,11 @@ impl<'a> Values<'a> {
         } else {
             Some(new)
         })
+    }
+
+    fn get(&self, field: Field) -> Option<&str> {
+        let slot = self.slots.get(field as usize)?;
+        slot.as_ref().map(|found| &*found.value)
     }
 
     fn take(&mut self, field: Field) -> Option<Found<'a>> {

@@ -151,6 +151,7 @@ impl<'a, 'o> Walker<'a, 'o> {
                 Name::Field(field, rank) => {
                     object.put(field, rank, key, self.value(&attribute)?)?;
                 }
+                Name::Reservation(rank) => object.refer(rank, key, self.value(&attribute)?),
                 _ => object.keep(&format!("@{key}"), &attribute.value),
             }
         }
@@ -180,6 +181,7 @@ impl<'a, 'o> Walker<'a, 'o> {
             Name::Variables => self.variables(object, tag),
             Name::Gres => self.resource(object.resources(), tag),
             Name::Requirement => self.requirement(object, tag),
+            Name::Reservation(rank) => self.reservation(object, tag, rank),
             Name::Unknown => self.unknown(object, tag),
         }
     }
@@ -302,6 +304,27 @@ impl<'a, 'o> Walker<'a, 'o> {
                 Step::Close | Step::End => return Ok(trimmed(value)),
             }
         }
+    }
+
+    /// The name of the reservation that a job runs in. An element that contains others names none.
+    fn reservation(
+        &mut self,
+        object: &mut Object<'a>,
+        tag: Tag<'a>,
+        rank: u8,
+    ) -> Result<(), DocumentError> {
+        let inner = self.skip(tag)?;
+        match unescaped(inner) {
+            Some(text) if !tag.has_attributes() => {
+                object.refer(rank, tag.name, trimmed(text));
+            }
+            Some(text) => {
+                object.keep(tag.raw, "");
+                object.refer(rank, tag.name, trimmed(text));
+            }
+            None => object.keep(tag.raw, inner),
+        }
+        Ok(())
     }
 
     /// Keeps an unknown element: its text, or its source if it contains elements.

@@ -9,6 +9,7 @@ use bank_core::exact::to_amount;
 use bank_core::model::{Facts, ObjectType};
 use bank_core::select;
 use bank_core::time::{Seconds, Timestamp};
+use bank_core::usage::kept::RESERVATION;
 use bank_core::usage::{ATTRIBUTE_VALUE_MAX, Usage};
 
 use super::{Document, Number, ObjectKind};
@@ -25,6 +26,7 @@ pub fn request(document: Document, directory: &Directory, machine: &str) -> Requ
     };
     keep("Requestor", document.requestor);
     keep("Amount", document.asserted_amount);
+    keep(RESERVATION, document.reservation);
     other.extend(document.variables);
     other.extend(document.unknown);
     let mut facts = Facts {

@@ -8,7 +8,7 @@ use super::sqlite::SqliteStore;
 use super::use_rows::write_uses;
 use super::uses::write_shortage;
 use super::version::{self, Version};
-use super::{Error, access, codec, hash, seal, traces, unmapped};
+use super::{Error, access, codec, hash, seal, times, traces, unmapped};
 use bank_core::effects::{DirectoryRow, Effects, Entry, Transaction, UsageRow};
 use bank_core::ids::Next;
 use bank_core::model::{Allocation, Quote};
@@ -36,6 +36,7 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
         let versions = std::mem::take(&mut versions);
         write_transaction(store, transaction, &versions, &effects.usages)?;
     }
+    times::write(&store.connection, &effects.times)?;
     if let Some(version) = versions.first() {
         return Err(codec::unexplained(&version.kind, &version.key));
     }

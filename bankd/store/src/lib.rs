@@ -61,6 +61,7 @@ pub mod sqlite;
 mod stamp;
 mod start;
 mod tally;
+mod times;
 mod traces;
 mod unmapped;
 mod use_rows;

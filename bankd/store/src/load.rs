@@ -3,7 +3,7 @@
 use super::allocation::{self, ALLOCATION, add_allocation, of_account};
 use super::instance::{self, INSTANCE, with_lien};
 use super::recent::Recent;
-use super::{Error, hash, load_past, load_period, load_work, refused, uses};
+use super::{Error, hash, load_past, load_period, load_work, refused, times, uses};
 use bank_core::directory::{Bank, Directory};
 use bank_core::ids::{AllocationId, Next};
 use bank_core::model::Cycle;
@@ -92,6 +92,9 @@ pub(super) fn view(
     if let Some(id) = need.lien {
         load_work::lien(connection, id, &mut view)?;
     }
+    if let Some(id) = need.use_of {
+        view.instances.extend(instance::by_id(connection, id)?);
+    }
     let mut accounts = need.accounts.clone();
     accounts.extend(view.instances.iter().filter_map(|i| i.account));
     accounts.sort_unstable();
@@ -109,6 +112,7 @@ pub(super) fn view(
     if load_past::wanted(need) {
         load_past::add(connection, recent, need, &mut view)?;
     }
+    times::add(connection, need, &mut view)?;
     if need.closed {
         load_period::add(connection, need, &mut view)?;
     }

@@ -31,7 +31,7 @@ const fn whole(name: &'static str, key: &'static [&'static str]) -> Sealed {
 
 /// Every table with seals: all tables that no transaction's hash covers and that cannot be rebuilt.
 /// Reference data has versions instead.
-pub(super) const TABLES: [Sealed; 36] = [
+pub(super) const TABLES: [Sealed; 37] = [
     whole("bank", &["id"]),
     whole("clock", &["id"]),
     whole("quote", &["id"]),
@@ -39,6 +39,7 @@ pub(super) const TABLES: [Sealed; 36] = [
     whole("key_use", &["key"]),
     whole("removal", &["account"]),
     whole("billed_window", &["instance", "start_at"]),
+    whole("reservation_time", &["tx", "n"]),
     whole(
         "shortage",
         &["object_id", "machine", "object_type", "project"],

@@ -82,6 +82,11 @@ const CHECKS: &[Check] = &[
     check("rollups", rollup::TABLES, rollup::check),
     check("snapshots", &["snapshot_key", "snapshot"], counts::check),
     check("billed windows", &["billed_window"], links::windows),
+    check(
+        "time of reservations",
+        &["reservation_time"],
+        links::reservation_times,
+    ),
     check("proposals", &["proposal"], access::check),
     check(
         "closed periods",

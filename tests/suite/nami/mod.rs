@@ -17,6 +17,7 @@ mod order;
 mod outage;
 mod quote;
 mod repeats;
+mod reserved;
 mod reused;
 mod samples;
 mod several;

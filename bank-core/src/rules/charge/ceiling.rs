@@ -216,6 +216,17 @@ fn ceiling(
 }
 
 impl Plausible {
+    /// Of a correction, which reports no time.
+    pub(super) fn nothing() -> Plausible {
+        Plausible {
+            reported: Seconds(0),
+            counts: Some(Seconds(0)),
+            disputed: Seconds(0),
+            ceiling: Seconds(0),
+            repeats: false,
+        }
+    }
+
     /// The remark for the journal; empty if all of it is plausible.
     pub(super) fn remark(&self) -> String {
         let Plausible {

@@ -2,6 +2,7 @@
 //! (ledger.md 2.8, decisions.md 7 and 8).
 
 use super::ceiling::Plausible;
+use super::reserved::{self, Change};
 use crate::amount::Amount;
 use crate::command::{Charge, check_duration};
 use crate::directory::Directory;
@@ -9,6 +10,7 @@ use crate::exact::{TRILLIONTHS, to_amount};
 use crate::model::Instance;
 use crate::price::{Priced, price, priced_from};
 use crate::refusal::Refusal;
+use crate::reservation::ReservationTime;
 use crate::rules::fallback;
 use crate::terms::{ITEMISATION_BYTES_MAX, Overlap, SPANS_MAX, Span};
 use crate::time::{MICROS, Seconds, Timestamp};
@@ -47,6 +49,12 @@ impl Measured {
             windows: None,
             part: None,
         }
+    }
+
+    /// The length of the priced time; none if nothing new is reported.
+    pub(super) fn length(&self) -> Option<Seconds> {
+        let lengths = self.pieces.iter().map(|piece| piece.length);
+        lengths.reduce(Seconds::plus)
     }
 
     /// The windows that it bills, where the caller sent one.
@@ -234,8 +242,11 @@ pub(super) struct Billed {
     pub(super) amount: Amount,
     /// No rate counted.
     pub(super) unpriced: bool,
-    /// The amount added to the running exact sum, if a minimum or maximum changed the billed amount.
+    /// The amount added to the running exact sum, if it differs from the billed amount by more than rounding, or
+    /// if it is the idle part of a reservation.
     pub(super) bounded: Option<i128>,
+    /// The part of a reservation's time that was idle, if the bank computes it.
+    pub(super) idle: Option<Change>,
 }
 
 impl Billed {
@@ -244,6 +255,7 @@ impl Billed {
             amount,
             unpriced: false,
             bounded: None,
+            idle: None,
         }
     }
 }
@@ -254,7 +266,8 @@ impl Billed {
 pub(super) fn billed_now(
     instance: &mut Instance,
     charge: &Charge,
-    measured: &Measured,
+    (measured, times): (&Measured, &[ReservationTime]),
+    view: &View,
     ctx: &Context<'_>,
 ) -> Option<Billed> {
     let before = instance.billed.plus(instance.shadow_billed).ok()?;
@@ -288,6 +301,15 @@ pub(super) fn billed_now(
     let Some(price) = last else {
         return Some(Billed::plain(Amount::ZERO));
     };
+    let idle = if reserved::pays_for_idle_time(charge, instance, ctx) {
+        Some(reserved::change_by(times, instance, view, ctx)?)
+    } else {
+        None
+    };
+    if let Some(idle) = &idle {
+        exact_sum = instance.exact_sum.checked_add(idle.metered)?;
+        instance.facts.usage.counted = reserved::counted(idle.idle_seconds, measured.counted);
+    }
     let policy = &ctx.directory.policy;
     let precision = ctx.directory.bank.precision;
     let sum = exact_sum.checked_add(once_sum)?;
@@ -311,7 +333,8 @@ pub(super) fn billed_now(
     Some(Billed {
         amount,
         unpriced: price.unpriced,
-        bounded: is_bounded.then_some(added),
+        bounded: (is_bounded || idle.is_some()).then_some(added),
+        idle,
     })
 }
 

@@ -10,6 +10,7 @@ use crate::ids::AllocationId;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::{allocation, record};
+use crate::terms;
 use crate::time::Window;
 use crate::view::{Context, View};
 
@@ -33,6 +34,10 @@ pub(super) fn reverse(
     let again = target.id != root.id;
     match root.op.as_str() {
         op if is_of_records(op, target, ctx) => records(reverse, target, view, ctx),
+        "adjust" if terms::is_of_idle_time(&root.op, &root.reason) => Err(not_reversible(
+            target,
+            "it follows the charge of a job in the reservation; undo that charge, or refund the reservation",
+        )),
         // An amended record is a charge with that word; a manual correction has no use.
         "adjust" if root.instance.is_some() => work::reverse(reverse, target, root, view, ctx),
         // The row of the use records the place of its figure: a reversal would take it from there, and an

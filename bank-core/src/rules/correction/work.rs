@@ -71,6 +71,8 @@ pub(super) fn reverse(
         }
         _ => {}
     }
+    let times = view.times.iter().filter(|time| time.tx == target.id);
+    postings.times.extend(times.map(|time| time.taken_back(tx)));
     unblock_paid(&mut postings, &parts, ctx);
     opposites.push(row.clone());
     announce_all(&mut postings, (&known, instance), &opposites, ctx);

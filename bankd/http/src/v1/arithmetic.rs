@@ -22,6 +22,10 @@ pub(super) fn add(directory: &Directory, job: &JobRow, charges: &[Charge], rows:
     let machine = directory.machine_named(&job.machine).map(|m| m.id);
     let mut once_before = None;
     for (charge, row) in charges.iter().zip(rows) {
+        if let Some(idle) = &charge.idle {
+            row.itemisation = Some(idle.clone());
+            continue;
+        }
         if let Some(text) = &charge.given {
             row.itemisation = Some(text.clone()).filter(|text| !text.is_empty());
             continue;

@@ -2,13 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use bank_api::v1::{Considered, ExplainQuery, Explained, Explanation, RefusedReserve};
+use bank_api::v1::{
+    Considered, ExplainQuery, Explained, Explanation, RefusedReserve, ReservationJob,
+    ReservationTime,
+};
+use bank_core::decimal::Decimal;
 use bank_core::directory::Directory;
 use bank_core::effects::EntryKind;
 use bank_core::ids::AccountId;
 use bank_core::model::Dimension;
 use bank_core::price::{Priced, priced_from};
 use bank_core::refusal::Refusal;
+use bank_core::reservation::Shares;
 use bankd_store::read::charges::Charge;
 use bankd_store::read::explain::{self as choices, Step, Why};
 use bankd_store::read::jobs::{Detail, JobRow};
@@ -120,17 +125,50 @@ async fn of_job(
         Ok((found, complete))
     });
     let (found, complete) = found.await?;
+    let wanted = row.clone();
+    let time = call.ask(move |connection| choices::reservation(connection, &wanted));
+    let time = time.await?.map(|time| reservation(&call.view, &time));
     let items = found.iter();
     let items = items.filter_map(|one| shaped(&call.view, one, &detail.charges));
     ok(&Explanation {
         job: Some(row.object_id),
         machine: Some(row.machine),
         refused: refused.and_then(|row| refusal(call, &row)),
+        reservation: time,
         items: items.collect(),
         next: None,
         complete,
         unit: call.directory().bank.unit.clone(),
     })
+}
+
+/// The time of a reservation. Jobs that the caller does not see are one row without a name.
+fn reservation(view: &View, (shares, jobs): &(Shares, Vec<JobRow>)) -> ReservationTime {
+    let seconds = |billionths: i128| Decimal::from_billionths(billionths).to_string();
+    let mut hidden = 0_i128;
+    let mut shown = Vec::new();
+    for (id, used) in &shares.jobs {
+        let job = jobs.iter().find(|job| job.id == id.0);
+        match job.filter(|job| view.sees_work(&job.project, &job.user, &job.machine)) {
+            Some(job) => shown.push(ReservationJob {
+                job: Some(job.object_id.clone()),
+                project: Some(job.project.clone()),
+                used: seconds(*used),
+            }),
+            None => hidden = hidden.saturating_add(*used),
+        }
+    }
+    if hidden > 0 {
+        shown.push(ReservationJob {
+            used: seconds(hidden),
+            ..ReservationJob::default()
+        });
+    }
+    ReservationTime {
+        reserved: seconds(shares.reserved),
+        idle: seconds(shares.idle),
+        jobs: shown,
+    }
 }
 
 /// A transaction with its visible entries, or `None` if the caller sees none of them.
@@ -171,7 +209,8 @@ fn shaped(view: &View, one: &choices::Explained, charges: &[Charge]) -> Option<E
         let mut rows = job::charges(then, job, all).into_iter();
         // The last row: the reversal of an earlier record of the use precedes it.
         shape.charge = rows.rfind(|row| row.transaction == one.tx.id);
-        if charge.given.is_none() && charge.correction.is_none() {
+        let is_priced = charge.given.is_none() && charge.idle.is_none();
+        if is_priced && charge.correction.is_none() {
             shape.price = explain::lines(then, &priced(then, job, charge));
         }
         // A refund or undo has no usage: the price belongs to the charge.

@@ -197,6 +197,7 @@ impl<'a> Words<'a> {
             stated: Stated {
                 uid: self.in_brackets("UserId").into(),
                 gid: self.in_brackets("GroupId").into(),
+                reservation: text("Reservation"),
                 ..Stated::default()
             },
             ..Row::default()

@@ -65,10 +65,11 @@ pub(super) enum Column {
     Uid,
     Gid,
     ReqCpus,
+    Reservation,
 }
 
 /// Their names in a header line, in the order of [`Column`].
-const NAMES: [&str; 31] = [
+const NAMES: [&str; 32] = [
     "jobid",
     "jobidraw",
     "cluster",
@@ -100,6 +101,7 @@ const NAMES: [&str; 31] = [
     "uid",
     "gid",
     "reqcpus",
+    "reservation",
 ];
 
 /// Whether a field has the format of its column.

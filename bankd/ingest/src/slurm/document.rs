@@ -70,6 +70,7 @@ fn found(job: &Object<'_>) -> Found {
             .and_then(|seconds| i64::try_from(seconds.as_whole()?).ok()),
         has_nodes: true,
         stated: Stated {
+            reservation: reservation(job).into(),
             cpu: ["user", "system"].map(|part| processor_time(&time, part)),
             requested: job
                 .object("required")
@@ -80,6 +81,13 @@ fn found(job: &Object<'_>) -> Found {
         ..Row::default()
     };
     row.found(Order::EndStartState)
+}
+
+/// The name of its reservation.
+fn reservation(job: &Object<'_>) -> String {
+    let reservation = job.object("reservation");
+    let name = reservation.and_then(|own| own.text("name").map(|name| name.to_string()));
+    name.unwrap_or_default()
 }
 
 /// Seconds and microseconds.

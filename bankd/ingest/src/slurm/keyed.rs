@@ -74,6 +74,7 @@ fn found(text: &str, zone: Tz) -> Found {
         stated: Stated {
             uid: text("UID"),
             gid: text("GID"),
+            reservation: text("Reservation"),
             cpu: ["UserCPU", "SystemCPU"].map(|name| clock(get(name))),
             requested: row::integer(get("ReqCPUS")),
             memory_per_node: stated::memory_per_node(get("ReqMem"), cpus, nodes),

@@ -368,6 +368,7 @@ impl<'t> Fields<'_, 't> {
         Stated {
             uid: self.text(Column::Uid).into(),
             gid: self.text(Column::Gid).into(),
+            reservation: self.text(Column::Reservation).into(),
             cpu: [time(Column::UserCpu), time(Column::SystemCpu)],
             requested: row::integer(self.text(Column::ReqCpus)),
             memory_per_node: stated::memory_per_node(self.text(Column::ReqMem), cpus, nodes),

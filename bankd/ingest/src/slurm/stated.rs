@@ -14,6 +14,8 @@ pub(super) struct Stated<'t> {
     pub(super) uid: Cow<'t, str>,
     /// The number of the group.
     pub(super) gid: Cow<'t, str>,
+    /// The reservation that it ran in.
+    pub(super) reservation: Cow<'t, str>,
     /// Processor time in user mode and in system mode.
     pub(super) cpu: [Option<Number>; 2],
     /// Processors that were asked for.
@@ -31,6 +33,11 @@ impl Stated<'_> {
         let number = |text: &str| (!text.is_empty() && digits(text)).then(|| text.to_owned());
         add(kept::UID, number(&self.uid));
         add(kept::GID, number(&self.gid));
+        let is_named = !matches!(&*self.reservation, "" | "0" | "(null)" | "None");
+        add(
+            kept::RESERVATION,
+            is_named.then(|| self.reservation.clone().into_owned()),
+        );
         // The line of a job has zeros where its steps have the time.
         if self.cpu.iter().flatten().any(|cpu| cpu.is_above_zero()) {
             let [user, system] = self.cpu;
@@ -86,6 +93,7 @@ mod tests {
         let stated = Stated {
             uid: "amy".into(),
             gid: "200".into(),
+            reservation: "(null)".into(),
             cpu: [zero, zero],
             requested: Some(0),
             memory_per_node: Some(0),

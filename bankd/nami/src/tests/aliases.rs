@@ -5,7 +5,13 @@ use crate::{ReadOptions, read};
 
 /// The shown form of a field, a value, and the names that mean it.
 const NAMES: &[(&str, &str, &str)] = &[
-    ("id=7", "7", "ObjectID JobID ReservationID RsvID Id Name"),
+    ("id=7", "7", "ObjectID JobID Id Name"),
+    (
+        "rsv=r.7",
+        "r.7",
+        "ReservationID RsvID Reservation Rsv ReservationName RsvName AdvRes AdvRsv AdvReservation \
+         ReqReservation ReqRsv ReqRsvID",
+    ),
     ("user=u", "u", "User UserId UserName Owner ChargeUser"),
     ("requestor=u", "u", "Requestor Requester"),
     ("group=g", "g", "Group GroupName"),

@@ -326,7 +326,7 @@ fn summary(set: &Set<'_>, pages: &[ReportRun], people: &[Person]) -> String {
         let state = match (run.size, address) {
             (0, _) => "nothing to report".to_owned(),
             (_, Some(address)) => address.to_owned(),
-            (_, None) => "no mail address is needed".to_owned(),
+            (_, None) => "created".to_owned(),
         };
         let _ = writeln!(text, "  {}: {state}", run.person);
     }

@@ -42,6 +42,8 @@ pub struct Charge {
     pub rates_at: Option<Timestamp>,
     /// It billed a fixed amount: the given reason, which may be empty.
     pub given: Option<String>,
+    /// For a reservation that pays for idle time only: the idle part that was billed, in words.
+    pub idle: Option<String>,
     /// It reported a total, as an amended record does: all seconds billed with it. Its price is for
     /// the total, less the amount billed before.
     pub total: Option<Seconds>,
@@ -80,6 +82,7 @@ pub fn of_job(connection: &Connection, latest: Option<i64>) -> Result<Vec<Charge
         so_far = so_far.plus(charge.seconds);
         let charge_reason = charge_reason(connection, charge.tx)?;
         charge.given = charge_reason.given;
+        charge.idle = charge_reason.idle.filter(|_| charge.correction.is_none());
         let is_of_total = charge_reason.is_of_total && charge.correction.is_none();
         charge.total = is_of_total.then_some(so_far);
     }
@@ -96,6 +99,7 @@ pub fn with_reason(connection: &Connection, id: i64) -> Result<Option<Charge>, E
     };
     let charge_reason = charge_reason(connection, charge.tx)?;
     charge.given = charge_reason.given;
+    charge.idle = charge_reason.idle;
     if charge_reason.is_of_total {
         charge.total = Some(so_far(connection, &charge)?);
     }
@@ -126,6 +130,7 @@ pub fn one(connection: &Connection, id: i64) -> Result<Option<Charge>, Error> {
             usage: Usage::default(),
             rates_at: row.get::<_, Option<i64>>(9)?.map(Timestamp),
             given: None,
+            idle: None,
             total: None,
         };
         let texts: [String; 3] = [row.get(5)?, row.get(7)?, row.get(8)?];
@@ -158,8 +163,19 @@ fn note_taken_back(charges: &mut [Charge]) {
 struct ChargeReason {
     /// The reason of a fixed amount.
     given: Option<String>,
+    /// The idle part of a reservation's time.
+    idle: Option<String>,
     /// It reported a total.
     is_of_total: bool,
+}
+
+/// The idle part that a charge of a reservation billed, or the cause of its correction, in words.
+fn idle_part(op: &str, reason: &str) -> Option<String> {
+    if terms::is_of_idle_time(op, reason) {
+        return Some("the time that jobs in the reservation used has changed".to_owned());
+    }
+    let (idle, of) = terms::read_idle(reason)?;
+    Some(format!("{idle} of {of} processor-seconds were idle"))
 }
 
 fn charge_reason(connection: &Connection, tx: i64) -> Result<ChargeReason, Error> {
@@ -169,13 +185,15 @@ fn charge_reason(connection: &Connection, tx: i64) -> Result<ChargeReason, Error
     let mut statement = connection.prepare_cached(sql)?;
     let found = statement.query_row([tx], |row| Ok((row.get(0)?, row.get(1)?)));
     let found: Option<(String, String)> = found.optional()?;
-    Ok(
-        found.map_or_else(ChargeReason::default, |(op, reason)| ChargeReason {
+    Ok(found.map_or_else(ChargeReason::default, |(op, reason)| {
+        let idle = idle_part(&op, &reason);
+        let is_total = op == "adjust" || terms::is_of_total(&reason);
+        ChargeReason {
             given: terms::read_given(&reason).map(str::to_owned),
-            is_of_total: terms::read_given(&reason).is_none()
-                && (op == "adjust" || terms::is_of_total(&reason)),
-        }),
-    )
+            is_of_total: terms::read_given(&reason).is_none() && is_total && idle.is_none(),
+            idle,
+        }
+    }))
 }
 
 /// The seconds that were billed with a charge and those before it.

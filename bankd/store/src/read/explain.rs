@@ -13,14 +13,15 @@ mod moved;
 
 use self::inputs::{Inputs, billing};
 pub use self::moved::MOVED_MAX;
-use super::super::{Error, numbers};
+use super::super::{Error, numbers, times};
 use super::charges::{self, Charge};
 use super::jobs::{self, JobRow};
 use super::journal::{self, Entry, Transaction};
 use super::past::{self, AsOf};
 use bank_core::directory::{Directory, Policy};
-use bank_core::ids::{AccountId, AllocationId, TxId};
-use bank_core::model::Dimension;
+use bank_core::ids::{AccountId, AllocationId, InstanceId, TxId};
+use bank_core::model::{Dimension, ObjectType};
+use bank_core::reservation::{Shares, shares};
 use bank_core::select::Candidate;
 use rusqlite::{Connection, OptionalExtension as _};
 use std::collections::BTreeMap;
@@ -250,6 +251,29 @@ pub fn of_job(connection: &Connection, job: &JobRow) -> Result<(Vec<i64>, bool),
     let whole = found.len() <= JOB_MAX && newest < end;
     found.truncate(JOB_MAX);
     Ok((found, whole))
+}
+
+/// The time of a reservation, and the jobs that used parts of it; none for other objects.
+///
+/// # Errors
+/// If the store fails.
+pub fn reservation(
+    connection: &Connection,
+    job: &JobRow,
+) -> Result<Option<(Shares, Vec<JobRow>)>, Error> {
+    if job.object_type != ObjectType::Reservation {
+        return Ok(None);
+    }
+    let times = times::of(connection, &job.machine, &job.object_id)?;
+    let shares = shares(&times, InstanceId(job.id));
+    if shares.reserved == 0 {
+        return Ok(None);
+    }
+    let mut jobs = Vec::new();
+    for (id, _) in &shares.jobs {
+        jobs.extend(jobs::one(connection, id.0)?);
+    }
+    Ok(Some((shares, jobs)))
 }
 
 type TxRow = (Transaction, Option<i64>, Option<i64>);

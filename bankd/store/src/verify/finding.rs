@@ -141,7 +141,7 @@ impl Finding {
                  the newest backup that verifies against it"
             }
             "allocation" | "instance" | "lien" | "lien_allocation" | "idempotency"
-            | "billed_window" | "removal" | "quote" => {
+            | "billed_window" | "reservation_time" | "removal" | "quote" => {
                 "the journal has the right value, and no command changes a row in place: restore the \
                  newest backup that verifies, and enter later commands again"
             }

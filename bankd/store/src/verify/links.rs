@@ -187,6 +187,21 @@ pub(super) fn windows(connection: &Connection, report: &mut Report) -> Result<()
     })
 }
 
+/// Time of reservations belongs to charges of its objects, and a row that takes time back has an equal one.
+pub(super) fn reservation_times(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    let sql = "SELECT CAST(r.tx AS TEXT) FROM reservation_time r LEFT JOIN tx t ON t.id = r.tx
+        WHERE t.instance IS NOT r.instance";
+    each(connection, report, "reservation_time", sql, |tx| {
+        format!("transaction {tx}: it has time of a reservation, and is about another object")
+    })?;
+    let sql = "SELECT CAST(instance AS TEXT) FROM reservation_time
+        GROUP BY instance, machine, reservation, start_at, end_at, processors, facts
+        HAVING sum(CASE back WHEN 0 THEN 1 ELSE -1 END) < 0";
+    each(connection, report, "reservation_time", sql, |instance| {
+        format!("instance {instance}: time of a reservation is taken back that was not there")
+    })
+}
+
 /// Usage from before hashes covered it is unchanged.
 pub(super) fn start(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let Some(start) = start::read(connection)? else {

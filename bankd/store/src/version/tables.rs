@@ -27,6 +27,8 @@ pub(super) struct Versioned {
     blobs: &'static [&'static str],
     /// The list that belongs to a row, as a JSON array.
     list: Option<Cow<'static, str>>,
+    /// How many of its last columns came after the first versions. A table with a list has none.
+    added: usize,
     /// The kind that declares it, where one does.
     kind: Option<&'static Kind>,
 }
@@ -41,7 +43,31 @@ impl Versioned {
         });
         let list = self.list.as_ref().map(|list| format!("json(({list}))"));
         let all: Vec<String> = columns.chain(list).collect();
-        format!("json_array({})", all.join(", "))
+        let whole = format!("json_array({})", all.join(", "));
+        // A version from before a column was added ends before it, as one without a value there does.
+        let added = self.columns.iter().rev().take(self.added);
+        let before = |(left, name): (usize, &&str)| {
+            let shorter: Vec<&str> = all
+                .iter()
+                .take(all.len() - left)
+                .map(String::as_str)
+                .collect();
+            (format!("t.{name} IS NULL"), shorter.join(", "))
+        };
+        let (mut cases, mut empty) = (Vec::new(), String::new());
+        for (is_null, shorter) in (1..).zip(added).map(before) {
+            empty = if empty.is_empty() {
+                is_null
+            } else {
+                format!("{empty} AND {is_null}")
+            };
+            cases.push(format!("WHEN {empty} THEN json_array({shorter})"));
+        }
+        if cases.is_empty() {
+            return whole;
+        }
+        cases.reverse();
+        format!("CASE {} ELSE {whole} END", cases.join(" "))
     }
 
     /// The state of one row.
@@ -134,6 +160,7 @@ const TABLES: &[Versioned] = &[
         columns: Cow::Borrowed(&["project", "user", "active", "role"]),
         blobs: &[],
         list: None,
+        added: 0,
         kind: None,
     },
     Versioned {
@@ -159,6 +186,7 @@ const TABLES: &[Versioned] = &[
             "SELECT json_group_array(json_array(dimension, value, allow, subtree))
              FROM (SELECT * FROM account_constraint WHERE account = t.id ORDER BY n)",
         )),
+        added: 0,
         kind: None,
     },
     Versioned {
@@ -182,6 +210,7 @@ const TABLES: &[Versioned] = &[
         ]),
         blobs: &[],
         list: None,
+        added: 0,
         kind: None,
     },
     Versioned {
@@ -195,6 +224,7 @@ const TABLES: &[Versioned] = &[
         ]),
         blobs: &[],
         list: None,
+        added: 0,
         kind: None,
     },
     Versioned {
@@ -205,6 +235,7 @@ const TABLES: &[Versioned] = &[
         columns: Cow::Borrowed(&["id", "name", "role", "project", "until_at", "revoked"]),
         blobs: &[],
         list: None,
+        added: 0,
         kind: None,
     },
     Versioned {
@@ -215,6 +246,7 @@ const TABLES: &[Versioned] = &[
         columns: Cow::Borrowed(&["subject", "name", "per_operation", "per_day"]),
         blobs: &[],
         list: None,
+        added: 0,
         kind: None,
     },
     Versioned {
@@ -228,6 +260,7 @@ const TABLES: &[Versioned] = &[
         ]),
         blobs: &[],
         list: None,
+        added: 0,
         kind: None,
     },
     Versioned {
@@ -238,6 +271,7 @@ const TABLES: &[Versioned] = &[
         columns: Cow::Borrowed(&COLUMNS),
         blobs: &[],
         list: None,
+        added: 0,
         kind: None,
     },
     Versioned {
@@ -248,6 +282,7 @@ const TABLES: &[Versioned] = &[
         columns: Cow::Borrowed(&["project"]),
         blobs: &[],
         list: None,
+        added: 0,
         kind: None,
     },
 ];
@@ -312,6 +347,7 @@ pub(super) fn tables() -> &'static [Versioned] {
                 columns: columns(own).into(),
                 blobs: &[],
                 list: list(own).map(Cow::Owned),
+                added: own.fields.iter().filter(|field| field.added).count(),
                 kind: Some(own),
             })
         });
@@ -338,5 +374,6 @@ const NOTHING: Versioned = Versioned {
     columns: Cow::Borrowed(&["key"]),
     blobs: &[],
     list: None,
+    added: 0,
     kind: None,
 };

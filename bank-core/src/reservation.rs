@@ -1,0 +1,373 @@
+//! Time of reservations, and the jobs of each reservation that used it: which processors were idle, and when.
+//!
+//! A reservation whose scheduler reports all of its time pays for idle processors only. Charges add rows of
+//! time, reserved or used, and a reversal adds the same rows with the opposite sign. Sums of rows do not depend
+//! on the order of charges, so neither does the idle part. All times are whole seconds.
+
+use crate::decimal::Decimal;
+use crate::ids::{InstanceId, TxId};
+use crate::terms::Span;
+use crate::time::{MICROS, Seconds, Timestamp};
+use std::collections::BTreeMap;
+
+/// The reservation that time belongs to: every reuse of its id on a machine.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ReservationKey {
+    /// The machine's name as given.
+    pub machine: String,
+    /// The scheduler's id of the reservation.
+    pub reservation: String,
+}
+
+/// Time that a charge counted: of a reservation, or of a job in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReservationTime {
+    /// The transaction of the charge.
+    pub tx: TxId,
+    /// The reservation itself, or the job.
+    pub instance: InstanceId,
+    /// The reservation.
+    pub key: ReservationKey,
+    /// The time, in whole seconds.
+    pub span: Span,
+    /// Processors during this time.
+    pub processors: Decimal,
+    /// For time of the reservation itself: its priced usage, as [`crate::usage::text`] writes it. None for
+    /// time that a job used.
+    pub facts: Option<String>,
+    /// Whether it takes equal time back.
+    pub back: bool,
+    /// The addition of the transaction to the exact sum of the reservation, in trillionths: in one row of the
+    /// reservation's own charge, else 0.
+    pub exact: i128,
+}
+
+impl ReservationTime {
+    /// The row that takes this one back.
+    #[must_use]
+    pub fn taken_back(&self, tx: TxId) -> ReservationTime {
+        ReservationTime {
+            tx,
+            back: !self.back,
+            exact: self.exact.saturating_neg(),
+            ..self.clone()
+        }
+    }
+
+    /// Its processor-seconds, in billionths: below zero if it takes time back.
+    pub fn processor_seconds(&self) -> i128 {
+        let seconds = i128::from(self.span.length().0);
+        let whole = self.processors.billionths().saturating_mul(seconds);
+        whole.saturating_mul(self.sign())
+    }
+
+    fn sign(&self) -> i128 {
+        if self.back { -1 } else { 1 }
+    }
+}
+
+/// Rows of time of a reservation, for a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimeQuery {
+    /// Of this reservation.
+    pub key: ReservationKey,
+    /// Rows that overlap this span; none for all of them.
+    pub span: Option<Span>,
+}
+
+/// A day in microseconds: idle time is priced day by day, so that a charge reads the days that it changes.
+const DAY: i64 = 86_400 * MICROS;
+
+/// The whole UTC days with a part of a span.
+pub fn whole_days(span: Span) -> Span {
+    let up = span.end.0.saturating_add(DAY.saturating_sub(1));
+    Span {
+        start: Timestamp(span.start.0.div_euclid(DAY).saturating_mul(DAY)),
+        end: Timestamp(up.div_euclid(DAY).saturating_mul(DAY)),
+    }
+}
+
+/// The UTC days of a span of whole days.
+pub fn days(span: Span) -> impl Iterator<Item = Span> {
+    let first = span.start.0.div_euclid(DAY);
+    let last = span.end.0.div_euclid(DAY);
+    let at = |day: i64| Timestamp(day.saturating_mul(DAY));
+    (first..last).map(move |day| Span {
+        start: at(day),
+        end: at(day.saturating_add(1)),
+    })
+}
+
+/// A span of seconds before an instant, which is rounded down to a second.
+pub fn before(end: Timestamp, length: Seconds) -> Span {
+    let end = Timestamp::from_seconds(end.seconds());
+    Span {
+        start: end.minus(length),
+        end,
+    }
+}
+
+/// The rows of an instance that no other row takes back, each once.
+pub fn in_force(times: &[ReservationTime], instance: InstanceId) -> Vec<&ReservationTime> {
+    let own = times.iter().filter(|time| time.instance == instance);
+    let mut left: Vec<&ReservationTime> = Vec::new();
+    let mut owed: Vec<&ReservationTime> = Vec::new();
+    let is_equal = |a: &ReservationTime, b: &ReservationTime| {
+        a.key == b.key && a.span == b.span && a.processors == b.processors && a.facts == b.facts
+    };
+    for time in own {
+        let (opposite, same) = if time.back {
+            (&mut left, &mut owed)
+        } else {
+            (&mut owed, &mut left)
+        };
+        match opposite.iter().position(|other| is_equal(other, time)) {
+            Some(place) => {
+                opposite.remove(place);
+            }
+            None => same.push(time),
+        }
+    }
+    left
+}
+
+/// A change of a reservation's time by one transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimeChange {
+    /// The transaction.
+    pub tx: TxId,
+    /// The object whose time changed.
+    pub instance: InstanceId,
+    /// The reservation.
+    pub key: ReservationKey,
+    /// The changed time.
+    pub span: Span,
+}
+
+/// The changes in rows of time that were written together.
+pub fn changes(times: &[ReservationTime]) -> Vec<TimeChange> {
+    let mut found: Vec<TimeChange> = Vec::new();
+    for time in times {
+        let same = |change: &&mut TimeChange| change.tx == time.tx && change.key == time.key;
+        match found.iter_mut().find(same) {
+            Some(known) => {
+                known.span.start = known.span.start.min(time.span.start);
+                known.span.end = known.span.end.max(time.span.end);
+            }
+            None => found.push(TimeChange {
+                tx: time.tx,
+                instance: time.instance,
+                key: time.key.clone(),
+                span: time.span,
+            }),
+        }
+    }
+    found
+}
+
+/// The uses of a reservation with time of their own among rows, in the order of their numbers.
+pub fn reserved_by(times: &[ReservationTime]) -> Vec<InstanceId> {
+    let own = times.iter().filter(|time| time.facts.is_some());
+    let mut found: Vec<InstanceId> = own.map(|time| time.instance).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// A part of the time of a reservation with constant processors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part<'a> {
+    /// The use of the reservation.
+    pub instance: InstanceId,
+    /// When.
+    pub span: Span,
+    /// Its priced usage.
+    pub facts: &'a str,
+    /// Its processors, in billionths.
+    pub processors: i128,
+    /// Of these, those that no job used.
+    pub idle: i128,
+}
+
+impl Part<'_> {
+    /// Its length in seconds.
+    pub fn seconds(&self) -> i64 {
+        self.span.length().0
+    }
+
+    /// Idle processor-seconds, in billionths.
+    pub fn idle_seconds(&self) -> i128 {
+        self.idle.saturating_mul(self.seconds().into())
+    }
+}
+
+/// Reserved time that counts, with the number of equal rows.
+struct Reserved<'a> {
+    time: &'a ReservationTime,
+    rows: i128,
+}
+
+/// The reserved time of all uses of a reservation, split wherever its processors or those of its jobs change,
+/// and at `cuts`. Jobs use the time of the earliest use first, and never more than there is.
+pub fn parts<'a>(times: &[&'a ReservationTime], window: Span, cuts: &[Timestamp]) -> Vec<Part<'a>> {
+    let reserved = reserved(times, window);
+    let mut used: BTreeMap<Timestamp, i128> = BTreeMap::new();
+    let mut change = |at: Timestamp, by: i128| {
+        let sum = used.entry(at).or_default();
+        *sum = sum.saturating_add(by);
+    };
+    for time in times.iter().filter(|time| time.facts.is_none()) {
+        let processors = time.processors.billionths().saturating_mul(time.sign());
+        if time.span.meets(&window) {
+            change(time.span.start.max(window.start), processors);
+            change(time.span.end.min(window.end), processors.saturating_neg());
+        }
+    }
+    let of_reserved = reserved
+        .iter()
+        .flat_map(|own| [own.time.span.start, own.time.span.end]);
+    for edge in of_reserved.chain(cuts.iter().copied()) {
+        change(edge.max(window.start).min(window.end), 0);
+    }
+    let mut found = Vec::new();
+    let mut now = 0_i128;
+    let mut edges = used.iter().peekable();
+    while let Some((start, by)) = edges.next() {
+        now = now.saturating_add(*by);
+        let Some((end, _)) = edges.peek() else { break };
+        let span = Span {
+            start: *start,
+            end: **end,
+        };
+        add_parts(&mut found, &reserved, span, now);
+    }
+    found
+}
+
+/// Adds the parts of one span; jobs use `used` processors in it.
+fn add_parts<'a>(found: &mut Vec<Part<'a>>, reserved: &[Reserved<'a>], span: Span, used: i128) {
+    let mut used = used.max(0);
+    for own in reserved.iter().filter(|own| own.time.span.meets(&span)) {
+        let processors = own.time.processors.billionths().saturating_mul(own.rows);
+        let taken = used.min(processors.max(0));
+        used = used.saturating_sub(taken);
+        found.push(Part {
+            instance: own.time.instance,
+            span,
+            facts: own.time.facts.as_deref().unwrap_or_default(),
+            processors,
+            idle: processors.saturating_sub(taken),
+        });
+    }
+}
+
+/// The reserved time in a window that counts, in a fixed order.
+fn reserved<'a>(times: &[&'a ReservationTime], window: Span) -> Vec<Reserved<'a>> {
+    let own = times.iter().filter(|time| time.facts.is_some());
+    let mut sorted: Vec<&ReservationTime> = own
+        .filter(|time| time.span.meets(&window))
+        .copied()
+        .collect();
+    let key = |time: &ReservationTime| {
+        (
+            time.instance,
+            time.span.start,
+            time.span.end,
+            time.processors,
+        )
+    };
+    sorted.sort_by(|a, b| key(a).cmp(&key(b)).then_with(|| a.facts.cmp(&b.facts)));
+    let mut found: Vec<Reserved<'a>> = Vec::new();
+    for time in sorted {
+        match found.last_mut() {
+            Some(last) if key(last.time) == key(time) && last.time.facts == time.facts => {
+                last.rows = last.rows.saturating_add(time.sign());
+            }
+            _ => found.push(Reserved {
+                time,
+                rows: time.sign(),
+            }),
+        }
+    }
+    found.retain(|own| own.rows > 0);
+    found
+}
+
+/// The time of one use of a reservation in processor-seconds, in billionths.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shares {
+    /// All of it.
+    pub reserved: i128,
+    /// The part that no job used.
+    pub idle: i128,
+    /// The parts that its jobs used, by job. Where jobs used more than there was, the first ones count.
+    pub jobs: Vec<(InstanceId, i128)>,
+}
+
+/// The shares of jobs in the time of one use of a reservation.
+pub fn shares(times: &[ReservationTime], instance: InstanceId) -> Shares {
+    let all: Vec<&ReservationTime> = times.iter().collect();
+    let own = times
+        .iter()
+        .filter(|time| time.facts.is_some() && time.instance == instance);
+    let start = own.clone().map(|time| time.span.start).min();
+    let end = own.map(|time| time.span.end).max();
+    let (Some(start), Some(end)) = (start, end) else {
+        return Shares::default();
+    };
+    let mut shares = Shares::default();
+    let mut by_job: BTreeMap<InstanceId, i128> = BTreeMap::new();
+    let mut jobs: Vec<&ReservationTime> = times.iter().filter(|t| t.facts.is_none()).collect();
+    jobs.sort_by_key(|time| (time.instance, time.span.start));
+    // Parts of one span follow each other; what the earlier ones take is no later one's.
+    let (mut at, mut passed) = (None, 0_i128);
+    for part in parts(&all, Span { start, end }, &[]) {
+        if at != Some(part.span.start) {
+            (at, passed) = (Some(part.span.start), 0);
+        }
+        let taken = part.processors.saturating_sub(part.idle);
+        if part.instance == instance {
+            let seconds = i128::from(part.seconds());
+            let whole = part.processors.saturating_mul(seconds);
+            shares.reserved = shares.reserved.saturating_add(whole);
+            shares.idle = shares.idle.saturating_add(part.idle_seconds());
+            for (job, processors) in of_jobs(&jobs, part.span, passed, taken) {
+                let own = by_job.entry(job).or_default();
+                *own = own.saturating_add(processors.saturating_mul(seconds));
+            }
+        }
+        passed = passed.saturating_add(taken);
+    }
+    shares.jobs = by_job.into_iter().filter(|(_, used)| *used > 0).collect();
+    shares
+}
+
+/// The processors of each job in a span: of all that jobs used there, `taken` after the first `passed`.
+fn of_jobs(
+    jobs: &[&ReservationTime],
+    span: Span,
+    passed: i128,
+    taken: i128,
+) -> Vec<(InstanceId, i128)> {
+    let mut sums: Vec<(InstanceId, i128)> = Vec::new();
+    for time in jobs.iter().filter(|time| time.span.meets(&span)) {
+        let processors = time.processors.billionths().saturating_mul(time.sign());
+        match sums.last_mut() {
+            Some((job, sum)) if *job == time.instance => *sum = sum.saturating_add(processors),
+            _ => sums.push((time.instance, processors)),
+        }
+    }
+    let (mut skip, mut left) = (passed, taken);
+    let mut found = Vec::new();
+    for (job, processors) in sums {
+        let skipped = processors.clamp(0, skip.max(0));
+        skip = skip.saturating_sub(skipped);
+        let own = processors.saturating_sub(skipped).clamp(0, left.max(0));
+        left = left.saturating_sub(own);
+        found.push((job, own));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,28 @@
+-- Reservations whose scheduler reports all of their time pay for processors that none of their jobs used
+-- (docs/decisions/0171): the setting of the machine, and the time of reservations and of their jobs. NULL is
+-- the default, idle: the scheduler reports idle time only.
+ALTER TABLE machine ADD COLUMN reservation_charge TEXT;
+
+-- Time that a charge counted: of the reservation itself, with its priced usage, or of a job in it. A row with
+-- `back` takes an equal row back. Times are whole seconds.
+CREATE TABLE reservation_time (
+    tx          INTEGER NOT NULL REFERENCES tx(id),
+    n           INTEGER NOT NULL,
+    instance    INTEGER NOT NULL REFERENCES instance(id),
+    machine     TEXT NOT NULL,
+    reservation TEXT NOT NULL,
+    start_at    INTEGER NOT NULL,
+    end_at      INTEGER NOT NULL CHECK (end_at > start_at),
+    processors  TEXT NOT NULL,
+    facts       TEXT,
+    back        INTEGER NOT NULL CHECK (back IN (0, 1)),
+    exact       TEXT NOT NULL,
+    seal        INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (tx, n)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX reservation_time_of ON reservation_time (machine, reservation, end_at);
+CREATE INDEX reservation_time_instance ON reservation_time (instance);
+
+CREATE TRIGGER reservation_time_no_delete BEFORE DELETE ON reservation_time
+BEGIN SELECT RAISE(ABORT, 'the time of reservations is append-only'); END;

@@ -1,0 +1,166 @@
+//! A scheduler that reports whole reservations, and jobs that name their reservation: the reservation pays for
+//! idle time only, in every order of documents (decision 0171).
+
+use crate::harness::{Bank, Setup, T0};
+
+/// A document about the reservation `class.1` of chemistry, about seconds after T0.
+fn reservation(processors: i64, from: i64, to: i64) -> String {
+    let times = times(processors, from, to);
+    format!(
+        "<Reservation><ObjectID>class.1</ObjectID><Account>chemistry</Account>{times}</Reservation>"
+    )
+}
+
+/// A document about a job of it; the name of the reservation is in the element `by`.
+fn job(id: &str, by: &str, (processors, from, to): (i64, i64, i64)) -> String {
+    let times = times(processors, from, to);
+    format!(
+        "<Job><JobID>{id}</JobID><User>amy</User><Account>chemistry</Account><{by}>class.1</{by}>{times}</Job>"
+    )
+}
+
+fn times(processors: i64, from: i64, to: i64) -> String {
+    let (start, end, seconds) = (T0 + from, T0 + to, to - from);
+    format!(
+        "<Processors>{processors}</Processors><ChargeDuration>{seconds}</ChargeDuration>\
+         <StartTime>{start}</StartTime><EndTime>{end}</EndTime>"
+    )
+}
+
+fn bank() -> Bank {
+    let bank = Setup::new().chemistry(1_000_000).start();
+    let charge = "--reservation-charge";
+    bank.bank_ok(&["machine", "set", "colony", charge, "reported"]);
+    bank.set_clock(T0 + 86_400);
+    bank
+}
+
+fn end(bank: &Bank, document: &str) {
+    bank.script("end", document.as_bytes()).expect(0, "");
+}
+
+/// The number in the first column of a query.
+fn number(bank: &Bank, sql: &str) -> i64 {
+    bank.query(sql)[0][0].parse().unwrap()
+}
+
+const BILLED: &str = "SELECT sum(billed) FROM instance WHERE object_type = 'reservation'";
+
+#[test]
+fn every_order_of_documents_gives_the_same_charge() {
+    let documents = [
+        reservation(16, 0, 3600),
+        job("412", "Reservation", (4, 900, 2700)),
+        // Before the reservation began, and after it ended.
+        job("413", "RsvID", (2, -600, 600)),
+        job("414", "ReqReservation", (8, 3000, 7200)),
+        // Of another one.
+        job("415", "Reservation", (8, 0, 3600)).replace("class.1", "class.2"),
+    ];
+    let idle = 16 * 3600 - 4 * 1800 - 2 * 600 - 8 * 600;
+    let jobs = 4 * 1800 + 2 * 1200 + 8 * 4200 + 8 * 3600;
+    for order in [
+        [0, 1, 2, 3, 4],
+        [4, 3, 2, 1, 0],
+        [1, 0, 3, 2, 4],
+        [2, 4, 0, 1, 3],
+    ] {
+        let mut bank = bank();
+        for place in order {
+            end(&bank, &documents[place]);
+        }
+        assert_eq!(number(&bank, BILLED), idle, "{order:?}");
+        assert_eq!(bank.figures("chemistry").0, 1_000_000 - idle - jobs);
+        // The journal, usage and the statement have the same sums.
+        let used = "SELECT sum(amount) FROM usage";
+        assert_eq!(number(&bank, used), idle + jobs);
+        let moved = "SELECT -sum(delta_amount) FROM entry WHERE usage IS NOT NULL";
+        assert_eq!(number(&bank, moved), idle + jobs);
+        let usage = bank.bank_ok(&["usage", "--from", "-infinity", "--by", "project", "--json"]);
+        let usage: serde_json::Value = serde_json::from_str(&usage).unwrap();
+        assert_eq!(
+            usage["items"][0]["charge"],
+            format!("{}", idle + jobs),
+            "{usage}"
+        );
+        bank.verify();
+    }
+}
+
+#[test]
+fn explain_shows_the_jobs_and_the_correction_names_the_job() {
+    let mut bank = bank();
+    end(&bank, &reservation(16, 0, 3600));
+    end(&bank, &job("412", "Reservation", (4, 900, 2700)));
+    let text = bank.bank_ok(&["explain", "class.1"]);
+    let head = "job class.1 on colony, amounts in credits\n\
+                reserved 57600 processor-seconds, idle 50400\n  \
+                job 412 of project chemistry used 7200\n";
+    assert!(text.starts_with(head), "{text}");
+    assert!(
+        text.contains("57600 of 57600 processor-seconds were idle"),
+        "{text}"
+    );
+    let of_job = number(&bank, "SELECT max(id) FROM tx WHERE op = 'charge'");
+    assert!(
+        text.contains(&format!("corrects transaction {of_job}")),
+        "{text}"
+    );
+    // An undo of the job's charge bills the reservation again; of the correction it is refused.
+    let correction = number(&bank, "SELECT max(id) FROM tx WHERE op = 'adjust'");
+    let refused = bank.bank(&["undo", &correction.to_string()]);
+    assert_eq!(refused.exit, 1);
+    assert!(
+        refused.stderr.contains("it follows the charge of a job"),
+        "{refused:?}"
+    );
+    bank.bank_ok(&["undo", &of_job.to_string(), "--dry-run"]);
+    assert_eq!(number(&bank, BILLED), 50_400);
+    bank.bank_ok(&["undo", &of_job.to_string()]);
+    assert_eq!(number(&bank, BILLED), 57_600);
+    assert_eq!(bank.figures("chemistry").0, 1_000_000 - 57_600);
+    let text = bank.bank_ok(&["explain", "class.1"]);
+    assert!(text.contains("idle 57600\n"), "{text}");
+    bank.verify();
+}
+
+/// Documents without times of their own: the time of each event counts.
+#[test]
+fn interim_charges_of_both_follow_the_clock() {
+    let mut bank = bank();
+    let plain = |document: String| {
+        let cut = document.find("<StartTime>").unwrap();
+        let close = document.rfind("</").unwrap();
+        format!("{}{}", &document[..cut], &document[close..])
+    };
+    let start = 90_000;
+    for (at, processors, busy) in [(3600, 16, 4), (7200, 8, 8), (10_800, 8, 2)] {
+        bank.set_clock(T0 + start + at);
+        let own = plain(reservation(processors, 0, 3600));
+        bank.script("charge", own.as_bytes()).expect(0, "");
+        let own = plain(job("412", "Reservation", (busy, 0, 3600)));
+        bank.script("charge", own.as_bytes()).expect(0, "");
+    }
+    assert_eq!(number(&bank, BILLED), (12 + 6) * 3600);
+    bank.bank_ok(&["refund", "412", "100"]);
+    assert_eq!(number(&bank, BILLED), (12 + 6) * 3600);
+    bank.verify();
+}
+
+#[test]
+fn the_setting_is_one_of_two_words_and_can_be_undone() {
+    let mut bank = bank();
+    let set = ["machine", "set", "colony", "--reservation-charge"];
+    let refused = bank.bank(&[&set[..], &["some"]].concat());
+    assert_ne!(refused.exit, 0);
+    let said = format!("{}{}", refused.stderr, refused.stdout);
+    assert!(said.contains("idle") && said.contains("reported"), "{said}");
+    let shown = bank.bank_ok(&["machine", "show", "colony"]);
+    assert!(shown.contains("reported"), "{shown}");
+    let last = number(&bank, "SELECT max(id) FROM tx WHERE op = 'machine_set'");
+    bank.bank_ok(&["undo", &last.to_string()]);
+    end(&bank, &job("412", "Reservation", (4, 900, 2700)));
+    end(&bank, &reservation(16, 0, 3600));
+    assert_eq!(number(&bank, BILLED), 57_600);
+    bank.verify();
+}
