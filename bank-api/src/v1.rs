@@ -99,8 +99,8 @@ pub use mapping::{
 };
 pub use migration::{
     BalanceFigures, ExpectedBalance, MIGRATION_BYTES_MAX, MIGRATION_ITEMS_MAX, MigratedItem,
-    Migration, MigrationItem, MigrationKind, MigrationMember, NewMigration, OpeningAllocation,
-    OpeningLien, ProvedBalance,
+    Migration, MigrationItem, MigrationKind, MigrationMember, MovedHistory, MovedIn, NewMigration,
+    NotMoved, OpeningAllocation, OpeningLien, ProvedBalance, RenamedObject,
 };
 pub use money::{
     Account, Allocation, AllocationQuery, Balance, BalanceQuery, Constraint, NewAccount,

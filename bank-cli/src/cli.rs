@@ -18,6 +18,7 @@ mod correction;
 mod cycle;
 mod hold;
 pub(crate) mod kind;
+mod migrate;
 mod nami;
 mod noun;
 mod period;
@@ -59,6 +60,7 @@ pub(crate) use self::{
     cycle::{AddCycle, ClockCommand, CycleCommand, MonitorArgs, SetCycle, WhatIfArgs},
     hold::{ChargeArgs, ObjectArgs, ReserveArgs, UsageArgs},
     kind::{Action, Given, KindCommand},
+    migrate::{MigrateArgs, MigrateCommand},
     nami::{
         CheckArgs, DropArgs, MoabCommand, NamiCommand, One, Page, QuarantineCommand, SpoolCommand,
     },
@@ -211,6 +213,9 @@ pub(crate) enum Command {
     Clock(ClockCommand),
     /// Import usage records from accounting files
     Import(Box<ImportArgs>),
+    /// Move in from Gold, Moab Accounting Manager, Slurm or CSV files
+    #[command(subcommand)]
+    Migrate(MigrateCommand),
     /// Rejected usage records (quarantine)
     #[command(subcommand)]
     Quarantine(QuarantinedCommand),

@@ -26,6 +26,7 @@ mod kind;
 mod lien;
 mod mapping;
 mod member;
+mod migrate;
 mod moab;
 mod monitor;
 mod monthly;
@@ -116,6 +117,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::WhatIf(args) => whatif::run(context, args),
         Command::Clock(command) => whatif::clock(context, command),
         Command::Import(args) => import::run(context, &args),
+        Command::Migrate(command) => migrate::run(context, command),
         Command::Quarantine(command) => quarantine::run(context, command),
         Command::Source(command) => source::run(context, command),
         Command::Reconcile(args) => reconcile::run(context, args),

@@ -74,6 +74,7 @@ const GROUPS: [Group; 6] = [
             "token",
             "nami",
             "moab",
+            "migrate",
             "gen",
             "help",
         ],

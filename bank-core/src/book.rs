@@ -204,12 +204,14 @@ impl Book {
         open.filter_map(came).collect()
     }
 
-    /// Adds the requested lien with its instance, and returns the account that pays for it.
+    /// Adds the requested lien with its instance, or the requested instance, and returns the account that pays
+    /// for it.
     fn add_lien(&self, need: &Need, view: &mut View) -> Option<AccountId> {
-        let lien = need.lien.and_then(|id| self.liens.get(&id.0))?;
-        let own = self.instances.get(&lien.instance.0);
+        let lien = need.lien.and_then(|id| self.liens.get(&id.0));
+        let id = lien.map(|lien| lien.instance).or(need.use_of)?;
+        let own = self.instances.get(&id.0);
         view.instances = own.map(|i| self.with_lien(i)).into_iter().collect();
-        view.liens.push(lien.clone());
+        view.liens.extend(lien.cloned());
         own.and_then(|i| i.account)
     }
 
@@ -291,10 +293,6 @@ impl Ledger for Book {
         }
         self.add_others(need, &mut view);
         accounts.extend(self.add_lien(need, &mut view));
-        if let Some(own) = need.use_of.and_then(|id| self.instances.get(&id.0)) {
-            view.instances.push(self.with_lien(own));
-            accounts.extend(own.account);
-        }
         if need.paid {
             view.paid = self.paid(&view.instances);
         }

@@ -46,7 +46,6 @@ pub mod reconcile;
 pub mod refusal;
 pub mod reservation;
 pub mod role;
-pub mod rollup;
 pub mod rules;
 pub mod select;
 pub mod terms;

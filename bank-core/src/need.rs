@@ -352,31 +352,7 @@ pub fn further(
                 ..first()
             })
         }
-        Command::Charge(charge) => {
-            let mut known = known_payers(charge, view, directory);
-            let policy = charge.terms.shortfall;
-            let policy = policy.unwrap_or(directory.policy.shortfall);
-            let mut kept = fallbacks_kept(&charge.request, policy, view, directory);
-            if !kept.is_empty() {
-                let seen = first().accounts;
-                kept.retain(|id| !seen.contains(id));
-            }
-            known.extend(kept);
-            let waits = view.instances.iter().any(|i| i.kept.0 > 0);
-            let reported = charge.terms.total && !view.instances.is_empty();
-            let falls = reported && rules::total_falls(charge, view, directory, now);
-            let mut more = first();
-            if known.is_empty() && !falls && !(waits && more.times.is_some()) {
-                return None;
-            }
-            if let Some(times) = more.times.as_mut().filter(|_| waits) {
-                // Kept seconds are billed with it, and reach further back.
-                times.span = None;
-            }
-            more.accounts.extend(known);
-            more.paid = falls;
-            Some(more)
-        }
+        Command::Charge(charge) => further_of_charge(charge, first, view, directory, now),
         Command::After(After::Refund(_) | After::Reverse(_)) => {
             let accounts = whole_accounts(view, directory);
             (!accounts.is_empty()).then(|| Need {
@@ -397,6 +373,39 @@ pub fn further(
         }
         _ => None,
     }
+}
+
+/// The accounts that a charge names by its instance only, the payers if a reported total falls, and all time of a
+/// reservation with kept seconds, which are billed with the charge and reach further back.
+fn further_of_charge(
+    charge: &Charge,
+    first: impl Fn() -> Need,
+    view: &View,
+    directory: &Directory,
+    now: Timestamp,
+) -> Option<Need> {
+    let mut known = known_payers(charge, view, directory);
+    let policy = charge.terms.shortfall;
+    let policy = policy.unwrap_or(directory.policy.shortfall);
+    let mut kept = fallbacks_kept(&charge.request, policy, view, directory);
+    if !kept.is_empty() {
+        let seen = first().accounts;
+        kept.retain(|id| !seen.contains(id));
+    }
+    known.extend(kept);
+    let waits = view.instances.iter().any(|i| i.kept.0 > 0);
+    let reported = charge.terms.total && !view.instances.is_empty();
+    let falls = reported && rules::total_falls(charge, view, directory, now);
+    if known.is_empty() && !falls && !waits {
+        return None;
+    }
+    let mut more = first();
+    if let Some(times) = more.times.as_mut().filter(|_| waits) {
+        times.span = None;
+    }
+    more.accounts.extend(known);
+    more.paid = falls;
+    Some(more)
 }
 
 /// The accounts that must be seen whole where money comes back: the blocked ones, which it may clear,

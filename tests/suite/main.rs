@@ -24,6 +24,7 @@ mod ingest;
 mod kill;
 mod ledger;
 mod lives;
+mod migrate;
 mod nami;
 mod openapi;
 mod opening;

@@ -218,3 +218,53 @@ pub struct BalanceFigures {
     /// The sum of the credit limits.
     pub credit_limit: String,
 }
+
+/// The result of `bank migrate`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MovedIn {
+    /// The answer of the daemon.
+    pub migration: Migration,
+    /// Objects with another name than in the old bank.
+    pub renamed: Vec<RenamedObject>,
+    /// What is not moved.
+    pub not_moved: Vec<NotMoved>,
+    /// Remarks.
+    pub notes: Vec<String>,
+    /// Figures of the old bank's lists that were compared with its tables.
+    pub compared: usize,
+    /// Finished jobs of the old bank.
+    pub history: MovedHistory,
+}
+
+/// An object with another name than in the old bank.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RenamedObject {
+    /// Its kind, such as `account`.
+    pub kind: String,
+    /// Its name in the old bank, for an account with its number.
+    pub old: String,
+    /// Its name in this bank.
+    pub new: String,
+}
+
+/// Objects that are not moved for one reason.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotMoved {
+    /// The reason.
+    pub reason: String,
+    /// The objects.
+    pub objects: Vec<String>,
+}
+
+/// Finished jobs of the old bank.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MovedHistory {
+    /// The number of jobs.
+    pub jobs: usize,
+    /// The sum that the old bank charged for them: an exact decimal.
+    pub charged: String,
+    /// Number of jobs by outcome, as in [`super::UsageItem::outcome`]; empty for a dry run.
+    pub outcomes: std::collections::BTreeMap<String, u64>,
+    /// Refused jobs: the id and the reason.
+    pub refused: Vec<String>,
+}

@@ -1,4 +1,5 @@
-//! The figures of reports: shares of usage and contributions, utilisation, efficiency, priorities and forecasts.
+//! The figures of reports: shares of usage and contributions, utilisation, efficiency, priorities and forecasts; and
+//! the division of usage into hours that a store adds up for them.
 //!
 //! Everything here is computed of what the rules of the bank wrote, for reports, alerts and lists of priorities. No
 //! rule of the ledger uses it, and it has no input, output or clock.
@@ -15,3 +16,4 @@ pub mod forecast;
 pub mod natural;
 pub mod priority;
 pub mod records;
+pub mod rollup;

@@ -23,6 +23,7 @@ use crate::ids::{AllocationId, Next, TxId, UsageId};
 use crate::model::{Facts, Instance, Lien, LienState, Mode, Standing};
 use crate::postings::Postings;
 use crate::refusal::Refusal;
+use crate::reservation::ReservationTime;
 use crate::rules::instance::{end_lien, in_scope, keep_facts, new_instance, remark_asserted};
 use crate::rules::promise::{Binding, bind};
 use crate::select::{Names, Payer};
@@ -134,15 +135,12 @@ fn begin<'a>(
     let had_lien = instance.lien.is_some();
     give_back_other_money(&mut postings, &mut instance, mode)?;
     other_project(&mut postings, &mut instance, &known, &payer, charge)?;
-    let times = reserved::times(charge, &measured, &instance, (tx, at), view, ctx);
-    let measured_times = (&measured, &times[..]);
-    let price = || measure::billed_now(&mut instance, charge, measured_times, view, ctx);
+    let times = reserved::times(charge, measured.time(), &instance, (tx, at), view, ctx);
+    let price = || measure::billed_now(&mut instance, charge, (&measured, &times), view, ctx);
     let priced = has_price.then(price).flatten();
-    reserved::note_idle(&mut postings, times, priced.as_ref());
-    remark_terms(&mut postings, charge, priced.as_ref());
-    postings
-        .windows
-        .extend(measured.windows.map(|all| (instance.id, all)));
+    remark_terms(&mut postings, charge, times, priced.as_ref());
+    let windows = measured.windows.map(|all| (instance.id, all));
+    postings.windows.extend(windows);
     let bill = Bill {
         usage: UsageId(Next::take(&mut postings.next.usage)),
         postings,
@@ -230,8 +228,16 @@ fn subject(
     Ok(instance)
 }
 
-/// Journals the effect of a bound on the exact sum, the report of a total, and the remark on a finished use.
-fn remark_terms(postings: &mut Postings, charge: &Charge, priced: Option<&Billed>) {
+/// Journals the time in a reservation, the effect of a bound on the exact sum, the report of a total, and the
+/// remark on a finished use.
+fn remark_terms(
+    postings: &mut Postings,
+    charge: &Charge,
+    times: Vec<ReservationTime>,
+    priced: Option<&Billed>,
+) {
+    let idle = priced.and_then(|billed| billed.idle.as_ref());
+    reserved::note_idle(postings, times, idle);
     // Each goes to the front, so the sum is first. The journal marks an amended record of a finished use by
     // its word.
     if charge.terms.total && charge.terms.finished.is_none() {

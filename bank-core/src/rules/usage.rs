@@ -27,6 +27,11 @@ pub(super) fn take(
 ) -> Result<Effects, Refusal> {
     check(report, ctx)?;
     if report.charged_before.is_some() {
+        // The same again.
+        let known = view.known.as_ref().filter(|known| known.is_same);
+        if let Some(known) = known {
+            return Ok(unchanged(known, None, view));
+        }
         return in_chunk(report, view, ctx);
     }
     let policy = machine(report, ctx).and_then(|m| m.charge_policy);

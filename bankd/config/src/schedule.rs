@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use bank_core::rollup::grid::Every;
+use bank_core_figures::rollup::grid::Every;
 use serde::{Deserialize, Serialize};
 
 use super::{Config, DeliverWord, is_address};

@@ -12,8 +12,8 @@ use std::thread::JoinHandle;
 
 use rusqlite::Connection;
 
-use bank_core::rollup::DAY;
 use bank_core::time::Timestamp;
+use bank_core_figures::rollup::DAY;
 use bankd_store::{self as store, Spacing, Surveyor};
 use bankd_store::{background, rollup};
 

@@ -20,9 +20,9 @@ use std::time::Duration;
 
 use bank_api::text::format_rfc3339;
 use bank_core::calendar::Zone;
-use bank_core::rollup::due::{due, named};
-use bank_core::rollup::grid::{Period, holding};
 use bank_core::time::{Seconds, Timestamp};
+use bank_core_figures::rollup::due::{due, named};
+use bank_core_figures::rollup::grid::{Period, holding};
 use bankd_config::zones;
 use bankd_config::{DeliverWord, Notices, ScheduledReport};
 use bankd_ledger::hooks;

@@ -5,8 +5,8 @@ use super::Error;
 use super::sqlite::SqliteStore;
 use bank_core::effects::{Effects, RecordEvent, UsageRow};
 use bank_core::model::Instance;
-use bank_core::rollup::{Measure, Sign, Sums};
 use bank_core::time::MICROS;
+use bank_core_figures::rollup::{Measure, Sign, Sums};
 
 /// The usage that a record adds. Both figures are negative if it reverses usage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -39,7 +39,7 @@ pub(crate) use rebuild::{Counted, Source, Within, each, each_weighed, each_withi
 
 use super::Error;
 use bank_core::effects::{Effects, InstanceChange, UseRow};
-use bank_core::rollup::{Measure, Presence, Sign, Sums};
+use bank_core_figures::rollup::{Measure, Presence, Sign, Sums};
 use factors::Factors;
 use finished::{COLUMNS, Owners};
 use hardware::Changing;

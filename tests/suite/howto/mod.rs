@@ -7,6 +7,7 @@
 
 mod import;
 mod maui;
+mod migrate;
 mod moab;
 
 use std::io::{BufRead as _, BufReader};

@@ -401,12 +401,8 @@ fn no_policy_for_a_shortfall_refuses_what_an_undo_leaves_to_pay() {
         ..Policy::default()
     };
     on_both_with(policy, |t| {
-        t.given(
-            "F{a=57600}; G{b=7200; -p Q -u ANY}"
-                .replace("; G", ", G")
-                .as_str(),
-        );
         t.project("Q", None);
+        t.given("F{a=57600}, G{b=7200; -p Q -u ANY}");
         t.at("T0+86400");
         reported(t);
         t.after([job("j", 4, 1800, "T0+2700")

@@ -11,9 +11,9 @@ use super::wild::{Dice, furnish};
 use bank_core::calendar::Zone;
 use bank_core::command::{Command, UsageReport};
 use bank_core::directory::Policy;
-use bank_core::rollup::grid::{Every, Grid};
-use bank_core::rollup::{DAY, HOUR, Measure, Sums, month};
 use bank_core::time::{MICROS, Seconds, Timestamp};
+use bank_core_figures::rollup::grid::{Every, Grid};
+use bank_core_figures::rollup::{DAY, HOUR, Measure, Sums, month};
 use bankd_store::read::report::{ReportRequest, from_records, from_rollups};
 use bankd_store::{open_reader, rollup};
 use rusqlite::Connection;
@@ -200,7 +200,7 @@ fn months_come_to_what_days_come_to() {
         let mut total = Sums::default();
         for figures in from_rollups(&reader, &request).unwrap().rows.values() {
             let own = figures.sums.with(Measure::Running, 0);
-            total.add(&own, bank_core::rollup::Sign::Plus);
+            total.add(&own, bank_core_figures::rollup::Sign::Plus);
         }
         total
     };

@@ -79,7 +79,7 @@ fn every_order_of_documents_gives_the_same_charge() {
         let usage = bank.bank_ok(&["usage", "--from", "-infinity", "--by", "project", "--json"]);
         let usage: serde_json::Value = serde_json::from_str(&usage).unwrap();
         assert_eq!(
-            usage["items"][0]["charge"],
+            usage["rows"][0]["charged"],
             format!("{}", idle + jobs),
             "{usage}"
         );
@@ -93,7 +93,7 @@ fn explain_shows_the_jobs_and_the_correction_names_the_job() {
     end(&bank, &reservation(16, 0, 3600));
     end(&bank, &job("412", "Reservation", (4, 900, 2700)));
     let text = bank.bank_ok(&["explain", "class.1"]);
-    let head = "job class.1 on colony, amounts in credits\n\
+    let head = "job class.1 on colony, amounts in credits\n\n\
                 reserved 57600 processor-seconds, idle 50400\n  \
                 job 412 of project chemistry used 7200\n";
     assert!(text.starts_with(head), "{text}");

@@ -48,7 +48,7 @@ fn refused(response: &Response) -> (String, String) {
     (text("code"), text("detail"))
 }
 
-fn item(id: &str, add: &str, body: Value) -> Value {
+fn item(id: &str, add: &str, body: &Value) -> Value {
     json!({"id": id, "add": add, "body": body})
 }
 
@@ -57,7 +57,7 @@ fn allocation(id: &str, account: &str, amount: &str, more: &[(&str, &str)]) -> V
     for (name, value) in more {
         body[*name] = json!(value);
     }
-    item(id, "allocation", body)
+    item(id, "allocation", &body)
 }
 
 fn expect(account: &str, amount: &str, held: &str, limit: &str) -> Value {
@@ -70,22 +70,22 @@ fn old_bank() -> Value {
         "source": "gold",
         "at": "2025-12-31T22:00:00Z",
         "items": [
-            item("user carol", "user", json!({"name": "carol", "email": "c@x.example"})),
-            item("user amy", "user", json!({"name": "amy"})),
-            item("machine big", "machine", json!({"name": "big"})),
-            item("project phys", "project", json!({"name": "phys", "no_account": true})),
-            item("project bio", "project", json!({"name": "bio", "no_account": true, "active": false})),
+            item("user carol", "user", &json!({"name": "carol", "email": "c@x.example"})),
+            item("user amy", "user", &json!({"name": "amy"})),
+            item("machine big", "machine", &json!({"name": "big"})),
+            item("project phys", "project", &json!({"name": "phys", "no_account": true})),
+            item("project bio", "project", &json!({"name": "bio", "no_account": true, "active": false})),
             item("phys carol", "member",
-                json!({"project": "phys", "user": "carol", "active": true, "role": "manager"})),
-            item("phys amy", "member", json!({"project": "phys", "user": "amy", "active": true})),
-            item("account 4", "account", json!({"name": "phys",
+                &json!({"project": "phys", "user": "carol", "active": true, "role": "manager"})),
+            item("phys amy", "member", &json!({"project": "phys", "user": "amy", "active": true})),
+            item("account 4", "account", &json!({"name": "phys",
                 "projects": [{"value": "phys", "allow": true}],
                 "users": [{"value": "MEMBERS", "allow": true}],
                 "machines": [{"value": "ANY", "allow": true}]})),
-            item("account 5", "account", json!({"name": "bio",
+            item("account 5", "account", &json!({"name": "bio",
                 "projects": [{"value": "bio", "allow": true}]})),
-            item("rate 1", "rate", json!({"kind": "VBR", "name": "Processors", "rate": "1"})),
-            item("rate 2", "rate", json!({"kind": "NBM", "name": "QualityOfService", "instance": "high",
+            item("rate 1", "rate", &json!({"kind": "VBR", "name": "Processors", "rate": "1"})),
+            item("rate 2", "rate", &json!({"kind": "NBM", "name": "QualityOfService", "instance": "high",
                 "rate": "2"})),
             allocation("allocation 8", "phys", "242998",
                 &[("deposited", "500000"), ("start", "2025-06-01T00:00:00Z"), ("end", "2027-01-01T00:00:00Z")]),
@@ -93,7 +93,7 @@ fn old_bank() -> Value {
             allocation("allocation 10", "bio", "-50", &[("deposited", "200"), ("credit_limit", "20")]),
             allocation("allocation 11", "bio", "1000", &[("end", "2025-06-01T00:00:00Z")]),
             allocation("allocation 12", "bio", "30", &[("start", "2026-06-01T00:00:00Z")]),
-            item("reservation 4", "lien", json!({"job": "r1", "machine": "big", "project": "phys",
+            item("reservation 4", "lien", &json!({"job": "r1", "machine": "big", "project": "phys",
                 "user": "carol", "amount": "288000", "processors": 8,
                 "start": "2025-12-31T20:00:00Z", "end": "2026-01-02T00:00:00Z"})),
         ],

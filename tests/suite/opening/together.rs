@@ -143,14 +143,14 @@ fn a_refused_item_is_named_and_writes_nothing() {
             "bad_request",
         ),
         (
-            item("allocation 99", "user", json!({"name": ""})),
+            item("allocation 99", "user", &json!({"name": ""})),
             "bad_name",
         ),
         (
             item(
                 "allocation 99",
                 "rate",
-                json!({"kind": "XYZ", "name": "a", "rate": "1"}),
+                &json!({"kind": "XYZ", "name": "a", "rate": "1"}),
             ),
             "bad_value",
         ),

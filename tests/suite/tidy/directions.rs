@@ -5,19 +5,21 @@ use super::source::{product, read, rust};
 
 /// Every crate by its folder, with those of ours that it may use. What stands in none is not ours to use. A
 /// crate in the folder of another comes before it.
-const CRATES: [(&str, &[&str]); 9] = [
+const CRATES: [(&str, &[&str]); 10] = [
     ("bank-core/figures", &["bank-core"]),
     ("bank-core", &[]),
     ("bank-api", &["bank-core"]),
     ("bankd", &["bank-core", "bank-core-figures", "bank-api"]),
     ("bank-cli/picture", &["bank-api"]),
     ("bank-cli/gold", &["bank-api", "bank-cli-picture"]),
+    ("bank-cli/migrate", &["bank-api", "bank-cli-picture"]),
     (
         "bank-cli",
         &[
             "bank-core",
             "bank-api",
             "bank-cli-gold",
+            "bank-cli-migrate",
             "bank-cli-picture",
             "nami-scripts",
         ],

@@ -215,6 +215,7 @@ fn every_command_is_in_the_reference() {
         read("bank-cli/src/cli/attention.rs"),
         read("bank-cli/src/cli/collect.rs"),
         read("bank-cli/src/cli/cycle.rs"),
+        read("bank-cli/src/cli/migrate.rs"),
         read("bank-cli/src/cli/nami.rs"),
         read("bank-cli/src/cli/price.rs"),
         read("bank-cli/src/cli/source.rs"),
@@ -254,6 +255,7 @@ fn every_command_is_in_the_reference() {
         ("bank nami spool", &nouns, "SpoolCommand"),
         ("bank nami quarantine", &nouns, "QuarantineCommand"),
         ("bank moab", &nouns, "MoabCommand"),
+        ("bank migrate", &nouns, "MigrateCommand"),
         ("bankd", &daemon, "Commands"),
         ("bankd config", &daemon, "ConfigCommands"),
     ] {

@@ -1,7 +1,7 @@
 //! Usage over time: the part of a use in a span (reports.md 1.7 item 2).
 
 use crate::natural::Natural;
-use bank_core::rollup::HOUR;
+use crate::rollup::HOUR;
 use bank_core::time::{Timestamp, Window};
 
 /// A half-open span of time with an end after its start.

@@ -277,7 +277,7 @@ fn a_factored_use_is_cut_once_towards_zero() {
 
 #[test]
 fn parts_of_a_period_of_full_hours_are_on_full_hours() {
-    let hour = Timestamp(bank_core::rollup::HOUR);
+    let hour = Timestamp(crate::rollup::HOUR);
     let year = span(Timestamp(0), Timestamp(365 * DAY)).unwrap();
     let edges = year.cut(50);
     assert_eq!(

@@ -51,10 +51,10 @@ impl Measured {
         }
     }
 
-    /// The length of the priced time; none if nothing new is reported.
-    pub(super) fn length(&self) -> Option<Seconds> {
+    /// The length of the priced time, none if nothing new is reported; and its windows, where the caller sent one.
+    pub(super) fn time(&self) -> (Option<Seconds>, Vec<Span>) {
         let lengths = self.pieces.iter().map(|piece| piece.length);
-        lengths.reduce(Seconds::plus)
+        (lengths.reduce(Seconds::plus), self.billed_windows())
     }
 
     /// The windows that it bills, where the caller sent one.
@@ -301,14 +301,9 @@ pub(super) fn billed_now(
     let Some(price) = last else {
         return Some(Billed::plain(Amount::ZERO));
     };
-    let idle = if reserved::pays_for_idle_time(charge, instance, ctx) {
-        Some(reserved::change_by(times, instance, view, ctx)?)
-    } else {
-        None
-    };
+    let idle = idle_part(instance, charge, (measured, times), view, ctx)?;
     if let Some(idle) = &idle {
         exact_sum = instance.exact_sum.checked_add(idle.metered)?;
-        instance.facts.usage.counted = reserved::counted(idle.idle_seconds, measured.counted);
     }
     let policy = &ctx.directory.policy;
     let precision = ctx.directory.bank.precision;
@@ -336,6 +331,27 @@ pub(super) fn billed_now(
         bounded: (is_bounded || idle.is_some()).then_some(added),
         idle,
     })
+}
+
+/// The idle part of a reservation that pays for nothing else; its usage counts that part. The outer `None` if the
+/// price exceeds exact arithmetic.
+#[expect(
+    clippy::option_option,
+    reason = "the outer one is a failure, the inner one another kind of charge"
+)]
+fn idle_part(
+    instance: &mut Instance,
+    charge: &Charge,
+    (measured, times): (&Measured, &[ReservationTime]),
+    view: &View,
+    ctx: &Context<'_>,
+) -> Option<Option<Change>> {
+    if !reserved::pays_for_idle_time(charge, instance, ctx) {
+        return Some(None);
+    }
+    let idle = reserved::change_by(times, instance, view, ctx)?;
+    instance.facts.usage.counted = reserved::counted(idle.idle_seconds, measured.counted);
+    Some(Some(idle))
 }
 
 /// An amount that the caller gives, exactly; a window that was billed wholly, or a total older than

@@ -2,7 +2,6 @@
 //! jobs used (decision 0171). A charge of the reservation or of a job adds rows of time, and the price of the
 //! idle part follows, whatever the order of charges.
 
-use super::measure::{Billed, Measured};
 use super::{Bill, LienUse, is_late, mode, payer};
 use crate::amount::Amount;
 use crate::command::{Charge, Request, Whose};
@@ -52,13 +51,13 @@ pub(super) fn pays_for_idle_time(charge: &Charge, instance: &Instance, ctx: &Con
 /// all earlier rows of the object.
 pub(super) fn times(
     charge: &Charge,
-    measured: &Measured,
+    (length, windows): (Option<Seconds>, Vec<Span>),
     instance: &Instance,
     (tx, at): (TxId, Timestamp),
     view: &View,
     ctx: &Context<'_>,
 ) -> Vec<ReservationTime> {
-    let Some(length) = measured.length() else {
+    let Some(length) = length else {
         return Vec::new();
     };
     let is_job = instance.key.object_type == ObjectType::Job;
@@ -83,7 +82,7 @@ pub(super) fn times(
             exact: 0,
         })
     };
-    let spans = spans(charge, measured, length, at).into_iter();
+    let spans = spans(charge, windows, length, at).into_iter();
     let proper = spans.filter(|span| span.start < span.end);
     let mut added: Vec<ReservationTime> = proper.filter_map(new).collect();
     let terms = &charge.terms;
@@ -113,10 +112,10 @@ pub(super) fn times(
 }
 
 /// The time of a charge. The end in a document is that of the use, if it has passed.
-fn spans(charge: &Charge, measured: &Measured, length: Seconds, at: Timestamp) -> Vec<Span> {
+fn spans(charge: &Charge, windows: Vec<Span>, length: Seconds, at: Timestamp) -> Vec<Span> {
     let facts = &charge.request.facts;
     if charge.terms.window.is_some() {
-        return measured.billed_windows();
+        return windows;
     }
     let end = facts.end.filter(|end| *end <= at).unwrap_or(at);
     let whole = charge.terms.finished.as_ref().and(facts.start);
@@ -191,7 +190,7 @@ fn idle_of_day(
     let in_day = |time: &&&ReservationTime| time.span.meets(&day);
     let times: Vec<&ReservationTime> = times.iter().filter(in_day).copied().collect();
     let is_own = |time: &&ReservationTime| time.facts.is_some() && time.instance == instance.id;
-    if !times.iter().any(|time| is_own(&time)) {
+    if !times.iter().any(is_own) {
         return Some((0, 0));
     }
     let cuts = cuts(day, instance, ctx);
@@ -309,9 +308,8 @@ fn priced(
 pub(super) fn note_idle(
     postings: &mut Postings,
     mut times: Vec<ReservationTime>,
-    billed: Option<&Billed>,
+    idle: Option<&Change>,
 ) {
-    let idle = billed.and_then(|billed| billed.idle.as_ref());
     if let (Some(idle), Some(first)) = (idle, times.first_mut()) {
         first.exact = idle.metered;
         let whole = times.iter().map(ReservationTime::processor_seconds).sum();

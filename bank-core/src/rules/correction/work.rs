@@ -17,8 +17,23 @@ use crate::time::Seconds;
 use crate::usage;
 use crate::view::{Context, View};
 
-/// Takes a charge, a refund or a settlement back, or does it again.
+/// Takes a charge, a refund or a settlement back, or does it again; its time in a reservation goes with it.
 pub(super) fn reverse(
+    reverse: &Reverse,
+    target: &PastTx,
+    root: &PastTx,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    let mut effects = reverse_money(reverse, target, root, view, ctx)?;
+    if let Some(tx) = effects.transactions.first() {
+        let times = view.times.iter().filter(|time| time.tx == target.id);
+        effects.times = times.map(|time| time.taken_back(tx.id)).collect();
+    }
+    Ok(effects)
+}
+
+fn reverse_money(
     reverse: &Reverse,
     target: &PastTx,
     root: &PastTx,
@@ -71,8 +86,6 @@ pub(super) fn reverse(
         }
         _ => {}
     }
-    let times = view.times.iter().filter(|time| time.tx == target.id);
-    postings.times.extend(times.map(|time| time.taken_back(tx)));
     unblock_paid(&mut postings, &parts, ctx);
     opposites.push(row.clone());
     announce_all(&mut postings, (&known, instance), &opposites, ctx);

@@ -9,9 +9,9 @@ mod shaped;
 use bank_api::v1::{SampledQuery, UsageQuery};
 use bank_core::calendar::Zone;
 use bank_core::refusal::Refusal;
-use bank_core::rollup::HOUR;
-use bank_core::rollup::grid::{Every, Grid};
 use bank_core::time::Timestamp;
+use bank_core_figures::rollup::HOUR;
+use bank_core_figures::rollup::grid::{Every, Grid};
 use bankd_store::read::report::{self, Sampling};
 
 use super::call::{Call, Handled, ok};

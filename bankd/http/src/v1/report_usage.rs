@@ -10,9 +10,9 @@ use bank_api::v1::UsageQuery;
 use bank_core::ids::AccountId;
 use bank_core::months::{Date, date, midnight};
 use bank_core::refusal::Refusal;
-use bank_core::rollup::grid::{Every, Grid, begins};
-use bank_core::rollup::{DAY, HOUR, Measure, WORDS};
 use bank_core::time::Timestamp;
+use bank_core_figures::rollup::grid::{Every, Grid, begins};
+use bank_core_figures::rollup::{DAY, HOUR, Measure, WORDS};
 use bankd_config::zones;
 use bankd_store::read::report::{
     self, About, Dimension, Owner, Place, ReportRequest, size_bin, wall_bin,

@@ -15,9 +15,9 @@ use bank_api::v1::{ContributionPeriod, ContributionQuery, ContributionReport, Co
 use bank_core::calendar::Zone;
 use bank_core::directory::Directory;
 use bank_core::refusal::Refusal;
-use bank_core::rollup::{HOUR, hour_of};
 use bank_core::time::{Seconds, Timestamp};
 use bank_core_figures::contribution::{Credit, SECOND_UNITS, Span, USAGE_UNITS};
+use bank_core_figures::rollup::{HOUR, hour_of};
 use bankd_config::zones::{self, Cut};
 use bankd_ledger::access::right::Right;
 

@@ -86,7 +86,7 @@ fn found(job: &Object<'_>) -> Found {
 /// The name of its reservation.
 fn reservation(job: &Object<'_>) -> String {
     let reservation = job.object("reservation");
-    let name = reservation.and_then(|own| own.text("name").map(|name| name.to_string()));
+    let name = reservation.and_then(|own| own.text("name"));
     name.unwrap_or_default()
 }
 

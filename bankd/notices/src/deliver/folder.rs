@@ -7,8 +7,8 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use bank_core::calendar::Zone;
-use bank_core::rollup::due::named;
-use bank_core::rollup::grid::EVERY;
+use bank_core_figures::rollup::due::named;
+use bank_core_figures::rollup::grid::EVERY;
 use bankd_store::ReportRun;
 use sha2::{Digest as _, Sha256};
 

@@ -19,7 +19,7 @@ pub use sampled::{
 };
 
 use super::super::Error;
-use bank_core::rollup::{Measure, Sums, grid::Grid};
+use bank_core_figures::rollup::{Measure, Sums, grid::Grid};
 use rusqlite::Connection;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -187,7 +187,8 @@ pub struct Waits {
 impl Figures {
     /// Adds other figures.
     pub fn add(&mut self, other: &Figures) {
-        self.sums.add(&other.sums, bank_core::rollup::Sign::Plus);
+        self.sums
+            .add(&other.sums, bank_core_figures::rollup::Sign::Plus);
         self.mhz = self.mhz.saturating_add(other.mhz);
         self.users.extend(other.users.iter().cloned());
         self.unmeasured = self.unmeasured.saturating_add(other.unmeasured);

@@ -5,9 +5,9 @@ use super::factors::Factors;
 use super::worth::Worth;
 use bank_core::decimal::Decimal;
 use bank_core::effects::{Billing, UsageRow};
-use bank_core::rollup::{Measure, Sums, Use};
 use bank_core::time::{MICROS, Timestamp};
 use bank_core::usage::{Usage, text};
+use bank_core_figures::rollup::{Measure, Sums, Use};
 use rusqlite::{Connection, Row};
 
 /// Queue and quality of service, as the first charge had them, or as a finished use has them, with its

@@ -13,8 +13,8 @@ use super::factors::Factors;
 use super::finished::{COLUMNS, Finished};
 use super::pending::Key;
 use super::taken::{Taken, parts_of};
-use bank_core::rollup::{Presence, Sign, Use};
 use bank_core::time::Timestamp;
+use bank_core_figures::rollup::{Presence, Sign, Use};
 use rusqlite::{Connection, OptionalExtension, Row};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,10 +2,10 @@
 //! the hardware declared today had when its job began.
 
 use super::super::{Error, kind};
-use bank_core::rollup::{Measure, Sums};
 use bank_core::time::Timestamp;
 use bank_core_figures::contribution::{factored, hardware};
 use bank_core_figures::records::nodes;
+use bank_core_figures::rollup::{Measure, Sums};
 use rusqlite::Connection;
 
 /// Hardware factors of uses, and the measure that they weigh.

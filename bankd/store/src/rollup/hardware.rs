@@ -12,7 +12,7 @@ use super::finished::{COLUMNS, Finished, Owners};
 use super::pending::{Key, Pending};
 use bank_core::effects::DirectoryRow;
 use bank_core::kind::Record;
-use bank_core::rollup::{Measure, Sign, Sums, Use};
+use bank_core_figures::rollup::{Measure, Sign, Sums, Use};
 use rusqlite::Connection;
 use std::collections::BTreeSet;
 

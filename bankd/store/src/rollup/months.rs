@@ -9,8 +9,8 @@
 use super::super::Error;
 use super::super::extent;
 use super::pack::{self, stored};
-use bank_core::rollup::{Measure, Sign, Sums, day_of, hour_of, month};
 use bank_core::time::Timestamp;
+use bank_core_figures::rollup::{Measure, Sign, Sums, day_of, hour_of, month};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Figures in few bytes, those of the hours of a day among them: most figures of most hours are nothing.
 
 use super::super::Error;
-use bank_core::rollup::{HOURS, MEASURES, Sign, Sums};
+use bank_core_figures::rollup::{HOURS, MEASURES, Sign, Sums};
 
 /// The figures of a day's hours, from 0. Those without any take no room: most keys work in few.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -167,7 +167,7 @@ varint!(i128, u128, push_wide, pull_wide);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bank_core::rollup::Measure;
+    use bank_core_figures::rollup::Measure;
 
     #[test]
     fn hours_read_back() {

@@ -5,7 +5,7 @@ use super::super::tally::Change;
 use super::super::{Error, codec, seal};
 use super::months::Standing;
 use super::pack::{self, Hours, stored};
-use bank_core::rollup::{MEASURES, Measure, Presence, Sign, Sums, Use, day_of, hour_of};
+use bank_core_figures::rollup::{MEASURES, Measure, Presence, Sign, Sums, Use, day_of, hour_of};
 use foldhash::HashMap;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 

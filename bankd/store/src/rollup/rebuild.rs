@@ -9,8 +9,8 @@ use super::factors::Factors;
 use super::finished::{COLUMNS, Finished, Owners};
 use super::pending::{Key, Pending};
 use super::taken::{self, Taken};
-use bank_core::rollup::{DAY, Measure, Presence, Sign, Use};
 use bank_core::time::{MICROS, Timestamp};
+use bank_core_figures::rollup::{DAY, Measure, Presence, Sign, Use};
 use rusqlite::{Connection, Rows};
 use std::collections::BTreeSet;
 
@@ -403,7 +403,7 @@ fn line(rows: &mut Rows<'_>) -> Result<Option<Line>, Error> {
     let Some(row) = rows.next()? else {
         return Ok(None);
     };
-    let mut figures = Vec::with_capacity(bank_core::rollup::MEASURES);
+    let mut figures = Vec::with_capacity(bank_core_figures::rollup::MEASURES);
     for place in 8..22 {
         figures.push(row.get(place)?);
     }

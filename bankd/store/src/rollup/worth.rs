@@ -1,6 +1,6 @@
 //! Value of usage: real money and shadow amounts, separately.
 
-use bank_core::rollup::{Measure, Sums};
+use bank_core_figures::rollup::{Measure, Sums};
 
 /// An amount in minor units: the part that moved money, and the part that moved shadow totals only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

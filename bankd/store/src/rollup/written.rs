@@ -7,7 +7,7 @@ use super::pending::{Key, Pending};
 use super::taken::{self, Taken};
 use super::{Added, Rollups, Touched, ready};
 use bank_core::effects::{Effects, UsageRow};
-use bank_core::rollup::{Sign, Sums};
+use bank_core_figures::rollup::{Sign, Sums};
 use rusqlite::Connection;
 
 /// Counts a command that only adds to an instance's usage, without reading the instance again.

@@ -5,7 +5,7 @@
 use super::super::Error;
 use super::super::rollup::{Counted, Key, add_up, each, each_hour, each_month, stored};
 use super::{Finding, Report};
-use bank_core::rollup::{MEASURES, Measure, Sign, Sums, day_of};
+use bank_core_figures::rollup::{MEASURES, Measure, Sign, Sums, day_of};
 use rusqlite::{Connection, Row};
 use std::collections::BTreeMap;
 

@@ -46,21 +46,18 @@ impl Naive {
         for (account, part) in parts {
             let equal = || self.equal(account, window, limit);
             let known = named.or_else(|| (!deposit.always_new).then(equal).flatten());
-            let id = match known {
-                Some(id) => {
-                    let own = &self.allocations[id];
-                    if own.opened.max(own.since) > at {
-                        return Err(refused("bad_value"));
-                    }
-                    id
+            let id = if let Some(id) = known {
+                let own = &self.allocations[id];
+                if own.opened.max(own.since) > at {
+                    return Err(refused("bad_value"));
                 }
-                None => {
-                    let id = self.open_checked(account, window, limit)?;
-                    let own = &mut self.allocations[id];
-                    (own.opened, own.since) = (at, at);
-                    own.phase = Phase::of(&window, at);
-                    id
-                }
+                id
+            } else {
+                let id = self.open_checked(account, window, limit)?;
+                let own = &mut self.allocations[id];
+                (own.opened, own.since) = (at, at);
+                own.phase = Phase::of(&window, at);
+                id
             };
             landing.push((id, part, known.is_none()));
         }

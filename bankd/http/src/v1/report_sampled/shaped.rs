@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 
 use bank_api::v1::{SampledFigures, SampledLine, SampledQuery, SampledSource, SampledTable};
-use bank_core::rollup::grid::{Grid, shown};
 use bank_core::time::Timestamp;
 use bank_core_figures::natural::Natural;
+use bank_core_figures::rollup::grid::{Grid, shown};
 use bankd_store::read::report::{Held, Looks, Part, Sampled};
 
 use super::super::json;

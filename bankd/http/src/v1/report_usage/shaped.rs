@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use bank_api::v1::{UsageFigures, UsageLine, UsageQuery, UsageTable};
 use bank_core::directory::Bank;
 use bank_core::model::User;
-use bank_core::rollup::grid::{Every, Grid, shown};
-use bank_core::rollup::{HOUR, Measure};
+use bank_core_figures::rollup::grid::{Every, Grid, shown};
+use bank_core_figures::rollup::{HOUR, Measure};
 use bankd_store::read::report::{Answer, Dimension, Figures};
 
 use super::super::call::Call;

@@ -10,8 +10,6 @@ use bank_api::v1::{
 };
 use bank_core::directory::Directory;
 use bank_core::kind::UNASSIGNED;
-use bank_core::rollup::Measure;
-use bank_core::rollup::grid::{Grid, shown};
 use bank_core::time::Timestamp;
 use bank_core_figures::contribution::hardware::{FACTOR_ONE, Kind};
 use bank_core_figures::contribution::utilisation::Buckets;
@@ -19,6 +17,8 @@ use bank_core_figures::contribution::{
     Credit, Row, Span, Sums, USAGE_UNITS, decimal, percent, usage,
 };
 use bank_core_figures::records::{installed, nodes};
+use bank_core_figures::rollup::Measure;
+use bank_core_figures::rollup::grid::{Grid, shown};
 use bankd_store::Error;
 use bankd_store::read::report::{About, Figures, Owner, ReportRequest};
 use rusqlite::Connection;

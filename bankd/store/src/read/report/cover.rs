@@ -3,7 +3,7 @@
 //! the whole month is added and the outside part is subtracted: time zones are a few hours from
 //! UTC.
 
-use bank_core::rollup::{HOURS, Sign, day_of, month};
+use bank_core_figures::rollup::{HOURS, Sign, day_of, month};
 use std::ops::Range;
 
 /// Rows of one kind, by their numbers.

@@ -4,8 +4,8 @@ use super::super::super::Error;
 use super::super::super::rollup::{Counted, Within, each_within};
 use super::records::{Job, owner};
 use super::{Answer, ReportRequest, ran};
-use bank_core::rollup::{DAY, Measure, Sign, Sums};
 use bank_core::time::Timestamp;
+use bank_core_figures::rollup::{DAY, Measure, Sign, Sums};
 use rusqlite::Connection;
 
 /// A piece of a bucket within an hour, or shorter than a full hour.

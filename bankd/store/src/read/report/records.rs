@@ -5,9 +5,9 @@ use super::super::super::Error;
 use super::super::super::rollup::{Counted, Key, Source, each_weighed};
 use super::{About, Answer, Owner, ReportRequest, ran};
 use bank_core::decimal::Decimal;
-use bank_core::rollup::{Measure, Presence, Sign, Sums, Use};
 use bank_core::time::Timestamp;
 use bank_core::usage::kept;
+use bank_core_figures::rollup::{Measure, Presence, Sign, Sums, Use};
 use rusqlite::Connection;
 
 /// Answers from all records: constant memory beside the answer, and as much time as there are records.

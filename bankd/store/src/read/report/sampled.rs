@@ -6,8 +6,8 @@
 
 use super::super::super::Error;
 use super::super::super::counts::each;
-use bank_core::rollup::grid::Grid;
 use bank_core::time::Timestamp;
+use bank_core_figures::rollup::grid::Grid;
 use foldhash::{HashMap, HashMapExt as _};
 use rusqlite::Connection;
 use std::collections::BTreeMap;

@@ -1,9 +1,9 @@
 //! Due runs of a schedule: one for each past period of a calendar.
 
 use super::grid::{Every, Period, begins, holding};
-use crate::calendar::Zone;
-use crate::months::{Date, date, midnight};
-use crate::time::{Seconds, Timestamp};
+use bank_core::calendar::Zone;
+use bank_core::months::{Date, date, midnight};
+use bank_core::time::{Seconds, Timestamp};
 
 /// Periods that are looked at in one go: more than two centuries of days.
 const LOOKED_AT: usize = 100_000;

@@ -1,8 +1,8 @@
 //! Months of UTC days, by number: January 1970 is month 0, and the first of it day 0.
 
 use super::DAY;
-use crate::months::{Date, date, midnight};
-use crate::time::Timestamp;
+use bank_core::months::{Date, date, midnight};
+use bank_core::time::Timestamp;
 
 /// The month of a day.
 pub fn of_day(day: i64) -> i64 {

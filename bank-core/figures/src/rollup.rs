@@ -8,7 +8,7 @@ pub mod due;
 pub mod grid;
 pub mod month;
 
-use crate::time::Timestamp;
+use bank_core::time::Timestamp;
 
 /// Microseconds in an hour.
 pub const HOUR: i64 = 3_600_000_000;

@@ -1,8 +1,8 @@
 //! Hours, days, weeks, months, quarters and years of a time zone.
 
-use crate::calendar::Zone;
-use crate::months::{Date, date, midnight};
-use crate::time::{MICROS, Timestamp};
+use bank_core::calendar::Zone;
+use bank_core::months::{Date, date, midnight};
+use bank_core::time::{MICROS, Timestamp};
 
 /// Seconds in a day.
 const DAY_S: i64 = 86_400;
@@ -121,7 +121,7 @@ pub fn begins(day: Date, zone: &Zone) -> Timestamp {
 pub fn shown(at: Timestamp, zone: &Zone) -> String {
     let second = at.seconds();
     let local = second.saturating_add(zone.offset(second));
-    let text = crate::months::text(Timestamp(local.saturating_mul(MICROS)));
+    let text = bank_core::months::text(Timestamp(local.saturating_mul(MICROS)));
     let (date, time) = text.split_once('T').unwrap_or((text.as_str(), ""));
     let time = time.trim_end_matches('Z');
     match time {

@@ -1,6 +1,6 @@
 use super::grid::{Every, Grid};
 use super::*;
-use crate::calendar::Zone;
+use bank_core::calendar::Zone;
 
 /// A small generator: the same numbers for the same seed.
 struct Dice(u64);

@@ -1,0 +1,298 @@
+//! Tables: separated values with a header line, read by the names of their columns.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+use crate::{fault::Fault, figure::Figure};
+
+/// The largest table, in bytes.
+pub(crate) const BYTES_MAX: usize = 1 << 30;
+/// Most rows of a table.
+const ROWS_MAX: usize = 5_000_000;
+/// The largest cell, in bytes.
+const CELL_MAX: usize = 64 * 1024;
+
+/// A table with the lines of its rows.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    /// Its file, or its name in a database.
+    pub(crate) name: String,
+    /// Its columns as they are written.
+    columns: Vec<String>,
+    /// The same for comparison: small letters and digits only.
+    keys: Vec<String>,
+    rows: Vec<(u64, Vec<String>)>,
+    /// Cells that were not UTF-8 and were read as Latin-1.
+    pub(crate) latin: Cell<usize>,
+}
+
+/// How values are separated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// CSV: `,`, `;`, `|` or tabulators, as the header line has them.
+    Csv,
+    /// The batch output of the client of `MySQL`: tabulators, and escapes with `\`.
+    Batch,
+}
+
+impl Table {
+    /// Reads a table. Without any byte it has no rows and any column.
+    pub(crate) fn read(name: &str, bytes: &[u8], form: Form) -> Result<Self, Fault> {
+        if bytes.len() > BYTES_MAX {
+            return Err(Fault::new(format!("{name}: larger than 1 GiB")));
+        }
+        let mut table = Self {
+            name: name.to_owned(),
+            ..Self::default()
+        };
+        match form {
+            Form::Csv => table.read_csv(bytes)?,
+            Form::Batch => table.read_batch(bytes)?,
+        }
+        Ok(table)
+    }
+
+    fn read_csv(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .delimiter(delimiter(bytes))
+            .flexible(true)
+            // With CRLF for one end the lines would be counted one behind the other.
+            .terminator(csv::Terminator::Any(b'\n'))
+            .from_reader(bytes);
+        let mut record = csv::ByteRecord::new();
+        loop {
+            let read = reader.read_byte_record(&mut record);
+            let read = read.map_err(|error| Fault::new(format!("{}: {error}", self.name)))?;
+            if !read {
+                return Ok(());
+            }
+            let line = record.position().map_or(0, csv::Position::line);
+            let cells: Vec<&[u8]> = record.iter().collect();
+            self.add(line, &cells)?;
+        }
+    }
+
+    fn read_batch(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        for (line, text) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
+            if text.is_empty() {
+                continue;
+            }
+            let cells: Vec<Vec<u8>> = text.split(|byte| *byte == b'\t').map(unescaped).collect();
+            let cells: Vec<&[u8]> = cells.iter().map(Vec::as_slice).collect();
+            self.add(line, &cells)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a line: the header first.
+    fn add(&mut self, line: u64, cells: &[&[u8]]) -> Result<(), Fault> {
+        let mut texts = Vec::with_capacity(cells.len());
+        for cell in cells {
+            if cell.len() > CELL_MAX {
+                let name = &self.name;
+                let size = cell.len();
+                return Err(Fault::new(format!(
+                    "{name}:{line}: a field of {size} bytes; a field has at most {CELL_MAX}"
+                ))
+                .hint("a quotation mark without its end makes one field of the rest of a file"));
+            }
+            let (text, is_latin) = decoded(cell);
+            self.latin.set(self.latin.get() + usize::from(is_latin));
+            texts.push(text.trim_end_matches('\r').to_owned());
+        }
+        if self.columns.is_empty() {
+            self.columns = texts.iter().map(|text| text.trim().to_owned()).collect();
+            self.keys = self.columns.iter().map(|text| key(text)).collect();
+            return Ok(());
+        }
+        if texts.iter().all(String::is_empty) {
+            return Ok(());
+        }
+        let (own, head) = (texts.len(), self.columns.len());
+        if own != head {
+            return Err(Fault::new(format!(
+                "{}:{line}: {own} fields; the header line has {head}",
+                self.name
+            )));
+        }
+        if self.rows.len() >= ROWS_MAX {
+            return Err(Fault::new(format!(
+                "{}: more than {ROWS_MAX} rows",
+                self.name
+            )));
+        }
+        self.rows.push((line, texts));
+        Ok(())
+    }
+
+    /// Fails if one of these columns is missing. An empty table of a database has no header line.
+    pub(crate) fn require(&self, columns: &[&str]) -> Result<(), Fault> {
+        let missing = columns.iter().find(|column| !self.has(column));
+        let Some(missing) = missing.filter(|_| !self.columns.is_empty()) else {
+            return Ok(());
+        };
+        let present = self.columns.join(", ");
+        Err(Fault::new(format!("{}: no column {missing}", self.name))
+            .hint(format!("the header line has: {present}")))
+    }
+
+    pub(crate) fn has(&self, column: &str) -> bool {
+        let key = key(column);
+        self.keys.contains(&key)
+    }
+
+    /// The columns that are not among these.
+    pub(crate) fn others(&self, known: &[&str]) -> Vec<String> {
+        let known: Vec<String> = known.iter().map(|column| key(column)).collect();
+        let columns = self.keys.iter().zip(&self.columns);
+        let others = columns.filter(|(key, _)| !known.contains(key));
+        others.map(|(_, column)| column.clone()).collect()
+    }
+
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        self.rows.iter().map(|(line, cells)| Row {
+            table: self,
+            line: *line,
+            cells,
+        })
+    }
+}
+
+/// A row with its line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Row<'a> {
+    table: &'a Table,
+    line: u64,
+    cells: &'a [String],
+}
+
+impl<'a> Row<'a> {
+    /// Where it is: file and line.
+    pub(crate) fn place(&self) -> String {
+        format!("{}:{}", self.table.name, self.line)
+    }
+
+    /// A text without blanks at its ends; empty if the table has no such column.
+    pub(crate) fn text(&self, column: &str) -> &'a str {
+        let key = key(column);
+        let found = self.table.keys.iter().position(|own| *own == key);
+        let cell = found.and_then(|index| self.cells.get(index));
+        cell.map_or("", |cell| cell.trim())
+    }
+
+    /// The first of these columns that is not empty.
+    pub(crate) fn first(&self, columns: &[&str]) -> &'a str {
+        let mut texts = columns.iter().map(|column| self.text(column));
+        texts.find(|text| !text.is_empty()).unwrap_or("")
+    }
+
+    /// A text that must not be empty.
+    pub(crate) fn need(&self, column: &str) -> Result<&'a str, Fault> {
+        match self.text(column) {
+            "" => Err(self.fault(column, "is empty")),
+            text => Ok(text),
+        }
+    }
+
+    /// An amount; none if empty.
+    pub(crate) fn figure(&self, column: &str) -> Result<Option<Figure>, Fault> {
+        let text = self.text(column);
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let figure = Figure::parse(text);
+        let figure = figure.ok_or_else(|| self.fault(column, &format!("{text:?} is no number")));
+        figure.map(Some)
+    }
+
+    /// A whole number; none if empty.
+    pub(crate) fn whole(&self, column: &str) -> Result<Option<i64>, Fault> {
+        let text = self.text(column);
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let whole = text.strip_suffix(".0").unwrap_or(text).parse().ok();
+        let bad = || self.fault(column, &format!("{text:?} is no whole number"));
+        whole.ok_or_else(bad).map(Some)
+    }
+
+    /// `True` or `False`, also `t`, `f`, `1`, `0`, `yes`, `no`; the default if empty.
+    pub(crate) fn flag(&self, column: &str, default: bool) -> Result<bool, Fault> {
+        let text = self.text(column);
+        match text.to_ascii_lowercase().as_str() {
+            "" => Ok(default),
+            "true" | "t" | "1" | "yes" | "y" => Ok(true),
+            "false" | "f" | "0" | "no" | "n" => Ok(false),
+            _ => Err(self.fault(column, &format!("{text:?} is neither True nor False"))),
+        }
+    }
+
+    /// A failure of a cell.
+    pub(crate) fn fault(&self, column: &str, why: &str) -> Fault {
+        Fault::new(format!("{}: {column} {why}", self.place()))
+    }
+}
+
+/// Fails if a key appears twice.
+#[derive(Debug, Default)]
+pub(crate) struct Once(BTreeMap<String, String>);
+
+impl Once {
+    pub(crate) fn add(&mut self, row: &Row<'_>, column: &str, key: &str) -> Result<(), Fault> {
+        match self.0.insert(key.to_owned(), row.place()) {
+            None => Ok(()),
+            Some(first) => Err(row.fault(column, &format!("{key:?} is in {first} too"))),
+        }
+    }
+}
+
+/// A name of a column for comparison.
+fn key(column: &str) -> String {
+    let letters = column.chars().filter(|c| c.is_alphanumeric());
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+/// The separator of the header line.
+fn delimiter(bytes: &[u8]) -> u8 {
+    let head = bytes.split(|byte| *byte == b'\n').next();
+    let head = head.unwrap_or_default();
+    let count = |byte: u8| head.split(|own| *own == byte).count();
+    let most = [b'\t', b'|', b';', b',']
+        .into_iter()
+        .max_by_key(|byte| count(*byte));
+    most.unwrap_or(b',')
+}
+
+/// Bytes as text: UTF-8, else Latin-1.
+pub(crate) fn decoded(bytes: &[u8]) -> (Cow<'_, str>, bool) {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => (Cow::Borrowed(text), false),
+        Err(_) => (bytes.iter().map(|byte| char::from(*byte)).collect(), true),
+    }
+}
+
+/// A value of the batch output: `\t`, `\n`, `\\` and `\0` are escapes; `NULL` is no value.
+fn unescaped(cell: &[u8]) -> Vec<u8> {
+    if cell == b"NULL" {
+        return Vec::new();
+    }
+    let mut value = Vec::with_capacity(cell.len());
+    let mut bytes = cell.iter();
+    while let Some(byte) = bytes.next() {
+        if *byte != b'\\' {
+            value.push(*byte);
+            continue;
+        }
+        match bytes.next() {
+            Some(b'n') => value.push(b'\n'),
+            Some(b't') => value.push(b'\t'),
+            Some(b'0') => value.push(0),
+            Some(other) => value.push(*other),
+            None => {}
+        }
+    }
+    value
+}

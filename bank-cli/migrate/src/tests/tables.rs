@@ -1,0 +1,95 @@
+//! A small Gold as files; the tests from outside use it too.
+
+/// A small Gold: an account without a name, two of one name, lists with exclusions and without rows, a debt, ended and
+/// future money, money of a peer, a link, a job with times, one without, open and ended reservations.
+pub(crate) const TABLES: [(&str, &str); 17] = [
+    (
+        "g_user.csv",
+        "g_name,g_active,g_special,g_deleted,g_common_name,g_default_project\n\
+        ANY,False,True,False,,\namy,True,False,False,Amy Ng,chem\nbob,f,0,0,,gone\nold,True,False,True,,\n",
+    ),
+    (
+        "g_machine.csv",
+        "g_name,g_active,g_special,g_deleted,g_architecture\ncolony,t,f,f,x86\nANY,f,t,f,\n",
+    ),
+    (
+        "g_project.csv",
+        "g_name,g_active,g_special,g_deleted,g_description\nchem,True,False,False,chemistry\nbio,False,False,False,\n",
+    ),
+    (
+        "g_project_user.csv",
+        "g_project,g_name,g_active,g_admin,g_deleted\nchem,amy,True,True,False\nchem,bob,False,False,False\nbio,amy,True,False,True\n",
+    ),
+    (
+        "g_project_machine.csv",
+        "g_project,g_name,g_active,g_deleted\nchem,colony,True,False\nbio,colony,False,False\n",
+    ),
+    (
+        "g_account.csv",
+        "g_id,g_name,g_description,g_deleted\n1,chem,first,False\n2,chem,,False\n3,,,False\n4,gone,,True\n5,closed,,False\n",
+    ),
+    (
+        "g_account_project.csv",
+        "g_account,g_name,g_access,g_deleted\n1,chem,True,False\n2,chem,True,False\n3,bio,True,False\n5,chem,True,True\n",
+    ),
+    (
+        "g_account_user.csv",
+        "g_account,g_name,g_access,g_deleted\n1,MEMBERS,True,False\n1,bob,False,False\n2,ANY,True,False\n3,gone,True,False\n5,ANY,True,False\n",
+    ),
+    (
+        "g_account_machine.csv",
+        "g_account,g_name,g_access,g_deleted\n1,ANY,True,False\n2,colony,True,False\n3,ANY,True,False\n5,ANY,True,False\n",
+    ),
+    (
+        "g_account_account.csv",
+        "g_account,g_id,g_deposit_share,g_overflow,g_deleted\n1,2,30,True,False\n2,1,0,True,False\n",
+    ),
+    (
+        "g_allocation.csv",
+        "g_id,g_account,g_start_time,g_end_time,g_amount,g_credit_limit,g_deposited,g_call_type,g_deleted,g_description\n\
+        1,1,0,2147483647,97550,100,100000,Normal,False,Auto\n\
+        2,2,0,2147483647,-50.5,20,200,Normal,False,\n\
+        3,3,1735689600,1767225600,1000,0,1000,Normal,False,\n\
+        4,3,1798761600,2147483647,30,0,30,Normal,False,\n\
+        5,1,0,2147483647,7,0,7,Back,False,\n\
+        6,1,0,2147483647,9,0,9,Normal,True,\n\
+        7,5,0,2147483647,0.30000000000000004,0,0.3,,False,\n",
+    ),
+    (
+        "g_charge_rate.csv",
+        "g_type,g_name,g_instance,g_rate,g_deleted,g_description\nVBR,Processors,\"\",1,False,\nNBM,QualityOfService,high,2.5,False,\nQualityOfService,low,,0.5,False,\nDisk,User,amy,0.001,False,\n",
+    ),
+    (
+        "g_reservation.csv",
+        "g_id,g_name,g_job,g_user,g_project,g_machine,g_start_time,g_end_time,g_deleted\n\
+        1,j1,10,amy,chem,colony,1795480000,1795490000,False\n\
+        2,j1,10,amy,chem,colony,1795480000,1795491000,False\n\
+        3,j2,,amy,chem,colony,1795400000,1795480000,False\n\
+        4,j3,,bob,chem,colony,1795480000,1795490000,False\n",
+    ),
+    (
+        "g_reservation_allocation.csv",
+        "g_reservation,g_id,g_account,g_amount,g_deleted\n1,1,1,100,False\n2,1,1,20.5,False\n3,1,1,5,False\n4,1,1,7,False\n",
+    ),
+    (
+        "g_quotation.csv",
+        "g_id,g_amount,g_user,g_project,g_deleted\n1,2400,amy,chem,False\n2,1,amy,chem,True\n",
+    ),
+    (
+        "g_job.csv",
+        "g_id,g_job_id,g_user,g_project,g_machine,g_charge,g_queue,g_stage,g_nodes,g_processors,g_start_time,g_end_time,g_wall_duration,g_creation_time,g_modification_time,g_deleted\n\
+        10,j1,amy,chem,colony,0,batch,Reserve,2,8,,,,1795480000,1795480000,False\n\
+        11,j9,amy,chem,colony,2300,batch,Charge,,4,,,,1795480000,1795480400,False\n\
+        12,j9,amy,chem,colony,1,batch,Charge,,4,1795470000,1795473600,3600,1795480000,1795480400,False\n\
+        13,j9,amy,chem,colony,2,batch,Charge,,4,1795470000,1795473600,3600,1795480000,1795480400,False\n\
+        14,,amy,gone,,3,,Charge,,,,,60,1795480000,1795480400,False\n\
+        15,jx,amy,chem,colony,3,,Charge,,,,,60,1795480000,1795480400,True\n",
+    ),
+    (
+        "g_transaction.csv",
+        "g_id,g_object,g_action,g_name,g_details,g_creation_time,g_request_id,g_deleted\n\
+        1,Job,Charge,11,\"Processors=4,WallDuration:=300,ItemizedCharges:=( x ) = 1200\",1795480100,7,False\n\
+        2,Job,Charge,11,\"Processors=4,WallDuration:=300,ItemizedCharges:=( x ) = 1200\",1795480100,7,False\n\
+        3,Job,Charge,11,WallDuration:=275,1795480200,8,False\n4,Job,Refund,,,1795480300,9,False\n",
+    ),
+];
