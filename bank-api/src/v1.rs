@@ -7,7 +7,7 @@
 //! `report` for usage reports, `schedule` for scheduled reports, `usage` for finished usage and the report
 //! of fallback accounts, `import` for imports of usage, `upload` for uploads and the quarantine, `collect`
 //! for the queues of collectors, `records` for usage records and their files, `local` for output of `bank`
-//! about local files, `watch` for what-if and the clock, `source` for collectors and their reconciliation,
+//! about local files, `partner` for partner banks, `watch` for what-if and the clock, `source` for collectors and their reconciliation,
 //! `attention` for alerts, notifications and forecasts, `proof` for verifications, `operations` for backups
 //! and `bankd doctor`, `mapping` for mappings of usage, `admin` for rates, keys and the state of the
 //! daemon, `access` for tokens, roles, limits and proposals.
@@ -40,6 +40,7 @@ mod monitor;
 #[cfg(feature = "openapi")]
 pub mod openapi;
 mod operations;
+mod partner;
 mod past;
 mod personal;
 mod proof;
@@ -111,6 +112,11 @@ pub use monitor::{
     Monitored, Watched,
 };
 pub use operations::{Backup, BackupFile, Check, Checkup, LastBackup, Limited};
+pub use partner::{
+    PartnerCharge, PartnerCharged, PartnerEntry, PartnerEntryQuery, PartnerExplained, PartnerHeld,
+    PartnerLine, PartnerMessageQuery, PartnerPosition, PartnerRelease, PartnerReleased,
+    PartnerReserve, Settlement, SettlementDifference, SettlementQuery, SettlementSide,
+};
 pub use past::{PastPageQuery, PastQuery};
 pub use personal::{EfficiencyLetter, PersonalReport};
 pub use proof::{ProofFinding, SignedCheckpoint, Verification, VerificationQuery};

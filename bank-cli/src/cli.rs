@@ -86,7 +86,7 @@ pub(crate) use self::{
     },
     verb::{
         BalanceArgs, DepositArgs, ExplainArgs, JobsArgs, JournalArgs, OnlyArgs, QueryArgs,
-        QuoteArgs, WithdrawArgs,
+        QuoteArgs, SettlementArgs, WithdrawArgs,
     },
 };
 
@@ -132,6 +132,8 @@ pub(crate) enum Command {
     Statement(Box<StatementArgs>),
     /// Show usage totals by project, user, machine or time
     Usage(Box<UsageTableArgs>),
+    /// Settle a month with a partner bank: both print the same totals
+    Settlement(SettlementArgs),
     /// Close an accounting period; its statements become final
     #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
     Close(CloseArgs),

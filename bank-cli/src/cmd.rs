@@ -32,6 +32,7 @@ mod monitor;
 mod monthly;
 pub(crate) mod movements;
 pub(crate) mod nami;
+mod partner;
 pub(crate) mod personal;
 mod pictured;
 mod priority;
@@ -87,6 +88,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Balance(args) => balance::run(context, &args),
         Command::Statement(args) => statement::run(context, &args),
         Command::Usage(args) => usage::run(context, &args),
+        Command::Settlement(args) => partner::settlement(context, &args),
         Command::Close(args) => close::run(context, args),
         Command::Quote(args) => quote::run(context, *args),
         Command::Reserve(args) => reserve::run(context, args),

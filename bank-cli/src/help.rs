@@ -32,7 +32,16 @@ const GROUPS: [Group; 6] = [
         heading: "Money",
         everyday: &["deposit", "withdraw", "transfer", "refund", "undo"],
         more: &[
-            "adjust", "settle", "cycle", "close", "proposal", "approve", "reject", "limit",
+            "adjust",
+            "settle",
+            "cycle",
+            "close",
+            "settlement",
+            "partner",
+            "proposal",
+            "approve",
+            "reject",
+            "limit",
         ],
     },
     Group {

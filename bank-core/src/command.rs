@@ -3,6 +3,7 @@
 use crate::amount::Amount;
 use crate::ids::{AllocationId, LienId, QuoteId, RateId};
 use crate::model::{Closing, Facts, InstanceKey, Key, ObjectType};
+use crate::partner;
 use crate::price::Named;
 use crate::terms::Terms;
 use crate::time::{Seconds, Timestamp, Window};
@@ -385,6 +386,9 @@ pub struct Reserve {
     /// It adds to the older lien, which ends no earlier than before. Gold's own clients expect this
     /// (gold-wire.md 5).
     pub adds: bool,
+    /// What the partner said whose project it is for, or the partner that asks; none for a project of this
+    /// bank, and for a dry run.
+    pub partner: Option<partner::Step>,
 }
 
 /// Bills an instance (ledger.md 2.8).

@@ -9,6 +9,7 @@ mod mapped;
 mod tree;
 
 pub use access::Approval;
+pub use partner::There;
 pub use policy::{FALLBACK_MODES, FallbackMode, ORDERS, Policy, SelectionOrder};
 pub use tree::DEPTH_MAX;
 
@@ -16,6 +17,7 @@ mod contributor;
 mod cycle;
 mod mode;
 mod names;
+mod partner;
 mod policy;
 mod quiet;
 

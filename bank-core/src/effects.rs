@@ -9,6 +9,7 @@ use crate::kind::Record;
 use crate::model::{
     Account, Allocation, Cycle, Grant, Instance, Key, Lien, Limit, LimitOf, Member, Proposal, Quote,
 };
+use crate::partner;
 use crate::rate::Rate;
 use crate::reservation::ReservationTime;
 use crate::terms::Span;
@@ -76,6 +77,8 @@ pub struct Effects {
     pub moved: Option<Moved>,
     /// Accounts that were short where the bank's own fallback stepped in.
     pub shortages: Vec<Shortage>,
+    /// Messages to and from partners.
+    pub partners: partner::Rows,
     /// The numbers that the next command's rows get.
     pub next: Next,
     /// The answer.

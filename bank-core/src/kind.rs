@@ -16,6 +16,7 @@ mod field;
 mod hardware;
 mod machine;
 mod mapping;
+mod partner;
 mod project;
 mod record;
 mod records;
@@ -204,6 +205,7 @@ pub fn declared() -> &'static [Kind] {
             downtime::kind(),
             contributor::kind(),
             contribution::kind(),
+            partner::kind(),
         ]
     });
     &KINDS

@@ -37,6 +37,7 @@ pub mod mapping;
 pub mod model;
 pub mod months;
 pub mod need;
+pub mod partner;
 pub mod period;
 pub mod policy;
 pub mod postings;

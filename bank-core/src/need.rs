@@ -102,6 +102,8 @@ pub struct Need {
     pub raised_by: Option<TxId>,
     /// This proposal.
     pub proposal: Option<ProposalId>,
+    /// The number of the last message of this partner.
+    pub partner: Option<String>,
     /// The amounts that a caller moved on a day.
     pub moved: Option<MovedBy>,
     /// The amounts that the proposer of the command moved on that day.
@@ -268,6 +270,7 @@ fn of_charge(charge: &Charge, directory: &Directory, now: Timestamp) -> Need {
         came_after: late(at, directory, now),
         others: charge.terms.source.as_ref().map(|_| charge.request.key()),
         windows: charge.terms.window.is_some(),
+        partner: charge.terms.delivered.as_ref().map(|d| d.partner.clone()),
         refused: charge.is_checked.then_some(RefusedFor::Charge),
         times: times::of_charge(charge, at, directory),
         own_times: charge.terms.total && times::are_reported(&charge.request, directory),
@@ -394,7 +397,8 @@ fn further_of_charge(
     }
     known.extend(kept);
     let waits = view.instances.iter().any(|i| i.kept.0 > 0);
-    let reported = charge.terms.total && !view.instances.is_empty();
+    let may_fall = charge.terms.total || charge.terms.delivered.is_some();
+    let reported = may_fall && !view.instances.is_empty();
     let falls = reported && rules::total_falls(charge, view, directory, now);
     if known.is_empty() && !falls && !waits {
         return None;

@@ -431,6 +431,7 @@ impl Postings {
             proposals: Vec::new(),
             moved: None,
             shortages: Vec::new(),
+            partners: crate::partner::Rows::default(),
             next: self.next,
             outcome,
         }

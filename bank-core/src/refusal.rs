@@ -330,6 +330,27 @@ pub enum Refusal {
     },
     /// No close is in force.
     NothingClosed,
+    /// The partner bank of a project refuses (decision 0174).
+    PartnerRefused {
+        /// The partner.
+        partner: String,
+        /// What it answered.
+        why: String,
+    },
+    /// The partner bank of a project cannot be reached.
+    PartnerAway {
+        /// The partner.
+        partner: String,
+    },
+    /// A message of a partner that is not the next one, or that differs from the one of its number.
+    PartnerOutOfStep {
+        /// The partner.
+        partner: String,
+        /// The number of the message.
+        number: i64,
+        /// The number of the next message.
+        expected: i64,
+    },
 }
 
 impl Refusal {
@@ -394,6 +415,9 @@ impl Refusal {
             Refusal::PeriodClosed { .. } => "period_closed",
             Refusal::PeriodGap { .. } => "period_gap",
             Refusal::NothingClosed => "nothing_closed",
+            Refusal::PartnerRefused { .. } => "partner_refused",
+            Refusal::PartnerAway { .. } => "partner_away",
+            Refusal::PartnerOutOfStep { .. } => "partner_out_of_step",
         }
     }
 
@@ -419,6 +443,14 @@ impl Refusal {
             field: field.to_owned(),
             expected: expected.into(),
         }
+    }
+
+    /// Whether the same request may be accepted a moment later: it is not stored as an answer either.
+    pub fn is_passing(&self) -> bool {
+        matches!(
+            self,
+            Refusal::PartnerAway { .. } | Refusal::PartnerOutOfStep { .. }
+        )
     }
 
     /// Whether it is a refusal of access, which is never stored as an answer (http-auth.md 3).

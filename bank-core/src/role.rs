@@ -19,12 +19,14 @@ pub enum Role {
     Scheduler,
     /// Reporting usage, and nothing else.
     Collector,
+    /// A partner bank: holding and charging for its jobs, and nothing else.
+    Partner,
     /// Their own balance, usage and quotes.
     User,
 }
 
 /// Every role with its word.
-pub const ROLES: [(Role, &str); 8] = [
+pub const ROLES: [(Role, &str); 9] = [
     (Role::Admin, "admin"),
     (Role::Operator, "operator"),
     (Role::Manager, "manager"),
@@ -32,6 +34,7 @@ pub const ROLES: [(Role, &str); 8] = [
     (Role::Auditor, "auditor"),
     (Role::Scheduler, "scheduler"),
     (Role::Collector, "collector"),
+    (Role::Partner, "partner"),
     (Role::User, "user"),
 ];
 

@@ -24,6 +24,7 @@ mod lien_end;
 mod lifecycle;
 mod money;
 mod opening;
+mod partner;
 mod period;
 mod promise;
 mod quote;
@@ -69,6 +70,7 @@ pub fn decide(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effec
         guard(command, Eyes::Two, &mut effects, view, ctx)?;
     }
     effects.trace_accounts(ctx.directory);
+    partner::notify(&mut effects, ctx.directory);
     fallback::check(&effects, ctx)?;
     Ok(effects)
 }

@@ -109,7 +109,8 @@ pub fn resolve(directory: &Directory, scope: &Scope, whose: &Whose) -> Result<Pa
     let Some(project) = payer.project.and_then(|id| directory.project(id)) else {
         return Err(Refusal::NoDefaultProject);
     };
-    if payer.machine.is_none() && !whose.machine.is_empty() {
+    let is_there = || directory.is_machine_of_partner(&whose.machine);
+    if payer.machine.is_none() && !whose.machine.is_empty() && !is_there() {
         return Err(Refusal::MachineUnknown {
             machine: short(&whose.machine),
         });
@@ -123,9 +124,13 @@ pub fn resolve(directory: &Directory, scope: &Scope, whose: &Whose) -> Result<Pa
             user: short(user_name),
         });
     }
-    if !project.active {
+    let given = whose.project.as_deref().unwrap_or_default();
+    let there = directory
+        .at_partner(given)
+        .filter(|_| given != project.name);
+    if !project.active || there.is_some_and(|there| !there.partner.flag("active")) {
         return Err(Refusal::ProjectInactive {
-            project: project.name.clone(),
+            project: payer.project_name,
         });
     }
     if payer

@@ -4,6 +4,7 @@
 use crate::amount::Amount;
 use crate::decimal::Decimal;
 use crate::ids::InstanceId;
+use crate::partner::Delivered;
 use crate::time::{Seconds, Timestamp};
 
 /// The terms of a charge by hand or by a program with more facts than a scheduler.
@@ -43,6 +44,8 @@ pub struct Terms {
     pub finished: Option<Whole>,
     /// The earlier charge waited for a project: it goes back first, and then the whole use is charged again.
     pub assigned: bool,
+    /// A partner delivers it: the amount is that of the message, below zero for a return.
+    pub delivered: Option<Delivered>,
 }
 
 impl Terms {

@@ -71,6 +71,8 @@ pub struct View {
     pub attention: Vec<Open>,
     /// The requested proposal.
     pub proposal: Option<Proposal>,
+    /// The number of the last message of the requested partner; 0 before the first.
+    pub last_of_partner: i64,
     /// The amounts that the caller moved today, if requested.
     pub moved: MovedBefore,
     /// The amounts that the proposer of the command moved today, likewise.

@@ -1,9 +1,9 @@
 //! The composition root: the order in which the daemon starts and stops. Nothing but the commands of the
 //! program uses it.
 //!
-//! Start order: store, writer, record files, keys, followed files, notification targets, scheduled
-//! reports, listeners. Stop order: listeners, open requests, followed files, scheduled reports,
-//! notification targets, record files, imports, waypoints, writer's queue. No other daemon thread
+//! Start order: store, writer, record files, keys, followed files, notification targets, partners,
+//! scheduled reports, listeners. Stop order: listeners, open requests, followed files, scheduled reports,
+//! notification targets, partners, record files, imports, waypoints, writer's queue. No other daemon thread
 //! outlives a request, except a backup; the stop does not wait for it.
 
 use std::future::Future;
@@ -24,6 +24,7 @@ use bankd_ledger::{clock, survey};
 use bankd_notices::attention;
 use bankd_notices::deliver::{self, Deliveries};
 use bankd_notices::schedule::{self, Scheduler};
+use bankd_partners::deliver as partners;
 use bankd_records::Drain;
 use bankd_services::{Services, start};
 use tokio::net::{TcpListener, UnixListener};
@@ -114,6 +115,7 @@ struct Daemon {
     database: PathBuf,
     followers: Followers,
     deliveries: Deliveries,
+    partners: partners::Deliveries,
     scheduler: Scheduler,
     surveyor: JoinHandle<()>,
     records: Drain,
@@ -137,6 +139,9 @@ impl Daemon {
         let deliveries =
             deliver::start(&services.notices, data.path(), &database, &services.writer)
                 .context("cannot check alert levels")?;
+        let (known, writer) = (&services.partners, &services.writer);
+        let partners = partners::start(known, &database, writer)
+            .context("cannot deliver messages to partners")?;
         let scheduler = schedule::start(&services.notices, (&database, &socket), &services.writer)
             .context("cannot schedule reports")?;
         let (waker, surveyor) = survey::start(&database, &services.writer, &services.clock)
@@ -147,6 +152,7 @@ impl Daemon {
             database,
             followers,
             deliveries,
+            partners,
             scheduler,
             surveyor,
             records,
@@ -175,6 +181,7 @@ impl Daemon {
         self.followers.stop();
         self.scheduler.stop();
         self.deliveries.stop();
+        self.partners.stop();
         self.records.stop();
         self.services.uploads.stop();
         self.services.proof.join();

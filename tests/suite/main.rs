@@ -29,6 +29,7 @@ mod nami;
 mod openapi;
 mod opening;
 mod operations;
+mod partner;
 mod pictures;
 mod rates;
 mod records;

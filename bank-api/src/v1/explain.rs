@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ChargeRow, JournalEntry, QuoteLine, Rate};
+use super::{ChargeRow, JournalEntry, PartnerEntry, QuoteLine, Rate};
 
 /// The transactions of a job, or one transaction, each with its explanation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,6 +102,9 @@ pub struct Explained {
     pub price: Vec<QuoteLine>,
     /// The rates that applied, as recorded at that time.
     pub rates: Vec<Rate>,
+    /// Its counterparts at partner banks.
+    #[serde(default)]
+    pub counterparts: Vec<PartnerEntry>,
 }
 
 /// An account, or one of its allocations, in the search.

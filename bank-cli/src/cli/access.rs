@@ -41,7 +41,7 @@ pub(crate) struct AddToken {
     /// Client of the token; for a person, the login name [default: the id]
     #[arg(long)]
     pub(crate) client: Option<String>,
-    /// Roles: admin, operator, manager, pi, auditor, scheduler, collector, user
+    /// Roles: admin, operator, manager, pi, auditor, scheduler, collector, partner, user
     #[arg(
         long,
         alias = "roles",

@@ -376,7 +376,7 @@ pub(crate) struct AddKey {
     /// Client of the key [default: the id]
     #[arg(long)]
     pub(crate) client: Option<String>,
-    /// Roles: admin, operator, manager, pi, auditor, scheduler, collector, user
+    /// Roles: admin, operator, manager, pi, auditor, scheduler, collector, partner, user
     #[arg(long, alias = "roles", value_name = "A,B", value_delimiter = ',')]
     pub(crate) role: Vec<String>,
     /// Only these projects

@@ -229,6 +229,19 @@ pub(crate) struct ExplainArgs {
     /// Treat the number as a transaction, even if a job has it
     #[arg(short = 't', long)]
     pub(crate) transaction: bool,
+    /// Ask partner banks for their entries
+    #[arg(long)]
+    pub(crate) partner: bool,
+}
+
+/// `bank settlement`.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct SettlementArgs {
+    /// Partner bank
+    pub(crate) partner: String,
+    /// Month, such as 2026-10, in UTC
+    #[arg(long, value_name = "MONTH")]
+    pub(crate) month: String,
 }
 
 /// `bank query`.

@@ -11,6 +11,7 @@ use bank_cli_picture::{
     printable::{printable, printable_lines},
 };
 
+use super::partner;
 use crate::{
     cli::{ExplainArgs, Format},
     context::Context,
@@ -28,10 +29,10 @@ pub(super) fn run(context: &Context, args: ExplainArgs) -> Result<String, Failur
     if context.form.format != Format::Table || !context.form.columns.is_empty() {
         return context.form.list(&answer, &flat(&answer));
     }
-    screen(context, &answer)
+    screen(context, &answer, args.partner)
 }
 
-fn screen(context: &Context, answer: &Explanation) -> Result<String, Failure> {
+fn screen(context: &Context, answer: &Explanation, asks: bool) -> Result<String, Failure> {
     let mut out = String::new();
     if let Some(job) = &answer.job {
         let machine = answer.machine.as_deref().unwrap_or_default();
@@ -54,7 +55,7 @@ fn screen(context: &Context, answer: &Explanation) -> Result<String, Failure> {
         if at > 0 {
             out.push('\n');
         }
-        out.push_str(&text(context, one)?);
+        out.push_str(&text(context, one, asks)?);
     }
     if !answer.complete {
         out.push_str("\n! more entries exist: bank journal -j shows them\n");
@@ -145,7 +146,7 @@ fn flat(answer: &Explanation) -> Sheet {
     sheet.unit(&answer.unit)
 }
 
-fn text(context: &Context, one: &Explained) -> Result<String, Failure> {
+fn text(context: &Context, one: &Explained, asks: bool) -> Result<String, Failure> {
     let form = &context.form;
     let mut out = String::new();
     let time = when::moment(&one.at_effective, context.zone);
@@ -166,6 +167,9 @@ fn text(context: &Context, one: &Explained) -> Result<String, Failure> {
     }
     if !one.price.is_empty() || one.charge.is_some() {
         out.push_str(&price(context, one));
+    }
+    for entry in &one.counterparts {
+        out.push_str(&partner::counterpart(context, entry, asks));
     }
     let mut out = fitted(&printable_lines(&out), form.width, inner);
     if one.considered.is_empty() {
@@ -273,7 +277,7 @@ mod tests {
     fn the_widest_explanation_fits_a_terminal() {
         let context = test_context();
         for answer in filled::<Explanation>() {
-            assert_fits(&screen(&context, &answer).unwrap());
+            assert_fits(&screen(&context, &answer, false).unwrap());
         }
     }
 }

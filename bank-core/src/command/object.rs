@@ -170,6 +170,7 @@ fn of_reserve(reserve: &Reserve) -> Vec<Object<'_>> {
         flush_grace: _,
         after_end: _,
         adds: _,
+        partner: _,
     } = reserve;
     of_request(request)
 }

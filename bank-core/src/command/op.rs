@@ -1,7 +1,7 @@
 //! The words of the journal's `op` column, for filters by operation.
 
 /// Every word of the journal's `op` column: commands, and what time alone does.
-pub const OPS: [&str; 87] = [
+pub const OPS: [&str; 90] = [
     "account_add",
     "account_rm",
     "account_set",
@@ -60,6 +60,9 @@ pub const OPS: [&str; 87] = [
     "member_set",
     "modify",
     "opening",
+    "partner_add",
+    "partner_rm",
+    "partner_set",
     "period_close",
     "period_reopen",
     "project_add",

@@ -209,6 +209,8 @@ pub struct Created {
 pub struct Reserved {
     /// The instance.
     pub instance: InstanceId,
+    /// The number of this use of the object's id.
+    pub number: i64,
     /// The lien; none where the cost is 0, in mode `fast`, and for an absorbed start.
     pub lien: Option<Lien>,
     /// The held amount: 0 in the shadow modes.
@@ -234,6 +236,7 @@ impl Reserved {
     pub(crate) fn nothing(instance: InstanceId) -> Reserved {
         Reserved {
             instance,
+            number: 0,
             lien: None,
             held: Amount::ZERO,
             added_to: Amount::ZERO,

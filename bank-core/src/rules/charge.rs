@@ -3,6 +3,7 @@
 mod amend;
 mod assigned;
 mod ceiling;
+mod delivered;
 mod find;
 mod finish;
 mod keep;
@@ -42,10 +43,12 @@ pub(super) fn charge(charge: &Charge, view: &View, ctx: &Context<'_>) -> Result<
     if let Some(owner) = keep::owner(charge, view, ctx) {
         return keep::keep(charge, &owner, view, ctx);
     }
-    match bill(charge, view, ctx, true) {
+    delivered::check(charge, view)?;
+    let billed = match bill(charge, view, ctx, true) {
         Err(Refusal::AmountOverflow) => bill(charge, view, ctx, false),
         decided => decided,
-    }
+    };
+    billed.map(|effects| delivered::keep(charge, effects))
 }
 
 fn bill(
@@ -248,6 +251,9 @@ fn remark_terms(
     }
     if let Some(whole) = &charge.terms.finished {
         postings.remark(&whole.remark);
+    }
+    if let Some(delivered) = &charge.terms.delivered {
+        postings.remark(&delivered::counterpart(delivered));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Reserve: places or replaces the one live lien of an instance (ledger.md 2.7, decisions.md 12).
 
 mod absorb;
+mod partner;
 
 use crate::amount::Amount;
 use crate::attribute::check_usage;
@@ -75,6 +76,7 @@ pub(super) fn reserve(
         binding,
         touched: None,
         shortage: None,
+        question: None,
         reserved: Reserved {
             added_to: kept,
             quote_invalid: binding.invalid,
@@ -86,6 +88,7 @@ pub(super) fn reserve(
     } else {
         placing.for_real(reserve, &priced_at, mode, ctx)?;
     }
+    partner::agreed(reserve, &mut placing, ctx)?;
     let first = placing.first_touched();
     placing
         .binding
@@ -208,6 +211,8 @@ pub(super) struct Placing {
     pub(super) touched: Option<AccountId>,
     /// The shortage before the bank's own fallback paid.
     pub(super) shortage: Option<Shortage>,
+    /// The question whose lien at the partner is that of this reserve.
+    pub(super) question: Option<String>,
     pub(super) reserved: Reserved,
 }
 
@@ -407,6 +412,7 @@ impl Placing {
         self.instance.due = Some(lien.as_ref().map_or(idle, |l| l.end));
         self.postings.liens.extend(lien.clone());
         self.reserved.instance = self.instance.id;
+        self.reserved.number = self.instance.number;
         self.reserved.lien = lien;
         let change = InstanceChange {
             instance: self.instance,
@@ -416,6 +422,7 @@ impl Placing {
         self.postings.instances.push(change);
         let mut effects = self.postings.finish(Outcome::Reserved(self.reserved));
         effects.shortages.extend(self.shortage);
+        effects.partners.held = self.question;
         effects
     }
 }

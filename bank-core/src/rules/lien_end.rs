@@ -149,6 +149,7 @@ fn hold_again(
         binding: Binding::default(),
         touched: None,
         shortage: None,
+        question: None,
         reserved: Reserved::nothing(instance.id),
     };
     lien.portions = match placing.portions(&candidates, &whose, lien.shadow, ctx) {

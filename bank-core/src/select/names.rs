@@ -2,7 +2,7 @@
 
 use super::{Payer, named};
 use crate::command::Whose;
-use crate::directory::Directory;
+use crate::directory::{Directory, There};
 use crate::model::{Facts, Project};
 use crate::refusal::short;
 
@@ -73,7 +73,7 @@ impl<'a> Names<'a> {
         self.for_reservation && self.user == Some("root") && self.project.is_some()
     }
 
-    /// With the project, and the name that it was looked for by.
+    /// With the project, and the name that it was looked for by. A project of a partner has only that name.
     fn found<'d>(&self, directory: &'d Directory) -> (Payer, Option<&'d Project>, Option<&'a str>)
     where
         'd: 'a,
@@ -103,11 +103,26 @@ impl<'a> Names<'a> {
             Some(name) => {
                 let found = named(directory, name);
                 payer.only = found.and_then(|(_, only)| only);
-                found.map(|(project, _)| project)
+                let project = found.map(|(project, _)| project);
+                match directory.at_partner(name).filter(|_| project.is_none()) {
+                    Some(there) => return (at_partner(payer, &there), None, Some(name)),
+                    None => project,
+                }
             }
             None => by_default,
         };
         payer.project = project.map(|project| project.id);
         (payer, project, name)
+    }
+}
+
+/// The account that has what the partner owes pays for its project. The members of the project are the
+/// partner's.
+fn at_partner(payer: Payer, there: &There<'_, '_>) -> Payer {
+    Payer {
+        project: Some(there.payer.id),
+        only: Some(there.account.id),
+        any_member: true,
+        ..payer
     }
 }

@@ -12,6 +12,7 @@ pub mod meter;
 pub mod obs;
 pub mod refused;
 pub mod survey;
+pub mod timed;
 pub mod usable;
 pub mod view;
 pub mod writer;

@@ -99,8 +99,26 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
         Refusal::TooManyDecimals { precision } => {
             format!("this bank keeps {precision} decimals")
         }
-        other => correction::detail(other, bank).unwrap_or_else(|| plain_detail(other).to_owned()),
+        other => correction::detail(other, bank)
+            .or_else(|| of_partner(other))
+            .unwrap_or_else(|| plain_detail(other).to_owned()),
     }
+}
+
+/// Refusals of partner banks.
+fn of_partner(refusal: &Refusal) -> Option<String> {
+    Some(match refusal {
+        Refusal::PartnerRefused { partner, why } => format!("{partner} refuses: {why}"),
+        Refusal::PartnerAway { partner } => {
+            format!("the partner bank {partner} cannot be reached")
+        }
+        Refusal::PartnerOutOfStep {
+            partner,
+            number,
+            expected,
+        } => format!("message {number} of {partner}: the next one is {expected}"),
+        _ => return None,
+    })
 }
 
 /// Refusals with a constant text.
@@ -143,6 +161,12 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::LienEnded { .. } => "`bank reserve` places a new one",
         Refusal::Overlap { .. } => "charge only usage outside of it",
         Refusal::BadName { rule, .. } => rule,
+        Refusal::PartnerAway { .. } => {
+            "try again; `bank partner set --away accept` starts jobs without it"
+        }
+        Refusal::PartnerOutOfStep { .. } => {
+            "one of both banks was restored from a backup: compare with `bank settlement`"
+        }
         other => return correction::hint(other),
     })
 }

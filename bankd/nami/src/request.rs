@@ -78,15 +78,18 @@ pub fn request(document: Document, directory: &Directory, machine: &str) -> Requ
 }
 
 /// The payer and the machine. `a@m` is the account a on the cluster m, if no account has that full name and
-/// one is called a: the form of APPENDMACHINENAME (`nami.md` 4.1). A machine in the document has precedence
-/// over the one behind the `@`.
+/// one is called a: the form of APPENDMACHINENAME (`nami.md` 4.1). `a@p` is the project a of the partner bank p. A
+/// machine in the document has precedence over the one behind the `@`.
 fn payer_and_machine(
     document: &Document,
     directory: &Directory,
     machine: &str,
 ) -> (Option<String>, String) {
     let default = machine;
-    let is_known = |name: &str| select::named(directory, name).is_some();
+    let is_known = |name: &str| {
+        let is_here = select::named(directory, name).is_some();
+        is_here || directory.at_partner(name).is_some()
+    };
     let split = |whole: &String| {
         let (account, machine) = whole.rsplit_once('@')?;
         let fits = !machine.is_empty() && is_known(account) && !is_known(whole);

@@ -25,6 +25,8 @@ use bankd_ledger::clock::{LedgerClock, Stopwatch};
 use bankd_ledger::keys::KeyRing;
 use bankd_ledger::obs::Counters;
 use bankd_ledger::writer::Writer;
+use bankd_ledger::writer::{Reply, Submission, SubmitError};
+use bankd_partners::Partners;
 use bankd_records as records;
 use bankd_safekeeping::backup::Clerk;
 use bankd_safekeeping::checkpoint::Checkpoints;
@@ -89,10 +91,24 @@ pub struct Services {
     pub export: config::Export,
     /// Power factors of machines.
     pub report: config::Report,
+    /// Questions to partner banks.
+    pub partners: Partners,
     /// Alerts, targets and scheduled reports.
     pub notices: Arc<config::Notices>,
     /// How long a proposal can be approved.
     pub approval_keep: Seconds,
+}
+
+impl Services {
+    /// Runs a command and waits until it is durable. A quote or reserve for a project of a partner bank is
+    /// first agreed with the partner.
+    ///
+    /// # Errors
+    /// As [`Writer::submit`].
+    pub async fn submit(&self, submission: Submission) -> Result<Reply, SubmitError> {
+        let (writer, readers) = (&self.writer, &self.readers);
+        self.partners.submit(writer, readers, submission).await
+    }
 }
 
 /// The writer's thread, to be asked after and waited for.

@@ -17,6 +17,7 @@ use bankd_ledger::keys::KeyRing;
 use bankd_ledger::obs::Counters;
 use bankd_ledger::writer;
 use bankd_notices::{deliver, schedule};
+use bankd_partners::Partners;
 use bankd_records as records;
 use bankd_safekeeping::backup::{self, Clerk};
 use bankd_safekeeping::checkpoint::{Checkpoints, Keeper};
@@ -97,6 +98,7 @@ pub fn start_with(
         sources: config.sources.clone(),
         export: config.export.clone(),
         report: config.report.clone(),
+        partners: Partners::new(&data.keys()),
         notices: Arc::new(notices),
         approval_keep: config.approval.keep(),
     });

@@ -8,7 +8,7 @@ use super::sqlite::SqliteStore;
 use super::use_rows::write_uses;
 use super::uses::write_shortage;
 use super::version::{self, Version};
-use super::{Error, access, codec, hash, seal, times, traces, unmapped};
+use super::{Error, access, codec, hash, partner, seal, times, traces, unmapped};
 use bank_core::effects::{DirectoryRow, Effects, Entry, Transaction, UsageRow};
 use bank_core::ids::Next;
 use bank_core::model::{Allocation, Quote};
@@ -50,6 +50,7 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
     }
     store.rollups.after(&store.connection, effects, was)?;
     access::write(&store.connection, effects)?;
+    partner::write(store, effects)?;
     for row in &effects.shortages {
         write_shortage(&store.connection, row)?;
     }

@@ -45,6 +45,7 @@ mod load_work;
 mod migrate;
 pub mod numbers;
 mod open;
+pub mod partner;
 mod period;
 mod quarantine;
 pub mod read;

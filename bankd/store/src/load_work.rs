@@ -3,7 +3,7 @@
 
 use super::allocation::{add_allocation, came_into};
 use super::read::{charges, journal};
-use super::{Error, access, attention, codec, instance, lien, load_quote, numbers};
+use super::{Error, access, attention, codec, instance, lien, load_quote, numbers, partner};
 use bank_core::amount::Amount;
 use bank_core::effects::Delta;
 use bank_core::history::Paid;
@@ -127,6 +127,9 @@ pub(super) fn named(connection: &Connection, need: &Need, view: &mut View) -> Re
     }
     if let Some(id) = need.proposal {
         view.proposal = access::proposal(connection, id)?;
+    }
+    if let Some(name) = &need.partner {
+        view.last_of_partner = partner::last(connection, name, false)?;
     }
     if let Some(by) = &need.moved {
         view.moved = access::moved_before(connection, by)?;

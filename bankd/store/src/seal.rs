@@ -31,7 +31,7 @@ const fn whole(name: &'static str, key: &'static [&'static str]) -> Sealed {
 
 /// Every table with seals: all tables that no transaction's hash covers and that cannot be rebuilt.
 /// Reference data has versions instead.
-pub(super) const TABLES: [Sealed; 37] = [
+pub(super) const TABLES: [Sealed; 39] = [
     whole("bank", &["id"]),
     whole("clock", &["id"]),
     whole("quote", &["id"]),
@@ -54,6 +54,8 @@ pub(super) const TABLES: [Sealed; 37] = [
     whole("follow_file", &["source", "path", "number"]),
     whole("sink", &["name"]),
     whole("proposal", &["id"]),
+    whole("partner_entry", &["partner", "sent", "number"]),
+    whole("partner_question", &["id"]),
     whole("target", &["name"]),
     whole("notice", &["id"]),
     whole("schedule", &["name"]),

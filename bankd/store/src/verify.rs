@@ -15,6 +15,7 @@ mod house;
 pub mod journal;
 mod links;
 mod movements;
+mod partner;
 mod past;
 mod period;
 mod reference;
@@ -88,6 +89,7 @@ const CHECKS: &[Check] = &[
         links::reservation_times,
     ),
     check("proposals", &["proposal"], access::check),
+    check("partners", partner::TABLES, partner::check),
     check(
         "closed periods",
         &["period_close", "period_total", "period_reopen"],

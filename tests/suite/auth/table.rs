@@ -11,7 +11,7 @@ use bankd_http::route::Route;
 use bankd_http::router::table;
 
 /// The roles of the table, in the order of its letters.
-const ROLES: [(&str, &[&str]); 8] = [
+const ROLES: [(&str, &[&str]); 9] = [
     ("admin", &["--role", "admin"]),
     ("operator", &["--role", "operator", "-A", "chemistry"]),
     ("manager", &["--role", "manager", "-A", "chemistry"]),
@@ -20,10 +20,11 @@ const ROLES: [(&str, &[&str]); 8] = [
     ("scheduler", &["--role", "scheduler", "-m", "colony"]),
     ("collector", &["--role", "collector"]),
     ("user", &["--role", "user", "--client", "amy"]),
+    ("partner", &["--role", "partner"]),
 ];
 
 /// Who has a right beside admin, by the first letters of the roles' names: Operator, Manager, Pi,
-/// Auditor, Scheduler, Collector, User.
+/// Auditor, Scheduler, Collector, User; B for a partner Bank.
 fn holders(right: &str) -> &'static str {
     match right {
         "see_status" => "OMPASCU",
@@ -31,7 +32,8 @@ fn holders(right: &str) -> &'static str {
         "see_sources" => "AS",
         "see_imports" => "ASC",
         "see_intake" | "see_records" | "see_shares" | "see_access" | "see_outbox" | "verify"
-        | "price_the_past" => "A",
+        | "price_the_past" | "see_partners" => "A",
+        "see_own_messages" | "deliver" => "B",
         "see_proposals" => "OMA",
         "nami" | "hold" | "charge" => "S",
         "report_usage" | "import" => "SC",
@@ -47,7 +49,10 @@ fn holders(right: &str) -> &'static str {
 }
 
 fn may(role: &str, right: &str) -> bool {
-    let letter = role[..1].to_uppercase();
+    let letter = match role {
+        "partner" => "B".to_owned(),
+        other => other[..1].to_uppercase(),
+    };
     role == "admin" || holders(right).contains(&letter)
 }
 

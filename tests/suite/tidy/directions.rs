@@ -43,6 +43,7 @@ const DAEMON: &[(&str, &[&str])] = &[
     ("records", &["emit", "config", "store", "ledger"]),
     ("intake", &["ingest", "config", "store", "ledger"]),
     ("notices", &["config", "store", "ledger"]),
+    ("partners", &["store", "ledger"]),
     ("safekeeping", &["config", "store", "ledger", "records"]),
     ("listen", &["ledger"]),
     (
@@ -54,6 +55,7 @@ const DAEMON: &[(&str, &[&str])] = &[
             "records",
             "intake",
             "notices",
+            "partners",
             "safekeeping",
         ],
     ),
@@ -74,6 +76,7 @@ const DAEMON: &[(&str, &[&str])] = &[
             "records",
             "intake",
             "notices",
+            "partners",
             "safekeeping",
             "listen",
             "services",

@@ -1,6 +1,6 @@
 //! The selection of the use, among those of an object's id, for a charge.
 
-use super::source;
+use super::{delivered, source};
 use crate::command::{Charge, Request};
 use crate::model::{Closing, Instance};
 use crate::rules::same;
@@ -22,6 +22,9 @@ pub(super) fn charged_instance<'a>(
 ) -> Option<&'a Instance> {
     if let Some(whole) = &charge.terms.finished {
         return source::finished_instance(view, charge, whole);
+    }
+    if let Some(message) = &charge.terms.delivered {
+        return delivered::instance(view, message);
     }
     let grace = ctx.directory.policy.close_grace;
     // A use that a collector has charged is complete: another use of the id is no part of it.

@@ -71,7 +71,8 @@ impl Measured {
 /// Checks without an instance: that the charge states the duration, once, and within bounds.
 pub(super) fn check(charge: &Charge) -> Result<(), Refusal> {
     let terms = &charge.terms;
-    if terms.amount.is_some_and(|amount| amount < Amount::ZERO) {
+    let may_return = terms.delivered.is_some();
+    if terms.amount.is_some_and(|amount| amount < Amount::ZERO) && !may_return {
         return Err(Refusal::NegativeCharge);
     }
     if terms.amount.is_none() && !terms.itemisation.is_empty() {
@@ -380,6 +381,12 @@ fn as_given(
         instance.exact_sum = exact;
         instance.once_sum = 0;
         return amount.minus(before).ok();
+    }
+    // A partner returns no more than was billed.
+    let least = before.negate().ok()?;
+    if amount < least {
+        instance.exact_sum = 0;
+        return Some(least);
     }
     instance.exact_sum = instance.exact_sum.checked_add(exact)?;
     Some(amount)

@@ -83,7 +83,7 @@ pub(super) async fn answer(
     let (key, repeat) = keyed.unzip();
     let key = request.key.clone().or(key);
     let submitted = submission(request, made.command, key, request_id);
-    let reply = services.writer.submit(submitted).await?;
+    let reply = services.submit(submitted).await?;
     let (answer, repeat) = match reply {
         Reply::Fresh { answer, summary } => {
             log(&made.values, summary, request_id);

@@ -185,6 +185,7 @@ impl EventRequest {
             end: None,
             flush_grace: true,
             adds: false,
+            partner: None,
             after_end,
         })
     }

@@ -215,7 +215,7 @@ async fn run(
             render: made.render,
             fingerprint: String::new(),
         };
-        match services.writer.submit(submission).await {
+        match services.submit(submission).await {
             Ok(Reply::Fresh { answer, summary }) => {
                 output.decided(&answer, &summary);
                 output.stories.push(Story {

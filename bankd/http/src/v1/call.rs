@@ -273,7 +273,7 @@ impl Call {
             dry_run,
             render,
         };
-        match self.services.writer.submit(submission).await? {
+        match self.services.submit(submission).await? {
             Reply::Fresh { answer, summary } => Ok(Done::fresh(answer, summary, dry_run)),
             Reply::Stored(answer) => Ok(Done::stored(answer)),
             Reply::KeyReused => Err(key_reused()),

@@ -14,6 +14,7 @@ use bank_core::model::Dimension;
 use bank_core::price::{Priced, priced_from};
 use bank_core::refusal::Refusal;
 use bank_core::reservation::Shares;
+use bankd_partners::settle;
 use bankd_store::read::charges::Charge;
 use bankd_store::read::explain::{self as choices, Step, Why};
 use bankd_store::read::jobs::{Detail, JobRow};
@@ -191,6 +192,7 @@ fn shaped(view: &View, one: &choices::Explained, charges: &[Charge]) -> Option<E
         return None;
     }
     let then = &one.then;
+    let counterpart = |row: &_| settle::shaped(row, &then.bank);
     let mut shape = Explained {
         transaction: one.tx.id,
         at_effective: json::time(one.tx.at_effective),
@@ -201,6 +203,7 @@ fn shaped(view: &View, one: &choices::Explained, charges: &[Charge]) -> Option<E
         effects: sentences(one, view),
         entries: rows.iter().map(|row| journal::shaped(view, row)).collect(),
         considered: considered(view, one, &rows),
+        counterparts: one.partners.iter().map(counterpart).collect(),
         ..Explained::default()
     };
     if let (Some(charge), Some(job)) = (&one.charge, &one.job) {

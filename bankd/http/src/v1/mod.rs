@@ -47,6 +47,7 @@ mod outcome;
 mod overflow;
 mod owner;
 mod pages;
+mod partner;
 mod path;
 
 mod proof;
@@ -66,6 +67,7 @@ mod report_usage;
 mod reserve;
 mod role;
 mod scheduled;
+mod settlement;
 mod share;
 mod source;
 mod statement;

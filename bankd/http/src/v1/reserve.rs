@@ -48,6 +48,7 @@ fn read(mut new: NewReserve, call: &Call) -> Result<Reserve, Refusal> {
         end,
         flush_grace: false,
         adds: false,
+        partner: None,
         after_end: AfterEnd::Begins,
     })
 }

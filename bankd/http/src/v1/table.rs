@@ -8,6 +8,7 @@ mod access;
 mod attention;
 mod books;
 mod ledger;
+mod partner;
 mod proof;
 mod record;
 mod registry;
@@ -31,6 +32,7 @@ pub fn rows() -> Vec<Route> {
         reports::rows(),
         attention::rows(),
         access::rows(),
+        partner::rows(),
         proof::rows(),
     ]
     .into_iter()

@@ -118,6 +118,12 @@ rights! {
     ChangeAttention = "change_attention",
     /// Confirm a jump of the clock.
     ConfirmClock = "confirm_clock",
+    /// Settlements with partner banks.
+    SeePartners = "see_partners",
+    /// Messages of the calling partner bank.
+    SeeOwnMessages = "see_own_messages",
+    /// Hold and charge for jobs at a partner bank.
+    Deliver = "deliver",
 }
 
 impl Right {
@@ -138,6 +144,7 @@ impl Right {
         let own: &[Right] = match role {
             Role::Admin => return true,
             Role::Collector => return OF_COLLECTORS.contains(&self),
+            Role::Partner => return matches!(self, Right::SeeOwnMessages | Right::Deliver),
             Role::Operator => OF_OPERATORS,
             Role::Manager => OF_MANAGERS,
             Role::Scheduler => OF_SCHEDULERS,
@@ -172,7 +179,7 @@ impl Right {
     }
 }
 
-/// The rights of everybody with any role but that of a collector: they see the objects in their view.
+/// The rights of everybody with any role but that of a collector or a partner: they see the objects in their view.
 const OF_ALL: &[Right] = &[
     Right::SeeStatus,
     Right::SeeRegistry,
@@ -227,6 +234,7 @@ const OF_AUDITORS: &[Right] = &[
     Right::SeeRecords,
     Right::SeeShares,
     Right::SeeOutbox,
+    Right::SeePartners,
     Right::Verify,
     Right::SeeAccess,
     Right::SeeProposals,

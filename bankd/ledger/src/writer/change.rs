@@ -2,6 +2,7 @@
 //! sums of months are written down, and what became of notices.
 
 use super::{SubmitError, Task, Writer};
+use bankd_store::partner::PartnerChange;
 use bankd_store::rollup::MonthSums;
 use bankd_store::{NoticeChange, Numbered, ScheduleChange, SourceChange, Waypoint};
 use tokio::sync::oneshot;
@@ -29,6 +30,8 @@ pub(super) enum Change {
     Number(Vec<Numbered>),
     /// Reports that the daemon makes.
     Schedule(ScheduleChange),
+    /// Messages to partners.
+    Partner(PartnerChange),
 }
 
 impl Writer {
@@ -104,6 +107,22 @@ impl Writer {
     /// If the store fails, or the daemon is going down.
     pub fn keep_schedule(&self, change: ScheduleChange) -> Result<u64, SubmitError> {
         self.change_and_wait(Change::Schedule(change))
+    }
+
+    /// Changes the state of messages to partners; returns the number of affected rows.
+    ///
+    /// # Errors
+    /// If the store fails, or the queue is full.
+    pub async fn change_partner(&self, change: PartnerChange) -> Result<u64, SubmitError> {
+        self.change(Change::Partner(change)).await
+    }
+
+    /// The same from a thread: it waits for room in the queue.
+    ///
+    /// # Errors
+    /// If the store fails, or the daemon is going down.
+    pub fn keep_partner(&self, change: PartnerChange) -> Result<u64, SubmitError> {
+        self.change_and_wait(Change::Partner(change))
     }
 
     async fn change(&self, change: Change) -> Result<u64, SubmitError> {

@@ -7,13 +7,13 @@
 
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bankd_config::{Deliver, WebAddress, path_in};
-use bankd_ledger::clock::{self, Stopwatch};
+use bankd_ledger::clock;
+use bankd_ledger::timed::Timed;
 use hmac::{Hmac, KeyInit, Mac};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
@@ -76,7 +76,7 @@ impl Webhook {
 
     fn ask(&self, notice: i64, body: &[u8], limit: Duration) -> io::Result<u16> {
         let request = self.request(notice, body, clock::auth_now_s());
-        let mut tcp = Timed::connect(&self.address, limit)?;
+        let mut tcp = Timed::connect(&self.address.host, self.address.port, limit)?;
         match &self.tls {
             None => exchange(&mut tcp, &request),
             Some((config, name)) => {
@@ -201,71 +201,6 @@ fn status(head: &[u8]) -> Option<u16> {
         .parse()
         .ok()
         .filter(|status| (100..600).contains(status))
-}
-
-/// A connection where each wait ends with the attempt's time limit. A receiver cannot extend it by
-/// sending single bytes.
-struct Timed {
-    stream: TcpStream,
-    since: Stopwatch,
-    limit: Duration,
-}
-
-impl Timed {
-    fn connect(address: &WebAddress, limit: Duration) -> io::Result<Timed> {
-        let since = Stopwatch::start();
-        let mut last = io::Error::new(ErrorKind::NotFound, "no address of that name");
-        for found in (address.host.as_str(), address.port).to_socket_addrs()? {
-            let Some(left) = limit.checked_sub(since.elapsed()).filter(|d| !d.is_zero()) else {
-                break;
-            };
-            match TcpStream::connect_timeout(&found, left) {
-                Ok(stream) => {
-                    return Ok(Timed {
-                        stream,
-                        since,
-                        limit,
-                    });
-                }
-                Err(error) => last = error,
-            }
-        }
-        Err(last)
-    }
-
-    fn left(&self) -> io::Result<Duration> {
-        let left = self.limit.checked_sub(self.since.elapsed());
-        left.filter(|d| !d.is_zero())
-            .ok_or_else(|| io::Error::new(ErrorKind::TimedOut, "it took too long"))
-    }
-}
-
-/// Error of a wait that timed out.
-fn timed(error: io::Error) -> io::Error {
-    match error.kind() {
-        ErrorKind::WouldBlock | ErrorKind::TimedOut => {
-            io::Error::new(ErrorKind::TimedOut, "it took too long")
-        }
-        _ => error,
-    }
-}
-
-impl Read for Timed {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.stream.set_read_timeout(Some(self.left()?))?;
-        self.stream.read(buffer).map_err(timed)
-    }
-}
-
-impl Write for Timed {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.stream.set_write_timeout(Some(self.left()?))?;
-        self.stream.write(bytes).map_err(timed)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.stream.flush()
-    }
 }
 
 #[cfg(test)]

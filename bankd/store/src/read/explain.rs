@@ -13,6 +13,7 @@ mod moved;
 
 use self::inputs::{Inputs, billing};
 pub use self::moved::MOVED_MAX;
+use super::super::partner::{self, PartnerRow};
 use super::super::{Error, numbers, times};
 use super::charges::{self, Charge};
 use super::jobs::{self, JobRow};
@@ -59,6 +60,8 @@ pub struct Explained {
     pub choice: Vec<Step>,
     /// Number of moved liens that are not shown.
     pub more_liens: usize,
+    /// Its messages to and from partners.
+    pub partners: Vec<PartnerRow>,
     /// Reference data as it was before it.
     pub then: Directory,
 }
@@ -178,6 +181,7 @@ pub fn transaction(
         jobs: BTreeMap::new(),
         choice: Vec::new(),
         more_liens: 0,
+        partners: partner::of_transaction(connection, id)?,
         then,
     };
     choose(connection, &mut explained, before)?;

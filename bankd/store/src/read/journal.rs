@@ -214,6 +214,14 @@ pub(super) fn object(
     Ok(row.optional()?)
 }
 
+/// The entries of a transaction, in order.
+///
+/// # Errors
+/// If the store fails.
+pub fn entries(connection: &Connection, tx: i64) -> Result<Vec<Entry>, Error> {
+    entries_of(connection, tx, last_entry(connection)?)
+}
+
 /// The entries of a transaction, in order. `last` is the number of the last entry there is.
 pub(crate) fn entries_of(connection: &Connection, tx: i64, last: i64) -> Result<Vec<Entry>, Error> {
     let start = first_entry_of(connection, tx, last)?;

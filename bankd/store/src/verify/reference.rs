@@ -23,6 +23,7 @@ pub(super) const TABLES: &[&str] = &[
     "downtime",
     "contributor",
     "contribution",
+    "partner",
     "kind_record",
     "role_grant",
     "amount_limit",

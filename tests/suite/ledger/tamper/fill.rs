@@ -6,14 +6,17 @@ use super::super::sqlite::Sqlite;
 use bank_core::amount::Amount;
 use bank_core::attention::{AttentionKind, Concern, Event, Topic, Turn};
 use bank_core::command::{
-    Access, Ack, Attention, ClosePeriod, Command, Deposit, GrantRole, Period, Propose, Scope,
-    SetLimit, Switch,
+    Access, Ack, Attention, Charge, ClosePeriod, Command, Deposit, GrantRole, Period, Propose,
+    Request, Scope, SetLimit, Switch, Whose,
 };
 use bank_core::ids::{AccountId, AllocationId, LienId, TxId};
 use bank_core::ledger;
 use bank_core::model::LimitOf;
+use bank_core::partner::Delivered;
 use bank_core::role::{Role, Roles, Who};
+use bank_core::terms::Terms;
 use bank_core::time::{Seconds, Timestamp};
+use bankd_store::partner::{PartnerChange, Question};
 use bankd_store::{
     Count, Digest, MadeReport, NoticeChange, Numbering, ScheduleChange, ScheduleRow, Snapshot,
     SpanRow, Stamp, TargetRow,
@@ -33,6 +36,7 @@ pub(super) fn fill(ground: &mut Sqlite, now: Timestamp) {
     attention(ground, now);
     access(ground, now);
     lists(ground, now);
+    partners(ground, now);
     let close = ClosePeriod {
         start: None,
         end: now.minus(Seconds(1)),
@@ -48,6 +52,65 @@ pub(super) fn fill(ground: &mut Sqlite, now: Timestamp) {
     outbox(ground, now);
     reports(ground, now);
     beside(ground, now);
+}
+
+/// A partner bank: messages in both directions, and an open question.
+fn partners(ground: &mut Sqlite, now: Timestamp) {
+    let account = [("account", "T".into())];
+    let partner = "phys.example";
+    done(
+        ground,
+        Command::add_record("partner", partner, &account),
+        now,
+    );
+    let charge = |id: &str, project: &str, amount: i64, delivered: Option<Delivered>| {
+        Command::Charge(Charge {
+            request: Request {
+                object_id: id.to_owned(),
+                whose: Whose {
+                    project: Some(project.to_owned()),
+                    machine: "colony".to_owned(),
+                    ..Whose::default()
+                },
+                ..Request::default()
+            },
+            terms: Terms {
+                amount: Some(Amount(amount)),
+                delivered,
+                ..Terms::default()
+            },
+            ..Charge::default()
+        })
+    };
+    for n in 1..4 {
+        let message = Delivered {
+            partner: partner.to_owned(),
+            number: n,
+            transaction: 70 + n,
+            recorded: now,
+            amount: Amount(n),
+            project: "T".to_owned(),
+            digest: [7; 32],
+        };
+        let id = format!("there-{n}");
+        done(ground, charge(&id, "chem@phys.example", 5 * n, None), now);
+        done(
+            ground,
+            charge(&format!("from-{n}"), "T", n, Some(message)),
+            now,
+        );
+    }
+    let confirmed = PartnerChange::Confirmed(partner.to_owned(), 1, 99);
+    ground.store().change_partner(&confirmed).unwrap();
+    for n in 0..2 {
+        let asked = PartnerChange::Asked(Question {
+            id: format!("question-{n}"),
+            partner: partner.to_owned(),
+            at: now.0,
+            message: "{}".to_owned(),
+        });
+        ground.store().change_partner(&asked).unwrap();
+    }
 }
 
 #[track_caller]

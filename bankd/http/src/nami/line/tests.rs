@@ -79,6 +79,7 @@ fn a_charge() -> Charged {
 
 fn a_reserve() -> Reserved {
     Reserved {
+        number: 1,
         instance: InstanceId(1),
         lien: None,
         held: Amount(576_000),

@@ -132,6 +132,9 @@ fn every_route() -> Vec<Case> {
         ),
         ("DELETE", "downtimes/1", none.clone(), some.clone()),
         ("DELETE", "hardware/1", none.clone(), some.clone()),
+        ("POST", "partners", name("b.example"), name("c.example")),
+        ("PATCH", "partners/b.example", text("a"), text("b")),
+        ("DELETE", "partners/b.example", none.clone(), some.clone()),
         ("POST", "contributors", name("amy"), name("bob")),
         ("POST", "contributions", gift(1), gift(2)),
         ("PATCH", "contributions/1", text("a"), text("b")),
@@ -255,10 +258,13 @@ async fn every_write_is_answered_again_byte_for_byte() {
     cases.extend(after_the_fact(last.unwrap()));
     // Nothing is due to be run by hand here, no clock has jumped, and there is nothing to decide.
     let refused_only = ["cycles/m/run", "clock", "attention/1/ack"].len();
-    // Tested by `auth::token`, `auth::roles`, `reports::scheduled` and `gold::clients`: this test has no token,
-    // proposal, definition or message of Gold.
+    // Tested by `auth::token`, `auth::roles`, `reports::scheduled`, `gold::clients` and `partner`: this test has no
+    // token, proposal, definition, message of Gold or partner bank.
     let answered_elsewhere = [
         "POST gold",
+        "POST partner/reserves",
+        "POST partner/releases",
+        "POST partner/charges",
         "POST report/scheduled/{name}/run",
         "POST tokens",
         "DELETE tokens/{id}",

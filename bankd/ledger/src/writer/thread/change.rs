@@ -18,6 +18,7 @@ impl Thread {
             }
             Change::Source(change) => self.store.change_source(change).map(u64::from),
             Change::Schedule(change) => self.store.change_schedule(change, now),
+            Change::Partner(change) => self.store.change_partner(change),
             Change::Number(names) => self.store.number_names(names),
             Change::Uses(uses) => self.store.keep_uses(uses),
             Change::Mark(waypoint) => self.store.place_waypoint(waypoint).map(u64::from),

@@ -34,7 +34,7 @@ impl Thread {
             return Ok(());
         };
         if let Err(refusal) = decision
-            && (refusal.is_of_access() || key.is_content)
+            && (refusal.is_of_access() || refusal.is_passing() || key.is_content)
         {
             return Ok(());
         }

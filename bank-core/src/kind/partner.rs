@@ -1,0 +1,139 @@
+//! Partner banks: banks whose projects run here, or where projects of this bank run.
+
+use super::{Field, KeyType, Kind, Objects, Readers, Record, Type, Value, choice};
+use crate::partner::TIMEOUT_MS;
+use crate::refusal::Refusal;
+
+/// Most projects that are named for a partner.
+const PROJECTS_MAX: usize = 1_000;
+/// The longest name, in bytes: `partner-NAME` is the id of its secret.
+const NAME_MAX: usize = 56;
+/// The shortest and the longest wait for an answer, in milliseconds. A scheduler waits for 8 s.
+const TIMEOUT: (i64, i64) = (100, 6_000);
+
+pub(super) fn kind() -> Kind {
+    let ops = ["partner_add", "partner_set", "partner_rm"];
+    let about = "Partner banks: their projects run here, or ours run there";
+    let kind = Kind {
+        deleted_after: 8,
+        key: KeyType::Name,
+        key_rule: name,
+        readers: Readers::Auditors,
+        most: 1_000,
+        help: [
+            "Add a partner bank".into(),
+            "Change a partner bank".into(),
+            "Remove a partner bank; messages that wait for it stay".into(),
+            "no partner banks".into(),
+        ],
+        check,
+        ..Kind::new("partner", "partners", ops, about)
+    };
+    reached(kind).with(Field::description())
+}
+
+fn reached(kind: Kind) -> Kind {
+    let projects = Type::References("project".into(), PROJECTS_MAX);
+    let active = "Let the partner and its projects start jobs and deliver charges";
+    let account = "Account that has what the partner owes for jobs of its projects here";
+    let url = "Address of the partner's daemon: HTTP with host and port";
+    let key =
+        "Id of the key that the partner gave to this bank; its secret is in keys/partner-NAME";
+    let away = "What happens to a reserve while the partner cannot be reached";
+    let timeout = "Longest wait for an answer, in milliseconds";
+    let open = "Project that the partner may charge, with those below it";
+    kind.with(Field::new("active", "Active", Type::Flag, active).default(Value::Flag(true)))
+        .with(
+            Field::new("account", "Account", Type::Text(256), account)
+                .absent("none of its projects may run here")
+                .rule(owing),
+        )
+        .with(
+            Field::new("url", "Address", Type::Text(256), url)
+                .absent("it cannot be reached")
+                .rule(address),
+        )
+        .with(
+            Field::new("signing_key", "Key", Type::Text(64), key)
+                .absent("it cannot be reached")
+                .option("signing-key")
+                .secondary(),
+        )
+        .with(
+            Field::new("away", "Away", choice(["refuse", "accept"]), away)
+                .default(Value::Text("refuse".to_owned())),
+        )
+        .with(
+            Field::new(
+                "timeout_ms",
+                "Timeout ms",
+                Type::Whole(TIMEOUT.0, TIMEOUT.1),
+                timeout,
+            )
+            .default(Value::Whole(TIMEOUT_MS))
+            .option("timeout")
+            .secondary(),
+        )
+        .with(
+            Field::new("projects", "Projects", projects, open)
+                .absent("all")
+                .option("project")
+                .letter('A'),
+        )
+}
+
+/// A domain name: both banks name each other alike.
+fn name(text: &str) -> Result<(), Refusal> {
+    let is_label = |label: &str| {
+        let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'-';
+        !label.is_empty() && label.bytes().all(plain) && label.trim_matches('-') == label
+    };
+    if text.len() <= NAME_MAX && text.split('.').all(is_label) {
+        return Ok(());
+    }
+    Err(Refusal::bad_name(
+        text,
+        "the name of a partner bank is a domain name of at most 56 bytes, such as physics.example.org",
+    ))
+}
+
+/// An account of one project.
+fn owing(text: &str, objects: &dyn Objects) -> Result<String, Refusal> {
+    if objects.has("account", text) && objects.has_payer(text) {
+        return Ok(text.to_owned());
+    }
+    Err(Refusal::bad_field(
+        "account",
+        "an account whose lists allow one project",
+    ))
+}
+
+/// `http://HOST:PORT`, without a path.
+fn address(text: &str, _: &dyn Objects) -> Result<String, Refusal> {
+    let text = text.strip_suffix('/').unwrap_or(text);
+    let authority = text.strip_prefix("http://").unwrap_or_default();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
+    let port = authority
+        .rsplit_once(':')
+        .map(|(host, port)| (host, port.parse::<u16>()));
+    match port {
+        Some((host, Ok(1..))) if !host.is_empty() && authority.chars().all(plain) => {
+            Ok(text.to_owned())
+        }
+        _ => Err(Refusal::bad_field(
+            "url",
+            "http://HOST:PORT; for TLS, the address of a local TLS proxy",
+        )),
+    }
+}
+
+/// An address needs a key.
+fn check(own: &Record, _: &dyn Objects) -> Result<(), Refusal> {
+    if own.value("url").is_none() == own.value("signing_key").is_none() {
+        return Ok(());
+    }
+    Err(Refusal::bad_field(
+        "signing_key",
+        "url and signing_key together, or neither",
+    ))
+}

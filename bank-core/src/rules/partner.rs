@@ -1,0 +1,106 @@
+//! Messages to partner banks: what the transactions of a command did to uses of their projects
+//! (decision 0174).
+
+use crate::amount::Amount;
+use crate::decimal::Decimal;
+use crate::directory::{Directory, There};
+use crate::effects::{Effects, Entry};
+use crate::ids::TxId;
+use crate::model::{Instance, InstanceKey, LienState};
+use crate::partner::{Ends, Sent, object_at_partner};
+use crate::time::{Seconds, Timestamp};
+
+/// Adds the messages to partners that follow from the transactions of a command.
+pub(super) fn notify(effects: &mut Effects, directory: &Directory) {
+    if directory.records.count("partner") == 0 {
+        return;
+    }
+    let mut sent = Vec::new();
+    for change in &effects.instances {
+        of_instance(&change.instance, effects, directory, &mut sent);
+    }
+    effects.partners.sent = sent;
+}
+
+fn of_instance(
+    instance: &Instance,
+    effects: &Effects,
+    directory: &Directory,
+    sent: &mut Vec<Sent>,
+) {
+    let first = sent.len();
+    let own = effects.transactions.iter();
+    for tx in own.filter(|tx| tx.instance == Some(instance.id)) {
+        let mut names: Vec<&str> = tx.entries.iter().map(|e| e.project.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        for there in names.into_iter().filter_map(|n| directory.at_partner(n)) {
+            let amount = tx.entries.iter().filter(|e| is_of(e, &there));
+            let amount = amount.fold(0_i128, |sum, e| sum.saturating_sub(e.delta.amount.into()));
+            let amount = Amount::clamped(amount);
+            if !amount.is_zero() {
+                let mut row = message(instance, &there, tx.id, tx.at_effective);
+                let usages = effects.usages.iter().filter(|u| u.tx == tx.id);
+                row.seconds = usages.fold(Seconds(0), |sum, u| sum.plus(u.charged));
+                row.amount = amount;
+                sent.push(row);
+            }
+        }
+    }
+    let ends = ended(instance, effects);
+    let Some(there) = directory.at_partner(&instance.facts.project) else {
+        return;
+    };
+    if ends == Ends::Nothing {
+        return;
+    }
+    let own = sent.get_mut(first..).into_iter().flatten();
+    let mut own = own.filter(|row| row.project == there.project);
+    if let Some(last) = own.next_back() {
+        last.ends = ends;
+        return;
+    }
+    let mut all = effects.transactions.iter();
+    if let Some(tx) = all.rfind(|tx| tx.instance == Some(instance.id)) {
+        let row = message(instance, &there, tx.id, tx.at_effective);
+        sent.push(Sent { ends, ..row });
+    }
+}
+
+/// Whether an entry is of the account of the partner, for that project.
+fn is_of(entry: &Entry, there: &There<'_, '_>) -> bool {
+    let project = entry.project.rsplit_once('@').map(|(project, _)| project);
+    entry.account == Some(there.account.id) && project == Some(there.project)
+}
+
+/// What became of the lien that the use had: a replaced one goes on at the partner.
+fn ended(instance: &Instance, effects: &Effects) -> Ends {
+    let is_ended = |state| matches!(state, LienState::Settled | LienState::Released);
+    let mut liens = effects.liens.iter();
+    let is_ended = liens.any(|l| l.instance == instance.id && is_ended(l.state) && !l.shadow);
+    match (is_ended && instance.lien.is_none(), instance.is_open()) {
+        (true, true) => Ends::Lien,
+        (true, false) => Ends::Use,
+        (false, _) => Ends::Nothing,
+    }
+}
+
+fn message(instance: &Instance, there: &There<'_, '_>, tx: TxId, at: Timestamp) -> Sent {
+    Sent {
+        tx,
+        partner: there.partner.name().to_owned(),
+        account: there.account.id,
+        instance: instance.id,
+        key: InstanceKey {
+            object_id: object_at_partner(&instance.key, instance.number),
+            ..instance.key.clone()
+        },
+        project: there.project.to_owned(),
+        user: instance.facts.user.clone(),
+        amount: Amount::ZERO,
+        seconds: Seconds(0),
+        processors: instance.facts.usage.processors.unwrap_or(Decimal::ZERO),
+        at,
+        ends: Ends::Nothing,
+    }
+}

@@ -1,0 +1,69 @@
+//! Checks messages between this bank and its partners: their numbers have no gaps, and each has the amount of
+//! its transaction.
+
+use super::super::read::journal::entries_of;
+use super::super::{Error, numbers};
+use super::{Finding, Report};
+use rusqlite::Connection;
+
+/// Messages, and questions without a reserve.
+pub(super) const TABLES: &[&str] = &["partner_entry", "partner_question"];
+
+/// Adds findings to the report.
+pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    let gaps = "SELECT partner || ' ' || sent FROM partner_entry GROUP BY partner, sent
+                HAVING min(number) <> 1 OR max(number) <> count(*)";
+    each(connection, report, gaps, |key| {
+        format!("messages {key}: their numbers have gaps")
+    })?;
+    sums(connection, report)?;
+    let received = "SELECT e.partner || ' ' || e.number FROM partner_entry e
+        LEFT JOIN tx t ON t.id = e.tx
+        WHERE e.sent = 0 AND (t.op IS NOT 'charge' OR t.instance IS NOT e.instance
+            OR instr(t.reason, 'counterpart=' || e.partner || '/' || e.counterpart) = 0)";
+    each(connection, report, received, |key| {
+        format!("message {key}: its transaction does not name the counterpart")
+    })
+}
+
+/// The amount of a message is what its transaction took from the account of the partner.
+fn sums(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    let last = numbers::last_entry(connection)?;
+    let sql =
+        "SELECT partner, number, tx, account, project, amount FROM partner_entry WHERE sent = 1";
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (partner, number): (String, i64) = (row.get(0)?, row.get(1)?);
+        let (account, project): (i64, String) = (row.get(3)?, row.get(4)?);
+        let project = format!("{project}@{partner}");
+        let entries = entries_of(connection, row.get(2)?, last)?;
+        let own = entries
+            .iter()
+            .filter(|e| e.account == Some(account) && e.project == project);
+        let taken = own.fold(0_i128, |sum, e| sum.saturating_sub(e.delta_amount.into()));
+        let amount: i64 = row.get(5)?;
+        if taken != i128::from(amount) {
+            let key = format!("{partner} {number}");
+            let text = format!("message {key}: its amount is not that of its transaction");
+            report.find(Finding::new("partner_entry", &key, text).differs(amount, taken));
+        }
+    }
+    Ok(())
+}
+
+/// Runs a query whose rows are findings about messages.
+fn each(
+    connection: &Connection,
+    report: &mut Report,
+    sql: &str,
+    text: impl Fn(&str) -> String,
+) -> Result<(), Error> {
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let key: String = row.get(0)?;
+        report.find(Finding::new("partner_entry", &key, text(&key)));
+    }
+    Ok(())
+}
