@@ -14,28 +14,24 @@
     clippy::cast_sign_loss
 )]
 
+pub use bank_core_values::{amount, decimal, domain, exact, host, months, time};
+
 pub mod access;
-pub mod amount;
 pub mod attention;
 pub mod attribute;
 pub mod book;
 pub mod calendar;
 pub mod clock;
 pub mod command;
-pub mod decimal;
 pub mod directory;
-pub mod domain;
 pub mod effects;
-pub mod exact;
 pub mod history;
-pub mod host;
 pub mod ids;
 pub mod invariant;
 pub mod kind;
 pub mod ledger;
 pub mod mapping;
 pub mod model;
-pub mod months;
 pub mod need;
 pub mod partner;
 pub mod period;
@@ -50,6 +46,5 @@ pub mod role;
 pub mod rules;
 pub mod select;
 pub mod terms;
-pub mod time;
 pub mod usage;
 pub mod view;

@@ -159,25 +159,9 @@ pub fn moved_by(scope: &Scope, directory: &Directory, now: Timestamp) -> Option<
 /// that an old account is as quick as a new one.
 pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
     match command {
-        Command::Deposit(deposit) => Need {
-            accounts: deposited(directory, deposit),
-            allocation: deposit.allocation,
-            closed: deposit.effective.is_some(),
-            ..Need::default()
-        },
-        Command::Open(open) => Need {
-            accounts: match open {
-                Open::Bank { .. } => Vec::new(),
-                Open::Allocation(own) => named_account(directory, &own.account),
-            },
-            closed: true,
-            ..Need::default()
-        },
-        Command::Withdraw(withdraw) => Need {
-            accounts: named_account(directory, &withdraw.name),
-            allocation: withdraw.allocation,
-            ..Need::default()
-        },
+        Command::Deposit(_) | Command::Open(_) | Command::Withdraw(_) => {
+            of_money(command, directory)
+        }
         Command::SetAccount(set) => of_account(directory.account_named(&set.name).map(|a| a.id)),
         // One of that name that was removed may have allocations still.
         Command::AddAccount(SetAccount { name, .. }) => {
@@ -231,6 +215,33 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
         Command::Access(access) => of_access(access, directory, now),
         Command::RemoveQuote(id) => Need {
             quote: Some(*id),
+            ..Need::default()
+        },
+        _ => Need::default(),
+    }
+}
+
+/// The account that gets or gives money; the end of the last close, if the time of the transaction may be earlier
+/// than now.
+fn of_money(command: &Command, directory: &Directory) -> Need {
+    match command {
+        Command::Deposit(deposit) => Need {
+            accounts: deposited(directory, deposit),
+            allocation: deposit.allocation,
+            closed: deposit.effective.is_some(),
+            ..Need::default()
+        },
+        Command::Open(open) => Need {
+            accounts: match open {
+                Open::Bank { .. } => Vec::new(),
+                Open::Allocation(own) => named_account(directory, &own.account),
+            },
+            closed: true,
+            ..Need::default()
+        },
+        Command::Withdraw(withdraw) => Need {
+            accounts: named_account(directory, &withdraw.name),
+            allocation: withdraw.allocation,
             ..Need::default()
         },
         _ => Need::default(),

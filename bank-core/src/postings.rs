@@ -364,6 +364,23 @@ impl Postings {
         }
     }
 
+    /// Changes the amount of an allocation. What is not active stays so.
+    pub(crate) fn put(
+        &mut self,
+        kind: EntryKind,
+        id: AllocationId,
+        amount: Amount,
+    ) -> Result<(), Refusal> {
+        let phase = self.allocation(id).map(|a| a.phase);
+        let is_active = phase == Some(Phase::Active);
+        let delta = Delta {
+            amount: amount.0,
+            active: if is_active { amount.0 } else { 0 },
+            ..Delta::default()
+        };
+        self.post(kind, id, delta, &About::default())
+    }
+
     /// The amounts that a transaction took from expired allocations, with their ends.
     pub(crate) fn taken_from_expired(&self, tx: TxId) -> Vec<(AllocationId, Timestamp, i64)> {
         let mut taken: Vec<(AllocationId, Timestamp, i64)> = Vec::new();

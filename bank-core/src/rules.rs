@@ -26,6 +26,7 @@ mod money;
 mod opening;
 mod partner;
 mod period;
+mod phase;
 mod promise;
 mod quote;
 mod rates;
@@ -169,6 +170,7 @@ pub(crate) fn settle_reservation(
 ) -> Result<Effects, Refusal> {
     let mut effects = charge::settle(change, id, view, ctx)?;
     effects.trace_accounts(ctx.directory);
+    partner::notify(&mut effects, ctx.directory);
     Ok(effects)
 }
 

@@ -57,8 +57,6 @@ pub struct Field {
     pub fixed: bool,
     /// What no type can express, for each text.
     pub rule: Option<Rule>,
-    /// Whether its column came after versions of the records: versions without a value of it end before it.
-    pub added: bool,
     /// Whether the site added it.
     pub site: bool,
 }
@@ -115,7 +113,6 @@ impl Field {
             lines: false,
             fixed: false,
             rule: None,
-            added: false,
             site: false,
         }
     }
@@ -230,11 +227,6 @@ impl Field {
     pub(super) fn fixed(self) -> Field {
         let fixed = true;
         Field { fixed, ..self }
-    }
-
-    pub(super) fn added(self) -> Field {
-        let added = true;
-        Field { added, ..self }
     }
 
     pub(super) fn rule(self, rule: Rule) -> Field {

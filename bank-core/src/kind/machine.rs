@@ -209,7 +209,6 @@ fn usage_records(kind: Kind) -> Kind {
         )
         .default(Value::Text(IDLE.to_owned()))
         .nullable()
-        .added()
         .secondary()
         .if_any(),
     )

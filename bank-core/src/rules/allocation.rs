@@ -8,7 +8,7 @@ use crate::months;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::money::one_at_a_time;
-use crate::rules::sweep;
+use crate::rules::phase;
 use crate::time::{Timestamp, Window};
 use crate::view::{Context, View};
 
@@ -111,9 +111,9 @@ pub(super) fn follow_window(
 ) -> Result<(), Refusal> {
     match (old.phase, Phase::of(window, now)) {
         (a, b) if a == b => Ok(()),
-        (Phase::Active, Phase::Expired) => sweep::expire(postings, old.id, now),
-        (Phase::Future | Phase::Expired, Phase::Active) => sweep::activate(postings, old.id, now),
-        (Phase::Active, Phase::Future) => sweep::suspend(postings, old.id, now),
+        (Phase::Active, Phase::Expired) => phase::expire(postings, old.id, now),
+        (Phase::Future | Phase::Expired, Phase::Active) => phase::activate(postings, old.id, now),
+        (Phase::Active, Phase::Future) => phase::suspend(postings, old.id, now),
         (_, phase) => {
             postings.change(old.id, |a| (a.phase, a.since) = (phase, now));
             Ok(())

@@ -13,8 +13,6 @@ mod transfer;
 mod undo;
 mod work;
 
-pub(in crate::rules) use transfer::post;
-
 use crate::amount::Amount;
 use crate::command::After;
 use crate::effects::{Delta, Effects, EntryKind, RecordEvent, UsageRow};

@@ -9,10 +9,9 @@ use crate::ids::{AccountId, AllocationId, Next, UNBILLED};
 use crate::model::{Account, Allocation, Figures, Phase};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
-use crate::rules::correction::post;
-use crate::rules::opening::effective;
+use crate::rules::period::effective;
+use crate::rules::phase::catch_up;
 use crate::rules::split::in_order;
-use crate::rules::sweep::catch_up;
 use crate::select;
 use crate::time::{Timestamp, Window};
 use crate::view::{Context, View};
@@ -105,7 +104,7 @@ fn land(
     ctx: &Context<'_>,
 ) -> Result<Vec<Landed>, Refusal> {
     for (_, id, amount, _) in landing {
-        post(postings, EntryKind::Deposit, *id, *amount)?;
+        postings.put(EntryKind::Deposit, *id, *amount)?;
     }
     let landed = landing.iter().map(|(account, id, amount, created)| {
         catch_up(postings, *id, ctx.now)?;

@@ -1,5 +1,4 @@
-//! The opening of this bank in place of another (decision 0170), and transactions that count before they are
-//! recorded.
+//! The opening of this bank in place of another (decision 0170).
 
 use crate::amount::Amount;
 use crate::command::{Open, OpenAllocation};
@@ -9,11 +8,10 @@ use crate::model::{Account, Allocation};
 use crate::months;
 use crate::postings::Postings;
 use crate::refusal::Refusal;
-use crate::rules::correction::post;
 use crate::rules::money::{figures, of_people, one_at_a_time, unblock};
-use crate::rules::sweep;
+use crate::rules::period::effective;
+use crate::rules::phase::catch_up;
 use crate::select;
-use crate::time::Timestamp;
 use crate::view::{Context, View};
 
 /// Opens the bank, or an allocation of the old one.
@@ -28,28 +26,6 @@ pub(super) fn open(open: &Open, view: &View, ctx: &Context<'_>) -> Result<Effect
             Ok(postings.finish(Outcome::Swept))
         }
         Open::Allocation(own) => allocation(own, view, ctx),
-    }
-}
-
-/// The time at which a transaction counts: not after now, and not in a closed period.
-///
-/// # Errors
-/// [`Refusal::BadValue`] for a later time, [`Refusal::PeriodClosed`].
-pub(super) fn effective(
-    at: Option<Timestamp>,
-    view: &View,
-    ctx: &Context<'_>,
-) -> Result<Timestamp, Refusal> {
-    let Some(at) = at else { return Ok(ctx.now) };
-    if at > ctx.now {
-        return Err(Refusal::BadValue {
-            field: "effective",
-            expected: "a time that is not later than now",
-        });
-    }
-    match view.closed {
-        Some(closed) if at < closed.end => Err(Refusal::PeriodClosed { until: closed.end }),
-        _ => Ok(at),
     }
 }
 
@@ -71,14 +47,14 @@ fn allocation(own: &OpenAllocation, view: &View, ctx: &Context<'_>) -> Result<Ef
     postings.add_allocation(new);
     let tx = postings.begin("deposit", at);
     postings.remark(&own.note);
-    post(&mut postings, EntryKind::Deposit, id, own.deposited)?;
+    postings.put(EntryKind::Deposit, id, own.deposited)?;
     let gone = own.amount.minus(own.deposited)?;
     if !gone.is_zero() {
         postings.begin("adjust", at);
         postings.correct(tx);
         postings.remark("used before this bank opened");
         postings.remark(&own.note);
-        post(&mut postings, EntryKind::Adjust, id, gone)?;
+        postings.put(EntryKind::Adjust, id, gone)?;
     }
     finish(postings, account, (tx, id), own.deposited, ctx)
 }
@@ -90,7 +66,7 @@ fn finish(
     amount: Amount,
     ctx: &Context<'_>,
 ) -> Result<Effects, Refusal> {
-    sweep::catch_up(&mut postings, id, ctx.now)?;
+    catch_up(&mut postings, id, ctx.now)?;
     unblock(&mut postings, account);
     let opened = postings.allocation(id).copied();
     let allocation = opened.ok_or(Refusal::AmountOverflow)?;

@@ -81,6 +81,28 @@ pub(super) fn reopen(note: &str, view: &View, ctx: &Context<'_>) -> Result<Effec
     Ok(postings.finish(Outcome::PeriodReopened(PeriodReopened { tx, close: last })))
 }
 
+/// The time at which a transaction counts: not after now, and not in a closed period.
+///
+/// # Errors
+/// [`Refusal::BadValue`] for a later time, [`Refusal::PeriodClosed`].
+pub(super) fn effective(
+    at: Option<Timestamp>,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Timestamp, Refusal> {
+    let Some(at) = at else { return Ok(ctx.now) };
+    if at > ctx.now {
+        return Err(Refusal::BadValue {
+            field: "effective",
+            expected: "a time that is not later than now",
+        });
+    }
+    match view.closed {
+        Some(closed) if at < closed.end => Err(Refusal::PeriodClosed { until: closed.end }),
+        _ => Ok(at),
+    }
+}
+
 /// The only project that may spend from an account, below those above it.
 fn projects(account: AccountId, ctx: &Context<'_>) -> Vec<String> {
     let account = ctx.directory.account(account);

@@ -1,13 +1,14 @@
 //! Boundaries that pass with time: windows begin and end, liens expire, instances close, cycles bring new
 //! money. Each boundary is a separate transaction, effective when it was due (decisions.md 9).
 
-use crate::effects::{Delta, Effects, EntryKind, InstanceChange, Outcome};
+use crate::effects::{Effects, InstanceChange, Outcome};
 use crate::ids::{AllocationId, CycleId, InstanceId};
-use crate::model::{Allocation, Closing, Cycle, Instance, LienState, Phase};
-use crate::postings::{About, Postings};
+use crate::model::{Allocation, Closing, Cycle, Instance, LienState};
+use crate::postings::Postings;
 use crate::refusal::Refusal;
 use crate::rules::cycle;
 use crate::rules::instance::{close_instance, end_lien};
+use crate::rules::phase::cross;
 use crate::time::Timestamp;
 use crate::view::{Context, View};
 
@@ -105,83 +106,6 @@ fn next_due(
         .min()
 }
 
-fn cross(postings: &mut Postings, id: AllocationId, at: Timestamp) -> Result<(), Refusal> {
-    match postings.allocation(id).map(|a| a.phase) {
-        Some(Phase::Future) => activate(postings, id, at),
-        _ => expire(postings, id, at),
-    }
-}
-
-/// Journals the boundaries of an allocation that have passed, where it began before now.
-pub(super) fn catch_up(
-    postings: &mut Postings,
-    id: AllocationId,
-    now: Timestamp,
-) -> Result<(), Refusal> {
-    let due = |postings: &Postings| postings.allocation(id)?.next_boundary();
-    while let Some(at) = due(postings).filter(|at| *at <= now) {
-        cross(postings, id, at)?;
-    }
-    Ok(())
-}
-
-/// A window begins: its amount becomes active money.
-pub(super) fn activate(
-    postings: &mut Postings,
-    id: AllocationId,
-    at: Timestamp,
-) -> Result<(), Refusal> {
-    let amount = postings.allocation(id).map_or(0, |a| a.amount.0);
-    postings.begin("boundary", at);
-    postings.change(id, |a| (a.phase, a.since) = (Phase::Active, at));
-    let delta = Delta {
-        active: amount,
-        ..Delta::default()
-    };
-    postings.post(EntryKind::Activate, id, delta, &About::default())
-}
-
-/// A window ends: its amount is active money no more.
-pub(super) fn expire(
-    postings: &mut Postings,
-    id: AllocationId,
-    at: Timestamp,
-) -> Result<(), Refusal> {
-    leave(postings, id, Phase::Expired, at)
-}
-
-/// A window was moved into the future: its amount is active money no more.
-pub(super) fn suspend(
-    postings: &mut Postings,
-    id: AllocationId,
-    at: Timestamp,
-) -> Result<(), Refusal> {
-    leave(postings, id, Phase::Future, at)
-}
-
-fn leave(
-    postings: &mut Postings,
-    id: AllocationId,
-    phase: Phase,
-    at: Timestamp,
-) -> Result<(), Refusal> {
-    let amount = postings.allocation(id).map_or(0, |a| a.amount.0);
-    postings.begin("boundary", at);
-    postings.change(id, |a| {
-        a.phase = phase;
-        // A charge inside of a window that ended is corrected at its end.
-        if phase != Phase::Expired {
-            a.since = at;
-        }
-    });
-    let active = amount.checked_neg().ok_or(Refusal::AmountOverflow)?;
-    let delta = Delta {
-        active,
-        ..Delta::default()
-    };
-    postings.post(EntryKind::Expire, id, delta, &About::default())
-}
-
 /// A lien expires at its end; the instance closes when the grace has passed (decisions.md 13).
 fn advance(
     postings: &mut Postings,
@@ -217,6 +141,7 @@ mod tests {
     use crate::directory::{Bank, Policy};
     use crate::ids::AccountId;
     use crate::ledger::{self, Ledger};
+    use crate::model::Phase;
     use crate::time::Window;
 
     fn ending(id: i64, amount: i64, end: i64) -> Allocation {

@@ -114,9 +114,14 @@ impl Partners {
         } else {
             RESERVES.to_owned()
         };
+        let limit = client.limit();
         let asked = tokio::task::spawn_blocking(move || client.post(&target, &body, &key));
         let broken = |error: tokio::task::JoinError| Err(Fault::Away(error.to_string()));
-        asked.await.unwrap_or_else(broken)
+        // The thread itself can wait longer, for the name of the partner's host.
+        match tokio::time::timeout(limit, asked).await {
+            Ok(asked) => asked.unwrap_or_else(broken),
+            Err(_) => Err(Fault::Away("no answer in time".to_owned())),
+        }
     }
 }
 

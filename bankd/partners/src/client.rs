@@ -87,6 +87,11 @@ impl Client {
         })
     }
 
+    /// The time for an answer.
+    pub(crate) fn limit(&self) -> Duration {
+        self.limit
+    }
+
     /// Asks a question.
     ///
     /// # Errors

@@ -119,7 +119,7 @@ pub(super) fn job(id: u32, minute: u32) -> String {
     format!(
         "{id}|{id}|colony|batch|normal|chemistry|amy|1|amy|1|2026-01-01T00:00:00|2026-01-01T00:00:00|\
          2026-01-01T00:{minute:02}:00|2026-01-01T00:{end:02}:00|00:10:00|0:0|COMPLETED|1|16|16|1000M|\
-         cpu=16|cpu=16,mem=1000M,node=1|01:00:00|n1|a | b\n"
+         cpu=16|cpu=16,mem=1000M,node=1|01:00:00||n1|a | b\n"
     )
 }
 

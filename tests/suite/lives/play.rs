@@ -365,7 +365,6 @@ fn money(step: &Step, now: i64) -> Option<Request> {
             amount,
             span,
             limit,
-            back,
         } => {
             let mut body = json!({"name": ACCOUNTS[*account], "amount": amount.to_string()});
             let at = |days: i64| json!(time(now.div_euclid(DAY) * DAY + days * DAY));
@@ -377,10 +376,6 @@ fn money(step: &Step, now: i64) -> Option<Request> {
             }
             if *limit > 0 {
                 body["credit_limit"] = json!(limit.to_string());
-            }
-            if *back > 0 {
-                body["effective"] = json!(time(now - back * DAY));
-                body["new"] = json!(true);
             }
             post("deposits", body)
         }

@@ -9,7 +9,7 @@ use crate::decimal::Decimal;
 use crate::effects::{Billing, Effects, Outcome};
 use crate::exact::{Fraction, to_amount};
 use crate::ids::{InstanceId, Next, TxId, UsageId};
-use crate::model::{Instance, ObjectType, ReservationCharge};
+use crate::model::{Facts, Instance, ObjectType, ReservationCharge};
 use crate::postings::Postings;
 use crate::price::{Price, Priced, price};
 use crate::refusal::Refusal;
@@ -82,7 +82,7 @@ pub(super) fn times(
             exact: 0,
         })
     };
-    let spans = spans(charge, windows, length, at).into_iter();
+    let spans = spans(charge, &instance.facts, windows, length, at).into_iter();
     let proper = spans.filter(|span| span.start < span.end);
     let mut added: Vec<ReservationTime> = proper.filter_map(new).collect();
     let terms = &charge.terms;
@@ -111,9 +111,18 @@ pub(super) fn times(
     added
 }
 
-/// The time of a charge. The end in a document is that of the use, if it has passed.
-fn spans(charge: &Charge, windows: Vec<Span>, length: Seconds, at: Timestamp) -> Vec<Span> {
-    let facts = &charge.request.facts;
+/// The time of a charge. The end in a document is that of the use, if it has passed. A finished use that is
+/// assigned has its times in the facts of its instance.
+fn spans(
+    charge: &Charge,
+    known: &Facts,
+    windows: Vec<Span>,
+    length: Seconds,
+    at: Timestamp,
+) -> Vec<Span> {
+    let stated = &charge.request.facts;
+    let is_stated = stated.start.is_some() || charge.terms.finished.is_none();
+    let facts = if is_stated { stated } else { known };
     if charge.terms.window.is_some() {
         return windows;
     }

@@ -6,8 +6,8 @@ use crate::amount::Amount;
 use crate::command::Transfer;
 use crate::effects::{Effects, EntryKind, Outcome, Transferred};
 use crate::ids::{AccountId, AllocationId, Next};
-use crate::model::{Account, Allocation, Phase};
-use crate::postings::{About, Postings};
+use crate::model::{Account, Allocation};
+use crate::postings::Postings;
 use crate::refusal::Refusal;
 use crate::rules::money::{figures, of_people, one_at_a_time, sources, unblock};
 use crate::rules::split::in_order;
@@ -38,13 +38,8 @@ pub(super) fn transfer(
     let mut parts = Vec::new();
     for (source, part) in taken {
         let target = target(&mut postings, to, source.window, ctx)?;
-        post(
-            &mut postings,
-            EntryKind::TransferOut,
-            source.id,
-            part.negate()?,
-        )?;
-        post(&mut postings, EntryKind::TransferIn, target, part)?;
+        postings.put(EntryKind::TransferOut, source.id, part.negate()?)?;
+        postings.put(EntryKind::TransferIn, target, part)?;
         parts.push((source.id, target, part));
     }
     unblock(&mut postings, to);
@@ -58,24 +53,6 @@ pub(super) fn transfer(
         to_figures: figures(&postings, to.id),
     };
     Ok(postings.finish(Outcome::Transferred(transferred)))
-}
-
-/// Changes the amount of an allocation. What is not active stays so.
-pub(in crate::rules) fn post(
-    postings: &mut Postings,
-    kind: EntryKind,
-    id: AllocationId,
-    amount: Amount,
-) -> Result<(), Refusal> {
-    let active = postings
-        .allocation(id)
-        .is_some_and(|a| a.phase == Phase::Active);
-    let delta = crate::effects::Delta {
-        amount: amount.0,
-        active: if active { amount.0 } else { 0 },
-        ..crate::effects::Delta::default()
-    };
-    postings.post(kind, id, delta, &About::default())
 }
 
 /// What each of them gives of its own money, or that it does not reach.

@@ -164,23 +164,7 @@ fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
     })?;
     let machine = new.machine.clone();
     let machine = machine.map_or_else(|| only_machine(&call.view), Ok)?;
-    let time = |text: &Option<String>, field| {
-        let text = text.as_deref();
-        text.map(|text| read_time(text, field)).transpose()
-    };
-    let mut facts = Facts {
-        project: new.project.clone().unwrap_or_default(),
-        user: new.user.clone().unwrap_or_default(),
-        group: new.group.clone().unwrap_or_default(),
-        wall: new.requested_s.map(Seconds),
-        start: time(&new.start, "start")?,
-        end: time(&new.end, "end")?,
-        submit: time(&new.submit, "submit")?,
-        state: new.state.clone().unwrap_or_default(),
-        exit_code: new.exit_code,
-        usage: usage(&new)?,
-        other: Vec::new(),
-    };
+    let mut facts = facts(&new)?;
     let charged_before = new.charged_before.as_deref();
     let charged_before =
         charged_before.map(|text| read_amount(text, call.directory().bank.precision));
@@ -226,6 +210,27 @@ fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
             facts,
             ..Request::default()
         },
+    })
+}
+
+/// The facts of a record, with the names as its source has them.
+fn facts(new: &NewUsage) -> Result<Facts, Refusal> {
+    let time = |text: &Option<String>, field| {
+        let text = text.as_deref();
+        text.map(|text| read_time(text, field)).transpose()
+    };
+    Ok(Facts {
+        project: new.project.clone().unwrap_or_default(),
+        user: new.user.clone().unwrap_or_default(),
+        group: new.group.clone().unwrap_or_default(),
+        wall: new.requested_s.map(Seconds),
+        start: time(&new.start, "start")?,
+        end: time(&new.end, "end")?,
+        submit: time(&new.submit, "submit")?,
+        state: new.state.clone().unwrap_or_default(),
+        exit_code: new.exit_code,
+        usage: usage(new)?,
+        other: Vec::new(),
     })
 }
 

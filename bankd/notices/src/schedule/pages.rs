@@ -70,15 +70,16 @@ impl Desk {
         let done = pages_of(&self.connection, &report.name, &period.name, set.turn)?;
         let has_made = done.iter().any(|run| run.state == RunState::Made);
         let done: HashSet<String> = done.into_iter().map(|run| run.person).collect();
-        let (mut kept, mut is_complete) = (0, true);
+        let (mut kept, mut tried, mut is_complete) = (0, 0, true);
         for person in people.iter().filter(|(name, _)| !done.contains(name)) {
-            if kept == BATCH || self.is_over() {
+            if tried == BATCH || self.is_over() {
                 return Ok(kept > 0);
             }
             if !self.is_time(&key(&set, &person.0)) {
                 is_complete = false;
                 continue;
             }
+            tried += 1;
             match self.make_page(&set, person, has_made || kept > 0)? {
                 Page::Kept => kept += 1,
                 Page::Later => is_complete = false,

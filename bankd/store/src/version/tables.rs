@@ -27,8 +27,6 @@ pub(super) struct Versioned {
     blobs: &'static [&'static str],
     /// The list that belongs to a row, as a JSON array.
     list: Option<Cow<'static, str>>,
-    /// How many of its last columns came after the first versions. A table with a list has none.
-    added: usize,
     /// The kind that declares it, where one does.
     kind: Option<&'static Kind>,
 }
@@ -43,31 +41,7 @@ impl Versioned {
         });
         let list = self.list.as_ref().map(|list| format!("json(({list}))"));
         let all: Vec<String> = columns.chain(list).collect();
-        let whole = format!("json_array({})", all.join(", "));
-        // A version from before a column was added ends before it, as one without a value there does.
-        let added = self.columns.iter().rev().take(self.added);
-        let before = |(left, name): (usize, &&str)| {
-            let shorter: Vec<&str> = all
-                .iter()
-                .take(all.len() - left)
-                .map(String::as_str)
-                .collect();
-            (format!("t.{name} IS NULL"), shorter.join(", "))
-        };
-        let (mut cases, mut empty) = (Vec::new(), String::new());
-        for (is_null, shorter) in (1..).zip(added).map(before) {
-            empty = if empty.is_empty() {
-                is_null
-            } else {
-                format!("{empty} AND {is_null}")
-            };
-            cases.push(format!("WHEN {empty} THEN json_array({shorter})"));
-        }
-        if cases.is_empty() {
-            return whole;
-        }
-        cases.reverse();
-        format!("CASE {} ELSE {whole} END", cases.join(" "))
+        format!("json_array({})", all.join(", "))
     }
 
     /// The state of one row.
@@ -160,7 +134,6 @@ const TABLES: &[Versioned] = &[
         columns: Cow::Borrowed(&["project", "user", "active", "role"]),
         blobs: &[],
         list: None,
-        added: 0,
         kind: None,
     },
     Versioned {
@@ -186,7 +159,6 @@ const TABLES: &[Versioned] = &[
             "SELECT json_group_array(json_array(dimension, value, allow, subtree))
              FROM (SELECT * FROM account_constraint WHERE account = t.id ORDER BY n)",
         )),
-        added: 0,
         kind: None,
     },
     Versioned {
@@ -210,7 +182,6 @@ const TABLES: &[Versioned] = &[
         ]),
         blobs: &[],
         list: None,
-        added: 0,
         kind: None,
     },
     Versioned {
@@ -224,7 +195,6 @@ const TABLES: &[Versioned] = &[
         ]),
         blobs: &[],
         list: None,
-        added: 0,
         kind: None,
     },
     Versioned {
@@ -235,7 +205,6 @@ const TABLES: &[Versioned] = &[
         columns: Cow::Borrowed(&["id", "name", "role", "project", "until_at", "revoked"]),
         blobs: &[],
         list: None,
-        added: 0,
         kind: None,
     },
     Versioned {
@@ -246,7 +215,6 @@ const TABLES: &[Versioned] = &[
         columns: Cow::Borrowed(&["subject", "name", "per_operation", "per_day"]),
         blobs: &[],
         list: None,
-        added: 0,
         kind: None,
     },
     Versioned {
@@ -260,7 +228,6 @@ const TABLES: &[Versioned] = &[
         ]),
         blobs: &[],
         list: None,
-        added: 0,
         kind: None,
     },
     Versioned {
@@ -271,7 +238,6 @@ const TABLES: &[Versioned] = &[
         columns: Cow::Borrowed(&COLUMNS),
         blobs: &[],
         list: None,
-        added: 0,
         kind: None,
     },
     Versioned {
@@ -282,7 +248,6 @@ const TABLES: &[Versioned] = &[
         columns: Cow::Borrowed(&["project"]),
         blobs: &[],
         list: None,
-        added: 0,
         kind: None,
     },
 ];
@@ -347,7 +312,6 @@ pub(super) fn tables() -> &'static [Versioned] {
                 columns: columns(own).into(),
                 blobs: &[],
                 list: list(own).map(Cow::Owned),
-                added: own.fields.iter().filter(|field| field.added).count(),
                 kind: Some(own),
             })
         });
@@ -374,6 +338,5 @@ const NOTHING: Versioned = Versioned {
     columns: Cow::Borrowed(&["key"]),
     blobs: &[],
     list: None,
-    added: 0,
     kind: None,
 };

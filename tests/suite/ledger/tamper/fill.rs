@@ -9,13 +9,15 @@ use bank_core::command::{
     Access, Ack, Attention, Charge, ClosePeriod, Command, Deposit, GrantRole, Period, Propose,
     Request, Scope, SetLimit, Switch, Whose,
 };
+use bank_core::decimal::Decimal;
 use bank_core::ids::{AccountId, AllocationId, LienId, TxId};
 use bank_core::ledger;
-use bank_core::model::LimitOf;
+use bank_core::model::{LimitOf, ObjectType};
 use bank_core::partner::Delivered;
 use bank_core::role::{Role, Roles, Who};
 use bank_core::terms::Terms;
 use bank_core::time::{Seconds, Timestamp};
+use bank_core::usage::kept::RESERVATION;
 use bankd_store::partner::{PartnerChange, Question};
 use bankd_store::{
     Count, Digest, MadeReport, NoticeChange, Numbering, ScheduleChange, ScheduleRow, Snapshot,
@@ -37,6 +39,7 @@ pub(super) fn fill(ground: &mut Sqlite, now: Timestamp) {
     access(ground, now);
     lists(ground, now);
     partners(ground, now);
+    reservations(ground, now);
     let close = ClosePeriod {
         start: None,
         end: now.minus(Seconds(1)),
@@ -52,6 +55,42 @@ pub(super) fn fill(ground: &mut Sqlite, now: Timestamp) {
     outbox(ground, now);
     reports(ground, now);
     beside(ground, now);
+}
+
+/// A reservation that pays for idle time, and two jobs in it.
+fn reservations(ground: &mut Sqlite, now: Timestamp) {
+    let reported = [("reservation_charge", "reported".into())];
+    done(
+        ground,
+        Command::set_record("machine", "colony", &reported),
+        now,
+    );
+    for (id, object_type) in [
+        ("block", ObjectType::Reservation),
+        ("inside-1", ObjectType::Job),
+        ("inside-2", ObjectType::Job),
+    ] {
+        let mut request = Request {
+            object_type,
+            object_id: id.to_owned(),
+            whose: Whose {
+                project: Some("T".to_owned()),
+                machine: "colony".to_owned(),
+                ..Whose::default()
+            },
+            ..Request::default()
+        };
+        request.facts.usage.processors = Some(Decimal::whole(1));
+        if object_type == ObjectType::Job {
+            request.facts.other = vec![(RESERVATION.to_owned(), "block".to_owned())];
+        }
+        let charge = Charge {
+            request,
+            duration: Some(Seconds(2)),
+            ..Charge::default()
+        };
+        done(ground, Command::Charge(charge), now);
+    }
 }
 
 /// A partner bank: messages in both directions, and an open question.

@@ -9,7 +9,7 @@ pub const PATTERN_BYTES_MAX: usize = 128;
 /// Everything else matches itself; case counts. The pattern must match the whole name.
 ///
 /// ```
-/// use bank_core::host::Pattern;
+/// use bank_core_values::host::Pattern;
 /// assert!(Pattern::parse("node[0-9]*").unwrap().fits("node17"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,7 +148,7 @@ pub fn first(list: &str) -> Option<String> {
 /// that is no list stays as it is. A bare number, such as a processor count, is no host.
 ///
 /// ```
-/// use bank_core::host::all;
+/// use bank_core_values::host::all;
 /// assert_eq!(all("n[09-10,12],x/0*2+x/1", 9), ["n09", "n10", "n12", "x"]);
 /// ```
 pub fn all(list: &str, most: usize) -> Vec<String> {

@@ -9,7 +9,7 @@ const ONE: i128 = 1_000_000_000;
 /// (nami.md 3.2), usage records 9 places, so the range of `i128` is never in sight.
 ///
 /// ```
-/// use bank_core::decimal::Decimal;
+/// use bank_core_values::decimal::Decimal;
 /// assert_eq!(Decimal::parse("0.25").unwrap().to_string(), "0.25");
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -90,7 +90,7 @@ impl Decimal {
 
 /// Appends a whole number to a text. Records are compared by such texts, millions at a time; formatting takes
 /// several times as long.
-pub(crate) fn push_number(text: &mut String, number: i64) {
+pub fn push_number(text: &mut String, number: i64) {
     let (mut digits, mut left) = ([b'0'; 20], number.unsigned_abs());
     let mut begin = digits.len();
     for digit in digits.iter_mut().rev() {
@@ -109,7 +109,7 @@ pub(crate) fn push_number(text: &mut String, number: i64) {
 
 impl Decimal {
     /// Writes it behind a text, as it is shown.
-    pub(crate) fn push_to(self, text: &mut String) {
+    pub fn push_to(self, text: &mut String) {
         if let Ok(size) = i64::try_from(self.0)
             && size % 1_000_000_000 == 0
         {

@@ -13,7 +13,7 @@ pub const TRILLIONTHS: i128 = 1_000_000_000_000;
 /// An exact, reduced fraction with a denominator above zero.
 ///
 /// ```
-/// use bank_core::exact::Fraction;
+/// use bank_core_values::exact::Fraction;
 /// let third = Fraction::new(2, 6).unwrap();
 /// assert_eq!(third, Fraction::new(1, 3).unwrap());
 /// ```

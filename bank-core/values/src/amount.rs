@@ -6,7 +6,7 @@ use std::fmt;
 /// (decisions.md 6). The whole range of `i64` is allowed; every operation is checked.
 ///
 /// ```
-/// use bank_core::amount::{Amount, Precision};
+/// use bank_core_values::amount::{Amount, Precision};
 /// let p = Precision::new(3).unwrap();
 /// let a = Amount::parse("3571.2", p).unwrap();
 /// assert_eq!(a, Amount(3_571_200));
@@ -178,7 +178,6 @@ impl fmt::Display for Shown {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::refusal::Refusal;
     use proptest::prelude::*;
 
     #[test]
@@ -205,7 +204,10 @@ mod tests {
         ] {
             let got = match Amount::parse(text, precision) {
                 Ok(a) => format!("Ok({a:?})"),
-                Err(e) => Refusal::from(e).code().to_owned(),
+                Err(AmountError::TooManyDecimals { .. }) => "too_many_decimals".to_owned(),
+                Err(AmountError::Syntax) => "bad_amount_syntax".to_owned(),
+                Err(AmountError::TooLarge) => "amount_too_large".to_owned(),
+                Err(other) => format!("{other:?}"),
             };
             assert_eq!(got, expected, "{text}");
         }

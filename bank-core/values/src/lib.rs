@@ -1,0 +1,19 @@
+//! The values of the bank: amounts, decimals and exact fractions, times and months, hosts, and names of domains.
+//!
+//! The rules compute with them. They do not depend on accounts or jobs, and have no input, output or clock.
+//! `bank-core` re-exports every module, so that all other crates use them from there.
+#![warn(missing_docs)]
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
+#![deny(
+    clippy::float_arithmetic,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss
+)]
+
+pub mod amount;
+pub mod decimal;
+pub mod domain;
+pub mod exact;
+pub mod host;
+pub mod months;
+pub mod time;
