@@ -1,7 +1,7 @@
 //! Delivery of messages: a thread for each partner, which sends in order what the journal has for it until the
 //! partner confirms. Repeats have no effect there, so a message is delivered once whatever fails in between.
 //!
-//! Questions that no reserve named within [`FORGOTTEN`] are released at the partner.
+//! Questions that no reserve named within a minute are released at the partner.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
