@@ -262,7 +262,7 @@ pub(crate) fn written_idle(idle: Decimal, of: Decimal) -> String {
     format!("{IDLE_PART}{idle}/{of}")
 }
 
-/// Reads what [`written_idle`] wrote: the idle part and the whole.
+/// Reads what `written_idle` wrote: the idle part and the whole.
 pub fn read_idle(reason: &str) -> Option<(&str, &str)> {
     let own = reason.split(GIVEN).next().unwrap_or_default();
     let mut words = own
