@@ -151,6 +151,12 @@ impl Postings {
         }
     }
 
+    /// The instant at which a transaction is booked.
+    pub(crate) fn booked(&self, tx: TxId) -> Option<Timestamp> {
+        let mut own = self.transactions.iter().filter(|t| t.id == tx);
+        own.next().map(|t| t.at_effective)
+    }
+
     /// Sets the transaction that the current one corrects.
     pub(crate) fn correct(&mut self, corrected: TxId) {
         if let Some(tx) = self.transactions.last_mut() {

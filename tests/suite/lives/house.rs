@@ -208,3 +208,14 @@ fn template(places: u8) -> PathBuf {
     });
     files[usize::from(places > 0)].clone()
 }
+
+/// RFC 3339.
+pub(super) fn time(seconds: i64) -> String {
+    bank_api::text::format_rfc3339(seconds * 1_000_000)
+}
+
+/// The first instant of the month of a time.
+pub(super) fn month(seconds: i64) -> String {
+    let text = time(seconds);
+    format!("{}-01T00:00:00Z", &text[..7])
+}

@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::exports::Pages;
-use super::house::{Answer, House};
+use super::house::{Answer, House, month, time};
 use super::statements;
 use super::steps::{ACCOUNTS, MACHINES, PROJECTS, Reported, Span, Step, USERS, Undone};
 
 const DAY: i64 = 86_400;
 const MODES: [&str; 5] = ["strict", "notional", "track", "fast", "default"];
-const RATES: [(&str, &str); 5] = [
-    ("1", "second"),
-    ("2", "second"),
-    ("0.5", "second"),
-    ("1", "hour"),
-    ("0.333333333", "second"),
+const RATES: [&str; 5] = [
+    "1 second",
+    "2 second",
+    "0.5 second",
+    "1 hour",
+    "0.333333333 second",
 ];
 
 /// A job as its scheduler has it.
@@ -365,6 +365,7 @@ fn money(step: &Step, now: i64) -> Option<Request> {
             amount,
             span,
             limit,
+            back,
         } => {
             let mut body = json!({"name": ACCOUNTS[*account], "amount": amount.to_string()});
             let at = |days: i64| json!(time(now.div_euclid(DAY) * DAY + days * DAY));
@@ -376,6 +377,10 @@ fn money(step: &Step, now: i64) -> Option<Request> {
             }
             if *limit > 0 {
                 body["credit_limit"] = json!(limit.to_string());
+            }
+            if *back > 0 {
+                body["effective"] = json!(time(now - back * DAY));
+                body["new"] = json!(true);
             }
             post("deposits", body)
         }
@@ -401,7 +406,7 @@ fn money(step: &Step, now: i64) -> Option<Request> {
 fn rule(step: &Step, now: i64) -> Option<Request> {
     match step {
         Step::Rate { which, machine } => {
-            let (rate, per) = RATES[*which];
+            let (rate, per) = RATES[*which].split_once(' ').unwrap();
             let mut body = json!({"kind": "VBR", "name": "Processors", "rate": rate, "per": per});
             if let Some(machine) = machine {
                 body["machine"] = json!(MACHINES[*machine]);
@@ -481,18 +486,7 @@ fn document(job: u64, fields: &[(&str, i64)]) -> String {
     )
 }
 
-/// RFC 3339.
-pub(super) fn time(seconds: i64) -> String {
-    bank_api::text::format_rfc3339(seconds * 1_000_000)
-}
-
 fn read(value: &Value) -> i64 {
     let micros = bank_api::text::parse_rfc3339(value.as_str().unwrap()).unwrap();
     micros.div_euclid(1_000_000)
-}
-
-/// The first instant of the month of a time.
-pub(super) fn month(seconds: i64) -> String {
-    let text = time(seconds);
-    format!("{}-01T00:00:00Z", &text[..7])
 }

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::difference::{Differences, minor};
-use super::house::{House, T0};
-use super::play::{month, time};
+use super::house::{House, T0, month, time};
 use super::truth::{Moved, Truth};
 
 /// The suspense account: it is none of a project's, and its balance is no money that came in.

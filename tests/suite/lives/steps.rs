@@ -59,6 +59,8 @@ pub(super) enum Step {
         amount: i64,
         span: Span,
         limit: i64,
+        /// Days before now from which it counts, in an allocation of its own.
+        back: i64,
     },
     Withdraw {
         account: usize,
@@ -212,18 +214,21 @@ pub(super) fn life(seed: u64) -> Vec<Step> {
             amount: 200_000,
             span: Span::Open,
             limit: 0,
+            back: 0,
         },
         Step::Deposit {
             account: 1,
             amount: 60_000,
             span: Span::Until(25),
             limit: 0,
+            back: 0,
         },
         Step::Deposit {
             account: 3,
             amount: 30_000,
             span: Span::Until(9),
             limit: 0,
+            back: 0,
         },
     ];
     while steps.iter().filter(|s| !matches!(s, Step::Pass(_))).count() < commands {
@@ -320,6 +325,7 @@ fn money(dice: &mut Dice) -> Step {
                 amount: dice.from(0, 9) * 10_000,
                 span: spans[dice.place(3)],
                 limit: if dice.is(4) { 20_000 } else { 0 },
+                back: if dice.is(4) { dice.from(1, 12) } else { 0 },
             }
         }
         3 => Step::Withdraw {

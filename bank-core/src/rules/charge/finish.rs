@@ -292,12 +292,13 @@ impl Bill {
     }
 
     /// Corrects expired allocations that were charged: the charged amount is no active money any more. Each
-    /// is corrected at its boundary, in a separate transaction (decisions.md 14). If the charge gives
-    /// something back and is booked in the present, it is corrected there.
+    /// is corrected at its boundary, in a separate transaction (decisions.md 14). One whose boundary was
+    /// before the instant at which the charge is booked is corrected by the charge itself.
     fn correct_expiries(&mut self) -> Result<(), Refusal> {
         let charged = self.postings.taken_from_expired(self.tx);
+        let booked = self.postings.booked(self.tx).unwrap_or(self.at);
         let (at_once, before): (Vec<_>, Vec<_>) =
-            charged.into_iter().partition(|_| self.gives_back);
+            charged.into_iter().partition(|(_, end, _)| *end <= booked);
         let about = About::instance(&self.instance);
         let expire = |postings: &mut Postings, allocation, active| {
             let delta = Delta {
