@@ -124,7 +124,8 @@ fn settle_reservations<L: Ledger>(
             let Some(instance) = instance.filter(|i| rules::owes(&change, i, &view, &ctx)) else {
                 continue;
             };
-            let all = of_correction(&change, id, Some(instance), &directory, now);
+            let at = rules::counts_at(&change, instance, &view, now);
+            let all = of_correction(&change, id, Some((instance, at)), &directory, now);
             let view = ledger.load(&all)?;
             let corrected = rules::settle_reservation(&change, id, &view, &ctx);
             drop(directory);

@@ -40,6 +40,8 @@ pub struct ReservationTime {
     /// The addition of the transaction to the exact sum of the reservation, in trillionths: in one row of the
     /// reservation's own charge, else 0.
     pub exact: i128,
+    /// The instant at which the charge counts.
+    pub at: Timestamp,
 }
 
 impl ReservationTime {
@@ -163,6 +165,13 @@ pub fn changes(times: &[ReservationTime]) -> Vec<TimeChange> {
         }
     }
     found
+}
+
+/// The instant at which time of a reservation was charged, the last one of several; none if it was not.
+pub fn charged_at(times: &[ReservationTime], id: InstanceId, span: Span) -> Option<Timestamp> {
+    let own = times.iter().filter(|time| time.instance == id);
+    let own = own.filter(|time| time.facts.is_some() && time.span.meets(&span));
+    own.map(|time| time.at).max()
 }
 
 /// The uses of a reservation with time of their own among rows, in the order of their numbers.

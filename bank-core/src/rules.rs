@@ -160,6 +160,9 @@ pub(crate) fn owes(
     charge::owed(change, instance, view, ctx).is_some()
 }
 
+/// The instant at which a correction for a change of a reservation's time counts.
+pub(crate) use charge::counts_at;
+
 /// Corrects the charge of a reservation after a change of its time. No caller requests this, so no role and no
 /// limit applies.
 pub(crate) fn settle_reservation(

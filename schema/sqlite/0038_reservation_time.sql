@@ -4,7 +4,7 @@
 ALTER TABLE machine ADD COLUMN reservation_charge TEXT;
 
 -- Time that a charge counted: of the reservation itself, with its priced usage, or of a job in it. A row with
--- `back` takes an equal row back. Times are whole seconds.
+-- `back` takes an equal row back. Times are whole seconds. `at` is the instant at which the charge counts.
 CREATE TABLE reservation_time (
     tx          INTEGER NOT NULL REFERENCES tx(id),
     n           INTEGER NOT NULL,
@@ -17,6 +17,7 @@ CREATE TABLE reservation_time (
     facts       TEXT,
     back        INTEGER NOT NULL CHECK (back IN (0, 1)),
     exact       TEXT NOT NULL,
+    at          INTEGER NOT NULL,
     seal        INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (tx, n)
 ) STRICT, WITHOUT ROWID;

@@ -170,7 +170,16 @@ fn moved_before(context: &Context, plan: &Plan, unequal: Failure) -> Result<Migr
 
 fn send(context: &Context, request: &NewMigration, dry_run: bool) -> Result<Migration, Failure> {
     let write = WriteArgs { dry_run, key: None };
-    context.send(Method::POST, &["migrations"], request, &write)
+    let moved = context.send(Method::POST, &["migrations"], request, &write);
+    moved.map_err(|failure: Failure| {
+        if failure.is("insufficient_funds") {
+            failure.hint(
+                "the new bank cannot hold this reservation: --no-reservations moves without them",
+            )
+        } else {
+            failure
+        }
+    })
 }
 
 fn moved(plan: &Plan, migration: Migration) -> MovedIn {

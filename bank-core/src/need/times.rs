@@ -61,11 +61,11 @@ pub(crate) fn of_change(change: &TimeChange) -> Need {
 }
 
 /// The rows that correct a charge of a reservation after a change: the use of its id, its payments, and the
-/// accounts that may pay, once the use is known.
+/// accounts that may pay, once the use and the instant are known at which the correction counts.
 pub(crate) fn of_correction(
     change: &TimeChange,
     id: InstanceId,
-    known: Option<&Instance>,
+    known: Option<(&Instance, Timestamp)>,
     directory: &Directory,
     now: Timestamp,
 ) -> Need {
@@ -83,12 +83,13 @@ pub(crate) fn of_correction(
         accounts.extend(fallback.map(|account| account.id));
         accounts
     };
+    let at = known.map_or(now, |(_, at)| at);
     Need {
         use_of: Some(id),
         times: Some(query(change)),
-        accounts: known.map(payers).unwrap_or_default(),
-        ending_after: Some(change.span.start.min(now)),
-        came_after: late(change.span.end.min(now), directory, now),
+        accounts: known.map(|(own, _)| payers(own)).unwrap_or_default(),
+        ending_after: Some(change.span.start.min(at)),
+        came_after: late(at, directory, now),
         paid: known.is_some(),
         history: known.is_some(),
         ..Need::default()

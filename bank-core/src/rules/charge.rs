@@ -14,6 +14,7 @@ mod shortfall;
 mod source;
 
 pub(super) use keep::{close_and_wait, hold};
+pub(crate) use reserved::counts_at;
 pub(super) use reserved::{owed, settle};
 
 use crate::amount::Amount;
@@ -138,6 +139,7 @@ fn begin<'a>(
     let had_lien = instance.lien.is_some();
     give_back_other_money(&mut postings, &mut instance, mode)?;
     other_project(&mut postings, &mut instance, &known, &payer, charge)?;
+    let pays_for_idle = reserved::pays_for_idle_time(charge, &instance, ctx);
     let times = reserved::times(charge, measured.time(), &instance, (tx, at), view, ctx);
     let price = || measure::billed_now(&mut instance, charge, (&measured, &times), view, ctx);
     let priced = has_price.then(price).flatten();
@@ -171,6 +173,7 @@ fn begin<'a>(
         assigned: charge.terms.assigned,
         came_after: view.came_after.clone(),
         gives_back: charge.terms.assigned,
+        pays_for_idle,
     };
     Ok(Begun {
         moved_from: amend::moved_from(charge, &known, &Owner::now(&bill)),
@@ -358,6 +361,8 @@ struct Bill {
     came_after: Vec<(AllocationId, Amount)>,
     /// It gives back the charge of an earlier record, so it is booked in the present.
     gives_back: bool,
+    /// Whether the charge is of a reservation that pays for its idle time: its sum follows from rows of time.
+    pays_for_idle: bool,
     plausible: Plausible,
 }
 

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 /// The columns of a row, which its seal is over. The first two are its key.
 const COLUMNS: &str = "tx, n, instance, machine, reservation, start_at, end_at, processors, facts,
-    back, exact";
+    back, exact, at";
 
 /// Adds the requested rows: of a reservation, of the instances in view, and of a transaction that is reversed.
 pub(super) fn add(connection: &Connection, need: &Need, view: &mut View) -> Result<(), Error> {
@@ -94,6 +94,7 @@ fn read(row: &Row<'_>) -> Result<((i64, i64), ReservationTime), Error> {
         exact: codec::word("reservation_time.exact", codec::text(row, 10)?, |text| {
             text.parse().ok()
         })?,
+        at: Timestamp(row.get(11)?),
     };
     Ok(((tx, n), time))
 }
@@ -116,10 +117,11 @@ pub(super) fn write(connection: &Connection, times: &[ReservationTime]) -> Resul
             time.facts,
             time.back,
             exact,
+            time.at.0,
         ];
         let sql = format!(
             "INSERT INTO reservation_time ({COLUMNS}, seal)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"
         );
         let seal = seal::of_values(row)?;
         let mut values: Vec<&dyn ToSql> = row.to_vec();

@@ -157,7 +157,7 @@ fn a_correction_names_the_charge_that_it_follows() {
         assert_eq!(ops, ("charge", "adjust"));
         assert_eq!(
             correction.reason,
-            "idle_time effective=2026-06-01T00:45:00Z"
+            "idle_time effective=2026-06-01T01:00:00Z"
         );
         let charge = charge.id;
         if let Some(reader) = t.ground.reader() {
@@ -240,7 +240,7 @@ fn undo_and_redo_of_a_job_are_followed_and_a_refund_is_not() {
         t.expect(
             undo(charge),
             "undid charge",
-            "reverse a +7200; late_charge a -7200 (T0+2700)",
+            "reverse a +7200; late_charge a -7200 (T0+3600)",
         );
         assert_eq!(billed(t), 57_600);
         let undone = t.tx("undo", 0);

@@ -2,13 +2,41 @@
 
 use std::collections::BTreeSet;
 
+use bank_api::text::format_rfc3339;
+
 use crate::{Settings, fault::Fault, figure::Figure, old::Old};
 
-/// Checks every amount, and leaves out references to objects that do not exist.
+/// Checks every amount and time, and leaves out references to objects that do not exist.
 pub(super) fn check(old: &mut Old, settings: &Settings) -> Result<(), Fault> {
     amounts(old, settings)?;
+    times(old, settings)?;
     references(old);
     Ok(())
+}
+
+/// A finished job has ended, and a reservation ends after it starts.
+fn times(old: &Old, settings: &Settings) -> Result<(), Fault> {
+    if let Some(job) = old.jobs.iter().find(|job| job.end > settings.now) {
+        let end = format_rfc3339(job.end);
+        let what = format!(
+            "finished job {} ends at {end}, which is later than now",
+            job.key
+        );
+        return Err(Fault::new(what).hint("correct the time, or the time zone with --tz"));
+    }
+    let mut liens = old.liens.iter();
+    let wrong = liens.find(|own| {
+        own.start
+            .zip(own.end)
+            .is_some_and(|(start, end)| end < start)
+    });
+    match wrong {
+        Some(lien) => Err(Fault::new(format!(
+            "reservation {} of job {} ends before it starts",
+            lien.key, lien.job
+        ))),
+        None => Ok(()),
+    }
 }
 
 fn amounts(old: &mut Old, settings: &Settings) -> Result<(), Fault> {

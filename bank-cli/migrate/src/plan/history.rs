@@ -57,8 +57,6 @@ fn record(job: &Job, names: &Names, settings: &Settings) -> NewUsage {
     } else {
         job.id.clone()
     };
-    // The old bank closes at the opening: nothing of it is later.
-    let end = job.end.min(settings.now);
     NewUsage {
         source: settings.source.clone(),
         id,
@@ -68,8 +66,8 @@ fn record(job: &Job, names: &Names, settings: &Settings) -> NewUsage {
         charged_before: Some(job.charge.to_string()),
         qos: some(&job.qos),
         class: some(&job.class),
-        start: Some(format_rfc3339(job.start.min(end))),
-        end: Some(format_rfc3339(end)),
+        start: Some(format_rfc3339(job.start.min(job.end))),
+        end: Some(format_rfc3339(job.end)),
         processors: number(job.processors),
         nodes: number(job.nodes),
         memory_mb: number(job.memory_mb),

@@ -72,7 +72,14 @@ pub(super) fn take_back(
     instance.last_usage = Some(usage);
     instance.billed = Amount::ZERO;
     instance.shadow_billed = Amount::ZERO;
-    instance.exact_sum = 0;
+    // The sum of a reservation's idle time follows from its rows, which stay.
+    let has_time = view
+        .times
+        .iter()
+        .any(|t| t.instance == instance.id && t.facts.is_some());
+    if !has_time {
+        instance.exact_sum = 0;
+    }
     instance.once_sum = 0;
     instance.charged = Seconds(0);
     instance.processor_seconds = 0;

@@ -14,7 +14,8 @@ use crate::postings::Postings;
 use crate::price::{Price, Priced, price};
 use crate::refusal::Refusal;
 use crate::reservation::{
-    Part, ReservationKey, ReservationTime, TimeChange, before, days, in_force, parts, whole_days,
+    Part, ReservationKey, ReservationTime, TimeChange, before, charged_at, days, in_force, parts,
+    whole_days,
 };
 use crate::rules::fallback;
 use crate::rules::promise::Binding;
@@ -80,6 +81,7 @@ pub(super) fn times(
             facts: facts.clone(),
             back: false,
             exact: 0,
+            at,
         })
     };
     let spans = spans(charge, &instance.facts, windows, length, at).into_iter();
@@ -93,6 +95,7 @@ pub(super) fn times(
                 ReservationTime {
                     tx: old.tx,
                     exact: old.exact,
+                    at: old.at,
                     ..time.clone()
                 } == *old
             };
@@ -422,7 +425,18 @@ fn billed_now(instance: &mut Instance, owed: i128, ctx: &Context<'_>) -> Option<
     rounded.minus(before).ok()
 }
 
-/// The bill of a correction. It counts from the end of the changed time, and corrects the transaction that
+/// The instant at which a correction counts.
+pub(crate) fn counts_at(
+    cause: &TimeChange,
+    instance: &Instance,
+    view: &View,
+    now: Timestamp,
+) -> Timestamp {
+    let charged = charged_at(&view.times, instance.id, cause.span);
+    charged.or(instance.used_until).unwrap_or(now).min(now)
+}
+
+/// The bill of a correction. It counts when the changed time was charged, and corrects the transaction that
 /// changed it.
 fn begin(
     charge: &Charge,
@@ -433,8 +447,7 @@ fn begin(
     ctx: &Context<'_>,
 ) -> Bill {
     let mut postings = Postings::new(view);
-    let latest = instance.used_until.unwrap_or(ctx.now);
-    let at = cause.span.end.min(latest).min(ctx.now);
+    let at = counts_at(cause, &instance, view, ctx.now);
     let tx = postings.begin_for("adjust", at, instance.id);
     postings.correct(cause.tx);
     postings.remark(terms::IDLE);
@@ -465,6 +478,7 @@ fn begin(
         assigned: false,
         came_after: view.came_after.clone(),
         gives_back: false,
+        pays_for_idle: true,
         instance,
     }
 }

@@ -123,7 +123,11 @@ impl Bill {
             self.postings.note(EntryKind::ChargeNotional, &about);
         }
         self.amount = Amount::from_sum(given.saturating_neg())?;
-        self.keep_in_sum(back.saturating_sub(given), ctx)?;
+        // The sum of a reservation follows from its time alone. An excess that was refunded before counts
+        // against later time.
+        if !self.pays_for_idle {
+            self.keep_in_sum(back.saturating_sub(given), ctx)?;
+        }
         let payer = || own().map(|p| p.allocation).min_by_key(|id| id.0);
         self.first = shares.first().map(|(id, _)| *id).or_else(payer);
         if let (true, false, Some(first)) = (shares.is_empty(), in_shadow, self.first) {

@@ -50,11 +50,12 @@ pub fn first_from(connection: &Connection, at: Timestamp) -> Result<i64, Error> 
     })
 }
 
-/// The charges from a number on, a bounded number of them; none after the last.
+/// The charges from a number on, a bounded number of them; none after the last. A refund is no charge.
 pub fn page(connection: &Connection, from: i64) -> Result<Vec<UsedRow>, Error> {
     let sql = "SELECT u.id, u.prev, u.instance, u.at, u.charged_s, u.amount, u.processors, u.facts,
             i.opened_at, i.machine, i.project, i.user, i.group_name, u.billing = 'shadow'
-        FROM usage u JOIN instance i ON i.id = u.instance WHERE u.id >= ?1 ORDER BY u.id LIMIT ?2";
+        FROM usage u JOIN instance i ON i.id = u.instance WHERE u.id >= ?1 AND u.billing <> 'refund'
+        ORDER BY u.id LIMIT ?2";
     let mut statement = connection.prepare_cached(sql)?;
     let most = i64::try_from(SCAN_MAX).unwrap_or(i64::MAX);
     let mut rows = statement.query((from, most))?;

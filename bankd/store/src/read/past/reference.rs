@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 /// from before they were recorded, have today's values.
 ///
 /// It counts from its recording. Data from before the journal recorded changes has its first known
-/// state. The existence of accounts is known from the first day.
+/// state. The existence of accounts is known from the first day. An account that was recorded later, with
+/// money that counts by then, has the state in which it is known.
 ///
 /// # Errors
 /// If the store fails.
@@ -35,7 +36,48 @@ pub fn directory(
             }
         },
     )?;
+    add_opened_later(connection, &cut, &mut directory)?;
     Ok(directory)
+}
+
+/// Adds the accounts that were recorded later than an instant, with an allocation that counts from before it,
+/// and their projects.
+fn add_opened_later(
+    connection: &Connection,
+    cut: &Cut,
+    directory: &mut Directory,
+) -> Result<(), Error> {
+    if cut.known <= cut.whole {
+        return Ok(());
+    }
+    let sql = "SELECT DISTINCT a.account FROM allocation a WHERE a.opened_at <= ?1 AND EXISTS
+        (SELECT 1 FROM entry e WHERE e.allocation = a.id AND e.tx > ?2 AND e.tx <= ?3)";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map((cut.at.0, cut.whole, cut.known), |row| row.get(0))?;
+    let accounts: Vec<AccountId> = rows.map(|id| id.map(AccountId)).collect::<Result<_, _>>()?;
+    let missing = |id: &AccountId| directory.account(*id).is_none();
+    let accounts: Vec<AccountId> = accounts.into_iter().filter(missing).collect();
+    if accounts.is_empty() {
+        return Ok(());
+    }
+    let mut later = Directory::new(directory.bank.clone(), directory.policy);
+    version::decoded(connection, cut.known, &mut later, |_, _| ())?;
+    for account in accounts.into_iter().filter_map(|id| later.account(id)) {
+        let project = account
+            .only_project()
+            .and_then(|name| later.project_named(name));
+        for project in project
+            .map(|own| later.lineage(own.id))
+            .into_iter()
+            .flatten()
+        {
+            let record = later.records.named("project", &project.name);
+            let is_new = directory.project(project.id).is_none();
+            directory.put_records(record.filter(|_| is_new).cloned());
+        }
+        directory.put_account(account.clone());
+    }
+    Ok(())
 }
 
 /// Whether accounts existed, for those with a recorded creation or removal; accounts that are not
