@@ -195,6 +195,10 @@ fn proposed_rates_are_tested_on_usage_and_on_the_past() {
     );
     fails(&bank, &["rate", "explain", "nosuch"], 4, &["nosuch"]);
     assert_eq!(bank.transactions(), before, "questions write nothing");
+    // A refund changes no price.
+    let job = bank.query("SELECT object_id FROM instance");
+    bank.bank_ok(&["refund", &job[0][0], "100"]);
+    assert_eq!(bank.bank_ok(&[&replay[..], &proposal].concat()), output);
     bank.verify();
 }
 

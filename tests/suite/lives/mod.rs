@@ -17,6 +17,7 @@
     reason = "steps have one shape, and figures are named after what they are compared with"
 )]
 
+mod beside;
 mod difference;
 mod exports;
 mod formats;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::beside;
 use super::exports::Pages;
 use super::house::{Answer, House, month, time};
 use super::statements;
@@ -76,7 +77,10 @@ impl Play {
         let rate = json!({"kind": "VBR", "name": "Processors", "rate": "1", "from": "1970-01-01T00:00:00Z"});
         self.must("rates", &rate);
         for (machine, change) in [
-            ("m1", json!({"source": "nami"})),
+            (
+                "m1",
+                json!({"source": "nami", "reservation_charge": "reported"}),
+            ),
             ("m2", json!({"source": "slurm:m2"})),
             ("m3", json!({"source": "slurm:m3", "mode": "track"})),
         ] {
@@ -107,11 +111,13 @@ impl Play {
             | Step::Interim { .. }
             | Step::End { .. }
             | Step::Delete { .. }
+            | Step::Reserved(_)
             | Step::Again => self.scheduled(step),
             Step::Import(reported) => {
                 let record = self.record(*reported);
                 self.usage(vec![record])
             }
+            Step::History(own) => self.usage(vec![beside::record(*own, self.house.now())]),
             Step::Chunk(all) => {
                 let records = all.iter().map(|one| self.record(*one)).collect();
                 self.chunk(records)
@@ -195,6 +201,7 @@ impl Play {
                 ("end", document(job, &fields))
             }
             Step::Delete { job } => ("delete", document(job, &[])),
+            Step::Reserved(own) => beside::document(own, now),
             _ => {
                 let (event, document) = self.last.clone()?;
                 return Some(self.nami(&event, &document));
@@ -477,11 +484,12 @@ fn document(job: u64, fields: &[(&str, i64)]) -> String {
         .collect();
     format!(
         "<Job><ObjectID>{}</ObjectID><User>{}</User><Account>{}</Account><Machine>{}</Machine>\
-         <Processors>{}</Processors>{fields}</Job>",
+         <Reservation>{}</Reservation><Processors>{}</Processors>{fields}</Job>",
         id(job),
         user(job),
         project(job),
         machine(job),
+        beside::RESERVATION,
         processors(job)
     )
 }

@@ -1,5 +1,7 @@
 //! What happens in a life: steps as data, so that a life can be played again, cut short, and read.
 
+use super::beside::{Past, Reserved};
+
 /// Projects that documents name; the last one is unknown to the bank.
 pub(super) const PROJECTS: [&str; 4] = ["chem", "phys", "bio", "ghost"];
 /// Users that documents name; the last one is unknown to the bank.
@@ -62,6 +64,10 @@ pub(super) enum Step {
         /// Days before now from which it counts, in an allocation of its own.
         back: i64,
     },
+    /// Time of a reservation.
+    Reserved(Reserved),
+    /// A job that another bank charged.
+    History(Past),
     Withdraw {
         account: usize,
         amount: i64,
@@ -250,7 +256,9 @@ fn pause(dice: &mut Dice) -> i64 {
 }
 
 fn step(dice: &mut Dice) -> Step {
-    match dice.below(100) {
+    match dice.below(115) {
+        100..=111 => Step::Reserved(reserved(dice)),
+        112..=114 => Step::History(past(dice)),
         0..=7 => money(dice),
         8..=10 => Step::Rate {
             which: dice.place(5),
@@ -373,6 +381,30 @@ fn scheduled(dice: &mut Dice) -> Step {
             job,
             closes: dice.is(3),
         },
+    }
+}
+
+fn reserved(dice: &mut Dice) -> Reserved {
+    Reserved {
+        processors: dice.from(1, 12),
+        length: dice.from(1, 40) * HOUR / 4,
+        late: if dice.is(3) {
+            dice.from(1, 40) * HOUR
+        } else {
+            0
+        },
+        project: dice.place(3),
+        closes: dice.is(2),
+    }
+}
+
+fn past(dice: &mut Dice) -> Past {
+    Past {
+        job: dice.below(3),
+        age: dice.from(0, 40) * DAY,
+        length: dice.from(1, 60) * HOUR,
+        charge: dice.from(0, 500),
+        project: dice.place(3),
     }
 }
 

@@ -156,6 +156,26 @@ fn the_plain_set_moves_in_at_its_opening() {
         "2026-11-24",
     ]);
     assert!(statement.to_string().contains("99.5"), "{statement}");
+    for (file, row, message) in [
+        (
+            "usage.csv",
+            "job,project,user,machine,end,charge\nj9,chem,amy,colony,2099-01-01,5\n",
+            "finished job j9 ends at 2099-01-01T00:00:00Z, which is later than now",
+        ),
+        (
+            "liens.csv",
+            "job,project,machine,user,amount,start,end\nj8,chem,colony,amy,1,2026-11-25,2026-11-24\n",
+            "reservation 1 of job j8 ends before it starts",
+        ),
+    ] {
+        let mut other = files.to_vec();
+        other.retain(|(name, _)| *name != file);
+        other.push((file, row));
+        let wrong = folder(&bank, &format!("wrong-{file}"), &other);
+        let ran = bank.bank(&["migrate", "csv", &wrong, "--yes"]);
+        assert_eq!(ran.exit, 2);
+        assert!(ran.stderr.contains(message), "{}", ran.stderr);
+    }
     let future = bank.bank(&["migrate", "csv", &set, "--opening", "2026-12-01", "--yes"]);
     assert_eq!(future.exit, 2);
     assert!(

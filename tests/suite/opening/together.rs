@@ -252,6 +252,24 @@ fn a_deposit_dated_back_is_in_the_statement_of_its_month() {
     let newest = bank.transactions().to_string();
     bank.bank_ok(&["undo", &newest]);
     assert_eq!(bank.figures("chemistry").0, 100_000);
+    // The account of a project that is new today has the money of then.
+    bank.bank_ok(&["project", "add", "fresh"]);
+    let words = ["deposit", "fresh", "250", "--new", "--effective"];
+    bank.bank_ok(&[&words[..], &["2026-01-20"]].concat());
+    let fresh_at = |words: &[&str], time: &str| {
+        let rows = bank.items(&[words, &["--at", time]].concat());
+        let rows = rows.iter().map(serde_json::Value::to_string);
+        rows.filter(|row| row.contains("\"fresh\"") && row.contains("\"250\""))
+            .count()
+    };
+    for list in [
+        ["balance"].as_slice(),
+        &["allocation", "ls"],
+        &["account", "ls"],
+    ] {
+        assert_eq!(fresh_at(list, "2026-01-19"), 0, "{list:?}");
+        assert_eq!(fresh_at(list, "2026-01-21"), 1, "{list:?}");
+    }
     bank.verify();
 }
 

@@ -18,10 +18,8 @@ pub(super) fn check(old: &mut Old, settings: &Settings) -> Result<(), Fault> {
 fn times(old: &Old, settings: &Settings) -> Result<(), Fault> {
     if let Some(job) = old.jobs.iter().find(|job| job.end > settings.now) {
         let end = format_rfc3339(job.end);
-        let what = format!(
-            "finished job {} ends at {end}, which is later than now",
-            job.key
-        );
+        let name = if job.id.is_empty() { &job.key } else { &job.id };
+        let what = format!("finished job {name} ends at {end}, which is later than now");
         return Err(Fault::new(what).hint("correct the time, or the time zone with --tz"));
     }
     let mut liens = old.liens.iter();
