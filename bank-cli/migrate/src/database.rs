@@ -211,10 +211,10 @@ fn run(database: &Database, script: &str) -> Result<Vec<u8>, Fault> {
     let messages = errors.join().unwrap_or_default();
     if !status.success() {
         let messages = decoded(&messages).0.into_owned();
-        let line = messages
-            .lines()
-            .map(str::trim)
-            .find(|line| !line.is_empty());
+        let lines = || messages.lines().map(str::trim);
+        // The client of MySQL prints the statement first.
+        let line = lines().find(|line| line.starts_with("ERROR"));
+        let line = line.or_else(|| lines().find(|line| !line.is_empty()));
         let line = line.unwrap_or("no message").chars().take(300);
         return Err(failed(format!("{status}: {}", line.collect::<String>())));
     }

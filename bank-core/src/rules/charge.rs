@@ -118,7 +118,6 @@ fn begin<'a>(
     ctx: &Context<'_>,
     has_price: bool,
 ) -> Result<Begun<'a>, Refusal> {
-    let request = &charge.request;
     measure::check(charge)?;
     let at = charge.happened(ctx.now);
     let mut postings = Postings::new(view);
@@ -129,17 +128,16 @@ fn begin<'a>(
     let plausible = ceiling::check(charge, reported, &instance, at, ctx)?;
     let measured = measure::measure(charge, plausible, &instance, view, at, ctx)?;
     let facts_changed = store_facts(&mut instance.facts, charge, ctx);
-    let payer = payer(&instance, request, ctx);
+    let payer = payer(&instance, &charge.request, ctx);
     let mode = mode(charge, &instance, &payer, ctx);
     let tx = postings.begin_for(source::op(charge), at, instance.id);
     // The first words of the reason: later ones come from outside.
     postings.remark(&terms::written(&measured.billed_windows()));
-    remark_asserted(&mut postings, request);
-    let binding = bind(&mut postings, &mut instance, request, view, at, ctx);
+    remark_asserted(&mut postings, &charge.request);
+    let binding = bind(&mut postings, &mut instance, &charge.request, view, at, ctx);
     let had_lien = instance.lien.is_some();
     give_back_other_money(&mut postings, &mut instance, mode)?;
     other_project(&mut postings, &mut instance, &known, &payer, charge)?;
-    let pays_for_idle = reserved::pays_for_idle_time(charge, &instance, ctx);
     let times = reserved::times(charge, measured.time(), &instance, (tx, at), view, ctx);
     let price = || measure::billed_now(&mut instance, charge, (&measured, &times), view, ctx);
     let priced = has_price.then(price).flatten();
@@ -156,6 +154,7 @@ fn begin<'a>(
         unpriced: priced.as_ref().is_some_and(|p| p.unpriced),
         given: charge.terms.given(),
         late: is_late(charge, &instance),
+        pays_for_idle: reserved::pays_for_idle_time(charge, &instance, ctx),
         lien: LienUse::before(had_lien),
         debt: Amount::ZERO,
         against_liens: Amount::ZERO,
@@ -173,7 +172,6 @@ fn begin<'a>(
         assigned: charge.terms.assigned,
         came_after: view.came_after.clone(),
         gives_back: charge.terms.assigned,
-        pays_for_idle,
     };
     Ok(Begun {
         moved_from: amend::moved_from(charge, &known, &Owner::now(&bill)),

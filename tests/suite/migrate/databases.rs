@@ -1,5 +1,5 @@
-//! Gold's database, through the client programs: `SQLite` and `PostgreSQL` themselves, and a program in the place of
-//! `MySQL`'s client.
+//! Gold's database, through the client programs: `SQLite` and `PostgreSQL` themselves, and for addresses a program
+//! in the place of `MySQL`'s client.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,18 +7,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::server::{Home, ran};
 use super::{balances, gold_folder, moved, new_bank, tables::TABLES};
 use crate::harness::{Bank, Ran, skip, tool};
 
-const CHEM: &str = "chem 97550.000 120.500 100.000";
-
-/// Runs a program with this input; it must succeed.
-#[track_caller]
-fn ran(command: &mut Command, input: &str) -> Ran {
-    let ran = Ran::of(command, input.as_bytes());
-    assert_eq!(ran.exit, 0, "{command:?}: {}{}", ran.stdout, ran.stderr);
-    ran
-}
+pub(super) const CHEM: &str = "chem 97550.000 120.500 100.000";
 
 fn name(file: &str) -> &str {
     file.strip_suffix(".csv").unwrap()
@@ -69,91 +62,42 @@ fn postgres() -> Option<PathBuf> {
     folders.pop().filter(|_| tool("psql"))
 }
 
-/// A server in a folder of its own. It does not run as root.
+/// A server of `PostgreSQL`.
 struct Postgres {
-    folder: PathBuf,
+    home: Home,
     programs: PathBuf,
-    is_root: bool,
 }
 
 impl Postgres {
     fn start(bank: &Bank, programs: PathBuf) -> Self {
-        let folder = bank.folder().join("pg");
-        fs::create_dir(&folder).unwrap();
-        let own = ran(Command::new("id").arg("-u"), "").stdout;
-        let server = Self {
-            is_root: own.trim() == "0",
-            folder,
-            programs,
-        };
-        if server.is_root {
-            // The folders above must be open for the other user.
-            for path in [bank.folder(), &server.folder] {
-                fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
-            }
-            ran(Command::new("chown").arg("nobody").arg(&server.folder), "");
-        }
-        let data = server.folder.join("data");
-        let data = data.to_str().unwrap();
-        ran(
-            &mut server.program(
-                "initdb",
-                &[
-                    "-D",
-                    data,
-                    "-U",
-                    "gold",
-                    "-A",
-                    "trust",
-                    "-E",
-                    "UTF8",
-                    "--locale=C",
-                    "-N",
-                ],
-            ),
-            "",
-        );
-        let socket = server.folder.to_str().unwrap();
+        let home = Home::new(bank, "pg");
+        let server = Self { home, programs };
+        let data = server.home.path("data");
+        let words = ["-D", &data, "-U", "gold", "-A", "trust", "-E", "UTF8"];
+        let words = [&words[..], &["--locale=C", "-N"]].concat();
+        ran(&mut server.program("initdb", &words), "");
+        let socket = server.home.folder.display();
         let options =
             format!("-c listen_addresses= -c unix_socket_directories={socket} -c fsync=off");
         let log = format!("{socket}/log");
-        ran(
-            &mut server.program(
-                "pg_ctl",
-                &["-D", data, "-o", &options, "-l", &log, "-w", "start"],
-            ),
-            "",
-        );
+        let words = ["-D", &data, "-o", &options, "-l", &log, "-w", "start"];
+        ran(&mut server.program("pg_ctl", &words), "");
         server
     }
 
     fn program(&self, name: &str, words: &[&str]) -> Command {
-        let program = self.programs.join(name);
-        let mut command = if self.is_root {
-            let mut command = Command::new("setpriv");
-            command
-                .args(["--reuid=nobody", "--regid=nogroup", "--clear-groups"])
-                .arg(program);
-            command
-        } else {
-            Command::new(program)
-        };
-        command.args(words).current_dir("/");
-        command
+        self.home.program(&self.programs.join(name), words)
     }
 
     fn url(&self) -> String {
-        format!(
-            "postgresql:///postgres?host={}&user=gold",
-            self.folder.display()
-        )
+        let folder = self.home.folder.display();
+        format!("postgresql:///postgres?host={folder}&user=gold")
     }
 }
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        let data = self.folder.join("data");
-        let words = ["-D", data.to_str().unwrap(), "-m", "immediate", "stop"];
+        let words = ["-D", &self.home.path("data"), "-m", "immediate", "stop"];
         let _ = Ran::of(&mut self.program("pg_ctl", &words), b"");
     }
 }
@@ -221,7 +165,7 @@ fn a_database_of_postgresql_moves_in() {
 }
 
 /// The columns that are numbers in Gold's own database.
-fn column(name: &str) -> String {
+pub(super) fn column(name: &str) -> String {
     let of = match name {
         "g_amount" | "g_credit_limit" | "g_deposited" | "g_rate" | "g_charge" => "double precision",
         "g_start_time" | "g_end_time" | "g_creation_time" | "g_modification_time" => "bigint",

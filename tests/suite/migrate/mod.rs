@@ -2,7 +2,9 @@
 
 mod databases;
 mod gold;
+mod mysql;
 mod others;
+mod server;
 #[path = "../../../bank-cli/migrate/src/tests/tables.rs"]
 mod tables;
 

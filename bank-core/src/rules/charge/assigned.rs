@@ -70,19 +70,21 @@ pub(super) fn take_back(
     };
     announce(postings, instance, &row, ctx);
     instance.last_usage = Some(usage);
+    count_nothing(instance, view);
+    postings.usages.push(row);
+    Ok(())
+}
+
+/// Sets the counters of an instance to those before its first charge. The sum of a reservation's idle time
+/// follows from its rows, which stay.
+fn count_nothing(instance: &mut Instance, view: &View) {
     instance.billed = Amount::ZERO;
     instance.shadow_billed = Amount::ZERO;
-    // The sum of a reservation's idle time follows from its rows, which stay.
-    let has_time = view
-        .times
-        .iter()
-        .any(|t| t.instance == instance.id && t.facts.is_some());
-    if !has_time {
-        instance.exact_sum = 0;
-    }
     instance.once_sum = 0;
     instance.charged = Seconds(0);
     instance.processor_seconds = 0;
-    postings.usages.push(row);
-    Ok(())
+    let mut times = view.times.iter();
+    if !times.any(|time| time.instance == instance.id && time.facts.is_some()) {
+        instance.exact_sum = 0;
+    }
 }
