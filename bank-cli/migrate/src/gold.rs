@@ -170,13 +170,7 @@ fn old(tables: &Tables, reading: &Reading) -> Result<Old, Fault> {
                 old.changed = old.changed.max(at);
             }
         }
-        let latin = table.latin.get();
-        if latin > 0 {
-            old.notes.push(format!(
-                "{}: {latin} fields are not UTF-8; they were read as Latin-1",
-                table.name
-            ));
-        }
+        old.notes.extend(table.note_of_latin());
     }
     Ok(old)
 }

@@ -188,13 +188,7 @@ pub(crate) fn folder(folder: &Folder, reading: &Reading) -> Result<Old, Fault> {
         rates::read(table, &mut old)?;
     }
     for table in lists.values() {
-        let latin = table.latin.get();
-        if latin > 0 {
-            old.notes.push(format!(
-                "{}: {latin} fields are not UTF-8; they were read as Latin-1",
-                table.name
-            ));
-        }
+        old.notes.extend(table.note_of_latin());
     }
     Ok(old)
 }

@@ -24,7 +24,7 @@ pub(crate) struct Table {
     keys: Vec<String>,
     rows: Vec<(u64, Vec<String>)>,
     /// Cells that were not UTF-8 and were read as Latin-1.
-    pub(crate) latin: Cell<usize>,
+    latin: Cell<usize>,
 }
 
 /// How values are separated.
@@ -37,6 +37,13 @@ pub(crate) enum Form {
 }
 
 impl Table {
+    /// A note if fields are not UTF-8.
+    pub(crate) fn note_of_latin(&self) -> Option<String> {
+        let (name, latin) = (&self.name, self.latin.get());
+        let note = || format!("{name}: {latin} fields are not UTF-8; they were read as Latin-1");
+        (latin > 0).then(note)
+    }
+
     /// Reads a table. Without any byte it has no rows and any column.
     pub(crate) fn read(name: &str, bytes: &[u8], form: Form) -> Result<Self, Fault> {
         if bytes.len() > BYTES_MAX {

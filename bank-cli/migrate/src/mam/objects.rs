@@ -32,14 +32,24 @@ fn is_own(row: &Row<'_>) -> Result<bool, Fault> {
     Ok(!is_special)
 }
 
-fn users(table: &Table, old: &mut Old) -> Result<(), Fault> {
+/// The rows of a list that are the site's own, each with its name, which is unique.
+fn each_own(
+    table: &Table,
+    mut add: impl FnMut(&Row<'_>, &str) -> Result<(), Fault>,
+) -> Result<(), Fault> {
     let mut once = Once::default();
     for row in table.rows() {
-        if !is_own(&row)? {
-            continue;
+        if is_own(&row)? {
+            let name = row.need("Name")?;
+            once.add(&row, "Name", name)?;
+            add(&row, name)?;
         }
-        let name = row.need("Name")?;
-        once.add(&row, "Name", name)?;
+    }
+    Ok(())
+}
+
+fn users(table: &Table, old: &mut Old) -> Result<(), Fault> {
+    each_own(table, |row, name| {
         old.users.push(User {
             name: name.to_owned(),
             active: row.flag("Active", true)?,
@@ -50,18 +60,12 @@ fn users(table: &Table, old: &mut Old) -> Result<(), Fault> {
             organization: row.text("Organization").to_owned(),
             description: row.text("Description").to_owned(),
         });
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 fn machines(table: &Table, old: &mut Old) -> Result<(), Fault> {
-    let mut once = Once::default();
-    for row in table.rows() {
-        if !is_own(&row)? {
-            continue;
-        }
-        let name = row.need("Name")?;
-        once.add(&row, "Name", name)?;
+    each_own(table, |row, name| {
         old.machines.push(Machine {
             name: name.to_owned(),
             active: row.flag("Active", true)?,
@@ -69,18 +73,12 @@ fn machines(table: &Table, old: &mut Old) -> Result<(), Fault> {
             operating_system: row.text("OperatingSystem").to_owned(),
             description: row.text("Description").to_owned(),
         });
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 fn accounts(table: &Table, old: &mut Old) -> Result<(), Fault> {
-    let mut once = Once::default();
-    for row in table.rows() {
-        if !is_own(&row)? {
-            continue;
-        }
-        let name = row.need("Name")?;
-        once.add(&row, "Name", name)?;
+    each_own(table, |row, name| {
         old.projects.push(Project {
             name: name.to_owned(),
             active: row.flag("Active", true)?,
@@ -103,8 +101,8 @@ fn accounts(table: &Table, old: &mut Old) -> Result<(), Fault> {
                 role: text.starts_with('^').then(|| "manager".to_owned()),
             });
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 fn funds(table: &Table, old: &mut Old) -> Result<(), Fault> {
