@@ -292,13 +292,15 @@ impl Bill {
     }
 
     /// Corrects expired allocations that were charged: the charged amount is no active money any more. Each
-    /// is corrected at its boundary, in a separate transaction (decisions.md 14). One whose boundary was
-    /// before the instant at which the charge is booked is corrected by the charge itself.
+    /// is corrected at its boundary, in a separate transaction (decisions.md 14). The charge itself corrects
+    /// it if it gives something back, or if it is booked after the boundary and counts from before it.
     fn correct_expiries(&mut self) -> Result<(), Refusal> {
         let charged = self.postings.taken_from_expired(self.tx);
         let booked = self.postings.booked(self.tx).unwrap_or(self.at);
-        let (at_once, before): (Vec<_>, Vec<_>) =
-            charged.into_iter().partition(|(_, end, _)| *end <= booked);
+        let (at, gives_back) = (self.at, self.gives_back);
+        let (at_once, before): (Vec<_>, Vec<_>) = charged
+            .into_iter()
+            .partition(|(_, end, _)| gives_back || (at < *end && *end <= booked));
         let about = About::instance(&self.instance);
         let expire = |postings: &mut Postings, allocation, active| {
             let delta = Delta {
