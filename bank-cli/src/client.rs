@@ -17,7 +17,7 @@ use bank_api::{
     sign,
     v1::{List, Paged},
 };
-use bank_cli_picture::printable::printable;
+use bank_picture::printable::printable;
 use serde::{Serialize, de::DeserializeOwned};
 use ureq::{Agent, http};
 

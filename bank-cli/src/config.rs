@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use bank_cli_picture::Terminal;
+use bank_picture::Terminal;
 
 use crate::{cli::Global, fail::Failure, terminal};
 

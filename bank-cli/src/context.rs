@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 
 use bank_api::v1::{List, Paged, PastQuery};
-use bank_cli_picture::Zone;
+use bank_picture::Zone;
 use serde::{Serialize, de::DeserializeOwned};
 use ureq::http::Method;
 

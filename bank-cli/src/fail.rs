@@ -6,7 +6,7 @@
 use std::fmt;
 
 use bank_api::{error, exit::bank as exit};
-use bank_cli_picture::{TooLarge, printable::printable};
+use bank_picture::{TooLarge, printable::printable};
 
 /// What helps where a page or a picture would be too large.
 const TO_DRAW_LESS: &str = "use --top N, longer intervals, a shorter period or fewer words of --by; --csv prints every row";

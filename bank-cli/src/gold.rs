@@ -8,7 +8,7 @@ use std::{
 
 use bank_api::exit::bank as exit;
 use bank_cli_gold::{Broken, Clock, Link, Piece, Session, Tool};
-use bank_cli_picture::{Zone, printable::printable_lines};
+use bank_picture::{Zone, printable::printable_lines};
 use getrandom::fill;
 
 use crate::{

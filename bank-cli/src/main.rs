@@ -32,7 +32,7 @@ use std::{
     process::ExitCode,
 };
 
-use bank_cli_picture::printable;
+use bank_picture::printable;
 
 use bank_cli_gold::Tool;
 

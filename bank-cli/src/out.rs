@@ -27,7 +27,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use bank_cli_picture::{
+use bank_picture::{
     Zone,
     figure::{self, Scale},
 };

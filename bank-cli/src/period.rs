@@ -2,7 +2,7 @@
 
 use chrono::Datelike as _;
 
-use bank_cli_picture::Zone;
+use bank_picture::Zone;
 
 use crate::{cli::NamedPeriodArgs, fail::Failure, when};
 

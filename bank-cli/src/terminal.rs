@@ -1,6 +1,6 @@
 //! The terminal that the caller uses: its width and its characters.
 
-use bank_cli_picture::Terminal;
+use bank_picture::Terminal;
 
 /// A terminal as wide as the variable `COLUMNS`, else `width`, else 80. The variables of the locale
 /// decide whether it shows more than ASCII.

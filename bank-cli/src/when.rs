@@ -1,7 +1,7 @@
 //! Times: read as people type them, shown on the wall clock of their zone (ux.md 2.2).
 
 use bank_api::text::{self, Moment};
-use bank_cli_picture::Zone;
+use bank_picture::Zone;
 
 use crate::fail::Failure;
 

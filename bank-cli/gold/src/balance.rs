@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use bank_cli_picture::figure;
+use bank_picture::figure;
 
 use super::{
     list::{self, Values, is_joined},

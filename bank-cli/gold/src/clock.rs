@@ -1,7 +1,7 @@
 //! Times of Gold: seconds since 1970 in messages, the wall clock for people.
 
 use bank_api::text::Moment;
-use bank_cli_picture::Zone;
+use bank_picture::Zone;
 
 /// Gold's end of time.
 const INFINITY: &str = "2147483647";

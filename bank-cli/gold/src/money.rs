@@ -1,6 +1,6 @@
 //! `gdeposit`, `gwithdraw`, `gtransfer` and `grefund`.
 
-use bank_cli_picture::figure;
+use bank_picture::figure;
 
 use super::{
     account::Purpose,

@@ -4,7 +4,7 @@
 
 use std::ffi::OsString;
 
-use bank_cli_picture::figure;
+use bank_picture::figure;
 use clap::{
     Arg, ArgAction, ArgMatches, Command,
     error::{ContextKind, ContextValue, ErrorKind},

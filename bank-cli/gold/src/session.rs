@@ -179,7 +179,7 @@ impl<'a> Session<'a> {
         if message.is_empty() {
             return;
         }
-        let message = bank_cli_picture::printable::printable_lines(message);
+        let message = bank_picture::printable::printable_lines(message);
         if response.is_failure {
             self.complain(&message);
         } else if !self.given.flag("quiet") {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use bank_cli_picture::figure;
+use bank_picture::figure;
 
 use super::{
     balance::negated,
@@ -37,7 +37,7 @@ pub(super) fn head(session: &Session<'_>, titles: &[String], subject: &str) -> S
     let line = "#".repeat(80);
     let mut out = format!("{line}\n#\n");
     for title in titles {
-        let title = bank_cli_picture::printable::printable(title);
+        let title = bank_picture::printable::printable(title);
         let _ = writeln!(out, "# {title}");
     }
     let _ = writeln!(out, "# Generated on {}.", session.clock.long());

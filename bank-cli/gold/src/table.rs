@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use bank_cli_picture::{figure, printable::printable};
+use bank_picture::{figure, printable::printable};
 
 use super::{
     clock::{Clock, is_time},
@@ -111,7 +111,7 @@ impl Style {
 
 #[cfg(test)]
 mod tests {
-    use bank_cli_picture::Zone;
+    use bank_picture::Zone;
 
     use super::*;
 

@@ -4,7 +4,7 @@ mod replay;
 
 use std::{cell::RefCell, ffi::OsString};
 
-use bank_cli_picture::Zone;
+use bank_picture::Zone;
 
 use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use bank_cli_picture::figure;
+use bank_picture::figure;
 
 use super::{
     balance::negated,

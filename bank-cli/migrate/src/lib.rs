@@ -22,7 +22,7 @@ mod tests;
 
 use std::path::PathBuf;
 
-use bank_cli_picture::Zone;
+use bank_picture::Zone;
 
 pub use self::{database::Database, fault::Fault, plan::Plan, slurm::Slurm};
 use self::{folder::Folder, old::Old};

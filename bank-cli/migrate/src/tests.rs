@@ -10,7 +10,7 @@ mod tables;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bank_cli_picture::Zone;
+use bank_picture::Zone;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -1,6 +1,6 @@
 //! Parsers of option values. They check the form only: the daemon decides what is allowed.
 
-pub(crate) use bank_cli_picture::figure::amount;
+pub(crate) use bank_picture::figure::amount;
 
 /// `NAME=VALUE`, or `NAME:VALUE` as schedulers write it.
 pub(crate) fn pair(text: &str) -> Result<(String, String), String> {

@@ -1,7 +1,7 @@
 //! `bank allocation`.
 
 use bank_api::v1::{Allocation, AllocationQuery, List, PastQuery, PatchAllocation, Written};
-use bank_cli_picture::figure;
+use bank_picture::figure;
 use ureq::http::Method;
 
 use super::{Sent, nothing_to_set};

@@ -1,7 +1,7 @@
 //! `bank balance`: what projects have, hold and may still spend (first sample of ux.md 2.3).
 
 use bank_api::v1::{Balance, BalanceQuery, List, PastQuery};
-use bank_cli_picture::figure;
+use bank_picture::figure;
 
 use crate::{
     cli::BalanceArgs,

@@ -9,7 +9,7 @@ use bank_api::v1::{
     Allocation, AllocationQuery, Balance, BalanceQuery, ForecastRow, List, Statement,
     StatementLine, StatementQuery,
 };
-use bank_cli_picture::{self as picture, Burn, Number, Span, Timed};
+use bank_picture::{self as picture, Burn, Number, Span, Timed};
 
 use super::movements;
 use crate::{context::Context, fail::Failure, when};

@@ -1,7 +1,7 @@
 //! `bank close`: the books of a period, closed and opened again.
 
 use bank_api::v1::{Close, CloseQuery, List, NewClose, UndoClose, Written};
-use bank_cli_picture::figure;
+use bank_picture::figure;
 use ureq::http::Method;
 
 use super::confirm;

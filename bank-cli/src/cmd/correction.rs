@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use bank_api::v1::{
     Correction, NewAdjustment, NewRefund, NewReversal, NewSettlement, NewTransfer, Transfer,
 };
-use bank_cli_picture::figure;
+use bank_picture::figure;
 use serde::Serialize;
 use ureq::http::Method;
 

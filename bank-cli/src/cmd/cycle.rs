@@ -1,7 +1,7 @@
 //! `bank cycle`: money that comes again each period.
 
 use bank_api::v1::{Cycle, CycleRun, List, NewCycle, PatchCycle, Written};
-use bank_cli_picture::figure;
+use bank_picture::figure;
 use ureq::http::Method;
 
 use super::{Sent, nothing_to_set};

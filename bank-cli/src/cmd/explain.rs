@@ -6,7 +6,7 @@ use bank_api::v1::{
     Considered, ExplainQuery, Explained, Explanation, JournalEntry, Rate, RefusedReserve,
     ReservationTime,
 };
-use bank_cli_picture::{
+use bank_picture::{
     figure,
     printable::{printable, printable_lines},
 };

@@ -6,7 +6,7 @@ use bank_api::{
     text::format_clock,
     v1::{ChargeRow, Job, JobLien, JobQuery, List},
 };
-use bank_cli_picture::figure;
+use bank_picture::figure;
 
 use crate::{
     cli::JobsArgs,

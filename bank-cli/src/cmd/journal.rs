@@ -8,7 +8,7 @@ use bank_api::{
     exit::bank as exit,
     v1::{JournalEntry, JournalPage, JournalQuery},
 };
-use bank_cli_picture::figure;
+use bank_picture::figure;
 
 use self::cursor::Place;
 use crate::{

@@ -9,7 +9,7 @@ use bank_api::v1::{
     Status, UsageTaken,
 };
 use bank_cli_migrate::{Database, Fault, Plan, Reading, Settings, Slurm, Source};
-use bank_cli_picture::Zone;
+use bank_picture::Zone;
 use ureq::http::Method;
 
 use super::confirm;
@@ -99,7 +99,7 @@ fn plan(
 }
 
 fn fault(fault: Fault) -> Failure {
-    let failure = Failure::usage(bank_cli_picture::printable::printable(&fault.what));
+    let failure = Failure::usage(bank_picture::printable::printable(&fault.what));
     match fault.hint {
         Some(hint) => failure.hint(hint),
         None => failure,

@@ -8,9 +8,7 @@ use bank_api::exit::bank as exit;
 use bank_api::v1::{
     Enforced, EnforcedQuery, Monitor, MonitorQuery, MonitorSum, Monitored, Watched,
 };
-use bank_cli_picture::{
-    self as picture, Bars, Chart, Number, Report, Section, Span, Timed, figure,
-};
+use bank_picture::{self as picture, Bars, Chart, Number, Report, Section, Span, Timed, figure};
 
 use crate::{
     cli::{Format, MonitorArgs, WhatIfArgs},

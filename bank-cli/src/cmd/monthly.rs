@@ -1,7 +1,7 @@
 //! `bank report monthly`: a month on one page, as managers ask for it: who used what, and on which days.
 
 use bank_api::v1::{UsageQuery, UsageTable};
-use bank_cli_picture::{OTHERS, Report};
+use bank_picture::{OTHERS, Report};
 use chrono::{Datelike as _, Months};
 use serde_json::{Value, json};
 

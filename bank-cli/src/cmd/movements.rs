@@ -1,7 +1,7 @@
 //! The movements of a statement: its lines, read page by page and checked against its sums.
 
 use bank_api::v1::{List, Statement, StatementLine, StatementLineQuery, StatementQuery};
-use bank_cli_picture::figure;
+use bank_picture::figure;
 
 use crate::{context::Context, fail::Failure};
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use bank_api::exit::bank as exit;
 use bank_api::v1::{Drained, List, Waiting};
-use bank_cli_picture::printable::printable_lines;
+use bank_picture::printable::printable_lines;
 use nami_scripts::shelf::{Place, Shelf, Trouble};
 
 use super::confirm;

@@ -6,7 +6,7 @@ use bank_api::v1::{
     ForecastQuery, ForecastRow, List, PersonalReport, Statement, StatementQuery, UsageQuery,
     UsageTable,
 };
-use bank_cli_picture::{self as picture, Report, personal};
+use bank_picture::{self as picture, Report, personal};
 use chrono::{Datelike as _, Days, Months, NaiveDate};
 use serde::Serialize;
 use serde_json::json;

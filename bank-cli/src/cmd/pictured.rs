@@ -1,7 +1,7 @@
 //! Reports as pictures: which form is asked for, and what the daemon's rows are as charts.
 
 use bank_api::v1::{ExpiringRow, FallbackReport, ForecastRow, NegativeRow};
-use bank_cli_picture::{
+use bank_picture::{
     self as picture, Bars, Cell, Chart, Number, Part, Report, Section, Span, Table, Timed,
 };
 

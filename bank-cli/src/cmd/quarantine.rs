@@ -7,7 +7,7 @@ use bank_api::v1::{
     List, QuarantineQuery, QuarantineRemoval, QuarantineRemoved, QuarantineReplayed, Quarantined,
     Removed, ReplayQuarantined,
 };
-use bank_cli_picture::printable::printable_lines;
+use bank_picture::printable::printable_lines;
 use ureq::http::Method;
 
 use super::{confirm, import};

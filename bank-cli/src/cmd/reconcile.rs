@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bank_api::v1::{ReconcileQuery, ReconcileSum, Reconciled};
-use bank_cli_picture::figure;
+use bank_picture::figure;
 
 use crate::{
     cli::ReconcileArgs,

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use bank_api::v1::{Held, NewReserve};
-use bank_cli_picture::figure;
+use bank_picture::figure;
 use ureq::http::Method;
 
 use crate::{

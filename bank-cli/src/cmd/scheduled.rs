@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use bank_api::v1::{List, ReportRun, RunReport, ScheduledReport, Status, Written};
-use bank_cli_picture::figure;
+use bank_picture::figure;
 use serde_json::{Value, json};
 use ureq::http::Method;
 

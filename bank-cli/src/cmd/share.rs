@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bank_api::v1::{
     ContributionQuery, ContributionReport, ContributionRow, EfficiencyQuery, EfficiencyReport,
 };
-use bank_cli_picture::figure;
+use bank_picture::figure;
 use serde_json::{Value, json};
 
 use crate::{

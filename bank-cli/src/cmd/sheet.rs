@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use bank_api::v1::{Account, ContributionRow, List, Statement, StatementQuery};
-use bank_cli_picture::{Bars, Cell, Chart, Number, Report, Section, Span, Table, figure};
+use bank_picture::{Bars, Cell, Chart, Number, Report, Section, Span, Table, figure};
 use serde_json::{Value, json};
 
 use super::{share, statement};

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use bank_api::v1::{Followed, LeftOut, List, PatchSource, Source, SourceQuery, Written};
-use bank_cli_picture::figure;
+use bank_picture::figure;
 use ureq::http::Method;
 
 use super::nothing_to_set;

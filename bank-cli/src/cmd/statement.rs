@@ -7,7 +7,7 @@ mod html;
 mod text;
 
 use bank_api::v1::{List, Statement, StatementGroup, StatementLine, StatementQuery, StatementSum};
-use bank_cli_picture::{self as picture, Chart, Report, Section, figure};
+use bank_picture::{self as picture, Chart, Report, Section, figure};
 
 use self::html::Html;
 use super::burn::{self, Track};

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use anstream::adapter::strip_str;
 use bank_api::v1::{SinkStatus, Status, Unbilled};
-use bank_cli_picture::figure;
+use bank_picture::figure;
 
 use crate::{
     context::Context,

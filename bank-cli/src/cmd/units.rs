@@ -1,7 +1,7 @@
 //! `--units`: amounts as hours or seconds, where a unit of the bank is a span of time.
 
 use bank_api::v1::{List, PastQuery, Rate, RateQuery};
-use bank_cli_picture::figure::{self, Scale};
+use bank_picture::figure::{self, Scale};
 
 use crate::{
     cli::{

@@ -7,7 +7,7 @@ mod sampled;
 use std::fmt::Write as _;
 
 use bank_api::v1::{UsageFigures, UsageLine, UsageQuery, UsageTable};
-use bank_cli_picture::{OTHERS, figure, printable::printable};
+use bank_picture::{OTHERS, figure, printable::printable};
 
 use self::figures::{Figures, figures};
 use crate::{
@@ -382,7 +382,7 @@ fn percent(share: &str) -> String {
 mod tests {
     use super::*;
     use crate::out::{assert_fits, filled};
-    use bank_cli_picture::Zone;
+    use bank_picture::Zone;
     use clap::ValueEnum as _;
 
     fn figures(jobs: &str, core: &str, charged: &str, share: &str) -> UsageFigures {

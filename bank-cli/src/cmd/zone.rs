@@ -1,6 +1,6 @@
 //! `--tz`: one zone for all times that a command reads and shows, on pages and pictures too.
 
-use bank_cli_picture::Zone;
+use bank_picture::Zone;
 
 use crate::{
     cli::{Command, ReportCommand},

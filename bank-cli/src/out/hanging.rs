@@ -4,7 +4,7 @@
 //! line that is wider than the terminal continues below itself.
 
 use anstream::adapter::strip_str;
-use bank_cli_picture::printable::screened;
+use bank_picture::printable::screened;
 
 use super::width;
 

@@ -4,7 +4,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::{Form, Kind, Sheet, text};
-use bank_cli_picture::figure::Scale;
+use bank_picture::figure::Scale;
 
 use crate::fail::Failure;
 

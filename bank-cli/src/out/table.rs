@@ -5,7 +5,7 @@ use super::{
     fold::{self, Layout},
     sentences, text,
 };
-use bank_cli_picture::{figure, printable::printable};
+use bank_picture::{figure, printable::printable};
 
 use crate::when;
 

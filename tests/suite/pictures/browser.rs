@@ -89,7 +89,7 @@ fn good(view: &Value) {
 /// The golden pages: every kind of chart, nasty names, two periods, nothing at all.
 #[test]
 fn golden_pages_are_read_everywhere() {
-    let folder = workspace().join("bank-cli/picture/src/tests/golden");
+    let folder = workspace().join("bank-api/picture/src/tests/golden");
     let golden = std::fs::read_dir(&folder).unwrap();
     let mut files: Vec<PathBuf> = golden.map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|e| e == "html" || e == "svg"));

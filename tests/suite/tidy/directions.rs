@@ -9,11 +9,11 @@ const CRATES: [(&str, &[&str]); 11] = [
     ("bank-core/figures", &["bank-core"]),
     ("bank-core/values", &[]),
     ("bank-core", &["bank-core-values"]),
+    ("bank-api/picture", &["bank-api"]),
     ("bank-api", &["bank-core"]),
-    ("bankd", &["bank-core", "bank-core-figures", "bank-api"]),
-    ("bank-cli/picture", &["bank-api"]),
-    ("bank-cli/gold", &["bank-api", "bank-cli-picture"]),
-    ("bank-cli/migrate", &["bank-api", "bank-cli-picture"]),
+    ("bankd", BELOW_THE_DAEMON),
+    ("bank-cli/gold", &["bank-api", "bank-picture"]),
+    ("bank-cli/migrate", &["bank-api", "bank-picture"]),
     (
         "bank-cli",
         &[
@@ -21,7 +21,7 @@ const CRATES: [(&str, &[&str]); 11] = [
             "bank-api",
             "bank-cli-gold",
             "bank-cli-migrate",
-            "bank-cli-picture",
+            "bank-picture",
             "nami-scripts",
         ],
     ),
@@ -31,6 +31,9 @@ const CRATES: [(&str, &[&str]); 11] = [
         &["bank-core", "bank-core-figures", "bank-api", "bankd"],
     ),
 ];
+
+/// The crates outside of `bankd` that its crates may use.
+const BELOW_THE_DAEMON: &[&str] = &["bank-core", "bank-core-figures", "bank-api", "bank-picture"];
 
 /// The crates of the daemon, the lowest first, each with those that it uses. None uses one above it.
 const DAEMON: &[(&str, &[&str])] = &[
@@ -96,9 +99,13 @@ fn ours() -> Vec<String> {
     used.map(package).collect()
 }
 
-/// The name of the crate in a folder.
+/// The name of the crate in a folder, from its manifest.
 fn package(folder: &str) -> String {
-    folder.replace('/', "-")
+    let manifest = read(&format!("{folder}/Cargo.toml"));
+    let name = manifest
+        .lines()
+        .find_map(|line| line.strip_prefix("name = "));
+    name.unwrap().trim_matches('"').to_owned()
 }
 
 /// The names in a section of a manifest.
@@ -159,8 +166,7 @@ fn crates_of_the_daemon_depend_in_one_direction() {
         let below = |other: &str| place(other).is_some_and(|place| place < number);
         for dependency in dependencies(&manifest, "dependencies") {
             let Some(other) = dependency.strip_prefix("bankd-") else {
-                let below =
-                    ["bank-core", "bank-core-figures", "bank-api"].contains(&dependency.as_str());
+                let below = BELOW_THE_DAEMON.contains(&dependency.as_str());
                 if ours.contains(&dependency) && !below {
                     findings.push(format!("bankd-{name} must not depend on {dependency}"));
                 }
@@ -194,7 +200,7 @@ fn the_core_depends_on_its_values_only() {
 /// Charts and pages take numbers, texts and times: no requests, JSON, words of the command line or terminals.
 #[test]
 fn pictures_depend_on_texts_and_times_only() {
-    let manifest = read("bank-cli/picture/Cargo.toml");
+    let manifest = read("bank-api/picture/Cargo.toml");
     let found = dependencies(&manifest, "dependencies");
     assert_eq!(found, ["bank-api", "chrono", "chrono-tz"]);
 }

@@ -82,7 +82,7 @@ fn help_uses_plain_words() {
 #[test]
 fn report_pages_use_plain_words() {
     let places = [
-        "bank-cli/picture/src",
+        "bank-api/picture/src",
         "bank-cli/src/cmd/balance",
         "bank-cli/src/cmd/burn",
         "bank-cli/src/cmd/monthly",

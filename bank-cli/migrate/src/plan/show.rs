@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use bank_api::text::format_rfc3339;
 use bank_api::v1::MigrationKind;
-use bank_cli_picture::printable::printable;
+use bank_picture::printable::printable;
 
 use super::Plan;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bank_cli_picture::figure::grouped;
+use bank_picture::figure::grouped;
 
 use crate::{clock::Stopwatch, upload::Sent};
 

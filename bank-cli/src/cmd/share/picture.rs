@@ -5,9 +5,7 @@ use bank_api::v1::{
     ContributionPeriod, ContributionReport, ContributionRow, EfficiencyReport, EfficiencyRow,
     Utilisation,
 };
-use bank_cli_picture::{
-    Bars, Cell, Chart, Number, Part, Report, Section, Series, Span, Table, Timed,
-};
+use bank_picture::{Bars, Cell, Chart, Number, Part, Report, Section, Series, Span, Table, Timed};
 
 use crate::{context::Context, when};
 
@@ -389,7 +387,7 @@ fn table(answer: &ContributionReport, period: &ContributionPeriod) -> Table {
 #[cfg(test)]
 mod tests {
     use bank_api::v1::UtilisationBucket;
-    use bank_cli_picture as picture;
+    use bank_picture as picture;
 
     use super::*;
 

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use bank_api::v1::{Statement, StatementLine};
-use bank_cli_picture::{self as picture, Burn, Chart, Section, Timed, escaped, figure};
+use bank_picture::{self as picture, Burn, Chart, Section, Timed, escaped, figure};
 
 use super::{Writer, text};
 use crate::{cmd::burn, context::Context, fail::Failure, out::Form, when};

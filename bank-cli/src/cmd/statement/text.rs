@@ -1,7 +1,7 @@
 //! A statement for people, on the screen.
 
 use bank_api::v1::{Statement, StatementGroup, StatementLine, StatementPart};
-use bank_cli_picture::{Zone, figure};
+use bank_picture::{Zone, figure};
 
 use super::Writer;
 use crate::{

@@ -1,7 +1,7 @@
 //! The columns of figures of `bank usage`: what was used of what, out of exact seconds, and what it cost.
 
 use bank_api::v1::{UsageFigures, UsageTable};
-use bank_cli_picture::figure;
+use bank_picture::figure;
 
 use crate::{cli::Resource, out::Form};
 

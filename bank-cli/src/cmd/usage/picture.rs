@@ -1,7 +1,7 @@
 //! `bank usage` as pictures: bars of each owner, and over time where there are buckets.
 
 use bank_api::v1::{UsageFigures, UsageLine, UsageTable};
-use bank_cli_picture::{Chart, Number, OTHERS, Report, Section, Span, Timed, figure};
+use bank_picture::{Chart, Number, OTHERS, Report, Section, Span, Timed, figure};
 
 use super::figures::{has_shadow, unit, used};
 use super::{Resource, value};

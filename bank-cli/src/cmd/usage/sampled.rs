@@ -3,7 +3,7 @@
 mod picture;
 
 use bank_api::v1::{SampledLine, SampledQuery, SampledSource, SampledTable, UsageQuery};
-use bank_cli_picture::{figure, printable::printable};
+use bank_picture::{figure, printable::printable};
 
 use crate::{
     context::Context,

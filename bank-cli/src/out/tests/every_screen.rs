@@ -5,7 +5,7 @@
 use std::{fs, path::Path};
 
 use anstream::adapter::strip_str;
-use bank_cli_picture::figure;
+use bank_picture::figure;
 use serde::de::{
     self, DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess,
     Visitor, value::Error,

@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 use serde_json::Value;
 
 use super::super::*;
-use bank_cli_picture::figure;
+use bank_picture::figure;
 
 /// The columns of a terminal.
 const WIDTH: usize = 80;

@@ -1,4 +1,4 @@
-use bank_cli_picture::Zone;
+use bank_picture::Zone;
 
 use super::*;
 use crate::Clock;

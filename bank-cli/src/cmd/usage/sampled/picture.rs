@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bank_api::v1::{SampledFigures, SampledLine, SampledTable};
-use bank_cli_picture::{
+use bank_picture::{
     Bars, Chart, Number, Report, Section, Series, Span, Timed, printable::printable, total,
 };
 

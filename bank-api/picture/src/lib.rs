@@ -49,7 +49,7 @@ pub use zone::Zone;
 /// A report as one page of HTML.
 ///
 /// ```text
-/// use bank_cli_picture::{self as picture, Chart, Number, Part, Report, Section, Span, Timed};
+/// use bank_picture::{self as picture, Chart, Number, Part, Report, Section, Span, Timed};
 ///
 /// // Months of a year, and for each (place of the month, project, core-hours) as the daemon said it.
 /// let spans: Vec<Span> = months.iter().map(|m| Span { from: m.from_us, to: m.to_us }).collect();
