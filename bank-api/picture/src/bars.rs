@@ -37,10 +37,9 @@ pub(super) fn bars(canvas: &mut Canvas, size: &Size, bars: &Bars, heading: &str)
     };
     let zero = left + scale.zero(room);
     let mut y = top + 4_000;
+    canvas.fact("unit", &bars.unit);
     for (name, amount) in &bars.rows {
         let middle = y + row / 2;
-        let place = (left - 8_000, middle + MIDDLE);
-        canvas.text("t", place, Anchor::End, name, names);
         let end = left + scale.at(*amount, room);
         let label = format!("{name}: {} {}", amount.shown(), bars.unit);
         let (from, to) = (zero.min(end), zero.max(end));
@@ -48,12 +47,19 @@ pub(super) fn bars(canvas: &mut Canvas, size: &Size, bars: &Bars, heading: &str)
         let long = (to - from).max(if amount.is_zero() { 0 } else { 1_000 });
         let series = usize::from(amount.is_below_zero());
         let extent = (long, row - 8_000);
-        canvas.bar(series, (from, y + 4_000), extent, label.trim_end());
-        let place = (to.max(from + long) + 6_000, middle + MIDDLE);
-        canvas.text("t tick", place, Anchor::Start, &amount.shown(), size.width);
+        let address = canvas.ways.of(name, None, false);
+        let facts = [("name", name.as_str()), ("values", &amount.raw())];
+        canvas.group("row", &facts, |canvas| {
+            canvas.linked(address, |canvas| {
+                let place = (left - 8_000, middle + MIDDLE);
+                canvas.text("t", place, Anchor::End, name, names);
+                canvas.bar(series, (from, y + 4_000), extent, label.trim_end());
+                let place = (to.max(from + long) + 6_000, middle + MIDDLE);
+                canvas.text("t tick", place, Anchor::Start, &amount.shown(), size.width);
+            });
+        });
         y += row;
     }
-    canvas.hatch();
     canvas.line("zero", (zero, top), (zero, y + 4_000));
     y + EDGE
 }
@@ -80,15 +86,26 @@ pub(super) fn pie(canvas: &mut Canvas, size: &Size, all: &Bars) -> i64 {
     let within = ((x - radius, y - radius), (x + radius, y + radius));
     let mut before = Number::ZERO;
     let alone = shown.rows.len() == 1;
+    canvas.fact("unit", &all.unit);
     for (at, (name, amount)) in shown.rows.iter().enumerate() {
         let after = before.plus(*amount);
-        if alone {
-            let path = circle(center, radius);
-            canvas.area(at, &path, within, &label(name, *amount));
+        let path = if alone {
+            circle(center, radius)
         } else {
-            let path = slice(center, radius, turn(before, whole), turn(after, whole));
-            canvas.area(at, &path, within, &label(name, *amount));
-        }
+            slice(center, radius, turn(before, whole), turn(after, whole))
+        };
+        let is_sum = !all.rows.iter().any(|(own, _)| own == name);
+        let address = canvas.ways.of(name, None, is_sum);
+        let facts = [
+            ("series", at.to_string()),
+            ("name", name.clone()),
+            ("values", amount.raw()),
+        ];
+        canvas.series(&facts, |canvas| {
+            canvas.linked(address, |canvas| {
+                canvas.area(at, &path, within, &label(name, *amount));
+            });
+        });
         before = after;
     }
     let entry = |(at, (name, amount)): (usize, &(String, Number))| {
@@ -96,9 +113,7 @@ pub(super) fn pie(canvas: &mut Canvas, size: &Size, all: &Bars) -> i64 {
         (Sign::Fill(at), name.clone(), format!(" {share} %"))
     };
     let entries: Vec<_> = shown.rows.iter().enumerate().map(entry).collect();
-    let end = legend(canvas, size, EDGE + size.plot + 8_000, &entries);
-    canvas.hatch();
-    end + EDGE
+    legend(canvas, size, EDGE + size.plot + 8_000, &entries) + EDGE
 }
 
 /// One whole turn, in the unit of [`turn`].

@@ -1,15 +1,20 @@
 //! The burn-down: what there was, what of it was held, what came in, what is to come.
 
 use super::bounds::POINTS_MAX;
-use super::calendar::Axis;
+use super::calendar::{Axis, spans};
 use super::canvas::{Anchor, Canvas};
-use super::data::Burn;
+use super::data::{Burn, Span};
 use super::frame::{EDGE, Entry, Frame, LINE, Sign, Size, deposit, legend};
+use super::marks::{INSTANTS, places, values};
 use super::number::Number;
 use super::scale::Scale;
 use super::words::width;
 use crate::zone::Zone;
 
+/// One day, µs.
+const DAY: i64 = 86_400_000_000;
+/// Parts of a forecast between whose ends its spread is straight.
+const FAN: i64 = 24;
 /// Signs of deposits at most; of more the largest.
 const DEPOSITS_MAX: usize = 40;
 
@@ -21,46 +26,166 @@ pub(super) fn burn(canvas: &mut Canvas, size: &Size, burn: &Burn, zone: Zone) ->
         .held
         .iter()
         .map(|(_, amount, held)| amount.minus(*held));
-    let scale = Scale::of(amounts.chain(ideal).chain(free));
+    let spread = burn.spread.iter().flat_map(|(_, low, high)| [*low, *high]);
+    let scale = Scale::of(amounts.chain(ideal).chain(free).chain(spread));
     let top = legend(canvas, size, EDGE, &entries(burn));
     let axis = Axis::new(burn.from, burn.to, zone);
     let frame = Frame::draw(canvas, size, top, (scale, axis), &burn.unit);
-    let at = |(us, number): &(i64, Number)| (frame.x(*us), frame.y(*number));
+    canvas.fact("unit", &burn.unit);
+    let period = Span {
+        from: burn.from,
+        to: burn.to,
+    };
+    frame.edges(canvas, &spans(period, zone), zone);
     let amounts = thinned(&burn.amount);
-    if burn.held.len() > 1 {
-        let upper = steps(&frame, &amounts, burn.now);
-        let lower = steps_below(&frame, &amounts, burn);
-        let band: Vec<_> = upper.into_iter().chain(lower.into_iter().rev()).collect();
-        canvas.shape("band", &band);
-    }
+    bands(canvas, &frame, burn, &amounts, zone);
+    let at = |(us, number): &(i64, Number)| (frame.x(*us), frame.y(*number));
+    let mut draw = |class: &'static str, points: &[(i64, i64)], known: &[(i64, Number)]| {
+        if points.len() > 1 {
+            let facts = facts(&frame, Sign::Stroke(class), known, zone);
+            canvas.series(&facts, |canvas| canvas.pieces(class, points));
+        }
+    };
     if let Some(ends) = &burn.ideal {
-        canvas.pieces("ideal", &ends.iter().map(at).collect::<Vec<_>>());
+        draw("ideal", &ends.iter().map(at).collect::<Vec<_>>(), ends);
     }
-    canvas.pieces("main", &steps(&frame, &amounts, burn.now));
+    draw("main", &steps(&frame, &amounts, burn.now), &amounts);
     let coming: Vec<_> = burn.forecast.iter().map(at).collect();
-    canvas.pieces("coming", &coming);
+    draw("coming", &coming, &burn.forecast);
     now(canvas, &frame, burn, zone);
     let mut largest = burn.deposits.clone();
     largest.sort_by(|(_, a), (_, b)| b.compare(*a));
     largest.truncate(DEPOSITS_MAX);
-    for (us, _) in &largest {
-        deposit(canvas, (frame.x(*us), frame.bottom()));
+    if !largest.is_empty() {
+        let facts = facts(&frame, Sign::Deposit, &largest, zone);
+        canvas.series(&facts, |canvas| {
+            for (us, _) in &largest {
+                deposit(canvas, (frame.x(*us), frame.bottom()));
+            }
+        });
     }
     frame.end()
 }
 
-/// What the legend explains: what there is of it.
+/// The areas below the lines: what was held, and what may come.
+fn bands(canvas: &mut Canvas, frame: &Frame, burn: &Burn, amounts: &[(i64, Number)], zone: Zone) {
+    if burn.held.len() > 1 {
+        let upper = steps(frame, amounts, burn.now);
+        let lower = steps_below(frame, amounts, burn);
+        let band: Vec<_> = upper.into_iter().chain(lower.into_iter().rev()).collect();
+        let known: Vec<_> = burn.held.iter().map(|(us, _, held)| (*us, *held)).collect();
+        let facts = facts(frame, Sign::Field("band"), &known, zone);
+        canvas.series(&facts, |canvas| canvas.shape("band", &band));
+    }
+    if burn.spread.len() > 1 {
+        let place = |us: i64, amount: Number| (frame.x(us), frame.y(amount));
+        let upper = burn.spread.iter().map(|(us, _, high)| place(*us, *high));
+        let lower = burn.spread.iter().rev();
+        let lower = lower.map(|(us, low, _)| place(*us, *low));
+        let area: Vec<_> = upper.chain(lower).collect();
+        let facts = facts(frame, Sign::Field("spread"), &[], zone);
+        canvas.series(&facts, |canvas| canvas.shape("spread", &area));
+    }
+}
+
+/// The attributes of a series of instants.
+fn facts(
+    frame: &Frame,
+    sign: Sign,
+    known: &[(i64, Number)],
+    zone: Zone,
+) -> [(&'static str, String); 5] {
+    let all = ENTRIES.iter().find(|(own, _)| *own == sign);
+    let mut known = known.to_vec();
+    known.sort_by_key(|(us, _)| *us);
+    let known = thinned_to(&known, INSTANTS);
+    let shown: Vec<String> = known.iter().map(|(us, _)| zone.date(*us)).collect();
+    [
+        ("series", sign.series()),
+        ("name", all.map_or("", |(_, name)| *name).to_owned()),
+        ("x", places(known.iter().map(|(us, _)| frame.x(*us)))),
+        ("at", shown.join("|")),
+        ("values", values(known.iter().map(|(_, n)| Some(*n)))),
+    ]
+}
+
+/// What will be at the slowest and the fastest of recent speeds, an amount for a day, along a forecast at the
+/// speed between them. Nothing falls below the end of the forecast.
+pub fn spread(
+    forecast: &[(i64, Number)],
+    a_day: Number,
+    (slow, fast): (Number, Number),
+) -> Vec<(i64, Number, Number)> {
+    let (Some((from, _)), Some((to, last))) = (forecast.first(), forecast.last()) else {
+        return Vec::new();
+    };
+    let length = to.saturating_sub(*from);
+    let mut found = Vec::new();
+    for n in 0..=FAN {
+        let us = from.saturating_add(length / FAN * n);
+        let Some(middle) = along(forecast, us) else {
+            continue;
+        };
+        let passed = |speed: Number| speed.part(us.saturating_sub(*from), DAY);
+        let floor = if last.compare(middle).is_lt() {
+            *last
+        } else {
+            middle
+        };
+        let low = middle.plus(passed(a_day)).minus(passed(fast));
+        let low = if low.compare(floor).is_lt() {
+            floor
+        } else {
+            low
+        };
+        let high = middle.plus(passed(a_day)).minus(passed(slow));
+        let least = if low.compare(middle).is_gt() {
+            middle
+        } else {
+            low
+        };
+        let most = if high.compare(middle).is_lt() {
+            middle
+        } else {
+            high
+        };
+        found.push((us, least, most));
+    }
+    found
+}
+
+/// The amount of straight pieces at an instant; the later one where they jump.
+fn along(line: &[(i64, Number)], us: i64) -> Option<Number> {
+    let after = line.partition_point(|(at, _)| *at <= us);
+    let (from, a) = line.get(after.checked_sub(1)?)?;
+    let Some((to, b)) = line.get(after) else {
+        return Some(*a);
+    };
+    Some(a.plus(b.minus(*a).part(us - from, to - from)))
+}
+
+/// What the legend explains.
+const ENTRIES: [(Sign, &str); 6] = [
+    (Sign::Stroke("main"), "amount"),
+    (Sign::Field("band"), "held of it"),
+    (Sign::Stroke("ideal"), "spent evenly"),
+    (Sign::Stroke("coming"), "forecast"),
+    (Sign::Field("spread"), "slowest to fastest week"),
+    (Sign::Deposit, "deposit"),
+];
+
+/// The entries of what there is.
 fn entries(burn: &Burn) -> Vec<Entry> {
-    let all = [
-        (Sign::Stroke("main"), "amount", !burn.amount.is_empty()),
-        (Sign::Field("band"), "held of it", burn.held.len() > 1),
-        (Sign::Stroke("ideal"), "spent evenly", burn.ideal.is_some()),
-        (Sign::Stroke("coming"), "forecast", burn.forecast.len() > 1),
-        (Sign::Deposit, "deposit", !burn.deposits.is_empty()),
+    let there = [
+        !burn.amount.is_empty(),
+        burn.held.len() > 1,
+        burn.ideal.is_some(),
+        burn.forecast.len() > 1,
+        burn.spread.len() > 1,
+        !burn.deposits.is_empty(),
     ];
-    let there = all.into_iter().filter(|(_, _, is)| *is);
-    there
-        .map(|(sign, name, _)| (sign, name.to_owned(), String::new()))
+    let all = ENTRIES.into_iter().zip(there).filter(|(_, is)| *is);
+    all.map(|((sign, name), _)| (sign, name.to_owned(), String::new()))
         .collect()
 }
 
@@ -123,13 +248,17 @@ fn held_at(burn: &Burn, us: i64) -> Number {
 
 /// At most as many instants as a chart takes: of each of as many equal parts of the time the last.
 pub fn thinned(amounts: &[(i64, Number)]) -> Vec<(i64, Number)> {
+    thinned_to(amounts, POINTS_MAX)
+}
+
+fn thinned_to(amounts: &[(i64, Number)], most: usize) -> Vec<(i64, Number)> {
     let (Some((first, _)), Some((last, _))) = (amounts.first(), amounts.last()) else {
         return Vec::new();
     };
-    if amounts.len() <= POINTS_MAX {
+    if amounts.len() <= most {
         return amounts.to_vec();
     }
-    let parts = i128::try_from(POINTS_MAX - 1).unwrap_or(1);
+    let parts = i128::try_from(most - 1).unwrap_or(1);
     let range = (i128::from(*last) - i128::from(*first)).max(1);
     let part = |us: i64| (i128::from(us) - i128::from(*first)) * parts / range;
     let mut kept: Vec<(i64, Number)> = Vec::new();

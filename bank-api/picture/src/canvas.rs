@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::marks::Ways;
 use super::words::{escaped, shortened, width};
 
 /// How many series are told apart by colour and pattern.
@@ -21,7 +22,11 @@ pub(super) enum Anchor {
 #[derive(Debug)]
 pub(super) struct Canvas {
     id: String,
-    body: String,
+    pub(super) body: String,
+    /// Attributes of the whole, for a script.
+    pub(super) facts: String,
+    /// Links of marks.
+    pub(super) ways: Ways,
     /// What is to be hatched, by series; taken by [`Canvas::hatch`].
     plain: BTreeMap<usize, Hatched>,
     /// Outlines of what was hatched.
@@ -51,10 +56,12 @@ pub(super) struct Around<'a> {
 
 impl Canvas {
     /// An empty one; `id` is unique on the page.
-    pub(super) fn new(id: &str) -> Self {
+    pub(super) fn new(id: &str, ways: &Ways) -> Self {
         Self {
             id: id.to_owned(),
             body: String::new(),
+            facts: String::new(),
+            ways: ways.clone(),
             plain: BTreeMap::new(),
             clips: String::new(),
             hatches: 0,
@@ -269,9 +276,16 @@ impl Canvas {
             Some(_) => " xmlns=\"http://www.w3.org/2000/svg\"",
             None => "",
         };
+        // What an image contains cannot be reached: a drawing with links is a group.
+        let role = if self.ways.link.is_some() {
+            "group"
+        } else {
+            "img"
+        };
+        let facts = &self.facts;
         let mut out = format!(
-            "<svg{space} class=\"{}\" role=\"img\" \
-             aria-labelledby=\"{id}-t {id}-d\" viewBox=\"0 0 {} {}\">\n\
+            "<svg{space} class=\"{}\" role=\"{role}\" \
+             aria-labelledby=\"{id}-t {id}-d\" viewBox=\"0 0 {} {}\"{facts}>\n\
              <title id=\"{id}-t\">{}</title>\n<desc id=\"{id}-d\">{}</desc>\n",
             around.class,
             px(*width),

@@ -87,6 +87,8 @@ pub struct Burn {
     pub ideal: Option<[(i64, Number); 2]>,
     /// What will be, in straight pieces, as far as it is known.
     pub forecast: Vec<(i64, Number)>,
+    /// What will be at an instant at the fastest of recent speeds, and at the slowest.
+    pub spread: Vec<(i64, Number, Number)>,
     /// What came in, and when.
     pub deposits: Vec<(i64, Number)>,
     /// The instant up to which the amount is known.
@@ -138,6 +140,9 @@ impl Burn {
         }
         for (_, amount, held) in &mut self.held {
             (*amount, *held) = (amount.in_units(scale), held.in_units(scale));
+        }
+        for (_, low, high) in &mut self.spread {
+            (*low, *high) = (low.in_units(scale), high.in_units(scale));
         }
         for (_, number) in self.ideal.iter_mut().flatten() {
             *number = number.in_units(scale);
@@ -204,6 +209,18 @@ impl Timed {
             unit: self.unit.clone(),
             rows: sums.collect(),
         }
+    }
+
+    /// The least and the most of a day on average over seven spans that follow each other, without the first
+    /// span and the last, which may be shorter than a day. None of less than seven.
+    pub fn speeds(&self) -> Option<(Number, Number)> {
+        let last = self.spans.len().checked_sub(1)?;
+        let days: Vec<Number> = (1..last).map(|at| self.sum_at(at)).collect();
+        let weeks = days.windows(7).map(|week| total(week.iter().copied()));
+        let mut weeks: Vec<Number> = weeks.collect();
+        weeks.sort_by(|a, b| a.compare(*b));
+        let (slow, fast) = (weeks.first()?, weeks.last()?);
+        Some((slow.part(1, 7), fast.part(1, 7)))
     }
 
     /// The same with at most so many series: those behind them added up as one.

@@ -3,6 +3,7 @@
 use super::canvas::{Anchor, Around, Canvas};
 use super::data::{Chart, Timed};
 use super::frame::{EDGE, LINE, Size};
+use super::marks::Ways;
 use super::number::{Number, total};
 use super::{bars, burn, style, timed};
 use crate::zone::Zone;
@@ -11,9 +12,9 @@ use crate::zone::Zone;
 const HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 
 /// Both widths of a chart for a page; `id` is unique on the page.
-pub(super) fn inline(chart: &Chart, title: &str, id: &str, zone: Zone) -> String {
-    let wide = drawn(chart, title, id, &Size::WIDE, zone);
-    wide + &drawn(chart, title, id, &Size::NARROW, zone)
+pub(super) fn inline(chart: &Chart, title: &str, id: &str, zone: Zone, ways: &Ways) -> String {
+    let wide = drawn(chart, title, id, &Size::WIDE, zone, ways);
+    wide + &drawn(chart, title, id, &Size::NARROW, zone, ways)
 }
 
 /// A chart as a document of its own.
@@ -21,12 +22,12 @@ pub(super) fn alone(chart: &Chart, title: &str, zone: Zone) -> String {
     if let Some(why) = chart.obstacle() {
         return nothing(title, &why);
     }
-    HEAD.to_owned() + &drawn(chart, title, "c", &Size::ALONE, zone)
+    HEAD.to_owned() + &drawn(chart, title, "c", &Size::ALONE, zone, &Ways::default())
 }
 
 /// A document that says why there is no chart.
 pub(super) fn nothing(title: &str, why: &str) -> String {
-    let mut canvas = Canvas::new("c");
+    let mut canvas = Canvas::new("c", &Ways::default());
     let size = Size::ALONE;
     let place = (EDGE, EDGE + LINE);
     canvas.text("t", place, Anchor::Start, title, size.width - 2 * EDGE);
@@ -43,8 +44,8 @@ pub(super) fn nothing(title: &str, why: &str) -> String {
     HEAD.to_owned() + &canvas.around(&around)
 }
 
-fn drawn(chart: &Chart, title: &str, id: &str, size: &Size, zone: Zone) -> String {
-    let mut canvas = Canvas::new(&format!("{id}{}", size.letter));
+fn drawn(chart: &Chart, title: &str, id: &str, size: &Size, zone: Zone, ways: &Ways) -> String {
+    let mut canvas = Canvas::new(&format!("{id}{}", size.letter), ways);
     let height = match chart {
         Chart::Bars(all) => bars::bars(&mut canvas, size, all, title),
         Chart::Pie(all) => bars::pie(&mut canvas, size, all),

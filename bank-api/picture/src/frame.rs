@@ -2,8 +2,12 @@
 
 use super::calendar::Axis;
 use super::canvas::{Anchor, Canvas};
+use super::data::Span;
+use super::marks::places;
 use super::scale::Scale;
 use super::words::width;
+use crate::zone::Zone;
+use bank_api::text::format_rfc3339;
 
 /// The room of a drawing, in thousandths of a pixel.
 #[derive(Debug, Clone, Copy)]
@@ -44,6 +48,8 @@ impl Size {
 pub(super) const EDGE: i64 = 8_000;
 /// From line to line of text.
 pub(super) const LINE: i64 = 18_000;
+/// From line to line of a legend: a finger finds each entry.
+const ROW: i64 = 24_000;
 /// How far a text stands below the middle of its line.
 pub(super) const MIDDLE: i64 = 4_000;
 
@@ -62,6 +68,33 @@ pub(super) enum Sign {
     Deposit,
 }
 
+impl Sign {
+    /// The name of the series for a script: the same for its marks and its entry of the legend.
+    pub(super) fn series(self) -> String {
+        match self {
+            Self::Fill(series) | Self::Line(series) => series.to_string(),
+            Self::Stroke(class) | Self::Field(class) => class.to_owned(),
+            Self::Deposit => "deposit".to_owned(),
+        }
+    }
+
+    /// Draws it in a line of the legend.
+    fn draw(self, canvas: &mut Canvas, (x, middle): (i64, i64), name: &str) {
+        let (corner, extent) = ((x, middle - 6_000), (20_000, 12_000));
+        match self {
+            Self::Fill(series) => canvas.bar(series, corner, extent, name),
+            Self::Line(series) => {
+                let class = format!("line l{}", series % super::canvas::SERIES);
+                canvas.line(&class, (x, middle), (x + 20_000, middle));
+                canvas.marker(series, (x + 10_000, middle), "");
+            }
+            Self::Stroke(class) => canvas.line(class, (x, middle), (x + 20_000, middle)),
+            Self::Field(class) => canvas.rect(class, corner, extent),
+            Self::Deposit => deposit(canvas, (x + 10_000, middle + 5_000)),
+        }
+    }
+}
+
 /// An entry of the legend: its sign, its name, and what stands behind the name.
 pub(super) type Entry = (Sign, String, String);
 
@@ -74,22 +107,14 @@ pub(super) fn legend(canvas: &mut Canvas, size: &Size, top: i64, entries: &[Entr
         let wide = sign + (width(name) + width(tail)).min(most);
         if x > EDGE && x + wide > size.width - EDGE {
             x = EDGE;
-            y += LINE;
+            y += ROW;
         }
         let middle = y + LINE / 2;
-        match *kind {
-            Sign::Fill(series) => canvas.bar(series, (x, middle - 6_000), (20_000, 12_000), name),
-            Sign::Line(series) => {
-                let class = format!("line l{}", series % super::canvas::SERIES);
-                canvas.line(&class, (x, middle), (x + 20_000, middle));
-                canvas.marker(series, (x + 10_000, middle), "");
-            }
-            Sign::Stroke(class) => canvas.line(class, (x, middle), (x + 20_000, middle)),
-            Sign::Field(class) => canvas.rect(class, (x, middle - 6_000), (20_000, 12_000)),
-            Sign::Deposit => deposit(canvas, (x + 10_000, middle + 5_000)),
-        }
-        let at = (x + sign, middle + MIDDLE);
-        canvas.text_with("t", at, Anchor::Start, (name, tail), most);
+        canvas.group("key", &[("series", &kind.series())], |canvas| {
+            kind.draw(canvas, (x, middle), name);
+            let at = (x + sign, middle + MIDDLE);
+            canvas.text_with("t", at, Anchor::Start, (name, tail), most);
+        });
         x += wide + gap;
     }
     if entries.is_empty() { top } else { y + LINE }
@@ -169,6 +194,22 @@ impl Frame {
         let place = (size.width - EDGE, bottom + 2 * LINE);
         let title = self.axis.title();
         canvas.text("t faint", place, Anchor::End, &title, size.width - 2 * EDGE);
+    }
+
+    /// Gives a script the edges of spans: their places, their times as they are shown and, if the page has a
+    /// period in its address, as they are written there.
+    pub(super) fn edges(&self, canvas: &mut Canvas, spans: &[Span], zone: Zone) {
+        let instants = spans.iter().map(|span| span.from);
+        let instants: Vec<i64> = instants.chain(spans.last().map(|last| last.to)).collect();
+        let shown: Vec<String> = instants.iter().map(|us| zone.date(*us)).collect();
+        canvas.fact("x", &places(instants.iter().map(|us| self.x(*us))));
+        canvas.fact("at", &shown.join("|"));
+        canvas.fact("plot", &places([self.top, self.height].into_iter()));
+        if let Some((from, until)) = canvas.ways.zoom.clone() {
+            let times = instants.iter().map(|us| format_rfc3339(*us));
+            canvas.fact("times", &times.collect::<Vec<_>>().join(" "));
+            canvas.fact("zoom", &format!("{from} {until}"));
+        }
     }
 
     /// Where an instant stands.

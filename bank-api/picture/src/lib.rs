@@ -19,6 +19,7 @@ mod draw;
 pub mod figure;
 mod frame;
 mod layout;
+mod marks;
 mod number;
 mod page;
 pub mod personal;
@@ -36,15 +37,20 @@ mod words;
 mod zone;
 
 pub use bounds::{POINTS_MAX, TooLarge};
-pub use burn::thinned;
+pub use burn::{spread, thinned};
 pub use calendar::{span_of, spans};
 pub use data::{Bars, Burn, Cell, Chart, OTHERS, Series, Span, Table, Timed};
 pub use number::{Number, total};
-pub use page::{Part, Report, figures, foot, head};
+pub use page::{Part, Report, embedded, figures, foot, head};
 pub use section::Section;
+pub use style::style;
 pub use terminal::Terminal;
 pub use words::escaped;
 pub use zone::Zone;
+
+/// The script for pages that are made elsewhere: amounts under the pointer and the keyboard's cursor, series that
+/// are switched on and off, periods that are selected. Drawings are complete without it; files never contain it.
+pub const SCRIPT: &str = include_str!("../assets/picture.js");
 
 /// A report as one page of HTML.
 ///

@@ -135,6 +135,11 @@ pub fn figures(sections: &[Section], level: u8, zone: Zone) -> String {
         .collect()
 }
 
+/// A section within a page that is made elsewhere; `id` is unique on the page.
+pub fn embedded(section: &Section, id: &str, level: u8, zone: Zone) -> String {
+    section.html(id, level, zone, "")
+}
+
 /// `from 2026-10-01 to 2026-11-01 (exclusive), +0100`.
 pub(super) fn period_text(period: Span, zone: Zone) -> String {
     let (from, to) = (zone.date(period.from), zone.date(period.to));
@@ -146,7 +151,7 @@ pub(super) fn period_text(period: Span, zone: Zone) -> String {
 ///
 /// The policy allows nothing but the one style, which is named by its digest.
 pub fn head(title: &str) -> String {
-    let style = [style::CHART, style::PAGE].concat();
+    let style = [style::CHART, style::FIGURE, style::PAGE].concat();
     let style = format!("\n{style}");
     let digest = bank_api::sign::content_digest(style.as_bytes());
     let digest = digest.trim_start_matches("sha-256=:").trim_end_matches(':');

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::data::{Chart, Table};
 use super::draw::inline;
+use super::marks::Ways;
 use super::table::of_chart;
 use super::words::escaped;
 use crate::zone::Zone;
@@ -15,6 +16,7 @@ pub struct Section {
     chart: Option<Chart>,
     table: Option<Table>,
     notes: Vec<String>,
+    ways: Ways,
 }
 
 impl Section {
@@ -26,6 +28,7 @@ impl Section {
             chart: Some(chart),
             table: Some(table),
             notes: Vec::new(),
+            ways: Ways::default(),
         }
     }
 
@@ -36,6 +39,7 @@ impl Section {
             chart: None,
             table: Some(table),
             notes: Vec::new(),
+            ways: Ways::default(),
         }
     }
 
@@ -57,6 +61,22 @@ impl Section {
     #[must_use]
     pub fn note(mut self, text: impl Into<String>) -> Self {
         self.notes.push(text.into());
+        self
+    }
+
+    /// With a link behind each mark that is one row: an address of the page's own site with `{name}`, and over
+    /// time `{from}` and `{until}`, which are replaced by the encoded values.
+    #[must_use]
+    pub fn linked(mut self, address: impl Into<String>) -> Self {
+        self.ways.link = Some(address.into());
+        self
+    }
+
+    /// With a period that a reader can select in the chart, where the script runs: the names of the parameters
+    /// of the page's address that contain its start and its end.
+    #[must_use]
+    pub fn zoomed(mut self, from: &str, until: &str) -> Self {
+        self.ways.zoom = Some((from.to_owned(), until.to_owned()));
         self
     }
 
@@ -95,7 +115,7 @@ impl Section {
                     let _ = writeln!(
                         out,
                         "<figure>\n{}</figure>",
-                        inline(chart, &self.title, id, zone)
+                        inline(chart, &self.title, id, zone, &self.ways)
                     );
                 }
             }

@@ -3,7 +3,7 @@
 //! Series are told apart by colour and by pattern, dashes or signs; the colours are chosen so that
 //! those who see fewer of them still tell neighbours apart.
 
-/// Colours, and everything within a drawing.
+/// Colours, and everything within a drawing. Names of classes are those of drawings only.
 pub(super) const CHART: &str = "\
 :root,svg{--paper:#fff;--ink:#1b1b1b;--faint:#595959;--line:#c8c8c8;--grid:#e4e4e4;\
 --s0:#0072b2;--s1:#d55e00;--s2:#009e73;--s3:#cc79a7;--s4:#b07d00;--s5:#56b4e9;--s6:#6f6f6f;--s7:#7a4fb5}
@@ -15,28 +15,57 @@ pub(super) const CHART: &str = "\
 .chart .faint{fill:var(--faint)}
 .chart .halo{paint-order:stroke;stroke:var(--paper);stroke-width:4px}
 .chart path,.chart rect{stroke-linejoin:round}
-.paper{fill:var(--paper)}
-.grid{stroke:var(--grid);fill:none}
-.zero,.notch{stroke:var(--faint);fill:none}
-.hatch{stroke:var(--paper);stroke-width:1.6px;fill:none;pointer-events:none}
-.dots{stroke-dasharray:3 3;stroke-width:3px}
-.edge{stroke:var(--paper);stroke-width:1px;fill:none}
-.f{stroke:var(--paper);stroke-width:.5px}
-.s0{fill:var(--s0)}.s1{fill:var(--s1)}.s2{fill:var(--s2)}.s3{fill:var(--s3)}
-.s4{fill:var(--s4)}.s5{fill:var(--s5)}.s6{fill:var(--s6)}.s7{fill:var(--s7)}
-.m{stroke:var(--paper);stroke-width:1px}
-.line{fill:none;stroke-width:2px}
-.l0{stroke:var(--s0)}.l1{stroke:var(--s1);stroke-dasharray:7 3}.l2{stroke:var(--s2);stroke-dasharray:2 3}
-.l3{stroke:var(--s3);stroke-dasharray:9 3 2 3}.l4{stroke:var(--s4);stroke-dasharray:12 4}
-.l5{stroke:var(--s5);stroke-dasharray:4 2}.l6{stroke:var(--s6);stroke-dasharray:9 3 2 3 2 3}
-.l7{stroke:var(--s7);stroke-dasharray:1 2}
-.main{fill:none;stroke:var(--s0);stroke-width:2.2px}
-.coming{fill:none;stroke:var(--s1);stroke-width:2.2px;stroke-dasharray:7 4}
-.ideal{fill:none;stroke:var(--faint);stroke-width:1.2px}
-.band{fill:var(--s0);opacity:.25}
-.deposit{fill:var(--s2);stroke:var(--paper);stroke-width:1px}
-.now,.limit{fill:none;stroke:var(--ink);stroke-width:1.2px;stroke-dasharray:3 3}
-.none{fill:none}
+.chart .paper{fill:var(--paper)}
+.chart .grid{stroke:var(--grid);fill:none}
+.chart .zero,.chart .notch{stroke:var(--faint);fill:none}
+.chart .hatch{stroke:var(--paper);stroke-width:1.6px;fill:none;pointer-events:none}
+.chart .dots{stroke-dasharray:3 3;stroke-width:3px}
+.chart .edge{stroke:var(--paper);stroke-width:1px;fill:none}
+.chart .f{stroke:var(--paper);stroke-width:.5px}
+.chart .s0{fill:var(--s0)}.chart .s1{fill:var(--s1)}.chart .s2{fill:var(--s2)}.chart .s3{fill:var(--s3)}
+.chart .s4{fill:var(--s4)}.chart .s5{fill:var(--s5)}.chart .s6{fill:var(--s6)}.chart .s7{fill:var(--s7)}
+.chart .m{stroke:var(--paper);stroke-width:1px}
+.chart .line{fill:none;stroke-width:2px}
+.chart .l0{stroke:var(--s0)}.chart .l1{stroke:var(--s1);stroke-dasharray:7 3}.chart .l2{stroke:var(--s2);stroke-dasharray:2 3}
+.chart .l3{stroke:var(--s3);stroke-dasharray:9 3 2 3}.chart .l4{stroke:var(--s4);stroke-dasharray:12 4}
+.chart .l5{stroke:var(--s5);stroke-dasharray:4 2}.chart .l6{stroke:var(--s6);stroke-dasharray:9 3 2 3 2 3}
+.chart .l7{stroke:var(--s7);stroke-dasharray:1 2}
+.chart .main{fill:none;stroke:var(--s0);stroke-width:2.2px}
+.chart .coming{fill:none;stroke:var(--s1);stroke-width:2.2px;stroke-dasharray:7 4}
+.chart .ideal{fill:none;stroke:var(--faint);stroke-width:1.2px}
+.chart .band{fill:var(--s0);opacity:.25}
+.chart .spread{fill:var(--s1);fill-opacity:.18;stroke:var(--s1);stroke-width:1px;stroke-dasharray:2 3}
+.chart .deposit{fill:var(--s2);stroke:var(--paper);stroke-width:1px}
+.chart .now,.chart .limit{fill:none;stroke:var(--ink);stroke-width:1.2px;stroke-dasharray:3 3}
+.chart .none{fill:none}
+";
+
+/// The two widths of a drawing within a page, of which it shows one.
+pub(super) const FIGURE: &str = "\
+figure{margin:.6rem 0 1rem;container-type:inline-size}
+figure .chart{display:block;width:100%;height:auto}
+figure .wide{max-width:54rem}
+figure .narrow{display:none;max-width:27rem}
+@container (max-width:35rem){figure .wide{display:none}figure .narrow{display:block}}
+";
+
+/// What the script adds to a drawing.
+pub(super) const LIVE: &str = "\
+.chart:focus-visible,.chart .key:focus-visible{outline:2px solid var(--s0);outline-offset:2px}
+.chart .key[role]{cursor:pointer}
+.chart .hit{fill:none;pointer-events:all}
+.chart .off{display:none}
+.chart .key[aria-pressed=false]{text-decoration:line-through}
+.chart .key[aria-pressed=false]>:not(text){fill-opacity:.25;stroke-opacity:.25}
+.chart a{cursor:pointer}
+.chart a:hover .f,.chart a:hover .m{stroke:var(--ink);stroke-width:1.5px}
+.chart .cursor{stroke:var(--ink);stroke-width:1px;fill:none;pointer-events:none}
+.chart .tip{pointer-events:none}
+.chart .tip rect{fill:var(--paper);stroke:var(--faint)}
+.chart .brush{fill:var(--s0);fill-opacity:.2;stroke:var(--s0);pointer-events:none}
+.chart.zooms{cursor:crosshair;touch-action:pan-y}
+.spoken{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap;margin:0}
+@media print{.chart .tip,.chart .cursor,.chart .brush{display:none}}
 ";
 
 /// What only pages need.
@@ -50,11 +79,6 @@ h2{font-size:1.15rem;margin:2rem 0 .3rem}
 h3{font-size:1rem;margin:1.6rem 0 .3rem}
 p{margin:.3rem 0;color:var(--faint);max-width:60rem}
 section{min-width:0}
-figure{margin:.6rem 0 1rem;container-type:inline-size}
-figure .chart{display:block;width:100%;height:auto}
-figure .wide{max-width:54rem}
-figure .narrow{display:none;max-width:27rem}
-@container (max-width:35rem){figure .wide{display:none}figure .narrow{display:block}}
 .beside,.pair{display:grid;gap:0 2.5rem;grid-template-columns:minmax(0,1fr)}
 @media screen and (min-width:70rem){.beside,.pair{grid-template-columns:repeat(2,minmax(0,1fr))}\
 .whole{display:flex;flex-wrap:wrap;align-items:flex-start;gap:0 2.5rem}.whole>*{flex:1 1 100%}\
@@ -87,3 +111,10 @@ tr,figure,h1,h2,h3{break-inside:avoid}h2,h3{break-after:avoid}.tall th,.tall td{
 thead .long,tbody th{min-width:0}thead th{overflow-wrap:anywhere}.many table{font-size:7.5pt}.n{padding-left:.3rem}\
 .chart,figure{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 ";
+
+/// The rules of drawings for the style sheet of a page that is made elsewhere, with those of the script. All of
+/// them are about what is within a `.chart` or a `figure`, and the script's `.spoken`.
+pub fn style() -> String {
+    let chart = CHART.replace(":root,svg{", ".chart{");
+    [&chart, FIGURE, LIVE].concat()
+}

@@ -172,6 +172,10 @@ fn of_burn(burn: &Burn) -> Table {
     rows.extend(burn.deposits.iter().map(|(us, n)| (*us, "deposit", *n)));
     let coming = burn.forecast.iter().skip(1);
     rows.extend(coming.map(|(us, n)| (*us, "forecast", *n)));
+    for (us, low, high) in burn.spread.iter().skip(1) {
+        rows.push((*us, "forecast, at most", *high));
+        rows.push((*us, "forecast, at least", *low));
+    }
     rows.sort_by_key(|(us, ..)| *us);
     for (us, what, amount) in rows {
         let what = Cell::Text(what.to_owned());

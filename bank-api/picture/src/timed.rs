@@ -4,6 +4,7 @@ use super::calendar::Axis;
 use super::canvas::{Anchor, Canvas, SERIES, path_of};
 use super::data::{Series, Span, Timed};
 use super::frame::{EDGE, Entry, Frame, MIDDLE, Sign, Size, legend};
+use super::marks::values;
 use super::number::Number;
 use super::scale::Scale;
 use super::words::width;
@@ -21,35 +22,43 @@ pub(super) fn columns(canvas: &mut Canvas, size: &Size, all: &Timed, zone: Zone)
         [above, below]
     });
     let frame = begin(canvas, size, &timed, Scale::of(sums), zone);
-    for (at, span) in timed.spans.iter().enumerate() {
-        let (mut above, mut below) = (Number::ZERO, Number::ZERO);
-        let (left, right) = (frame.x(span.from), frame.x(span.to));
-        let gap = ((right - left) / 6).min(3_000);
-        for (number, series) in timed.series.iter().enumerate() {
-            let Some(value) = series.value(at).filter(|value| !value.is_zero()) else {
-                continue;
-            };
-            let base = if value.is_below_zero() {
-                &mut below
-            } else {
-                &mut above
-            };
-            let from = frame.y(*base);
-            *base = base.plus(value);
-            let to = frame.y(*base);
-            let text = label(&timed, series, *span, value, zone);
-            let place = (left + gap / 2, from.min(to));
-            canvas.bar(
-                number,
-                place,
-                (right - left - gap, (from - to).abs()),
-                &text,
-            );
-        }
+    let mut bases = vec![(Number::ZERO, Number::ZERO); timed.spans.len()];
+    for (number, series) in timed.series.iter().enumerate() {
+        let is_sum = !all.series.iter().any(|own| own.name == series.name);
+        canvas.series(&facts(number, series), |canvas| {
+            for ((at, span), base) in timed.spans.iter().enumerate().zip(&mut bases) {
+                let Some(value) = series.value(at).filter(|value| !value.is_zero()) else {
+                    continue;
+                };
+                let text = label(&timed, series, *span, value, zone);
+                let address = canvas.ways.of(&series.name, Some(*span), is_sum);
+                canvas.linked(address, |canvas| {
+                    column(canvas, &frame, number, (*span, value, &text), base);
+                });
+            }
+        });
     }
-    canvas.hatch();
     limit(canvas, &frame, &timed);
     frame.end()
+}
+
+/// One field of a column, above or below those before.
+fn column(
+    canvas: &mut Canvas,
+    frame: &Frame,
+    number: usize,
+    (span, value, text): (Span, Number, &str),
+    (above, below): &mut (Number, Number),
+) {
+    let (left, right) = (frame.x(span.from), frame.x(span.to));
+    let gap = ((right - left) / 6).min(3_000);
+    let base = if value.is_below_zero() { below } else { above };
+    let from = frame.y(*base);
+    *base = base.plus(value);
+    let to = frame.y(*base);
+    let place = (left + gap / 2, from.min(to));
+    let extent = (right - left - gap, (from - to).abs());
+    canvas.bar(number, place, extent, text);
 }
 
 /// Stacked areas; gives the height. Amounts below zero have no place in a stack: with
@@ -73,11 +82,13 @@ pub(super) fn area(canvas: &mut Canvas, size: &Size, all: &Timed, zone: Zone) ->
         points.extend(along(&frame, &timed.spans, &lower).into_iter().rev());
         let sum = series.sum().shown();
         let text = format!("{}: {sum} {} in all", series.name, timed.unit);
-        canvas.area(number, &(path_of(&points) + "Z"), within, &text);
         let upper = along(&frame, &timed.spans, &base);
-        canvas.pieces("edge", &upper);
+        canvas.series(&facts(number, series), |canvas| {
+            canvas.area(number, &(path_of(&points) + "Z"), within, &text);
+            canvas.hatch();
+            canvas.pieces("edge", &upper);
+        });
     }
-    canvas.hatch();
     limit(canvas, &frame, &timed);
     frame.end()
 }
@@ -98,36 +109,69 @@ pub(super) fn lines(canvas: &mut Canvas, size: &Size, all: &Timed, zone: Zone) -
         ));
     }
     let top = legend(canvas, size, EDGE, &entries);
-    let range = timed.range();
-    let axis = Axis::new(range.from, range.to, zone);
-    let frame = Frame::draw(canvas, size, top, (scale, axis), &timed.unit);
+    let frame = framed(canvas, size, top, &timed, scale, zone);
     limit(canvas, &frame, &timed);
-    let few = timed.spans.len() <= MARKERS;
     for (number, series) in timed.series.iter().enumerate() {
-        for part in unbroken(&timed.spans, series) {
-            let points: Vec<_> = part
-                .iter()
-                .map(|(span, value)| (middle(&frame, *span), frame.y(*value)))
-                .collect();
-            canvas.pieces(&format!("line l{number}"), &points);
-            // What stands alone has no line, and must be seen too.
-            if few || part.len() == 1 {
-                for ((span, value), place) in part.iter().zip(points) {
-                    let text = label(&timed, series, *span, *value, zone);
-                    canvas.marker(number, place, &text);
-                }
+        canvas.series(&facts(number, series), |canvas| {
+            line(canvas, &frame, &timed, number, zone);
+        });
+    }
+    frame.end()
+}
+
+/// The line of one series, in pieces where nothing is known.
+fn line(canvas: &mut Canvas, frame: &Frame, timed: &Timed, number: usize, zone: Zone) {
+    let Some(series) = timed.series.get(number) else {
+        return;
+    };
+    let few = timed.spans.len() <= MARKERS;
+    for part in unbroken(&timed.spans, series) {
+        let points: Vec<_> = part
+            .iter()
+            .map(|(span, value)| (middle(frame, *span), frame.y(*value)))
+            .collect();
+        canvas.pieces(&format!("line l{number}"), &points);
+        // What stands alone has no line, and must be seen too.
+        if few || part.len() == 1 {
+            for ((span, value), place) in part.iter().zip(points) {
+                let text = label(timed, series, *span, *value, zone);
+                let address = canvas.ways.of(&series.name, Some(*span), false);
+                canvas.linked(address, |canvas| canvas.marker(number, place, &text));
             }
         }
     }
-    frame.end()
+}
+
+/// The attributes of a series: its name, and its amounts by span.
+fn facts(number: usize, series: &Series) -> [(&'static str, String); 3] {
+    [
+        ("series", number.to_string()),
+        ("name", series.name.clone()),
+        ("values", values(series.values.iter().copied())),
+    ]
+}
+
+/// The axes, with the edges of the spans for a script.
+fn framed(
+    canvas: &mut Canvas,
+    size: &Size,
+    top: i64,
+    timed: &Timed,
+    scale: Scale,
+    zone: Zone,
+) -> Frame {
+    let range = timed.range();
+    let axis = Axis::new(range.from, range.to, zone);
+    let frame = Frame::draw(canvas, size, top, (scale, axis), &timed.unit);
+    canvas.fact("unit", &timed.unit);
+    frame.edges(canvas, &timed.spans, zone);
+    frame
 }
 
 /// Legend and axes.
 fn begin(canvas: &mut Canvas, size: &Size, timed: &Timed, scale: Scale, zone: Zone) -> Frame {
     let top = legend(canvas, size, EDGE, &names(timed, Sign::Fill));
-    let range = timed.range();
-    let axis = Axis::new(range.from, range.to, zone);
-    Frame::draw(canvas, size, top, (scale, axis), &timed.unit)
+    framed(canvas, size, top, timed, scale, zone)
 }
 
 /// The entries of the legend; a series that stands alone needs none.

@@ -30,7 +30,8 @@ pub(super) const EXPLAINED: &str = "Amount: sum of active allocations after each
     sampled. Spent evenly: a straight line to the end of the last active allocation.";
 /// What is said below one that goes on into the future.
 pub(super) const COMING: &str = "Forecast: the rate of the last 30 days, less amounts that end unused, until the \
-    account is empty, for at most 400 days.";
+    account is empty, for at most 400 days. The area around it: the slowest and the fastest seven days of those \
+    30.";
 
 /// What movements come to, as they are read.
 #[derive(Debug, Default)]
@@ -194,6 +195,10 @@ pub(super) fn of_account(context: &Context, row: &ForecastRow) -> Result<Burn, F
     burn.held = held(context, &statement, &burn);
     let end = last_end(context, &statement, &query)?;
     burn.forecast = coming(row, &statement, &burn);
+    let speeds = track.charged(&statement.unit)?.speeds();
+    if let Some((speeds, a_day)) = speeds.zip(row.burn_per_day.as_deref()) {
+        burn.spread = picture::spread(&burn.forecast, Number::or_zero(a_day), speeds);
+    }
     let ahead = burn.forecast.last().map_or(burn.to, |(us, _)| *us);
     let ideal = ideal(&burn, end);
     let ideal_end = ideal.map_or(burn.to, |[_, (us, _)]| us);
@@ -203,6 +208,7 @@ pub(super) fn of_account(context: &Context, row: &ForecastRow) -> Result<Burn, F
         .max(until);
     burn.ideal = ideal.map(|line| cut(line, burn.to));
     burn.forecast = shortened(&burn.forecast, burn.to);
+    burn.spread.retain(|(us, ..)| *us <= burn.to);
     Ok(burn)
 }
 

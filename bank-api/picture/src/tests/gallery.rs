@@ -97,16 +97,18 @@ pub(super) fn burn() -> Burn {
         )
     });
     let end = at("2027-03-31T23:00:00Z");
+    let forecast = vec![
+        (now, Number::of(left, 3)),
+        (at("2026-12-31T23:00:00Z"), number("351000")),
+        (at("2026-12-31T23:00:00Z"), number("290000")),
+        (at("2027-03-10T12:00:00Z"), Number::ZERO),
+    ];
     Burn {
         unit: "SU".to_owned(),
         from,
         to: end,
-        forecast: vec![
-            (now, Number::of(left, 3)),
-            (at("2026-12-31T23:00:00Z"), number("351000")),
-            (at("2026-12-31T23:00:00Z"), number("290000")),
-            (at("2027-03-10T12:00:00Z"), Number::ZERO),
-        ],
+        spread: spread(&forecast, number("3000"), (number("2400"), number("4000"))),
+        forecast,
         ideal: Some([(from, number("401200")), (end, Number::ZERO)]),
         held: held.to_vec(),
         deposits: vec![(from + 20 * day, number("120000"))],

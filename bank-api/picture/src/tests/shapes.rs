@@ -154,6 +154,79 @@ fn every_shape_is_drawn_and_well_formed() {
     );
 }
 
+/// A drawing within a page of the daemon: nothing that a strict policy refuses, the amounts of each series for
+/// the script, and links that hostile names cannot leave.
+#[test]
+fn a_drawing_within_a_page_has_facts_and_links() {
+    let all = NASTY.iter().enumerate();
+    let rows = all.map(|(n, name)| (n % 3, (*name).to_owned(), Number::of(1_500, 3)));
+    let timed = Timed::gathered("project", "SU", days(3), rows).unwrap();
+    let section = Section::chart(NASTY[0], Chart::Columns(timed))
+        .linked("/usage?project={name}&from={from}&until={until}")
+        .zoomed("from", "until");
+    let page = embedded(&section, "u", 2, zone());
+    assert!(!page.contains("style=") && !page.contains("<style") && !page.contains("<b "));
+    for wanted in [
+        "role=\"group\"",
+        "data-unit=\"SU\"",
+        "data-at=\"2026-10-01|2026-10-02|2026-10-03|2026-10-04\"",
+        "data-zoom=\"from until\"",
+        "data-times=\"2026-09-30T23:00:00Z ",
+        "<g class=\"key\" data-series=\"0\">",
+        "data-name=\"J\u{fc}rgen \u{c5}ngstr\u{f6}m-B\u{fc}cher\" data-values=\"0 1.500 0\"",
+        "<a href=\"/usage?project=%3Cb%20onload%3D%22x%28%29%22%3E%26%27%22&amp;from=2026-09-30T23%3A00%3A00Z\
+         &amp;until=2026-10-01T23%3A00%3A00Z\" tabindex=\"-1\">",
+    ] {
+        assert!(page.contains(wanted), "{wanted}\n{page}");
+    }
+    // Names that are added up lead nowhere.
+    let section = Section::chart("x", Chart::Columns(crowd(60))).linked("/p/{name}");
+    let page = embedded(&section, "u", 2, zone());
+    assert!(page.contains("/p/project%2059") && !page.contains("/p/53%20others"));
+    let rules = style();
+    assert!(rules.starts_with(".chart{--paper") && !rules.contains(":root"));
+    assert!(
+        rules.len() < 6_000 && SCRIPT.len() <= 15_000,
+        "{}",
+        SCRIPT.len()
+    );
+}
+
+/// The forecast lies within its spread, which ends where nothing is left.
+#[test]
+fn the_spread_of_a_forecast_is_around_it() {
+    let burn = burn();
+    let day = 86_400_000_000;
+    let (us, low, high) = burn.spread[12];
+    assert!(
+        low.compare(high).is_lt() && us > burn.now,
+        "{low:?} {high:?}"
+    );
+    let (_, low, high) = burn.spread[24];
+    assert_eq!(low.shown(), "0");
+    assert!(high.compare(number("60000")).is_gt(), "{high:?}");
+    assert!(spread(&[], number("1"), (number("1"), number("2"))).is_empty());
+    // Seven days of 1 to 9 with a longer history on both sides.
+    let amounts = [5, 1, 1, 1, 1, 1, 1, 1, 9, 9, 9, 9, 9, 9, 9, 5];
+    let rows = amounts.iter().enumerate();
+    let rows = rows.map(|(at, n)| (at, "a".to_owned(), Number::of(*n * 10, 1)));
+    let count = i64::try_from(amounts.len()).unwrap();
+    let timed = Timed::gathered("user", "SU", days(count), rows).unwrap();
+    let (slow, fast) = timed.speeds().unwrap();
+    assert_eq!(
+        (slow.shown().as_str(), fast.shown().as_str()),
+        ("1.0", "9.0")
+    );
+    let known = spread(
+        &[(0, number("90")), (10 * day, number("40"))],
+        number("5"),
+        (slow, fast),
+    );
+    assert_eq!(known[24].1.shown(), "40");
+    assert_eq!(known[24].2.shown(), "80.0");
+    assert_eq!(constant(8, "1").speeds(), None);
+}
+
 #[test]
 fn the_same_numbers_give_the_same_bytes() {
     for chart in every() {

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Adds comfort to the drawings of bank-picture: the amounts under the pointer or the keyboard's cursor, series
+// that are switched on and off in the legend, and a period that is selected on the time axis. Each drawing is
+// complete without it. It reads attributes of the drawing only, requests nothing, and writes no styles, so a
+// policy of `script-src 'self'; style-src 'self'` is enough.
+(() => {
+  'use strict';
+
+  const SVG = 'http://www.w3.org/2000/svg';
+  const PAD = 6;
+  const LINE = 16;
+
+  function make(name, attributes, parent) {
+    const element = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    parent.append(element);
+    return element;
+  }
+
+  // Amounts are exact decimals and stay text: a float would change their last digits.
+  function shown(raw, unit) {
+    const [whole, fraction] = raw.replace('-', '').split('.');
+    const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+    const sign = raw.startsWith('-') ? '\u2212' : '';
+    return `${sign}${grouped}${fraction ? `.${fraction}` : ''} ${unit}`.trim();
+  }
+
+  function list(element, name, separator) {
+    const text = element.getAttribute(`data-${name}`);
+    return text ? text.split(separator) : [];
+  }
+
+  // A time span or an instant of the drawing, or one row of it. `parts` are the amounts of its series.
+  function item(x, head, parts, box) {
+    return { x, head, parts, box };
+  }
+
+  function spansOf(svg, groups) {
+    const edges = list(svg, 'x', ' ').map(Number);
+    const times = list(svg, 'at', '|');
+    return edges.slice(1).map((to, at) => {
+      const parts = groups.map(group => ({ group, raw: list(group, 'values', ' ')[at] }));
+      return item((edges[at] + to) / 2, times[at], parts.filter(part => part.raw !== '-'));
+    });
+  }
+
+  function instantsOf(groups) {
+    const found = new Map();
+    for (const group of groups) {
+      const times = list(group, 'at', '|');
+      const values = list(group, 'values', ' ');
+      list(group, 'x', ' ').forEach((x, at) => {
+        const key = `${x} ${times[at]}`;
+        if (!found.has(key)) found.set(key, item(Number(x), times[at], []));
+        found.get(key).parts.push({ group, raw: values[at] });
+      });
+    }
+    return [...found.values()].sort((a, b) => a.x - b.x);
+  }
+
+  function rowsOf(groups) {
+    return groups.map(group => {
+      const box = group.getBBox();
+      const parts = [{ group, raw: group.getAttribute('data-values') }];
+      return item(box.x + box.width / 2, '', parts, box);
+    });
+  }
+
+  class Drawing {
+    constructor(svg) {
+      this.svg = svg;
+      this.figure = svg.closest('figure') || svg.parentNode;
+      this.unit = svg.getAttribute('data-unit') || '';
+      this.groups = [...svg.querySelectorAll('g.series, g.row')];
+      const hasInstants = this.groups.some(group => group.hasAttribute('data-x'));
+      this.isTimed = svg.hasAttribute('data-x');
+      this.hasInstants = hasInstants;
+      this.at = -1;
+      this.mark = -1;
+      this.zoom = list(svg, 'zoom', ' ');
+      if (!this.groups.length) return;
+      this.legend();
+      this.listen();
+    }
+
+    // Made when it is needed: a drawing that the page does not show at this width has no places.
+    items() {
+      if (!this.known) {
+        if (this.hasInstants) this.known = instantsOf(this.groups);
+        else if (this.isTimed) this.known = spansOf(this.svg, this.groups);
+        else this.known = rowsOf(this.groups);
+      }
+      return this.known;
+    }
+
+    edges() {
+      return list(this.svg, 'x', ' ').map(Number);
+    }
+
+    legend() {
+      for (const key of this.svg.querySelectorAll('g.key')) {
+        const number = key.getAttribute('data-series');
+        const group = this.groups.find(own => own.getAttribute('data-series') === number);
+        if (!group) continue;
+        key.setAttribute('role', 'button');
+        key.setAttribute('tabindex', '0');
+        key.setAttribute('aria-pressed', 'true');
+        key.setAttribute('aria-label', group.getAttribute('data-name'));
+        key.addEventListener('click', () => this.toggle(number));
+        key.addEventListener('pointerenter', () => this.hit(key));
+        key.addEventListener('keydown', event => {
+          if (event.key !== 'Enter' && event.key !== ' ') return;
+          event.preventDefault();
+          event.stopPropagation();
+          this.toggle(number);
+        });
+      }
+    }
+
+    // The room around sign and name, so that a finger finds the entry.
+    hit(key) {
+      if (key.querySelector('.hit')) return;
+      const box = key.getBBox();
+      const middle = box.y + box.height / 2;
+      make('rect', { class: 'hit', x: box.x, y: middle - 12, width: box.width, height: 24 }, key);
+    }
+
+    // Both widths of a drawing show the same series.
+    toggle(number) {
+      const is = name => `g.${name}[data-series="${CSS.escape(number)}"]`;
+      const off = !this.figure.querySelector(is('series')).classList.contains('off');
+      for (const group of this.figure.querySelectorAll(is('series'))) group.classList.toggle('off', off);
+      for (const key of this.figure.querySelectorAll(is('key'))) key.setAttribute('aria-pressed', String(!off));
+      this.clear();
+    }
+
+    listen() {
+      const svg = this.svg;
+      // An image has no parts that can be reached; from here on it has.
+      svg.setAttribute('role', 'group');
+      svg.setAttribute('tabindex', '0');
+      if (this.zoom.length) svg.classList.add('zooms');
+      svg.addEventListener('pointermove', event => this.moved(event));
+      svg.addEventListener('pointerleave', () => this.mark < 0 && this.clear());
+      svg.addEventListener('pointerdown', event => this.pressed(event));
+      svg.addEventListener('pointerup', event => this.released(event));
+      svg.addEventListener('pointercancel', () => this.clear());
+      svg.addEventListener('dragstart', event => event.preventDefault());
+      svg.addEventListener('click', event => {
+        if (this.dragged) event.preventDefault();
+        this.dragged = false;
+      }, true);
+      svg.addEventListener('blur', () => this.clear());
+      svg.addEventListener('keydown', event => this.keyed(event));
+    }
+
+    place(event) {
+      const point = new DOMPoint(event.clientX, event.clientY);
+      return point.matrixTransform(this.svg.getScreenCTM().inverse());
+    }
+
+    nearest(point) {
+      const items = this.items();
+      if (!this.isTimed) {
+        return items.findIndex(({ box }) => point.y >= box.y && point.y <= box.y + box.height &&
+          point.x >= box.x && point.x <= box.x + Math.max(box.width, this.svg.viewBox.baseVal.width));
+      }
+      const edges = this.edges();
+      const [top, height] = list(this.svg, 'plot', ' ').map(Number);
+      if (point.y < top || point.y > top + height) return -1;
+      if (point.x < edges[0] || point.x > edges[edges.length - 1]) return -1;
+      if (!this.hasInstants) return this.span(point.x);
+      let best = 0;
+      items.forEach((one, at) => {
+        if (Math.abs(one.x - point.x) < Math.abs(items[best].x - point.x)) best = at;
+      });
+      return best;
+    }
+
+    span(x) {
+      const edges = this.edges();
+      const at = edges.findIndex((from, number) => x >= from && x <= edges[number + 1]);
+      return at < 0 ? edges.length - 2 : at;
+    }
+
+    moved(event) {
+      const point = this.place(event);
+      if (this.mark >= 0) {
+        if (!this.dragged && Math.abs(event.clientX - this.start) > 4) {
+          this.dragged = true;
+          this.hide();
+          this.svg.setPointerCapture(event.pointerId);
+        }
+        if (this.dragged) this.brush(this.mark, this.span(point.x));
+        return;
+      }
+      // A slice of a pie covers no rectangle: the element under the pointer is the row.
+      const own = event.target.closest('g.series, g.row');
+      const inside = this.isTimed ? this.nearest(point) : this.groups.indexOf(own);
+      this.show(inside);
+    }
+
+    pressed(event) {
+      this.dragged = false;
+      this.moved(event);
+      if (!this.zoom.length || event.button !== 0 || event.pointerType === 'touch') return;
+      const point = this.place(event);
+      if (this.nearest(point) < 0) return;
+      this.mark = this.span(point.x);
+      this.start = event.clientX;
+    }
+
+    released(event) {
+      const mark = this.mark;
+      this.mark = -1;
+      if (mark < 0 || !this.dragged) return this.unbrush();
+      this.go(mark, this.span(this.place(event).x));
+    }
+
+    // The page shows its period, so a part of it is another address: it can be sent, and Back undoes it.
+    go(one, other) {
+      const times = list(this.svg, 'times', ' ');
+      const address = new URL(location.href);
+      address.searchParams.set(this.zoom[0], times[Math.min(one, other)]);
+      address.searchParams.set(this.zoom[1], times[Math.max(one, other) + 1]);
+      location.assign(address);
+    }
+
+    brush(one, other) {
+      this.unbrush();
+      const edges = this.edges();
+      const [top, height] = list(this.svg, 'plot', ' ').map(Number);
+      const x = edges[Math.min(one, other)];
+      const width = edges[Math.max(one, other) + 1] - x;
+      this.field = make('rect', { class: 'brush', x, y: top, width, height }, this.svg);
+      const times = list(this.svg, 'at', '|');
+      this.speak(`${times[Math.min(one, other)]} to ${times[Math.max(one, other) + 1]}`);
+    }
+
+    unbrush() {
+      if (this.field) this.field.remove();
+      this.field = null;
+    }
+
+    keyed(event) {
+      const items = this.items();
+      const last = items.length - 1;
+      const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -items.length, End: items.length };
+      if (event.key === 'Escape') {
+        this.clear();
+      } else if (event.key === 'Enter' && this.at >= 0) {
+        this.enter(items[this.at]);
+      } else if (event.key in steps && event.target === this.svg) {
+        event.preventDefault();
+        const before = this.at;
+        this.show(Math.max(0, Math.min(last, Math.max(-1, this.at) + steps[event.key])));
+        this.select(event.shiftKey, before);
+      }
+    }
+
+    // Shift with an arrow selects spans, as it selects text.
+    select(isShift, before) {
+      if (!isShift || !this.zoom.length || before < 0) {
+        this.first = -1;
+        this.unbrush();
+        return;
+      }
+      const items = this.items();
+      if (!(this.first >= 0)) this.first = this.span(items[before].x);
+      this.brush(this.first, this.span(items[this.at].x));
+    }
+
+    enter(one) {
+      const link = !this.isTimed && one.parts[0].group.querySelector('a');
+      if (link) location.assign(link.getAttribute('href'));
+      else if (this.zoom.length) {
+        const to = this.span(one.x);
+        this.go(this.first >= 0 ? this.first : to, to);
+      }
+    }
+
+    show(at) {
+      if (at === this.at) return;
+      this.hide();
+      this.at = at;
+      const one = this.items()[at];
+      if (!one) return;
+      const lines = one.parts
+        .filter(({ group }) => !group.classList.contains('off'))
+        .map(({ group, raw }) => `${group.getAttribute('data-name')}: ${shown(raw, this.unit)}`);
+      if (one.head) lines.unshift(one.head);
+      this.tip(one, lines);
+      this.speak(lines.join(', '));
+    }
+
+    tip(one, lines) {
+      const room = this.svg.viewBox.baseVal;
+      this.shown = make('g', { class: 'tip', 'aria-hidden': 'true' }, this.svg);
+      let top = PAD;
+      if (this.isTimed) {
+        const [from, height] = list(this.svg, 'plot', ' ').map(Number);
+        make('path', { class: 'cursor', d: `M${one.x} ${from}V${from + height}` }, this.shown);
+        top = from + PAD;
+      } else {
+        top = one.box.y + one.box.height;
+      }
+      const frame = make('rect', { rx: 3 }, this.shown);
+      const texts = lines.map(line => {
+        const text = make('text', {}, this.shown);
+        text.textContent = line;
+        return text;
+      });
+      const widest = Math.max(...texts.map(text => text.getComputedTextLength()));
+      const width = widest + 2 * PAD;
+      const height = lines.length * LINE + PAD;
+      const right = one.x + 2 * PAD;
+      const left = right + width <= room.width ? right : one.x - 2 * PAD - width;
+      const x = Math.max(1, Math.min(left, room.width - width - 1));
+      const y = Math.max(1, Math.min(top, room.height - height - 1));
+      Object.entries({ x, y, width, height }).forEach(([key, value]) => frame.setAttribute(key, value));
+      texts.forEach((text, at) => {
+        text.setAttribute('x', x + PAD);
+        text.setAttribute('y', y + (at + 1) * LINE - 2);
+      });
+    }
+
+    // A screen reader hears what is shown.
+    speak(text) {
+      if (!this.spoken) {
+        this.spoken = document.createElement('p');
+        this.spoken.className = 'spoken';
+        this.spoken.setAttribute('aria-live', 'polite');
+        this.figure.append(this.spoken);
+      }
+      this.spoken.textContent = text;
+    }
+
+    hide() {
+      if (this.shown) this.shown.remove();
+      this.shown = null;
+      this.at = -1;
+    }
+
+    clear() {
+      this.hide();
+      this.unbrush();
+      this.mark = -1;
+      this.first = -1;
+    }
+  }
+
+  for (const svg of document.querySelectorAll('svg.chart')) new Drawing(svg);
+})();
