@@ -31,6 +31,17 @@
     return text ? text.split(separator) : [];
   }
 
+  function series(element, number) {
+    return element.querySelector(`g.series[data-series="${CSS.escape(number)}"]`);
+  }
+
+  // The name of a series; of a row beside others of its name, that of its series too.
+  function named(group) {
+    const series = group.parentNode.closest('g.series');
+    const names = [group, series].map(own => own && own.getAttribute('data-name'));
+    return names.filter(Boolean).join(', ');
+  }
+
   // A time span or an instant of the drawing, or one row of it. `parts` are the amounts of its series.
   function item(x, head, parts, box) {
     return { x, head, parts, box };
@@ -72,7 +83,7 @@
       this.svg = svg;
       this.figure = svg.closest('figure') || svg.parentNode;
       this.unit = svg.getAttribute('data-unit') || '';
-      this.groups = [...svg.querySelectorAll('g.series, g.row')];
+      this.groups = [...svg.querySelectorAll('[data-values]')];
       const hasInstants = this.groups.some(group => group.hasAttribute('data-x'));
       this.isTimed = svg.hasAttribute('data-x');
       this.hasInstants = hasInstants;
@@ -101,7 +112,7 @@
     legend() {
       for (const key of this.svg.querySelectorAll('g.key')) {
         const number = key.getAttribute('data-series');
-        const group = this.groups.find(own => own.getAttribute('data-series') === number);
+        const group = series(this.svg, number);
         if (!group) continue;
         key.setAttribute('role', 'button');
         key.setAttribute('tabindex', '0');
@@ -169,7 +180,7 @@
       const edges = this.edges();
       const [top, height] = list(this.svg, 'plot', ' ').map(Number);
       if (point.y < top || point.y > top + height) return -1;
-      if (point.x < edges[0] || point.x > edges[edges.length - 1]) return -1;
+      if (point.x < edges[0] - PAD || point.x > edges[edges.length - 1] + PAD) return -1;
       if (!this.hasInstants) return this.span(point.x);
       let best = 0;
       items.forEach((one, at) => {
@@ -180,8 +191,8 @@
 
     span(x) {
       const edges = this.edges();
-      const at = edges.findIndex((from, number) => x >= from && x <= edges[number + 1]);
-      return at < 0 ? edges.length - 2 : at;
+      const before = edges.filter(edge => edge <= x).length;
+      return Math.max(0, Math.min(before, edges.length - 1) - 1);
     }
 
     moved(event) {
@@ -196,7 +207,7 @@
         return;
       }
       // A slice of a pie covers no rectangle: the element under the pointer is the row.
-      const own = event.target.closest('g.series, g.row');
+      const own = event.target.closest('[data-values]');
       const inside = this.isTimed ? this.nearest(point) : this.groups.indexOf(own);
       this.show(inside);
     }
@@ -287,8 +298,8 @@
       const one = this.items()[at];
       if (!one) return;
       const lines = one.parts
-        .filter(({ group }) => !group.classList.contains('off'))
-        .map(({ group, raw }) => `${group.getAttribute('data-name')}: ${shown(raw, this.unit)}`);
+        .filter(({ group }) => !group.closest('.off'))
+        .map(({ group, raw }) => `${named(group)}: ${shown(raw, this.unit)}`);
       if (one.head) lines.unshift(one.head);
       this.tip(one, lines);
       this.speak(lines.join(', '));

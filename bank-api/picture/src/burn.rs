@@ -127,31 +127,19 @@ pub fn spread(
             continue;
         };
         let passed = |speed: Number| speed.part(us.saturating_sub(*from), DAY);
-        let floor = if last.compare(middle).is_lt() {
-            *last
-        } else {
-            middle
-        };
-        let low = middle.plus(passed(a_day)).minus(passed(fast));
-        let low = if low.compare(floor).is_lt() {
-            floor
-        } else {
-            low
-        };
-        let high = middle.plus(passed(a_day)).minus(passed(slow));
-        let least = if low.compare(middle).is_gt() {
-            middle
-        } else {
-            low
-        };
-        let most = if high.compare(middle).is_lt() {
-            middle
-        } else {
-            high
-        };
-        found.push((us, least, most));
+        let at = |speed: Number| middle.plus(passed(a_day)).minus(passed(speed));
+        let low = larger(at(fast), smaller(*last, middle));
+        found.push((us, smaller(low, middle), larger(at(slow), middle)));
     }
     found
+}
+
+fn smaller(a: Number, b: Number) -> Number {
+    if a.compare(b).is_lt() { a } else { b }
+}
+
+fn larger(a: Number, b: Number) -> Number {
+    if a.compare(b).is_gt() { a } else { b }
 }
 
 /// The amount of straight pieces at an instant; the later one where they jump.

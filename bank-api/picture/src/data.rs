@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::beside::Beside;
 use super::number::{Number, total};
 use crate::bounds::{POINTS_MAX, TooLarge, VALUES_MAX};
 use crate::figure::Scale;
@@ -22,6 +23,8 @@ pub enum Chart {
     Lines(Timed),
     /// How money is spent.
     Burn(Box<Burn>),
+    /// Bars of several amounts for each name.
+    Beside(Beside),
     /// Shares of a whole, for the contribution report only: bars are read better.
     Pie(Bars),
 }
@@ -317,6 +320,7 @@ impl Chart {
     pub(super) fn obstacle(&self) -> Option<String> {
         let count = match self {
             Self::Bars(bars) | Self::Pie(bars) => bars.rows.len(),
+            Self::Beside(beside) => beside.flat().rows.len(),
             Self::Columns(timed) | Self::Area(timed) | Self::Lines(timed) => {
                 if timed.series.is_empty() {
                     0

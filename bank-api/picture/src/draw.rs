@@ -49,6 +49,7 @@ fn drawn(chart: &Chart, title: &str, id: &str, size: &Size, zone: Zone, ways: &W
     let height = match chart {
         Chart::Bars(all) => bars::bars(&mut canvas, size, all, title),
         Chart::Pie(all) => bars::pie(&mut canvas, size, all),
+        Chart::Beside(all) => all.draw(&mut canvas, size),
         Chart::Columns(all) => timed::columns(&mut canvas, size, all, zone),
         Chart::Area(all) => timed::area(&mut canvas, size, all, zone),
         Chart::Lines(all) => timed::lines(&mut canvas, size, all, zone),
@@ -86,6 +87,7 @@ pub(super) fn description(chart: &Chart, zone: Zone) -> String {
                 most.unwrap_or_default()
             )
         }
+        Chart::Beside(all) => all.description(),
         Chart::Columns(all) => over_time("Columns", all, zone, true),
         Chart::Area(all) => over_time("Stacked areas", all, zone, true),
         Chart::Lines(all) => over_time("Lines", all, zone, false),

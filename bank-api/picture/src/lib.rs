@@ -10,6 +10,7 @@
 //! colour alone.
 
 mod bars;
+mod beside;
 mod bounds;
 mod burn;
 mod calendar;
@@ -36,6 +37,7 @@ mod timed;
 mod words;
 mod zone;
 
+pub use beside::Beside;
 pub use bounds::{POINTS_MAX, TooLarge};
 pub use burn::{spread, thinned};
 pub use calendar::{span_of, spans};

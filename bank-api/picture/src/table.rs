@@ -26,6 +26,7 @@ const TIME: usize = 10;
 pub(super) fn of_chart(chart: &Chart, caption: &str) -> Table {
     let mut table = match chart {
         Chart::Bars(bars) | Chart::Pie(bars) => of_bars(bars),
+        Chart::Beside(beside) => beside.table(),
         Chart::Columns(timed) | Chart::Area(timed) => of_timed(timed, true),
         Chart::Lines(timed) => of_timed(timed, false),
         Chart::Burn(burn) => of_burn(burn),

@@ -33,6 +33,7 @@ impl Terminal {
         }
         out + &match chart {
             Chart::Bars(bars) | Chart::Pie(bars) => self.bars(bars),
+            Chart::Beside(beside) => self.bars(&beside.flat()),
             Chart::Columns(timed) | Chart::Area(timed) => self.timed(timed, true, zone),
             Chart::Lines(timed) => self.timed(timed, false, zone),
             Chart::Burn(burn) => self.burn(burn, zone),

@@ -117,6 +117,22 @@ pub(super) fn burn() -> Burn {
     }
 }
 
+fn subscription() -> Beside {
+    let row = |name: &str, used: &str, paid: Option<&str>| {
+        (name.to_owned(), vec![Some(number(used)), paid.map(number)])
+    };
+    Beside {
+        what: "contributor".to_owned(),
+        unit: "%".to_owned(),
+        series: vec!["usage".to_owned(), "contribution".to_owned()],
+        rows: vec![
+            row("smith", "55.25", Some("40.00")),
+            row("jones", "30.00", Some("60.00")),
+            row("unassigned", "14.75", None),
+        ],
+    }
+}
+
 fn gallery() -> Report {
     let users = bars(
         "SU",
@@ -152,6 +168,7 @@ fn gallery() -> Report {
         Section::chart("Utilisation", Chart::Lines(utilisation())),
         Section::chart("Burn-down of chem", Chart::Burn(Box::new(burn()))),
         Section::chart("Usage shares", Chart::Pie(pie)),
+        Section::chart("Subscription", Chart::Beside(subscription())),
     ];
     page(
         "Every kind of chart",

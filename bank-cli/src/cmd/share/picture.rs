@@ -5,7 +5,9 @@ use bank_api::v1::{
     ContributionPeriod, ContributionReport, ContributionRow, EfficiencyReport, EfficiencyRow,
     Utilisation,
 };
-use bank_picture::{Bars, Cell, Chart, Number, Part, Report, Section, Series, Span, Table, Timed};
+use bank_picture::{
+    Bars, Beside, Cell, Chart, Number, Part, Report, Section, Series, Span, Table, Timed,
+};
 
 use crate::{context::Context, when};
 
@@ -250,9 +252,27 @@ fn sections(answer: &ContributionReport, period: &ContributionPeriod) -> Vec<Sec
             ..bars(answer, period, |row| &row.contribution)
         };
         sections.push(Section::chart("Contributions", Chart::Bars(given)));
+        sections.push(subscription(period));
     }
     sections.extend(utilisation(answer, period));
     sections
+}
+
+/// The share of usage beside the share of contributions of each group.
+fn subscription(period: &ContributionPeriod) -> Section {
+    let row = |row: &ContributionRow| {
+        let shares = [&row.usage_share, &row.contribution_share];
+        let shares = shares.map(|share| Number::read(share));
+        (row.group.clone(), shares.to_vec())
+    };
+    let beside = Beside {
+        what: "contributor".to_owned(),
+        unit: "%".to_owned(),
+        series: vec!["usage".to_owned(), "contribution".to_owned()],
+        rows: period.rows.iter().map(row).collect(),
+    };
+    Section::chart("Usage beside contribution", Chart::Beside(beside))
+        .note("Shares of the whole without exempt groups.")
 }
 
 /// The lines of machines whose hardware is known; of the others it is said in words.

@@ -1,7 +1,9 @@
 //! `bank usage` as pictures: bars of each owner, and over time where there are buckets.
 
+use std::collections::BTreeMap;
+
 use bank_api::v1::{UsageFigures, UsageLine, UsageTable};
-use bank_picture::{Chart, Number, OTHERS, Report, Section, Span, Timed, figure};
+use bank_picture::{Bars, Chart, Number, OTHERS, Report, Section, Series, Span, Timed, figure};
 
 use super::figures::{has_shadow, unit, used};
 use super::{Resource, value};
@@ -46,6 +48,7 @@ pub(in crate::cmd) fn report(
             sections.push(Section::chart(&by, chart(timed)));
         }
     }
+    sections.extend(waiting(table, &spans, &rows));
     let mut remarks = vec![format!(
         "{} jobs. Jobs that span a period boundary are counted in each period for the time they ran in it. Hours \
          and amounts are rounded once, after adding.",
@@ -60,6 +63,44 @@ pub(in crate::cmd) fn report(
     let mut made = context.report("Usage", remarks, sections);
     made.period = period;
     Ok(made)
+}
+
+/// The mean time from submission to start, where records were read: lines over time, or bars. Means are never
+/// added up, and without a started job there is none.
+fn waiting(table: &UsageTable, spans: &[Span], rows: &[(usize, &UsageLine)]) -> Option<Section> {
+    let mut found: BTreeMap<String, Vec<Option<Number>>> = BTreeMap::new();
+    for (at, row) in rows.iter().filter(|(_, row)| !row.others) {
+        let mean = row.figures.wait_mean_s.as_deref().and_then(Number::hours);
+        let Some(mean) = mean else { continue };
+        let values = found.entry(name(table, row)).or_default();
+        values.resize(spans.len(), None);
+        if let Some(value) = values.get_mut(*at) {
+            *value = Some(mean);
+        }
+    }
+    if found.is_empty() {
+        return None;
+    }
+    let (what, unit) = (table.by.join(", "), "hours".to_owned());
+    let chart = if table.every == "all" {
+        let mean = |(name, values): (String, Vec<Option<Number>>)| {
+            Some((name, values.into_iter().flatten().next()?))
+        };
+        let rows = found.into_iter().filter_map(mean).collect();
+        Chart::Bars(Bars { what, unit, rows })
+    } else {
+        let series = found.into_iter();
+        let series = series.map(|(name, values)| Series { name, values });
+        Chart::Lines(Timed {
+            what,
+            unit,
+            spans: spans.to_vec(),
+            series: series.collect(),
+            limit: None,
+        })
+    };
+    let section = Section::chart("Mean waiting time", chart);
+    Some(section.note("Time from submission to start, of jobs that started."))
 }
 
 /// Says what a row has of a figure.
