@@ -6,6 +6,7 @@
 //! clock, so tests run side by side.
 
 mod bank;
+mod browser;
 mod client;
 mod daemon;
 mod documents;
@@ -21,6 +22,7 @@ mod site;
 mod wait;
 
 pub(crate) use bank::{Bank, KEY_ID, Setup, T0};
+pub(crate) use browser::{Browser, Page, View};
 pub(crate) use client::{Address, Connection, Request, Response, exchange};
 pub(crate) use documents::{Documents, reading};
 pub(crate) use gold::{Dialect, carries, proof, summary};

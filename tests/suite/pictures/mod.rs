@@ -3,6 +3,7 @@
 //! The browser is Debian's Chromium, driven by `peers/browser.py`. `BANK_SHOTS=FOLDER` keeps what it saw.
 
 mod browser;
+mod script;
 
 use crate::harness::{Bank, T0, programs};
 

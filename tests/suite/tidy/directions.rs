@@ -28,7 +28,13 @@ const CRATES: [(&str, &[&str]); 11] = [
     ("nami-scripts", &["bank-api"]),
     (
         "tests",
-        &["bank-core", "bank-core-figures", "bank-api", "bankd"],
+        &[
+            "bank-core",
+            "bank-core-figures",
+            "bank-api",
+            "bank-picture",
+            "bankd",
+        ],
     ),
 ];
 
