@@ -64,12 +64,12 @@ pub async fn run(
     data: &DataDir,
     config: Config,
     listeners: Listeners,
-    ready: impl FnOnce(),
+    ready: impl FnOnce(&Arc<Services>),
     shutdown: impl Future<Output = ()>,
 ) -> Result<()> {
     check_schedules(data, config.notices()).await?;
     let (daemon, waker) = Daemon::start(data, &config)?;
-    ready();
+    ready(&daemon.services);
     let (stop, stopped) = watch::channel(());
     let ticker = tokio::spawn(tick(
         Arc::clone(&daemon.services),

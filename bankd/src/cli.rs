@@ -99,6 +99,12 @@ enum Commands {
         /// Leave the daemon running afterwards
         #[arg(long)]
         keep: bool,
+        /// Fill a bank with one year of a small centre and serve it on loopback
+        #[arg(long, conflicts_with = "keep")]
+        web: bool,
+        /// Directory of that bank, which is then kept [default: a temporary one]
+        #[arg(long = "data", value_name = "DIR", requires = "web")]
+        folder: Option<PathBuf>,
     },
     /// Import usage files offline, or check them
     Import(ImportArgs),
@@ -241,8 +247,12 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
             let all_taken = replay::run(&dir, settings(&dir)?, &choices)?;
             Ok(if all_taken { exit::DONE } else { exit::REFUSED })
         }
-        Commands::Demo { keep } => {
-            demo::run(*keep)?;
+        Commands::Demo { keep, web, folder } => {
+            if *web {
+                demo::web::run(folder.as_deref())?;
+            } else {
+                demo::run(*keep)?;
+            }
             Ok(exit::DONE)
         }
         Commands::Import(args) => read_usage(args),

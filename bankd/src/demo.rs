@@ -6,6 +6,8 @@
 
 mod document;
 mod stage;
+pub(crate) mod web;
+mod year;
 
 use document::{Event, Job};
 use stage::Stage;

@@ -15,4 +15,5 @@ pub mod doctor;
 pub mod import;
 mod reload;
 pub mod replay;
+mod scratch;
 pub mod serve;

@@ -7,7 +7,6 @@
 mod captured;
 
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,6 +24,7 @@ use bankd_nami::{MAX_BYTES, ReadOptions, read};
 use bankd_services::{Services, start};
 use bankd_store::{SqliteStore, snapshot};
 
+use crate::scratch::Scratch;
 use captured::Captured;
 
 /// Documents to replay, and options.
@@ -57,13 +57,13 @@ pub fn run(data: &DataDir, config: Config, choices: &Choices) -> Result<bool> {
         ensure!(captured::is_event(event), "--event: {event:?} is no event");
     }
     let documents = captured::find(&choices.files, choices.event.as_deref(), at_us)?;
-    let scratch = Scratch::new()?;
-    let copy = DataDir::new(&scratch.0);
+    let scratch = Scratch::new("bankd-replay")?;
+    let copy = DataDir::new(scratch.path());
     snapshot(&data.database(), &copy.database())
         .with_context(|| format!("cannot copy {}", data.database().display()))?;
     let config = alone(config);
     let clock = Arc::new(SetClock::new(present(&copy, &config)?));
-    let uid = std::fs::metadata(&scratch.0)?;
+    let uid = std::fs::metadata(scratch.path())?;
     let uid = std::os::unix::fs::MetadataExt::uid(&uid);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -107,28 +107,6 @@ fn present(copy: &DataDir, config: &Config) -> Result<Timestamp> {
     let store = SqliteStore::open(&copy.database(), config.policy())?;
     let seen = store.seen()?.map(|seen| seen.reading.clock);
     Ok(seen.unwrap_or(Timestamp(0)).max(store.last_recorded()))
-}
-
-/// A private folder that goes when this does.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Result<Self> {
-        let name = format!("bankd-replay-{}", uuid::Uuid::new_v4().simple());
-        let path = std::env::temp_dir().join(name);
-        std::fs::DirBuilder::new()
-            .mode(0o700)
-            .create(&path)
-            .with_context(|| format!("cannot make {}", path.display()))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // If the removal fails, the cleanup of the temporary folder removes the rest.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }
 
 /// A play under way.

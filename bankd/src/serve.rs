@@ -6,11 +6,13 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use bankd_config::Config;
 use bankd_config::data_dir::{self, DataDir};
 use bankd_ledger::obs;
+use bankd_services::Services;
 use tokio::net::{TcpListener, TcpSocket, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -26,6 +28,18 @@ const WAITING: u32 = 4096;
 /// If the directory holds no bank or is served already, if others can read its keys, if a listener cannot be
 /// made, or if the writer thread failed.
 pub fn serve(data: &DataDir, config: Config) -> Result<()> {
+    serve_with(data, config, |_| ())
+}
+
+/// The same; `ready` is called when the lines are printed.
+///
+/// # Errors
+/// As [`serve`].
+pub(crate) fn serve_with(
+    data: &DataDir,
+    config: Config,
+    ready: impl FnOnce(&Arc<Services>),
+) -> Result<()> {
     obs::start_log(&config.log);
     obs::catch_panics();
     if !data.database().exists() {
@@ -43,7 +57,11 @@ pub fn serve(data: &DataDir, config: Config) -> Result<()> {
     let ended = runtime.block_on(async {
         let stop = shutdown().context("cannot listen for signals")?;
         let (listeners, lines) = listen(data, &config).await?;
-        let ended = app::run(data, config, listeners, || say(&lines), stop).await;
+        let ready = |services: &Arc<Services>| {
+            say(&lines);
+            ready(services);
+        };
+        let ended = app::run(data, config, listeners, ready, stop).await;
         remove_socket(&data.socket())?;
         ended
     });

@@ -9,6 +9,7 @@ use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use bank_api::sign::{Secret, SigningKey};
@@ -48,9 +49,21 @@ pub struct Choices {
 /// # Errors
 /// If the directory holds a bank already, or something cannot be made; then nothing is left.
 pub fn init(data: &DataDir, choices: &Choices) -> Result<String> {
+    init_with(data, choices, clock::for_bank)
+}
+
+/// The same with a ledger clock that the caller makes; its argument is true for a test bank.
+///
+/// # Errors
+/// As [`init`], or if there is no clock.
+pub fn init_with(
+    data: &DataDir,
+    choices: &Choices,
+    clock: impl FnOnce(bool) -> Result<Arc<dyn LedgerClock>, String>,
+) -> Result<String> {
     check(data, choices)?;
     let mut made = Made::default();
-    match make(data, choices, &mut made) {
+    match make(data, choices, clock, &mut made) {
         Ok(output) => {
             made.keep();
             Ok(output)
@@ -75,7 +88,12 @@ fn check(data: &DataDir, choices: &Choices) -> Result<()> {
     Ok(())
 }
 
-fn make(data: &DataDir, choices: &Choices, made: &mut Made) -> Result<String> {
+fn make(
+    data: &DataDir,
+    choices: &Choices,
+    clock: impl FnOnce(bool) -> Result<Arc<dyn LedgerClock>, String>,
+    made: &mut Made,
+) -> Result<String> {
     let at = |path: &Path| format!("cannot make {}", path.display());
     let own = made.folder(data.path()).with_context(|| at(data.path()))?;
     let lock = data_dir::lock(data)?;
@@ -83,7 +101,7 @@ fn make(data: &DataDir, choices: &Choices, made: &mut Made) -> Result<String> {
     check(data, choices)?;
     made.files.push(data.lock());
     let init_uid = lock.metadata()?.uid();
-    let clock = clock::for_bank(choices.test).map_err(anyhow::Error::msg)?;
+    let clock = clock(choices.test).map_err(anyhow::Error::msg)?;
     let secrets = data.keys();
     private_folder(&secrets).with_context(|| at(&secrets))?;
     made.folders.push(secrets.clone());
@@ -165,7 +183,7 @@ fn write_new(path: &Path, text: &str, mode: u32) -> io::Result<()> {
 }
 
 /// The first rate and the first key, through the writer like everything later.
-fn first_commands(store: SqliteStore, clock: std::sync::Arc<dyn LedgerClock>) -> Result<()> {
+fn first_commands(store: SqliteStore, clock: Arc<dyn LedgerClock>) -> Result<()> {
     let (writer, thread) = writer::start(store, clock, records::keep, 1)?;
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let done = runtime.block_on(async {

@@ -10,6 +10,7 @@ mod case_money;
 mod correction;
 mod cycle;
 mod daemon;
+mod demo;
 mod explain;
 mod formula;
 mod gold;

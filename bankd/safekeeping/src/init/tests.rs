@@ -46,7 +46,7 @@ fn a_failure_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let data = DataDir::new(&folder.path().join("bank"));
     let mut made = Made::default();
-    make(&data, &choices(), &mut made).unwrap();
+    make(&data, &choices(), clock::for_bank, &mut made).unwrap();
     made.undo();
     assert!(!data.path().exists());
 

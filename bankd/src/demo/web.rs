@@ -1,0 +1,86 @@
+//! `bankd demo --web`: a bank with the year of a small centre, served on loopback.
+
+mod people;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use bank_core::amount::Precision;
+use bank_core::time::Timestamp;
+use bankd_config::Config;
+use bankd_config::data_dir::DataDir;
+use bankd_ledger::clock;
+use bankd_safekeeping::init::{self, Choices};
+use bankd_services::Services;
+
+use super::year;
+use crate::scratch::Scratch;
+use crate::serve;
+
+/// The settings of the bank. The ports are free ones.
+const SETTINGS: &str = "\
+[http]
+listen = \"127.0.0.1:0\"
+
+[fallback]
+mode = \"bank\"
+";
+
+/// Fills a bank and serves it until SIGTERM or SIGINT. Without a folder, the bank is in a temporary one that is
+/// removed at the end.
+///
+/// # Errors
+/// If the folder has a bank already, or the bank cannot be filled or served.
+pub(crate) fn run(folder: Option<&Path>) -> Result<()> {
+    let scratch = match folder {
+        Some(_) => None,
+        None => Some(Scratch::new("bankd-demo")?),
+    };
+    let path = folder.or(scratch.as_ref().map(Scratch::path));
+    let data = DataDir::new(path.context("a folder for the bank")?);
+    say!("Filling a bank with one year in {}", data.path().display());
+    let watch = clock::Stopwatch::start();
+    let config = fill(&data)?;
+    say!("Filled in {:.1} s", watch.elapsed().as_secs_f64());
+    serve::serve_with(&data, config, |services| {
+        say_all!("{}", links(services));
+    })
+}
+
+/// Makes the bank and its year; returns its settings.
+fn fill(data: &DataDir) -> Result<Config> {
+    let now = Timestamp(clock::real_us());
+    let start = year::start(now);
+    let choices = Choices {
+        precision: Precision::new(2).unwrap_or(Precision::DEFAULT),
+        unit: "SU".to_owned(),
+        test: false,
+    };
+    let founded = Arc::new(clock::SetClock::new(start));
+    init::init_with(data, &choices, |_| Ok(founded))?;
+    std::fs::write(data.config(), SETTINGS)?;
+    let config = Config::load(&data.config()).map_err(anyhow::Error::msg)?;
+    let done = year::fill(data, &config, start, now)?;
+    ensure!(done, "the writer thread failed");
+    Ok(config)
+}
+
+/// One line for each role: the person, what they do, and how to sign in.
+fn links(services: &Arc<Services>) -> String {
+    let mut text = String::from("\nPeople of the demo:\n");
+    for person in people::FIRST_SCREENS {
+        let link = sign_in_link(services, person.name);
+        let link = link.unwrap_or_default();
+        text = format!(
+            "{text}  {:<16} {:<11} {}{link}\n",
+            person.role, person.name, person.purpose
+        );
+    }
+    text
+}
+
+/// A link with which this person can sign in once; none while the pages are not served.
+fn sign_in_link(_services: &Services, _name: &str) -> Option<String> {
+    None
+}

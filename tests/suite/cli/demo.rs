@@ -1,0 +1,194 @@
+//! `bankd demo --web`: its bank adds up, verifies, and has something on the first screens of each role.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use bank_api::text::percent_encode;
+use serde_json::{Value, json};
+
+use crate::harness::{Address, Ran, Request, exchange, programs};
+
+/// A demo that serves; it ends with this.
+struct Demo {
+    child: Child,
+    folder: tempfile::TempDir,
+    printed: String,
+}
+
+impl Demo {
+    /// Starts it, and waits until it has printed its people.
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = Command::new(programs().bankd())
+            .args(["demo", "--web", "--data"])
+            .arg(folder.path().join("bank"))
+            .env_clear()
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut printed = String::new();
+        let mut lines = BufReader::new(child.stdout.take().unwrap());
+        while !printed.contains("\n  admin ") {
+            let read = lines.read_line(&mut printed).unwrap();
+            assert!(read > 0, "the demo ended: {printed}");
+        }
+        Self {
+            child,
+            folder,
+            printed,
+        }
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("bank")
+    }
+
+    fn ask(&self, request: &Request) -> Value {
+        let socket = Address::Unix(self.data().join("bankd.sock"));
+        let answer = exchange(&socket, request).unwrap();
+        let text = answer.text();
+        assert!(
+            (200..300).contains(&answer.status),
+            "{}: {text}",
+            request.target
+        );
+        serde_json::from_str(&text).unwrap()
+    }
+
+    fn get(&self, target: &str) -> Value {
+        self.ask(&Request::get(&format!("/api/v1/{target}")))
+    }
+
+    /// The rows that a client with one role over the bank gets.
+    fn rows_as(&self, role: &str, target: &str) -> usize {
+        let body = json!({"id": format!("{role}-{}", target.len()), "client": "demo", "roles": [role],
+            "valid_until": "2999-01-01T00:00:00Z"});
+        let mut request = Request::get("/api/v1/tokens")
+            .header("Content-Type", "application/json")
+            .header("Idempotency-Key", &format!("{role}{target}"));
+        (request.method, request.body) = ("POST", body.to_string().into_bytes());
+        let secret = self.ask(&request)["secret"].as_str().unwrap().to_owned();
+        let request = Request::get(&format!("/api/v1/{target}"));
+        let answer = self.ask(&request.header("Authorization", &format!("Bearer {secret}")));
+        answer["items"].as_array().unwrap().len()
+    }
+
+    /// Stops it, and verifies its bank.
+    fn end(mut self) {
+        let pid = self.child.id().to_string();
+        let killed = Command::new("kill").args(["-TERM", &pid]).status().unwrap();
+        assert!(killed.success());
+        assert!(self.child.wait().unwrap().success());
+        let ran = bankd(&["verify", "--data"], &self.data());
+        assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
+    }
+}
+
+impl Drop for Demo {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn bankd(words: &[&str], folder: &Path) -> Ran {
+    Ran::of(
+        Command::new(programs().bankd()).args(words).arg(folder),
+        b"",
+    )
+}
+
+fn minor(value: &Value) -> i128 {
+    let text = value.as_str().unwrap();
+    let (whole, cents) = text.split_once('.').unwrap();
+    format!("{whole}{cents}").parse().unwrap()
+}
+
+/// The sums of all statements by heading, each of which agrees with its balance.
+fn headings(demo: &Demo) -> (i128, BTreeMap<String, i128>) {
+    let mut all = BTreeMap::new();
+    let mut total = 0;
+    for balance in demo.get("balances")["items"].as_array().unwrap() {
+        let mut name = String::new();
+        percent_encode(balance["account"].as_str().unwrap(), &mut name);
+        let statement = demo.get(&format!("statements?account={name}"));
+        let mut sum = minor(&statement["opening"]);
+        for side in ["credits", "debits"] {
+            for row in statement[side].as_array().unwrap() {
+                let heading = row["heading"].as_str().unwrap().to_owned();
+                let amount = minor(&row["amount"]);
+                sum += amount;
+                *all.entry(heading).or_insert(0) += amount;
+            }
+        }
+        assert_eq!(sum, minor(&statement["closing"]), "{statement}");
+        assert_eq!(sum, minor(&balance["amount"]), "{balance}");
+        total += sum;
+    }
+    (total, all)
+}
+
+#[test]
+fn a_demo_bank_adds_up_and_has_work_for_each_role() {
+    let demo = Demo::start();
+    let (total, all) = headings(&demo);
+    let of = |heading: &str| all.get(heading).copied().unwrap_or(0);
+    assert_eq!(of("transfers_in") + of("transfers_out"), 0, "{all:?}");
+    assert_eq!(total, all.values().sum::<i128>(), "{all:?}");
+    // A year of a centre of this size, and corrections in it.
+    assert!(of("deposits") > 300_000_000, "{all:?}");
+    assert!(
+        of("charges") < -150_000_000 && of("charges") > -400_000_000,
+        "{all:?}"
+    );
+    assert!(of("refunds") > 0 && of("expiries") < 0, "{all:?}");
+    let rows = |target: &str| demo.get(target)["items"].as_array().unwrap().len();
+    for (target, least) in [
+        ("balances?view_as=amy", 2),
+        ("jobs?view_as=amy", 50),
+        ("liens?view_as=amy&state=open", 2),
+        ("report/forecast?view_as=hartmann", 5),
+        ("projects/climate-ocean/members?view_as=hartmann", 3),
+        ("projects?view_as=mona", 13),
+        ("proposals", 1),
+        ("unmapped", 1),
+        ("report/negative", 1),
+        ("report/fallback", 1),
+        ("closes", 1),
+        ("contributions", 2),
+    ] {
+        assert!(rows(target) >= least, "{target}: {}", rows(target));
+    }
+    for (role, target) in [
+        ("scheduler", "sources"),
+        ("auditor", "journal?limit=5"),
+        ("auditor", "quarantine"),
+        ("admin", "roles"),
+        ("admin", "limits"),
+    ] {
+        assert!(demo.rows_as(role, target) > 0, "{role}: {target}");
+    }
+    let late = demo.get("sources/openstack%3Acirrus");
+    assert_eq!(late["silent"], true, "{late}");
+    for name in ["amy", "hartmann", "mona", "otto", "ada", "grace"] {
+        assert!(demo.printed.contains(name), "{}", demo.printed);
+    }
+    demo.end();
+}
+
+/// The folder of somebody's bank is not touched.
+#[test]
+fn a_demo_does_not_fill_an_existing_bank() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("bank");
+    assert_eq!(bankd(&["init", "--data"], &data).exit, 0);
+    let ran = bankd(&["demo", "--web", "--data"], &data);
+    assert_eq!(ran.exit, 1, "{}{}", ran.stdout, ran.stderr);
+    ran.expect_stderr(&["is there already"]);
+    let ran = bankd(&["demo", "--data"], &data);
+    assert_eq!(ran.exit, 2, "{}{}", ran.stdout, ran.stderr);
+}
