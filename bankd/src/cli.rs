@@ -20,9 +20,10 @@ use bankd_safekeeping::init::{self, Choices};
 use clap::{Parser, Subcommand};
 
 use crate::backup::{self, BackupArgs, RestoreArgs};
+use crate::demo::{self, DemoArgs};
 use crate::doctor::{self, DoctorArgs};
 use crate::import::{self, ImportArgs};
-use crate::{demo, replay, say, serve};
+use crate::{replay, say, serve};
 
 /// The daemon of the allocation bank.
 #[derive(Debug, Parser)]
@@ -95,17 +96,7 @@ enum Commands {
         files: Vec<PathBuf>,
     },
     /// Run a demo bank in a temporary directory
-    Demo {
-        /// Leave the daemon running afterwards
-        #[arg(long)]
-        keep: bool,
-        /// Fill a bank with one year of a small centre and serve it on loopback
-        #[arg(long, conflicts_with = "keep")]
-        web: bool,
-        /// Directory of that bank, which is then kept [default: a temporary one]
-        #[arg(long = "data", value_name = "DIR", requires = "web")]
-        folder: Option<PathBuf>,
-    },
+    Demo(DemoArgs),
     /// Import usage files offline, or check them
     Import(ImportArgs),
     /// Show or check the settings
@@ -247,12 +238,8 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
             let all_taken = replay::run(&dir, settings(&dir)?, &choices)?;
             Ok(if all_taken { exit::DONE } else { exit::REFUSED })
         }
-        Commands::Demo { keep, web, folder } => {
-            if *web {
-                demo::web::run(folder.as_deref())?;
-            } else {
-                demo::run(*keep)?;
-            }
+        Commands::Demo(args) => {
+            demo::run(args)?;
             Ok(exit::DONE)
         }
         Commands::Import(args) => read_usage(args),

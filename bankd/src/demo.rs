@@ -6,14 +6,41 @@
 
 mod document;
 mod stage;
-pub(crate) mod web;
+mod web;
 mod year;
+
+use std::path::PathBuf;
 
 use document::{Event, Job};
 use stage::Stage;
 
-/// Runs the demo; with `keep` the daemon keeps running afterwards.
-pub fn run(keep: bool) -> anyhow::Result<()> {
+/// Arguments of the demo.
+#[derive(Debug, clap::Args)]
+pub struct DemoArgs {
+    /// Leave the daemon running afterwards
+    #[arg(long)]
+    keep: bool,
+    /// Fill a bank with one year of a small centre and serve it on loopback
+    #[arg(long, conflicts_with = "keep")]
+    web: bool,
+    /// Directory of that bank, which is then kept [default: a temporary one]
+    #[arg(long = "data", value_name = "DIR", requires = "web")]
+    folder: Option<PathBuf>,
+}
+
+/// Runs the demo that was requested.
+///
+/// # Errors
+/// If a program of the demo fails, or the bank cannot be filled or served.
+pub fn run(args: &DemoArgs) -> anyhow::Result<()> {
+    if args.web {
+        return web::run(args.folder.as_deref());
+    }
+    first_day(args.keep)
+}
+
+/// Plays the first day; with `keep` the daemon keeps running afterwards.
+fn first_day(keep: bool) -> anyhow::Result<()> {
     let mut stage = Stage::build()?;
     founding(&mut stage)?;
     one_job(&mut stage)?;

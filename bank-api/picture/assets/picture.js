@@ -117,7 +117,11 @@
         key.setAttribute('role', 'button');
         key.setAttribute('tabindex', '0');
         key.setAttribute('aria-pressed', 'true');
-        key.setAttribute('aria-label', group.getAttribute('data-name'));
+        // The name that is seen, for those who speak it; a name that is cut has the whole as description.
+        const label = key.querySelector('text').firstChild.nodeValue;
+        const name = group.getAttribute('data-name');
+        key.setAttribute('aria-label', label);
+        if (!label.includes(name)) key.setAttribute('aria-description', name);
         key.addEventListener('click', () => this.toggle(number));
         key.addEventListener('pointerenter', () => this.hit(key));
         key.addEventListener('keydown', event => {

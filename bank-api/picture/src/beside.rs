@@ -1,82 +1,12 @@
 //! Bars of several amounts for each name, such as a subscription beside a contribution.
 
 use super::canvas::{Anchor, Canvas};
-use super::data::{Bars, Cell, Table};
+use super::data::Beside;
 use super::frame::{EDGE, MIDDLE, Sign, Size, legend};
-use super::number::Number;
 use super::scale::Scale;
 use super::words::width;
 
-/// Several amounts for each name.
-#[derive(Debug, Clone, Default)]
-pub struct Beside {
-    /// What the names are: `contributor`.
-    pub what: String,
-    /// Unit of the amounts, `%`; empty for a count.
-    pub unit: String,
-    /// The names of the amounts, at most eight.
-    pub series: Vec<String>,
-    /// The names with their amounts in the order of `series`; none where nothing is known.
-    pub rows: Vec<(String, Vec<Option<Number>>)>,
-}
-
 impl Beside {
-    /// Every amount that is known.
-    fn values(&self) -> impl Iterator<Item = Number> + '_ {
-        let rows = self.rows.iter();
-        rows.flat_map(|(_, amounts)| amounts.iter().flatten().copied())
-    }
-
-    /// A bar for each amount, with both names.
-    pub(super) fn flat(&self) -> Bars {
-        let of = |name: &str, amounts: &[Option<Number>]| {
-            let known = self.series.iter().zip(amounts);
-            let known = known.filter_map(|(of, amount)| Some((of, (*amount)?)));
-            let bars = known.map(|(of, amount)| (format!("{name}, {of}"), amount));
-            bars.collect::<Vec<_>>()
-        };
-        Bars {
-            what: self.what.clone(),
-            unit: self.unit.clone(),
-            rows: self.rows.iter().flat_map(|(n, all)| of(n, all)).collect(),
-        }
-    }
-
-    /// The table: a row for each name.
-    pub(super) fn table(&self) -> Table {
-        let heads = self.series.iter().map(|name| {
-            let unit = if self.unit.is_empty() {
-                String::new()
-            } else {
-                format!(", {}", self.unit)
-            };
-            (format!("{name}{unit}"), true)
-        });
-        let row = |(name, amounts): &(String, Vec<Option<Number>>)| {
-            let cells = amounts.iter().map(|amount| Cell::maybe(*amount));
-            std::iter::once(Cell::Text(name.clone()))
-                .chain(cells)
-                .collect()
-        };
-        Table {
-            columns: std::iter::once((self.what.clone(), false))
-                .chain(heads)
-                .collect(),
-            rows: self.rows.iter().map(row).collect(),
-            ..Table::default()
-        }
-    }
-
-    /// What there is to see, for those who do not see it.
-    pub(super) fn description(&self) -> String {
-        let count = self.rows.len();
-        format!(
-            "Bars by {}: {} for {count} names.",
-            self.what,
-            self.series.join(" beside ")
-        )
-    }
-
     /// The drawing; gives the height.
     pub(super) fn draw(&self, canvas: &mut Canvas, size: &Size) -> i64 {
         let entries = self.series.iter().enumerate();

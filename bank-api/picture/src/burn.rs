@@ -158,7 +158,7 @@ const ENTRIES: [(Sign, &str); 6] = [
     (Sign::Field("band"), "held of it"),
     (Sign::Stroke("ideal"), "spent evenly"),
     (Sign::Stroke("coming"), "forecast"),
-    (Sign::Field("spread"), "slowest to fastest week"),
+    (Sign::Field("spread"), "slow to fast week"),
     (Sign::Deposit, "deposit"),
 ];
 

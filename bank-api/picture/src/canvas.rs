@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::marks::Ways;
+use super::ways::Ways;
 use super::words::{escaped, shortened, width};
 
 /// How many series are told apart by colour and pattern.

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::beside::Beside;
 use super::number::{Number, total};
 use crate::bounds::{POINTS_MAX, TooLarge, VALUES_MAX};
 use crate::figure::Scale;
@@ -38,6 +37,19 @@ pub struct Bars {
     pub unit: String,
     /// The names with their amounts, as they are to be shown from top to bottom.
     pub rows: Vec<(String, Number)>,
+}
+
+/// Several amounts for each name, such as a subscription beside a contribution.
+#[derive(Debug, Clone, Default)]
+pub struct Beside {
+    /// What the names are: `contributor`.
+    pub what: String,
+    /// Unit of the amounts, `%`; empty for a count.
+    pub unit: String,
+    /// The names of the amounts, at most eight.
+    pub series: Vec<String>,
+    /// The names with their amounts in the order of `series`; none where nothing is known.
+    pub rows: Vec<(String, Vec<Option<Number>>)>,
 }
 
 /// A span of time, µs since 1970 UTC.
@@ -299,6 +311,29 @@ impl Bars {
         Self {
             rows: bars,
             ..self.clone()
+        }
+    }
+}
+
+impl Beside {
+    /// Every amount that is known.
+    pub(super) fn values(&self) -> impl Iterator<Item = Number> + '_ {
+        let rows = self.rows.iter();
+        rows.flat_map(|(_, amounts)| amounts.iter().flatten().copied())
+    }
+
+    /// A bar for each amount, with both names.
+    pub(super) fn flat(&self) -> Bars {
+        let of = |name: &str, amounts: &[Option<Number>]| {
+            let known = self.series.iter().zip(amounts);
+            let known = known.filter_map(|(of, amount)| Some((of, (*amount)?)));
+            let bars = known.map(|(of, amount)| (format!("{name}, {of}"), amount));
+            bars.collect::<Vec<_>>()
+        };
+        Bars {
+            what: self.what.clone(),
+            unit: self.unit.clone(),
+            rows: self.rows.iter().flat_map(|(n, all)| of(n, all)).collect(),
         }
     }
 }

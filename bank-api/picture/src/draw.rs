@@ -3,8 +3,8 @@
 use super::canvas::{Anchor, Around, Canvas};
 use super::data::{Chart, Timed};
 use super::frame::{EDGE, LINE, Size};
-use super::marks::Ways;
 use super::number::{Number, total};
+use super::ways::Ways;
 use super::{bars, burn, style, timed};
 use crate::zone::Zone;
 
@@ -87,7 +87,10 @@ pub(super) fn description(chart: &Chart, zone: Zone) -> String {
                 most.unwrap_or_default()
             )
         }
-        Chart::Beside(all) => all.description(),
+        Chart::Beside(all) => {
+            let (series, names) = (all.series.join(" beside "), all.rows.len());
+            format!("Bars by {}: {series} for {names} names.", all.what)
+        }
         Chart::Columns(all) => over_time("Columns", all, zone, true),
         Chart::Area(all) => over_time("Stacked areas", all, zone, true),
         Chart::Lines(all) => over_time("Lines", all, zone, false),

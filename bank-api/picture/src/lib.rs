@@ -34,14 +34,14 @@ mod terminal;
 #[cfg(test)]
 mod tests;
 mod timed;
+mod ways;
 mod words;
 mod zone;
 
-pub use beside::Beside;
 pub use bounds::{POINTS_MAX, TooLarge};
 pub use burn::{spread, thinned};
 pub use calendar::{span_of, spans};
-pub use data::{Bars, Burn, Cell, Chart, OTHERS, Series, Span, Table, Timed};
+pub use data::{Bars, Beside, Burn, Cell, Chart, OTHERS, Series, Span, Table, Timed};
 pub use number::{Number, total};
 pub use page::{Part, Report, embedded, figures, foot, head};
 pub use section::Section;

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::data::{Chart, Table};
 use super::draw::inline;
-use super::marks::Ways;
 use super::table::of_chart;
+use super::ways::Ways;
 use super::words::escaped;
 use crate::zone::Zone;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::data::{Bars, Burn, Cell, Chart, Table, Timed};
+use super::data::{Bars, Beside, Burn, Cell, Chart, Table, Timed};
 use super::number::Number;
 use super::words::escaped;
 use crate::zone::Zone;
@@ -26,7 +26,7 @@ const TIME: usize = 10;
 pub(super) fn of_chart(chart: &Chart, caption: &str) -> Table {
     let mut table = match chart {
         Chart::Bars(bars) | Chart::Pie(bars) => of_bars(bars),
-        Chart::Beside(beside) => beside.table(),
+        Chart::Beside(beside) => of_beside(beside),
         Chart::Columns(timed) | Chart::Area(timed) => of_timed(timed, true),
         Chart::Lines(timed) => of_timed(timed, false),
         Chart::Burn(burn) => of_burn(burn),
@@ -70,6 +70,30 @@ fn of_bars(bars: &Bars) -> Table {
         } else {
             Vec::new()
         },
+        ..Table::default()
+    }
+}
+
+/// A row for each name.
+fn of_beside(beside: &Beside) -> Table {
+    let heads = beside.series.iter().map(|name| {
+        let unit = match beside.unit.as_str() {
+            "" => String::new(),
+            unit => format!(", {unit}"),
+        };
+        (format!("{name}{unit}"), true)
+    });
+    let row = |(name, amounts): &(String, Vec<Option<Number>>)| {
+        let cells = amounts.iter().map(|amount| Cell::maybe(*amount));
+        std::iter::once(Cell::Text(name.clone()))
+            .chain(cells)
+            .collect()
+    };
+    Table {
+        columns: std::iter::once((beside.what.clone(), false))
+            .chain(heads)
+            .collect(),
+        rows: beside.rows.iter().map(row).collect(),
         ..Table::default()
     }
 }

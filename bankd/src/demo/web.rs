@@ -32,7 +32,7 @@ mode = \"bank\"
 ///
 /// # Errors
 /// If the folder has a bank already, or the bank cannot be filled or served.
-pub(crate) fn run(folder: Option<&Path>) -> Result<()> {
+pub(super) fn run(folder: Option<&Path>) -> Result<()> {
     let scratch = match folder {
         Some(_) => None,
         None => Some(Scratch::new("bankd-demo")?),

@@ -284,6 +284,7 @@ fn the_whole_settings_stay_where_the_daemon_is_composed() {
         "bankd/src/app.rs",
         "bankd/src/cli.rs",
         "bankd/src/doctor.rs",
+        "bankd/src/demo",
         "bankd/src/import/offline.rs",
         "bankd/src/reload.rs",
         "bankd/src/replay.rs",

@@ -261,8 +261,7 @@ fn sections(answer: &ContributionReport, period: &ContributionPeriod) -> Vec<Sec
 /// The share of usage beside the share of contributions of each group.
 fn subscription(period: &ContributionPeriod) -> Section {
     let row = |row: &ContributionRow| {
-        let shares = [&row.usage_share, &row.contribution_share];
-        let shares = shares.map(|share| Number::read(share));
+        let shares = [&row.usage_share, &row.contribution_share].map(|share| Number::read(share));
         (row.group.clone(), shares.to_vec())
     };
     let beside = Beside {
@@ -279,8 +278,7 @@ fn subscription(period: &ContributionPeriod) -> Section {
 fn utilisation(answer: &ContributionReport, period: &ContributionPeriod) -> Option<Section> {
     let spans = period.utilisation.iter().find_map(spans)?;
     let has_capacity = |of: &&Utilisation| of.buckets.iter().any(|b| b.percent.is_some());
-    let (known, unknown): (Vec<&Utilisation>, Vec<&Utilisation>) =
-        period.utilisation.iter().partition(has_capacity);
+    let (known, unknown): (Vec<_>, Vec<_>) = period.utilisation.iter().partition(has_capacity);
     if known.is_empty() {
         let words = "No utilisation: no hardware is recorded for this period, or all of it was down. Record \
             hardware with `bank hardware add`.";
@@ -344,10 +342,8 @@ fn spans(of: &Utilisation) -> Option<Vec<Span>> {
 }
 
 fn series(of: &Utilisation) -> Series {
-    let percent = of.buckets.iter().map(|bucket| {
-        let percent = bucket.percent.as_deref();
-        percent.and_then(Number::read)
-    });
+    let percent = of.buckets.iter().map(|bucket| bucket.percent.as_deref());
+    let percent = percent.map(|percent| percent.and_then(Number::read));
     Series {
         name: machine(of).to_owned(),
         values: percent.collect(),

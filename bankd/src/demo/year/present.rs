@@ -53,7 +53,7 @@ async fn quarantined(client: &mut Client) -> Result<()> {
 async fn running(client: &mut Client) -> Result<()> {
     for (job, project, user, processors) in [
         ("200001", "climate-ocean", "amy", 256),
-        ("200002", "climate-ice", "amy", 64),
+        ("200002", "climate-ocean", "amy", 64),
         ("200003", "chemistry-catalysis", "dmitri", 128),
     ] {
         let body = json!({"job": job, "project": project, "user": user, "machine": "aurora",

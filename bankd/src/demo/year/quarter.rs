@@ -51,7 +51,7 @@ pub(super) async fn day(client: &mut Client, day: i64, work: &Work) -> Result<()
     {
         let mut body = json!({"job": id, "machine": machine, "note": "a node failed"});
         if day % 2 == 0 {
-            put(&mut body, "amount", "100.00".into());
+            put(&mut body, "amount", "25.00".into());
         }
         client.post("/api/v1/refunds", &body).await?;
     }

@@ -109,7 +109,7 @@ pub(super) const PROJECTS: [Project; 13] = [
         parent: Some("climate"),
         description: "Ice sheets and sea level",
         members: &["hartmann", "amy", "chloe"],
-        award: 90,
+        award: 105,
         weight: 3,
         machine: "aurora",
     },
