@@ -7,7 +7,7 @@
 //! `report` for usage reports, `schedule` for scheduled reports, `usage` for finished usage and the report
 //! of fallback accounts, `import` for imports of usage, `upload` for uploads and the quarantine, `collect`
 //! for the queues of collectors, `records` for usage records and their files, `local` for output of `bank`
-//! about local files, `partner` for partner banks, `watch` for what-if and the clock, `source` for collectors and their reconciliation,
+//! about local files, `web` for sign-in to the web pages, `partner` for partner banks, `watch` for what-if and the clock, `source` for collectors and their reconciliation,
 //! `attention` for alerts, notifications and forecasts, `proof` for verifications, `operations` for backups
 //! and `bankd doctor`, `mapping` for mappings of usage, `admin` for rates, keys and the state of the
 //! daemon, `access` for tokens, roles, limits and proposals.
@@ -58,6 +58,7 @@ mod statement;
 mod upload;
 mod usage;
 mod watch;
+mod web;
 
 pub use access::{
     Limit, NewDecision, NewLimit, NewRoleGrant, NewToken, NewTokenAnswer, Proposal, ProposalQuery,
@@ -161,6 +162,7 @@ pub use watch::{
     ClockStatus, ConfirmClock, NextCycle, StuckBoundary, WhatIf, WhatIfQuery, WouldRefuse,
     WouldRefuseSum,
 };
+pub use web::{NewWebLogin, WebLogin};
 
 use serde::{Deserialize, Serialize};
 

@@ -30,6 +30,7 @@ mod sink;
 mod sources;
 #[cfg(test)]
 mod tests;
+mod web;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -60,6 +61,7 @@ pub use schedule::{
 };
 pub use sink::{SINKS_MAX, Sink};
 pub use sources::Sources;
+pub use web::{Web, WebHeader, is_loopback};
 pub use words::{
     ChargeDurationWord, DialectWord, EscapeWord, ExcessWord, FallbackWord, FormatWord, FsyncWord,
     Level, LogFormat, ModeWord, OrderWord, OverlapWord, RoundingWord, ShortfallWord,
@@ -123,6 +125,8 @@ pub struct Config {
     pub gold: Gold,
     /// AUDITOR's API.
     pub auditor: Auditor,
+    /// The web pages.
+    pub web: Web,
 }
 
 /// `[access]`
@@ -394,7 +398,8 @@ impl Config {
         self.backup.check()?;
         self.limits.check()?;
         self.auditor.check()?;
-        self.gold.check()
+        self.gold.check()?;
+        self.web.check()
     }
 
     /// The policy for the rules.

@@ -35,6 +35,8 @@ pub struct Authenticated {
     pub roles: Roles,
     /// The registered user of the caller: on the socket by name, with a key by its client.
     pub user: Option<String>,
+    /// The uid of a caller on the socket.
+    pub uid: Option<u32>,
     /// Whether roles over the whole bank do not count, as in a query with `view_as`.
     pub of_own_projects: bool,
     /// The idempotency key; always there for a request that writes.
@@ -108,12 +110,14 @@ pub(super) struct Arrived<'a> {
     pub(super) window_s: i64,
 }
 
-/// Routes that are asked with a body and write nothing: a plain quote over JSON, tests, proof.
-const ASKS: [&str; 4] = [
+/// Routes that are asked with a body and write nothing to the bank: a plain quote over JSON, tests, proof, and
+/// links to sign in.
+const ASKS: [&str; 5] = [
     "/api/v1/quotes",
     "/api/v1/rates/test",
     "/api/v1/mappings/test",
     "/api/v1/verifications",
+    "/api/v1/web/logins",
 ];
 
 /// Whether a request writes, so that nonce and `Idempotency-Key` are required.
@@ -166,11 +170,12 @@ impl Arrived<'_> {
             caller: Caller {
                 actor: who.actor,
                 client: who.client,
-                origin: self.origin(),
+                origin: who.origin.unwrap_or_else(|| self.origin()),
                 scope: who.scope,
             },
             roles: who.roles,
             user: who.user,
+            uid: who.uid,
             of_own_projects: false,
             key,
             event_time: headers.event_time_us.map(Timestamp),
@@ -185,6 +190,8 @@ struct Who {
     scope: Scope,
     roles: Roles,
     user: Option<String>,
+    uid: Option<u32>,
+    origin: Option<Origin>,
 }
 
 /// Verifies a signed request. `Ok` means that its answer is signed, whatever its status.
@@ -226,6 +233,8 @@ pub(super) fn verify(
             scope: key.0.scope.clone(),
             roles: key.0.roles,
             user: key.0.roles.has(Role::User).then(|| key.0.client.clone()),
+            uid: None,
+            origin: None,
         };
         request.known(who, verified.nonce, headers)
     });
@@ -271,7 +280,7 @@ pub(super) fn by_token(
 ) -> Result<Result<Authenticated, Condition>, Failure> {
     let is_private = match peer {
         Peer::Unix(_) => true,
-        Peer::Nobody => false,
+        Peer::Nobody | Peer::Web => false,
         Peer::Tcp(address) => {
             let address = address.ip().to_canonical();
             address.is_loopback() || proxies.contains(&address)
@@ -303,6 +312,8 @@ pub(super) fn by_token(
         scope: token.scope.clone(),
         roles: token.roles,
         user: token.roles.has(Role::User).then(|| token.client.clone()),
+        uid: None,
+        origin: None,
     };
     Ok(Ok(request.known(who, None, headers)))
 }
@@ -320,10 +331,20 @@ fn remember(
     if fresh { Ok(()) } else { Err(Failure::Replay) }
 }
 
-/// A request on the socket, with a sender identified by the kernel. Its rights are those granted by name,
-/// those from projects, and those of every user of the socket.
-pub(super) fn on_socket(
+/// The roles of a person: those granted by name, those from projects, and those of every user of the socket.
+pub fn roles_of(person: &Person, directory: &Directory, now: Timestamp) -> Roles {
+    if person.known {
+        access::roles_of(&person.name, person.roles, directory, now)
+    } else {
+        person.roles
+    }
+}
+
+/// A request of a person: on the socket with a uid, whom the kernel identifies, or on the web pages, whom a
+/// session identifies. Both are the same client.
+pub(super) fn of_person(
     person: Person,
+    uid: Option<u32>,
     directory: &Directory,
     now: Timestamp,
     request: &Arrived<'_>,
@@ -336,10 +357,7 @@ pub(super) fn on_socket(
     )?;
     let client = format!("unix:{}", person.name);
     let known = person.known.then(|| person.name.clone());
-    let roles = match &known {
-        Some(name) => access::roles_of(name, person.roles, directory, now),
-        None => person.roles,
-    };
+    let roles = roles_of(&person, directory, now);
     let scope = person.scope();
     let who = Who {
         client,
@@ -347,6 +365,8 @@ pub(super) fn on_socket(
         scope,
         roles,
         user: known,
+        uid,
+        origin: uid.is_none().then_some(Origin::Web),
     };
     Ok(request.known(who, None, headers))
 }
@@ -382,6 +402,8 @@ pub enum Peer {
     Tcp(std::net::SocketAddr),
     /// A uid that the kernel vouches for.
     Unix(u32),
+    /// The web pages, inside this process: the request carries a [`SignedIn`].
+    Web,
     /// A socket without a peer from the kernel: no identity.
     Nobody,
 }
@@ -391,10 +413,16 @@ impl std::fmt::Display for Peer {
         match self {
             Peer::Tcp(address) => write!(f, "{address}"),
             Peer::Unix(uid) => write!(f, "uid:{uid}"),
+            Peer::Web => f.write_str("web"),
             Peer::Nobody => f.write_str("unknown"),
         }
     }
 }
+
+/// The person of a session on the web pages, in the extensions of a request. Only this process can put it
+/// there.
+#[derive(Clone, Debug)]
+pub struct SignedIn(pub Person);
 
 /// The user of a uid. The first look-up may wait for a directory service, so it runs outside of the event
 /// loop.

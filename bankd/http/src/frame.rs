@@ -25,7 +25,7 @@ use bankd_services::Services;
 use bankd_services::limits::{Limit, Over, UnderWay};
 
 use super::answer::{line_answer, respond};
-use super::auth::{self, Arrived, Authenticated, Peer, Signer};
+use super::auth::{self, Arrived, Authenticated, Peer, SignedIn, Signer};
 use super::error::{self, Failure};
 use super::log;
 use super::view_as;
@@ -123,7 +123,11 @@ async fn pass(
         Err(response) => return (*response, signer),
     };
     // After authentication only: unknown senders must not use the capacity of known ones.
-    let Ok(_slot) = services.slots.try_acquire() else {
+    let slots = match line.peer() {
+        Peer::Web => &services.web_slots,
+        _ => &services.slots,
+    };
+    let Ok(_slot) = slots.try_acquire() else {
         return (fail("busy", "too many requests at once"), signer);
     };
     match view_as::narrowed(services, caller, &mut parts) {
@@ -281,7 +285,15 @@ async fn identify(
                 .await
                 .ok_or(Unproven::UnknownKey)?;
             let (directory, now) = (services.writer.directory(), services.writer.now());
-            Ok((None, auth::on_socket(person, &directory, now, &arrived)))
+            let caller = auth::of_person(person, Some(uid), &directory, now, &arrived);
+            Ok((None, caller))
+        }
+        Peer::Web => {
+            let signed_in = parts.extensions.get::<SignedIn>();
+            let SignedIn(person) = signed_in.cloned().ok_or(Unproven::UnknownKey)?;
+            let (directory, now) = (services.writer.directory(), services.writer.now());
+            let caller = auth::of_person(person, None, &directory, now, &arrived);
+            Ok((None, caller))
         }
         Peer::Nobody => Err(Unproven::UnknownKey),
     }

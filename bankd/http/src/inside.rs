@@ -1,5 +1,5 @@
-//! Requests from inside the process, through the same routes and frame as all others: for commands with a
-//! separate bank (`bankd replay`), and for tests.
+//! Requests from inside the process, through the same routes and frame as all others: for the web pages, for
+//! commands with a separate bank (`bankd replay`), and for tests.
 
 use std::sync::Arc;
 
@@ -9,21 +9,40 @@ use axum::extract::{ConnectInfo, Request};
 use bankd_services::Services;
 use tower::ServiceExt as _;
 
-use super::auth::Peer;
+use super::auth::{Peer, SignedIn};
 use super::router::router;
 
-/// Asks as a user of the socket would.
+/// Asks as somebody.
+#[derive(Clone)]
 pub struct Inside {
     router: Router,
-    uid: u32,
+    who: Who,
+}
+
+/// Whose requests they are.
+#[derive(Clone)]
+enum Who {
+    /// A user of the socket.
+    Uid(u32),
+    /// A person with a session on the web pages.
+    Web(SignedIn),
 }
 
 impl Inside {
-    /// As this user.
+    /// As this user of the socket.
     pub fn new(services: &Arc<Services>, uid: u32) -> Self {
         Self {
             router: router(Arc::clone(services)),
-            uid,
+            who: Who::Uid(uid),
+        }
+    }
+
+    /// The same for a person on the web pages.
+    #[must_use]
+    pub fn of_person(&self, person: SignedIn) -> Self {
+        Self {
+            router: self.router.clone(),
+            who: Who::Web(person),
         }
     }
 
@@ -67,8 +86,15 @@ impl Inside {
     }
 
     async fn ask(&self, mut request: Request) -> anyhow::Result<(u16, Bytes)> {
-        let peer = ConnectInfo(Peer::Unix(self.uid));
-        request.extensions_mut().insert(peer);
+        let extensions = request.extensions_mut();
+        let peer = match &self.who {
+            Who::Uid(uid) => Peer::Unix(*uid),
+            Who::Web(person) => {
+                extensions.insert(person.clone());
+                Peer::Web
+            }
+        };
+        extensions.insert(ConnectInfo(peer));
         let response = self.router.clone().oneshot(request).await?;
         let status = response.status().as_u16();
         Ok((status, to_bytes(response.into_body(), usize::MAX).await?))

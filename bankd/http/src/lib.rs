@@ -21,4 +21,4 @@ pub mod v1;
 mod view_as;
 
 pub use auth::Authenticated;
-pub use socket::serve;
+pub use socket::{serve, serve_tcp};

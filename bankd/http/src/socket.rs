@@ -35,25 +35,13 @@ pub async fn serve(
     unix: Option<&UnixListener>,
     stopped: watch::Receiver<()>,
 ) {
+    let router = router::router(Arc::clone(services));
     let doorman = Doorman {
-        router: router::router(Arc::clone(services)),
+        router: router.clone(),
         stopped: stopped.clone(),
     };
-    let seats = Seats {
-        most: services.http.max_connections,
-        of_one: services.http.max_connections_each,
-    };
-    let tcp = async {
-        if let Some(listener) = tcp {
-            let accept = async || {
-                let (stream, address) = listen::tcp(listener).await?;
-                Ok((stream, Peer::Tcp(address)))
-            };
-            let who = |(_, peer): &(TcpStream, Peer)| whose(*peer);
-            let attend = |(stream, peer), arrival| doorman.attend(stream, peer, arrival);
-            listen::admit(seats, stopped.clone(), accept, who, attend).await;
-        }
-    };
+    let seats = seats(services);
+    let tcp = serve_tcp(services, router, tcp, stopped.clone());
     let unix = async {
         if let Some(listener) = unix {
             let accept = || unix_peer(listener);
@@ -63,6 +51,36 @@ pub async fn serve(
         }
     };
     tokio::join!(tcp, unix);
+}
+
+/// Serves a router on a TCP listener, if there is one, as [`serve`] does.
+pub async fn serve_tcp(
+    services: &Services,
+    router: Router,
+    listener: Option<&TcpListener>,
+    stopped: watch::Receiver<()>,
+) {
+    let Some(listener) = listener else {
+        return;
+    };
+    let doorman = Doorman {
+        router,
+        stopped: stopped.clone(),
+    };
+    let accept = async || {
+        let (stream, address) = listen::tcp(listener).await?;
+        Ok((stream, Peer::Tcp(address)))
+    };
+    let who = |(_, peer): &(TcpStream, Peer)| whose(*peer);
+    let attend = |(stream, peer), arrival| doorman.attend(stream, peer, arrival);
+    listen::admit(seats(services), stopped, accept, who, attend).await;
+}
+
+fn seats(services: &Services) -> Seats {
+    Seats {
+        most: services.http.max_connections,
+        of_one: services.http.max_connections_each,
+    }
 }
 
 /// Attends to connections: each ends after its request when the daemon stops.
@@ -137,7 +155,7 @@ fn whose(peer: Peer) -> Who {
     match peer {
         Peer::Unix(uid) => Who::Uid(uid),
         Peer::Tcp(address) => Who::host(address.ip()),
-        Peer::Nobody => Who::Nobody,
+        Peer::Nobody | Peer::Web => Who::Nobody,
     }
 }
 

@@ -69,6 +69,7 @@ pub(crate) fn narrowed(
         Some(name)
     };
     let mut narrowed = Authenticated {
+        uid: None,
         roles,
         user,
         of_own_projects: true,

@@ -52,6 +52,8 @@ pub enum Origin {
     Gold,
     /// A client of AUDITOR's API.
     Auditor,
+    /// A person on the web pages.
+    Web,
     /// The daemon itself.
     System,
 }
@@ -64,6 +66,7 @@ impl Origin {
             Origin::Nami => "nami",
             Origin::Gold => "gold",
             Origin::Auditor => "auditor",
+            Origin::Web => "web",
             Origin::System => "system",
         }
     }

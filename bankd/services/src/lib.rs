@@ -10,6 +10,7 @@
 
 pub mod limits;
 pub mod requests;
+pub mod sessions;
 pub mod spool;
 pub mod start;
 
@@ -36,6 +37,7 @@ use tokio::sync::Semaphore;
 
 use limits::Limits;
 use requests::Requests;
+use sessions::Sessions;
 
 /// The state of every handler: `State<Arc<Services>>`.
 pub struct Services {
@@ -73,6 +75,10 @@ pub struct Services {
     pub backups: Clerk,
     /// Room for requests under way.
     pub slots: Semaphore,
+    /// Room for requests of the web pages under way.
+    pub web_slots: Semaphore,
+    /// Sessions of the web pages.
+    pub sessions: Sessions,
     /// When the daemon started.
     pub started: Stopwatch,
     /// Limits of connections and requests.
@@ -85,6 +91,8 @@ pub struct Services {
     pub gold: config::Gold,
     /// AUDITOR's API.
     pub auditor: config::Auditor,
+    /// The web pages.
+    pub web: config::Web,
     /// Expectations for collectors.
     pub sources: config::Sources,
     /// Data of the site for exports.

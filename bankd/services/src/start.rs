@@ -28,6 +28,7 @@ use tokio::sync::Semaphore;
 
 use super::limits::Limits;
 use super::requests::Requests;
+use super::sessions::Sessions;
 use super::{Services, Thread};
 
 /// Everything but the listeners.
@@ -63,6 +64,7 @@ pub fn start_with(
     let notices = config.notices();
     meet(&mut store, &notices, &files, now)?;
     let uses = store.key_uses()?;
+    let sessions = Sessions::new(store.web_sessions()?, &config.web);
     let batch_max = config.ledger.batch_max;
     let (writer, thread) = writer::start(store, Arc::clone(&clock), records::keep, batch_max)
         .context("cannot start the writer")?;
@@ -86,6 +88,8 @@ pub fn start_with(
         limits: Limits::new(config.limits.clone()),
         backups: Clerk::new(data, config.backup.clone()),
         slots: Semaphore::new(config.http.concurrency),
+        web_slots: Semaphore::new(config.web.concurrency),
+        sessions,
         started: Stopwatch::start(),
         writer,
         writer_thread: Thread::new(thread),
@@ -95,6 +99,7 @@ pub fn start_with(
         nami: Arc::new(config.nami.clone()),
         gold: config.gold.clone(),
         auditor: config.auditor.clone(),
+        web: config.web.clone(),
         sources: config.sources.clone(),
         export: config.export.clone(),
         report: config.report.clone(),

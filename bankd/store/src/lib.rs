@@ -70,6 +70,7 @@ mod uses;
 pub mod verify;
 mod version;
 mod waypoint;
+pub mod web_session;
 
 pub use access::{proposal, proposals};
 pub use attention::{Digest, Letter, NoticeChange, TargetRow, waiting_notice};

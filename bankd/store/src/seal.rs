@@ -31,12 +31,13 @@ const fn whole(name: &'static str, key: &'static [&'static str]) -> Sealed {
 
 /// Every table with seals: all tables that no transaction's hash covers and that cannot be rebuilt.
 /// Reference data has versions instead.
-pub(super) const TABLES: [Sealed; 39] = [
+pub(super) const TABLES: [Sealed; 40] = [
     whole("bank", &["id"]),
     whole("clock", &["id"]),
     whole("quote", &["id"]),
     whole("moved", &["day", "client", "actor"]),
     whole("key_use", &["key"]),
+    whole("web_session", &["id"]),
     whole("removal", &["account"]),
     whole("billed_window", &["instance", "start_at"]),
     whole("reservation_time", &["tx", "n"]),

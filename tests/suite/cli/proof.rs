@@ -426,6 +426,7 @@ fn a_row_that_was_deleted_by_hand_is_missed() {
         "clock",
         "moved",
         "key_use",
+        "web_session",
         "source",
         "raw_block",
         "quarantine",

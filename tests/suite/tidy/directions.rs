@@ -92,6 +92,7 @@ const DAEMON: &[(&str, &[&str])] = &[
             "services",
         ],
     ),
+    ("web", &["config", "ledger", "services", "http"]),
     (
         "auditor",
         &["config", "store", "ledger", "intake", "listen", "services"],
@@ -247,7 +248,7 @@ fn test_hooks_are_in_no_release() {
 
 /// Libraries with the crates of the daemon that may use them; `bankd` is the program itself.
 const LIBRARIES: [(&str, &[&str]); 4] = [
-    ("axum", &["http"]),
+    ("axum", &["http", "web"]),
     ("clap", &[]),
     ("rustls", &["auditor", "notices"]),
     ("tracing-subscriber", &["ledger"]),

@@ -79,6 +79,7 @@ mod unmapped;
 mod usage;
 mod user_directory;
 mod view;
+mod web_login;
 mod whatif;
 
 pub use table::rows;

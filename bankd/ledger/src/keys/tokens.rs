@@ -33,19 +33,32 @@ pub type Hash = [u8; 32];
 /// # Errors
 /// If the system has no randomness to give.
 pub fn new_token() -> io::Result<(Zeroizing<String>, Hash)> {
+    new_text(PREFIX)
+}
+
+/// The hash of what a request shows; none for what cannot be a token.
+pub fn hash(text: &str) -> Option<Hash> {
+    hash_of(PREFIX, text)
+}
+
+/// A new random text of another kind, with a prefix of three characters, and its hash.
+///
+/// # Errors
+/// If the system has no randomness to give.
+pub fn new_text(prefix: &str) -> io::Result<(Zeroizing<String>, Hash)> {
     let mut bytes = Zeroizing::new([0_u8; BYTES]);
     getrandom::fill(bytes.as_mut()).map_err(io::Error::other)?;
     let text = Zeroizing::new(format!(
-        "{PREFIX}{}",
+        "{prefix}{}",
         URL_SAFE_NO_PAD.encode(bytes.as_ref())
     ));
     let hash = Sha256::digest(text.as_bytes()).into();
     Ok((text, hash))
 }
 
-/// The hash of what a request shows; none for what cannot be a token.
-pub fn hash(text: &str) -> Option<Hash> {
-    let random = text.strip_prefix(PREFIX)?;
+/// The hash of a text made by [`new_text`]; none for what cannot be one.
+pub fn hash_of(prefix: &str, text: &str) -> Option<Hash> {
+    let random = text.strip_prefix(prefix)?;
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     let fits = text.len() == LENGTH && random.bytes().all(allowed);
     fits.then(|| Sha256::digest(text.as_bytes()).into())

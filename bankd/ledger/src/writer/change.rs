@@ -4,6 +4,7 @@
 use super::{SubmitError, Task, Writer};
 use bankd_store::partner::PartnerChange;
 use bankd_store::rollup::MonthSums;
+use bankd_store::web_session::SessionChange;
 use bankd_store::{NoticeChange, Numbered, ScheduleChange, SourceChange, Waypoint};
 use tokio::sync::oneshot;
 
@@ -20,6 +21,8 @@ pub(super) enum Change {
     Source(SourceChange),
     /// When keys and tokens were used last, in seconds.
     Uses(Vec<(String, i64)>),
+    /// Sessions on the web pages.
+    Session(SessionChange),
     /// A place in the journal is marked.
     Mark(Box<Waypoint>),
     /// The sums of a month.
@@ -83,6 +86,14 @@ impl Writer {
     /// If the store fails, or the queue is full.
     pub async fn keep_uses(&self, uses: Vec<(String, i64)>) -> Result<(), SubmitError> {
         self.change(Change::Uses(uses)).await.map(drop)
+    }
+
+    /// Changes the sessions on the web pages; returns the number of affected rows.
+    ///
+    /// # Errors
+    /// If the store fails, or the queue is full.
+    pub async fn change_session(&self, change: SessionChange) -> Result<u64, SubmitError> {
+        self.change(Change::Session(change)).await
     }
 
     /// Gives numbers to names that have none, for the Standard Workload Format.

@@ -2,12 +2,12 @@
 
 use bank_api::v1::{
     Limit, List, NewDecision, NewKeyAnswer, NewLimit, NewRoleGrant, NewToken, NewTokenAnswer,
-    PageQuery, Proposal, ProposalQuery, Removed, RevokeQuery, RoleGrant, RoleQuery, RotateKey,
-    Token, TokenQuery, Written,
+    NewWebLogin, PageQuery, Proposal, ProposalQuery, Removed, RevokeQuery, RoleGrant, RoleQuery, RotateKey,
+    Token, TokenQuery, WebLogin, Written,
 };
 use bankd_ledger::access::right::Right;
 
-use super::super::{key, limit, proposal, role, token};
+use super::super::{key, limit, proposal, role, token, web_login};
 use super::{AMOUNTS, HELD, NAMED, NEW, SPEND, VALUES};
 use crate::route::Route;
 
@@ -54,6 +54,13 @@ fn tokens() -> Vec<Route> {
             .description("Remove an API token; it is refused from then on")
             .gives::<Removed>(200, "It was removed.")
             .refuses(VALUES),
+        Route::post("/api/v1/web/logins", web_login::add)
+            .right(Right::SeeStatus)
+            .description("Make a link with which the caller signs in to the web pages once")
+            .more("For callers on the Unix socket. The link can be used once, for two minutes.")
+            .body::<NewWebLogin>()
+            .gives::<WebLogin>(200, "The link.")
+            .refuses(&["unsupported"]),
     ]
 }
 

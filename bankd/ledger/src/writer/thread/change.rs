@@ -20,6 +20,7 @@ impl Thread {
             Change::Schedule(change) => self.store.change_schedule(change, now),
             Change::Partner(change) => self.store.change_partner(change),
             Change::Number(names) => self.store.number_names(names),
+            Change::Session(change) => self.store.change_session(change),
             Change::Uses(uses) => self.store.keep_uses(uses),
             Change::Mark(waypoint) => self.store.place_waypoint(waypoint).map(u64::from),
             Change::Month(made) => self.store.place_month(made).map(u64::from),
