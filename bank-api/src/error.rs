@@ -247,9 +247,35 @@ impl Problem {
         serde_json::from_slice(body).ok()
     }
 
+    /// What happened, in the words that people read on a screen and on a page.
+    pub fn message(&self) -> String {
+        let message = self.detail.as_ref().unwrap_or(&self.title);
+        let words = self.code.replace('_', " ");
+        match self.row().bank {
+            bank::REFUSED | bank::FUNDS => format!("refused: {}", prefixed(&words, message)),
+            bank::DENIED => format!(
+                "not allowed: {}",
+                message.trim_start_matches("not allowed: ")
+            ),
+            bank::CONFLICT => format!("conflict: {}", prefixed(&words, message)),
+            bank::INTERNAL => format!("internal error of the daemon: {message}"),
+            bank::UNAVAILABLE => format!("the daemon cannot take it now: {message}"),
+            _ => message.clone(),
+        }
+    }
+
     /// The row of the document's code.
     pub fn row(&self) -> &'static Row {
         row_or_internal(&self.code)
+    }
+}
+
+/// `code words: detail`, or the detail alone where it begins with these words.
+fn prefixed(words: &str, message: &str) -> String {
+    if message.to_lowercase().starts_with(words) {
+        message.to_owned()
+    } else {
+        format!("{words}: {message}")
     }
 }
 

@@ -95,20 +95,7 @@ impl Failure {
 
     /// What the daemon's problem document says.
     pub(crate) fn problem(problem: error::Problem) -> Self {
-        let exit = problem.row().bank;
-        let message = problem.detail.as_ref().unwrap_or(&problem.title);
-        let words = problem.code.replace('_', " ");
-        let what = match exit {
-            exit::REFUSED | exit::FUNDS => format!("refused: {}", prefixed(&words, message)),
-            exit::DENIED => format!(
-                "not allowed: {}",
-                message.trim_start_matches("not allowed: ")
-            ),
-            exit::CONFLICT => format!("conflict: {}", prefixed(&words, message)),
-            exit::INTERNAL => format!("internal error of the daemon: {message}"),
-            exit::UNAVAILABLE => format!("the daemon cannot take it now: {message}"),
-            _ => message.clone(),
-        };
+        let (exit, what) = (problem.row().bank, problem.message());
         Self {
             hint: problem.hint.clone(),
             request_id: problem.request_id.clone(),
@@ -128,15 +115,6 @@ impl Failure {
 impl From<TooLarge> for Failure {
     fn from(error: TooLarge) -> Self {
         Self::usage(error.to_string()).hint(TO_DRAW_LESS)
-    }
-}
-
-/// `code words: detail`, or the detail alone where it begins with these words.
-fn prefixed(words: &str, message: &str) -> String {
-    if message.to_lowercase().starts_with(words) {
-        message.to_owned()
-    } else {
-        format!("{words}: {message}")
     }
 }
 

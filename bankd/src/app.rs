@@ -27,6 +27,7 @@ use bankd_notices::schedule::{self, Scheduler};
 use bankd_partners::deliver as partners;
 use bankd_records::Drain;
 use bankd_services::{Services, start};
+use bankd_web as web;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -53,6 +54,8 @@ pub struct Listeners {
     pub auditor: Option<TcpListener>,
     /// The same for callers with a certificate.
     pub auditor_tls: Option<TcpListener>,
+    /// The web pages.
+    pub web: Option<TcpListener>,
 }
 
 /// Serves until `shutdown` is done, then drains and returns. `ready` is called when everything is
@@ -171,6 +174,7 @@ impl Daemon {
         tokio::join!(
             http::serve(services, tcp, unix, stopped.clone()),
             gold::serve(services, listeners.gold.as_ref(), stopped.clone()),
+            web::serve(services, listeners.web.as_ref(), stopped.clone()),
             auditor::serve(services, &self.gate, &self.database, doors, stopped),
         );
     }
@@ -231,6 +235,7 @@ async fn tick(
                     let may_be_more = services.writer.prune().await.unwrap_or(false);
                     until_prune = if may_be_more { 1 } else { PRUNE_TICKS };
                     keep_uses(&services, &mut kept_uses).await;
+                    services.sessions.keep(&services.writer).await;
                 }
                 until_prune -= 1;
             }

@@ -127,6 +127,13 @@ async fn listen(data: &DataDir, config: &Config) -> Result<(Listeners, String)> 
         );
         listeners.auditor_tls = Some(listener);
     }
+    if !config.web.listen.is_empty() {
+        let listener = TcpListener::bind(&config.web.listen)
+            .await
+            .with_context(|| format!("cannot listen on {}", config.web.listen))?;
+        let _ = writeln!(lines, "listening web http://{}", listener.local_addr()?);
+        listeners.web = Some(listener);
+    }
     Ok((listeners, lines))
 }
 

@@ -97,7 +97,9 @@ impl Web {
         }
         let (scheme, host) = url.split_once("://").unwrap_or(("", url));
         let is_host = !host.is_empty()
-            && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte));
+            && host
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte));
         if !is_host || !["http", "https"].contains(&scheme) {
             return Err(format!(
                 "web.url: {url:?} is not an origin such as https://bank.example.org, without a path"
@@ -126,7 +128,9 @@ pub fn is_loopback(host: &str) -> bool {
     });
     let bare = bare.trim_start_matches('[').trim_end_matches(']');
     bare.eq_ignore_ascii_case("localhost")
-        || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+        || bare
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
 }
 
 impl WebHeader {
@@ -141,7 +145,13 @@ impl WebHeader {
                 "web.header.name: {name:?} is not a field name of letters, digits and hyphens"
             ));
         }
-        let taken = ["cookie", "host", "origin", "authorization", "x-forwarded-for"];
+        let taken = [
+            "cookie",
+            "host",
+            "origin",
+            "authorization",
+            "x-forwarded-for",
+        ];
         if taken.contains(&name.to_ascii_lowercase().as_str()) {
             return Err(format!("web.header.name: {name} has another meaning"));
         }

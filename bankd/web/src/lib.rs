@@ -1,1 +1,67 @@
-//! The web pages.
+//! The web pages: HTML made here, from the answers of the JSON API.
+//!
+//! Start at [`page`], whose rows are the pages. [`visit`] is what a handler gets: the person, the period, and
+//! the port to the API. [`guard`] is the layer around every page: hosts, origins, sessions, headers. A page is
+//! one file in [`pages`] with its rows, handlers and templates. This crate has no SQL and no rule: a page asks
+//! the routes of the API, with the person's roles, and shows what they answer.
+
+mod api;
+mod assets;
+mod attempts;
+mod cookie;
+mod data;
+mod failed;
+mod guard;
+mod layout;
+pub mod page;
+mod pages;
+mod parts;
+mod people;
+mod sign_in;
+mod target;
+mod visit;
+mod zone;
+
+use std::sync::Arc;
+
+use bankd_http::inside::Inside;
+use bankd_services::Services;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use attempts::Attempts;
+use people::Known;
+
+/// The state of every page.
+pub(crate) struct Web {
+    services: Arc<Services>,
+    /// The routes of the API.
+    inside: Inside,
+    /// Attempts to sign in.
+    attempts: Attempts,
+    /// People whom a proxy has identified.
+    known: Known,
+}
+
+/// Serves the pages until the sender of `stopped` is gone and every open request is answered.
+pub async fn serve(
+    services: &Arc<Services>,
+    listener: Option<&TcpListener>,
+    stopped: watch::Receiver<()>,
+) {
+    let Some(listener) = listener else {
+        return;
+    };
+    let origin = match listener.local_addr() {
+        Ok(address) if services.web.url.is_empty() => format!("http://{address}"),
+        _ => services.web.url.clone(),
+    };
+    services.sessions.serve_at(origin);
+    let web = Arc::new(Web {
+        services: Arc::clone(services),
+        inside: Inside::new(services, u32::MAX),
+        attempts: Attempts::new(services.web.sign_in_per_minute),
+        known: Known::default(),
+    });
+    bankd_http::serve_tcp(services, guard::router(web), Some(listener), stopped).await;
+}

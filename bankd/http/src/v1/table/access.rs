@@ -2,8 +2,8 @@
 
 use bank_api::v1::{
     Limit, List, NewDecision, NewKeyAnswer, NewLimit, NewRoleGrant, NewToken, NewTokenAnswer,
-    NewWebLogin, PageQuery, Proposal, ProposalQuery, Removed, RevokeQuery, RoleGrant, RoleQuery, RotateKey,
-    Token, TokenQuery, WebLogin, Written,
+    NewWebLogin, PageQuery, Proposal, ProposalQuery, Removed, RevokeQuery, RoleGrant, RoleQuery,
+    RotateKey, Token, TokenQuery, WebLogin, Written,
 };
 use bankd_ledger::access::right::Right;
 

@@ -1,0 +1,174 @@
+//! The data of a table as JSON and CSV: the answer of the route that the page asked, for the same person.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, RawQuery};
+use axum::http::header;
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
+use bank_api::text::is_formula;
+use serde_json::{Map, Value};
+
+use super::Web;
+use super::failed::Failed;
+use super::guard::fields;
+use super::target::Target;
+use super::visit::{Shown, Visit};
+
+/// Pages of a list that a file of separated values has at most.
+const PAGES_MAX: usize = 1000;
+
+pub(crate) fn routes() -> Router<Arc<Web>> {
+    Router::new().route("/data/{*route}", get(show))
+}
+
+/// `GET /data/ROUTE?…`: the answer of `/api/v1/ROUTE` as JSON; with `format=csv` its rows as CSV, from all pages
+/// of the list.
+async fn show(visit: Visit, Path(route): Path<String>, RawQuery(query): RawQuery) -> Shown {
+    let query = fields(&query.unwrap_or_default());
+    let query = query.ok_or_else(|| Failed::new("bad_request", "the query cannot be read"))?;
+    let is_csv = query
+        .iter()
+        .any(|(name, value)| name == "format" && value == "csv");
+    let target = |after: Option<&str>| {
+        let segments: Vec<&str> = route.split('/').collect();
+        let rest = query.iter().filter(|(name, _)| name != "format");
+        let rest = rest.filter(|(name, _)| after.is_none() || name != "after");
+        let target = rest.fold(Target::api(&segments), |target, (name, value)| {
+            target.with(name, value)
+        });
+        target.maybe("after", after)
+    };
+    let mut body = visit.raw(&target(None)).await?;
+    let file = route.rsplit('/').next().unwrap_or("data");
+    if !is_csv {
+        let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(&body).is_ok();
+        let media = if is_json {
+            "application/json"
+        } else {
+            "application/octet-stream"
+        };
+        return Ok(saved(
+            media,
+            file,
+            if is_json { "json" } else { "bin" },
+            body,
+        ));
+    }
+    let mut rows = Vec::new();
+    for _ in 0..PAGES_MAX {
+        let answer: Value = serde_json::from_slice(&body)
+            .map_err(|_| Failed::new("unsupported", "this route has no rows"))?;
+        let next = answer
+            .get("next")
+            .and_then(Value::as_str)
+            .map(str::to_owned);
+        rows.extend(rows_of(answer));
+        let Some(next) = next else { break };
+        body = visit.raw(&target(Some(&next))).await?;
+    }
+    Ok(saved(
+        "text/csv; charset=utf-8; header=present",
+        file,
+        "csv",
+        csv(&rows).into_bytes(),
+    ))
+}
+
+/// An answer that a browser shows or saves, and never takes for a page.
+fn saved(media: &'static str, file: &str, end: &str, body: Vec<u8>) -> Response {
+    let fits = |character: &char| character.is_ascii_alphanumeric() || *character == '-';
+    let file: String = file.chars().filter(fits).take(64).collect();
+    let kind = if end == "json" {
+        "inline"
+    } else {
+        "attachment"
+    };
+    let name = format!("{kind}; filename=\"{file}.{end}\"");
+    let fields = [
+        (header::CONTENT_TYPE, media.to_owned()),
+        (header::CONTENT_DISPOSITION, name),
+    ];
+    (fields, body).into_response()
+}
+
+/// The rows of an answer: those of a list, else the answer itself.
+fn rows_of(answer: Value) -> Vec<Map<String, Value>> {
+    let Value::Object(mut answer) = answer else {
+        return Vec::new();
+    };
+    let Some(Value::Array(items)) = answer.remove("items") else {
+        return vec![answer];
+    };
+    let objects = items.into_iter().filter_map(|item| match item {
+        Value::Object(object) => Some(object),
+        _ => None,
+    });
+    objects.collect()
+}
+
+fn csv(rows: &[Map<String, Value>]) -> String {
+    let mut columns: Vec<&String> = Vec::new();
+    for key in rows.iter().flat_map(Map::keys) {
+        if !columns.contains(&key) {
+            columns.push(key);
+        }
+    }
+    let mut out = String::new();
+    line(&mut out, columns.iter().map(|column| (*column).clone()));
+    for row in rows {
+        line(
+            &mut out,
+            columns.iter().map(|column| cell(row.get(*column))),
+        );
+    }
+    out
+}
+
+fn cell(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    }
+}
+
+/// One line of RFC 4180. A cell that a spreadsheet would run begins with an apostrophe.
+fn line(out: &mut String, cells: impl Iterator<Item = String>) {
+    for (number, cell) in cells.enumerate() {
+        if number > 0 {
+            out.push(',');
+        }
+        let cell = if is_formula(&cell) {
+            format!("'{cell}")
+        } else {
+            cell
+        };
+        if cell.contains([',', '"', '\n', '\r']) {
+            out.push('"');
+            out.push_str(&cell.replace('"', "\"\""));
+            out.push('"');
+        } else {
+            out.push_str(&cell);
+        }
+    }
+    out.push_str("\r\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_become_lines() {
+        let answer = serde_json::json!({"items": [
+            {"name": "a,\"b\"", "amount": "-1.000", "list": [1]},
+            {"name": "=cmd()", "amount": null},
+        ], "next": null});
+        assert_eq!(
+            csv(&rows_of(answer)),
+            "amount,list,name\r\n-1.000,[1],\"a,\"\"b\"\"\"\r\n,,'=cmd()\r\n"
+        );
+    }
+}

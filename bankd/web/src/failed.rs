@@ -1,0 +1,52 @@
+//! Requests that a page could not answer: refusals of the API, and redirects to sign in.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bank_api::error::Problem;
+
+/// Why there is no page. The frame of the pages makes a page of it, in the layout of the person.
+#[derive(Clone, Debug)]
+pub(crate) struct Failed(Box<Problem>);
+
+impl Failed {
+    /// A refusal of the API.
+    pub(crate) fn of(problem: Problem) -> Self {
+        Self(Box::new(problem))
+    }
+
+    /// A refusal of a page itself, with a code of the table.
+    pub(crate) fn new(code: &str, detail: impl Into<String>) -> Self {
+        Self::of(Problem::new(code, detail))
+    }
+
+    /// A bug of ours.
+    pub(crate) fn internal() -> Self {
+        Self::new("internal", "the log of bankd has more")
+    }
+
+    /// The parameter or field that is wrong.
+    pub(crate) fn field(mut self, field: &str) -> Self {
+        self.0.field = Some(field.to_owned());
+        self
+    }
+
+    /// The refusal.
+    pub(crate) fn problem(&self) -> &Problem {
+        &self.0
+    }
+}
+
+impl IntoResponse for Failed {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.0.status);
+        let mut response = status
+            .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+            .into_response();
+        if matches!(self.0.status, 429 | 503) {
+            let fields = response.headers_mut();
+            fields.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response.extensions_mut().insert(self);
+        response
+    }
+}

@@ -1,0 +1,348 @@
+//! The layers around the pages: hosts, origins, bodies and headers for every request, and the session for
+//! every page.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse as _, Redirect, Response};
+use bankd_config::is_loopback;
+use bankd_http::auth::Peer;
+use bankd_services::sessions::WebSession;
+use tower_http::catch_panic::CatchPanicLayer;
+
+use super::failed::Failed;
+use super::target::Target;
+use super::visit::{Fields, Visit};
+use super::{Web, assets, cookie, data, layout, page, people, sign_in};
+
+/// Maximum time for the arrival of a form.
+const BODY_TIME: Duration = Duration::from_secs(10);
+/// Nothing from elsewhere, and no style or script inside a page.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; \
+    connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// The router of everything under the origin of the pages.
+pub(crate) fn router(web: Arc<Web>) -> Router {
+    let pages = page::mount()
+        .merge(data::routes())
+        .fallback(page::unknown)
+        .layer(from_fn_with_state(Arc::clone(&web), session));
+    let open = assets::routes().merge(sign_in::routes());
+    let panicked = |_| Failed::internal().into_response();
+    pages
+        .merge(open)
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn_with_state(Arc::clone(&web), frame))
+        .with_state(web)
+}
+
+/// Whether a form was sent by a page of this site, as far as the browser reports it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sender {
+    /// By a page of this site.
+    Own,
+    /// The browser does not report it.
+    Unreported,
+    /// By another site.
+    Other,
+}
+
+/// The layer around every request.
+async fn frame(State(web): State<Arc<Web>>, request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    let failed = match admitted(&web, &parts) {
+        Ok(()) => whole(body, web.services.web.body_limit).await,
+        Err(failed) => Err(failed),
+    };
+    let response = match failed {
+        Ok(body) => next.run(Request::from_parts(parts, Body::from(body))).await,
+        Err(failed) => failed.into_response(),
+    };
+    secured(dressed(response, None))
+}
+
+/// Whether a request is for this site, and a form from it.
+fn admitted(web: &Web, parts: &Parts) -> Result<(), Failed> {
+    let host = parts
+        .headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok());
+    let origin = web.services.sessions.url().unwrap_or_default();
+    let own = origin.split_once("://").map_or("", |(_, host)| host);
+    if !host.is_some_and(|host| host.eq_ignore_ascii_case(own) || is_loopback(host)) {
+        let detail = format!("this site is {origin}");
+        return Err(Failed::new("bad_request", detail));
+    }
+    let is_form = ![Method::GET, Method::HEAD].contains(&parts.method);
+    if is_form && sender(origin, &parts.headers) == Sender::Other {
+        let detail = "the form was sent by another site";
+        return Err(Failed::new("not_allowed", detail));
+    }
+    Ok(())
+}
+
+/// The sender of a form, by `Sec-Fetch-Site` and `Origin`.
+pub(crate) fn sender(origin: &str, fields: &HeaderMap) -> Sender {
+    let text = |name: &HeaderName| fields.get(name).map(|value| value.to_str().unwrap_or("?"));
+    let site = text(&HeaderName::from_static("sec-fetch-site"));
+    let from = text(&header::ORIGIN);
+    let is_own = |from: &str| {
+        let host = text(&header::HOST).unwrap_or_default();
+        from == origin || is_loopback(host) && from == format!("http://{host}")
+    };
+    match (site, from) {
+        (Some(site), _) if site != "same-origin" && site != "none" => Sender::Other,
+        (_, Some(from)) if !is_own(from) => Sender::Other,
+        (None, None) => Sender::Unreported,
+        _ => Sender::Own,
+    }
+}
+
+/// The whole body within its limit.
+async fn whole(body: Body, limit: usize) -> Result<Bytes, Failed> {
+    match tokio::time::timeout(BODY_TIME, to_bytes(body, limit)).await {
+        Ok(Ok(body)) => Ok(body),
+        Ok(Err(_)) => {
+            let detail = format!("a form has at most {limit} bytes (web.body_limit)");
+            Err(Failed::new("too_large", detail))
+        }
+        Err(_) => Err(Failed::new(
+            "bad_request",
+            "the form took too long to arrive",
+        )),
+    }
+}
+
+/// The layer around every page: its session, its form, and the page of a refusal.
+async fn session(State(web): State<Arc<Web>>, request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let is_secure = web.services.web.is_secure();
+    let own = cookie::of(&parts.headers, is_secure).map(str::to_owned);
+    let found = found(&web, own.as_deref(), &parts).await;
+    let is_form = parts.method == Method::POST;
+    let form = match body_of(is_form, &parts, body).await {
+        Ok(form) => form,
+        Err(failed) => return failed.into_response(),
+    };
+    let (Some((session, person)), Some(own)) = (found, own) else {
+        return if is_form {
+            layout::ended(parts.uri.path(), &form)
+        } else {
+            to_sign_in(&parts)
+        };
+    };
+    let mut visit = Visit::new(&web, session, person, &own, &parts);
+    visit.form = form;
+    if is_form {
+        let sent = visit.field("form_token").unwrap_or_default();
+        if !cookie::is_form_token(sent, &visit.form_token) {
+            let origin = web.services.sessions.url().unwrap_or_default();
+            return match sender(origin, &parts.headers) {
+                Sender::Own => layout::of_another_session(&visit),
+                _ => dressed(
+                    Failed::new("not_allowed", "the form is not of this session").into_response(),
+                    Some(&visit),
+                ),
+            };
+        }
+    }
+    parts.extensions.insert(visit.clone());
+    let response = next.run(Request::from_parts(parts, Body::empty())).await;
+    dressed(response, Some(&visit))
+}
+
+/// The session of a request with its person.
+async fn found(
+    web: &Web,
+    own: Option<&str>,
+    parts: &Parts,
+) -> Option<(WebSession, bankd_ledger::access::Person)> {
+    let services = &web.services;
+    let session = services.sessions.find(own?)?;
+    if session.way == "header" {
+        // The proxy vouches for each request: behind it, another person may have signed in since.
+        let named = people::of_header(services, peer(parts), &parts.headers);
+        if named.as_deref() != Some(&session.name) {
+            return None;
+        }
+    }
+    let person = people::of_session(services, &web.known, &session).await;
+    if person.is_none() {
+        services.sessions.end(&services.writer, &[session.id]).await;
+    }
+    person.map(|person| (session, person))
+}
+
+/// The peer of a request's connection.
+pub(crate) fn peer(parts: &Parts) -> Peer {
+    let info = parts.extensions.get::<ConnectInfo<Peer>>();
+    info.map_or(Peer::Nobody, |info| info.0)
+}
+
+/// The fields of a form.
+async fn body_of(is_form: bool, parts: &Parts, body: Body) -> Result<Fields, Failed> {
+    if !is_form {
+        return Ok(Fields::new());
+    }
+    let media = parts.headers.get(header::CONTENT_TYPE);
+    let media = media
+        .and_then(|media| media.to_str().ok())
+        .unwrap_or_default();
+    let bad = || Failed::new("bad_request", "the form cannot be read");
+    if !media.starts_with("application/x-www-form-urlencoded") {
+        return Err(bad());
+    }
+    let body = to_bytes(body, usize::MAX).await.map_err(|_| bad())?;
+    let body = String::from_utf8(body.to_vec()).map_err(|_| bad())?;
+    fields(&body).ok_or_else(bad)
+}
+
+/// Fields with their percent-encoding undone.
+pub(crate) fn fields(text: &str) -> Option<Fields> {
+    let pairs = text.split('&').filter(|pair| !pair.is_empty());
+    pairs
+        .map(|pair| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            Some((decoded(name)?, decoded(value)?))
+        })
+        .collect()
+}
+
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = text.bytes();
+    let mut out = Vec::with_capacity(text.len());
+    while let Some(byte) = bytes.next() {
+        out.push(match byte {
+            b'+' => b' ',
+            b'%' => {
+                let high = char::from(bytes.next()?).to_digit(16)?;
+                let low = char::from(bytes.next()?).to_digit(16)?;
+                u8::try_from(high * 16 + low).ok()?
+            }
+            other => other,
+        });
+    }
+    String::from_utf8(out).ok()
+}
+
+/// To the page for signing in, and back.
+fn to_sign_in(parts: &Parts) -> Response {
+    let target = parts
+        .uri
+        .path_and_query()
+        .map_or("/", |target| target.as_str());
+    let next = Some(target).filter(|target| *target != "/");
+    let login = Target::page(&["login"]).maybe("next", next);
+    Redirect::to(login.as_str()).into_response()
+}
+
+/// Makes a page of a refusal.
+fn dressed(mut response: Response, visit: Option<&Visit>) -> Response {
+    let Some(failed) = response.extensions_mut().remove::<Failed>() else {
+        return response;
+    };
+    let page = layout::failed(visit, &failed).into_response();
+    let (parts, body) = page.into_parts();
+    for (name, value) in parts.headers {
+        if let Some(name) = name {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    *response.body_mut() = body;
+    response
+}
+
+/// The headers of every answer.
+fn secured(mut response: Response) -> Response {
+    let is_missing = response.status() == StatusCode::METHOD_NOT_ALLOWED;
+    if is_missing {
+        let failed = Failed::new(
+            "method_not_allowed",
+            "the address does not take this method",
+        );
+        let allow = response.headers().get(header::ALLOW).cloned();
+        response = dressed(failed.into_response(), None);
+        if let Some(allow) = allow {
+            response.headers_mut().insert(header::ALLOW, allow);
+        }
+    }
+    let fields = response.headers_mut();
+    for (name, value) in [
+        ("content-security-policy", POLICY),
+        ("x-content-type-options", "nosniff"),
+        ("x-frame-options", "DENY"),
+        // Without the origin, browsers send `Origin: null` with forms.
+        ("referrer-policy", "same-origin"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cross-origin-resource-policy", "same-origin"),
+        (
+            "permissions-policy",
+            "camera=(), geolocation=(), microphone=()",
+        ),
+    ] {
+        fields.insert(
+            HeaderName::from_static(name),
+            HeaderValue::from_static(value),
+        );
+    }
+    let unless_asset = fields.entry(header::CACHE_CONTROL);
+    unless_asset.or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_of_other_sites_are_recognised() {
+        let own = "https://bank.example.org";
+        let of = |lines: &[(&'static str, &str)]| {
+            let mut fields = HeaderMap::new();
+            for (name, value) in lines {
+                fields.insert(*name, value.parse().unwrap());
+            }
+            sender(own, &fields)
+        };
+        assert_eq!(of(&[]), Sender::Unreported);
+        assert_eq!(of(&[("origin", own)]), Sender::Own);
+        assert_eq!(
+            of(&[("sec-fetch-site", "same-origin"), ("origin", own)]),
+            Sender::Own
+        );
+        for lines in [
+            [("sec-fetch-site", "cross-site"), ("origin", own)],
+            [("sec-fetch-site", "same-site"), ("origin", own)],
+            [("sec-fetch-site", "same-origin"), ("origin", "null")],
+            [
+                ("host", "bank.example.org"),
+                ("origin", "https://evil.example"),
+            ],
+            [("host", "evil.example"), ("origin", "http://evil.example")],
+        ] {
+            assert_eq!(of(&lines), Sender::Other, "{lines:?}");
+        }
+        let local = [
+            ("host", "localhost:8443"),
+            ("origin", "http://localhost:8443"),
+        ];
+        assert_eq!(of(&local), Sender::Own);
+    }
+
+    #[test]
+    fn fields_of_a_form() {
+        let found = fields("a=1&b=x+y%26%C3%A9&c=&d").unwrap();
+        let pairs: Vec<_> = found
+            .iter()
+            .map(|(n, v)| (n.as_str(), v.as_str()))
+            .collect();
+        assert_eq!(pairs, [("a", "1"), ("b", "x y&é"), ("c", ""), ("d", "")]);
+        assert!(fields("a=%").is_none() && fields("a=%f").is_none() && fields("%ff=1").is_none());
+    }
+}

@@ -1,0 +1,176 @@
+//! The frame of a page: head, header with the navigation, messages; and pages about requests that failed.
+
+use axum::http::StatusCode;
+use axum::response::{Html, IntoResponse as _, Response};
+use maud::{DOCTYPE, Markup, html};
+
+use super::assets;
+use super::failed::Failed;
+use super::page;
+use super::parts::{form, period};
+use super::target::Target;
+use super::visit::{Fields, Visit};
+
+/// A page of a person.
+pub(crate) fn page(
+    visit: &Visit,
+    title: &str,
+    trail: &[(&str, Target)],
+    content: &Markup,
+) -> Response {
+    let body = html! {
+        (header(visit))
+        @if let Some(at) = visit.parameter("at") {
+            div .past role="status" {
+                "State of " strong { (at) } " (" (visit.zone().name()) "). "
+                a href=(visit.path) { "Show the present" }
+            }
+        }
+        main #main tabindex="-1" {
+            @if !trail.is_empty() {
+                nav .trail aria-label="Breadcrumb" {
+                    ol { @for (word, target) in trail { li { a href=(target) { (word) } } } }
+                }
+            }
+            h1 { (title) }
+            (content)
+        }
+        footer .foot { "Times in " (visit.zone().name()) " · request " (visit.request_id()) }
+    };
+    document(title, &body).into_response()
+}
+
+/// A page without a person: for signing in, and for what happens before.
+pub(crate) fn bare(title: &str, content: &Markup) -> Html<String> {
+    let body = html! {
+        header .top { a .brand href="/" { "bank" } }
+        main #main .narrow tabindex="-1" { h1 { (title) } (content) }
+    };
+    document(title, &body)
+}
+
+fn document(title: &str, body: &Markup) -> Html<String> {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) " · bank" }
+                link rel="stylesheet" href=(assets::style());
+                link rel="icon" href=(assets::icon()) type="image/svg+xml";
+            }
+            body {
+                a .skip href="#main" { "Skip to the content" }
+                (body)
+            }
+        }
+    };
+    Html(page.into_string())
+}
+
+/// The header: the pages of the person's roles, their name, and the way out.
+fn header(visit: &Visit) -> Markup {
+    let rows = page::rows();
+    let rows = rows.iter().filter_map(|row| Some((row, row.nav?)));
+    let rows: Vec<_> = rows.filter(|(row, _)| visit.may(row.right)).collect();
+    html! {
+        header .top {
+            a .brand href="/" { "bank" }
+            nav aria-label="Pages" {
+                ul {
+                    @for (row, word) in rows {
+                        @let is_here = row.path == visit.path;
+                        li { a href=(row.path) aria-current=[is_here.then_some("page")] { (word) } }
+                    }
+                }
+            }
+            div .who {
+                a href="/sessions" title=(visit.session.name) { (visit.session.name) }
+                span .roles { (visit.roles.words()) }
+                form method="post" action="/sign-out" {
+                    (form::token(visit))
+                    button .plain type="submit" { "Sign out" }
+                }
+            }
+        }
+    }
+}
+
+/// The page of a request that failed, with the words and the hint of the command line.
+pub(crate) fn failed(visit: Option<&Visit>, failed: &Failed) -> Response {
+    let problem = failed.problem();
+    // Unknown and foreign objects have the same page.
+    let title = match problem.status {
+        404 => "Not found",
+        403 => "Not allowed",
+        413 => "Too large",
+        429 | 503 => "Try again in a moment",
+        500..=599 => "Something went wrong",
+        _ => "This cannot be shown",
+    };
+    let content = html! {
+        (message(failed))
+        @if let (Some(visit), Some(field)) = (visit, problem.field.as_deref()) {
+            @if period::FIELDS.contains(&field) { (period::marked(visit, field)) }
+        }
+        p { a href="/" { "To the first page" } }
+    };
+    match visit {
+        Some(visit) => page(visit, title, &[], &content),
+        None => bare(title, &content).into_response(),
+    }
+}
+
+/// The message of a refusal.
+pub(crate) fn message(failed: &Failed) -> Markup {
+    let problem = failed.problem();
+    html! {
+        div .message.bad role="alert" {
+            p { (problem.message()) }
+            @if let Some(hint) = &problem.hint { p .hint { "hint: " (hint) } }
+            @if let Some(id) = &problem.request_id { p .small { "request " (id) } }
+        }
+    }
+}
+
+/// A form arrived after the end of its session: what was typed is kept, and sent again after signing in.
+pub(crate) fn ended(path: &str, fields: &Fields) -> Response {
+    let login = Target::page(&["login"]).with("next", "/");
+    let content = html! {
+        p { "Nothing was done. Your entries are below: sign in again in another tab, then send them." }
+        p { a .button href=(login) target="_blank" rel="noopener" { "Sign in" } }
+        form method="post" action=(path) { (kept(fields)) button type="submit" { "Send again" } }
+    };
+    let page = bare("Your session has ended", &content);
+    (StatusCode::UNAUTHORIZED, page).into_response()
+}
+
+/// A form of an earlier session: its values are shown, and sent again with the token of this one.
+pub(crate) fn of_another_session(visit: &Visit) -> Response {
+    let content = html! {
+        p { "Nothing was done. This form was opened in another session. Check the entries before you send them as "
+            strong { (visit.session.name) } "." }
+        form method="post" action=(visit.path) {
+            (form::token(visit))
+            (kept(&visit.form))
+            button type="submit" { "Send" }
+        }
+    };
+    let page = page(visit, "Check your entries", &[], &content);
+    (StatusCode::FORBIDDEN, page).into_response()
+}
+
+/// Entries of a form, to read and to send again.
+fn kept(fields: &Fields) -> Markup {
+    let own = ["form_token", "key", "step"];
+    let entered = fields
+        .iter()
+        .filter(|(name, value)| !own.contains(&name.as_str()) && !value.is_empty());
+    let sent = fields.iter().filter(|(name, _)| name != "form_token");
+    html! {
+        dl .facts { @for (name, value) in entered { dt { (name) } dd { (value) } } }
+        @for (name, value) in sent { input type="hidden" name=(name) value=(value); }
+    }
+}

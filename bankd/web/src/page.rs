@@ -1,0 +1,138 @@
+//! One row of the table of pages: its address, the right that it needs, and its place in the navigation.
+//!
+//! A new page is a file in `pages` with `rows()`, and a line in [`rows`]. The router and the navigation are
+//! made of the rows; tests walk over them with every role.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::handler::Handler;
+use axum::http::Method;
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{MethodFilter, MethodRouter, on};
+use bank_core::refusal::Refusal;
+use bankd_ledger::access::right::Right;
+
+use super::Web;
+use super::failed::Failed;
+use super::pages;
+use super::visit::Visit;
+
+/// A page before it has its right: it fits in no table.
+#[must_use]
+pub(crate) struct Unruled(Method, &'static str, MethodRouter<Arc<Web>>);
+
+impl Unruled {
+    /// The one right that the page needs. Views and rules still decide about each object.
+    pub(crate) fn right(self, right: Right) -> Page {
+        let Self(method, path, handler) = self;
+        Page {
+            method,
+            path,
+            right,
+            nav: None,
+            handler,
+        }
+    }
+}
+
+/// One page, or the target of a form.
+#[must_use]
+pub struct Page {
+    /// The method.
+    pub method: Method,
+    /// The path, with `{names}` of its parameters.
+    pub path: &'static str,
+    /// What a person needs.
+    pub right: Right,
+    /// Its word in the navigation, if it is there.
+    pub nav: Option<&'static str>,
+    handler: MethodRouter<Arc<Web>>,
+}
+
+impl Page {
+    /// A page.
+    pub(crate) fn get<H, T>(path: &'static str, handler: H) -> Unruled
+    where
+        H: Handler<T, Arc<Web>>,
+        T: 'static,
+    {
+        Unruled(Method::GET, path, on(MethodFilter::GET, handler))
+    }
+
+    /// The target of a form. The layer around the pages has checked its token.
+    pub(crate) fn post<H, T>(path: &'static str, handler: H) -> Unruled
+    where
+        H: Handler<T, Arc<Web>>,
+        T: 'static,
+    {
+        Unruled(Method::POST, path, on(MethodFilter::POST, handler))
+    }
+
+    /// Shows it in the navigation of people with its right.
+    pub(crate) fn nav(mut self, word: &'static str) -> Self {
+        self.nav = Some(word);
+        self
+    }
+}
+
+/// Every page, in the order of the navigation.
+pub fn rows() -> Vec<Page> {
+    let all = [
+        pages::home::rows(),
+        pages::project::rows(),
+        pages::jobs::rows(),
+        pages::explain::rows(),
+        pages::statement::rows(),
+        pages::deposit::rows(),
+        pages::undo::rows(),
+        pages::sessions::rows(),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// The router of the rows: nobody reaches a handler without the right of its row.
+pub(super) fn mount() -> Router<Arc<Web>> {
+    rows().into_iter().fold(Router::new(), |router, row| {
+        let right = row.right;
+        let guarded = move |visit: Visit, request: Request, next: Next| async move {
+            guarded(right, &visit, request, next).await
+        };
+        router.route(row.path, row.handler.layer(from_fn(guarded)))
+    })
+}
+
+/// The one check of rights of pages, in the words of the API.
+async fn guarded(right: Right, visit: &Visit, request: Request, next: Next) -> Response {
+    match right.demand(visit.roles) {
+        Ok(()) => next.run(request).await,
+        Err(Refusal::NotAllowed { what }) => Failed::new("not_allowed", what).into_response(),
+        Err(_) => Failed::internal().into_response(),
+    }
+}
+
+/// An address without a page.
+pub(super) async fn unknown(State(_): State<Arc<Web>>) -> Failed {
+    Failed::new("not_found", "there is no such page")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_row_is_there_once() {
+        let mut seen = BTreeSet::new();
+        for row in rows() {
+            let name = format!("{} {}", row.method, row.path);
+            assert!(row.path.starts_with('/'), "{name}");
+            assert!(row.nav.is_none() || row.method == "GET", "{name}");
+            assert!(row.nav.is_none() || !row.path.contains('{'), "{name}");
+            assert!(row.right != Right::Anybody, "{name}");
+            assert!(seen.insert(name.clone()), "{name}");
+        }
+    }
+}

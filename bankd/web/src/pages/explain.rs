@@ -1,0 +1,183 @@
+//! Why a job was charged as it was, and what a transaction did: as `bank explain`.
+
+use axum::extract::Path;
+use bank_api::v1::{Considered, Explained, Explanation, JournalEntry, QuoteLine, RefusedReserve};
+use bankd_ledger::access::right::Right;
+use maud::{Markup, html};
+
+use super::undo;
+use crate::page::Page;
+use crate::parts::amount::{amount, grouped};
+use crate::parts::table::{Table, amounts, figures, link, name, words};
+use crate::target::Target;
+use crate::visit::{Shown, Visit};
+
+pub(crate) fn rows() -> Vec<Page> {
+    vec![
+        Page::get("/jobs/{id}", job).right(Right::SeeLedger),
+        Page::get("/transactions/{id}", transaction).right(Right::SeeLedger),
+    ]
+}
+
+async fn job(visit: Visit, Path(id): Path<String>) -> Shown {
+    let route = |root: fn(&[&str]) -> Target| {
+        root(&["explanations", &id]).maybe("machine", visit.parameter("machine"))
+    };
+    let answer: Explanation = visit.get(route(Target::api)).await?;
+    let title = format!("Job {}", answer.job.as_deref().unwrap_or(&id));
+    let content = html! {
+        @if let Some(machine) = &answer.machine { p .lead { "on " (machine) } }
+        @if let Some(refused) = &answer.refused { (refusal(&visit, refused)) }
+        (explanation(&visit, &answer))
+        p .below { a href=(route(Target::data)) { "JSON" } }
+    };
+    Ok(visit.page(&title, &[("Jobs", visit.link(&["jobs"]))], &content))
+}
+
+async fn transaction(visit: Visit, Path(id): Path<String>) -> Shown {
+    let route =
+        |root: fn(&[&str]) -> Target| root(&["explanations", &id]).with("transaction", "true");
+    let answer: Explanation = visit.get(route(Target::api)).await?;
+    let content = html! {
+        @if let Some(done) = visit.parameter("done") {
+            div .message.good role="status" { p { (done_text(done)) } }
+        }
+        (explanation(&visit, &answer))
+        @if visit.may(Right::Reverse) && visit.parameter("at").is_none() { (undo::button(&visit, &id)) }
+        p .below { a href=(route(Target::data)) { "JSON" } }
+    };
+    let title = format!("Transaction {id}");
+    Ok(visit.page(&title, &[], &content))
+}
+
+/// What was done a moment ago. Only words of ours: the address is not trusted.
+fn done_text(done: &str) -> &'static str {
+    match done {
+        "deposit" => "Deposited.",
+        "undo" => "Undone: this transaction is the opposite of the one before.",
+        _ => "Done.",
+    }
+}
+
+fn explanation(visit: &Visit, answer: &Explanation) -> Markup {
+    html! {
+        @if answer.items.is_empty() { div .empty { p { "Nothing was booked." } } }
+        @for one in &answer.items { (section(visit, one, &answer.unit)) }
+        @if !answer.complete { p { strong { "There are more transactions than this page shows." } } }
+    }
+}
+
+fn refusal(visit: &Visit, refused: &RefusedReserve) -> Markup {
+    html! {
+        div .message.bad {
+            p { "Hold refused on " (visit.zone().time(&refused.at)) ": " (refused.detail) }
+            @if let Some(hint) = &refused.hint { p .hint { "hint: " (hint) } }
+        }
+    }
+}
+
+fn section(visit: &Visit, one: &Explained, unit: &str) -> Markup {
+    let number = one.transaction.to_string();
+    html! {
+        section .card {
+            h2 {
+                (one.op) " · transaction "
+                a href=(visit.link(&["transactions", &number])) { (number) }
+            }
+            p .small { (visit.zone().time(&one.at_effective)) " · by " (one.actor)
+                @if let Some(reason) = &one.reason { " · " (reason) } }
+            @if !one.effects.is_empty() { ul { @for effect in &one.effects { li { (effect) } } } }
+            @if !one.price.is_empty() { (price(&one.price)) }
+            @if let Some(charge) = &one.charge {
+                @if let Some(text) = &charge.itemisation { pre { code { (text) } } }
+            }
+            @if !one.considered.is_empty() { (considered(&one.considered, unit)) }
+            @if !one.entries.is_empty() { (entries(visit, &one.entries, unit)) }
+        }
+    }
+}
+
+/// The price, line by line.
+fn price(lines: &[QuoteLine]) -> Markup {
+    let row = |line: &QuoteLine| {
+        vec![
+            html! { (line.text) },
+            html! { (grouped(&line.amount)) },
+            html! { (line.unit) },
+        ]
+    };
+    Table {
+        caption: "Price",
+        columns: vec![words("Step"), figures("Amount"), words("Unit")],
+        rows: lines.iter().map(row).collect(),
+        empty: html! {},
+        data: None,
+        next: None,
+    }
+    .show()
+}
+
+/// Which accounts were asked, in their order.
+fn considered(items: &[Considered], unit: &str) -> Markup {
+    let row = |one: &Considered| {
+        vec![
+            html! { (one.place) },
+            name(&one.account),
+            html! { (one.allocation.map_or_else(|| "–".to_owned(), |id| id.to_string())) },
+            amount(&one.free),
+            amount(&one.taken),
+            html! { (one.why) },
+        ]
+    };
+    Table {
+        caption: "Who could pay",
+        columns: vec![
+            figures("Place"),
+            words("Account"),
+            figures("Allocation"),
+            amounts("Free then", unit),
+            amounts("Taken", unit),
+            words("Why"),
+        ],
+        rows: items.iter().map(row).collect(),
+        empty: html! {},
+        data: None,
+        next: None,
+    }
+    .show()
+}
+
+fn entries(visit: &Visit, items: &[JournalEntry], unit: &str) -> Markup {
+    let row = |entry: &JournalEntry| {
+        let project = entry.project.as_deref();
+        vec![
+            html! { (entry.kind) },
+            name(entry.account.as_deref().unwrap_or("–")),
+            html! { @match project {
+                Some(project) => (link(&visit.link(&["projects", project]), project)),
+                None => "–",
+            } },
+            html! { @if let Some(job) = &entry.job {
+                (link(&visit.link(&["jobs", job]).maybe("machine", entry.machine.as_deref()), job))
+            } @else { "–" } },
+            amount(&entry.amount),
+            amount(&entry.held),
+        ]
+    };
+    Table {
+        caption: "Entries",
+        columns: vec![
+            words("Kind"),
+            words("Account"),
+            words("Project"),
+            words("Job"),
+            amounts("Amount", unit),
+            amounts("Held", unit),
+        ],
+        rows: items.iter().map(row).collect(),
+        empty: html! {},
+        data: None,
+        next: None,
+    }
+    .show()
+}

@@ -1,0 +1,145 @@
+//! The first screen of a user: how much may be spent, and where.
+
+use bank_api::v1::{Balance, List};
+use bankd_ledger::access::right::Right;
+use maud::{Markup, html};
+
+use crate::page::Page;
+use crate::parts::amount::{amount, is_zero};
+use crate::parts::period;
+use crate::parts::table::{Table, amounts, figures, link, name, words};
+use crate::target::Target;
+use crate::visit::{Shown, Visit};
+use crate::zone::days;
+
+pub(crate) fn rows() -> Vec<Page> {
+    vec![Page::get("/", show).right(Right::SeeLedger).nav("Balances")]
+}
+
+async fn show(visit: Visit) -> Shown {
+    let at = visit.at()?;
+    let route = |root: fn(&[&str]) -> Target| {
+        let target = root(&["balances"]).maybe("at", at.as_deref());
+        let target = if at.is_none() {
+            target.with("burn", "true")
+        } else {
+            target
+        };
+        target.maybe("after", visit.parameter("after"))
+    };
+    let list: List<Balance> = visit.get(route(Target::api)).await?;
+    let next = list.next.as_deref();
+    let next = next.map(|next| visit.link(&[]).with("after", next));
+    let content = html! {
+        (period::instant(&visit))
+        (balances(&visit, &list.items, Some(route(Target::data)), next))
+        @if visit.may(Right::Deposit) {
+            p { a .button href="/deposit" { "Deposit" } }
+        }
+    };
+    Ok(visit.page("Balances", &[], &content))
+}
+
+/// A row for each account, a sub-project below its parent.
+pub(crate) fn balances(
+    visit: &Visit,
+    items: &[Balance],
+    data: Option<Target>,
+    next: Option<Target>,
+) -> Markup {
+    let unit = items.first().map_or("", |row| row.unit.as_str());
+    Table {
+        caption: "Accounts",
+        columns: vec![
+            words("Account"),
+            amounts("Settled", unit),
+            amounts("Held", unit),
+            amounts("Free", unit),
+            figures("Used"),
+            figures("Days left"),
+            words("Expires unused"),
+        ],
+        rows: items.iter().map(|row| cells(visit, row)).collect(),
+        empty: html! {
+            p { "You have no account with money yet." }
+            p .small { "An account is shared by the members of a project: ask the manager of yours to add you, or an
+                operator for a deposit." }
+        },
+        data,
+        next,
+    }
+    .show()
+}
+
+fn cells(visit: &Visit, row: &Balance) -> Vec<Markup> {
+    let title = match &row.project {
+        Some(project) => link(&visit.link(&["projects", project]), project),
+        None => name(&row.account),
+    };
+    let other = row
+        .project
+        .as_ref()
+        .is_some_and(|project| *project != row.account);
+    let depth = row.depth.min(6);
+    vec![
+        html! {
+            span data-depth=(depth) { (title) }
+            @if other { " " span .small { (name(&row.account)) } }
+            @if row.blocked { " " strong .flag { "blocked" } }
+        },
+        amount(&row.amount),
+        html! {
+            @match &row.project {
+                Some(project) if !is_zero(&row.held) => {
+                    a href=(Target::page(&["projects", project]).as_str().to_owned() + "#held") { (amount(&row.held)) }
+                }
+                _ => { (amount(&row.held)) }
+            }
+        },
+        html! { strong { (amount(&row.available)) } },
+        used(row),
+        left(row),
+        unused(visit, row),
+    ]
+}
+
+/// The used share, with a bar that repeats it.
+fn used(row: &Balance) -> Markup {
+    html! {
+        @match &row.used_percent {
+            Some(percent) => {
+                @let whole = percent.split('.').next().unwrap_or("0");
+                meter min="0" max="100" high="80" optimum="0" value=(whole) title="used" {}
+                " " (whole) " %"
+            }
+            None => span .none { "–" }
+        }
+    }
+}
+
+/// Days until the account is empty or its money ends, whichever is first.
+fn left(row: &Balance) -> Markup {
+    let ends = [row.empty_at.as_deref(), row.until.as_deref()];
+    let days = ends
+        .into_iter()
+        .flatten()
+        .filter_map(|end| days(&row.at, end))
+        .min();
+    html! {
+        @match days {
+            Some(days) => span .flag[days < 30] { (days) }
+            None => span .none { "–" }
+        }
+    }
+}
+
+fn unused(visit: &Visit, row: &Balance) -> Markup {
+    html! {
+        @match (&row.unused, &row.unused_at) {
+            (Some(unused), Some(at)) if !is_zero(unused) => {
+                (amount(unused)) " on " (visit.zone().day(at))
+            }
+            _ => span .none { "–" }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The statement of a project over a period.
+
+use axum::extract::Path;
+use bank_api::v1::{List, Statement, StatementGroup, StatementLine, StatementPart};
+use bankd_ledger::access::right::Right;
+use maud::{Markup, html};
+
+use crate::page::Page;
+use crate::parts::amount::{amount, maybe};
+use crate::parts::period;
+use crate::parts::table::{Table, amounts, figures, link, name, words};
+use crate::target::Target;
+use crate::visit::{Shown, Visit};
+
+pub(crate) fn rows() -> Vec<Page> {
+    vec![Page::get("/projects/{name}/statement", show).right(Right::SeeLedger)]
+}
+
+async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
+    let (from, until) = visit.period()?;
+    let at = visit.at()?;
+    let route = |root: fn(&[&str]) -> Target, segments: &[&str]| {
+        let target = root(segments).with("project", &project);
+        let target = target.maybe("from", from.as_deref());
+        target
+            .maybe("until", until.as_deref())
+            .maybe("at", at.as_deref())
+    };
+    let statement: Statement = visit.get(route(Target::api, &["statements"])).await?;
+    let number = statement.transaction.to_string();
+    let lines = |root: fn(&[&str]) -> Target| {
+        route(root, &["statements", "entries"]).with("transaction", &number)
+    };
+    let page = lines(Target::api).maybe("after", visit.parameter("after"));
+    let list: List<StatementLine> = visit.get(page).await?;
+    let own = visit.link(&["projects", &project, "statement"]);
+    let own = own
+        .maybe("from", visit.parameter("from"))
+        .maybe("to", visit.parameter("to"));
+    let next = list.next.as_deref().map(|next| own.with("after", next));
+    let zone = visit.zone();
+    let start = statement.from.as_deref().map(|from| zone.time(from));
+    let content = html! {
+        p .lead {
+            "From " (start.unwrap_or_else(|| "the beginning".to_owned()))
+            " to " (zone.time(&statement.until)) " (exclusive)"
+            @if statement.closed { ", closed" }
+        }
+        (period::picker(&visit))
+        (sums(&statement))
+        (parts(&visit, &project, &statement))
+        (entries(&visit, &list.items, &statement.unit, lines(Target::data), next))
+    };
+    let above = [
+        ("Balances", visit.link(&[])),
+        (project.as_str(), visit.link(&["projects", &project])),
+    ];
+    Ok(visit.page(&format!("Statement of {project}"), &above, &content))
+}
+
+/// Opening + credits + debits = closing.
+fn sums(statement: &Statement) -> Markup {
+    let end = |word: &str, value: &Option<String>| {
+        vec![
+            html! { strong { (word) } },
+            html! {},
+            html! { strong { (maybe(value.as_deref())) } },
+        ]
+    };
+    let group = |group: &StatementGroup| {
+        let heading = group.heading.replace('_', " ");
+        vec![
+            html! { (heading) @if group.adjustment { " (correction of a closed period)" } },
+            html! { (group.entries) },
+            amount(&group.amount),
+        ]
+    };
+    let mut rows = vec![end("opening", &statement.opening)];
+    rows.extend(statement.credits.iter().map(group));
+    rows.extend(statement.debits.iter().map(group));
+    rows.push(end("closing", &statement.closing));
+    rows.push(end("held", &statement.held));
+    rows.push(end("free", &statement.available));
+    Table {
+        caption: "Sums",
+        columns: vec![
+            words("Heading"),
+            figures("Entries"),
+            amounts("Amount", &statement.unit),
+        ],
+        rows,
+        empty: html! {},
+        data: None,
+        next: None,
+    }
+    .show()
+}
+
+fn parts(visit: &Visit, project: &str, statement: &Statement) -> Markup {
+    let row = |part: &StatementPart| {
+        let user = part.name.as_deref();
+        vec![
+            html! { @match user {
+                Some(user) => (link(&visit.link(&["jobs"]).with("project", project).with("user", user), user)),
+                None => "–",
+            } },
+            html! { (part.jobs) },
+            amount(&part.charged),
+            amount(&part.refunded),
+        ]
+    };
+    Table {
+        caption: "Charges by user",
+        columns: vec![
+            words("User"),
+            figures("Jobs"),
+            amounts("Charged", &statement.unit),
+            amounts("Refunded", &statement.unit),
+        ],
+        rows: statement.parts.iter().map(row).collect(),
+        empty: html! { p { "Nothing was charged in this period." } },
+        data: None,
+        next: None,
+    }
+    .show()
+}
+
+fn entries(
+    visit: &Visit,
+    items: &[StatementLine],
+    unit: &str,
+    data: Target,
+    next: Option<Target>,
+) -> Markup {
+    let row = |line: &StatementLine| {
+        let number = line.transaction.to_string();
+        let machine = line.machine.as_deref();
+        vec![
+            html! { (visit.zone().time(&line.at)) },
+            html! { (line.kind.replace('_', " ")) },
+            name(&line.account),
+            html! { @if let Some(job) = &line.job {
+                (link(&visit.link(&["jobs", job]).maybe("machine", machine), job))
+            } @else { "–" } },
+            name(line.user.as_deref().unwrap_or("–")),
+            html! { a href=(visit.link(&["transactions", &number])) { (number) } },
+            amount(&line.amount),
+        ]
+    };
+    Table {
+        caption: "Entries",
+        columns: vec![
+            words("Time"),
+            words("Kind"),
+            words("Account"),
+            words("Job"),
+            words("User"),
+            figures("Transaction"),
+            amounts("Amount", unit),
+        ],
+        rows: items.iter().map(row).collect(),
+        empty: html! { p { "No entries in this period." } },
+        data: Some(data),
+        next,
+    }
+    .show()
+}

@@ -1,0 +1,6 @@
+//! Parts that several pages share.
+
+pub(crate) mod amount;
+pub(crate) mod form;
+pub(crate) mod period;
+pub(crate) mod table;

@@ -1,0 +1,62 @@
+//! Amounts of the API as people read them: exact, with groups of thousands.
+
+use maud::{Markup, html};
+
+/// An exact decimal with commas between groups of three digits, and a true minus sign.
+pub(crate) fn grouped(text: &str) -> String {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => ("\u{2212}", digits),
+        None => ("", text),
+    };
+    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
+    if !whole.bytes().all(|byte| byte.is_ascii_digit()) {
+        return text.to_owned();
+    }
+    let mut out = sign.to_owned();
+    for (place, digit) in whole.chars().enumerate() {
+        if place > 0 && (whole.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    if !part.is_empty() {
+        out.push('.');
+        out.push_str(part);
+    }
+    out
+}
+
+/// A figure in a sentence or a cell. One below zero is marked by its sign and by a colour.
+pub(crate) fn amount(text: &str) -> Markup {
+    let is_debt = text.starts_with('-');
+    html! { span .debt[is_debt] { (grouped(text)) } }
+}
+
+/// The same for a figure that may be absent.
+pub(crate) fn maybe(text: Option<&str>) -> Markup {
+    text.map_or_else(|| html! { span .none { "–" } }, amount)
+}
+
+/// Whether an exact decimal is zero.
+pub(crate) fn is_zero(text: &str) -> bool {
+    text.bytes().all(|byte| b"-0.".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_grouped() {
+        for (text, shown) in [
+            ("1000.000", "1,000.000"),
+            ("-1234567", "\u{2212}1,234,567"),
+            ("12", "12"),
+            ("0.5", "0.5"),
+            ("unlimited", "unlimited"),
+        ] {
+            assert_eq!(grouped(text), shown);
+        }
+        assert!(is_zero("0.000") && !is_zero("0.001"));
+    }
+}

@@ -1,0 +1,63 @@
+//! The period picker: start, exclusive end, and zone, all in the address.
+
+use maud::{Markup, html};
+
+use crate::visit::Visit;
+
+/// Its parameters.
+pub(crate) const FIELDS: [&str; 4] = ["from", "to", "zone", "at"];
+
+/// The picker of a page with a period. Other parameters of the address are kept.
+pub(crate) fn picker(visit: &Visit) -> Markup {
+    shown(visit, &["from", "to", "zone"], None)
+}
+
+/// The picker of a page that shows the state at an instant.
+pub(crate) fn instant(visit: &Visit) -> Markup {
+    shown(visit, &["at", "zone"], None)
+}
+
+/// The picker of a page with a parameter that cannot be read.
+pub(crate) fn marked(visit: &Visit, wrong: &str) -> Markup {
+    if wrong == "at" || visit.parameter("at").is_some() {
+        return shown(visit, &["at", "zone"], Some(wrong));
+    }
+    shown(visit, &["from", "to", "zone"], Some(wrong))
+}
+
+fn shown(visit: &Visit, names: &[&str], wrong: Option<&str>) -> Markup {
+    let kept = visit.query.iter();
+    let kept = kept.filter(|(name, _)| !names.contains(&name.as_str()) && name != "after");
+    html! {
+        form .period method="get" action=(visit.path) {
+            @for (name, value) in kept { input type="hidden" name=(name) value=(value); }
+            @for name in names {
+                @let is_wrong = wrong == Some(*name);
+                label .wrong[is_wrong] {
+                    span { (label(name)) }
+                    input name=(name) value=(visit.parameter(name).unwrap_or_default())
+                        placeholder=(placeholder(name)) autocomplete="off" spellcheck="false"
+                        aria-invalid=[is_wrong.then_some("true")];
+                }
+            }
+            button type="submit" { "Show" }
+        }
+    }
+}
+
+fn label(name: &str) -> &'static str {
+    match name {
+        "from" => "From",
+        "to" => "To (exclusive)",
+        "at" => "State at",
+        _ => "Zone",
+    }
+}
+
+fn placeholder(name: &str) -> &'static str {
+    match name {
+        "from" => "2026-10, -30d",
+        "to" | "at" => "now",
+        _ => "UTC",
+    }
+}

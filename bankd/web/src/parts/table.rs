@@ -1,0 +1,97 @@
+//! Tables with the same data as CSV and JSON.
+
+use maud::{Markup, html};
+
+use crate::target::Target;
+
+/// A column.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    head: String,
+    /// Figures are aligned at the right.
+    is_figure: bool,
+}
+
+/// A column of words.
+pub(crate) fn words(head: &str) -> Column {
+    Column {
+        head: head.to_owned(),
+        is_figure: false,
+    }
+}
+
+/// A column of figures without a unit.
+pub(crate) fn figures(head: &str) -> Column {
+    Column {
+        head: head.to_owned(),
+        is_figure: true,
+    }
+}
+
+/// A column of amounts: the unit is in the head.
+pub(crate) fn amounts(head: &str, unit: &str) -> Column {
+    figures(&format!("{head} ({unit})"))
+}
+
+/// A table with a caption. The first cell of a row is its head. `data` is the route behind it; `next` is the page
+/// with the following rows.
+pub(crate) struct Table<'a> {
+    pub(crate) caption: &'a str,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<Vec<Markup>>,
+    /// What to do first if there is no row.
+    pub(crate) empty: Markup,
+    pub(crate) data: Option<Target>,
+    pub(crate) next: Option<Target>,
+}
+
+impl Table<'_> {
+    pub(crate) fn show(&self) -> Markup {
+        if self.rows.is_empty() {
+            return html! {
+                section .table { h2 { (self.caption) } div .empty { (self.empty) } }
+            };
+        }
+        html! {
+            section .table {
+                div .scroll tabindex="0" role="region" aria-label=(self.caption) {
+                    table {
+                        caption { (self.caption) }
+                        thead { tr { @for column in &self.columns {
+                            th scope="col" .figure[column.is_figure] { (column.head) }
+                        } } }
+                        tbody { @for row in &self.rows { (self.row(row)) } }
+                    }
+                }
+                p .below {
+                    @if let Some(next) = &self.next { a href=(next) rel="next" { "Next rows" } " · " }
+                    @if let Some(data) = &self.data {
+                        a href=(data.clone().with("format", "csv")) { "CSV" } " · " a href=(data) { "JSON" }
+                    }
+                }
+            }
+        }
+    }
+
+    fn row(&self, cells: &[Markup]) -> Markup {
+        html! {
+            tr { @for (place, (cell, column)) in cells.iter().zip(&self.columns).enumerate() {
+                @if place == 0 {
+                    th scope="row" .figure[column.is_figure] { (cell) }
+                } @else {
+                    td .figure[column.is_figure] data-head=(column.head) { (cell) }
+                }
+            } }
+        }
+    }
+}
+
+/// A name that may be long: cut by the style sheet, with the whole in the title.
+pub(crate) fn name(text: &str) -> Markup {
+    html! { span .name title=(text) { (text) } }
+}
+
+/// A link with a name that may be long.
+pub(crate) fn link(target: &Target, text: &str) -> Markup {
+    html! { a .name href=(target) title=(text) { (text) } }
+}

@@ -1,0 +1,193 @@
+//! What a handler of a page gets: the person, what the address asks for, and the API.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::response::Response;
+use bank_api::text::{format_rfc3339, parse_rfc3339};
+use bankd_http::auth::{SignedIn, roles_of};
+use bankd_ledger::access::right::Right;
+use bankd_ledger::access::{Person, Roles};
+use bankd_services::sessions::WebSession;
+use maud::Markup;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::api::Api;
+use super::failed::Failed;
+use super::target::Target;
+use super::zone::Zone;
+use super::{Web, cookie, layout};
+
+/// A page, or why there is none.
+pub(crate) type Shown = Result<Response, Failed>;
+
+/// Names and values of a query or a form, decoded.
+pub(crate) type Fields = Vec<(String, String)>;
+
+/// A request of a person with a session.
+#[derive(Clone)]
+pub(crate) struct Visit {
+    pub(crate) web: Arc<Web>,
+    /// The session.
+    pub(crate) session: WebSession,
+    /// The roles that the person has now, over the bank or over projects.
+    pub(crate) roles: Roles,
+    /// The token of forms.
+    pub(crate) form_token: String,
+    /// The path of the page, without the query.
+    pub(crate) path: String,
+    /// The query of the address.
+    pub(crate) query: Fields,
+    /// The fields of a form that was sent.
+    pub(crate) form: Fields,
+    api: Api,
+}
+
+impl Visit {
+    pub(crate) fn new(
+        web: &Arc<Web>,
+        session: WebSession,
+        person: Person,
+        own: &str,
+        parts: &Parts,
+    ) -> Self {
+        let writer = &web.services.writer;
+        let roles = roles_of(&person, &writer.directory(), writer.now());
+        let id = bankd_ledger::clock::request_id();
+        let request_id = format!("w{}-{id}", session.id);
+        let query = axum::extract::Query::<Fields>::try_from_uri(&parts.uri);
+        Self {
+            api: Api::new(&web.inside, SignedIn(person), request_id),
+            web: Arc::clone(web),
+            session,
+            roles,
+            form_token: cookie::form_token(own),
+            path: parts.uri.path().to_owned(),
+            query: query.map(|query| query.0).unwrap_or_default(),
+            form: Fields::new(),
+        }
+    }
+
+    /// Whether the person has a right, over the bank or some projects. Views and rules decide about objects.
+    pub(crate) fn may(&self, right: Right) -> bool {
+        right.is_held(self.roles)
+    }
+
+    /// A parameter of the address; none if it is absent or empty.
+    pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
+        found(&self.query, name)
+    }
+
+    /// A field of the form; none if it is absent or empty.
+    pub(crate) fn field(&self, name: &str) -> Option<&str> {
+        found(&self.form, name)
+    }
+
+    /// The zone of the address.
+    pub(crate) fn zone(&self) -> Zone {
+        let zone = self.parameter("zone").and_then(Zone::named);
+        zone.unwrap_or_default()
+    }
+
+    /// The ledger's present.
+    pub(crate) fn now(&self) -> String {
+        format_rfc3339(self.web.services.writer.now().0)
+    }
+
+    /// A time in the address, for the API; absent if it is not there.
+    pub(crate) fn moment(&self, name: &str) -> Result<Option<String>, Failed> {
+        if let Some(zone) = self.parameter("zone")
+            && Zone::named(zone).is_none()
+        {
+            let detail = format!("{zone:?} is not a time zone such as Europe/Berlin");
+            return Err(Failed::new("bad_value", detail).field("zone"));
+        }
+        let Some(text) = self.parameter(name) else {
+            return Ok(None);
+        };
+        self.time_of(name, text).map(Some)
+    }
+
+    /// A time that was entered, for the API.
+    pub(crate) fn time_of(&self, name: &str, text: &str) -> Result<String, Failed> {
+        let now_us = self.web.services.writer.now().0;
+        self.zone().read(text, now_us).ok_or_else(|| {
+            let detail = format!("{text:?} is not a time such as 2026-10-01, 2026-10 or -30d");
+            Failed::new("bad_value", detail).field(name)
+        })
+    }
+
+    /// The period of the address: `from`, and `to`, which is exclusive. Absent ends are absent.
+    pub(crate) fn period(&self) -> Result<(Option<String>, Option<String>), Failed> {
+        let (from, to) = (self.moment("from")?, self.moment("to")?);
+        let micros = |text: &Option<String>| text.as_deref().and_then(parse_rfc3339);
+        if let (Some(start), Some(end)) = (micros(&from), micros(&to))
+            && start >= end
+        {
+            let detail = "the end of the period is not after its start";
+            return Err(Failed::new("bad_value", detail).field("to"));
+        }
+        Ok((from, to))
+    }
+
+    /// The instant of which the page shows the state; none for now.
+    pub(crate) fn at(&self) -> Result<Option<String>, Failed> {
+        self.moment("at")
+    }
+
+    /// A page with the view of this one: the same zone and instant.
+    pub(crate) fn link(&self, segments: &[&str]) -> Target {
+        let target = Target::page(segments).maybe("zone", self.parameter("zone"));
+        target.maybe("at", self.parameter("at"))
+    }
+
+    /// Asks a route of the API.
+    pub(crate) async fn get<T: DeserializeOwned>(&self, target: Target) -> Result<T, Failed> {
+        self.api.get(&target).await
+    }
+
+    /// The answer of a route of the API as it is.
+    pub(crate) async fn raw(&self, target: &Target) -> Result<Vec<u8>, Failed> {
+        self.api.raw(target).await
+    }
+
+    /// Sends a body to a route of the API: the status and the answer. `key` is that of the form.
+    pub(crate) async fn send<B: Serialize, T: DeserializeOwned>(
+        &self,
+        method: &str,
+        target: Target,
+        key: &str,
+        body: &B,
+    ) -> Result<(u16, T), Failed> {
+        self.api.send(method, &target, key, body).await
+    }
+
+    /// The id of this request in the log.
+    pub(crate) fn request_id(&self) -> &str {
+        self.api.request_id()
+    }
+
+    /// A page in the layout of this person. `trail` are the pages above it.
+    pub(crate) fn page(&self, title: &str, trail: &[(&str, Target)], content: &Markup) -> Response {
+        layout::page(self, title, trail, content)
+    }
+}
+
+fn found<'f>(fields: &'f Fields, name: &str) -> Option<&'f str> {
+    let value = fields.iter().find(|(own, _)| own == name);
+    value
+        .map(|(_, value)| value.as_str())
+        .filter(|value| !value.is_empty())
+}
+
+impl<S: Sync> FromRequestParts<S> for Visit {
+    type Rejection = Failed;
+
+    /// The value that the layer around the pages stored. A page outside of it is a bug and stays closed.
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failed> {
+        let visit = parts.extensions.get::<Self>().cloned();
+        visit.ok_or_else(|| Failed::new("unauthorized", ""))
+    }
+}
