@@ -47,7 +47,7 @@ pub(crate) use self::period::ZoneArgs;
 pub(crate) use self::{
     access::{
         AddToken, DecideArgs, GrantArgs, LimitCommand, LimitOf, ProposalCommand, ProposeArgs,
-        RoleCommand, SetLimit, TokenCommand,
+        RoleCommand, SetLimit, TokenCommand, WebCommand,
     },
     accountant::{ImportTable, ImportTables, TakeArgs},
     asset::{
@@ -184,6 +184,9 @@ pub(crate) enum Command {
     /// API tokens
     #[command(subcommand)]
     Token(TokenCommand),
+    /// The web pages of the bank
+    #[command(subcommand)]
+    Web(WebCommand),
     /// Roles of users and clients
     #[command(subcommand)]
     Role(RoleCommand),

@@ -59,6 +59,7 @@ pub(crate) mod units;
 mod unmapped;
 mod usage;
 mod user_import;
+mod web;
 mod whatif;
 pub(crate) mod zone;
 
@@ -105,6 +106,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Rate(command) => rate::run(context, command),
         Command::Key(command) => key::run(context, command),
         Command::Token(command) => token::run(context, command),
+        Command::Web(command) => web::run(context, command),
         Command::Role(command) => role::run(context, command),
         Command::Limit(command) => role::limit(context, command),
         Command::Proposal(command) => proposal::run(context, &command),

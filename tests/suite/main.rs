@@ -36,3 +36,4 @@ mod records;
 mod reports;
 mod scheduler;
 mod tidy;
+mod web;

@@ -22,7 +22,7 @@ pub struct JournalEntry {
     pub actor: String,
     /// Through which client of the bank.
     pub client: Option<String>,
-    /// `cli`, `nami`, `gold`, `collector` or `system`.
+    /// `cli`, `nami`, `gold`, `auditor`, `web` or `system`.
     pub origin: String,
     /// Account name.
     pub account: Option<String>,

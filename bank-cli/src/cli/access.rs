@@ -34,6 +34,13 @@ pub(crate) enum TokenCommand {
     },
 }
 
+/// `bank web`.
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub(crate) enum WebCommand {
+    /// Print a link that signs you in to the web pages once
+    Login,
+}
+
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AddToken {
     /// Id for `ls`, `show` and `rm` [default: generated]

@@ -246,8 +246,8 @@ impl Sessions {
             let live = || memory.sessions.values();
             let over = live().filter(|live| self.is_over(&live.session, now_s));
             let over: Vec<i64> = over.map(|live| live.session.id).collect();
-            let used = live().filter(|live| live.session.used_s.saturating_sub(live.kept_s) >= 60);
-            let uses: Vec<(i64, i64)> = used
+            let since = live().filter(|live| live.session.used_s.saturating_sub(live.kept_s) >= 60);
+            let uses: Vec<(i64, i64)> = since
                 .map(|live| (live.session.id, live.session.used_s))
                 .filter(|(id, _)| !over.contains(id))
                 .collect();

@@ -41,7 +41,6 @@ async fn show(
     let (parts, _) = request.into_parts();
     let next = local(field(&query, "next"));
     if let Some(name) = people::of_header(&web.services, peer(&parts), &parts.headers) {
-        attempt(&web, &parts)?;
         let who = SignIn {
             name,
             way: "header",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::response::Response;
-use bank_api::text::{format_rfc3339, parse_rfc3339};
+use bank_api::text::parse_rfc3339;
 use bankd_http::auth::{SignedIn, roles_of};
 use bankd_ledger::access::right::Right;
 use bankd_ledger::access::{Person, Roles};
@@ -89,11 +89,6 @@ impl Visit {
     pub(crate) fn zone(&self) -> Zone {
         let zone = self.parameter("zone").and_then(Zone::named);
         zone.unwrap_or_default()
-    }
-
-    /// The ledger's present.
-    pub(crate) fn now(&self) -> String {
-        format_rfc3339(self.web.services.writer.now().0)
     }
 
     /// A time in the address, for the API; absent if it is not there.

@@ -12,6 +12,9 @@ use crate::target::Target;
 use crate::visit::{Shown, Visit};
 use crate::zone::days;
 
+/// Rows of one page.
+const SHOWN: &str = "100";
+
 pub(crate) fn rows() -> Vec<Page> {
     vec![Page::get("/", show).right(Right::SeeLedger).nav("Balances")]
 }
@@ -27,7 +30,7 @@ async fn show(visit: Visit) -> Shown {
         };
         target.maybe("after", visit.parameter("after"))
     };
-    let list: List<Balance> = visit.get(route(Target::api)).await?;
+    let list: List<Balance> = visit.get(route(Target::api).with("limit", SHOWN)).await?;
     let next = list.next.as_deref();
     let next = next.map(|next| visit.link(&[]).with("after", next));
     let content = html! {
@@ -109,7 +112,7 @@ fn used(row: &Balance) -> Markup {
         @match &row.used_percent {
             Some(percent) => {
                 @let whole = percent.split('.').next().unwrap_or("0");
-                meter min="0" max="100" high="80" optimum="0" value=(whole) title="used" {}
+                meter min="0" max="100" high="80" optimum="0" value=(whole) aria-label="used" {}
                 " " (whole) " %"
             }
             None => span .none { "–" }

@@ -265,7 +265,7 @@ const ENTRY: Object = Object {
         Op Text = "t.op", "What was asked for.";
         Actor Text = "t.actor", "Who.";
         Client Text = "t.client", "Through which client.";
-        Origin Text = "t.origin", "cli, nami, gold, auditor or system.";
+        Origin Text = "t.origin", "cli, nami, gold, auditor, web or system.";
         Account Text = "coalesce(a.name, '')", "The account.";
         Allocation Whole opt = "e.allocation", "The allocation.";
         Lien Whole opt = "e.lien", "The lien.";
@@ -432,7 +432,7 @@ const TRANSACTION: Object = Object {
         Op Text = "t.op", "What was asked for.";
         Actor Text = "t.actor", "Who.";
         Client Text = "t.client", "Through which client.";
-        Origin Text = "t.origin", "cli, nami, gold, auditor or system.";
+        Origin Text = "t.origin", "cli, nami, gold, auditor, web or system.";
         Request Text = "t.req_id", "The id of the request in the log.";
         Job Text = "coalesce((SELECT i.object_id FROM instance i WHERE i.id = t.instance), '')", "The scheduler's object id.";
         Reverses Whole opt = "t.reverses", "The transaction that it reverses.";

@@ -1,0 +1,9 @@
+//! The web pages from outside: a real daemon, asked as a browser without script asks.
+
+mod browser;
+mod deposit;
+mod guard;
+mod pages;
+mod roles;
+mod session;
+mod sign_in;
