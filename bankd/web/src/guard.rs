@@ -154,7 +154,15 @@ async fn session(State(web): State<Arc<Web>>, request: Request, next: Next) -> R
     }
     parts.extensions.insert(visit.clone());
     let response = next.run(Request::from_parts(parts, Body::empty())).await;
-    dressed(response, Some(&visit))
+    let mut response = dressed(response, Some(&visit));
+    if !is_form && response.status() == StatusCode::SERVICE_UNAVAILABLE {
+        // The page comes back by itself.
+        let name = HeaderName::from_static("refresh");
+        response
+            .headers_mut()
+            .insert(name, HeaderValue::from_static("3"));
+    }
+    response
 }
 
 /// The session of a request with its person.

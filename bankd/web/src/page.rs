@@ -83,6 +83,7 @@ pub fn rows() -> Vec<Page> {
     let all = [
         pages::home::rows(),
         pages::project::rows(),
+        pages::burn::rows(),
         pages::jobs::rows(),
         pages::explain::rows(),
         pages::statement::rows(),

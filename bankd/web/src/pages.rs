@@ -1,5 +1,6 @@
 //! The pages: one file each, with its rows, handlers and templates.
 
+pub(crate) mod burn;
 pub(crate) mod deposit;
 pub(crate) mod explain;
 pub(crate) mod home;

@@ -91,6 +91,11 @@ impl Visit {
         zone.unwrap_or_default()
     }
 
+    /// The ledger's present, µs since 1970.
+    pub(crate) fn present(&self) -> i64 {
+        self.web.services.writer.now().0
+    }
+
     /// A time in the address, for the API; absent if it is not there.
     pub(crate) fn moment(&self, name: &str) -> Result<Option<String>, Failed> {
         if let Some(zone) = self.parameter("zone")
@@ -107,8 +112,7 @@ impl Visit {
 
     /// A time that was entered, for the API.
     pub(crate) fn time_of(&self, name: &str, text: &str) -> Result<String, Failed> {
-        let now_us = self.web.services.writer.now().0;
-        self.zone().read(text, now_us).ok_or_else(|| {
+        self.zone().read(text, self.present()).ok_or_else(|| {
             let detail = format!("{text:?} is not a time such as 2026-10-01, 2026-10 or -30d");
             Failed::new("bad_value", detail).field(name)
         })

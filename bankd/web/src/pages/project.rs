@@ -5,7 +5,7 @@ use bank_api::v1::{Allocation, Balance, Lien, List, Member, Project};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
-use super::home;
+use super::{burn, home};
 use crate::page::Page;
 use crate::parts::amount::amount;
 use crate::parts::period;
@@ -53,6 +53,10 @@ async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
         (facts(&visit, &one))
         (period::instant(&visit))
         (home::balances(&visit, &rows.items, Some(balances(Target::data)), None))
+        figure .picture {
+            img src=(burn::address(&visit, &project)) loading="lazy" width="900" height="360"
+                alt=(format!("The money of {project} over the last 90 days, with a forecast. The statement has the figures."));
+        }
         (table_of_members(&visit, &project, &people.items, members(Target::data)))
         (table_of_allocations(&visit, &allocations))
         (table_of_liens(&visit, &held.items, liens(Target::data)))
