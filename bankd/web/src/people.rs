@@ -13,7 +13,7 @@ use bankd_services::Services;
 use bankd_services::sessions::WebSession;
 
 /// The lifetime of a cached person.
-const KNOWN_FOR: Duration = Duration::from_secs(60);
+const KNOWN_FOR: Duration = Duration::from_mins(1);
 /// Most names remembered; more empties the memory.
 const REMEMBERED: usize = 10_000;
 

@@ -43,7 +43,7 @@ async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
         generated: burn.now,
         remarks: Vec::new(),
         parts: vec![Part {
-            sections: vec![Section::chart("Burn-down", Chart::Burn(burn))],
+            sections: vec![Section::chart("Burn-down", Chart::Burn(Box::new(burn)))],
             ..Part::default()
         }],
     };
