@@ -69,10 +69,9 @@ async fn frame(State(web): State<Arc<Web>>, request: Request, next: Next) -> Res
 
 /// Whether a request is for this site, and a form from it.
 fn admitted(web: &Web, parts: &Parts) -> Result<(), Failed> {
-    let host = parts
-        .headers
-        .get(header::HOST)
-        .and_then(|host| host.to_str().ok());
+    let mut hosts = parts.headers.get_all(header::HOST).into_iter();
+    let host = hosts.next().and_then(|host| host.to_str().ok());
+    let host = host.filter(|_| hosts.next().is_none());
     let origin = web.services.sessions.url().unwrap_or_default();
     let own = origin.split_once("://").map_or("", |(_, host)| host);
     if !host.is_some_and(|host| host.eq_ignore_ascii_case(own) || is_loopback(host)) {

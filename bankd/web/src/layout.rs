@@ -88,7 +88,7 @@ fn header(visit: &Visit) -> Markup {
             }
             div .who {
                 a href="/sessions" title=(visit.session.name) { (visit.session.name) }
-                span .roles { (visit.roles.words()) }
+                span .roles { (visit.roles.words().replace(',', ", ")) }
                 form method="post" action="/sign-out" {
                     (form::token(visit))
                     button .plain type="submit" { "Sign out" }

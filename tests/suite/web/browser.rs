@@ -7,15 +7,24 @@ pub(super) const HEADER: &str = "X-Remote-User";
 
 /// A bank with pages, and people whom a proxy on this host identifies.
 pub(super) fn bank() -> Bank {
-    with_settings("")
+    with_settings(&[])
 }
 
-/// The same with more settings in `[web]`.
-pub(super) fn with_settings(more: &str) -> Bank {
-    let toml = format!(
-        "[web]\nlisten = \"127.0.0.1:0\"\n{more}\n[web.header]\nname = \"{HEADER}\"\nproxies = [\"127.0.0.1\"]\n"
-    );
-    Setup::new().toml(&toml).start()
+/// The same with more settings, as its environment.
+pub(super) fn with_settings(more: &[(&str, &str)]) -> Bank {
+    behind("127.0.0.1", more)
+}
+
+/// The same with the address of the proxy.
+pub(super) fn behind(proxy: &str, more: &[(&str, &str)]) -> Bank {
+    // The sample ends with the table `[web.header]`.
+    let header = format!("name = \"{HEADER}\"\nproxies = [\"{proxy}\"]\n");
+    let setup = Setup::new()
+        .toml(&header)
+        .env("BANKD_WEB_LISTEN", "127.0.0.1:0");
+    let all = more.iter();
+    all.fold(setup, |setup, (name, value)| setup.env(name, value))
+        .start()
 }
 
 /// Host and port of the pages.

@@ -43,9 +43,9 @@ fn sessions_survive_a_restart_and_end_with_the_person() {
     assert_eq!(rows, [["amy", "header", "32", "0"]]);
     bank.start();
     assert_eq!(amy.get(&bank, "/").status, 200);
-    bank.bank_ok(&["user", "set", "amy", "--inactive"]);
+    bank.bank_ok(&["user", "set", "amy", "--active", "no"]);
     assert_eq!(amy.get(&bank, "/").status, 303);
-    bank.bank_ok(&["user", "set", "amy", "--active"]);
+    bank.bank_ok(&["user", "set", "amy", "--active", "yes"]);
     assert_eq!(amy.get(&bank, "/").status, 303, "it does not come back");
     bank.verify();
 }

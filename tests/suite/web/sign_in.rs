@@ -1,6 +1,6 @@
 //! Signing in: links, headers of a proxy, cookies, and where people are sent.
 
-use super::browser::{Browser, HEADER, address, ask, bank, link, posted, with_settings};
+use super::browser::{Browser, HEADER, address, ask, bank, behind, link, posted, with_settings};
 use crate::harness::{Request, Setup};
 
 #[test]
@@ -100,7 +100,7 @@ fn the_cookie_is_closed_and_the_session_new() {
 
 #[test]
 fn cookies_of_a_site_with_tls_need_it() {
-    let bank = with_settings("url = \"https://bank.example.org\"");
+    let bank = with_settings(&[("BANKD_WEB_URL", "https://bank.example.org")]);
     let printed = bank.bank_ok(&["web", "login"]);
     let url = printed.lines().next().unwrap();
     let code = url
@@ -143,11 +143,7 @@ fn a_proxy_is_believed_at_its_address_only() {
         .header(HEADER, "amy")
         .header(HEADER, "bob");
     assert_eq!(ask(&bank, &twice).status, 200);
-    let elsewhere = Setup::new()
-        .toml(&format!(
-            "[web]\nlisten = \"127.0.0.1:0\"\n[web.header]\nname = \"{HEADER}\"\nproxies = [\"192.0.2.1\"]\n"
-        ))
-        .start();
+    let elsewhere = behind("192.0.2.1", &[]);
     let answer = ask(&elsewhere, &Request::get("/login").header(HEADER, "amy"));
     assert_eq!((answer.status, answer.header("set-cookie")), (200, None));
 }
@@ -164,9 +160,9 @@ fn people_are_sent_to_this_site_only() {
         name: "amy".to_owned(),
         ..Browser::default()
     };
-    let back = amy.get(&bank, next);
+    let answer = amy.get(&bank, next);
     assert_eq!(
-        back.header("location"),
+        answer.header("location"),
         Some("/projects/chemistry?zone=UTC")
     );
     for evil in [
@@ -192,7 +188,7 @@ fn people_are_sent_to_this_site_only() {
 
 #[test]
 fn attempts_to_sign_in_are_limited() {
-    let bank = with_settings("sign_in_per_minute = 3");
+    let bank = with_settings(&[("BANKD_WEB_SIGN_IN_PER_MINUTE", "3")]);
     let mut browser = Browser::default();
     for _ in 0..3 {
         let answer = browser.send(&bank, "/login/link", &[("code", "bl_x")]);

@@ -38,7 +38,7 @@ async fn show(visit: Visit) -> Shown {
     };
     let content = html! {
         p .lead { "You are signed in as " strong { (visit.session.name) } ", with the roles "
-            (visit.roles.words()) "." }
+            (visit.roles.words().replace(',', ", ")) "." }
         (table.show())
     };
     Ok(visit.page("Your sessions", &[], &content))
