@@ -23,6 +23,7 @@ use bankd_ledger::clock::{self, Stopwatch};
 use bankd_ledger::writer::Caller;
 use bankd_services::Services;
 use bankd_services::limits::{Limit, Over, UnderWay};
+use tokio::sync::Semaphore;
 
 use super::answer::{line_answer, respond};
 use super::auth::{self, Arrived, Authenticated, Peer, SignedIn, Signer};
@@ -123,11 +124,7 @@ async fn pass(
         Err(response) => return (*response, signer),
     };
     // After authentication only: unknown senders must not use the capacity of known ones.
-    let slots = match line.peer() {
-        Peer::Web => &services.web_slots,
-        _ => &services.slots,
-    };
-    let Ok(_slot) = slots.try_acquire() else {
+    let Ok(_slot) = slots(services, line.peer()).try_acquire() else {
         return (fail("busy", "too many requests at once"), signer);
     };
     match view_as::narrowed(services, caller, &mut parts) {
@@ -147,6 +144,14 @@ async fn pass(
         return (auth::unauthorized(), None);
     }
     (response, signer)
+}
+
+/// Open pages take nothing from the scheduler.
+fn slots(services: &Services, peer: Peer) -> &Semaphore {
+    match peer {
+        Peer::Web => &services.web_slots,
+        _ => &services.slots,
+    }
 }
 
 /// Whether a client is within its limits. Events of a scheduler have already happened, so they are never

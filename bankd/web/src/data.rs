@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::Web;
 use super::failed::Failed;
-use super::guard::fields;
+use super::request::fields;
 use super::target::Target;
 use super::visit::{Shown, Visit};
 

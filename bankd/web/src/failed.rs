@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use bank_api::error::Problem;
+use bank_api::error::{Problem, row_or_internal};
 
 /// Why there is no page. The frame of the pages makes a page of it, in the layout of the person.
 #[derive(Clone, Debug)]
@@ -42,11 +42,24 @@ impl IntoResponse for Failed {
         let mut response = status
             .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
             .into_response();
-        if matches!(self.0.status, 429 | 503) {
+        if ["busy", "partner_away", "rate_limited"].contains(&self.0.code.as_str()) {
             let fields = response.headers_mut();
             fields.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }
         response.extensions_mut().insert(self);
         response
     }
+}
+
+/// An answer with the status of a code.
+pub(crate) fn with_code(code: &str, mut response: Response) -> Response {
+    if let Ok(status) = StatusCode::from_u16(row_or_internal(code).http) {
+        *response.status_mut() = status;
+    }
+    response
+}
+
+/// Whether an answer has the status of a code.
+pub(crate) fn has(response: &Response, code: &str) -> bool {
+    response.status().as_u16() == row_or_internal(code).http
 }

@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use bankd_config::is_loopback;
-use bankd_http::auth::Peer;
 use bankd_services::sessions::WebSession;
 use tower_http::catch_panic::CatchPanicLayer;
 
-use super::failed::Failed;
+use super::failed::{Failed, has};
+use super::request::{Sender, fields, peer, sender};
 use super::target::Target;
 use super::visit::{Fields, Visit};
-use super::{Web, assets, cookie, data, layout, page, people, sign_in};
+use super::{Web, assets, cookie, data, layout, page, pages, people, sign_in};
 
 /// Maximum time for the arrival of a form.
 const BODY_TIME: Duration = Duration::from_secs(10);
@@ -29,7 +29,7 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
 
 /// The router of everything under the origin of the pages.
 pub(crate) fn router(web: Arc<Web>) -> Router {
-    let pages = page::mount()
+    let pages = page::mount(pages::rows())
         .merge(data::routes())
         .fallback(page::unknown)
         .layer(from_fn_with_state(Arc::clone(&web), session));
@@ -40,17 +40,6 @@ pub(crate) fn router(web: Arc<Web>) -> Router {
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(Arc::clone(&web), frame))
         .with_state(web)
-}
-
-/// Whether a form was sent by a page of this site, as far as the browser reports it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sender {
-    /// By a page of this site.
-    Own,
-    /// The browser does not report it.
-    Unreported,
-    /// By another site.
-    Other,
 }
 
 /// The layer around every request.
@@ -84,23 +73,6 @@ fn admitted(web: &Web, parts: &Parts) -> Result<(), Failed> {
         return Err(Failed::new("not_allowed", detail));
     }
     Ok(())
-}
-
-/// The sender of a form, by `Sec-Fetch-Site` and `Origin`.
-pub(crate) fn sender(origin: &str, fields: &HeaderMap) -> Sender {
-    let text = |name: &HeaderName| fields.get(name).map(|value| value.to_str().unwrap_or("?"));
-    let site = text(&HeaderName::from_static("sec-fetch-site"));
-    let from = text(&header::ORIGIN);
-    let is_own = |from: &str| {
-        let host = text(&header::HOST).unwrap_or_default();
-        from == origin || is_loopback(host) && from == format!("http://{host}")
-    };
-    match (site, from) {
-        (Some(site), _) if site != "same-origin" && site != "none" => Sender::Other,
-        (_, Some(from)) if !is_own(from) => Sender::Other,
-        (None, None) => Sender::Unreported,
-        _ => Sender::Own,
-    }
 }
 
 /// The whole body within its limit.
@@ -154,7 +126,7 @@ async fn session(State(web): State<Arc<Web>>, request: Request, next: Next) -> R
     parts.extensions.insert(visit.clone());
     let response = next.run(Request::from_parts(parts, Body::empty())).await;
     let mut response = dressed(response, Some(&visit));
-    if !is_form && response.status() == StatusCode::SERVICE_UNAVAILABLE {
+    if !is_form && has(&response, "busy") {
         // The page comes back by itself.
         let name = HeaderName::from_static("refresh");
         response
@@ -186,12 +158,6 @@ async fn found(
     person.map(|person| (session, person))
 }
 
-/// The peer of a request's connection.
-pub(crate) fn peer(parts: &Parts) -> Peer {
-    let info = parts.extensions.get::<ConnectInfo<Peer>>();
-    info.map_or(Peer::Nobody, |info| info.0)
-}
-
 /// The fields of a form.
 async fn body_of(is_form: bool, parts: &Parts, body: Body) -> Result<Fields, Failed> {
     if !is_form {
@@ -208,34 +174,6 @@ async fn body_of(is_form: bool, parts: &Parts, body: Body) -> Result<Fields, Fai
     let body = to_bytes(body, usize::MAX).await.map_err(|_| bad())?;
     let body = String::from_utf8(body.to_vec()).map_err(|_| bad())?;
     fields(&body).ok_or_else(bad)
-}
-
-/// Fields with their percent-encoding undone.
-pub(crate) fn fields(text: &str) -> Option<Fields> {
-    let pairs = text.split('&').filter(|pair| !pair.is_empty());
-    pairs
-        .map(|pair| {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            Some((decoded(name)?, decoded(value)?))
-        })
-        .collect()
-}
-
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = text.bytes();
-    let mut out = Vec::with_capacity(text.len());
-    while let Some(byte) = bytes.next() {
-        out.push(match byte {
-            b'+' => b' ',
-            b'%' => {
-                let high = char::from(bytes.next()?).to_digit(16)?;
-                let low = char::from(bytes.next()?).to_digit(16)?;
-                u8::try_from(high * 16 + low).ok()?
-            }
-            other => other,
-        });
-    }
-    String::from_utf8(out).ok()
 }
 
 /// To the page for signing in, and back.
@@ -267,7 +205,7 @@ fn dressed(mut response: Response, visit: Option<&Visit>) -> Response {
 
 /// The headers of every answer.
 fn secured(mut response: Response) -> Response {
-    let is_missing = response.status() == StatusCode::METHOD_NOT_ALLOWED;
+    let is_missing = has(&response, "method_not_allowed");
     if is_missing {
         let failed = Failed::new(
             "method_not_allowed",
@@ -301,55 +239,4 @@ fn secured(mut response: Response) -> Response {
     let unless_asset = fields.entry(header::CACHE_CONTROL);
     unless_asset.or_insert(HeaderValue::from_static("no-store"));
     response
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn forms_of_other_sites_are_recognised() {
-        let own = "https://bank.example.org";
-        let of = |lines: &[(&'static str, &str)]| {
-            let mut fields = HeaderMap::new();
-            for (name, value) in lines {
-                fields.insert(*name, value.parse().unwrap());
-            }
-            sender(own, &fields)
-        };
-        assert_eq!(of(&[]), Sender::Unreported);
-        assert_eq!(of(&[("origin", own)]), Sender::Own);
-        assert_eq!(
-            of(&[("sec-fetch-site", "same-origin"), ("origin", own)]),
-            Sender::Own
-        );
-        for lines in [
-            [("sec-fetch-site", "cross-site"), ("origin", own)],
-            [("sec-fetch-site", "same-site"), ("origin", own)],
-            [("sec-fetch-site", "same-origin"), ("origin", "null")],
-            [
-                ("host", "bank.example.org"),
-                ("origin", "https://evil.example"),
-            ],
-            [("host", "evil.example"), ("origin", "http://evil.example")],
-        ] {
-            assert_eq!(of(&lines), Sender::Other, "{lines:?}");
-        }
-        let local = [
-            ("host", "localhost:8443"),
-            ("origin", "http://localhost:8443"),
-        ];
-        assert_eq!(of(&local), Sender::Own);
-    }
-
-    #[test]
-    fn fields_of_a_form() {
-        let found = fields("a=1&b=x+y%26%C3%A9&c=&d").unwrap();
-        let pairs: Vec<_> = found
-            .iter()
-            .map(|(n, v)| (n.as_str(), v.as_str()))
-            .collect();
-        assert_eq!(pairs, [("a", "1"), ("b", "x y&é"), ("c", ""), ("d", "")]);
-        assert!(fields("a=%").is_none() && fields("a=%f").is_none() && fields("%ff=1").is_none());
-    }
 }

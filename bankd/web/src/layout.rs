@@ -1,23 +1,23 @@
 //! The frame of a page: head, header with the navigation, messages; and pages about requests that failed.
 
-use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse as _, Response};
 use maud::{DOCTYPE, Markup, html};
 
 use super::assets;
-use super::failed::Failed;
-use super::page;
+use super::failed::{Failed, with_code};
 use super::parts::{form, period};
 use super::target::Target;
 use super::visit::{Fields, Visit};
 
+impl Visit {
+    /// A page in the layout of this person. `trail` are the pages above it.
+    pub(crate) fn page(&self, title: &str, trail: &[(&str, Target)], content: &Markup) -> Response {
+        page(self, title, trail, content)
+    }
+}
+
 /// A page of a person.
-pub(crate) fn page(
-    visit: &Visit,
-    title: &str,
-    trail: &[(&str, Target)],
-    content: &Markup,
-) -> Response {
+fn page(visit: &Visit, title: &str, trail: &[(&str, Target)], content: &Markup) -> Response {
     let body = html! {
         (header(visit))
         @if let Some(at) = visit.parameter("at") {
@@ -72,17 +72,15 @@ fn document(title: &str, body: &Markup) -> Html<String> {
 
 /// The header: the pages of the person's roles, their name, and the way out.
 fn header(visit: &Visit) -> Markup {
-    let rows = page::rows();
-    let rows = rows.iter().filter_map(|row| Some((row, row.nav?)));
-    let rows: Vec<_> = rows.filter(|(row, _)| visit.may(row.right)).collect();
+    let rows = visit.web.nav.iter().filter(|row| visit.may(row.right));
     html! {
         header .top {
             a .brand href="/" { "bank" }
             nav aria-label="Pages" {
                 ul {
-                    @for (row, word) in rows {
+                    @for row in rows {
                         @let is_here = row.path == visit.path;
-                        li { a href=(row.path) aria-current=[is_here.then_some("page")] { (word) } }
+                        li { a href=(row.path) aria-current=[is_here.then_some("page")] { (row.word) } }
                     }
                 }
             }
@@ -144,7 +142,7 @@ pub(crate) fn ended(path: &str, fields: &Fields) -> Response {
         form method="post" action=(path) { (kept(fields)) button type="submit" { "Send again" } }
     };
     let page = bare("Your session has ended", &content);
-    (StatusCode::UNAUTHORIZED, page).into_response()
+    with_code("unauthorized", page.into_response())
 }
 
 /// A form of an earlier session: its values are shown, and sent again with the token of this one.
@@ -159,7 +157,7 @@ pub(crate) fn of_another_session(visit: &Visit) -> Response {
         }
     };
     let page = page(visit, "Check your entries", &[], &content);
-    (StatusCode::FORBIDDEN, page).into_response()
+    with_code("not_allowed", page)
 }
 
 /// Entries of a form, to read and to send again.

@@ -1,8 +1,8 @@
 //! The web pages: HTML made here, from the answers of the JSON API.
 //!
-//! Start at [`page`], whose rows are the pages. [`visit`] is what a handler gets: the person, the period, and
-//! the port to the API. [`guard`] is the layer around every page: hosts, origins, sessions, headers. A page is
-//! one file in [`pages`] with its rows, handlers and templates. This crate has no SQL and no rule: a page asks
+//! Start at `pages.rs`, whose rows are the pages, each a [`page::Page`]. `visit` is what a handler gets: the person, the period, and
+//! the port to the API. `guard` is the layer around every page: hosts, origins, sessions, headers. A page is
+//! one file in `pages` with its rows, handlers and templates. This crate has no SQL and no rule: a page asks
 //! the routes of the API, with the person's roles, and shows what they answer.
 
 mod api;
@@ -17,6 +17,7 @@ pub mod page;
 mod pages;
 mod parts;
 mod people;
+mod request;
 mod sign_in;
 mod target;
 mod visit;
@@ -30,6 +31,8 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use attempts::Attempts;
+use bankd_ledger::access::right::Right;
+pub use pages::rows;
 use people::Known;
 
 /// The state of every page.
@@ -41,6 +44,15 @@ pub(crate) struct Web {
     attempts: Attempts,
     /// People whom a proxy has identified.
     known: Known,
+    /// The pages of the navigation.
+    nav: Vec<Nav>,
+}
+
+/// A page of the navigation.
+struct Nav {
+    path: &'static str,
+    word: &'static str,
+    right: Right,
 }
 
 /// Serves the pages until the sender of `stopped` is gone and every open request is answered.
@@ -62,6 +74,20 @@ pub async fn serve(
         inside: Inside::new(services, u32::MAX),
         attempts: Attempts::new(services.web.sign_in_per_minute),
         known: Known::default(),
+        nav: nav(),
     });
     bankd_http::serve_tcp(services, guard::router(web), Some(listener), stopped).await;
+}
+
+/// The rows with a word, in their order.
+fn nav() -> Vec<Nav> {
+    let all = rows().into_iter();
+    let shown = all.filter_map(|row| {
+        Some(Nav {
+            path: row.path,
+            word: row.nav?,
+            right: row.right,
+        })
+    });
+    shown.collect()
 }

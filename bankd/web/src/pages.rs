@@ -9,3 +9,41 @@ pub(crate) mod project;
 pub(crate) mod sessions;
 pub(crate) mod statement;
 pub(crate) mod undo;
+
+use super::page::Page;
+
+/// Every page, in the order of the navigation.
+pub fn rows() -> Vec<Page> {
+    let all = [
+        home::rows(),
+        project::rows(),
+        burn::rows(),
+        jobs::rows(),
+        explain::rows(),
+        statement::rows(),
+        deposit::rows(),
+        undo::rows(),
+        sessions::rows(),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bankd_ledger::access::right::Right;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_row_is_there_once() {
+        let mut seen = BTreeSet::new();
+        for row in rows() {
+            let name = format!("{} {}", row.method, row.path);
+            assert!(row.path.starts_with('/'), "{name}");
+            assert!(row.nav.is_none() || row.method == "GET", "{name}");
+            assert!(row.nav.is_none() || !row.path.contains('{'), "{name}");
+            assert!(row.right != Right::Anybody, "{name}");
+            assert!(seen.insert(name.clone()), "{name}");
+        }
+    }
+}

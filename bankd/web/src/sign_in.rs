@@ -9,14 +9,14 @@ use axum::Router;
 use axum::body::{Bytes, to_bytes};
 use axum::extract::{Query, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::get;
 use bankd_services::sessions::SignIn;
 use maud::html;
 
-use super::failed::Failed;
-use super::guard::{fields, peer};
+use super::failed::{Failed, with_code};
+use super::request::{fields, peer};
 use super::target::local;
 use super::visit::Fields;
 use super::{Web, cookie, layout, people};
@@ -99,7 +99,7 @@ fn used_up() -> Response {
         }
     };
     let page = layout::bare("Sign in", &content);
-    (StatusCode::FORBIDDEN, page).into_response()
+    with_code("not_allowed", page.into_response())
 }
 
 /// Counts an attempt to sign in.

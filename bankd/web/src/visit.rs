@@ -10,7 +10,6 @@ use bankd_http::auth::{SignedIn, roles_of};
 use bankd_ledger::access::right::Right;
 use bankd_ledger::access::{Person, Roles};
 use bankd_services::sessions::WebSession;
-use maud::Markup;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -18,7 +17,7 @@ use super::api::Api;
 use super::failed::Failed;
 use super::target::Target;
 use super::zone::Zone;
-use super::{Web, cookie, layout};
+use super::{Web, cookie};
 
 /// A page, or why there is none.
 pub(crate) type Shown = Result<Response, Failed>;
@@ -166,11 +165,6 @@ impl Visit {
     /// The id of this request in the log.
     pub(crate) fn request_id(&self) -> &str {
         self.api.request_id()
-    }
-
-    /// A page in the layout of this person. `trail` are the pages above it.
-    pub(crate) fn page(&self, title: &str, trail: &[(&str, Target)], content: &Markup) -> Response {
-        layout::page(self, title, trail, content)
     }
 }
 

@@ -125,7 +125,11 @@ impl Browser {
 
     fn keep(&mut self, answer: Response) -> Response {
         if let Some(cookie) = answer.header("set-cookie") {
-            self.cookie = cookie.split(';').next().unwrap().to_owned();
+            cookie
+                .split(';')
+                .next()
+                .unwrap()
+                .clone_into(&mut self.cookie);
         }
         answer
     }

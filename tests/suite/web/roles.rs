@@ -1,7 +1,7 @@
 //! Every page and every role.
 
 use super::browser::{Browser, bank};
-use bankd_web::page::rows;
+use bankd_web::rows;
 
 /// An address of a page with names that nobody has.
 fn target(path: &str) -> String {
