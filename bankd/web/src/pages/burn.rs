@@ -5,7 +5,7 @@ use axum::http::header;
 use axum::response::IntoResponse as _;
 use bank_api::text::{format_rfc3339, parse_rfc3339};
 use bank_api::v1::{Balance, List, Statement, StatementLine};
-use bank_cli_picture::{self as picture, Burn, Chart, Number, Part, Report, Section};
+use bank_picture::{self as picture, Burn, Chart, Number, Part, Report, Section};
 use bankd_ledger::access::right::Right;
 
 use crate::failed::Failed;
