@@ -14,14 +14,13 @@
     clippy::cast_sign_loss
 )]
 
-pub use bank_core_values::{amount, decimal, domain, exact, host, months, time};
+pub use bank_core_values::{amount, clock, decimal, domain, exact, host, months, time};
 
 pub mod access;
 pub mod attention;
 pub mod attribute;
 pub mod book;
 pub mod calendar;
-pub mod clock;
 pub mod command;
 pub mod directory;
 pub mod effects;

@@ -1,4 +1,5 @@
-//! The values of the bank: amounts, decimals and exact fractions, times and months, hosts, and names of domains.
+//! The values of the bank: amounts, decimals and exact fractions, times and months,
+//! the ledger clock, hosts, and names of domains.
 //!
 //! The rules compute with them. They do not depend on accounts or jobs, and have no input, output or clock.
 //! `bank-core` re-exports every module, so that all other crates use them from there.
@@ -11,6 +12,7 @@
 )]
 
 pub mod amount;
+pub mod clock;
 pub mod decimal;
 pub mod domain;
 pub mod exact;
