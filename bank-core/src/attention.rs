@@ -29,16 +29,19 @@ pub enum AttentionKind {
     LienStuck,
     /// A collector sends nothing.
     CollectorSilent,
+    /// Messages wait for a partner bank.
+    PartnerWaiting,
 }
 
 /// Every kind with its word.
-pub const ATTENTION_KINDS: [(AttentionKind, &str); 6] = [
+pub const ATTENTION_KINDS: [(AttentionKind, &str); 7] = [
     (AttentionKind::Used, "used"),
     (AttentionKind::Expiring, "expiring"),
     (AttentionKind::Negative, "negative"),
     (AttentionKind::FallbackUsed, "fallback_used"),
     (AttentionKind::LienStuck, "lien_stuck"),
     (AttentionKind::CollectorSilent, "collector_silent"),
+    (AttentionKind::PartnerWaiting, "partner_waiting"),
 ];
 
 impl AttentionKind {

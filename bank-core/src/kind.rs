@@ -86,6 +86,8 @@ pub struct Kind {
     pub concerns: Option<fn(&Record) -> Concern<'_>>,
     /// Whether jobs name its records: one that open jobs name is not removed.
     pub of_jobs: bool,
+    /// Whether messages between banks name its records: one that messages name is not removed.
+    pub of_messages: bool,
     /// The columns of its list, in their order; empty for all fields.
     pub listed: Vec<&'static str>,
     /// The whole-number field that orders the list before the key.
@@ -239,6 +241,7 @@ impl Kind {
             alias: None,
             concerns: None,
             of_jobs: false,
+            of_messages: false,
             listed: Vec::new(),
             ordered_by: None,
             help: [

@@ -102,7 +102,7 @@ pub struct Need {
     pub raised_by: Option<TxId>,
     /// This proposal.
     pub proposal: Option<ProposalId>,
-    /// The number of the last message of this partner.
+    /// The number of the last message of this partner, and whether there is any.
     pub partner: Option<String>,
     /// The amounts that a caller moved on a day.
     pub moved: Option<MovedBy>,
@@ -248,15 +248,19 @@ fn of_money(command: &Command, directory: &Directory) -> Need {
     }
 }
 
-/// A new project gets an account of its name.
+/// A new project gets an account of its name; a partner bank with messages is not removed.
 fn of_record(change: &RecordChange, directory: &Directory) -> Need {
-    let account = match &change.action {
+    let (account, partner) = match &change.action {
         RecordAction::Add(Some(Key::Name(name)), _) if change.kind == "project" => {
-            directory.any_account_named(name)
+            (directory.any_account_named(name), None)
         }
-        _ => None,
+        RecordAction::Remove(Key::Name(name)) if change.kind == "partner" => (None, Some(name)),
+        _ => (None, None),
     };
-    of_account(account.map(|account| account.id))
+    Need {
+        partner: partner.cloned(),
+        ..of_account(account.map(|account| account.id))
+    }
 }
 
 /// The rows of the inner command, and the proposal to decide.

@@ -66,8 +66,8 @@ pub struct Sent {
     pub tx: TxId,
     /// The partner.
     pub partner: String,
-    /// The account that has what the partner owes.
-    pub account: AccountId,
+    /// The first account that paid; none for a message without an amount.
+    pub account: Option<AccountId>,
     /// The use.
     pub instance: InstanceId,
     /// The object and its machine.

@@ -178,6 +178,11 @@ pub fn named<'a>(directory: &'a Directory, name: &str) -> Option<(&'a Project, O
     project.map(|project| (project, None)).or_else(account)
 }
 
+/// Whether a name is that of a project here, or at a partner bank whose projects may run here.
+pub fn is_payer(directory: &Directory, name: &str) -> bool {
+    named(directory, name).is_some() || directory.at_partner(name).is_some()
+}
+
 fn account_with_one_project<'a>(
     directory: &'a Directory,
     name: &str,

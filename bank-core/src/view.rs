@@ -73,6 +73,12 @@ pub struct View {
     pub proposal: Option<Proposal>,
     /// The number of the last message of the requested partner; 0 before the first.
     pub last_of_partner: i64,
+    /// Whether there is a message to or from the requested partner, or an open use of it.
+    pub has_messages: bool,
+    /// Whether the requested transaction, or the one that it is an opposite of, was delivered by a partner.
+    pub is_delivered: bool,
+    /// The sum of the messages that charged the use of the requested transaction; none for a use of this bank.
+    pub delivered: Option<i64>,
     /// The amounts that the caller moved today, if requested.
     pub moved: MovedBefore,
     /// The amounts that the proposer of the command moved today, likewise.

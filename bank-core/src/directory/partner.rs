@@ -1,7 +1,7 @@
 //! Partner banks by the names of their projects and machines (decision 0174).
 
 use super::Directory;
-use crate::kind::Record;
+use crate::kind::{Key, Record};
 use crate::model::{Account, Project};
 
 /// A project of a partner, as a request names it.
@@ -30,6 +30,15 @@ impl Directory {
             payer,
             account,
         })
+    }
+
+    /// The project at a partner and the partner's name, for a name such as `chem@physics.example` that no project
+    /// here has. The partner may have been removed since, or have no account any more: its uses stay its own.
+    pub fn used_by_partner<'n>(&self, name: &'n str) -> Option<(&'n str, &'n str)> {
+        let (project, bank) = name.rsplit_once('@')?;
+        self.records.ever("partner", &Key::Name(bank.to_owned()))?;
+        let is_there = !project.is_empty() && self.project_named(name).is_none();
+        is_there.then_some((project, bank))
     }
 
     /// The account that has what a partner owes, with its project.

@@ -55,6 +55,8 @@ pub struct Field {
     pub lines: bool,
     /// Whether the value of a new record stays.
     pub fixed: bool,
+    /// Whether a value stays once a record has one.
+    pub once: bool,
     /// What no type can express, for each text.
     pub rule: Option<Rule>,
     /// Whether the site added it.
@@ -112,6 +114,7 @@ impl Field {
             commas: false,
             lines: false,
             fixed: false,
+            once: false,
             rule: None,
             site: false,
         }
@@ -222,6 +225,11 @@ impl Field {
     pub(super) fn private(self) -> Field {
         let private = true;
         Field { private, ..self }
+    }
+
+    pub(super) fn once(self) -> Field {
+        let once = true;
+        Field { once, ..self }
     }
 
     pub(super) fn fixed(self) -> Field {

@@ -20,10 +20,11 @@ pub(super) fn kind() -> Kind {
         key_rule: name,
         readers: Readers::Auditors,
         most: 1_000,
+        of_messages: true,
         help: [
             "Add a partner bank".into(),
             "Change a partner bank".into(),
-            "Remove a partner bank; messages that wait for it stay".into(),
+            "Remove a partner bank without messages".into(),
             "no partner banks".into(),
         ],
         check,
@@ -46,6 +47,7 @@ fn reached(kind: Kind) -> Kind {
         .with(
             Field::new("account", "Account", Type::Text(256), account)
                 .absent("none of its projects may run here")
+                .once()
                 .rule(owing),
         )
         .with(
@@ -99,7 +101,10 @@ fn name(text: &str) -> Result<(), Refusal> {
 
 /// An account of one project.
 fn owing(text: &str, objects: &dyn Objects) -> Result<String, Refusal> {
-    if objects.has("account", text) && objects.has_payer(text) {
+    if !objects.has("account", text) {
+        return Err(Refusal::not_found("account", text));
+    }
+    if objects.has_payer(text) {
         return Ok(text.to_owned());
     }
     Err(Refusal::bad_field(
@@ -127,8 +132,20 @@ fn address(text: &str, _: &dyn Objects) -> Result<String, Refusal> {
     }
 }
 
-/// An address needs a key.
-fn check(own: &Record, _: &dyn Objects) -> Result<(), Refusal> {
+/// An address needs a key, and each partner has an account of its own: their debts could not be separated.
+fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
+    let account = own.value("account");
+    let has_same = |other: &&Record| other.key != own.key && other.value("account") == account;
+    let mut others = objects.records().all("partner");
+    if let Some(other) = others.find(has_same).filter(|_| !account.is_none()) {
+        return Err(Refusal::bad_field(
+            "account",
+            format!(
+                "an account of its own; partner {} has this one",
+                other.name()
+            ),
+        ));
+    }
     if own.value("url").is_none() == own.value("signing_key").is_none() {
         return Ok(());
     }

@@ -160,6 +160,13 @@ pub(super) fn organization(help: &str) -> Field {
 /// A project is not below itself.
 fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
     let records = objects.records();
+    let bank = own.name().rsplit_once('@').map(|(_, bank)| bank);
+    let is_new = records.named("project", own.name()).is_none();
+    if is_new && bank.is_some_and(|bank| records.named("partner", bank).is_some()) {
+        let rule =
+            "a name that ends in @ and the name of a partner bank is that of a project there";
+        return Err(Refusal::bad_name(own.name(), rule));
+    }
     let mut above = own.text("parent");
     for _ in 0..=records.count("project") {
         if above.is_empty() {

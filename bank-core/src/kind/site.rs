@@ -255,6 +255,7 @@ fn new(record: &Record, word: &str) -> Kind {
         alias: None,
         concerns: None,
         of_jobs: false,
+        of_messages: false,
         listed: Vec::new(),
         ordered_by: None,
         help: [

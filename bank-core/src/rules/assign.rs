@@ -23,7 +23,9 @@ pub(super) fn assign(assign: &Assign, view: &View, ctx: &Context<'_>) -> Result<
     let unknown = || Refusal::ProjectUnknown {
         project: short(&assign.project),
     };
-    select::named(ctx.directory, &assign.project).ok_or_else(unknown)?;
+    if !select::is_payer(ctx.directory, &assign.project) {
+        return Err(unknown());
+    }
     for name in [&assign.user, &assign.pi].into_iter().flatten() {
         let bounded = !name.is_empty() && name.len() <= NAME_BYTES_MAX;
         if !bounded || name.chars().any(char::is_control) {
@@ -44,9 +46,7 @@ pub(super) fn assign(assign: &Assign, view: &View, ctx: &Context<'_>) -> Result<
             Wait::None => Ok(unchanged(view, None)),
         },
         None if known.amount.is_some() => in_shadow(assign, known, view, ctx),
-        None if select::named(ctx.directory, &known.project).is_none() => {
-            Ok(renamed(assign, view, ctx))
-        }
+        None if !select::is_payer(ctx.directory, &known.project) => Ok(renamed(assign, view, ctx)),
         None => Ok(unchanged(view, None)),
     }
 }
@@ -90,7 +90,7 @@ fn waits(
         if !nowhere {
             return Ok(Wait::None);
         }
-        if select::named(ctx.directory, project).is_none() {
+        if !select::is_payer(ctx.directory, project) {
             return Ok(Wait::Over);
         }
         return Ok(if project != assign.project {
@@ -169,7 +169,7 @@ fn in_shadow(
     let order = |at| select::billing_order(ctx.directory, &payer, &view.allocations, at);
     let on = order(ended).first().copied();
     let on = on.or_else(|| order(ctx.now).first().copied());
-    let is_unknown = select::named(ctx.directory, &known.project).is_none();
+    let is_unknown = !select::is_payer(ctx.directory, &known.project);
     let finds = known.project == assign.project && on.is_some();
     if known.on.is_some() || known.became == Became::Kept || !(is_unknown || finds) {
         let is_short =

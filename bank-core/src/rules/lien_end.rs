@@ -24,6 +24,7 @@ pub(super) fn extend(
     ctx: &Context<'_>,
 ) -> Result<Effects, Refusal> {
     let (lien, instance) = found(extend.lien, view, ctx)?;
+    own_bank_only(instance, ctx)?;
     if extend.end <= ctx.now {
         return Err(Refusal::WindowInPast);
     }
@@ -72,6 +73,22 @@ pub(super) fn extend(
             revived,
             outlives_allocation,
         },
+    ))
+}
+
+/// Refuses a lien of two banks: its end would move at this one only.
+fn own_bank_only(instance: &Instance, ctx: &Context<'_>) -> Result<(), Refusal> {
+    let (project, machine) = (&instance.facts.project, &instance.key.machine);
+    let is_ours = ctx.directory.used_by_partner(project).is_none();
+    if is_ours && !ctx.directory.is_machine_of_partner(machine) {
+        return Ok(());
+    }
+    let named = if is_ours { machine } else { project };
+    Err(Refusal::bad_field(
+        "lien",
+        format!(
+            "a lien of this bank alone; that of {named} is held by two banks, and only a new reserve changes both"
+        ),
     ))
 }
 

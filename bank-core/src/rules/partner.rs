@@ -3,7 +3,7 @@
 
 use crate::amount::Amount;
 use crate::decimal::Decimal;
-use crate::directory::{Directory, There};
+use crate::directory::Directory;
 use crate::effects::{Effects, Entry};
 use crate::ids::TxId;
 use crate::model::{Instance, InstanceKey, LienState};
@@ -34,43 +34,50 @@ fn of_instance(
         let mut names: Vec<&str> = tx.entries.iter().map(|e| e.project.as_str()).collect();
         names.sort_unstable();
         names.dedup();
-        for there in names.into_iter().filter_map(|n| directory.at_partner(n)) {
-            let amount = tx.entries.iter().filter(|e| is_of(e, &there));
-            let amount = amount.fold(0_i128, |sum, e| sum.saturating_sub(e.delta.amount.into()));
+        for name in names {
+            let Some(there) = directory.used_by_partner(name) else {
+                continue;
+            };
+            let entries = tx.entries.iter().filter(|e| is_owed(e, name, directory));
+            let amount = entries.fold(0_i128, |sum, e| sum.saturating_sub(e.delta.amount.into()));
             let amount = Amount::clamped(amount);
             if !amount.is_zero() {
-                let mut row = message(instance, &there, tx.id, tx.at_effective);
+                let mut row = message(instance, there, tx.id, tx.at_effective);
                 let usages = effects.usages.iter().filter(|u| u.tx == tx.id);
                 row.seconds = usages.fold(Seconds(0), |sum, u| sum.plus(u.charged));
                 row.amount = amount;
+                let mut entries = tx.entries.iter().filter(|e| is_owed(e, name, directory));
+                row.account = entries.find_map(|e| e.account);
                 sent.push(row);
             }
         }
     }
     let ends = ended(instance, effects);
-    let Some(there) = directory.at_partner(&instance.facts.project) else {
+    let Some(there) = directory.used_by_partner(&instance.facts.project) else {
         return;
     };
     if ends == Ends::Nothing {
         return;
     }
+    let (project, _) = there;
     let own = sent.get_mut(first..).into_iter().flatten();
-    let mut own = own.filter(|row| row.project == there.project);
+    let mut own = own.filter(|row| row.project == project);
     if let Some(last) = own.next_back() {
         last.ends = ends;
         return;
     }
     let mut all = effects.transactions.iter();
     if let Some(tx) = all.rfind(|tx| tx.instance == Some(instance.id)) {
-        let row = message(instance, &there, tx.id, tx.at_effective);
+        let row = message(instance, there, tx.id, tx.at_effective);
         sent.push(Sent { ends, ..row });
     }
 }
 
-/// Whether an entry is of the account of the partner, for that project.
-fn is_of(entry: &Entry, there: &There<'_, '_>) -> bool {
-    let project = entry.project.rsplit_once('@').map(|(project, _)| project);
-    entry.account == Some(there.account.id) && project == Some(there.project)
+/// Whether the partner owes an entry of its project: whatever account here paid, but not the suspense account.
+/// The present account of the partner does not matter.
+fn is_owed(entry: &Entry, name: &str, directory: &Directory) -> bool {
+    let suspense = directory.suspense().map(|own| own.id);
+    entry.project == name && entry.account.is_some() && entry.account != suspense
 }
 
 /// What became of the lien that the use had: a replaced one goes on at the partner.
@@ -85,17 +92,18 @@ fn ended(instance: &Instance, effects: &Effects) -> Ends {
     }
 }
 
-fn message(instance: &Instance, there: &There<'_, '_>, tx: TxId, at: Timestamp) -> Sent {
+/// A message without an amount about a use of a project at a partner.
+fn message(instance: &Instance, (project, partner): (&str, &str), tx: TxId, at: Timestamp) -> Sent {
     Sent {
         tx,
-        partner: there.partner.name().to_owned(),
-        account: there.account.id,
+        partner: partner.to_owned(),
+        account: None,
         instance: instance.id,
         key: InstanceKey {
             object_id: object_at_partner(&instance.key, instance.number),
             ..instance.key.clone()
         },
-        project: there.project.to_owned(),
+        project: project.to_owned(),
         user: instance.facts.user.clone(),
         amount: Amount::ZERO,
         seconds: Seconds(0),

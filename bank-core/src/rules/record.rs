@@ -182,8 +182,18 @@ fn set_values(
 ) -> Result<Record, Refusal> {
     let new = changed(kind, record.clone(), set, ctx)?;
     let is_other = |field: &&Field| new.value(&field.name) != record.value(&field.name);
-    let mut fixed = kind.fields.iter().filter(|field| field.fixed);
+    let stays =
+        |field: &&Field| field.fixed || (field.once && !record.value(&field.name).is_none());
+    let mut fixed = kind.fields.iter().filter(stays);
     match fixed.find(is_other) {
+        Some(field) if field.once => Err(Refusal::bad_field(
+            &field.name,
+            format!(
+                "the present value, {}, which stays once it is set; for another one, add another {}",
+                record.text(&field.name),
+                kind.word
+            ),
+        )),
         Some(field) => Err(Refusal::bad_field(
             &field.name,
             format!("the value that the {} was added with", kind.word),
@@ -242,6 +252,14 @@ fn removed(
     (kind.removable)(record, ctx)?;
     if kind.of_jobs {
         no_open_jobs(record.name(), view)?;
+    }
+    if kind.of_messages && view.has_messages {
+        let (word, name) = (&kind.word, record.name());
+        let by = format!(
+            "messages or open jobs of both banks; `bank {word} set {name} --active false` switches it off"
+        );
+        let name = name.to_owned();
+        return Err(Refusal::InUse { name, by });
     }
     let mut gone = record.clone();
     gone.deleted = true;

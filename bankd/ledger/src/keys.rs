@@ -98,6 +98,11 @@ pub fn remove_secret(keys: &Path, id: &str) -> io::Result<()> {
     }
 }
 
+/// The id of the secret that a partner bank gave to this bank.
+pub fn of_partner(name: &str) -> String {
+    format!("partner-{name}")
+}
+
 /// Reads a key's secret.
 ///
 /// # Errors

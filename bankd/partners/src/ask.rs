@@ -79,6 +79,9 @@ impl Partners {
             .ask(&partner, &asking.body, is_question, &asking.id)
             .await;
         hooks::point("partner_answered");
+        if !matches!(answer, Err(Fault::Away(_))) {
+            self.lives(partner.name());
+        }
         let step = asking.step(answer, &partner, &directory, &sketch);
         tracing::info!(
             partner = %partner.name(), request_id = %submission.request_id,

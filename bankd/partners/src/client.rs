@@ -53,6 +53,8 @@ impl std::fmt::Display for Fault {
     }
 }
 
+impl std::error::Error for Fault {}
+
 /// An answer as it came.
 struct Answer {
     status: u16,
@@ -70,7 +72,7 @@ impl Client {
         let Some((host, port)) = address else {
             return Err(format!("partner {name} has no address"));
         };
-        let file = format!("partner-{name}");
+        let file = keys::of_partner(&name);
         let secret = keys::read_secret(keys, &file)
             .map_err(|error| format!("{}: {error}", keys.join(&file).display()))?;
         let limit = partner.whole("timeout_ms").unwrap_or(TIMEOUT_MS);
@@ -180,8 +182,14 @@ impl Client {
     /// The meaning of an answer; only a signed one has any.
     fn judge<T: DeserializeOwned>(&self, answer: &Answer, signature: &str) -> Result<T, Fault> {
         let away = |why: String| Fault::Away(format!("{}: {why}", self.name));
-        if answer.status == row_or_internal("unauthorized").http {
-            return Err(away("it does not accept the key".to_owned()));
+        let unauthorized = row_or_internal("unauthorized");
+        if answer.status == unauthorized.http {
+            // It cannot be signed with a key that the partner does not accept.
+            let why = format!("it does not accept key {:?} of this bank", self.key_id);
+            return Err(Fault::Refused(Box::new(Problem::new(
+                unauthorized.code,
+                why,
+            ))));
         }
         let headers = answer.headers.iter();
         let received = ReceivedAnswer {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use bank_api::v1::{PartnerCharged, PartnerPosition, PartnerReleased};
@@ -26,6 +26,10 @@ use super::client::{Client, Fault};
 const POLL: Duration = Duration::from_millis(500);
 /// The longest wait after failures.
 const PAUSE_MAX: Duration = Duration::from_mins(1);
+/// How often a partner is asked how far it is: one that was restored from a backup lost messages.
+const COMPARE: Duration = Duration::from_secs(20);
+/// What an operator does about messages that this bank lost.
+const RESTORED: &str = "this bank was restored from a backup; see docs/how-to/partners.md";
 /// After this time, nobody waits for the answer to a question any more.
 const FORGOTTEN: Seconds = Seconds(60);
 
@@ -127,7 +131,8 @@ impl Manager {
             writer: self.writer.clone(),
             stop: Arc::clone(&self.stop),
             failures: 0,
-            is_in_step: false,
+            compared: None,
+            received: 0,
         };
         let thread = std::thread::Builder::new().name(format!("partner {name}"));
         match thread.spawn(move || courier.run()) {
@@ -148,8 +153,10 @@ struct Courier {
     stop: Arc<Stop>,
     /// Failures since something went well.
     failures: u32,
-    /// Whether the partner was asked how far it is.
-    is_in_step: bool,
+    /// When the partner was asked how far it is; none if it may be elsewhere.
+    compared: Option<Instant>,
+    /// The number of the last message that the partner had then.
+    received: i64,
 }
 
 impl Courier {
@@ -160,20 +167,53 @@ impl Courier {
             let Some(record) = record.filter(|own| !own.value("url").is_none()) else {
                 return;
             };
-            let wait = match self.round(&record) {
-                Ok(()) => {
+            let signs = Some(self.partners.signs(&self.name));
+            let result = self.round(&record);
+            let fault = result.as_ref().err().map(|error| format!("{error:#}"));
+            // Another failure does not go away because the partner runs.
+            let fault_of = |error: &anyhow::Error| error.downcast_ref::<Fault>().cloned();
+            let is_away = matches!(
+                result.as_ref().err().and_then(fault_of),
+                Some(Fault::Away(_))
+            );
+            let signs = signs.filter(|_| is_away);
+            self.partners.keep_fault(&self.name, fault.clone());
+            let wait = match fault {
+                None => {
                     self.failures = 0;
                     POLL
                 }
-                Err(error) => {
+                Some(error) => {
                     self.failures = self.failures.saturating_add(1);
+                    self.compared = None;
                     let partner = &self.name;
-                    tracing::warn!(%partner, failures = self.failures, "messages wait: {error:#}");
+                    tracing::warn!(%partner, failures = self.failures, "messages wait: {error}");
                     self.pause()
                 }
             };
-            if self.stop.wait(wait) {
+            if self.wait(wait, signs, &record) {
                 return;
+            }
+        }
+    }
+
+    /// Waits, at most until the partner shows that it runs, or its record changes. True if the thread is to end.
+    fn wait(&mut self, time: Duration, signs: Option<u64>, record: &Record) -> bool {
+        let began = Instant::now();
+        loop {
+            let left = time.saturating_sub(began.elapsed());
+            if self.stop.wait(left.min(POLL)) {
+                return true;
+            }
+            let directory = self.writer.directory();
+            let is_same = directory.records.named("partner", &self.name) == Some(record);
+            let lives = signs.is_some_and(|before| self.partners.signs(&self.name) != before);
+            if !is_same || lives {
+                self.failures = 0;
+                return false;
+            }
+            if began.elapsed() >= time {
+                return false;
             }
         }
     }
@@ -189,7 +229,7 @@ impl Courier {
         let before = self.writer.ledger_now().minus(FORGOTTEN).0;
         let forgotten = partner::questions(&self.connection, &self.name, before)?;
         let waiting = partner::waiting(&self.connection, &self.name)?;
-        if forgotten.is_empty() && waiting.is_none() && self.is_in_step {
+        if forgotten.is_empty() && waiting.is_none() && self.is_in_step() {
             return Ok(());
         }
         let client = self.partners.client(record).map_err(anyhow::Error::msg)?;
@@ -199,7 +239,7 @@ impl Courier {
             let body = question.message.as_bytes();
             let released: Result<PartnerReleased, Fault> =
                 client.post("/api/v1/partner/releases", body, &key);
-            released.map_err(|fault| anyhow::anyhow!("{fault}"))?;
+            released?;
             self.writer
                 .keep_partner(PartnerChange::Settled(question.id))?;
         }
@@ -212,43 +252,51 @@ impl Courier {
         Ok(())
     }
 
-    /// Asks the partner how far it is, once. One that was restored from a backup gets what it lost.
+    fn is_in_step(&self) -> bool {
+        self.compared.is_some_and(|at| at.elapsed() < COMPARE)
+    }
+
+    /// Asks the partner how far it is, from time to time. One that was restored from a backup gets what it lost.
     fn compare(&mut self, client: &Client) -> anyhow::Result<()> {
-        if self.is_in_step {
+        if self.is_in_step() {
             return Ok(());
         }
         let position: PartnerPosition = client
             .get("/api/v1/partner/position")
-            .map_err(|fault| anyhow::anyhow!("{fault}"))?;
+            .map_err(anyhow::Error::from)?;
         let last = partner::last(&self.connection, &self.name, true)?;
         anyhow::ensure!(
             position.received <= last,
-            "{} has message {}, and the last one here is {last}: this bank was restored from a backup; \
-             see docs/how-to/partners.md",
+            "{} has message {}, and the last one here is {last}: {RESTORED}",
             self.name,
             position.received
         );
-        let rewound = PartnerChange::Rewound(self.name.clone(), position.received);
-        let again = self.writer.keep_partner(rewound)?;
-        if again > 0 {
+        if partner::confirmed(&self.connection, &self.name)? > position.received {
+            let rewound = PartnerChange::Rewound(self.name.clone(), position.received);
+            let again = self.writer.keep_partner(rewound)?;
             let partner = &self.name;
             tracing::warn!(%partner, again, "the partner was restored: messages are sent again");
         }
-        self.is_in_step = true;
+        self.received = position.received;
+        self.compared = Some(Instant::now());
         Ok(())
     }
 
-    fn send(&mut self, client: &Client, row: &PartnerRow) -> anyhow::Result<()> {
+    fn send(&self, client: &Client, row: &PartnerRow) -> anyhow::Result<()> {
         let key = format!("message-{}", row.number);
         let body = row.message.as_bytes();
         let answer: Result<PartnerCharged, Fault> =
             client.post("/api/v1/partner/charges", body, &key);
         hooks::point("message_sent");
         let charged = answer.map_err(|fault| {
-            if matches!(&fault, Fault::Refused(p) if p.code == "partner_out_of_step") {
-                self.is_in_step = false;
-            }
-            anyhow::anyhow!("message {}: {fault}", row.number)
+            let is_out = matches!(&fault, Fault::Refused(p) if p.code == "partner_out_of_step");
+            // The partner has another message of this number.
+            let hint = if is_out && row.number <= self.received {
+                format!(": {RESTORED}")
+            } else {
+                String::new()
+            };
+            anyhow::Error::from(fault).context(format!("message {}{hint}", row.number))
         })?;
         anyhow::ensure!(
             charged.number == row.number,

@@ -9,20 +9,63 @@ pub mod client;
 pub mod deliver;
 pub mod settle;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bank_core::kind::Record;
 use client::Client;
 
 /// Access to the partners: what their records name, with the secrets of the folder of keys. A handle.
 #[derive(Clone, Debug)]
-pub struct Partners(Arc<PathBuf>);
+pub struct Partners {
+    keys: Arc<PathBuf>,
+    contacts: Arc<Mutex<HashMap<String, Contact>>>,
+}
+
+/// What is known of a partner since the start of the daemon.
+#[derive(Clone, Debug, Default)]
+struct Contact {
+    /// Why messages wait; none after a success.
+    fault: Option<String>,
+    /// Signs of life: its requests, and its answers to questions.
+    signs: u64,
+}
 
 impl Partners {
     /// With the secrets of this folder.
     pub fn new(keys: &Path) -> Partners {
-        Partners(Arc::new(keys.to_owned()))
+        Partners {
+            keys: Arc::new(keys.to_owned()),
+            contacts: Arc::default(),
+        }
+    }
+
+    /// Why messages to a partner wait, if the last attempt failed.
+    pub fn fault(&self, partner: &str) -> Option<String> {
+        self.with(partner, |contact| contact.fault.clone())
+    }
+
+    /// Keeps that a partner runs: messages that wait for it are tried again.
+    pub fn lives(&self, partner: &str) {
+        self.with(partner, |contact| {
+            contact.signs = contact.signs.wrapping_add(1);
+        });
+    }
+
+    /// The number of its signs of life.
+    pub(crate) fn signs(&self, partner: &str) -> u64 {
+        self.with(partner, |contact| contact.signs)
+    }
+
+    /// Keeps the result of an attempt to deliver.
+    pub(crate) fn keep_fault(&self, partner: &str, fault: Option<String>) {
+        self.with(partner, |contact| contact.fault = fault);
+    }
+
+    fn with<T>(&self, partner: &str, change: impl FnOnce(&mut Contact) -> T) -> T {
+        let mut all = self.contacts.lock().unwrap_or_else(PoisonError::into_inner);
+        change(all.entry(partner.to_owned()).or_default())
     }
 
     /// The connection to a partner.
@@ -30,6 +73,6 @@ impl Partners {
     /// # Errors
     /// If its record names no address, or its secret cannot be read.
     pub fn client(&self, partner: &Record) -> Result<Client, String> {
-        Client::open(partner, &self.0)
+        Client::open(partner, &self.keys)
     }
 }

@@ -4,7 +4,7 @@
 use super::allocation::{add_allocation, of_account};
 use super::instance::{self, INSTANCE, with_lien};
 use super::recent::Recent;
-use super::{Error, codec, entries, lien, load_work, numbers, traces, version};
+use super::{Error, codec, entries, lien, load_work, numbers, partner, traces, version};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::effects::{Billing, Entry, EntryKind, UsageRow};
@@ -127,6 +127,14 @@ fn add_transaction(connection: &Connection, id: TxId, view: &mut View) -> Result
         next = past.reverses;
         view.past.push(past);
     }
+    if let Some(root) = view.past.last() {
+        view.is_delivered = partner::is_delivered(connection, root.id.0)?;
+    }
+    let records = view.past.first().into_iter().flat_map(|past| &past.records);
+    let mut records = records.filter(|past| past.after.kind == "partner");
+    if let Some(past) = records.next() {
+        view.has_messages = partner::is_used(connection, past.after.name())?;
+    }
     let sql = "SELECT account FROM removal WHERE tx = ?1";
     let removed = connection.query_row(sql, [id.0], |r| r.get(0)).optional()?;
     view.removed = removed.map(AccountId);
@@ -135,6 +143,7 @@ fn add_transaction(connection: &Connection, id: TxId, view: &mut View) -> Result
     };
     if let Some(id) = target.instance {
         view.instances.extend(instance::by_id(connection, id)?);
+        view.delivered = partner::delivered(connection, id.0)?;
     }
     for allocation in target.entries.iter().filter_map(|e| e.allocation) {
         add_allocation(connection, allocation, &mut view.allocations)?;

@@ -130,6 +130,7 @@ pub(super) fn named(connection: &Connection, need: &Need, view: &mut View) -> Re
     }
     if let Some(name) = &need.partner {
         view.last_of_partner = partner::last(connection, name, false)?;
+        view.has_messages = partner::is_used(connection, name)?;
     }
     if let Some(by) = &need.moved {
         view.moved = access::moved_before(connection, by)?;

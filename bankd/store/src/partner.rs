@@ -2,10 +2,11 @@
 //! (decision 0174).
 
 use super::sqlite::SqliteStore;
-use super::{Error, codec, seal};
+use super::{Error, codec, numbers, seal};
 use bank_api::text::{format_amount, format_rfc3339};
 use bank_api::v1::PartnerCharge;
 use bank_core::effects::Effects;
+use bank_core::ids::UNBILLED;
 use bank_core::partner::{Delivered, Sent};
 use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -108,6 +109,28 @@ pub fn last(connection: &Connection, partner: &str, sent: bool) -> Result<i64, E
     Ok(statement.query_row((partner, sent), |r| r.get(0))?)
 }
 
+/// Whether there is a message to or from a partner, or an open use of one of its projects or machines.
+pub(super) fn is_used(connection: &Connection, partner: &str) -> Result<bool, Error> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM partner_entry WHERE partner = ?1)
+               OR EXISTS (SELECT 1 FROM instance
+                          WHERE due_at IS NOT NULL AND closed_at IS NULL
+                            AND (substr(project, -length(?2)) = ?2 OR substr(machine, -length(?2)) = ?2))";
+    let end = format!("@{partner}");
+    Ok(connection.query_row(sql, (partner, end), |r| r.get(0))?)
+}
+
+/// The sum of the messages that charged a use; none if no partner did. It looks at all messages, for rare commands.
+pub(super) fn delivered(connection: &Connection, instance: i64) -> Result<Option<i64>, Error> {
+    let sql = "SELECT sum(amount) FROM partner_entry WHERE instance = ?1 AND sent = 0";
+    Ok(connection.query_row(sql, [instance], |r| r.get(0))?)
+}
+
+/// Whether a partner delivered a transaction.
+pub(super) fn is_delivered(connection: &Connection, tx: i64) -> Result<bool, Error> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM partner_entry WHERE tx = ?1 AND sent = 0)";
+    Ok(connection.query_row(sql, [tx], |r| r.get(0))?)
+}
+
 fn write_sent(store: &SqliteStore, sent: &Sent) -> Result<(), Error> {
     let connection = &store.connection;
     let number = last(connection, &sent.partner, true)?.saturating_add(1);
@@ -144,7 +167,7 @@ fn write_sent(store: &SqliteStore, sent: &Sent) -> Result<(), Error> {
         number,
         sent.tx.0,
         sent.instance.0,
-        sent.account.0,
+        sent.account.map(|account| account.0),
         recorded,
         sent.project,
         sent.amount.0,
@@ -245,6 +268,74 @@ pub fn waiting(connection: &Connection, partner: &str) -> Result<Option<PartnerR
     );
     let mut statement = connection.prepare_cached(&sql)?;
     Ok(statement.query_row([partner], row).optional()?)
+}
+
+/// The number of the last message that a partner confirmed; 0 before the first.
+pub fn confirmed(connection: &Connection, partner: &str) -> Result<i64, Error> {
+    let sql = "SELECT number FROM partner_entry
+               WHERE partner = ?1 AND sent = 1 AND counterpart IS NOT NULL
+               ORDER BY number DESC LIMIT 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let last = statement.query_row([partner], |r| r.get(0)).optional()?;
+    Ok(last.unwrap_or(0))
+}
+
+/// Messages that wait for a partner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The partner.
+    pub partner: String,
+    /// Their number.
+    pub count: i64,
+    /// When the oldest was recorded.
+    pub since: Timestamp,
+}
+
+/// The partners for which messages wait, by name.
+pub fn all_waiting(connection: &Connection) -> Result<Vec<Waiting>, Error> {
+    let sql = "SELECT partner, count(*), min(recorded_at) FROM partner_entry
+               WHERE counterpart IS NULL GROUP BY partner ORDER BY partner";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map([], |r| {
+        Ok(Waiting {
+            partner: r.get(0)?,
+            count: r.get(1)?,
+            since: Timestamp(r.get(2)?),
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// What transactions of a time took for projects of a partner without a message of that amount: there is none, unless
+/// something failed. As rows with the number 0.
+pub fn without_message(
+    connection: &Connection,
+    partner: &str,
+    (from, until): (Timestamp, Timestamp),
+) -> Result<Vec<PartnerRow>, Error> {
+    let last = numbers::last_entry(connection)?;
+    let first = |at| {
+        let tx = numbers::first_recorded_from(connection, at)?;
+        numbers::first_entry_of(connection, tx, last)
+    };
+    let sql = "SELECT ?4, 1, 0, s.tx, NULL, s.instance, t.at_recorded,
+                      substr(s.project, 1, length(s.project) - length(?3)), s.amount, '',
+                      i.object_id, i.machine
+               FROM (SELECT tx, project, max(instance) AS instance, -sum(delta_amount) AS amount
+                     FROM entry WHERE id >= ?1 AND id < ?2 AND substr(project, -length(?3)) = ?3
+                       AND account IS NOT NULL
+                       AND account IS NOT (SELECT id FROM account WHERE name = ?5)
+                     GROUP BY tx, project) s
+               JOIN tx t ON t.id = s.tx JOIN instance i ON i.id = s.instance
+               WHERE s.amount <> 0 AND NOT EXISTS (
+                   SELECT 1 FROM partner_entry p WHERE p.tx = s.tx AND p.partner = ?4 AND p.sent = 1
+                     AND p.project || ?3 = s.project AND p.amount = s.amount)
+               ORDER BY s.tx LIMIT 1000";
+    let mut statement = connection.prepare_cached(sql)?;
+    let end = format!("@{partner}");
+    let values = params![first(from)?, first(until)?, end, partner, UNBILLED];
+    let rows = statement.query_map(values, row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// One message.

@@ -89,14 +89,20 @@ pub(super) fn remove(name: &str, view: &View, ctx: &Context<'_>) -> Result<Chang
     })
 }
 
-/// Refuses to remove an account that others name as payer, or to which a cycle deposits: its deposits would go to an
-/// account that nobody sees.
+/// Refuses to remove an account that others name as payer, that has the debts of a partner bank, or to which a cycle
+/// deposits: its deposits would go to an account that nobody sees.
 pub(in crate::rules) fn unused(account: &Account, ctx: &Context<'_>) -> Result<(), Refusal> {
     let cycle = || {
         let found = ctx.directory.cycles().find(|c| c.account == account.id)?;
         Some(format!("cycle {}", found.name))
     };
-    match ctx.directory.paid_by(account).or_else(cycle) {
+    let partner = || {
+        let mut all = ctx.directory.records.all("partner");
+        let found = all.find(|own| own.text("account") == account.name)?;
+        Some(format!("partner bank {}", found.name()))
+    };
+    let used = ctx.directory.paid_by(account).or_else(cycle);
+    match used.or_else(partner) {
         Some(by) => Err(Refusal::InUse {
             name: account.name.clone(),
             by,

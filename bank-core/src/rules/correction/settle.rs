@@ -23,10 +23,14 @@ use crate::view::{Context, View};
 
 /// Bills a project for what of an instance is unbilled.
 pub(super) fn settle(settle: &Settle, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
-    let project = ctx.directory.project_named(&settle.project);
-    let project = project.ok_or_else(|| Refusal::ProjectUnknown {
-        project: crate::refusal::short(&settle.project),
-    })?;
+    let project = &settle.project;
+    let is_there = ctx.directory.project_named(project).is_some()
+        || ctx.directory.at_partner(project).is_some();
+    if !is_there {
+        return Err(Refusal::ProjectUnknown {
+            project: crate::refusal::short(project),
+        });
+    }
     let mut instance = one_instance(view, &settle.object_id, ctx)?.clone();
     let suspense = ctx.directory.suspense().map(|a| a.id);
     let mut unbilled = rests(&view.history);
@@ -41,7 +45,7 @@ pub(super) fn settle(settle: &Settle, view: &View, ctx: &Context<'_>) -> Result<
     postings.remark(&settle.note);
     let usage = UsageId(Next::take(&mut postings.next.usage));
     take_back(&mut postings, &unbilled, &instance, usage)?;
-    instance.facts.project.clone_from(&project.name);
+    instance.facts.project.clone_from(project);
     let payer = payer(&instance, ctx);
     choice::tell(&mut postings, &payer, None, &instance, ctx);
     let candidates = select::billable(ctx.directory, &payer);

@@ -34,6 +34,10 @@ pub(super) fn reverse(
     let again = target.id != root.id;
     match root.op.as_str() {
         op if is_of_records(op, target, ctx) => records(reverse, target, view, ctx),
+        _ if view.is_delivered => Err(not_reversible(
+            target,
+            "a partner bank delivered it; undo or refund the charge at the bank where the job ran",
+        )),
         "adjust" if terms::is_of_idle_time(&root.op, &root.reason) => Err(not_reversible(
             target,
             "it follows the charge of a job in the reservation; undo that charge, or refund the reservation",

@@ -1,6 +1,6 @@
 //! The opposite of charges, refunds and settlements: the instance's sums follow.
 
-use super::opposite::{begin, check_cover, oppose, unblock_paid};
+use super::opposite::{begin, check_cover, not_reversible, oppose, unblock_paid};
 use super::{announce, shift_exact_sum};
 use crate::amount::Amount;
 use crate::command::Reverse;
@@ -26,11 +26,31 @@ pub(super) fn reverse(
     ctx: &Context<'_>,
 ) -> Result<Effects, Refusal> {
     let mut effects = reverse_money(reverse, target, root, view, ctx)?;
+    stays_returned(&effects, target, view)?;
     if let Some(tx) = effects.transactions.first() {
         let times = view.times.iter().filter(|time| time.tx == target.id);
         effects.times = times.map(|time| time.taken_back(tx.id)).collect();
     }
     Ok(effects)
+}
+
+/// A project pays no more for a use at a partner bank than the partner charged. If the partner returned what was
+/// refunded here before, the refund stays.
+fn stays_returned(effects: &Effects, target: &PastTx, view: &View) -> Result<(), Refusal> {
+    let Some(delivered) = view.delivered else {
+        return Ok(());
+    };
+    let rests = rests(&view.history);
+    let paid: i128 = rests.iter().map(|r| i128::from(r.left)).sum();
+    let entries = effects.transactions.iter().flat_map(|tx| &tx.entries);
+    let given: i128 = entries.map(|e| i128::from(e.delta.amount)).sum();
+    if given >= 0 || paid.saturating_sub(given) <= i128::from(delivered) {
+        return Ok(());
+    }
+    Err(not_reversible(
+        target,
+        "the partner bank returned the amount since; undo its refund at the bank where the job ran",
+    ))
 }
 
 fn reverse_money(

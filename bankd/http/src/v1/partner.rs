@@ -48,6 +48,7 @@ fn of_caller(call: &mut Call) -> Result<Record, Failure> {
         let detail = format!("partner bank {client:?} is switched off");
         return Err(Failure::new("not_allowed", detail));
     }
+    call.services.partners.lives(record.name());
     call.auth.caller.scope = Scope::default();
     Ok(record)
 }

@@ -4,6 +4,7 @@
 use super::super::read::journal::entries_of;
 use super::super::{Error, numbers};
 use super::{Finding, Report};
+use bank_core::ids::UNBILLED;
 use rusqlite::Connection;
 
 /// Messages, and questions without a reserve.
@@ -26,23 +27,25 @@ pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), 
     })
 }
 
-/// The amount of a message is what its transaction took from the account of the partner.
+/// The amount of a message is what its transaction took for the project of the partner, from any account but the
+/// suspense account.
 fn sums(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let last = numbers::last_entry(connection)?;
     let sql =
-        "SELECT partner, number, tx, account, project, amount FROM partner_entry WHERE sent = 1";
+        "SELECT partner, number, tx, project, amount, (SELECT id FROM account WHERE name = ?1)
+         FROM partner_entry WHERE sent = 1";
     let mut statement = connection.prepare(sql)?;
-    let mut rows = statement.query([])?;
+    let mut rows = statement.query([UNBILLED])?;
     while let Some(row) = rows.next()? {
         let (partner, number): (String, i64) = (row.get(0)?, row.get(1)?);
-        let (account, project): (i64, String) = (row.get(3)?, row.get(4)?);
+        let (project, suspense): (String, Option<i64>) = (row.get(3)?, row.get(5)?);
         let project = format!("{project}@{partner}");
         let entries = entries_of(connection, row.get(2)?, last)?;
         let own = entries
             .iter()
-            .filter(|e| e.account == Some(account) && e.project == project);
+            .filter(|e| e.account.is_some() && e.account != suspense && e.project == project);
         let taken = own.fold(0_i128, |sum, e| sum.saturating_sub(e.delta_amount.into()));
-        let amount: i64 = row.get(5)?;
+        let amount: i64 = row.get(4)?;
         if taken != i128::from(amount) {
             let key = format!("{partner} {number}");
             let text = format!("message {key}: its amount is not that of its transaction");
