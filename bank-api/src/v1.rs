@@ -116,7 +116,8 @@ pub use operations::{Backup, BackupFile, Check, Checkup, LastBackup, Limited};
 pub use partner::{
     PartnerCharge, PartnerCharged, PartnerEntry, PartnerEntryQuery, PartnerExplained, PartnerHeld,
     PartnerLine, PartnerMessageQuery, PartnerPosition, PartnerRelease, PartnerReleased,
-    PartnerReserve, Settlement, SettlementDifference, SettlementQuery, SettlementSide,
+    PartnerReserve, PartnerWaiting, Settlement, SettlementDifference, SettlementQuery,
+    SettlementSide,
 };
 pub use past::{PastPageQuery, PastQuery};
 pub use personal::{EfficiencyLetter, PersonalReport};

@@ -108,6 +108,7 @@ pub fn examine(data: &DataDir) -> Vec<Found> {
     let tls = &config.auditor.tls;
     let named = Named::new(data, &config.checkpoint, tls, &config.deliver);
     found.push(files::keys(data, &named, checkup.as_ref()));
+    found.extend(files::partners(checkup.as_ref()));
     found.push(disk::space(data));
     found.push(disk::wal(data));
     found.push(service::clock(checkup.as_ref()));

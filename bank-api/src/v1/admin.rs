@@ -74,6 +74,9 @@ pub struct Status {
     /// Collectors that have been silent for too long; empty for restricted callers.
     #[serde(default)]
     pub silent_sources: Vec<String>,
+    /// Partner banks for which messages wait; empty for restricted callers.
+    #[serde(default)]
+    pub partners: Vec<super::PartnerWaiting>,
     /// Alerts; `null` for restricted callers.
     #[serde(default)]
     pub attention: Option<super::AttentionStatus>,

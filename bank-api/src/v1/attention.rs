@@ -34,7 +34,8 @@ pub struct Attention {
     pub at: String,
     /// `raised`, `cleared` or `acked`.
     pub turn: String,
-    /// `used`, `expiring`, `negative`, `fallback_used`, `lien_stuck` or `collector_silent`.
+    /// `used`, `expiring`, `negative`, `fallback_used`, `lien_stuck`, `collector_silent` or
+    /// `partner_waiting`.
     pub kind: String,
     /// The affected object: `account:3`, `allocation:7`, `lien:12`, `project:chem`, `source:sge`.
     pub subject: String,

@@ -220,6 +220,9 @@ pub struct Settlement {
     pub unit: String,
     /// Whether the partner answered. If not, the entries of this bank are not compared.
     pub compared: bool,
+    /// Why they are not compared.
+    #[serde(default)]
+    pub cause: Option<String>,
     /// Whether both banks have the same entries. False while one is in flight.
     pub agrees: bool,
     /// Jobs of the partner's projects at this bank.
@@ -258,10 +261,25 @@ pub struct SettlementDifference {
     pub sent: bool,
     /// Its number.
     pub number: i64,
-    /// `in_flight`, `missing_here`, `missing_there` or `differs`.
+    /// `in_flight`, `missing_here`, `missing_there`, `differs`, or `no_message`: a charge here that no message
+    /// delivers.
     pub what: String,
     /// The entry here.
     pub here: Option<PartnerEntry>,
     /// The entry at the partner.
     pub there: Option<PartnerEntry>,
+}
+
+/// Messages that wait for a partner bank.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PartnerWaiting {
+    /// The partner.
+    pub name: String,
+    /// Their number.
+    pub waiting: i64,
+    /// When the oldest was recorded.
+    pub since: String,
+    /// Why the last attempt failed; `null` if there was none since the start.
+    pub cause: Option<String>,
 }

@@ -63,7 +63,8 @@ pub(crate) struct ListAttention {
     /// Only this project
     #[arg(short = 'A', long)]
     pub(crate) project: Option<String>,
-    /// Only this kind: used, expiring, negative, fallback_used, lien_stuck, collector_silent
+    /// Only this kind: used, expiring, negative, fallback_used, lien_stuck, collector_silent,
+    /// partner_waiting
     #[arg(long)]
     pub(crate) kind: Option<String>,
     /// Maximum number of rows

@@ -75,11 +75,15 @@ fn sentence(context: &Context, answer: &Settlement) -> String {
         let net = context.form.amount(&answer.net);
         format!("{partner} owes this bank {net} {unit}.")
     };
-    text.push_str(match (answer.compared, answer.agrees) {
-        (false, _) => " The partner does not answer: nothing is compared.\n",
-        (true, true) => " Both banks agree.\n",
-        (true, false) => " These entries are left out:\n",
-    });
+    match (answer.compared, answer.agrees) {
+        (false, _) => {
+            let cause = answer.cause.as_deref().unwrap_or("no answer");
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, " Nothing is compared: {cause}.");
+        }
+        (true, true) => text.push_str(" Both banks agree.\n"),
+        (true, false) => text.push_str(" These entries are left out:\n"),
+    }
     text
 }
 

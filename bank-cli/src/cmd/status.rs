@@ -6,7 +6,7 @@ mod tests;
 use std::fmt::Write as _;
 
 use anstream::adapter::strip_str;
-use bank_api::v1::{SinkStatus, Status, Unbilled};
+use bank_api::v1::{PartnerWaiting, SinkStatus, Status, Unbilled};
 use bank_picture::figure;
 
 use crate::{
@@ -50,6 +50,7 @@ fn screen(status: &Status, now_us: i64) -> String {
     out.push_str(&sinks(status));
     out.push_str(&silent(status));
     out.push_str(&silent_sources(status));
+    out.push_str(&partners(status));
     out.push_str(&attention(status));
     out.push_str(&super::scheduled::state_of_reports(status));
     out.push_str(&refused(status));
@@ -208,6 +209,22 @@ fn silent_sources(status: &Status) -> String {
             format!("{}\n", alarming(&line))
         }
     }
+}
+
+/// Messages that wait for partner banks, with the cause.
+fn partners(status: &Status) -> String {
+    let line = |one: &PartnerWaiting| {
+        let cause = one.cause.as_deref().map(|why| format!(": {why}"));
+        let line = format!(
+            "partner        {}: {} messages wait since {}{} !",
+            one.name,
+            count(one.waiting),
+            one.since,
+            cause.unwrap_or_default()
+        );
+        format!("{}\n", alarming(&line))
+    };
+    status.partners.iter().map(line).collect()
 }
 
 /// Raised alerts, and what those who are told wait for.

@@ -36,6 +36,8 @@ pub struct Attention {
     pub lien_stuck_s: i64,
     /// Collectors that are silent.
     pub collector_silent: bool,
+    /// Seconds that a message may wait for a partner bank, 60 to 31,536,000; 0: any.
+    pub partner_waiting_s: i64,
     /// Events sent immediately also to targets with a digest: a kind, or `used:95`, `expiring:0`.
     pub urgent: Vec<String>,
     /// When digests are made each day, `HH:MM` in UTC.
@@ -58,6 +60,7 @@ impl Default for Attention {
             fallback_clear_s: 86_400,
             lien_stuck_s: 1800,
             collector_silent: true,
+            partner_waiting_s: 900,
             urgent: words(&["negative", "lien_stuck", "collector_silent", "used:100"]),
             digest_at: "06:00".to_owned(),
             keep_days: 30,
@@ -75,8 +78,13 @@ impl Attention {
         ] {
             within(key, value, least, most)?;
         }
-        if self.lien_stuck_s != 0 {
-            within("lien_stuck_s", self.lien_stuck_s, 60, 31_536_000)?;
+        for (key, value) in [
+            ("lien_stuck_s", self.lien_stuck_s),
+            ("partner_waiting_s", self.partner_waiting_s),
+        ] {
+            if value != 0 {
+                within(key, value, 60, 31_536_000)?;
+            }
         }
         for (key, values, least, most) in [
             ("used", &self.used, 1, 1000),
@@ -146,6 +154,7 @@ impl Attention {
             (self.fallback_used, AttentionKind::FallbackUsed),
             (self.lien_stuck_s > 0, AttentionKind::LienStuck),
             (self.collector_silent, AttentionKind::CollectorSilent),
+            (self.partner_waiting_s > 0, AttentionKind::PartnerWaiting),
         ] {
             if on {
                 rules.insert(kind, vec![step(kind, 0, THERE, THERE)]);

@@ -108,12 +108,26 @@ pub fn settlement(
         month: month.to_owned(),
         unit: bank.unit.clone(),
         compared: theirs.is_some(),
+        cause: None,
         agrees: theirs.is_some() && differences.is_empty(),
         partner_owes,
         partner_gets,
         net: shown(debt.saturating_sub(credit), bank),
         differences,
     }
+}
+
+/// Adds charges of this bank that no message delivers. The partner does not have them.
+pub fn add_without_message(settlement: &mut Settlement, rows: &[PartnerRow], bank: &Bank) {
+    settlement.agrees &= rows.is_empty();
+    let lost = rows.iter().map(|row| SettlementDifference {
+        sent: true,
+        number: row.number,
+        what: "no_message".to_owned(),
+        here: Some(shaped(row, bank)),
+        there: None,
+    });
+    settlement.differences.extend(lost);
 }
 
 /// One direction, with its total.

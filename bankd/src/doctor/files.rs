@@ -5,11 +5,13 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use bank_api::text::format_rfc3339;
 use bankd_config::data_dir::DataDir;
 use bankd_config::{Follow, Sink, path_in};
 use bankd_ledger::keys;
 use bankd_services::spool;
 use bankd_store::Checkup;
+use bankd_store::partner::Waiting;
 
 use super::modes::{self, Named};
 use super::{Found, State};
@@ -65,20 +67,27 @@ pub(super) fn keys(data: &DataDir, named: &Named, checkup: Option<&Checkup>) -> 
         .iter()
         .filter(|(_, off)| !off)
         .map(|(id, _)| id);
+    let of_partners = checkup.partners.iter();
+    let of_partners: Vec<(String, bool)> = of_partners
+        .map(|(name, sends)| (keys::of_partner(name), *sends))
+        .collect();
+    let needed = of_partners.iter().filter(|(_, sends)| *sends);
     let broken: Vec<&str> = live
+        .chain(needed.map(|(id, _)| id))
         .filter(|id| keys::read_secret(&folder, id).is_err())
         .map(String::as_str)
         .collect();
     if !broken.is_empty() {
         let message = format!("no usable secret: {}", broken.join(", "));
-        let todo = "put the files back into keys/, or switch these keys off";
+        let todo = "put the files back into keys/, or switch these keys off; partner-NAME is the secret \
+                    that the partner bank NAME gave to this bank";
         return Found::of(NAME, State::Warn, message, todo);
     }
     let known: BTreeSet<&str> = checkup.keys.iter().map(|(id, _)| id.as_str()).collect();
     let strange: Vec<&str> = there
         .iter()
         .map(String::as_str)
-        .filter(|id| !known.contains(id))
+        .filter(|id| !known.contains(id) && !of_partners.iter().any(|(own, _)| own == id))
         .collect();
     if !strange.is_empty() {
         let message = format!("secrets of no key: {}", strange.join(", "));
@@ -91,6 +100,23 @@ pub(super) fn keys(data: &DataDir, named: &Named, checkup: Option<&Checkup>) -> 
             known.len()
         ),
     )
+}
+
+/// Messages to partner banks arrive, if there are partners.
+pub(super) fn partners(checkup: Option<&Checkup>) -> Option<Found> {
+    const NAME: &str = "partners";
+    let checkup = checkup?;
+    let shown = |one: &Waiting| {
+        let since = format_rfc3339(one.since.0);
+        format!("{}: {} messages wait since {since}", one.partner, one.count)
+    };
+    let waiting: Vec<String> = checkup.waiting.iter().map(shown).collect();
+    if !waiting.is_empty() {
+        let todo = "`bank status` shows the cause; docs/how-to/partners.md";
+        return Some(Found::of(NAME, State::Warn, waiting.join("; "), todo));
+    }
+    let count = checkup.partners.len();
+    (count > 0).then(|| Found::ok(NAME, format!("{count} partner banks, no message waits")))
 }
 
 /// The folders of record files can be written.

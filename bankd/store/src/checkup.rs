@@ -1,5 +1,6 @@
 //! A quick check of a bank's database for `bankd doctor`.
 
+use super::partner::{self, Waiting};
 use super::verify::journal;
 use super::{Error, bank, migrate, open_reader};
 use bank_core::directory::Policy;
@@ -18,6 +19,10 @@ pub struct Checkup {
     pub clock_seen: Option<Timestamp>,
     /// Ids of signing keys, and whether they are switched off.
     pub keys: Vec<(String, bool)>,
+    /// Partner banks, and whether messages are sent to them: then they need a secret.
+    pub partners: Vec<(String, bool)>,
+    /// Messages that wait for partner banks.
+    pub waiting: Vec<Waiting>,
 }
 
 /// Looks at a database of the current schema: every page, and the newest 1,000 transactions. `verify`
@@ -32,6 +37,8 @@ pub fn checkup(path: &Path) -> Result<Checkup, Error> {
     // Tokens have no secret of the bank's.
     let keys = directory.keys().filter(|key| key.token.is_none());
     let keys = keys.map(|key| (key.id.clone(), key.disabled));
+    let partners = directory.records.all("partner");
+    let partners = partners.map(|own| (own.name().to_owned(), !own.value("url").is_none()));
     Ok(Checkup {
         broken: broken(&connection, &directory.bank)?,
         last_recorded: instant(
@@ -40,6 +47,8 @@ pub fn checkup(path: &Path) -> Result<Checkup, Error> {
         )?,
         clock_seen: instant(&connection, "SELECT clock_at FROM clock WHERE id = 1")?,
         keys: keys.collect(),
+        partners: partners.collect(),
+        waiting: partner::all_waiting(&connection)?,
     })
 }
 

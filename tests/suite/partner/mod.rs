@@ -5,6 +5,7 @@ mod cut;
 mod kill;
 mod life;
 mod link;
+mod mend;
 mod page;
 mod three;
 mod world;

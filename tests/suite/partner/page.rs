@@ -27,15 +27,9 @@ fn the_page_makes_two_banks_that_settle() {
             .port()
     };
     let (one, other) = (free().to_string(), free().to_string());
-    let ready = "for bank in computing physics; do for n in $(seq 600); do \
-        BANK_SERVER=unix:$PWD/$bank/bankd.sock bank status > /dev/null 2>&1 && break; sleep 0.1; \
-        done; done\n";
     let mut script = "set -e\ntrap 'kill $(jobs -p)' EXIT\n".to_owned();
-    for (n, block) in blocks.iter().enumerate() {
+    for block in &blocks {
         script.push_str(&block.replace("7115", &one).replace("7116", &other));
-        if n == 0 {
-            script.push_str(ready);
-        }
     }
     let folder = tempfile::Builder::new().prefix("page-").tempdir().unwrap();
     let bin = folder.path().join("bin");

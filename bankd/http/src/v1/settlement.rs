@@ -25,6 +25,7 @@ pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
         sent: own(&call, &name, &month, true).await?,
         received: own(&call, &name, &month, false).await?,
     };
+    let lost = without_message(&call, &name, &month).await?;
     let asked = month.clone();
     let theirs = ask(&call, &partner, move |client| {
         Ok(Entries {
@@ -32,16 +33,40 @@ pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
             received: settle::theirs(client, &asked, false)?,
         })
     });
-    let theirs = match theirs.await {
-        Ok(theirs) => Some(theirs),
+    let (theirs, cause) = match theirs.await {
+        Ok(theirs) => (Some(theirs), None),
         Err(fault) => {
             tracing::warn!(partner = %name, "the settlement is not compared: {fault}");
-            None
+            (None, Some(fault.to_string()))
         }
     };
     let bank = &call.directory().bank;
-    let settlement: Settlement = settle::settlement((&name, &month), &ours, theirs.as_ref(), bank);
+    let mut settlement: Settlement =
+        settle::settlement((&name, &month), &ours, theirs.as_ref(), bank);
+    settlement.cause = cause;
+    settle::add_without_message(&mut settlement, &lost, bank);
     ok(&settlement)
+}
+
+/// Charges of a month that should have made a message.
+async fn without_message(
+    call: &Call,
+    name: &str,
+    month: &str,
+) -> Result<Vec<rows::PartnerRow>, Failure> {
+    let Some(span) = settle::month(month) else {
+        return Ok(Vec::new());
+    };
+    let partner = name.to_owned();
+    let mut found = call
+        .ask(move |connection| rows::without_message(connection, &partner, span))
+        .await?;
+    let directory = call.directory();
+    found.retain(|row| {
+        let named = format!("{}@{name}", row.project);
+        directory.used_by_partner(&named).is_some()
+    });
+    Ok(found)
 }
 
 /// All entries of a month in one direction.

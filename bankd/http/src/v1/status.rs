@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use bank_api::v1::{
-    Limited, MachineStatus, NextCycle, RefusedAccess, Status, StuckBoundary, Unbilled,
+    Limited, MachineStatus, NextCycle, PartnerWaiting, RefusedAccess, Status, StuckBoundary,
+    Unbilled,
 };
 use bank_core::rules::sweep::{Stuck, Subject};
 use bankd_safekeeping::backup;
 use bankd_store as store;
+use bankd_store::partner;
 use bankd_store::read::status::{self, LedgerStatus};
 use bankd_store::read::{attention, sources};
 
@@ -30,18 +32,20 @@ pub(super) async fn show(call: Call) -> Handled {
         let attention = attention::standing(connection)?;
         let reports = store::schedules(connection)?;
         let mut ledger = status::read(connection)?;
+        let mut partners = Vec::new();
         if is_unlimited {
             ledger.whole = Some(status::whole(connection, suspense)?);
+            partners = partner::all_waiting(connection)?;
         }
         Ok((
             ledger,
             sources,
-            (attention, reports),
+            (attention, reports, partners),
             backup::last(&data),
             backup::wal_bytes(&data),
         ))
     });
-    let (ledger, sources, (text, reports), last_backup, wal) = ledger.await?;
+    let (ledger, sources, (text, reports, partners), last_backup, wal) = ledger.await?;
     let mut status = shaped(&call, &ledger);
     status.wal_bytes = Some(whole(wal));
     if call.view.is_unlimited() {
@@ -49,6 +53,7 @@ pub(super) async fn show(call: Call) -> Handled {
         status.refused_access = refused_access(&call);
         status.auth_failures = auth_failures(&call);
         status.silent_sources = source::silent(&call, &sources);
+        status.partners = waiting(&call, partners);
         status.attention = Some(super::attention::standing(&call, text));
         status.reports = Some(super::scheduled::standing(&reports));
         status.last_backup = last_backup;
@@ -56,6 +61,17 @@ pub(super) async fn show(call: Call) -> Handled {
         status.checkpoint_error = call.services.checkpoints.error();
     }
     ok(&status)
+}
+
+/// The partner banks for which messages wait, each with the cause.
+fn waiting(call: &Call, partners: Vec<partner::Waiting>) -> Vec<PartnerWaiting> {
+    let shaped = partners.into_iter().map(|one| PartnerWaiting {
+        waiting: one.count,
+        since: json::time(one.since),
+        cause: call.services.partners.fault(&one.partner),
+        name: one.partner,
+    });
+    shaped.collect()
 }
 
 /// The part that every caller may see.
@@ -108,6 +124,7 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
         stuck_total: whole(standing.stuck_total),
         sinks: Vec::new(),
         silent_sources: Vec::new(),
+        partners: Vec::new(),
         attention: None,
         reports: None,
         refused_access: Vec::new(),

@@ -16,6 +16,7 @@ use bankd_config as config;
 use bankd_ledger::usable::ran_elsewhere;
 use bankd_ledger::writer::Standing;
 use bankd_store as store;
+use bankd_store::partner;
 use bankd_store::read::attention::{self, StuckLien};
 use bankd_store::read::burn::{self, Burn};
 use bankd_store::read::fallback::{self, ShortJob};
@@ -76,6 +77,9 @@ impl Look {
         }
         if self.settings.collector_silent {
             self.collectors(connection, &mut seen)?;
+        }
+        if self.settings.partner_waiting_s > 0 {
+            self.partners(connection, &mut seen)?;
         }
         Ok(seen)
     }
@@ -301,6 +305,29 @@ impl Look {
             amount: narrow(lien.held),
             message,
         }
+    }
+
+    fn partners(&self, connection: &Connection, seen: &mut Seen) -> Result<(), store::Error> {
+        let latest = self.now.minus(Seconds(self.settings.partner_waiting_s));
+        for one in partner::all_waiting(connection)? {
+            if one.since > latest {
+                continue;
+            }
+            seen.observed.push(Observed {
+                kind: AttentionKind::PartnerWaiting,
+                subject: format!("partner:{}", one.partner),
+                level: THERE,
+                concern: Concern::default(),
+                amount: None,
+                message: format!(
+                    "partner bank {}: {} messages wait since {}; `bank status` shows the cause",
+                    one.partner,
+                    one.count,
+                    format_rfc3339(one.since.0),
+                ),
+            });
+        }
+        Ok(())
     }
 
     fn collectors(&self, connection: &Connection, seen: &mut Seen) -> Result<(), store::Error> {

@@ -1,11 +1,15 @@
 //! The samples of the daemon itself in `/metrics`. Labels have few values: kinds, outcomes, codes, routes,
 //! and names of the settings or of collectors. No project, user or job is in one.
 
+use std::collections::BTreeSet;
+
 use bank_api::text::parse_rfc3339;
+use bank_core::kind::Record;
 use bank_core::time::Timestamp;
 use bankd_ledger::exposition::Text;
 use bankd_safekeeping::backup;
 use bankd_services::spool;
+use bankd_store::partner;
 use bankd_store::read::attention::{self, TargetStanding};
 use bankd_store::read::sources::{self, SourceRow};
 use bankd_store::read::{quarantine, status};
@@ -24,6 +28,7 @@ struct Read {
     sources: Vec<SourceRow>,
     quarantine: quarantine::Totals,
     targets: Vec<TargetStanding>,
+    partners: Vec<partner::Waiting>,
     backup: Option<bank_api::v1::LastBackup>,
     wal_bytes: u64,
     spool: Option<[u64; 2]>,
@@ -40,6 +45,7 @@ pub(super) async fn write(call: &Call, text: &mut Text) -> Result<(), Failure> {
             sources: sources::list(connection, None)?,
             quarantine: quarantine::totals(connection)?,
             targets,
+            partners: partner::all_waiting(connection)?,
             backup: backup::last(&data),
             wal_bytes: backup::wal_bytes(&data),
             spool: spool::spooled(),
@@ -56,6 +62,7 @@ pub(super) async fn write(call: &Call, text: &mut Text) -> Result<(), Failure> {
     followed(call, text);
     records_of(call, &read, text);
     delivered(call, &read, text);
+    partners(call, &read, text);
     Ok(())
 }
 
@@ -329,4 +336,33 @@ fn delivered(call: &Call, read: &Read, text: &mut Text) {
     let help = "Attempts to deliver a notice, by outcome";
     let attempts = call.services.writer.meter().deliveries();
     by(text, (name, "counter", help), "outcome", attempts);
+}
+
+/// A sample for each partner bank, also while nothing waits.
+fn partners(call: &Call, read: &Read, text: &mut Text) {
+    let now = call.now().seconds();
+    let directory = call.directory();
+    let known = directory.records.all("partner").map(Record::name);
+    let others = read.partners.iter().map(|one| one.partner.as_str());
+    let names: BTreeSet<&str> = known.chain(others).collect();
+    let of = |value: fn(&partner::Waiting, i64) -> i64| {
+        let mut rows = Vec::new();
+        for name in &names {
+            let found = read.partners.iter().find(|one| one.partner == *name);
+            rows.push(((*name).to_owned(), found.map_or(0, |one| value(one, now))));
+        }
+        rows
+    };
+    let name = "bankd_partner_messages_waiting";
+    let help = "Messages that a partner bank has not confirmed";
+    by(
+        text,
+        (name, "gauge", help),
+        "partner",
+        of(|one, _| one.count),
+    );
+    let name = "bankd_partner_waiting_seconds";
+    let help = "Time since the oldest message that a partner bank has not confirmed was recorded";
+    let age = of(|one, now| now.saturating_sub(one.since.seconds()));
+    by(text, (name, "gauge", help), "partner", age);
 }
