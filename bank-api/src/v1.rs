@@ -75,8 +75,8 @@ pub use attention::{
 };
 pub use collect::{CollectBatch, CollectRound, CollectState, CollectStatus, CollectStream};
 pub use correction::{
-    Correction, CorrectionPart, NewAdjustment, NewRefund, NewReversal, NewSettlement, NewTransfer,
-    RemoveQuery, Transfer, TransferPart,
+    AccountAfter, Correction, CorrectionPart, NewAdjustment, NewRefund, NewReversal, NewSettlement,
+    NewTransfer, RemoveQuery, Transfer, TransferPart,
 };
 pub use cycle::{Cycle, CycleRun, NewCycle, PatchCycle};
 pub use explain::{

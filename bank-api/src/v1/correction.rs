@@ -42,12 +42,27 @@ pub struct Transfer {
     pub from_available: String,
     /// Amount available on the target account afterwards.
     pub to_available: String,
+    /// Both accounts afterwards: the source, then the target.
+    #[serde(default)]
+    pub accounts: Vec<AccountAfter>,
     /// True when decided only.
     #[serde(default)]
     pub dry_run: bool,
     /// Warnings about an accepted request.
     #[serde(default)]
     pub warnings: Vec<String>,
+}
+
+/// An account after a transfer, a refund or an adjustment.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AccountAfter {
+    /// Account name.
+    pub account: String,
+    /// Its `amount` afterwards.
+    pub amount: String,
+    /// Its `available` afterwards.
+    pub available: String,
 }
 
 /// One window's part of a transfer.
@@ -160,6 +175,9 @@ pub struct Correction {
     pub unit: String,
     /// Signed amount of each allocation.
     pub parts: Vec<CorrectionPart>,
+    /// The accounts after a refund or an adjustment; empty for a reversal or a settlement.
+    #[serde(default)]
+    pub accounts: Vec<AccountAfter>,
     /// The transaction that a reversal is the opposite of.
     #[serde(default)]
     pub reverses: Option<i64>,

@@ -42,6 +42,8 @@ pub struct Refunded {
     pub reissued: Vec<AllocationId>,
     /// The amount that can still be refunded.
     pub left: Amount,
+    /// The figures of the accounts afterwards.
+    pub figures: Vec<(AccountId, Figures)>,
 }
 
 /// The answer to an adjustment.

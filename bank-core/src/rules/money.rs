@@ -213,8 +213,12 @@ pub(super) fn figures(postings: &Postings, account: AccountId) -> Figures {
 }
 
 /// Clears the flag of the accounts of allocations that got money back, as a deposit does (decision
-/// note 0022). All their allocations are in view.
-pub(super) fn unblock_of(postings: &mut Postings, allocations: &[AllocationId], ctx: &Context<'_>) {
+/// note 0022). All their allocations are in view. Returns the accounts.
+pub(super) fn unblock_of(
+    postings: &mut Postings,
+    allocations: &[AllocationId],
+    ctx: &Context<'_>,
+) -> Vec<AccountId> {
     let of = allocations.iter().filter_map(|id| postings.allocation(*id));
     let mut accounts: Vec<AccountId> = of.map(|a| a.account).collect();
     accounts.sort_unstable();
@@ -222,6 +226,7 @@ pub(super) fn unblock_of(postings: &mut Postings, allocations: &[AllocationId], 
     for account in accounts.iter().filter_map(|id| ctx.directory.account(*id)) {
         unblock(postings, account);
     }
+    accounts
 }
 
 /// A deposit that brings a blocked account to zero or above clears the flag (decisions.md 18).

@@ -11,7 +11,7 @@ use crate::ids::{AccountId, AllocationId, Next, UsageId};
 use crate::model::{Account, Instance, Phase};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
-use crate::rules::money::{one_at_a_time, unblock_of};
+use crate::rules::money::{figures, one_at_a_time, unblock_of};
 use crate::rules::split::in_proportion;
 use crate::time::{Seconds, Timestamp, Window};
 use crate::view::{Context, View};
@@ -66,7 +66,7 @@ pub(super) fn refund(refund: &Refund, view: &View, ctx: &Context<'_>) -> Result<
     };
     announce(&mut postings, instance, &row, ctx);
     let paid: Vec<AllocationId> = parts.iter().map(|(id, _)| *id).collect();
-    unblock_of(&mut postings, &paid, ctx);
+    let accounts = unblock_of(&mut postings, &paid, ctx);
     append_usage(&mut postings, instance.clone(), row);
     let refunded = Refunded {
         tx,
@@ -77,6 +77,10 @@ pub(super) fn refund(refund: &Refund, view: &View, ctx: &Context<'_>) -> Result<
         forgiven: Amount::from_sum(forgiven)?,
         reissued,
         left: left.minus(amount)?,
+        figures: accounts
+            .into_iter()
+            .map(|id| (id, figures(&postings, id)))
+            .collect(),
     };
     Ok(postings.finish(Outcome::Refunded(refunded)))
 }

@@ -2,14 +2,14 @@
 
 use axum::response::IntoResponse;
 use bank_api::v1::{
-    Correction, CorrectionPart, NewAdjustment, NewRefund, NewReversal, NewSettlement, NewTransfer,
+    AccountAfter, Correction, CorrectionPart, NewAdjustment, NewRefund, NewReversal, NewSettlement, NewTransfer,
     Transfer, TransferPart,
 };
 use bank_core::amount::Amount;
 use bank_core::command::{self, Adjust, After, Command, Reverse, Settle};
 use bank_core::effects::{Outcome, Refunded, Transferred};
 use bank_core::ids::{AccountId, AllocationId, TxId};
-use bank_core::model::ObjectType;
+use bank_core::model::{Figures, ObjectType};
 use bank_core::refusal::Refusal;
 use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
@@ -152,6 +152,10 @@ fn transfer_shape(decided: &Decided<'_>, done: &Transferred) -> Transfer {
         parts: done.parts.iter().map(part).collect(),
         from_available: json::sum(done.from_figures.available(), bank),
         to_available: json::sum(done.to_figures.available(), bank),
+        accounts: vec![
+            after(decided, done.from, &done.from_figures),
+            after(decided, done.to, &done.to_figures),
+        ],
         dry_run: decided.dry_run,
         warnings: Vec::new(),
     }
@@ -164,6 +168,7 @@ fn render(decided: &Decided<'_>) -> Answer {
             Outcome::Adjusted(done) => Correction {
                 kind: "adjust".to_owned(),
                 subject: account(decided, done.account).unwrap_or_default(),
+                accounts: vec![after(decided, done.account, &done.figures)],
                 ..correction(decided, done.amount, &done.parts)
             },
             Outcome::Reversed(done) => {
@@ -189,10 +194,13 @@ fn render(decided: &Decided<'_>) -> Answer {
 
 fn refund_shape(decided: &Decided<'_>, done: &Refunded) -> Correction {
     let bank = &decided.directory.bank;
+    let accounts = done.figures.iter();
+    let accounts = accounts.map(|(id, figures)| after(decided, *id, figures));
     let mut shape = Correction {
         kind: "refund".to_owned(),
         subject: job(decided),
         left: Some(json::amount(done.left, bank)),
+        accounts: accounts.collect(),
         ..correction(decided, done.amount, &done.parts)
     };
     if !done.forgiven.is_zero() {
@@ -238,6 +246,15 @@ fn job(decided: &Decided<'_>) -> String {
         Command::After(After::Refund(refund)) => refund.object_id.clone(),
         Command::After(After::Settle(settle)) => settle.object_id.clone(),
         _ => String::new(),
+    }
+}
+
+fn after(decided: &Decided<'_>, id: AccountId, figures: &Figures) -> AccountAfter {
+    let bank = &decided.directory.bank;
+    AccountAfter {
+        account: account(decided, id).unwrap_or_default(),
+        amount: json::sum(figures.amount, bank),
+        available: json::sum(figures.available(), bank),
     }
 }
 
