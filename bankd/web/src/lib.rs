@@ -13,6 +13,7 @@ mod data;
 mod failed;
 mod guard;
 mod layout;
+mod order;
 pub mod page;
 mod pages;
 mod parts;

@@ -1,13 +1,16 @@
 //! The pages: one file each, with its rows, handlers and templates.
 
 pub(crate) mod burn;
-pub(crate) mod deposit;
 pub(crate) mod explain;
 pub(crate) mod home;
 pub(crate) mod jobs;
+pub(crate) mod money;
 pub(crate) mod project;
+pub(crate) mod proposals;
 pub(crate) mod sessions;
 pub(crate) mod statement;
+pub(crate) mod today;
+pub(crate) mod tree;
 pub(crate) mod undo;
 
 use super::page::Page;
@@ -16,12 +19,15 @@ use super::page::Page;
 pub fn rows() -> Vec<Page> {
     let all = [
         home::rows(),
+        today::rows(),
+        proposals::rows(),
+        tree::rows(),
         project::rows(),
         burn::rows(),
         jobs::rows(),
         explain::rows(),
         statement::rows(),
-        deposit::rows(),
+        money::rows(),
         undo::rows(),
         sessions::rows(),
     ];

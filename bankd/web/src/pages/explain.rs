@@ -53,7 +53,7 @@ async fn transaction(visit: Visit, Path(id): Path<String>) -> Shown {
 /// What was done a moment ago. Only words of ours: the address is not trusted.
 fn done_text(done: &str) -> &'static str {
     match done {
-        "deposit" => "Deposited.",
+        "money" => "Done. This is what was booked.",
         "undo" => "Undone: this transaction is the opposite of the one before.",
         _ => "Done.",
     }

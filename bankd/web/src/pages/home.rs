@@ -4,6 +4,7 @@ use bank_api::v1::{Balance, List};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
+use super::money;
 use crate::page::Page;
 use crate::parts::amount::{amount, is_zero};
 use crate::parts::period;
@@ -36,9 +37,7 @@ async fn show(visit: Visit) -> Shown {
     let content = html! {
         (period::instant(&visit))
         (balances(&visit, &list.items, Some(route(Target::data)), next))
-        @if visit.may(Right::Deposit) {
-            p { a .button href="/deposit" { "Deposit" } }
-        }
+        p .actions { (money::links(&visit, None)) }
     };
     Ok(visit.page("Balances", &[], &content))
 }

@@ -5,7 +5,7 @@ use bank_api::v1::{Allocation, Balance, Lien, List, Member, Project};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
-use super::{burn, home};
+use super::{burn, home, money};
 use crate::page::Page;
 use crate::parts::amount::amount;
 use crate::parts::period;
@@ -81,9 +81,7 @@ fn facts(visit: &Visit, project: &Project) -> Markup {
         p .actions {
             a .button href=(statement) { "Statement" } " "
             a .button href=(jobs) { "Jobs" } " "
-            @if visit.may(Right::Deposit) {
-                a .button href=(Target::page(&["deposit"]).with("name", &project.name)) { "Deposit" }
-            }
+            (money::links(visit, Some(&project.name)))
         }
     }
 }

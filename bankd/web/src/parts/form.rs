@@ -31,42 +31,79 @@ pub(crate) fn keyed(key: &str) -> Markup {
     html! { input type="hidden" name="key" value=(key); }
 }
 
-/// One field of a form.
+/// What a field takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Words,
+    /// A decimal.
+    Figure,
+    /// A whole number.
+    Whole,
+    /// A time in the zone of the page.
+    Time,
+    /// One of some words: each with its label. The first is the usual one.
+    Choice(&'static [(&'static str, &'static str)]),
+}
+
+/// One field of a form. Its name is that of the member of the request.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Field<'a> {
     pub(crate) name: &'a str,
     pub(crate) label: &'a str,
     /// What to enter; may be empty.
     pub(crate) help: &'a str,
     pub(crate) is_required: bool,
-    /// For figures: the keyboard of a telephone.
-    pub(crate) is_figure: bool,
+    pub(crate) kind: Kind,
 }
 
-impl Field<'_> {
+impl<'a> Field<'a> {
+    /// A field that must be filled in.
+    pub(crate) const fn needed(name: &'a str, label: &'a str, kind: Kind, help: &'a str) -> Self {
+        Self {
+            name,
+            label,
+            help,
+            is_required: true,
+            kind,
+        }
+    }
+
+    /// A field that may be empty.
+    pub(crate) const fn optional(name: &'a str, label: &'a str, kind: Kind, help: &'a str) -> Self {
+        Self {
+            is_required: false,
+            ..Self::needed(name, label, kind, help)
+        }
+    }
+
     /// With what was typed before, and marked if that is what is wrong.
     pub(crate) fn show(&self, value: &str, failed: Option<&Failed>) -> Markup {
         let wrong = failed.and_then(|failed| failed.problem().field.as_deref());
         let is_wrong = wrong == Some(self.name);
         let help = format!("{}-help", self.name);
         let has_help = !self.help.is_empty();
+        let described = has_help.then_some(help.as_str());
+        let invalid = is_wrong.then_some("true");
+        let keyboard = match self.kind {
+            Kind::Figure => Some("decimal"),
+            Kind::Whole => Some("numeric"),
+            _ => None,
+        };
         html! {
             div .field.wrong[is_wrong] {
                 label for=(self.name) { (self.label) @if !self.is_required { span .small { " (optional)" } } }
-                input #(self.name) name=(self.name) value=(value) required[self.is_required] autocomplete="off"
-                    spellcheck="false" inputmode=[self.is_figure.then_some("decimal")]
-                    aria-invalid=[is_wrong.then_some("true")]
-                    aria-describedby=[has_help.then_some(help.as_str())];
+                @if let Kind::Choice(words) = self.kind {
+                    select #(self.name) name=(self.name) aria-invalid=[invalid] aria-describedby=[described] {
+                        @for (word, label) in words {
+                            option value=(word) selected[*word == value] { (label) }
+                        }
+                    }
+                } @else {
+                    input #(self.name) name=(self.name) value=(value) required[self.is_required] autocomplete="off"
+                        spellcheck="false" inputmode=[keyboard] aria-invalid=[invalid] aria-describedby=[described];
+                }
                 @if has_help { p .help id=(help) { (self.help) } }
             }
-        }
-    }
-}
-
-/// What was entered, as fields of the next step.
-pub(crate) fn carried(visit: &Visit, names: &[&str]) -> Markup {
-    html! {
-        @for name in names {
-            @if let Some(value) = visit.field(name) { input type="hidden" name=(name) value=(value); }
         }
     }
 }

@@ -1,0 +1,169 @@
+//! What waits for the approval of a second person, and the decision.
+
+use axum::extract::Path;
+use axum::response::{IntoResponse as _, Redirect};
+use bank_api::v1::{List, NewDecision, Proposal, Written};
+use bankd_ledger::access::right::Right;
+use maud::{Markup, html};
+use serde_json::Value;
+
+use crate::failed::Failed;
+use crate::layout::message;
+use crate::page::Page;
+use crate::parts::amount::amount;
+use crate::parts::form::{key, keyed, token};
+use crate::parts::table::{Table, amounts, link, name, words};
+use crate::target::Target;
+use crate::visit::{Shown, Visit};
+
+pub(crate) fn rows() -> Vec<Page> {
+    vec![
+        Page::get("/proposals", list).right(Right::SeeProposals),
+        Page::get("/proposals/{id}", show).right(Right::SeeProposals),
+        Page::post("/proposals/{id}", decide).right(Right::DecideProposals),
+    ]
+}
+
+async fn list(visit: Visit) -> Shown {
+    let content = html! {
+        (table(&visit, visit.parameter("all")).await?)
+        @if visit.parameter("all").is_none() {
+            p { a href="/proposals?all=true" { "Decided and expired ones too" } }
+        }
+    };
+    Ok(visit.page("Proposals", &[], &content))
+}
+
+/// The proposals in view, with buttons for the open ones.
+pub(crate) async fn table(visit: &Visit, all: Option<&str>) -> Result<Markup, Failed> {
+    let route = |root: fn(&[&str]) -> Target| {
+        let target = root(&["proposals"]).maybe("all", all.map(|_| "true"));
+        target.maybe("after", visit.parameter("after"))
+    };
+    let list: List<Proposal> = visit.get(route(Target::api)).await?;
+    let unit = list.items.first().map_or("", |row| row.unit.as_str());
+    let next = list.next.as_deref().map(|next| {
+        let target = Target::page(&["proposals"]).with("after", next);
+        target.maybe("all", all)
+    });
+    Ok(Table {
+        caption: "Proposals",
+        columns: vec![
+            words("Number"),
+            words("What"),
+            words("For"),
+            amounts("Amount", unit),
+            words("Proposed by"),
+            words("Waits until"),
+            words("State"),
+        ],
+        rows: list.items.iter().map(|row| cells(visit, row)).collect(),
+        empty: html! { p { "No proposal waits for a decision." } },
+        data: Some(route(Target::data)),
+        next,
+    }
+    .show())
+}
+
+fn cells(visit: &Visit, row: &Proposal) -> Vec<Markup> {
+    let number = row.id.to_string();
+    vec![
+        link(&visit.link(&["proposals", &number]), &number),
+        html! { (row.kind.replace('_', " ")) },
+        name(subject(row)),
+        amount(&row.amount),
+        name(&row.proposed_by),
+        html! { (visit.zone().time(&row.until)) },
+        html! {
+            @if row.state == "open" && visit.may(Right::DecideProposals) { (buttons(visit, row, false)) }
+            @else { (row.state) }
+        },
+    ]
+}
+
+/// The account, the project or the job of the proposed request.
+fn subject(row: &Proposal) -> &str {
+    let names = ["name", "account", "from", "job"];
+    let found = names.iter().find_map(|name| row.request.body.get(name));
+    found.and_then(Value::as_str).unwrap_or("–")
+}
+
+async fn show(visit: Visit, Path(id): Path<String>) -> Shown {
+    page(&visit, &id, None).await
+}
+
+async fn page(visit: &Visit, id: &str, failed: Option<&Failed>) -> Shown {
+    let one: Proposal = visit.get(Target::api(&["proposals", id])).await?;
+    let zone = visit.zone();
+    let body = one.request.body.as_object();
+    let content = html! {
+        @if visit.parameter("done") == Some("proposed") {
+            div .message.good role="status" { p { "Proposed. It waits until another person approves it." } }
+        }
+        @if let Some(failed) = failed { (message(failed)) }
+        dl .facts {
+            dt { "State" } dd { strong { (one.state) } }
+            dt { "What" } dd { (one.kind.replace('_', " ")) }
+            dt { "Amount (" (one.unit) ")" } dd { (amount(&one.amount)) }
+            dt { "Proposed by" } dd { (one.proposed_by) " on " (zone.time(&one.at)) }
+            dt { "Waits until" } dd { (zone.time(&one.until)) }
+            @if let Some(by) = &one.decided_by { dt { "Decided by" } dd { (by) } }
+            @if let Some(reason) = &one.reason { dt { "Answer" } dd { (reason) } }
+            @if let Some(done) = one.done {
+                dt { "Transaction" } dd { a href=(visit.link(&["transactions", &done.to_string()])) { (done) } }
+            }
+        }
+        h2 { "Request" }
+        dl .facts { @for (member, value) in body.into_iter().flatten() {
+            dt { (member.replace('_', " ")) }
+            dd { @if let Some(text) = value.as_str() { (text) } @else { (value) } }
+        } }
+        @if one.state == "open" && visit.may(Right::DecideProposals) { (buttons(visit, &one, true)) }
+    };
+    let title = format!("Proposal {}", one.id);
+    let mut page = visit.page(&title, &[("Proposals", visit.link(&["proposals"]))], &content);
+    if let Some(failed) = failed {
+        *page.status_mut() = failed.clone().into_response().status();
+    }
+    Ok(page)
+}
+
+/// The form of the decision.
+fn buttons(visit: &Visit, row: &Proposal, is_long: bool) -> Markup {
+    let target = Target::page(&["proposals", &row.id.to_string()]);
+    html! {
+        form .entry method="post" action=(target) {
+            (token(visit)) (keyed(&uuid::Uuid::new_v4().to_string()))
+            @if is_long {
+                div .field {
+                    label for="reason" { "Answer" span .small { " (optional)" } }
+                    input #reason name="reason" autocomplete="off" value=(visit.field("reason").unwrap_or_default());
+                }
+            }
+            button type="submit" name="decision" value="approve" { "Approve" } " "
+            button .plain type="submit" name="decision" value="reject" { "Reject" }
+        }
+    }
+}
+
+async fn decide(visit: Visit, Path(id): Path<String>) -> Shown {
+    let decision = match visit.field("decision") {
+        Some("approve") => "approve",
+        Some("reject") => "reject",
+        _ => return page(&visit, &id, Some(&Failed::new("missing_field", "decision: required"))).await,
+    };
+    let body = NewDecision {
+        reason: visit.field("reason").map(str::to_owned),
+    };
+    let target = Target::api(&["proposals", &id, decision]);
+    let sent = visit.send("POST", target, &key(&visit), &body).await;
+    let (_, done): (u16, Written<Proposal>) = match sent {
+        Ok(done) => done,
+        Err(failed) => return page(&visit, &id, Some(&failed)).await,
+    };
+    let target = match done.object.done {
+        Some(done) => Target::page(&["transactions", &done.to_string()]).with("done", "money"),
+        None => Target::page(&["proposals", &id]),
+    };
+    Ok(Redirect::to(target.as_str()).into_response())
+}

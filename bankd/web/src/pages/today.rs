@@ -1,0 +1,212 @@
+//! The first screen of an account manager: what must be done today.
+
+use bank_api::v1::{
+    ExpiringRow, ForecastRow, List, NegativeRow, Quarantined, Unmapped, UnmappedRow,
+};
+use bankd_ledger::access::right::Right;
+use maud::{Markup, html};
+
+use super::{money, proposals};
+use crate::failed::Failed;
+use crate::page::Page;
+use crate::parts::amount::{amount, is_zero, maybe};
+use crate::parts::table::{Table, amounts, figures, link, name, words};
+use crate::target::Target;
+use crate::visit::{Shown, Visit};
+
+/// Rows of each table; the CSV has all.
+const SHOWN: &str = "50";
+
+pub(crate) fn rows() -> Vec<Page> {
+    vec![
+        Page::get("/today", show)
+            .right(Right::DecideProposals)
+            .nav("Today"),
+    ]
+}
+
+async fn show(visit: Visit) -> Shown {
+    let content = html! {
+        p .actions { (money::links(&visit, None)) }
+        (proposals::table(&visit, None).await?)
+        (expiring(&visit).await?)
+        (negative(&visit).await?)
+        (empty(&visit).await?)
+        @if visit.may(Right::SeeIntake) {
+            (unmapped(&visit).await?)
+            (quarantine(&visit).await?)
+        }
+    };
+    Ok(visit.page("What must I do today?", &[], &content))
+}
+
+/// The project of an account, as a link.
+fn project(visit: &Visit, project: Option<&String>, account: &str) -> Markup {
+    match project {
+        Some(project) => link(&visit.link(&["projects", project]), project),
+        None => name(account),
+    }
+}
+
+async fn expiring(visit: &Visit) -> Result<Markup, Failed> {
+    let route = |root: fn(&[&str]) -> Target| root(&["report", "expiring"]);
+    let list: List<ExpiringRow> = visit
+        .get(route(Target::api).with("limit", SHOWN))
+        .await?;
+    let unit = list.items.first().map_or("", |row| row.unit.as_str());
+    let row = |row: &ExpiringRow| {
+        vec![
+            project(visit, row.project.as_ref(), &row.account),
+            html! { (row.allocation) },
+            html! { (visit.zone().day(&row.until)) },
+            html! { span .flag[row.days_left < 8] { (row.days_left) } },
+            amount(&row.amount),
+            amount(&row.unused),
+        ]
+    };
+    Ok(Table {
+        caption: "Ends within 30 days",
+        columns: vec![
+            words("Project"),
+            words("Allocation"),
+            words("Until (exclusive)"),
+            figures("Days left"),
+            amounts("Left", unit),
+            amounts("Expires unused", unit),
+        ],
+        rows: list.items.iter().map(row).collect(),
+        empty: html! { p { "No allocation ends within 30 days." } },
+        data: Some(route(Target::data)),
+        next: None,
+    }
+    .show())
+}
+
+async fn negative(visit: &Visit) -> Result<Markup, Failed> {
+    let route = |root: fn(&[&str]) -> Target| root(&["report", "negative"]);
+    let list: List<NegativeRow> = visit
+        .get(route(Target::api).with("limit", SHOWN))
+        .await?;
+    let unit = list.items.first().map_or("", |row| row.unit.as_str());
+    let row = |row: &NegativeRow| {
+        vec![
+            project(visit, row.project.as_ref(), &row.account),
+            amount(&row.amount),
+            amount(&row.held),
+            amount(&row.available),
+            html! { @if row.blocked { strong .flag { "blocked" } } @else { "works on" } },
+        ]
+    };
+    Ok(Table {
+        caption: "Overdrawn",
+        columns: vec![
+            words("Project"),
+            amounts("Settled", unit),
+            amounts("Held", unit),
+            amounts("Free", unit),
+            words("State"),
+        ],
+        rows: list.items.iter().map(row).collect(),
+        empty: html! { p { "No account is below zero." } },
+        data: Some(route(Target::data)),
+        next: None,
+    }
+    .show())
+}
+
+async fn empty(visit: &Visit) -> Result<Markup, Failed> {
+    let route = |root: fn(&[&str]) -> Target| root(&["report", "forecast"]);
+    let list: List<ForecastRow> = visit.get(route(Target::api)).await?;
+    let is_soon = |row: &&ForecastRow| {
+        !row.available.starts_with('-')
+            && (is_zero(&row.available) || row.days_left.is_some_and(|days| days < 8))
+    };
+    let unit = list.items.first().map_or("", |row| row.unit.as_str());
+    let row = |row: &ForecastRow| {
+        vec![
+            project(visit, row.project.as_ref(), &row.account),
+            amount(&row.available),
+            maybe(row.burn_per_day.as_deref()),
+            html! { @if let Some(days) = row.days_left { (days) } @else { "–" } },
+        ]
+    };
+    Ok(Table {
+        caption: "Empty, or empty within a week",
+        columns: vec![
+            words("Project"),
+            amounts("Free", unit),
+            amounts("Used a day", unit),
+            figures("Days left"),
+        ],
+        rows: list.items.iter().filter(is_soon).map(row).collect(),
+        empty: html! { p { "No account is empty." } },
+        data: Some(route(Target::data)),
+        next: None,
+    }
+    .show())
+}
+
+async fn unmapped(visit: &Visit) -> Result<Markup, Failed> {
+    let route = |root: fn(&[&str]) -> Target| root(&["unmapped"]);
+    let found: Unmapped = visit
+        .get(route(Target::api).with("limit", SHOWN))
+        .await?;
+    let row = |row: &UnmappedRow| {
+        let text = |text: &Option<String>| name(text.as_deref().unwrap_or("–"));
+        vec![
+            text(&row.account),
+            text(&row.user),
+            text(&row.source),
+            html! { (row.records) },
+            amount(&row.core_hours),
+            amount(&row.unbilled),
+        ]
+    };
+    Ok(Table {
+        caption: "Usage without a project",
+        columns: vec![
+            words("Account at the source"),
+            words("User"),
+            words("Source"),
+            figures("Uses"),
+            figures("Core hours"),
+            amounts("Unbilled", &found.unit),
+        ],
+        rows: found.items.iter().map(row).collect(),
+        empty: html! { p { "All usage has a project." } },
+        data: Some(route(Target::data)),
+        next: None,
+    }
+    .show())
+}
+
+async fn quarantine(visit: &Visit) -> Result<Markup, Failed> {
+    let route = |root: fn(&[&str]) -> Target| root(&["quarantine"]);
+    let list: List<Quarantined> = visit
+        .get(route(Target::api).with("limit", SHOWN))
+        .await?;
+    let row = |row: &Quarantined| {
+        vec![
+            html! { (row.id) },
+            name(&row.source),
+            html! { (visit.zone().time(&row.at)) },
+            name(&row.place),
+            name(&row.reason),
+        ]
+    };
+    Ok(Table {
+        caption: "Records that cannot be read",
+        columns: vec![
+            words("Number"),
+            words("Source"),
+            words("Since"),
+            words("Place"),
+            words("Reason"),
+        ],
+        rows: list.items.iter().map(row).collect(),
+        empty: html! { p { "The quarantine is empty." } },
+        data: Some(route(Target::data)),
+        next: None,
+    }
+    .show())
+}
