@@ -80,8 +80,8 @@ pub use correction::{
 };
 pub use cycle::{Cycle, CycleRun, NewCycle, PatchCycle};
 pub use explain::{
-    Considered, ExplainQuery, Explained, Explanation, RefusedReserve, ReservationJob,
-    ReservationTime,
+    Considered, ExplainQuery, Explained, Explanation, RefusedJob, RefusedQuery, RefusedReserve,
+    ReservationJob, ReservationTime,
 };
 pub use export::{
     ExportPage, ExportQuery, Lost, OnDemandBalance, OnDemandBalances, OnDemandConfig,

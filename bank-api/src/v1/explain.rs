@@ -74,6 +74,33 @@ pub struct RefusedReserve {
     pub user: String,
 }
 
+/// Query of `GET /api/v1/refused-reserves`. Answer: `List<RefusedJob>`, the latest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RefusedQuery {
+    /// Only of this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// Rows at most, 1 to 1000; default 100.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
+    pub limit: Option<u32>,
+}
+
+/// A job whose reserve was refused, with the last refusal.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RefusedJob {
+    /// The scheduler's object id.
+    pub job: String,
+    /// Machine as named.
+    pub machine: String,
+    /// The refusal.
+    #[serde(flatten)]
+    pub refused: RefusedReserve,
+}
+
 /// A transaction with its explanation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

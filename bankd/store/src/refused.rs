@@ -93,6 +93,23 @@ pub fn of_object(connection: &Connection, object_id: &str) -> Result<Vec<Refused
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// The latest refused reserves that are kept by a test, the latest first.
+///
+/// # Errors
+/// If the store fails.
+pub fn latest(
+    connection: &Connection,
+    limit: usize,
+    keep: impl Fn(&RefusedRow) -> bool,
+) -> Result<Vec<RefusedRow>, Error> {
+    let sql = "SELECT machine, object_id, project, user, at, tries, code, subject, needed,
+                   available FROM refused_reserve ORDER BY at DESC";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map((), read)?;
+    let kept = rows.filter(|row| row.as_ref().map_or(true, &keep));
+    Ok(kept.take(limit).collect::<rusqlite::Result<_>>()?)
+}
+
 fn read(row: &Row<'_>) -> rusqlite::Result<RefusedRow> {
     let (code, subject): (String, String) = (row.get(6)?, row.get(7)?);
     let figures = (Amount(row.get(8)?), Amount(row.get(9)?));

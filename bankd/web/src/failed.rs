@@ -30,6 +30,11 @@ impl Failed {
         self
     }
 
+    /// The status of its page.
+    pub(crate) fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
     /// The refusal.
     pub(crate) fn problem(&self) -> &Problem {
         &self.0
@@ -38,10 +43,7 @@ impl Failed {
 
 impl IntoResponse for Failed {
     fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.0.status);
-        let mut response = status
-            .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
-            .into_response();
+        let mut response = self.status().into_response();
         if ["busy", "partner_away", "rate_limited"].contains(&self.0.code.as_str()) {
             let fields = response.headers_mut();
             fields.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));

@@ -55,7 +55,7 @@ impl Order<'_> {
         done.or_else(|failed| {
             let content = self.form(visit, Some(&failed));
             let mut page = visit.page(self.title, self.trail, &content);
-            *page.status_mut() = failed.into_response().status();
+            *page.status_mut() = failed.status();
             Ok(page)
         })
     }

@@ -1,12 +1,18 @@
 //! The pages: one file each, with its rows, handlers and templates.
 
 pub(crate) mod burn;
+pub(crate) mod closes;
 pub(crate) mod explain;
 pub(crate) mod home;
 pub(crate) mod jobs;
+pub(crate) mod members;
+pub(crate) mod mine;
 pub(crate) mod money;
+pub(crate) mod operations;
 pub(crate) mod project;
 pub(crate) mod proposals;
+pub(crate) mod quote;
+pub(crate) mod rates;
 pub(crate) mod sessions;
 pub(crate) mod statement;
 pub(crate) mod today;
@@ -27,7 +33,13 @@ pub fn rows() -> Vec<Page> {
         jobs::rows(),
         explain::rows(),
         statement::rows(),
+        mine::rows(),
+        quote::rows(),
+        operations::rows(),
         money::rows(),
+        rates::rows(),
+        closes::rows(),
+        members::rows(),
         undo::rows(),
         sessions::rows(),
     ];

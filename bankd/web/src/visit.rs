@@ -146,6 +146,17 @@ impl Visit {
         self.api.get(&target).await
     }
 
+    /// Asks a route with a body, which changes nothing.
+    pub(crate) async fn ask<B: Serialize, T: DeserializeOwned>(
+        &self,
+        target: Target,
+        body: &B,
+    ) -> Result<T, Failed> {
+        let key = uuid::Uuid::new_v4().to_string();
+        let (_, answer) = self.api.send("POST", &target, &key, body).await?;
+        Ok(answer)
+    }
+
     /// The answer of a route of the API as it is.
     pub(crate) async fn raw(&self, target: &Target) -> Result<Vec<u8>, Failed> {
         self.api.raw(target).await

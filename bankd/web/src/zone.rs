@@ -1,7 +1,7 @@
 //! Times of a page: in the zone of its address, entered and shown.
 
 use bank_api::text::{Moment, format_rfc3339, parse_rfc3339, parse_time};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Datelike as _, Utc};
 use chrono_tz::Tz;
 
 /// A time zone.
@@ -47,6 +47,18 @@ impl Zone {
         self.time(&format_rfc3339(seconds.saturating_mul(1_000_000)))
     }
 
+    /// The month before this one, and this one: the bounds of the last whole month, such as `2026-10` and `2026-11`.
+    pub(crate) fn last_month(self, now_us: i64) -> (String, String) {
+        let now = DateTime::<Utc>::from_timestamp_micros(now_us).unwrap_or_default();
+        let first = now.with_timezone(&self.0).date_naive().with_day(1);
+        let before = first.and_then(|day| day.pred_opt());
+        let month = |day: chrono::NaiveDate| day.format("%Y-%m").to_string();
+        (
+            before.map(month).unwrap_or_default(),
+            first.map(month).unwrap_or_default(),
+        )
+    }
+
     fn format(self, text: &str, form: &str) -> String {
         let micros = parse_rfc3339(text);
         let time = micros.and_then(DateTime::<Utc>::from_timestamp_micros);
@@ -75,6 +87,13 @@ mod tests {
         assert_eq!(Zone::default().day("2026-09-30T22:00:00Z"), "2026-09-30");
         assert_eq!(berlin.time("never"), "never");
         assert!(Zone::named("Mars/Olympus").is_none());
+        let new_year = parse_rfc3339("2026-12-31T23:30:00Z").unwrap();
+        let months = |from: &str, to: &str| (from.to_owned(), to.to_owned());
+        assert_eq!(berlin.last_month(new_year), months("2026-12", "2027-01"));
+        assert_eq!(
+            Zone::default().last_month(new_year),
+            months("2026-11", "2026-12")
+        );
         assert_eq!(
             days("2026-10-01T00:00:00Z", "2026-10-31T12:00:00Z"),
             Some(30)

@@ -37,7 +37,9 @@ fn a_deposit_is_previewed_confirmed_once_and_undone() {
     let target = one.header("location").unwrap().to_owned();
     let done = root.get(&bank, &target).text();
     assert!(
-        done.contains("Deposited.") && done.contains("2,500") && done.contains("Q1"),
+        done.contains("Done. This is what was booked.")
+            && done.contains("2,500")
+            && done.contains("Q1"),
         "{done}"
     );
     let action = format!("{}/undo", target.split('?').next().unwrap());

@@ -51,8 +51,14 @@ fn every_page_asks_every_role_for_its_right() {
             let lacks = answer.status == 403 && answer.text().contains("this needs the role");
             let may = match row.right.word() {
                 "deposit" => ["boss", "chief"].contains(&person),
-                "reverse" => person == "chief",
-                "see_ledger" | "see_status" | "see_registry" | "see_settings" => true,
+                "withdraw" => ["boss", "chief"].contains(&person),
+                "transfer" | "change_members" | "decide_proposals" => {
+                    ["boss", "lead", "chief"].contains(&person)
+                }
+                "see_proposals" => ["boss", "lead", "audit", "chief"].contains(&person),
+                "see_sources" | "price_the_past" => ["audit", "chief"].contains(&person),
+                "reverse" | "refund" | "adjust" | "close_periods" => person == "chief",
+                "see_ledger" | "see_status" | "see_registry" | "see_settings" | "quote" => true,
                 other => panic!("{name}: who has the right {other}? Write it down here"),
             };
             if lacks == may || answer.status >= 500 {

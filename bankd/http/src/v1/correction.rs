@@ -2,8 +2,8 @@
 
 use axum::response::IntoResponse;
 use bank_api::v1::{
-    AccountAfter, Correction, CorrectionPart, NewAdjustment, NewRefund, NewReversal, NewSettlement, NewTransfer,
-    Transfer, TransferPart,
+    AccountAfter, Correction, CorrectionPart, NewAdjustment, NewRefund, NewReversal, NewSettlement,
+    NewTransfer, Transfer, TransferPart,
 };
 use bank_core::amount::Amount;
 use bank_core::command::{self, Adjust, After, Command, Reverse, Settle};

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use bank_api::v1::{
-    Considered, ExplainQuery, Explained, Explanation, RefusedReserve, ReservationJob,
-    ReservationTime,
+    Considered, ExplainQuery, Explained, Explanation, List, RefusedJob, RefusedQuery,
+    RefusedReserve, ReservationJob, ReservationTime,
 };
 use bank_core::decimal::Decimal;
 use bank_core::directory::Directory;
@@ -23,9 +23,12 @@ use bankd_store::refused::{self, RefusedRow};
 
 use super::call::{Call, Handled, ok};
 use super::path::Path;
-use super::view::View;
-use super::{arithmetic, explain, job, journal, json, rate, reason};
+use super::view::{Lookup as _, View};
+use super::{arithmetic, explain, job, journal, json, pages, rate, reason};
 use crate::error::{Failure, problem};
+
+/// Refused reserves of an answer that names no limit.
+const REFUSED_LIMIT: u32 = 100;
 
 /// `GET /api/v1/explanations/{name}`: a job by the scheduler's id, else a transaction by its number.
 pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
@@ -88,6 +91,33 @@ async fn find_refused(
         is_there && call.view.sees_work(&row.project, &row.user, &row.machine)
     };
     Ok(rows.await?.into_iter().find(is_wanted))
+}
+
+/// `GET /api/v1/refused-reserves`: the latest first.
+pub(super) async fn refused(call: Call) -> Handled {
+    let query: RefusedQuery = call.query()?;
+    let limit = pages::limit(query.limit, REFUSED_LIMIT).map_err(|r| call.refused(&r))?;
+    if let Some(name) = &query.machine {
+        call.view.machine(name)?;
+    }
+    let view = call.view.clone();
+    let keep = move |row: &RefusedRow| {
+        let is_there = query.machine.as_ref().is_none_or(|m| *m == row.machine);
+        is_there && view.sees_work(&row.project, &row.user, &row.machine)
+    };
+    let rows = call.ask(move |connection| refused::latest(connection, limit, keep));
+    let rows = rows.await?;
+    let shaped = |row: &RefusedRow| {
+        Some(RefusedJob {
+            job: row.object_id.clone(),
+            machine: row.machine.clone(),
+            refused: refusal(&call, row)?,
+        })
+    };
+    ok(&List {
+        items: rows.iter().filter_map(shaped).collect(),
+        next: None,
+    })
 }
 
 /// A refused reserve with its rule and figures.

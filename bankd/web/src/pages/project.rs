@@ -81,6 +81,9 @@ fn facts(visit: &Visit, project: &Project) -> Markup {
         p .actions {
             a .button href=(statement) { "Statement" } " "
             a .button href=(jobs) { "Jobs" } " "
+            @if visit.may(Right::ChangeMembers) {
+                a .button href=(Target::page(&["projects", &project.name, "members"])) { "Change members" } " "
+            }
             (money::links(visit, Some(&project.name)))
         }
     }

@@ -121,9 +121,13 @@ async fn page(visit: &Visit, id: &str, failed: Option<&Failed>) -> Shown {
         @if one.state == "open" && visit.may(Right::DecideProposals) { (buttons(visit, &one, true)) }
     };
     let title = format!("Proposal {}", one.id);
-    let mut page = visit.page(&title, &[("Proposals", visit.link(&["proposals"]))], &content);
+    let mut page = visit.page(
+        &title,
+        &[("Proposals", visit.link(&["proposals"]))],
+        &content,
+    );
     if let Some(failed) = failed {
-        *page.status_mut() = failed.clone().into_response().status();
+        *page.status_mut() = failed.status();
     }
     Ok(page)
 }
@@ -150,7 +154,14 @@ async fn decide(visit: Visit, Path(id): Path<String>) -> Shown {
     let decision = match visit.field("decision") {
         Some("approve") => "approve",
         Some("reject") => "reject",
-        _ => return page(&visit, &id, Some(&Failed::new("missing_field", "decision: required"))).await,
+        _ => {
+            return page(
+                &visit,
+                &id,
+                Some(&Failed::new("missing_field", "decision: required")),
+            )
+            .await;
+        }
     };
     let body = NewDecision {
         reason: visit.field("reason").map(str::to_owned),

@@ -27,7 +27,7 @@ pub(crate) fn rows() -> Vec<Page> {
 
 async fn show(visit: Visit) -> Shown {
     let content = html! {
-        p .actions { (money::links(&visit, None)) }
+        p .actions { (money::links(&visit, None)) a .button href="/closes" { "Closed periods" } }
         (proposals::table(&visit, None).await?)
         (expiring(&visit).await?)
         (negative(&visit).await?)
@@ -50,9 +50,7 @@ fn project(visit: &Visit, project: Option<&String>, account: &str) -> Markup {
 
 async fn expiring(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| root(&["report", "expiring"]);
-    let list: List<ExpiringRow> = visit
-        .get(route(Target::api).with("limit", SHOWN))
-        .await?;
+    let list: List<ExpiringRow> = visit.get(route(Target::api).with("limit", SHOWN)).await?;
     let unit = list.items.first().map_or("", |row| row.unit.as_str());
     let row = |row: &ExpiringRow| {
         vec![
@@ -84,9 +82,7 @@ async fn expiring(visit: &Visit) -> Result<Markup, Failed> {
 
 async fn negative(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| root(&["report", "negative"]);
-    let list: List<NegativeRow> = visit
-        .get(route(Target::api).with("limit", SHOWN))
-        .await?;
+    let list: List<NegativeRow> = visit.get(route(Target::api).with("limit", SHOWN)).await?;
     let unit = list.items.first().map_or("", |row| row.unit.as_str());
     let row = |row: &NegativeRow| {
         vec![
@@ -148,9 +144,7 @@ async fn empty(visit: &Visit) -> Result<Markup, Failed> {
 
 async fn unmapped(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| root(&["unmapped"]);
-    let found: Unmapped = visit
-        .get(route(Target::api).with("limit", SHOWN))
-        .await?;
+    let found: Unmapped = visit.get(route(Target::api).with("limit", SHOWN)).await?;
     let row = |row: &UnmappedRow| {
         let text = |text: &Option<String>| name(text.as_deref().unwrap_or("–"));
         vec![
@@ -182,9 +176,7 @@ async fn unmapped(visit: &Visit) -> Result<Markup, Failed> {
 
 async fn quarantine(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| root(&["quarantine"]);
-    let list: List<Quarantined> = visit
-        .get(route(Target::api).with("limit", SHOWN))
-        .await?;
+    let list: List<Quarantined> = visit.get(route(Target::api).with("limit", SHOWN)).await?;
     let row = |row: &Quarantined| {
         vec![
             html! { (row.id) },

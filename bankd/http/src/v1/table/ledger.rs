@@ -5,7 +5,7 @@ use bank_api::v1::{
     JournalPage, JournalQuery, List, Monitor, MonitorQuery, NewAdjustment, NewDeposit, NewRefund,
     NewReversal, NewSettlement, NewTransfer, NewWithdrawal, OnDemandBalances, OnDemandQuery,
     PastQuery, PatchAllocation, Proposal, ProposeQuery, QueryAnswer, QueryQuery, Receipt,
-    RemoveQuery, Removed, Transfer, Written,
+    RefusedJob, RefusedQuery, RemoveQuery, Removed, Transfer, Written,
 };
 use bankd_ledger::access::right::Right;
 
@@ -183,6 +183,13 @@ fn readings() -> Vec<Route> {
             .description("The journal, oldest first")
             .query::<JournalQuery>()
             .gives::<JournalPage>(200, "A page of entries.")
+            .refuses(NAMED)
+            .refuses(&["bad_value"]),
+        Route::get("/api/v1/refused-reserves", explained::refused)
+            .right(Right::SeeLedger)
+            .description("Refused reserves in view with their reasons, the latest first")
+            .query::<RefusedQuery>()
+            .gives::<List<RefusedJob>>(200, "The last refusal of each job.")
             .refuses(NAMED)
             .refuses(&["bad_value"]),
         Route::get("/api/v1/explanations/{name}", explained::show)

@@ -1,0 +1,147 @@
+//! The members of a project: add, switch off and on, give a role, remove.
+
+use axum::extract::Path;
+use axum::response::{IntoResponse as _, Redirect};
+use bank_api::v1::{List, Member, NewMember};
+use bankd_ledger::access::right::Right;
+use maud::{Markup, html};
+use serde_json::Value;
+
+use crate::failed::Failed;
+use crate::layout::message;
+use crate::page::Page;
+use crate::parts::form::{Field, Kind, key, keyed, token};
+use crate::parts::table::{Table, name, words};
+use crate::target::Target;
+use crate::visit::{Shown, Visit};
+
+const ROLE: Kind = Kind::Choice(&[
+    ("", "member"),
+    ("pi", "principal investigator"),
+    ("manager", "manager"),
+]);
+
+const FIELDS: [Field<'static>; 2] = [
+    Field::needed(
+        "user",
+        "User",
+        Kind::Words,
+        "The login name. The bank must know the user.",
+    ),
+    Field::optional("role", "Role", ROLE, "Operators give roles."),
+];
+
+pub(crate) fn rows() -> Vec<Page> {
+    vec![
+        Page::get("/projects/{name}/members", show).right(Right::ChangeMembers),
+        Page::post("/projects/{name}/members", send).right(Right::ChangeMembers),
+    ]
+}
+
+async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
+    page(&visit, &project, None).await
+}
+
+async fn page(visit: &Visit, project: &str, failed: Option<&Failed>) -> Shown {
+    let route = |root: fn(&[&str]) -> Target| root(&["projects", project, "members"]);
+    let after = visit.parameter("after");
+    let list: List<Member> = visit.get(route(Target::api).maybe("after", after)).await?;
+    let own = Target::page(&["projects", project, "members"]);
+    let next = list.next.as_deref();
+    let next = next.map(|next| own.clone().with("after", next));
+    let is_adding = visit.field("step") == Some("add");
+    let value = |name: &str| {
+        let typed = visit.field(name).filter(|_| is_adding);
+        typed.unwrap_or_default().to_owned()
+    };
+    let content = html! {
+        @if visit.parameter("done").is_some() {
+            div .message.good role="status" { p { "Done." } }
+        }
+        @if let Some(failed) = failed { (message(failed)) }
+        (Table {
+            caption: "Members",
+            columns: vec![words("User"), words("Role"), words("State"), words("Change")],
+            rows: list.items.iter().map(|member| cells(visit, &own, member)).collect(),
+            empty: html! { p { "No members yet. Only members may spend." } },
+            data: Some(route(Target::data)),
+            next,
+        }.show())
+        h2 { "Add a member" }
+        form .entry method="post" action=(own) {
+            (token(visit)) (keyed(&new_key()))
+            @for field in &FIELDS { (field.show(&value(field.name), failed.filter(|_| is_adding))) }
+            button type="submit" name="step" value="add" { "Add" }
+        }
+    };
+    let title = format!("Members of {project}");
+    let trail = [
+        ("Balances", visit.link(&[])),
+        (project, visit.link(&["projects", project])),
+    ];
+    let mut page = visit.page(&title, &trail, &content);
+    if let Some(failed) = failed {
+        *page.status_mut() = failed.status();
+    }
+    Ok(page)
+}
+
+fn cells(visit: &Visit, action: &Target, member: &Member) -> Vec<Markup> {
+    let switch = if member.active { "off" } else { "on" };
+    vec![
+        name(&member.user),
+        html! { (member.role) },
+        html! { @if member.active { "active" } @else { strong .flag { "inactive" } } },
+        html! {
+            form method="post" action=(action) {
+                (token(visit)) (keyed(&new_key()))
+                input type="hidden" name="user" value=(member.user);
+                button .plain type="submit" name="step" value=(switch) {
+                    @if member.active { "Switch off" } @else { "Switch on" }
+                } " "
+                button .plain type="submit" name="step" value="remove" { "Remove" }
+            }
+        },
+    ]
+}
+
+fn new_key() -> String {
+    uuid::Uuid::new_v4().to_string()
+}
+
+async fn send(visit: Visit, Path(project): Path<String>) -> Shown {
+    match change(&visit, &project).await {
+        Ok(()) => {
+            let target = Target::page(&["projects", &project, "members"]).with("done", "member");
+            Ok(Redirect::to(target.as_str()).into_response())
+        }
+        Err(failed) => page(&visit, &project, Some(&failed)).await,
+    }
+}
+
+async fn change(visit: &Visit, project: &str) -> Result<(), Failed> {
+    let user = visit.field("user").map(str::trim).unwrap_or_default();
+    if user.is_empty() {
+        return Err(Failed::new("missing_field", "user: required").field("user"));
+    }
+    let all = Target::api(&["projects", project, "members"]);
+    let body = |active: Option<bool>, role: Option<&str>| NewMember {
+        user: user.to_owned(),
+        active,
+        role: role.map(str::to_owned),
+    };
+    let key = key(visit);
+    let body = match visit.field("step") {
+        Some("remove") => {
+            let one = Target::api(&["projects", project, "members", user]);
+            let nothing = serde_json::Map::new();
+            let _: (u16, Value) = visit.send("DELETE", one, &key, &nothing).await?;
+            return Ok(());
+        }
+        Some("off") => body(Some(false), None),
+        Some("on") => body(Some(true), None),
+        _ => body(Some(true), visit.field("role")),
+    };
+    let _: (u16, Value) = visit.send("POST", all, &key, &body).await?;
+    Ok(())
+}

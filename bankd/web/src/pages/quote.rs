@@ -1,0 +1,153 @@
+//! What a job would cost, before it is submitted.
+
+use bank_api::text::{format_clock, parse_duration};
+use bank_api::v1::{NewQuote, Quote, QuoteLine};
+use bankd_ledger::access::right::Right;
+use maud::{Markup, html};
+
+use crate::failed::Failed;
+use crate::layout::message;
+use crate::page::Page;
+use crate::parts::amount::{amount, grouped};
+use crate::parts::form::{Field, Kind};
+use crate::parts::table::{Table, figures, link, words};
+use crate::target::Target;
+use crate::visit::{Shown, Visit};
+
+const FIELDS: [Field<'static>; 8] = [
+    Field::optional(
+        "project",
+        "Project",
+        Kind::Words,
+        "Empty: your default project.",
+    ),
+    Field::optional(
+        "machine",
+        "Machine",
+        Kind::Words,
+        "Needed if there are several.",
+    ),
+    Field::optional("processors", "Processors", Kind::Whole, ""),
+    Field::optional("nodes", "Nodes", Kind::Whole, ""),
+    Field::optional("memory_mb", "Memory (MB)", Kind::Whole, ""),
+    Field::optional("class", "Queue", Kind::Words, ""),
+    Field::optional("qos", "Quality of service", Kind::Words, ""),
+    Field::needed(
+        "wall_s",
+        "Wall time",
+        Kind::Words,
+        "Such as 12:00:00, 90m or 2d.",
+    ),
+];
+
+pub(crate) fn rows() -> Vec<Page> {
+    vec![Page::get("/quote", show).right(Right::Quote).nav("Quote")]
+}
+
+async fn show(visit: Visit) -> Shown {
+    let is_asked = FIELDS
+        .iter()
+        .any(|field| visit.parameter(field.name).is_some());
+    let answer = if is_asked {
+        price(&visit).await.map(Some)
+    } else {
+        Ok(None)
+    };
+    let failed = answer.as_ref().err();
+    let content = html! {
+        p .lead { "What a job would cost, and whether it could start now. Nothing is held." }
+        @if let Some(failed) = failed { (message(failed)) }
+        form .entry method="get" action="/quote" {
+            @for field in &FIELDS {
+                (field.show(visit.parameter(field.name).unwrap_or_default(), failed))
+            }
+            button type="submit" { "What does it cost?" }
+        }
+        @if let Ok(Some((quote, why))) = &answer {
+            @if let Some(why) = why { (message(why)) }
+            (result(&visit, quote))
+        }
+    };
+    let mut page = visit.page("Quote", &[], &content);
+    if let Some(failed) = failed {
+        *page.status_mut() = failed.status();
+    }
+    Ok(page)
+}
+
+/// The price, and why the job could not start.
+async fn price(visit: &Visit) -> Result<(Quote, Option<Failed>), Failed> {
+    let text = |name: &str| visit.parameter(name).map(|text| text.trim().to_owned());
+    let whole = |name: &str| {
+        let read = |text: String| {
+            text.parse::<i64>().map_err(|_| {
+                Failed::new("bad_value", format!("{text:?} is not a whole number")).field(name)
+            })
+        };
+        text(name).map(read).transpose()
+    };
+    let wall = text("wall_s").unwrap_or_default();
+    let wall_s = parse_duration(&wall).ok_or_else(|| {
+        let detail = format!("{wall:?} is not a duration such as 12:00:00, 90m or 2d");
+        Failed::new("bad_value", detail).field("wall_s")
+    })?;
+    let mut body = NewQuote {
+        project: text("project"),
+        machine: text("machine"),
+        processors: whole("processors")?,
+        nodes: whole("nodes")?,
+        memory_mb: whole("memory_mb")?,
+        class: text("class"),
+        qos: text("qos"),
+        wall_s,
+        ..NewQuote::default()
+    };
+    let target = || Target::api(&["quotes"]);
+    match visit.ask(target(), &body).await {
+        Ok(quote) => Ok((quote, None)),
+        // Too little money is an answer too: the price is shown beside it.
+        Err(failed) if failed.problem().code == "insufficient_funds" => {
+            body.cost_only = true;
+            Ok((visit.ask(target(), &body).await?, Some(failed)))
+        }
+        Err(failed) => Err(failed),
+    }
+}
+
+fn result(visit: &Visit, quote: &Quote) -> Markup {
+    let unit = &quote.unit;
+    let line = |line: &QuoteLine| {
+        vec![
+            html! { (line.text) },
+            html! { (grouped(&line.amount)) },
+            html! { (line.unit) },
+        ]
+    };
+    html! {
+        @for warning in &quote.warnings { div .message { p { (warning) } } }
+        dl .facts {
+            dt { "Cost (" (unit) ")" } dd { strong { (amount(&quote.cost)) } }
+            @if let Some(project) = &quote.project {
+                dt { "Project" } dd { (link(&visit.link(&["projects", project]), project)) }
+            }
+            @if let Some(account) = &quote.account { dt { "Account" } dd { (account) } }
+            @if let Some(available) = &quote.available {
+                dt { "Free now (" (unit) ")" } dd { (amount(available)) }
+            }
+            @if let Some(remaining) = &quote.remaining {
+                dt { "Free afterwards (" (unit) ")" } dd { (amount(remaining)) }
+            }
+            @if let Some(wall) = visit.parameter("wall_s").and_then(parse_duration) {
+                dt { "Wall time" } dd { (format_clock(wall)) }
+            }
+        }
+        (Table {
+            caption: "How the price comes about",
+            columns: vec![words("Factor"), figures("Amount"), words("Unit")],
+            rows: quote.lines.iter().map(line).collect(),
+            empty: html! { p { "No rate applies: the job is free." } },
+            data: None,
+            next: None,
+        }.show())
+    }
+}
