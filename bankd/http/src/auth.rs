@@ -436,5 +436,15 @@ pub(super) async fn person(services: &Arc<bankd_services::Services>, uid: u32) -
         .ok()
 }
 
+/// A person without a login on this system, whom a proxy or an identity provider vouches for: the bank grants
+/// their roles.
+pub fn outside(name: &str) -> Person {
+    Person {
+        name: name.to_owned(),
+        known: true,
+        roles: Roles::of(&[Role::User]),
+    }
+}
+
 #[cfg(test)]
 mod tests;

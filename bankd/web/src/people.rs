@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::http::HeaderMap;
-use bankd_http::auth::Peer;
-use bankd_ledger::access::{Person, Role, Roles};
+use bankd_http::auth::{Peer, outside};
+use bankd_ledger::access::{Person, Roles};
 use bankd_ledger::clock::Stopwatch;
 use bankd_services::Services;
 use bankd_services::sessions::WebSession;
@@ -36,11 +36,7 @@ impl Known {
         }
         let (all, wanted) = (Arc::clone(services), name.to_owned());
         let found = tokio::task::spawn_blocking(move || all.people.find_named(&wanted));
-        let person = found.await.ok()?.unwrap_or_else(|| Person {
-            name: name.to_owned(),
-            known: true,
-            roles: Roles::of(&[Role::User]),
-        });
+        let person = found.await.ok()?.unwrap_or_else(|| outside(name));
         let mut memory = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if memory.len() >= REMEMBERED {
             memory.clear();

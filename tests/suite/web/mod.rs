@@ -3,7 +3,9 @@
 mod browser;
 mod deposit;
 mod guard;
+mod money;
 mod pages;
 mod roles;
 mod session;
 mod sign_in;
+mod work;

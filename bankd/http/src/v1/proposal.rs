@@ -23,6 +23,7 @@ use super::approval::shaped;
 use super::call::{Call, Handled, new_state, ok, rendered};
 use super::path::Path;
 use super::{allocation, correction, cycle, money, pages};
+use crate::auth::outside;
 use crate::error::Failure;
 
 /// Rows of a page that names no limit.
@@ -128,7 +129,13 @@ pub(super) async fn approve(Path(id): Path<String>, call: Call) -> Handled {
 async fn proposers(call: &Call, proposal: &Proposal) -> Result<Vec<Scope>, Failure> {
     if let Some(name) = proposal.client.strip_prefix("unix:") {
         let (services, name) = (Arc::clone(&call.services), name.to_owned());
-        let found = tokio::task::spawn_blocking(move || services.people.find_named(&name));
+        let is_off = call.directory().user_named(&name);
+        let is_off = is_off.is_some_and(|user| !user.active || user.deleted);
+        let signs_in = !services.web.header.name.is_empty() && !is_off;
+        let found = tokio::task::spawn_blocking(move || {
+            let outside = || signs_in.then(|| outside(&name));
+            services.people.find_named(&name).or_else(outside)
+        });
         let failed = |_| Failure::new("internal", "who proposed it cannot be looked up");
         let person = found.await.map_err(failed)?;
         return Ok(person.iter().map(Person::scope).collect());

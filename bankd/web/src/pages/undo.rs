@@ -2,12 +2,12 @@
 
 use axum::extract::Path;
 use axum::response::{IntoResponse as _, Redirect};
-use bank_api::v1::{Correction, NewReversal};
+use bank_api::v1::NewReversal;
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::failed::Failed;
+use crate::order::{proposed, transaction};
 use crate::page::Page;
 use crate::parts::form::{key, keyed, token};
 use crate::target::Target;
@@ -34,15 +34,17 @@ async fn undo(visit: Visit, Path(id): Path<i64>) -> Shown {
         ..NewReversal::default()
     };
     let target = Target::api(&["reversals"]);
-    let (status, answer): (u16, Value) = visit.send("POST", target, &key(&visit), &body).await?;
-    if status == 202 {
-        let content = html! {
-            div .message.good role="status" { p { "The reversal waits for the approval of a second person." } }
-        };
-        return Ok(visit.page("Undo: proposed", &[], &content));
-    }
-    let done: Correction = serde_json::from_value(answer).map_err(|_| Failed::internal())?;
-    let number = done.transaction.unwrap_or_default().to_string();
-    let target = Target::page(&["transactions", &number]).with("done", "undo");
+    let key = key(&visit);
+    let sent = visit.send("POST", target.clone(), &key, &body).await;
+    let target = match sent {
+        Ok((_, answer)) => transaction(&answer, "undo"),
+        // The key is used up, and the one of the proposal follows from it: sent twice, it is proposed once.
+        Err(failed) if failed.problem().code == "approval_needed" => {
+            let (target, key) = (target.with("propose", "true"), format!("{key}-propose"));
+            let (_, answer): (u16, Value) = visit.send("POST", target, &key, &body).await?;
+            proposed(answer)?
+        }
+        Err(failed) => return Err(failed),
+    };
     Ok(Redirect::to(target.as_str()).into_response())
 }

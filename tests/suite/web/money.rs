@@ -1,0 +1,216 @@
+//! The forms that move money, and what waits for a second person.
+
+use super::browser::{Browser, bank, steady, with_settings};
+use crate::harness::Bank;
+
+/// The page with the preview of a form.
+fn preview(bank: &Bank, who: &mut Browser, form: &str, fields: &[(&str, &str)]) -> String {
+    let answer = who.submit(bank, form, form, fields);
+    assert_eq!(answer.status, 200, "{form}: {}", answer.text());
+    answer.text()
+}
+
+#[test]
+fn every_form_shows_balances_is_done_once_and_undone() {
+    let mut bank = bank();
+    bank.bank_ok(&["user", "add", "zoe"]);
+    bank.bank_ok(&["project", "add", "botany", "--members", "zoe"]);
+    bank.bank_ok(&["deposit", "botany", "1000"]);
+    let work = ["-m", "colony", "--procs", "1", "--duration", "100"];
+    bank.bank_ok(&[&["charge", "77", "-A", "botany", "-u", "zoe"][..], &work].concat());
+    let mut root = Browser::of_link(&bank);
+    for (form, fields, figures, after) in [
+        (
+            "/withdraw",
+            vec![("name", "botany"), ("amount", "200"), ("note", "back")],
+            ["900", "700"],
+            700,
+        ),
+        (
+            "/transfer",
+            vec![("from", "botany"), ("to", "chemistry"), ("amount", "300")],
+            ["600", "100,300"],
+            600,
+        ),
+        (
+            "/refund",
+            vec![("job", "77"), ("amount", "40")],
+            ["40", "940"],
+            940,
+        ),
+        (
+            "/adjust",
+            vec![("account", "botany"), ("amount", "-50"), ("note", "wrong")],
+            ["850", "wrong"],
+            850,
+        ),
+    ] {
+        let before = bank.transactions();
+        let page = preview(&bank, &mut root, form, &fields);
+        for figure in figures {
+            assert!(page.contains(figure), "{form} {figure}: {page}");
+        }
+        assert_eq!(
+            bank.transactions(),
+            before,
+            "{form}: a preview writes nothing"
+        );
+        let confirm = [("step", "confirm")];
+        let one = root.submit_of(&bank, &page, form, &confirm);
+        let two = root.submit_of(&bank, &page, form, &confirm);
+        assert_eq!(
+            (one.status, two.status),
+            (303, 303),
+            "{form}: {}",
+            two.text()
+        );
+        assert_eq!(one.header("location"), two.header("location"), "{form}");
+        assert_eq!(bank.transactions(), before + 1, "{form}: once");
+        assert_eq!(bank.figures("botany").0, after, "{form}");
+        let target = one.header("location").unwrap().to_owned();
+        let done = root.get(&bank, &target).text();
+        let action = format!("{}/undo", target.split('?').next().unwrap());
+        let undone = root.submit_of(&bank, &done, &action, &[]);
+        assert_eq!(undone.status, 303, "{form}: {}", undone.text());
+        assert_eq!(bank.figures("botany").0, 900, "{form}");
+    }
+    bank.verify();
+}
+
+#[test]
+fn refusals_are_shown_at_the_form_with_what_was_typed() {
+    let bank = bank();
+    let mut root = Browser::of_link(&bank);
+    let evil = "<svg onload=alert(1)>";
+    for (form, fields, status, words) in [
+        (
+            "/withdraw",
+            vec![("name", "chemistry"), ("amount", "999999999")],
+            402,
+            "chemistry",
+        ),
+        (
+            "/withdraw",
+            vec![
+                ("name", "chemistry"),
+                ("amount", "5"),
+                ("allocation", "one"),
+            ],
+            422,
+            "whole number",
+        ),
+        (
+            "/transfer",
+            vec![("from", "chemistry"), ("to", evil), ("amount", "5")],
+            404,
+            "&lt;svg",
+        ),
+        (
+            "/transfer",
+            vec![("from", "chemistry"), ("to", "chemistry"), ("amount", "5")],
+            422,
+            "chemistry",
+        ),
+        ("/refund", vec![("job", evil)], 404, "&lt;svg"),
+        ("/refund", vec![("job", "")], 400, "job: required"),
+        (
+            "/adjust",
+            vec![("account", "chemistry"), ("amount", "-5")],
+            400,
+            "reason: required",
+        ),
+        (
+            "/adjust",
+            vec![("account", evil), ("amount", "1"), ("note", evil)],
+            404,
+            "&lt;svg",
+        ),
+    ] {
+        let answer = root.submit(&bank, form, form, &fields);
+        let page = answer.text();
+        assert_eq!(answer.status, status, "{form} {fields:?}: {page}");
+        assert!(
+            page.contains(words) && !page.contains("<svg"),
+            "{form}: {page}"
+        );
+    }
+}
+
+#[test]
+fn managers_transfer_between_their_accounts_only() {
+    let bank = bank();
+    bank.bank_ok(&["role", "grant", "amy", "manager", "-A", "chemistry"]);
+    let mut amy = Browser::of_proxy(&bank, "amy");
+    let [one, two] = ["physics", "physicz"].map(|other| {
+        let fields = [("from", "chemistry"), ("to", other), ("amount", "5")];
+        let answer = amy.submit(&bank, "/transfer", "/transfer", &fields);
+        assert_eq!(answer.status, 404, "{}", answer.text());
+        steady(&answer.text()).replace(other, "NAME")
+    });
+    assert_eq!(one, two);
+    let today = amy.get(&bank, "/today");
+    let page = today.text();
+    assert!(
+        today.status == 200 && page.contains("Transfer") && !page.contains("Refund"),
+        "{page}"
+    );
+    assert!(!page.contains("physics"), "{page}");
+}
+
+#[test]
+fn large_amounts_are_proposed_and_decided_by_another_person() {
+    let mut bank = with_settings(&[("BANKD_APPROVAL_DEPOSIT", "150000")]);
+    bank.bank_ok(&["role", "grant", "boss", "operator", "-A", "chemistry"]);
+    let mut boss = Browser::of_proxy(&bank, "boss");
+    let mut root = Browser::of_link(&bank);
+    for decision in ["approve", "reject"] {
+        let before = bank.figures("chemistry").0;
+        let fields = [
+            ("name", "chemistry"),
+            ("amount", "200000"),
+            ("note", "<b>big</b>"),
+        ];
+        let page = preview(&bank, &mut boss, "/deposit", &fields);
+        assert!(page.contains("another person must approve it"), "{page}");
+        let confirm = [("step", "confirm")];
+        let one = boss.submit_of(&bank, &page, "/deposit", &confirm);
+        let two = boss.submit_of(&bank, &page, "/deposit", &confirm);
+        assert_eq!((one.status, two.status), (303, 303), "{}", one.text());
+        assert_eq!(one.header("location"), two.header("location"));
+        let target = one.header("location").unwrap().to_owned();
+        let action = target.split('?').next().unwrap().to_owned();
+        let shown = boss.get(&bank, &target).text();
+        assert!(
+            shown.contains("Proposed.") && shown.contains("&lt;b&gt;big"),
+            "{shown}"
+        );
+        let own = boss.submit_of(&bank, &shown, &action, &[("decision", "approve")]);
+        assert!(
+            own.status == 403 && own.text().contains("is your own"),
+            "{}",
+            own.text()
+        );
+        assert_eq!(bank.figures("chemistry").0, before);
+        let queue = root.get(&bank, "/today").text();
+        assert!(queue.contains(&action), "{queue}");
+        let answer = [("decision", decision), ("reason", "seen")];
+        let done = root.submit(&bank, &action, &action, &answer);
+        assert_eq!(done.status, 303, "{}", done.text());
+        let late = boss.submit_of(&bank, &shown, &action, &[("decision", "reject")]);
+        let over = if decision == "approve" {
+            "approved"
+        } else {
+            "rejected"
+        };
+        assert!(
+            late.text().contains(&format!("is {over}")),
+            "{}",
+            late.text()
+        );
+        let added = if decision == "approve" { 200_000 } else { 0 };
+        assert_eq!(bank.figures("chemistry").0, before + added, "{decision}");
+    }
+    let mut nobody = Browser::of_proxy(&bank, "amy");
+    assert_eq!(nobody.get(&bank, "/proposals").status, 403);
+    bank.verify();
+}
