@@ -31,6 +31,7 @@ mod sources;
 #[cfg(test)]
 mod tests;
 mod web;
+mod web_oidc;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -62,6 +63,7 @@ pub use schedule::{
 pub use sink::{SINKS_MAX, Sink};
 pub use sources::Sources;
 pub use web::{Web, WebHeader, is_loopback};
+pub use web_oidc::WebOidc;
 pub use words::{
     ChargeDurationWord, DialectWord, EscapeWord, ExcessWord, FallbackWord, FormatWord, FsyncWord,
     Level, LogFormat, ModeWord, OrderWord, OverlapWord, RoundingWord, ShortfallWord,

@@ -4,6 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 
+use super::WebOidc;
+
 /// `[web]`
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -25,6 +27,8 @@ pub struct Web {
     pub concurrency: usize,
     /// People whom a reverse proxy has identified.
     pub header: WebHeader,
+    /// People whom an OpenID Connect provider has identified.
+    pub oidc: WebOidc,
 }
 
 /// `[web.header]`
@@ -48,6 +52,7 @@ impl Default for Web {
             body_limit: 65_536,
             concurrency: 64,
             header: WebHeader::default(),
+            oidc: WebOidc::default(),
         }
     }
 }
@@ -76,7 +81,8 @@ impl Web {
             super::in_range(key, value, least, most)?;
         }
         self.check_origin()?;
-        self.header.check()
+        self.header.check()?;
+        self.oidc.check()
     }
 
     fn check_origin(&self) -> Result<(), String> {

@@ -99,7 +99,10 @@ pub fn start_with(
         nami: Arc::new(config.nami.clone()),
         gold: config.gold.clone(),
         auditor: config.auditor.clone(),
-        web: config.web.clone(),
+        web: config::Web {
+            oidc: config.web.oidc.in_data(data.path()),
+            ..config.web.clone()
+        },
         sources: config.sources.clone(),
         export: config.export.clone(),
         report: config.report.clone(),

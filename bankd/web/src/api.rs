@@ -16,7 +16,7 @@ use super::target::Target;
 #[derive(Clone)]
 pub(crate) struct Api {
     inside: Inside,
-    /// The id of the browser's request, with the number of the session: for the log.
+    /// The id of the browser's request, with the number and the way of the session: for the log and the journal.
     request_id: String,
 }
 

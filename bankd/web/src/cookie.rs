@@ -11,9 +11,22 @@ pub(crate) fn name(is_secure: bool) -> &'static str {
     if is_secure { "__Host-bank" } else { "bank" }
 }
 
-/// The text in the cookie of a request; none if it has two, because one of them is somebody else's.
+/// The name of the cookie of a sign-in at a provider.
+pub(crate) fn oidc_name(is_secure: bool) -> &'static str {
+    if is_secure {
+        "__Host-bank-oidc"
+    } else {
+        "bank-oidc"
+    }
+}
+
+/// The text in the session's cookie of a request.
 pub(crate) fn of(fields: &HeaderMap, is_secure: bool) -> Option<&str> {
-    let wanted = name(is_secure);
+    named(fields, name(is_secure))
+}
+
+/// The text in a cookie; none if a request has two, because one of them is somebody else's.
+pub(crate) fn named<'f>(fields: &'f HeaderMap, wanted: &str) -> Option<&'f str> {
     let lines = fields.get_all(header::COOKIE).into_iter();
     let pairs = lines.filter_map(|line| line.to_str().ok());
     let pairs = pairs.flat_map(|line| line.split(';'));
@@ -27,7 +40,16 @@ pub(crate) fn of(fields: &HeaderMap, is_secure: bool) -> Option<&str> {
 
 /// Sets the cookie; an empty text removes it.
 pub(crate) fn set(text: &str, is_secure: bool, lasting_s: i64) -> Option<HeaderValue> {
-    let name = name(is_secure);
+    set_named(name(is_secure), text, is_secure, lasting_s)
+}
+
+/// The same for another cookie.
+pub(crate) fn set_named(
+    name: &str,
+    text: &str,
+    is_secure: bool,
+    lasting_s: i64,
+) -> Option<HeaderValue> {
     let secure = if is_secure { "; Secure" } else { "" };
     let lasting_s = if text.is_empty() { 0 } else { lasting_s };
     let cookie =

@@ -19,7 +19,7 @@ use super::failed::{Failed, has};
 use super::request::{Sender, fields, peer, sender};
 use super::target::Target;
 use super::visit::{Fields, Visit};
-use super::{Web, assets, cookie, data, layout, page, pages, people, sign_in};
+use super::{Web, assets, cookie, data, layout, oidc, page, pages, people, sign_in};
 
 /// Maximum time for the arrival of a form.
 const BODY_TIME: Duration = Duration::from_secs(10);
@@ -33,7 +33,9 @@ pub(crate) fn router(web: Arc<Web>) -> Router {
         .merge(data::routes())
         .fallback(page::unknown)
         .layer(from_fn_with_state(Arc::clone(&web), session));
-    let open = assets::routes().merge(sign_in::routes());
+    let open = assets::routes()
+        .merge(sign_in::routes())
+        .merge(oidc::routes());
     let panicked = |_| Failed::internal().into_response();
     pages
         .merge(open)

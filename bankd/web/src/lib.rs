@@ -14,6 +14,7 @@ mod failed;
 mod guard;
 mod layout;
 mod order;
+mod oidc;
 pub mod page;
 mod pages;
 mod parts;
@@ -43,7 +44,9 @@ pub(crate) struct Web {
     inside: Inside,
     /// Attempts to sign in.
     attempts: Attempts,
-    /// People whom a proxy has identified.
+    /// Sign-in with an OpenID Connect provider.
+    oidc: Option<oidc::Oidc>,
+    /// People whom a proxy or a provider has identified.
     known: Known,
     /// The pages of the navigation.
     nav: Vec<Nav>,
@@ -69,11 +72,13 @@ pub async fn serve(
         Ok(address) if services.web.url.is_empty() => format!("http://{address}"),
         _ => services.web.url.clone(),
     };
+    let oidc = oidc::Oidc::new(&services.web.oidc, &origin);
     services.sessions.serve_at(origin);
     let web = Arc::new(Web {
         services: Arc::clone(services),
         inside: Inside::new(services, u32::MAX),
         attempts: Attempts::new(services.web.sign_in_per_minute),
+        oidc,
         known: Known::default(),
         nav: nav(),
     });

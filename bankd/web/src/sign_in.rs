@@ -1,4 +1,4 @@
-//! Signing in with a one-time link or by a trusted proxy, and signing out.
+//! Signing in with a one-time link or by a trusted proxy, and signing out. `oidc` is the third way.
 //!
 //! A link has a code, not a session. Opening it shows who would sign in; the button uses the code up, so a
 //! program that only looks at links does not. Every sign-in makes a new session and ends the one of the cookie.
@@ -17,7 +17,7 @@ use maud::html;
 
 use super::failed::{Failed, with_code};
 use super::request::{fields, peer};
-use super::target::local;
+use super::target::{Target, local};
 use super::visit::Fields;
 use super::{Web, cookie, layout, people};
 
@@ -27,7 +27,7 @@ pub(crate) fn routes() -> Router<Arc<Web>> {
         .route("/login/link", get(ask).post(redeem))
 }
 
-fn field<'f>(fields: &'f Fields, name: &str) -> &'f str {
+pub(super) fn field<'f>(fields: &'f Fields, name: &str) -> &'f str {
     let found = fields.iter().find(|(own, _)| own == name);
     found.map_or("", |(_, value)| value.as_str())
 }
@@ -49,6 +49,11 @@ async fn show(
         return begin(&web, &parts, who, next).await;
     }
     let content = html! {
+        @if let Some(oidc) = &web.oidc {
+            @let target = Target::page(&["login", "oidc"]).with("next", next);
+            p { a .button href=(target) { "Sign in with " (oidc.host()) } }
+            h2 { "Without " (oidc.host()) }
+        }
         p { "Run this command on a host where you use the bank, and open the link that it prints:" }
         pre { code { "bank web login" } }
         p .small { "The link can be used once, within two minutes." }
@@ -103,7 +108,7 @@ fn used_up() -> Response {
 }
 
 /// Counts an attempt to sign in.
-fn attempt(web: &Web, parts: &Parts) -> Result<(), Failed> {
+pub(super) fn attempt(web: &Web, parts: &Parts) -> Result<(), Failed> {
     let address = people::address(&web.services, peer(parts), &parts.headers);
     web.attempts.admit(address).map_err(|seconds| {
         tracing::warn!(%address, "too many attempts to sign in");
@@ -113,7 +118,12 @@ fn attempt(web: &Web, parts: &Parts) -> Result<(), Failed> {
 }
 
 /// Begins a session in place of the one of the cookie.
-async fn begin(web: &Web, parts: &Parts, who: SignIn, next: &str) -> Result<Response, Failed> {
+pub(super) async fn begin(
+    web: &Web,
+    parts: &Parts,
+    who: SignIn,
+    next: &str,
+) -> Result<Response, Failed> {
     let (sessions, writer) = (&web.services.sessions, &web.services.writer);
     let is_secure = web.services.web.is_secure();
     if let Some(before) = cookie::of(&parts.headers, is_secure)

@@ -55,7 +55,8 @@ impl Visit {
         let writer = &web.services.writer;
         let roles = roles_of(&person, &writer.directory(), writer.now());
         let id = bankd_ledger::clock::request_id();
-        let request_id = format!("w{}-{id}", session.id);
+        // The journal keeps it: which session, and how the person signed in.
+        let request_id = format!("w{}-{}-{id}", session.id, session.way);
         let query = axum::extract::Query::<Fields>::try_from_uri(&parts.uri);
         Self {
             api: Api::new(&web.inside, SignedIn(person), request_id),

@@ -4,6 +4,8 @@ mod browser;
 mod deposit;
 mod guard;
 mod money;
+mod oidc;
+mod oidc_provider;
 mod pages;
 mod roles;
 mod session;
