@@ -21,6 +21,7 @@ mod gold;
 mod http;
 mod import;
 mod limits;
+mod loopback;
 mod notices;
 mod overlay;
 mod report;
@@ -54,6 +55,7 @@ pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
 pub use http::Http;
 pub use import::{CHUNK_ONLINE, Import, ImportLimits};
 pub use limits::{Bounds, ClientLimits, Limits};
+pub use loopback::is_loopback;
 pub use notices::Notices;
 pub use report::{MachinePower, Report};
 pub use sample::SAMPLE;
@@ -62,7 +64,7 @@ pub use schedule::{
 };
 pub use sink::{SINKS_MAX, Sink};
 pub use sources::Sources;
-pub use web::{Web, WebHeader, is_loopback};
+pub use web::{Web, WebHeader};
 pub use web_oidc::WebOidc;
 pub use words::{
     ChargeDurationWord, DialectWord, EscapeWord, ExcessWord, FallbackWord, FormatWord, FsyncWord,

@@ -1,10 +1,11 @@
 //! `[web]`: the web pages, on a listener of their own.
 
 use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::WebOidc;
+use super::{WebOidc, is_loopback};
 
 /// `[web]`
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +64,15 @@ impl Web {
         self.url.starts_with("https://")
     }
 
+    /// With paths that no longer depend on the data directory.
+    #[must_use]
+    pub fn in_data(&self, data: &Path) -> Self {
+        Self {
+            oidc: self.oidc.in_data(data),
+            ..self.clone()
+        }
+    }
+
     /// Ranges, and that nobody's session travels in the clear.
     pub(super) fn check(&self) -> Result<(), String> {
         let count = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
@@ -118,25 +128,6 @@ impl Web {
         }
         Ok(())
     }
-}
-
-/// Whether a host with or without a port is this machine.
-pub fn is_loopback(host: &str) -> bool {
-    if let Ok(address) = host.parse::<SocketAddr>() {
-        return address.ip().is_loopback();
-    }
-    let bare = host.rsplit_once(':').map_or(host, |(name, port)| {
-        if port.bytes().all(|byte| byte.is_ascii_digit()) {
-            name
-        } else {
-            host
-        }
-    });
-    let bare = bare.trim_start_matches('[').trim_end_matches(']');
-    bare.eq_ignore_ascii_case("localhost")
-        || bare
-            .parse::<IpAddr>()
-            .is_ok_and(|address| address.is_loopback())
 }
 
 impl WebHeader {

@@ -59,7 +59,7 @@ impl WebOidc {
 
     /// With paths that no longer depend on the data directory.
     #[must_use]
-    pub fn in_data(&self, data: &Path) -> Self {
+    pub(super) fn in_data(&self, data: &Path) -> Self {
         let full = |setting: &str| {
             let path = super::path_in(data, setting).unwrap_or_default();
             path.to_string_lossy().into_owned()

@@ -218,13 +218,20 @@ impl Sessions {
 
     /// The sessions of a person that have not ended, the newest first.
     pub fn of(&self, name: &str) -> Vec<WebSession> {
+        let mut own = self.all();
+        own.retain(|session| session.name == name);
+        own
+    }
+
+    /// The sessions of all people that have not ended, the newest first.
+    pub fn all(&self) -> Vec<WebSession> {
         let now_s = clock::auth_now_s();
         let memory = self.memory();
-        let own = memory.sessions.values().map(|live| &live.session);
-        let own = own.filter(|session| session.name == name && !self.is_over(session, now_s));
-        let mut own: Vec<WebSession> = own.cloned().collect();
-        own.sort_by_key(|session| std::cmp::Reverse(session.id));
-        own
+        let all = memory.sessions.values().map(|live| &live.session);
+        let all = all.filter(|session| !self.is_over(session, now_s));
+        let mut all: Vec<WebSession> = all.cloned().collect();
+        all.sort_by_key(|session| std::cmp::Reverse(session.id));
+        all
     }
 
     /// Ends sessions. They are over at once, even if that cannot be written yet.

@@ -99,10 +99,7 @@ pub fn start_with(
         nami: Arc::new(config.nami.clone()),
         gold: config.gold.clone(),
         auditor: config.auditor.clone(),
-        web: config::Web {
-            oidc: config.web.oidc.in_data(data.path()),
-            ..config.web.clone()
-        },
+        web: config.web.in_data(data.path()),
         sources: config.sources.clone(),
         export: config.export.clone(),
         report: config.report.clone(),

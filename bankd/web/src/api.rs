@@ -62,6 +62,13 @@ impl Api {
         Ok((status, read(&body)?))
     }
 
+    /// Removes an object, with the idempotency key of the form.
+    pub(crate) async fn remove(&self, target: &Target, key: &str) -> Result<(), Failed> {
+        let fields = [("idempotency-key", key)];
+        self.bytes("DELETE", target, &fields, Vec::new()).await?;
+        Ok(())
+    }
+
     async fn bytes(
         &self,
         method: &str,

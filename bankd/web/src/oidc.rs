@@ -4,6 +4,7 @@
 //! provider, outside of the event loop, with a time limit for each request.
 
 mod claims;
+mod fault;
 mod pending;
 mod provider;
 
@@ -25,8 +26,9 @@ use super::target::{Target, local};
 use super::visit::Fields;
 use super::{Web, cookie, layout};
 use claims::Signed;
+use fault::Fault;
 use pending::{LASTING_S, Pending};
-use provider::{Fault, Provider};
+use provider::Provider;
 
 /// Where the provider sends the browser back.
 const BACK: &str = "/login/oidc/back";

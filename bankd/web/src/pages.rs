@@ -5,11 +5,16 @@ pub(crate) mod closes;
 pub(crate) mod explain;
 pub(crate) mod home;
 pub(crate) mod jobs;
+pub(crate) mod journal;
+pub(crate) mod keys;
+pub(crate) mod limits;
 pub(crate) mod members;
 pub(crate) mod mine;
 pub(crate) mod money;
 pub(crate) mod operations;
+pub(crate) mod people;
 pub(crate) mod project;
+pub(crate) mod proof;
 pub(crate) mod proposals;
 pub(crate) mod quote;
 pub(crate) mod rates;
@@ -41,6 +46,11 @@ pub fn rows() -> Vec<Page> {
         closes::rows(),
         members::rows(),
         undo::rows(),
+        proof::rows(),
+        journal::rows(),
+        people::rows(),
+        limits::rows(),
+        keys::rows(),
         sessions::rows(),
     ];
     all.into_iter().flatten().collect()

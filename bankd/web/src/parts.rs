@@ -1,6 +1,8 @@
 //! Parts that several pages share.
 
 pub(crate) mod amount;
+pub(crate) mod filter;
 pub(crate) mod form;
 pub(crate) mod period;
+pub(crate) mod sent;
 pub(crate) mod table;

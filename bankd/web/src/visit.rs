@@ -85,6 +85,18 @@ impl Visit {
         found(&self.form, name)
     }
 
+    /// A field of the form without blanks around it; none if it is absent or empty.
+    pub(crate) fn trimmed(&self, name: &str) -> Option<String> {
+        let text = self.field(name).map(str::trim);
+        text.filter(|text| !text.is_empty()).map(str::to_owned)
+    }
+
+    /// The same for a field that is required.
+    pub(crate) fn needed(&self, name: &str) -> Result<String, Failed> {
+        let missing = || Failed::new("missing_field", format!("{name}: required")).field(name);
+        self.trimmed(name).ok_or_else(missing)
+    }
+
     /// The zone of the address.
     pub(crate) fn zone(&self) -> Zone {
         let zone = self.parameter("zone").and_then(Zone::named);
@@ -172,6 +184,11 @@ impl Visit {
         body: &B,
     ) -> Result<(u16, T), Failed> {
         self.api.send(method, &target, key, body).await
+    }
+
+    /// Removes an object by a route of the API. `key` is that of the form.
+    pub(crate) async fn remove(&self, target: Target, key: &str) -> Result<(), Failed> {
+        self.api.remove(&target, key).await
     }
 
     /// The id of this request in the log.

@@ -1,5 +1,7 @@
 //! The web pages from outside: a real daemon, asked as a browser without script asks.
 
+mod access;
+mod audit;
 mod browser;
 mod deposit;
 mod guard;

@@ -6,25 +6,28 @@ use serde_json::json;
 
 use super::browser::{Browser, ask};
 use super::oidc_provider::{CLIENT, Provider, SECRET};
-use crate::harness::{Bank, Request, Response, Setup};
+use crate::harness::{Bank, Request, Response, Setup, pause};
 
 /// A bank whose people sign in with a provider.
 fn bank(provider: &Provider) -> Bank {
-    with(provider, "")
-}
-
-fn with(provider: &Provider, more: &str) -> Bank {
-    let issuer = &provider.issuer;
-    let settings = format!(
-        "[web.oidc]\nissuer = \"{issuer}\"\nclient_id = \"{CLIENT}\"\nclient_secret_file = \"oidc.secret\"\n\
-         timeout_s = 1\n{more}\n[web.oidc.groups]\nhpc-audit = [\"auditor\"]\nhpc-chiefs = [\"admin\"]\n"
-    );
     let setup = Setup::new()
-        .toml(&settings)
+        .toml("[web.oidc.groups]\nhpc-audit = [\"auditor\"]\nhpc-chiefs = [\"admin\"]\n")
         .env("BANKD_WEB_LISTEN", "127.0.0.1:0")
         .env("BANKD_WEB_SIGN_IN_PER_MINUTE", "1000");
-    let bank = setup.start();
+    let mut bank = setup.start();
+    bank.stop();
+    let issuer = &provider.issuer;
+    let settings = format!(
+        "[web.oidc]\nissuer = \"{issuer}\"\nclient_id = \"{CLIENT}\"\n\
+         client_secret_file = \"oidc.secret\"\ntimeout_s = 1\n"
+    );
+    // The file has the table already.
+    let path = bank.data().join("bankd.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains("[web.oidc]\n"), "{text}");
+    std::fs::write(&path, text.replacen("[web.oidc]\n", &settings, 1)).unwrap();
     std::fs::write(bank.data().join("oidc.secret"), format!("{SECRET}\n")).unwrap();
+    bank.start();
     bank
 }
 
@@ -273,7 +276,7 @@ fn a_provider_that_is_away_delays_nobody() {
         let answers: Vec<_> = (0..4)
             .map(|_| scope.spawn(|| ask(&bank, &Request::get("/login/oidc"))))
             .collect();
-        std::thread::sleep(Duration::from_millis(200));
+        pause(Duration::from_millis(200));
         let asked = Instant::now();
         assert_eq!(ask(&bank, &Request::get("/login")).status, 200);
         assert!(

@@ -13,6 +13,8 @@ use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+use crate::harness::pause;
+
 pub(super) const CLIENT: &str = "bank";
 pub(super) const SECRET: &str = "the secret of the client";
 
@@ -170,7 +172,7 @@ fn serve(issuer: &str, shared: &Mutex<State>, stream: TcpStream) {
         state.twist.is_silent
     };
     if is_silent {
-        std::thread::sleep(Duration::from_mins(1));
+        pause(Duration::from_mins(1));
         return;
     }
     let state = &mut *shared.lock().unwrap();
@@ -245,10 +247,7 @@ fn token(
     if !fits {
         return None;
     }
-    let now = SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap()
-        .as_secs();
+    let now = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();
     let mut claims = json!({
         "iss": issuer, "sub": "sub-1", "aud": CLIENT, "nonce": grant.nonce,
         "iat": now, "exp": now + 300,

@@ -56,8 +56,11 @@ fn every_page_asks_every_role_for_its_right() {
                     ["boss", "lead", "chief"].contains(&person)
                 }
                 "see_proposals" => ["boss", "lead", "audit", "chief"].contains(&person),
-                "see_sources" | "price_the_past" => ["audit", "chief"].contains(&person),
-                "reverse" | "refund" | "adjust" | "close_periods" => person == "chief",
+                "see_sources" | "price_the_past" | "verify" | "see_access" => {
+                    ["audit", "chief"].contains(&person)
+                }
+                "reverse" | "refund" | "adjust" | "close_periods" | "see_keys" | "change_keys"
+                | "change_access" => person == "chief",
                 "see_ledger" | "see_status" | "see_registry" | "see_settings" | "quote" => true,
                 other => panic!("{name}: who has the right {other}? Write it down here"),
             };

@@ -5,7 +5,7 @@ use bankd_config::WebOidc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::provider::Fault;
+use super::fault::Fault;
 use crate::people::may_be_named;
 
 /// Claims of the ID token, completed by those of the user info.

@@ -19,12 +19,13 @@ use openidconnect::{
     RequestTokenError, Scope, StandardErrorResponse, StandardTokenResponse, TokenResponse as _,
     UserInfoClaims,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 use ureq::Agent;
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 
 use super::claims::{Claims, Signed};
+use super::fault::Fault;
 
 /// How long what the provider published is used.
 const KEPT: Duration = Duration::from_hours(1);
@@ -32,13 +33,22 @@ const KEPT: Duration = Duration::from_hours(1);
 const ANSWER_MAX: u64 = 1 << 20;
 
 /// Claims beside those of the standard.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Further {
-    #[serde(flatten)]
-    claims: Map<String, Value>,
-}
+#[derive(Clone, Debug, Default)]
+struct Further(Map<String, Value>);
 
 impl AdditionalClaims for Further {}
+
+impl Serialize for Further {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Further {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Map::deserialize(deserializer).map(Self)
+    }
+}
 
 type Fields = IdTokenFields<
     Further,
@@ -67,15 +77,6 @@ type Bank = Client<
     EndpointMaybeSet,
     EndpointMaybeSet,
 >;
-
-/// Why nobody is signed in.
-#[derive(Debug)]
-pub(super) enum Fault {
-    /// The provider does not answer, or not as a provider does.
-    Away(String),
-    /// The answer does not count.
-    Refused(String),
-}
 
 /// A request for a sign-in: what the answer must fit.
 #[derive(Debug)]

@@ -1,10 +1,11 @@
 //! The first screen of a user: how much may be spent, and where.
 
 use bank_api::v1::{Balance, List};
+use bankd_ledger::access::Role;
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
-use super::money;
+use super::{money, people, proof};
 use crate::page::Page;
 use crate::parts::amount::{amount, is_zero};
 use crate::parts::period;
@@ -35,6 +36,8 @@ async fn show(visit: Visit) -> Shown {
     let next = list.next.as_deref();
     let next = next.map(|next| visit.link(&[]).with("after", next));
     let content = html! {
+        @if visit.roles.has(Role::Auditor) && at.is_none() { (proof::card(&visit).await?) }
+        @if visit.roles.has(Role::Admin) && at.is_none() { (people::card()) }
         (period::instant(&visit))
         (balances(&visit, &list.items, Some(route(Target::data)), next))
         p .actions { (money::links(&visit, None)) }

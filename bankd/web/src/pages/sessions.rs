@@ -1,4 +1,4 @@
-//! The person's own sessions, and the end of them.
+//! The person's own sessions, those of all people for administrators, and the end of them.
 
 use axum::response::{IntoResponse as _, Redirect};
 use bankd_ledger::access::right::Right;
@@ -7,7 +7,8 @@ use maud::{Markup, html};
 
 use crate::page::Page;
 use crate::parts::form::token;
-use crate::parts::table::{Table, words};
+use crate::parts::sent;
+use crate::parts::table::{Table, name, words};
 use crate::sign_in::with_cookie;
 use crate::visit::{Shown, Visit};
 
@@ -15,13 +16,17 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/sessions", show).right(Right::SeeStatus),
         Page::post("/sessions/end", end).right(Right::SeeStatus),
+        Page::get("/sessions/all", show_all).right(Right::ChangeAccess),
+        Page::post("/sessions/all/end", end_any).right(Right::ChangeAccess),
         Page::post("/sign-out", sign_out).right(Right::SeeStatus),
     ]
 }
 
 async fn show(visit: Visit) -> Shown {
     let sessions = visit.web.services.sessions.of(&visit.session.name);
-    let rows = sessions.iter().map(|session| row(&visit, session));
+    let rows = sessions
+        .iter()
+        .map(|session| row(&visit, session, "/sessions/end"));
     let table = Table {
         caption: "Sessions",
         columns: vec![
@@ -40,11 +45,68 @@ async fn show(visit: Visit) -> Shown {
         p .lead { "You are signed in as " strong { (visit.session.name) } ", with the roles "
             (visit.roles.words().replace(',', ", ")) "." }
         (table.show())
+        @if visit.may(Right::ChangeAccess) { p { a href="/sessions/all" { "All sessions" } } }
     };
     Ok(visit.page("Your sessions", &[], &content))
 }
 
-fn row(visit: &Visit, session: &WebSession) -> Vec<Markup> {
+/// The sessions of all people.
+async fn show_all(visit: Visit) -> Shown {
+    let sessions = visit.web.services.sessions.all();
+    let rows = sessions.iter().map(|session| {
+        let mut cells = vec![name(&session.name)];
+        cells.extend(row(&visit, session, "/sessions/all/end"));
+        cells.push(name(if session.roles.is_empty() {
+            "–"
+        } else {
+            &session.roles
+        }));
+        cells
+    });
+    let table = Table {
+        caption: "Sessions of all people, the newest first",
+        columns: vec![
+            words("Person"),
+            words("Began"),
+            words("Last used"),
+            words("Signed in with"),
+            words("Browser"),
+            words(""),
+            words("Roles by groups"),
+        ],
+        rows: rows.collect(),
+        empty: html! {},
+        data: None,
+        next: None,
+    };
+    let content = html! {
+        (sent::done(&visit, &[("end", "The session has ended.")]))
+        (table.show())
+    };
+    let above = [("Your sessions", visit.link(&["sessions"]))];
+    Ok(visit.page("All sessions", &above, &content))
+}
+
+async fn end_any(visit: Visit) -> Shown {
+    let services = &visit.web.services;
+    let wanted = visit.needed("session")?;
+    let all = services.sessions.all();
+    let found = all.iter().find(|session| session.id.to_string() == wanted);
+    if let Some(session) = found {
+        let (by, whose) = (&visit.session.name, &session.name);
+        tracing::info!(
+            by,
+            whose,
+            id = session.id,
+            "ended a session of the web pages"
+        );
+        services.sessions.end(&services.writer, &[session.id]).await;
+    }
+    let target = visit.link(&["sessions", "all"]).with("done", "end");
+    Ok(Redirect::to(target.as_str()).into_response())
+}
+
+fn row(visit: &Visit, session: &WebSession, action: &str) -> Vec<Markup> {
     let zone = visit.zone();
     let agent = if session.agent.is_empty() {
         "–"
@@ -58,7 +120,7 @@ fn row(visit: &Visit, session: &WebSession) -> Vec<Markup> {
         html! { span .name title=(agent) { (agent) } },
         html! {
             @if session.id == visit.session.id { "this session" } @else {
-                form method="post" action="/sessions/end" {
+                form method="post" action=(action) {
                     (token(visit))
                     input type="hidden" name="session" value=(session.id);
                     button .plain type="submit" { "End" }

@@ -31,16 +31,23 @@ fn shown(visit: &Visit, names: &[&str], wrong: Option<&str>) -> Markup {
     html! {
         form .period method="get" action=(visit.path) {
             @for (name, value) in kept { input type="hidden" name=(name) value=(value); }
-            @for name in names {
-                @let is_wrong = wrong == Some(*name);
-                label .wrong[is_wrong] {
-                    span { (label(name)) }
-                    input name=(name) value=(visit.parameter(name).unwrap_or_default())
-                        placeholder=(placeholder(name)) autocomplete="off" spellcheck="false"
-                        aria-invalid=[is_wrong.then_some("true")];
-                }
-            }
+            (inputs(visit, names, wrong))
             button type="submit" { "Show" }
+        }
+    }
+}
+
+/// The fields of a form that has others too.
+pub(crate) fn inputs(visit: &Visit, names: &[&str], wrong: Option<&str>) -> Markup {
+    html! {
+        @for name in names {
+            @let is_wrong = wrong == Some(*name);
+            label .wrong[is_wrong] {
+                span { (label(name)) }
+                input name=(name) value=(visit.parameter(name).unwrap_or_default())
+                    placeholder=(placeholder(name)) autocomplete="off" spellcheck="false"
+                    aria-invalid=[is_wrong.then_some("true")];
+            }
         }
     }
 }

@@ -1,0 +1,166 @@
+//! The journal: every entry, the newest first, by person, kind, object and period; and who did what.
+
+use std::collections::BTreeMap;
+
+use bank_api::v1::{JournalEntry, JournalPage, QueryAnswer, QueryValue};
+use bankd_ledger::access::right::Right;
+use maud::{Markup, html};
+
+use crate::page::Page;
+use crate::parts::amount::{amount, is_zero};
+use crate::parts::table::{Table, amounts, figures, link, name, words};
+use crate::parts::{filter, period};
+use crate::target::Target;
+use crate::visit::{Shown, Visit};
+
+/// The filters of the address.
+const FILTERS: [(&str, &str); 7] = [
+    ("actor", "Person or key"),
+    ("kind", "Kind, such as deposit"),
+    ("project", "Project"),
+    ("account", "Account"),
+    ("user", "User"),
+    ("machine", "Machine"),
+    ("job", "Job"),
+];
+
+pub(crate) fn rows() -> Vec<Page> {
+    vec![
+        Page::get("/journal", show)
+            .right(Right::SeeLedger)
+            .nav("Journal"),
+        Page::get("/actors", actors).right(Right::Verify),
+    ]
+}
+
+async fn show(visit: Visit) -> Shown {
+    let (from, to) = visit.period()?;
+    let route = |root: fn(&[&str]) -> Target| {
+        filter::kept(&visit, &FILTERS, root(&["journal"]))
+            .maybe("since", from.as_deref())
+            .maybe("until", to.as_deref())
+    };
+    let asked = route(Target::api).with("newest", "true");
+    let page: JournalPage = visit
+        .get(asked.maybe("before", visit.parameter("before")))
+        .await?;
+    let own = filter::kept(&visit, &FILTERS, visit.link(&["journal"]))
+        .maybe("from", visit.parameter("from"))
+        .maybe("to", visit.parameter("to"));
+    let next = page.next.as_deref().map(|next| own.with("before", next));
+    let content = html! {
+        (filter::form(&visit, &FILTERS, &["from", "to", "zone"]))
+        (entries(&visit, &page.items, route(Target::data), next))
+        @if visit.may(Right::Verify) {
+            p { a href=(visit.link(&["actors"])) { "Who did what" } " · " a href=(visit.link(&["proof"])) { "Can I prove it?" } }
+        }
+    };
+    Ok(visit.page("Journal", &[], &content))
+}
+
+/// The API gives a page oldest first.
+fn entries(visit: &Visit, items: &[JournalEntry], data: Target, next: Option<Target>) -> Markup {
+    Table {
+        caption: "Entries, the newest first",
+        columns: vec![
+            words("Transaction"),
+            words("Time"),
+            words("Kind"),
+            words("By"),
+            words("Account"),
+            words("Project"),
+            words("Job"),
+            amounts("Amount", "change"),
+            amounts("Held", "change"),
+            words("Reason"),
+        ],
+        rows: items.iter().rev().map(|row| cells(visit, row)).collect(),
+        empty: html! {
+            p { "No entry matches." }
+            p .small { "Remove a filter, or choose a longer period." }
+        },
+        data: Some(data),
+        next,
+    }
+    .show()
+}
+
+fn cells(visit: &Visit, row: &JournalEntry) -> Vec<Markup> {
+    let number = row.transaction.to_string();
+    let or_none = |text: &Option<String>| name(text.as_deref().unwrap_or("–"));
+    let change = |text: &str| {
+        let is_none = is_zero(text);
+        html! { @if is_none { span .none { "–" } } @else { (amount(text)) } }
+    };
+    let job = row.job.as_deref().map(|job| {
+        let target = visit.link(&["jobs", job]);
+        link(&target.maybe("machine", row.machine.as_deref()), job)
+    });
+    vec![
+        link(&visit.link(&["transactions", &number]), &number),
+        html! { (visit.zone().time(&row.at_effective)) },
+        html! { (row.kind) @if row.op != row.kind { " " span .small { (row.op) } } },
+        html! { (name(&row.actor)) " " span .small { (row.origin) } },
+        or_none(&row.account),
+        match row.project.as_deref() {
+            Some(project) => link(&visit.link(&["projects", project]), project),
+            None => name("–"),
+        },
+        job.unwrap_or_else(|| name("–")),
+        change(&row.amount),
+        change(&row.held),
+        or_none(&row.reason),
+    ]
+}
+
+/// Transactions by person and operation.
+async fn actors(visit: Visit) -> Shown {
+    let (from, to) = visit.period()?;
+    let bound = |sign: &str, time: &Option<String>| {
+        let time = time.as_deref();
+        time.map_or_else(String::new, |time| format!("Time{sign}'{time}' "))
+    };
+    let text = format!(
+        "Transaction Query {}{}Show:=GroupBy(Actor),GroupBy(Origin),GroupBy(Op),Tros(Count(Id)),Max(Time)",
+        bound(">=", &from),
+        bound("<", &to)
+    );
+    let route = |root: fn(&[&str]) -> Target| root(&["query"]).with("text", &text);
+    let answer: QueryAnswer = visit.get(route(Target::api)).await?;
+    let table = Table {
+        caption: "Transactions by person or key",
+        columns: vec![
+            words("By"),
+            words("Through"),
+            words("Operation"),
+            figures("Transactions"),
+            words("Last"),
+        ],
+        rows: answer.items.iter().map(|row| actor(&visit, row)).collect(),
+        empty: html! { p { "Nobody did anything in this period." } },
+        data: Some(route(Target::data)),
+        next: None,
+    };
+    let content = html! { (period::picker(&visit)) (table.show()) };
+    let above = [("Journal", visit.link(&["journal"]))];
+    Ok(visit.page("Who did what", &above, &content))
+}
+
+fn actor(visit: &Visit, row: &BTreeMap<String, QueryValue>) -> Vec<Markup> {
+    let text = |column: &str| match row.get(column) {
+        Some(QueryValue::Text(text)) => text.as_str(),
+        _ => "–",
+    };
+    let who = text("Actor");
+    let own = visit.link(&["journal"]).with("actor", who);
+    let own = own
+        .maybe("from", visit.parameter("from"))
+        .maybe("to", visit.parameter("to"));
+    vec![
+        link(&own, who),
+        html! { (text("Origin")) },
+        html! { (text("Op")) },
+        html! { (text("Count(Id)")) },
+        html! { (visit.zone().time(text("Max(Time)"))) },
+    ]
+}

@@ -1,0 +1,275 @@
+//! Signing keys and API tokens: who has them, new ones (shown once), and their end.
+
+use bank_api::v1::{List, Token};
+use bankd_ledger::access::right::Right;
+use maud::{Markup, html};
+use serde_json::{Map, Value};
+
+use crate::failed::Failed;
+use crate::layout::message;
+use crate::page::Page;
+use crate::parts::form::{Field, key, keyed, token};
+use crate::parts::sent::{self, next_key};
+use crate::parts::table::{Table, name, words};
+use crate::target::Target;
+use crate::visit::{Shown, Visit};
+
+/// The two kinds have the same pages.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Key,
+    Token,
+}
+
+impl Kind {
+    /// The route and the page.
+    fn path(self) -> &'static str {
+        match self {
+            Kind::Key => "keys",
+            Kind::Token => "tokens",
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Kind::Key => "signing key",
+            Kind::Token => "API token",
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Kind::Key => "Signing keys",
+            Kind::Token => "API tokens",
+        }
+    }
+}
+
+const ID: Field<'static> = Field {
+    name: "id",
+    label: "Id",
+    help: "Letters, digits, dots, hyphens and underscores.",
+    is_required: true,
+    is_figure: false,
+};
+const CLIENT: Field<'static> = Field {
+    name: "client",
+    label: "Client",
+    help: "The program or person that it is for. Empty: as the id.",
+    is_required: false,
+    is_figure: false,
+};
+const ROLES: Field<'static> = Field {
+    name: "roles",
+    label: "Roles",
+    help: "Such as auditor, or scheduler. Several with spaces between.",
+    is_required: true,
+    is_figure: false,
+};
+const PROJECTS: Field<'static> = Field {
+    name: "projects",
+    label: "Projects",
+    help: "Only these, with spaces between. Empty: all.",
+    is_required: false,
+    is_figure: false,
+};
+const MACHINES: Field<'static> = Field {
+    name: "machines",
+    label: "Machines",
+    help: "Only these, with spaces between. Empty: all.",
+    is_required: false,
+    is_figure: false,
+};
+
+/// The fields of a new one. Every token ends.
+fn fields(kind: Kind) -> [Field<'static>; 6] {
+    let until = Field {
+        name: "valid_until",
+        label: "Valid until (exclusive)",
+        help: match kind {
+            Kind::Key => "Such as 2027-01-01. Empty: without end.",
+            Kind::Token => "Such as 2027-01-01.",
+        },
+        is_required: kind == Kind::Token,
+        is_figure: false,
+    };
+    [ID, CLIENT, ROLES, PROJECTS, MACHINES, until]
+}
+
+pub(crate) fn rows() -> Vec<Page> {
+    vec![
+        Page::get("/keys", async |visit: Visit| {
+            page(&visit, Kind::Key, None).await
+        })
+        .right(Right::SeeKeys)
+        .nav("Keys"),
+        Page::post("/keys/new", async |visit: Visit| {
+            add(visit, Kind::Key).await
+        })
+        .right(Right::ChangeKeys),
+        Page::post("/keys/end", async |visit: Visit| {
+            end(visit, Kind::Key).await
+        })
+        .right(Right::ChangeKeys),
+        Page::get("/tokens", async |visit: Visit| {
+            page(&visit, Kind::Token, None).await
+        })
+        .right(Right::SeeKeys)
+        .nav("Tokens"),
+        Page::post("/tokens/new", async |visit: Visit| {
+            add(visit, Kind::Token).await
+        })
+        .right(Right::ChangeKeys),
+        Page::post("/tokens/end", async |visit: Visit| {
+            end(visit, Kind::Token).await
+        })
+        .right(Right::ChangeKeys),
+    ]
+}
+
+async fn page(visit: &Visit, kind: Kind, failed: Option<&Failed>) -> Shown {
+    let path = kind.path();
+    let target = Target::api(&[path]).maybe("after", visit.parameter("after"));
+    // A key has the members of a token, and a fingerprint.
+    let list: List<Token> = visit.get(target).await?;
+    let next = list.next.as_deref();
+    let next = next.map(|next| visit.link(&[path]).with("after", next));
+    let content = html! {
+        (sent::done(visit, &[("end", "Ended: it is refused from now on.")]))
+        @if let Some(failed) = failed { (message(failed)) }
+        (table(visit, kind, &list.items, next))
+        @if visit.may(Right::ChangeKeys) { (form(visit, kind, failed)) }
+    };
+    Ok(visit.page(kind.title(), &[], &content))
+}
+
+fn table(visit: &Visit, kind: Kind, items: &[Token], next: Option<Target>) -> Markup {
+    let may = visit.may(Right::ChangeKeys);
+    let action = format!("/{}/end", kind.path());
+    let joined = |list: &[String]| {
+        let text = if list.is_empty() {
+            "all".to_owned()
+        } else {
+            list.join(", ")
+        };
+        name(&text)
+    };
+    let time = |time: &Option<String>| {
+        time.as_deref()
+            .map_or_else(|| "–".to_owned(), |time| visit.zone().time(time))
+    };
+    let row = |one: &Token| {
+        vec![
+            name(&one.id),
+            name(&one.client),
+            html! { (one.roles.join(", ")) },
+            joined(&one.projects),
+            joined(&one.machines),
+            html! { (time(&one.valid_until)) },
+            html! { span .flag[one.state != "active"] { (one.state) } },
+            html! { (time(&one.last_used)) },
+            html! { @if may { (sent::button(visit, &action, "End", &[("id", &one.id)])) } },
+        ]
+    };
+    Table {
+        caption: kind.title(),
+        columns: vec![
+            words("Id"),
+            words("Client"),
+            words("Roles"),
+            words("Projects"),
+            words("Machines"),
+            words("Valid until"),
+            words("State"),
+            words("Last used"),
+            words(""),
+        ],
+        rows: items.iter().map(row).collect(),
+        empty: html! { p { "There is no " (kind.word()) " yet." } p .small { "A program needs one to use the bank over a network." } },
+        data: Some(Target::data(&[kind.path()])),
+        next,
+    }
+    .show()
+}
+
+fn form(visit: &Visit, kind: Kind, failed: Option<&Failed>) -> Markup {
+    html! {
+        h2 #new { "New " (kind.word()) }
+        form .entry method="post" action={ "/" (kind.path()) "/new" } {
+            (token(visit)) (keyed(&next_key(visit, failed)))
+            @for field in fields(kind) { (field.show(visit.field(field.name).unwrap_or_default(), failed)) }
+            button type="submit" { "Create" }
+        }
+    }
+}
+
+async fn add(visit: Visit, kind: Kind) -> Shown {
+    match added(&visit, kind).await {
+        Ok(answer) => Ok(created(&visit, kind, &answer)),
+        Err(failed) => sent::again(page(&visit, kind, Some(&failed)).await, failed),
+    }
+}
+
+async fn added(visit: &Visit, kind: Kind) -> Result<Value, Failed> {
+    let id = visit.needed("id")?;
+    let list = |field: &str| {
+        let text = visit.field(field).unwrap_or_default();
+        let items = text.split(|c: char| c.is_whitespace() || c == ',');
+        let items = items.filter(|item| !item.is_empty());
+        items.collect::<Value>()
+    };
+    visit.needed("roles")?;
+    let mut body = Map::new();
+    body.insert("id".to_owned(), id.into());
+    for field in ["roles", "projects", "machines"] {
+        body.insert(field.to_owned(), list(field));
+    }
+    if let Some(client) = visit.trimmed("client") {
+        body.insert("client".to_owned(), client.into());
+    }
+    if kind == Kind::Token {
+        visit.needed("valid_until")?;
+    }
+    if let Some(until) = visit.trimmed("valid_until") {
+        let until = visit.time_of("valid_until", &until)?;
+        body.insert("valid_until".to_owned(), until.into());
+    }
+    let target = Target::api(&[kind.path()]);
+    let (_, answer): (u16, Value) = visit.send("POST", target, &key(visit), &body).await?;
+    Ok(answer)
+}
+
+/// The secret, once: the bank stores a digest of a token only, and a repeat of the form has none.
+fn created(visit: &Visit, kind: Kind, answer: &Value) -> axum::response::Response {
+    let secret = answer.get("secret").and_then(Value::as_str);
+    let id = visit.field("id").unwrap_or_default();
+    let content = html! {
+        @match secret {
+            Some(secret) => {
+                div .message.good role="status" { p { "Created. Copy the secret now: it is shown once." } }
+                dl .facts { dt { "Id" } dd { (id) } dt { "Secret" } dd { code { (secret) } } }
+            }
+            None => div .message { p { "This form was sent before. The secret was shown then, and is not shown again." } },
+        }
+        p { a href={ "/" (kind.path()) } { (kind.title()) } }
+    };
+    let above = [(kind.title(), visit.link(&[kind.path()]))];
+    visit.page(&format!("New {}", kind.word()), &above, &content)
+}
+
+async fn end(visit: Visit, kind: Kind) -> Shown {
+    let id = visit.needed("id")?;
+    if !sent::is_confirmed(&visit) {
+        let question = format!(
+            "The {} {id} is refused from now on. This cannot be undone.",
+            kind.word()
+        );
+        let back = Target::page(&[kind.path()]);
+        return Ok(sent::confirm(&visit, &question, "End", &["id"], &back));
+    }
+    let target = Target::api(&[kind.path(), &id]);
+    match visit.remove(target, &key(&visit)).await {
+        Ok(()) => Ok(sent::to(kind.path(), "end")),
+        Err(failed) => sent::again(page(&visit, kind, Some(&failed)).await, failed),
+    }
+}

@@ -1,0 +1,157 @@
+//! Transaction limits, and amounts that need a second person.
+
+use bank_api::v1::{Limit, List, NewLimit, Written};
+use bankd_ledger::access::right::Right;
+use maud::{Markup, html};
+
+use crate::failed::Failed;
+use crate::layout::message;
+use crate::page::Page;
+use crate::parts::amount::maybe;
+use crate::parts::form::{Field, key, keyed, token};
+use crate::parts::sent::{self, next_key};
+use crate::parts::table::{Table, amounts, link, name, words};
+use crate::target::Target;
+use crate::visit::{Shown, Visit};
+
+const FIELDS: [Field<'static>; 4] = [
+    Field {
+        name: "role",
+        label: "Role",
+        help: "Each person with this role has the limit. Fill in a role or a name.",
+        is_required: false,
+        is_figure: false,
+    },
+    Field {
+        name: "name",
+        label: "Name",
+        help: "A person, a client, or one key or token by its id.",
+        is_required: false,
+        is_figure: false,
+    },
+    Field {
+        name: "per_operation",
+        label: "Most in one operation",
+        help: "Such as 10000; none removes it. Empty: unchanged.",
+        is_required: false,
+        is_figure: false,
+    },
+    Field {
+        name: "per_day",
+        label: "Most in a day (UTC)",
+        help: "Such as 50000; none removes it. Empty: unchanged.",
+        is_required: false,
+        is_figure: false,
+    },
+];
+
+pub(crate) fn rows() -> Vec<Page> {
+    vec![
+        Page::get("/limits", show)
+            .right(Right::SeeAccess)
+            .nav("Limits"),
+        Page::post("/limits/set", set).right(Right::ChangeAccess),
+        Page::post("/limits/remove", remove).right(Right::ChangeAccess),
+    ]
+}
+
+async fn show(visit: Visit) -> Shown {
+    page(&visit, None).await
+}
+
+async fn page(visit: &Visit, failed: Option<&Failed>) -> Shown {
+    let list: List<Limit> = visit.get(Target::api(&["limits"])).await?;
+    let content = html! {
+        (sent::done(visit, &[("set", "The limit is set."), ("remove", "The limit is removed.")]))
+        @if let Some(failed) = failed { (message(failed)) }
+        p { "An operation above a limit is refused. All limits that match a person count, and the daily sum is of the
+            client: a second key gives no second allowance." }
+        (table(visit, &list.items))
+        @if visit.may(Right::ChangeAccess) { (form(visit, failed)) }
+    };
+    Ok(visit.page("Transaction limits", &[], &content))
+}
+
+fn table(visit: &Visit, items: &[Limit]) -> Markup {
+    let may = visit.may(Right::ChangeAccess);
+    let unit = items.first().map_or("", |limit| limit.unit.as_str());
+    let row = |limit: &Limit| {
+        let (of, who) = match (&limit.role, &limit.name) {
+            (Some(role), _) => ("role", role.as_str()),
+            (None, who) => ("name", who.as_deref().unwrap_or_default()),
+        };
+        vec![
+            if of == "name" {
+                link(&visit.link(&["journal"]).with("actor", who), who)
+            } else {
+                name(who)
+            },
+            html! { (of) },
+            maybe(limit.per_operation.as_deref()),
+            maybe(limit.per_day.as_deref()),
+            html! { @if may { (sent::button(visit, "/limits/remove", "Remove", &[("of", of), ("who", who)])) } },
+        ]
+    };
+    Table {
+        caption: "Limits",
+        columns: vec![
+            words("Of"),
+            words("Kind"),
+            amounts("In one operation", unit),
+            amounts("In a day", unit),
+            words(""),
+        ],
+        rows: items.iter().map(row).collect(),
+        empty: html! { p { "There is no limit: everybody may move any amount that their role permits." } },
+        data: Some(Target::data(&["limits"])),
+        next: None,
+    }
+    .show()
+}
+
+fn form(visit: &Visit, failed: Option<&Failed>) -> Markup {
+    html! {
+        h2 #set { "Set a limit" }
+        form .entry method="post" action="/limits/set" {
+            (token(visit)) (keyed(&next_key(visit, failed)))
+            @for field in &FIELDS { (field.show(visit.field(field.name).unwrap_or_default(), failed)) }
+            button type="submit" { "Set" }
+        }
+    }
+}
+
+async fn set(visit: Visit) -> Shown {
+    let body = NewLimit {
+        role: visit.trimmed("role"),
+        name: visit.trimmed("name"),
+        per_operation: visit.trimmed("per_operation"),
+        per_day: visit.trimmed("per_day"),
+    };
+    let target = Target::api(&["limits"]);
+    let sent: Result<(u16, Written<Limit>), Failed> =
+        visit.send("POST", target, &key(&visit), &body).await;
+    match sent {
+        Ok(_) => Ok(sent::to("limits", "set")),
+        Err(failed) => sent::again(page(&visit, Some(&failed)).await, failed),
+    }
+}
+
+async fn remove(visit: Visit) -> Shown {
+    let (of, who) = (visit.needed("of")?, visit.needed("who")?);
+    if !sent::is_confirmed(&visit) {
+        let question = format!("The limit of the {of} {who} no longer counts.");
+        let back = Target::page(&["limits"]);
+        return Ok(sent::confirm(
+            &visit,
+            &question,
+            "Remove",
+            &["of", "who"],
+            &back,
+        ));
+    }
+    let target = Target::api(&["limits", &of, &who]);
+    match visit.remove(target, &key(&visit)).await {
+        Ok(()) => Ok(sent::to("limits", "remove")),
+        Err(failed) => sent::again(page(&visit, Some(&failed)).await, failed),
+    }
+}

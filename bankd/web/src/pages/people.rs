@@ -1,0 +1,191 @@
+//! Who may do what: roles of people, and their grant and revocation.
+
+use bank_api::v1::{List, NewRoleGrant, RoleGrant, Written};
+use bankd_ledger::access::right::Right;
+use maud::{Markup, html};
+
+use crate::failed::Failed;
+use crate::layout::message;
+use crate::page::Page;
+use crate::parts::form::{Field, key, keyed, token};
+use crate::parts::sent::{self, next_key};
+use crate::parts::table::{Table, link, name, words};
+use crate::target::Target;
+use crate::visit::{Shown, Visit};
+
+const FIELDS: [Field<'static>; 4] = [
+    Field {
+        name: "name",
+        label: "Login name",
+        help: "The person need not be a user of the bank yet.",
+        is_required: true,
+        is_figure: false,
+    },
+    Field {
+        name: "role",
+        label: "Role",
+        help: "admin, operator, manager, pi, auditor, scheduler or collector.",
+        is_required: true,
+        is_figure: false,
+    },
+    Field {
+        name: "project",
+        label: "Project",
+        help: "With the projects below it. Needed for operator, manager and pi.",
+        is_required: false,
+        is_figure: false,
+    },
+    Field {
+        name: "until",
+        label: "Until (exclusive)",
+        help: "Such as 2027-01-01. Empty: without end.",
+        is_required: false,
+        is_figure: false,
+    },
+];
+
+pub(crate) fn rows() -> Vec<Page> {
+    vec![
+        Page::get("/people", show)
+            .right(Right::SeeAccess)
+            .nav("People"),
+        Page::post("/people/grant", grant).right(Right::ChangeAccess),
+        Page::post("/people/revoke", revoke).right(Right::ChangeAccess),
+    ]
+}
+
+async fn show(visit: Visit) -> Shown {
+    page(&visit, None).await
+}
+
+async fn page(visit: &Visit, failed: Option<&Failed>) -> Shown {
+    let person = visit.parameter("name");
+    let route = |root: fn(&[&str]) -> Target| root(&["roles"]).maybe("name", person);
+    let target = route(Target::api).maybe("after", visit.parameter("after"));
+    let list: List<RoleGrant> = visit.get(target).await?;
+    let own = visit.link(&["people"]).maybe("name", person);
+    let next = list.next.as_deref().map(|next| own.with("after", next));
+    let content = html! {
+        (sent::done(visit, &[("grant", "Granted."), ("revoke", "Revoked.")]))
+        @if let Some(failed) = failed { (message(failed)) }
+        form .period method="get" action="/people" {
+            label { span { "Login name" } input name="name" value=(person.unwrap_or_default()) autocomplete="off"
+                spellcheck="false"; }
+            button type="submit" { "Show" }
+        }
+        (table(visit, &list.items, route(Target::data), next))
+        p .small { "Everybody with a login has the role user. Settings give roles to local users and groups ("
+            code { "access" } "), and to groups of the identity provider (" code { "web.oidc.groups" } ")." }
+        @if visit.may(Right::ChangeAccess) { (form(visit, failed)) }
+    };
+    Ok(visit.page("Who may do what?", &[], &content))
+}
+
+fn table(visit: &Visit, items: &[RoleGrant], data: Target, next: Option<Target>) -> Markup {
+    let may = visit.may(Right::ChangeAccess);
+    let row = |grant: &RoleGrant| {
+        let project = grant.project.as_deref();
+        let fields = [
+            ("name", grant.name.as_str()),
+            ("role", grant.role.as_str()),
+            ("project", project.unwrap_or_default()),
+        ];
+        vec![
+            name(&grant.name),
+            html! { (grant.role) },
+            html! {
+                @if let Some(project) = project { (link(&visit.link(&["projects", project]), project)) }
+                @else { "the bank" }
+            },
+            html! { (grant.until.as_deref().map_or_else(|| "–".to_owned(), |until| visit.zone().day(until))) },
+            html! { @if grant.by == "member" { "membership" } @else { "grant" } },
+            html! { @if may && grant.by == "grant" { (sent::button(visit, "/people/revoke", "Revoke", &fields)) } },
+        ]
+    };
+    Table {
+        caption: "Roles",
+        columns: vec![
+            words("Person"),
+            words("Role"),
+            words("Over"),
+            words("Until (exclusive)"),
+            words("By"),
+            words(""),
+        ],
+        rows: items.iter().map(row).collect(),
+        empty: html! { p { "Nobody has a granted role." } },
+        data: Some(data),
+        next,
+    }
+    .show()
+}
+
+fn form(visit: &Visit, failed: Option<&Failed>) -> Markup {
+    html! {
+        h2 #grant { "Grant a role" }
+        form .entry method="post" action="/people/grant" {
+            (token(visit)) (keyed(&next_key(visit, failed)))
+            @for field in &FIELDS { (field.show(visit.field(field.name).unwrap_or_default(), failed)) }
+            button type="submit" { "Grant" }
+        }
+    }
+}
+
+async fn grant(visit: Visit) -> Shown {
+    match granted(&visit).await {
+        Ok(()) => Ok(sent::to("people", "grant")),
+        Err(failed) => sent::again(page(&visit, Some(&failed)).await, failed),
+    }
+}
+
+async fn granted(visit: &Visit) -> Result<(), Failed> {
+    let until = visit.field("until").map(str::trim);
+    let body = NewRoleGrant {
+        name: visit.needed("name")?,
+        role: visit.needed("role")?,
+        project: visit.trimmed("project"),
+        until: until
+            .map(|until| visit.time_of("until", until))
+            .transpose()?,
+    };
+    let target = Target::api(&["roles"]);
+    let (_, _): (u16, Written<RoleGrant>) = visit.send("POST", target, &key(visit), &body).await?;
+    Ok(())
+}
+
+async fn revoke(visit: Visit) -> Shown {
+    let (person, role) = (visit.needed("name")?, visit.needed("role")?);
+    let project = visit.trimmed("project");
+    if !sent::is_confirmed(&visit) {
+        let over = project.as_deref().unwrap_or("the bank");
+        let question = format!("{person} loses the role {role} over {over} at once.");
+        let fields = ["name", "role", "project"];
+        let back = Target::page(&["people"]);
+        return Ok(sent::confirm(&visit, &question, "Revoke", &fields, &back));
+    }
+    let target = Target::api(&["roles", &person, &role]).maybe("project", project.as_deref());
+    match visit.remove(target, &key(&visit)).await {
+        Ok(()) => Ok(sent::to("people", "revoke")),
+        Err(failed) => sent::again(page(&visit, Some(&failed)).await, failed),
+    }
+}
+
+/// The pages about access, for the first screen of an administrator.
+pub(crate) fn card() -> Markup {
+    let pages = [
+        ("/people", "roles of people"),
+        ("/keys", "signing keys"),
+        ("/tokens", "API tokens"),
+        ("/limits", "transaction limits"),
+        ("/sessions/all", "sessions"),
+    ];
+    html! {
+        section .card {
+            h2 { a href="/people" { "Who may do what?" } }
+            p { @for (place, (target, word)) in pages.iter().enumerate() {
+                @if place > 0 { " · " }
+                a href=(target) { (word) }
+            } }
+        }
+    }
+}

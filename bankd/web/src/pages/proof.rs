@@ -1,0 +1,210 @@
+//! Can I prove it? The last verification, checkpoints, closed periods, and the ways into the past.
+
+use axum::response::{IntoResponse as _, Redirect};
+use bank_api::v1::{Close, List, ProofFinding, Status, Verification};
+use bankd_ledger::access::right::Right;
+use maud::{Markup, html};
+use serde_json::json;
+
+use crate::failed::Failed;
+use crate::page::Page;
+use crate::parts::amount::grouped;
+use crate::parts::form::{key, keyed, token};
+use crate::parts::table::{Table, link, name, words};
+use crate::target::Target;
+use crate::visit::{Shown, Visit};
+
+pub(crate) fn rows() -> Vec<Page> {
+    vec![
+        Page::get("/proof", show).right(Right::Verify).nav("Proof"),
+        Page::post("/proof/verify", verify).right(Right::Verify),
+        Page::get("/closes", closes).right(Right::SeeLedger),
+    ]
+}
+
+async fn show(visit: Visit) -> Shown {
+    let last = last(&visit).await?;
+    let status: Status = visit.get(Target::api(&["status"])).await?;
+    let content = html! {
+        (summary(&visit, &last))
+        @if last.state != "running" {
+            form .entry method="post" action="/proof/verify" {
+                (token(&visit)) (keyed(&key(&visit)))
+                button type="submit" { "Verify the bank now" }
+                p .help { "It reads the whole journal beside the running bank, and changes nothing." }
+            }
+        }
+        @if !last.findings.is_empty() { (findings(&last)) }
+        @for advice in &last.advice { p { (advice) } }
+        @for note in &last.notes { p .small { (note) } }
+        h2 { "Checkpoints" }
+        @match &status.checkpoint_error {
+            Some(error) => div .message.bad { p { "The last checkpoint failed: " (error) } },
+            None => p { "The last checkpoint has no error." },
+        }
+        p {
+            a href=(Target::data(&["checkpoint"])) { "Fetch a signed checkpoint" }
+            " of the present state. Keep it elsewhere, and compare the bank with it later: "
+            code { "bankd verify --checkpoint FILE" }
+        }
+        h2 { "At any moment" }
+        p { a href=(visit.link(&["journal"])) { "Journal" } " · "
+            a href=(visit.link(&["actors"])) { "Who did what" } " · "
+            a href=(visit.link(&["closes"])) { "Closed periods" } }
+        (moment(&visit))
+        p .below { a href=(Target::data(&["verifications"])) { "JSON" } }
+    };
+    let mut page = visit.page("Can I prove it?", &[], &content);
+    if last.state == "running" {
+        // Progress without a script.
+        let name = axum::http::HeaderName::from_static("refresh");
+        let value = axum::http::HeaderValue::from_static("3");
+        page.headers_mut().insert(name, value);
+    }
+    Ok(page)
+}
+
+async fn last(visit: &Visit) -> Result<Verification, Failed> {
+    visit.get(Target::api(&["verifications"])).await
+}
+
+/// The same in short, for the first screen of an auditor.
+pub(crate) async fn card(visit: &Visit) -> Result<Markup, Failed> {
+    let last = last(visit).await?;
+    Ok(html! {
+        section .card {
+            h2 { a href="/proof" { "Can I prove it?" } }
+            (summary(visit, &last))
+        }
+    })
+}
+
+/// The state of the last verification in one message.
+fn summary(visit: &Visit, last: &Verification) -> Markup {
+    let zone = visit.zone();
+    let time = |time: &Option<String>| {
+        time.as_deref()
+            .map_or_else(String::new, |time| zone.time(time))
+    };
+    let count = |count: i64| grouped(&count.to_string());
+    html! {
+        @match (last.state.as_str(), last.sound) {
+            ("running", _) => div .message role="status" {
+                p { "Verification runs since " (time(&last.started)) ": " (count(last.transactions)) " of "
+                    (count(last.of_transactions)) " transactions, " (last.checks) " of " (last.of_checks) " checks." }
+                p .small { (last.doing) }
+            },
+            ("done", Some(true)) => div .message.good role="status" {
+                p { strong { "Sound." } " Verified " (time(&last.ended)) ": " (count(last.transactions)) " transactions, "
+                    (count(last.entries)) " entries, " (count(last.allocations)) " allocations, " (count(last.sealed))
+                    " sealed rows." }
+            },
+            ("done", _) => div .message.bad role="alert" {
+                p { strong { "Not sound." } " Verified " (time(&last.ended)) ": "
+                    (findings_count(last)) " errors." }
+            },
+            ("none", _) => div .message { p { "No verification has run since the daemon started." } },
+            (state, _) => div .message.bad role="alert" {
+                p { "The verification of " (time(&last.started)) " did not end (" (state) ")." }
+                @if let Some(error) = &last.error { p { (error) } }
+            },
+        }
+    }
+}
+
+fn findings_count(last: &Verification) -> i64 {
+    let listed = i64::try_from(last.findings.len()).unwrap_or(i64::MAX);
+    last.more.saturating_add(listed)
+}
+
+fn findings(last: &Verification) -> Markup {
+    let text = |text: &Option<String>| name(text.as_deref().unwrap_or("–"));
+    let row = |one: &ProofFinding| {
+        vec![
+            name(&one.table),
+            name(&one.row),
+            html! { (one.text) },
+            text(&one.expected),
+            text(&one.found),
+        ]
+    };
+    Table {
+        caption: "Errors",
+        columns: vec![
+            words("Table"),
+            words("Row"),
+            words("Error"),
+            words("Expected"),
+            words("Stored"),
+        ],
+        rows: last.findings.iter().map(row).collect(),
+        empty: html! {},
+        data: None,
+        next: None,
+    }
+    .show()
+}
+
+/// The balances of the bank at an instant.
+fn moment(visit: &Visit) -> Markup {
+    html! {
+        form .period method="get" action="/" {
+            label { span { "Balances at" } input name="at" placeholder="2026-10-01" autocomplete="off" required; }
+            label { span { "Zone" } input name="zone" value=(visit.parameter("zone").unwrap_or_default())
+                placeholder="UTC" autocomplete="off"; }
+            button type="submit" { "Show" }
+        }
+    }
+}
+
+async fn verify(visit: Visit) -> Shown {
+    let target = Target::api(&["verifications"]);
+    let sent = visit.send("POST", target, &key(&visit), &json!({})).await?;
+    let (_, _): (u16, Verification) = sent;
+    Ok(Redirect::to("/proof").into_response())
+}
+
+/// Closed periods of the books.
+async fn closes(visit: Visit) -> Shown {
+    let target = Target::api(&["closes"]).maybe("after", visit.parameter("after"));
+    let list: List<Close> = visit.get(target).await?;
+    let next = list.next.as_deref();
+    let next = next.map(|next| visit.link(&["closes"]).with("after", next));
+    let zone = visit.zone();
+    let number = |id: Option<i64>| {
+        let id = id.map(|id| id.to_string());
+        html! { @if let Some(id) = id { (link(&visit.link(&["transactions", &id]), &id)) } @else { "–" } }
+    };
+    let day = |time: &Option<String>| {
+        time.as_deref()
+            .map_or_else(|| "–".to_owned(), |time| zone.time(time))
+    };
+    let row = |close: &Close| {
+        vec![
+            html! { (close.from.as_deref().map_or_else(|| "the beginning".to_owned(), |from| zone.time(from))) },
+            html! { (zone.time(&close.until)) },
+            html! { (day(&close.at)) },
+            name(close.actor.as_deref().unwrap_or("–")),
+            number(close.closed_by),
+            name(close.reason.as_deref().unwrap_or("–")),
+            number(close.reopened_by),
+        ]
+    };
+    let table = Table {
+        caption: "Closed periods, the newest first",
+        columns: vec![
+            words("From"),
+            words("Until (exclusive)"),
+            words("Closed"),
+            words("By"),
+            words("Transaction"),
+            words("Reason"),
+            words("Opened again by"),
+        ],
+        rows: list.items.iter().map(row).collect(),
+        empty: html! { p { "No period is closed." } p .small { "An administrator closes one with " code { "bank close" } "." } },
+        data: Some(Target::data(&["closes"])),
+        next,
+    };
+    Ok(visit.page("Closed periods", &[], &table.show()))
+}

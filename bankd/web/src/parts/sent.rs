@@ -1,0 +1,77 @@
+//! What a form comes to: the page that is shown after it, or the form again with what was typed.
+
+use axum::response::{IntoResponse as _, Redirect, Response};
+use maud::{Markup, html};
+
+use super::form::{key, keyed, token};
+use crate::failed::Failed;
+use crate::target::Target;
+use crate::visit::{Shown, Visit};
+
+/// The key for the form of a page: a refused request used its key up.
+pub(crate) fn next_key(visit: &Visit, failed: Option<&Failed>) -> String {
+    match failed {
+        None => key(visit),
+        Some(_) => uuid::Uuid::new_v4().to_string(),
+    }
+}
+
+/// To a page, with a word for its message.
+pub(crate) fn to(page: &str, done: &str) -> Response {
+    let target = Target::page(&[page]).with("done", done);
+    Redirect::to(target.as_str()).into_response()
+}
+
+/// The page of the form again, with the status of the refusal.
+pub(crate) fn again(page: Shown, failed: Failed) -> Shown {
+    let mut page = page?;
+    *page.status_mut() = failed.into_response().status();
+    Ok(page)
+}
+
+/// Whether a person has confirmed.
+pub(crate) fn is_confirmed(visit: &Visit) -> bool {
+    visit.field("step") == Some("confirm")
+}
+
+/// Asks before something is taken away. `fields` are sent again with the confirmation.
+pub(crate) fn confirm(
+    visit: &Visit,
+    question: &str,
+    word: &str,
+    fields: &[&str],
+    back: &Target,
+) -> Response {
+    let content = html! {
+        p { (question) }
+        form .entry method="post" action=(visit.path) {
+            (token(visit)) (keyed(&key(visit)))
+            (super::form::carried(visit, fields))
+            p .actions {
+                button type="submit" name="step" value="confirm" { (word) } " "
+                a .button href=(back) { "Cancel" }
+            }
+        }
+    };
+    visit.page("Are you sure?", &[], &content)
+}
+
+/// A button of a row, with the values that name the row.
+pub(crate) fn button(visit: &Visit, action: &str, word: &str, fields: &[(&str, &str)]) -> Markup {
+    html! {
+        form method="post" action=(action) {
+            (token(visit)) (keyed(&uuid::Uuid::new_v4().to_string()))
+            @for (name, value) in fields { input type="hidden" name=(name) value=(value); }
+            button .plain type="submit" { (word) }
+        }
+    }
+}
+
+/// The message about what was done. Only words of ours: the address is not trusted.
+pub(crate) fn done(visit: &Visit, words: &[(&str, &str)]) -> Markup {
+    let word = visit.parameter("done").unwrap_or_default();
+    let found = words.iter().find(|(own, _)| *own == word);
+    html! {
+        @if let Some((_, text)) = found { div .message.good role="status" { p { (text) } } }
+    }
+}
