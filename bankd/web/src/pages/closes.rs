@@ -69,9 +69,10 @@ fn table(visit: &Visit, items: &[Close], data: Target, next: Option<Target>) -> 
     let zone = visit.zone();
     let number = |transaction: &Option<i64>| {
         let text = transaction.map(|number| number.to_string());
-        match text {
-            Some(text) => link(&visit.link(&["transactions", &text]), &text),
-            None => html! { "–" },
+        if let Some(text) = text {
+            link(&visit.link(&["transactions", &text]), &text)
+        } else {
+            html! { "–" }
         }
     };
     let row = |row: &Close| {

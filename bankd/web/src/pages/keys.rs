@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::failed::Failed;
 use crate::layout::message;
 use crate::page::Page;
-use crate::parts::form::{Field, key, keyed, token};
+use crate::parts::form::{Field, Kind, key, keyed, token};
 use crate::parts::sent::{self, next_key};
 use crate::parts::table::{Table, name, words};
 use crate::target::Target;
@@ -16,31 +16,31 @@ use crate::visit::{Shown, Visit};
 
 /// The two kinds have the same pages.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Credential {
     Key,
     Token,
 }
 
-impl Kind {
+impl Credential {
     /// The route and the page.
     fn path(self) -> &'static str {
         match self {
-            Kind::Key => "keys",
-            Kind::Token => "tokens",
+            Credential::Key => "keys",
+            Credential::Token => "tokens",
         }
     }
 
     fn word(self) -> &'static str {
         match self {
-            Kind::Key => "signing key",
-            Kind::Token => "API token",
+            Credential::Key => "signing key",
+            Credential::Token => "API token",
         }
     }
 
     fn title(self) -> &'static str {
         match self {
-            Kind::Key => "Signing keys",
-            Kind::Token => "API tokens",
+            Credential::Key => "Signing keys",
+            Credential::Token => "API tokens",
         }
     }
 }
@@ -50,48 +50,48 @@ const ID: Field<'static> = Field {
     label: "Id",
     help: "Letters, digits, dots, hyphens and underscores.",
     is_required: true,
-    is_figure: false,
+    kind: Kind::Words,
 };
 const CLIENT: Field<'static> = Field {
     name: "client",
     label: "Client",
     help: "The program or person that it is for. Empty: as the id.",
     is_required: false,
-    is_figure: false,
+    kind: Kind::Words,
 };
 const ROLES: Field<'static> = Field {
     name: "roles",
     label: "Roles",
     help: "Such as auditor, or scheduler. Several with spaces between.",
     is_required: true,
-    is_figure: false,
+    kind: Kind::Words,
 };
 const PROJECTS: Field<'static> = Field {
     name: "projects",
     label: "Projects",
     help: "Only these, with spaces between. Empty: all.",
     is_required: false,
-    is_figure: false,
+    kind: Kind::Words,
 };
 const MACHINES: Field<'static> = Field {
     name: "machines",
     label: "Machines",
     help: "Only these, with spaces between. Empty: all.",
     is_required: false,
-    is_figure: false,
+    kind: Kind::Words,
 };
 
 /// The fields of a new one. Every token ends.
-fn fields(kind: Kind) -> [Field<'static>; 6] {
+fn fields(kind: Credential) -> [Field<'static>; 6] {
     let until = Field {
         name: "valid_until",
         label: "Valid until (exclusive)",
         help: match kind {
-            Kind::Key => "Such as 2027-01-01. Empty: without end.",
-            Kind::Token => "Such as 2027-01-01.",
+            Credential::Key => "Such as 2027-01-01. Empty: without end.",
+            Credential::Token => "Such as 2027-01-01.",
         },
-        is_required: kind == Kind::Token,
-        is_figure: false,
+        is_required: kind == Credential::Token,
+        kind: Kind::Words,
     };
     [ID, CLIENT, ROLES, PROJECTS, MACHINES, until]
 }
@@ -99,35 +99,35 @@ fn fields(kind: Kind) -> [Field<'static>; 6] {
 pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/keys", async |visit: Visit| {
-            page(&visit, Kind::Key, None).await
+            page(&visit, Credential::Key, None).await
         })
         .right(Right::SeeKeys)
         .nav("Keys"),
         Page::post("/keys/new", async |visit: Visit| {
-            add(visit, Kind::Key).await
+            add(visit, Credential::Key).await
         })
         .right(Right::ChangeKeys),
         Page::post("/keys/end", async |visit: Visit| {
-            end(visit, Kind::Key).await
+            end(visit, Credential::Key).await
         })
         .right(Right::ChangeKeys),
         Page::get("/tokens", async |visit: Visit| {
-            page(&visit, Kind::Token, None).await
+            page(&visit, Credential::Token, None).await
         })
         .right(Right::SeeKeys)
         .nav("Tokens"),
         Page::post("/tokens/new", async |visit: Visit| {
-            add(visit, Kind::Token).await
+            add(visit, Credential::Token).await
         })
         .right(Right::ChangeKeys),
         Page::post("/tokens/end", async |visit: Visit| {
-            end(visit, Kind::Token).await
+            end(visit, Credential::Token).await
         })
         .right(Right::ChangeKeys),
     ]
 }
 
-async fn page(visit: &Visit, kind: Kind, failed: Option<&Failed>) -> Shown {
+async fn page(visit: &Visit, kind: Credential, failed: Option<&Failed>) -> Shown {
     let path = kind.path();
     let target = Target::api(&[path]).maybe("after", visit.parameter("after"));
     // A key has the members of a token, and a fingerprint.
@@ -143,7 +143,7 @@ async fn page(visit: &Visit, kind: Kind, failed: Option<&Failed>) -> Shown {
     Ok(visit.page(kind.title(), &[], &content))
 }
 
-fn table(visit: &Visit, kind: Kind, items: &[Token], next: Option<Target>) -> Markup {
+fn table(visit: &Visit, kind: Credential, items: &[Token], next: Option<Target>) -> Markup {
     let may = visit.may(Right::ChangeKeys);
     let action = format!("/{}/end", kind.path());
     let joined = |list: &[String]| {
@@ -192,7 +192,7 @@ fn table(visit: &Visit, kind: Kind, items: &[Token], next: Option<Target>) -> Ma
     .show()
 }
 
-fn form(visit: &Visit, kind: Kind, failed: Option<&Failed>) -> Markup {
+fn form(visit: &Visit, kind: Credential, failed: Option<&Failed>) -> Markup {
     html! {
         h2 #new { "New " (kind.word()) }
         form .entry method="post" action={ "/" (kind.path()) "/new" } {
@@ -203,14 +203,14 @@ fn form(visit: &Visit, kind: Kind, failed: Option<&Failed>) -> Markup {
     }
 }
 
-async fn add(visit: Visit, kind: Kind) -> Shown {
+async fn add(visit: Visit, kind: Credential) -> Shown {
     match added(&visit, kind).await {
         Ok(answer) => Ok(created(&visit, kind, &answer)),
         Err(failed) => sent::again(page(&visit, kind, Some(&failed)).await, failed),
     }
 }
 
-async fn added(visit: &Visit, kind: Kind) -> Result<Value, Failed> {
+async fn added(visit: &Visit, kind: Credential) -> Result<Value, Failed> {
     let id = visit.needed("id")?;
     let list = |field: &str| {
         let text = visit.field(field).unwrap_or_default();
@@ -227,7 +227,7 @@ async fn added(visit: &Visit, kind: Kind) -> Result<Value, Failed> {
     if let Some(client) = visit.trimmed("client") {
         body.insert("client".to_owned(), client.into());
     }
-    if kind == Kind::Token {
+    if kind == Credential::Token {
         visit.needed("valid_until")?;
     }
     if let Some(until) = visit.trimmed("valid_until") {
@@ -240,7 +240,7 @@ async fn added(visit: &Visit, kind: Kind) -> Result<Value, Failed> {
 }
 
 /// The secret, once: the bank stores a digest of a token only, and a repeat of the form has none.
-fn created(visit: &Visit, kind: Kind, answer: &Value) -> axum::response::Response {
+fn created(visit: &Visit, kind: Credential, answer: &Value) -> axum::response::Response {
     let secret = answer.get("secret").and_then(Value::as_str);
     let id = visit.field("id").unwrap_or_default();
     let content = html! {
@@ -257,7 +257,7 @@ fn created(visit: &Visit, kind: Kind, answer: &Value) -> axum::response::Respons
     visit.page(&format!("New {}", kind.word()), &above, &content)
 }
 
-async fn end(visit: Visit, kind: Kind) -> Shown {
+async fn end(visit: Visit, kind: Credential) -> Shown {
     let id = visit.needed("id")?;
     if !sent::is_confirmed(&visit) {
         let question = format!(

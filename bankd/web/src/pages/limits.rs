@@ -8,7 +8,7 @@ use crate::failed::Failed;
 use crate::layout::message;
 use crate::page::Page;
 use crate::parts::amount::maybe;
-use crate::parts::form::{Field, key, keyed, token};
+use crate::parts::form::{Field, Kind, key, keyed, token};
 use crate::parts::sent::{self, next_key};
 use crate::parts::table::{Table, amounts, link, name, words};
 use crate::target::Target;
@@ -20,28 +20,28 @@ const FIELDS: [Field<'static>; 4] = [
         label: "Role",
         help: "Each person with this role has the limit. Fill in a role or a name.",
         is_required: false,
-        is_figure: false,
+        kind: Kind::Words,
     },
     Field {
         name: "name",
         label: "Name",
         help: "A person, a client, or one key or token by its id.",
         is_required: false,
-        is_figure: false,
+        kind: Kind::Words,
     },
     Field {
         name: "per_operation",
         label: "Most in one operation",
         help: "Such as 10000; none removes it. Empty: unchanged.",
         is_required: false,
-        is_figure: false,
+        kind: Kind::Words,
     },
     Field {
         name: "per_day",
         label: "Most in a day (UTC)",
         help: "Such as 50000; none removes it. Empty: unchanged.",
         is_required: false,
-        is_figure: false,
+        kind: Kind::Words,
     },
 ];
 

@@ -87,9 +87,10 @@ fn cells(visit: &Visit, line: &UsageLine) -> Vec<Markup> {
     let figures = &line.figures;
     vec![
         html! { (line.bucket.as_deref().unwrap_or("–")) },
-        match &project {
-            Some(project) => link(&visit.link(&["projects", project]), project),
-            None => html! { span .none { "–" } },
+        if let Some(project) = &project {
+            link(&visit.link(&["projects", project]), project)
+        } else {
+            html! { span .none { "–" } }
         },
         html! { a href=(jobs) { (figures.jobs) } },
         amount(&figures.core_hours),

@@ -160,7 +160,7 @@ pub(crate) fn rows() -> Vec<Page> {
     let [deposit, withdraw, transfer, refund, adjust] = ALL;
     let of = |one: Money, path: &'static str| {
         [
-            Page::get(path, move |visit: Visit| one.show(visit)).right(one.right),
+            Page::get(path, async move |visit: Visit| one.order().show(&visit)).right(one.right),
             Page::post(path, move |visit: Visit| one.send(visit)).right(one.right),
         ]
     };
@@ -200,10 +200,6 @@ impl Money {
             more: self.more,
             after: |answer| transaction(answer, "money"),
         }
-    }
-
-    async fn show(self, visit: Visit) -> Shown {
-        Ok(self.order().show(&visit))
     }
 
     async fn send(self, visit: Visit) -> Shown {

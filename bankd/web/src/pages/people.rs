@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use crate::failed::Failed;
 use crate::layout::message;
 use crate::page::Page;
-use crate::parts::form::{Field, key, keyed, token};
+use crate::parts::form::{Field, Kind, key, keyed, token};
 use crate::parts::sent::{self, next_key};
 use crate::parts::table::{Table, link, name, words};
 use crate::target::Target;
@@ -19,28 +19,28 @@ const FIELDS: [Field<'static>; 4] = [
         label: "Login name",
         help: "The person need not be a user of the bank yet.",
         is_required: true,
-        is_figure: false,
+        kind: Kind::Words,
     },
     Field {
         name: "role",
         label: "Role",
         help: "admin, operator, manager, pi, auditor, scheduler or collector.",
         is_required: true,
-        is_figure: false,
+        kind: Kind::Words,
     },
     Field {
         name: "project",
         label: "Project",
         help: "With the projects below it. Needed for operator, manager and pi.",
         is_required: false,
-        is_figure: false,
+        kind: Kind::Words,
     },
     Field {
         name: "until",
         label: "Until (exclusive)",
         help: "Such as 2027-01-01. Empty: without end.",
         is_required: false,
-        is_figure: false,
+        kind: Kind::Words,
     },
 ];
 

@@ -202,9 +202,10 @@ fn result(visit: &Visit, answer: &RateTested) -> Markup {
 fn by_user(visit: &Visit, replay: &Replay, unit: &str) -> Markup {
     let row = |row: &ReplayRow| {
         vec![
-            match &row.project {
-                Some(project) => link(&visit.link(&["projects", project]), project),
-                None => html! { "–" },
+            if let Some(project) = &row.project {
+                link(&visit.link(&["projects", project]), project)
+            } else {
+                html! { "–" }
             },
             name(row.user.as_deref().unwrap_or("–")),
             html! { (row.charges) },

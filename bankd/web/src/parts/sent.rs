@@ -46,7 +46,7 @@ pub(crate) fn confirm(
         p { (question) }
         form .entry method="post" action=(visit.path) {
             (token(visit)) (keyed(&key(visit)))
-            (super::form::carried(visit, fields))
+            (carried(visit, fields))
             p .actions {
                 button type="submit" name="step" value="confirm" { (word) } " "
                 a .button href=(back) { "Cancel" }
@@ -54,6 +54,15 @@ pub(crate) fn confirm(
         }
     };
     visit.page("Are you sure?", &[], &content)
+}
+
+/// What was entered, as fields of the next step.
+fn carried(visit: &Visit, names: &[&str]) -> Markup {
+    html! {
+        @for name in names {
+            @if let Some(value) = visit.field(name) { input type="hidden" name=(name) value=(value); }
+        }
+    }
 }
 
 /// A button of a row, with the values that name the row.
