@@ -71,7 +71,7 @@ fn parameters(text: &str) -> HashMap<String, String> {
         let mut bytes = parts.next().unwrap().as_bytes().to_vec();
         for part in parts {
             bytes.push(u8::from_str_radix(&part[..2], 16).unwrap());
-            bytes.extend(part[2..].as_bytes());
+            bytes.extend(&part.as_bytes()[2..]);
         }
         String::from_utf8(bytes).unwrap()
     };

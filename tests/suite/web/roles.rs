@@ -50,8 +50,7 @@ fn every_page_asks_every_role_for_its_right() {
             };
             let lacks = answer.status == 403 && answer.text().contains("this needs the role");
             let may = match row.right.word() {
-                "deposit" => ["boss", "chief"].contains(&person),
-                "withdraw" => ["boss", "chief"].contains(&person),
+                "deposit" | "withdraw" => ["boss", "chief"].contains(&person),
                 "transfer" | "change_members" | "decide_proposals" => {
                     ["boss", "lead", "chief"].contains(&person)
                 }

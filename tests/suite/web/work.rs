@@ -101,7 +101,7 @@ fn a_period_is_previewed_closed_and_opened_again() {
 
 #[test]
 fn rates_are_tried_on_the_past() {
-    let mut bank = bank();
+    let bank = bank();
     let work = ["-m", "colony", "--procs", "1", "--duration", "100"];
     bank.bank_ok(&[&["charge", "7", "-A", "chemistry", "-u", "amy"][..], &work].concat());
     let mut root = Browser::of_link(&bank);
@@ -173,7 +173,7 @@ fn operators_see_what_is_not_charged() {
 
 #[test]
 fn a_quote_shows_the_price_and_what_is_free() {
-    let mut bank = bank();
+    let bank = bank();
     let mut amy = Browser::of_proxy(&bank, "amy");
     let before = bank.transactions();
     let quote = "/quote?project=chemistry&machine=colony&processors=2&wall_s=";
@@ -201,7 +201,7 @@ fn a_quote_shows_the_price_and_what_is_free() {
 
 #[test]
 fn usage_is_shown_by_week_and_projects_are_searched() {
-    let mut bank = bank();
+    let bank = bank();
     let work = ["-m", "colony", "--procs", "1", "--duration", "100"];
     bank.bank_ok(&[&["charge", "7", "-A", "chemistry", "-u", "amy"][..], &work].concat());
     let mut amy = Browser::of_proxy(&bank, "amy");
