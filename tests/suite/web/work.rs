@@ -130,16 +130,9 @@ fn rates_are_tried_on_the_past() {
 #[test]
 fn operators_see_what_is_not_charged() {
     let mut bank = bank();
-    let documents = Documents::own();
-    bank.script("reserve", &documents.get(3)).expect(0, "");
-    let work = ["-m", "colony", "--procs", "1", "--duration", "999999999"];
-    bank.bank(
-        &[
-            &["reserve", "too-much", "-A", "chemistry", "-u", "amy"][..],
-            &work,
-        ]
-        .concat(),
-    );
+    bank.bank_ok(&["withdraw", "chemistry", "42401"]);
+    let document = Documents::own().get(3);
+    bank.script("reserve", &document).expect(78, "");
     let mut root = Browser::of_link(&bank);
     let page = root.get(&bank, "/operations");
     let text = page.text();
@@ -156,7 +149,7 @@ fn operators_see_what_is_not_charged() {
     }
     let refused = root.get(&bank, "/data/refused-reserves").text();
     assert!(
-        refused.contains("too-much") && text.contains("too-much"),
+        refused.contains("insufficient_funds") && text.contains("Moab.1024"),
         "{refused}"
     );
     let mut amy = Browser::of_proxy(&bank, "amy");
@@ -166,7 +159,7 @@ fn operators_see_what_is_not_charged() {
     assert!(
         !zoe.get(&bank, "/data/refused-reserves")
             .text()
-            .contains("too-much")
+            .contains("Moab.1024")
     );
     bank.verify();
 }

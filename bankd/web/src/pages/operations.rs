@@ -29,7 +29,7 @@ async fn show(visit: Visit) -> Shown {
     let status: Status = visit.get(Target::api(&["status"])).await?;
     let sources: List<Source> = visit.get(Target::api(&["sources"])).await?;
     let content = html! {
-        (findings(&visit, &status, &sources.items))
+        (state(&visit, &status, &findings(&status, &sources.items)))
         (table_of_sources(&visit, &sources.items))
         (table_of_files(&sources.items))
         (table_of_machines(&visit, &status.machines))
@@ -42,7 +42,7 @@ async fn show(visit: Visit) -> Shown {
 }
 
 /// What is wrong now, in sentences.
-fn findings(visit: &Visit, status: &Status, sources: &[Source]) -> Markup {
+fn findings(status: &Status, sources: &[Source]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let mut find = |is_wrong: bool, text: String| {
         if is_wrong {
@@ -102,11 +102,16 @@ fn findings(visit: &Visit, status: &Status, sources: &[Source]) -> Markup {
     {
         find(true, error.clone());
     }
+    all
+}
+
+/// The findings, and the state of the daemon.
+fn state(visit: &Visit, status: &Status, findings: &[String]) -> Markup {
     html! {
-        @if all.is_empty() {
+        @if findings.is_empty() {
             div .message.good role="status" { p { "Nothing is wrong." } }
         } @else {
-            div .message.bad { ul { @for one in &all { li { (one) } } } }
+            div .message.bad { ul { @for one in findings { li { (one) } } } }
         }
         dl .facts {
             dt { "bankd" } dd { (status.version) ", up since " (bank_api::text::format_clock(status.uptime_s)) }
