@@ -44,7 +44,7 @@ async fn list(visit: Visit) -> Shown {
     let after = visit.parameter("after");
     let list: List<Close> = visit.get(route(Target::api).maybe("after", after)).await?;
     let next = list.next.as_deref();
-    let next = next.map(|next| Target::page(&["closes"]).with("after", next));
+    let next = next.map(|next| visit.link(&["closes"]).with("after", next));
     let is_closed = |row: &Close| row.reopened_by.is_none();
     let may = visit.may(Right::ClosePeriods);
     let content = html! {
@@ -77,8 +77,8 @@ fn table(visit: &Visit, items: &[Close], data: Target, next: Option<Target>) -> 
     };
     let row = |row: &Close| {
         vec![
-            html! { (zone.day(&row.until)) },
-            html! { (row.from.as_deref().map_or_else(|| "the beginning".to_owned(), |time| zone.day(time))) },
+            html! { (zone.time(&row.until)) },
+            html! { (row.from.as_deref().map_or_else(|| "the beginning".to_owned(), |time| zone.time(time))) },
             html! { (row.at.as_deref().map_or_else(String::new, |time| zone.time(time))) },
             name(row.actor.as_deref().unwrap_or("–")),
             name(row.reason.as_deref().unwrap_or("–")),
@@ -98,7 +98,7 @@ fn table(visit: &Visit, items: &[Close], data: Target, next: Option<Target>) -> 
             words("Opened again by"),
         ],
         rows: items.iter().map(row).collect(),
-        empty: html! { p { "No period is closed yet." } },
+        empty: html! { p { "No period is closed yet." } p .small { "An administrator closes one here or with " code { "bank close" } "." } },
         data: Some(data),
         next,
     }

@@ -1,7 +1,7 @@
 //! Can I prove it? The last verification, checkpoints, closed periods, and the ways into the past.
 
 use axum::response::{IntoResponse as _, Redirect};
-use bank_api::v1::{Close, List, ProofFinding, Status, Verification};
+use bank_api::v1::{ProofFinding, Status, Verification};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 use serde_json::json;
@@ -10,7 +10,7 @@ use crate::failed::Failed;
 use crate::page::Page;
 use crate::parts::amount::grouped;
 use crate::parts::form::{key, keyed, token};
-use crate::parts::table::{Table, link, name, words};
+use crate::parts::table::{Table, name, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -18,7 +18,6 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/proof", show).right(Right::Verify).nav("Proof"),
         Page::post("/proof/verify", verify).right(Right::Verify),
-        Page::get("/closes", closes).right(Right::SeeLedger),
     ]
 }
 
@@ -162,49 +161,4 @@ async fn verify(visit: Visit) -> Shown {
     let sent = visit.send("POST", target, &key(&visit), &json!({})).await?;
     let (_, _): (u16, Verification) = sent;
     Ok(Redirect::to("/proof").into_response())
-}
-
-/// Closed periods of the books.
-async fn closes(visit: Visit) -> Shown {
-    let target = Target::api(&["closes"]).maybe("after", visit.parameter("after"));
-    let list: List<Close> = visit.get(target).await?;
-    let next = list.next.as_deref();
-    let next = next.map(|next| visit.link(&["closes"]).with("after", next));
-    let zone = visit.zone();
-    let number = |id: Option<i64>| {
-        let id = id.map(|id| id.to_string());
-        html! { @if let Some(id) = id { (link(&visit.link(&["transactions", &id]), &id)) } @else { "–" } }
-    };
-    let day = |time: &Option<String>| {
-        time.as_deref()
-            .map_or_else(|| "–".to_owned(), |time| zone.time(time))
-    };
-    let row = |close: &Close| {
-        vec![
-            html! { (close.from.as_deref().map_or_else(|| "the beginning".to_owned(), |from| zone.time(from))) },
-            html! { (zone.time(&close.until)) },
-            html! { (day(&close.at)) },
-            name(close.actor.as_deref().unwrap_or("–")),
-            number(close.closed_by),
-            name(close.reason.as_deref().unwrap_or("–")),
-            number(close.reopened_by),
-        ]
-    };
-    let table = Table {
-        caption: "Closed periods, the newest first",
-        columns: vec![
-            words("From"),
-            words("Until (exclusive)"),
-            words("Closed"),
-            words("By"),
-            words("Transaction"),
-            words("Reason"),
-            words("Opened again by"),
-        ],
-        rows: list.items.iter().map(row).collect(),
-        empty: html! { p { "No period is closed." } p .small { "An administrator closes one with " code { "bank close" } "." } },
-        data: Some(Target::data(&["closes"])),
-        next,
-    };
-    Ok(visit.page("Closed periods", &[], &table.show()))
 }
