@@ -72,6 +72,7 @@ pub async fn run(
 ) -> Result<()> {
     check_schedules(data, config.notices()).await?;
     let (daemon, waker) = Daemon::start(data, &config)?;
+    web::announce(&daemon.services, listeners.web.as_ref());
     ready(&daemon.services);
     let (stop, stopped) = watch::channel(());
     let ticker = tokio::spawn(tick(

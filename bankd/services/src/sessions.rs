@@ -17,8 +17,8 @@ pub use bankd_store::web_session::WebSession;
 /// Prefixes of cookies and of codes, so that scans for leaked secrets find them.
 const SESSION: &str = "bs_";
 const CODE: &str = "bl_";
-/// Seconds for which a code can be used.
-pub const CODE_S: i64 = 120;
+/// Seconds for which the link of a user of the socket can be used.
+pub const LINK_S: i64 = 120;
 /// Codes at once; with more, the oldest is dropped.
 const CODES_MAX: usize = 1000;
 /// Sessions of one person; with more, the one that is unused for longest ends.
@@ -76,7 +76,7 @@ struct Live {
 #[derive(Debug)]
 struct Code {
     name: String,
-    uid: u32,
+    uid: Option<u32>,
     until_s: i64,
 }
 
@@ -115,11 +115,25 @@ impl Sessions {
         let _ = self.url.set(url);
     }
 
-    /// A code with which this user of the socket can sign in once, within [`CODE_S`].
+    /// A link with which a person can sign in once, within this time in seconds; none while no pages are served. A
+    /// user of the socket has a uid; without one the daemon itself vouches for the name.
     ///
     /// # Errors
     /// If the system has no randomness to give.
-    pub fn code(&self, name: &str, uid: u32) -> Result<String, Unable> {
+    pub fn link(
+        &self,
+        name: &str,
+        uid: Option<u32>,
+        valid_s: i64,
+    ) -> Result<Option<String>, Unable> {
+        let Some(origin) = self.url() else {
+            return Ok(None);
+        };
+        let code = self.code(name, uid, valid_s)?;
+        Ok(Some(format!("{origin}/login/link?code={code}")))
+    }
+
+    fn code(&self, name: &str, uid: Option<u32>, valid_s: i64) -> Result<String, Unable> {
         let (text, hash) = tokens::new_text(CODE).map_err(|_| Unable::NoChance)?;
         let now_s = clock::auth_now_s();
         let mut memory = self.memory();
@@ -133,7 +147,7 @@ impl Sessions {
         let code = Code {
             name: name.to_owned(),
             uid,
-            until_s: now_s.saturating_add(CODE_S),
+            until_s: now_s.saturating_add(valid_s),
         };
         memory.codes.insert(hash, code);
         Ok(text.to_string())
@@ -147,8 +161,8 @@ impl Sessions {
         (clock::auth_now_s() < code.until_s).then(|| code.name.clone())
     }
 
-    /// Uses a code up: the person and their uid.
-    pub fn redeem(&self, code: &str) -> Option<(String, u32)> {
+    /// Uses a code up: the person, and the uid of a user of the socket.
+    pub fn redeem(&self, code: &str) -> Option<(String, Option<u32>)> {
         let hash = tokens::hash_of(CODE, code)?;
         let code = self.memory().codes.remove(&hash)?;
         (clock::auth_now_s() < code.until_s).then_some((code.name, code.uid))

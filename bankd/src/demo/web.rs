@@ -2,6 +2,7 @@
 
 mod people;
 
+use std::io::BufRead as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,9 +24,15 @@ const SETTINGS: &str = "\
 [http]
 listen = \"127.0.0.1:0\"
 
+[web]
+listen = \"127.0.0.1:0\"
+sign_in_per_minute = 60
+
 [fallback]
 mode = \"bank\"
 ";
+/// Seconds for which a link can be used.
+const LINK_S: i64 = 3600;
 
 /// Fills a bank and serves it until SIGTERM or SIGINT. Without a folder, the bank is in a temporary one that is
 /// removed at the end.
@@ -45,6 +52,7 @@ pub(super) fn run(folder: Option<&Path>) -> Result<()> {
     say!("Filled in {:.1} s", watch.elapsed().as_secs_f64());
     serve::serve_with(&data, config, |services| {
         say_all!("{}", links(services));
+        again(services);
     })
 }
 
@@ -66,21 +74,30 @@ fn fill(data: &DataDir) -> Result<Config> {
     Ok(config)
 }
 
-/// One line for each role: the person, what they do, and how to sign in.
-fn links(services: &Arc<Services>) -> String {
-    let mut text = String::from("\nPeople of the demo:\n");
+/// For each role the person, what they do, and a link to sign in.
+fn links(services: &Services) -> String {
+    let mut text = String::from("\nPeople of the demo, each with a link that signs in once:\n");
     for person in people::FIRST_SCREENS {
-        let link = sign_in_link(services, person.name);
-        let link = link.unwrap_or_default();
+        let link = services.sessions.link(person.name, None, LINK_S);
+        let link = link.ok().flatten().unwrap_or_default();
         text = format!(
-            "{text}  {:<16} {:<11} {}{link}\n",
+            "{text}  {:<16} {:<11} {}\n    {link}\n",
             person.role, person.name, person.purpose
         );
     }
+    text.push_str("Enter prints new links. Ctrl-C stops the demo.\n");
     text
 }
 
-/// A link with which this person can sign in once; none while the pages are not served.
-fn sign_in_link(_services: &Services, _name: &str) -> Option<String> {
-    None
+/// Prints new links for each line on standard input.
+fn again(services: &Arc<Services>) {
+    let services = Arc::downgrade(services);
+    std::thread::spawn(move || {
+        for _ in std::io::stdin().lock().lines().map_while(Result::ok) {
+            let Some(services) = services.upgrade() else {
+                break;
+            };
+            say_all!("{}", links(&services));
+        }
+    });
 }

@@ -59,6 +59,16 @@ struct Nav {
     right: Right,
 }
 
+/// Sets the origin under which people reach the pages: links to sign in can be made from then on.
+pub fn announce(services: &Services, listener: Option<&TcpListener>) {
+    let origin = match listener.map(TcpListener::local_addr) {
+        None => return,
+        Some(Ok(address)) if services.web.url.is_empty() => format!("http://{address}"),
+        Some(_) => services.web.url.clone(),
+    };
+    services.sessions.serve_at(origin);
+}
+
 /// Serves the pages until the sender of `stopped` is gone and every open request is answered.
 pub async fn serve(
     services: &Arc<Services>,
@@ -68,12 +78,8 @@ pub async fn serve(
     let Some(listener) = listener else {
         return;
     };
-    let origin = match listener.local_addr() {
-        Ok(address) if services.web.url.is_empty() => format!("http://{address}"),
-        _ => services.web.url.clone(),
-    };
-    let oidc = oidc::Oidc::new(&services.web.oidc, &origin);
-    services.sessions.serve_at(origin);
+    let origin = services.sessions.url().unwrap_or_default();
+    let oidc = oidc::Oidc::new(&services.web.oidc, origin);
     let web = Arc::new(Web {
         services: Arc::clone(services),
         inside: Inside::new(services, u32::MAX),

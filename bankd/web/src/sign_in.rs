@@ -88,7 +88,7 @@ async fn redeem(State(web): State<Arc<Web>>, request: Request) -> Result<Respons
     };
     let who = SignIn {
         name,
-        uid: Some(uid),
+        uid,
         way: "link",
         ..SignIn::default()
     };
@@ -99,7 +99,7 @@ async fn redeem(State(web): State<Arc<Web>>, request: Request) -> Result<Respons
 fn used_up() -> Response {
     let content = html! {
         div .message.bad role="alert" {
-            p { "This link is not valid: it can be used once, within two minutes." }
+            p { "This link is not valid: it can be used once, and only for a short time." }
             p .hint { "hint: " code { "bank web login" } " prints a new one" }
         }
     };

@@ -1,9 +1,9 @@
 //! `bankd demo --web`: its bank adds up, verifies, and has something on the first screens of each role.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use bank_api::text::percent_encode;
 use serde_json::{Value, json};
@@ -15,32 +15,54 @@ struct Demo {
     child: Child,
     folder: tempfile::TempDir,
     printed: String,
+    lines: BufReader<ChildStdout>,
+}
+
+/// What it prints up to its last line.
+fn until_links(lines: &mut BufReader<ChildStdout>) -> String {
+    let mut printed = String::new();
+    while !printed.contains("\nEnter prints new links.") {
+        let read = lines.read_line(&mut printed).unwrap();
+        assert!(read > 0, "the demo ended: {printed}");
+    }
+    printed
 }
 
 impl Demo {
-    /// Starts it, and waits until it has printed its people.
+    /// Starts it, and waits until it has printed its links.
     fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut child = Command::new(programs().bankd())
             .args(["demo", "--web", "--data"])
             .arg(folder.path().join("bank"))
             .env_clear()
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let mut printed = String::new();
         let mut lines = BufReader::new(child.stdout.take().unwrap());
-        while !printed.contains("\n  admin ") {
-            let read = lines.read_line(&mut printed).unwrap();
-            assert!(read > 0, "the demo ended: {printed}");
-        }
         Self {
             child,
             folder,
-            printed,
+            printed: until_links(&mut lines),
+            lines,
         }
+    }
+
+    /// The links of the last output, in its order.
+    fn links(&self) -> Vec<(&str, &str)> {
+        let link = self.printed.lines().filter_map(|line| {
+            let (place, code) = line.trim().split_once("/login/link?code=")?;
+            Some((place.strip_prefix("http://")?, code))
+        });
+        link.collect()
+    }
+
+    /// Presses Enter.
+    fn enter(&mut self) {
+        self.child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+        self.printed = until_links(&mut self.lines);
     }
 
     fn data(&self) -> PathBuf {
@@ -177,6 +199,45 @@ fn a_demo_bank_adds_up_and_has_work_for_each_role() {
     for name in ["amy", "hartmann", "mona", "otto", "ada", "grace"] {
         assert!(demo.printed.contains(name), "{}", demo.printed);
     }
+    demo.end();
+}
+
+/// Each link signs its person in once, and each page of their navigation opens.
+#[test]
+fn each_person_of_a_demo_signs_in_and_sees_pages() {
+    let mut demo = Demo::start();
+    let people = ["amy", "hartmann", "mona", "otto", "ada", "grace"];
+    assert_eq!(demo.links().len(), people.len(), "{}", demo.printed);
+    for (name, (place, code)) in people.iter().zip(demo.links()) {
+        let place = Address::Tcp(place.to_owned());
+        let mut sign_in = Request::get("/login/link");
+        sign_in.method = "POST";
+        sign_in.body = format!("code={code}").into_bytes();
+        let sign_in = sign_in.header("Content-Type", "application/x-www-form-urlencoded");
+        let answer = exchange(&place, &sign_in).unwrap();
+        assert_eq!(answer.status, 303, "{}", answer.text());
+        let cookie = answer.header("set-cookie").unwrap();
+        let cookie = cookie.split(';').next().unwrap();
+        let open = |path: &str| {
+            let answer = exchange(&place, &Request::get(path).header("Cookie", cookie)).unwrap();
+            let text = answer.text();
+            assert_eq!(answer.status, 200, "{name} {path}: {text}");
+            text
+        };
+        let first = open("/");
+        assert!(first.contains(name), "{first}");
+        let nav = first.split("<nav").nth(1).unwrap();
+        let nav = nav.split("</nav>").next().unwrap();
+        let paths: Vec<&str> = nav.split("href=\"").skip(1).collect();
+        assert!(paths.len() > 2, "{nav}");
+        for path in paths {
+            open(path.split('"').next().unwrap());
+        }
+        let again = exchange(&place, &sign_in).unwrap();
+        assert!(again.text().contains("not valid"), "{}", again.text());
+    }
+    demo.enter();
+    assert_eq!(demo.links().len(), people.len(), "{}", demo.printed);
     demo.end();
 }
 

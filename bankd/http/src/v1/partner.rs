@@ -33,8 +33,19 @@ use super::call::{Call, Empty, Handled, ok, rendered};
 use super::json::{self, read_amount, read_time};
 use crate::error::Failure;
 
-/// The record of the calling partner; the call goes on in the name of the bank.
+/// The record of the calling partner, which is switched on; the call goes on in the name of the bank.
 fn of_caller(call: &mut Call) -> Result<Record, Failure> {
+    let record = of_reader(call)?;
+    if !record.flag("active") {
+        let detail = format!("partner bank {:?} is switched off", record.name());
+        return Err(Failure::new("not_allowed", detail));
+    }
+    Ok(record)
+}
+
+/// The same for a partner that only reads what both banks have: it may do so while it is switched off, so that
+/// the settlement can be compared.
+fn of_reader(call: &mut Call) -> Result<Record, Failure> {
     let client = &call.auth.caller.client;
     let record = call.directory().records.named("partner", client).cloned();
     let none = || {
@@ -44,10 +55,6 @@ fn of_caller(call: &mut Call) -> Result<Record, Failure> {
         )
     };
     let record = record.ok_or_else(none)?;
-    if !record.flag("active") {
-        let detail = format!("partner bank {client:?} is switched off");
-        return Err(Failure::new("not_allowed", detail));
-    }
     call.services.partners.lives(record.name());
     call.auth.caller.scope = Scope::default();
     Ok(record)
@@ -298,7 +305,7 @@ fn render_charged(decided: &Decided<'_>) -> Answer {
 
 /// `GET /api/v1/partner/position`
 pub(super) async fn position(mut call: Call) -> Handled {
-    of_caller(&mut call)?;
+    of_reader(&mut call)?;
     let Empty {} = call.query()?;
     let client = call.auth.caller.client.clone();
     let position = call.ask(move |connection| {
@@ -312,7 +319,7 @@ pub(super) async fn position(mut call: Call) -> Handled {
 
 /// `GET /api/v1/partner/entries`: the entries of a month between the caller and this bank.
 pub(super) async fn entries(mut call: Call) -> Handled {
-    of_caller(&mut call)?;
+    of_reader(&mut call)?;
     let query: PartnerEntryQuery = call.query()?;
     let client = call.auth.caller.client.clone();
     ok(&page(&call, client, &query).await?)

@@ -131,7 +131,7 @@ async fn proposers(call: &Call, proposal: &Proposal) -> Result<Vec<Scope>, Failu
         let (services, name) = (Arc::clone(&call.services), name.to_owned());
         let is_off = call.directory().user_named(&name);
         let is_off = is_off.is_some_and(|user| !user.active || user.deleted);
-        let signs_in = !services.web.header.name.is_empty() && !is_off;
+        let signs_in = services.sessions.url().is_some() && !is_off;
         let found = tokio::task::spawn_blocking(move || {
             let outside = || signs_in.then(|| outside(&name));
             services.people.find_named(&name).or_else(outside)

@@ -15,7 +15,7 @@ pub(super) const EXPORTS: &[&str] = &["use_change", "swf_id"];
 pub(super) const AUDITOR: &[&str] = &["auditor_record", "auditor_value"];
 
 /// Runs a query whose rows are findings: the row id, and values for the text.
-fn each(
+pub(super) fn each(
     connection: &Connection,
     report: &mut Report,
     table: &'static str,

@@ -3,6 +3,7 @@
 
 use super::super::read::journal::entries_of;
 use super::super::{Error, numbers};
+use super::links::each;
 use super::{Finding, Report};
 use bank_core::ids::UNBILLED;
 use rusqlite::Connection;
@@ -14,7 +15,7 @@ pub(super) const TABLES: &[&str] = &["partner_entry", "partner_question"];
 pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let gaps = "SELECT partner || ' ' || sent FROM partner_entry GROUP BY partner, sent
                 HAVING min(number) <> 1 OR max(number) <> count(*)";
-    each(connection, report, gaps, |key| {
+    each(connection, report, "partner_entry", gaps, |key| {
         format!("messages {key}: their numbers have gaps")
     })?;
     sums(connection, report)?;
@@ -22,7 +23,7 @@ pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), 
         LEFT JOIN tx t ON t.id = e.tx
         WHERE e.sent = 0 AND (t.op IS NOT 'charge' OR t.instance IS NOT e.instance
             OR instr(t.reason, 'counterpart=' || e.partner || '/' || e.counterpart) = 0)";
-    each(connection, report, received, |key| {
+    each(connection, report, "partner_entry", received, |key| {
         format!("message {key}: its transaction does not name the counterpart")
     })
 }
@@ -51,22 +52,6 @@ fn sums(connection: &Connection, report: &mut Report) -> Result<(), Error> {
             let text = format!("message {key}: its amount is not that of its transaction");
             report.find(Finding::new("partner_entry", &key, text).differs(amount, taken));
         }
-    }
-    Ok(())
-}
-
-/// Runs a query whose rows are findings about messages.
-fn each(
-    connection: &Connection,
-    report: &mut Report,
-    sql: &str,
-    text: impl Fn(&str) -> String,
-) -> Result<(), Error> {
-    let mut statement = connection.prepare(sql)?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let key: String = row.get(0)?;
-        report.find(Finding::new("partner_entry", &key, text(&key)));
     }
     Ok(())
 }

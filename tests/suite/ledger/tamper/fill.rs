@@ -19,6 +19,7 @@ use bank_core::terms::Terms;
 use bank_core::time::{Seconds, Timestamp};
 use bank_core::usage::kept::RESERVATION;
 use bankd_store::partner::{PartnerChange, Question};
+use bankd_store::web_session::{SessionChange, WebSession};
 use bankd_store::{
     Count, Digest, MadeReport, NoticeChange, Numbering, ScheduleChange, ScheduleRow, Snapshot,
     SpanRow, Stamp, TargetRow,
@@ -374,5 +375,17 @@ fn beside(ground: &mut Sqlite, now: Timestamp) {
         counts: vec![count],
     };
     store.count("slurm:quiet", &snapshot).unwrap();
+    let session = WebSession {
+        id: 1,
+        hash: [7; 32],
+        name: "amy".to_owned(),
+        uid: Some(1001),
+        way: "link".to_owned(),
+        roles: "auditor".to_owned(),
+        agent: "Firefox".to_owned(),
+        created_s: 1,
+        used_s: 1,
+    };
+    store.change_session(&SessionChange::New(session)).unwrap();
     store.commit().unwrap();
 }
