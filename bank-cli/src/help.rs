@@ -81,6 +81,7 @@ const GROUPS: [Group; 6] = [
             "clock",
             "key",
             "token",
+            "web",
             "nami",
             "moab",
             "migrate",

@@ -116,6 +116,7 @@ pub(super) const ALL: &[Examples] = &[
     ("cycle run", &["bank cycle run monthly --dry-run", "bank cycle run monthly"]),
     ("cycle rm", &["bank cycle rm monthly"]),
     ("monitor", &["bank monitor --since -1d --totals", "bank monitor --follow"]),
+    ("web login", &["bank web login"]),
     ("what-if", &["bank what-if --days 90", "bank what-if --enforce-from 2026-09-01"]),
     ("clock confirm", &["bank clock confirm --note 'time server repaired'"]),
     ("import", &["bank import sacct jobs.txt --source sacct:colony -m colony", "bank import pbs /var/spool/pbs/server_priv/accounting --dry-run"]),

@@ -23,7 +23,7 @@ pub const TYPES: [&str; 7] = [
 pub const OBJECT: &str = "account";
 /// Words that cannot be the word of a kind, because they are commands of `bank` or views of queries. Tests
 /// compare them with the commands and the views.
-pub const RESERVED: [&str; 67] = [
+pub const RESERVED: [&str; 68] = [
     "account",
     "account_rule",
     "adjust",
@@ -89,6 +89,7 @@ pub const RESERVED: [&str; 67] = [
     "unmapped",
     "usage",
     "verify",
+    "web",
     "what_if",
     "withdraw",
 ];
