@@ -126,6 +126,7 @@ pub static TABLE: &[Row] = &[
     entry("statement_differs", 500, bank::INTERNAL, nami::INTERNAL, "720", "statement does not add up"),
     entry("too_large", 413, bank::USAGE, nami::DOCUMENT, "242", "too large"),
     entry("too_many_decimals", 422, bank::REFUSED, nami::DOCUMENT, "740", "too many decimals"),
+    entry("too_many_requests", 409, bank::REFUSED, nami::OTHER, "740", "too many open requests"),
     entry("unauthorized", 401, bank::DENIED, nami::AUTH, "422", "not authenticated"),
     entry("uncovered", 409, bank::REFUSED, nami::OTHER, "740", "would leave debt uncovered"),
     entry("unknown_attribute", 422, bank::USAGE, nami::UNSUPPORTED, "710", "unknown attribute"),

@@ -49,6 +49,7 @@ mod rates;
 mod records;
 mod registry;
 mod report;
+mod request;
 mod reserve;
 mod sampled;
 mod schedule;
@@ -129,6 +130,9 @@ pub use rates::{
 pub use records::{RecordLine, RecordQuery, SinkStatus, Truth};
 pub use registry::{Member, NewMember, Project};
 pub use report::{UsageFigures, UsageLine, UsageQuery, UsageTable};
+pub use request::{
+    DepositRequest, ExtensionRequest, MemberRequest, ProjectRequest, ProjectStart, RequestQuery,
+};
 pub use reserve::{Charged, Held, NewCharge, NewReserve, PatchLien};
 pub use sampled::{SampledFigures, SampledLine, SampledQuery, SampledSource, SampledTable};
 pub use schedule::{

@@ -27,6 +27,7 @@ mod price;
 mod proof;
 mod records;
 mod report;
+mod request;
 mod scheduled;
 mod share;
 mod source;
@@ -75,6 +76,7 @@ pub(crate) use self::{
         OnDemandValue, Profile, RecordsCommand, SpanArgs,
     },
     report::{OutputArgs, Resource, UsageTableArgs},
+    request::{AskArgs, AskDeposit, AskExtension, AskMember, AskProject, RequestCommand},
     scheduled::{BalanceSheetArgs, MonthlyArgs, RunReportArgs},
     share::{Basis, Credit, EfficiencyArgs, PriorityArgs, ShareArgs, TopArgs},
     source::{ReconcileArgs, SetSource, SourceCommand},
@@ -196,6 +198,9 @@ pub(crate) enum Command {
     /// Pending approvals
     #[command(subcommand)]
     Proposal(ProposalCommand),
+    /// Ask for a deposit, an extension, a member or a project
+    #[command(subcommand)]
+    Request(RequestCommand),
     /// Approve a pending request
     Approve(DecideArgs),
     /// Reject a pending request

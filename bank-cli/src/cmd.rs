@@ -45,6 +45,7 @@ mod rate;
 mod reconcile;
 pub(crate) mod records;
 mod report;
+mod request;
 mod reserve;
 mod role;
 mod scheduled;
@@ -110,6 +111,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Role(command) => role::run(context, command),
         Command::Limit(command) => role::limit(context, command),
         Command::Proposal(command) => proposal::run(context, &command),
+        Command::Request(command) => request::run(context, command),
         Command::Approve(args) => proposal::decide(context, &args, "approve"),
         Command::Reject(args) => proposal::decide(context, &args, "reject"),
         Command::Status => status::run(context),

@@ -38,6 +38,7 @@ const GROUPS: [Group; 6] = [
             "close",
             "settlement",
             "partner",
+            "request",
             "proposal",
             "approve",
             "reject",

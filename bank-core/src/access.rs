@@ -93,6 +93,8 @@ pub enum Act {
     Records,
     /// Asks for a price.
     Quote,
+    /// Asks for what somebody else may do.
+    Ask,
     /// Everything else.
     Administer,
 }
@@ -120,6 +122,8 @@ impl Act {
             | Command::ReleaseLien(_) => Act::Schedule,
             Command::Record(change) if change.writers == Writers::Operators => Act::Records,
             Command::Usage(_) | Command::Import(_) => Act::Ingest,
+            Command::Access(Access::Propose(propose)) if propose.asked.is_some() => Act::Ask,
+            Command::Access(Access::Reject(reject)) if reject.is_withdrawal => Act::Ask,
             Command::Access(Access::Reject(reject)) => {
                 reject.command.as_deref().map_or(Act::Administer, Act::of)
             }
@@ -143,6 +147,7 @@ impl Act {
                 Role::Scheduler,
                 Role::User,
             ],
+            Act::Ask => &[Role::Operator, Role::Manager, Role::Pi, Role::User],
             Act::Administer => &[],
         }
     }

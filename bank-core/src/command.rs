@@ -25,7 +25,9 @@ mod registry;
 mod scope;
 mod usage;
 
-pub use access::{Access, Approve, GrantRole, Propose, Reject, RevokeRole, RotateKey, SetLimit};
+pub use access::{
+    Access, Approve, GrantRole, Propose, Reject, RevokeRole, RotateKey, SetLimit, Start,
+};
 pub use assign::Assign;
 pub use attention::{Ack, Attention, Switch};
 pub(crate) use check::check_duration;

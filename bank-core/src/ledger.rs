@@ -155,9 +155,11 @@ fn decide<L: Ledger>(
     };
     let mut first = need(command, &directory, now);
     (first.moved, first.moved_by_proposer) = (moved(), proposed());
+    first.asked_by = asked_by(command, scope, now);
     let mut view = ledger.load(&first)?;
     if let Some(mut more) = further(command, &view, &directory, now) {
         (more.moved, more.moved_by_proposer) = (moved(), proposed());
+        more.asked_by = asked_by(command, scope, now);
         view = ledger.load(&more)?;
     }
     view.open_instances = match removed_by(command, &view) {
@@ -179,6 +181,17 @@ fn decide<L: Ledger>(
         scope,
     };
     Ok(rules::decide(command, &view, &ctx))
+}
+
+/// The person whose open requests count: the caller who asks for something.
+fn asked_by(command: &Command, scope: &Scope, now: Timestamp) -> Option<(String, Timestamp)> {
+    match command {
+        Command::Access(Access::Propose(propose)) if propose.asked.is_some() => {
+            let who = scope.who.as_ref()?;
+            Some((who.human().to_owned(), now))
+        }
+        _ => None,
+    }
 }
 
 /// The kind and the name of the record of a kind that jobs name, which a command removes: itself, or as the

@@ -8,7 +8,7 @@ mod machine;
 
 pub use access::{
     Grant, Limit, LimitOf, MEMBER_ROLES, MONEY_KINDS, MemberRole, MoneyKind, PROPOSAL_STATES,
-    Proposal, ProposalState,
+    Proposal, ProposalKind, ProposalState,
 };
 pub use cycle::{Cycle, CycleRun, Every};
 pub use dimension::{Constraint, Dimension, Traits};

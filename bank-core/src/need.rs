@@ -102,6 +102,8 @@ pub struct Need {
     pub raised_by: Option<TxId>,
     /// This proposal.
     pub proposal: Option<ProposalId>,
+    /// The number of open requests of a person at an instant.
+    pub asked_by: Option<(String, Timestamp)>,
     /// The number of the last message of this partner, and whether there is any.
     pub partner: Option<String>,
     /// The amounts that a caller moved on a day.

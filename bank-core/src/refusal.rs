@@ -306,6 +306,11 @@ pub enum Refusal {
         /// The state of the proposal.
         state: &'static str,
     },
+    /// A person has as many open requests as anybody may have.
+    TooManyRequests {
+        /// How many.
+        most: i64,
+    },
     /// A field that cannot be changed after the object was made.
     NotSettable {
         /// The property.
@@ -410,6 +415,7 @@ impl Refusal {
             Refusal::ApprovalNeeded { .. } => "approval_needed",
             Refusal::OwnProposal { .. } => "own_proposal",
             Refusal::ProposalOver { .. } => "proposal_over",
+            Refusal::TooManyRequests { .. } => "too_many_requests",
             Refusal::NotSettable { .. } => "not_settable",
             Refusal::PeriodNotOver { .. } => "period_not_over",
             Refusal::PeriodClosed { .. } => "period_closed",

@@ -41,8 +41,8 @@ pub mod sweep;
 mod usage;
 mod would;
 
-pub use access::REQUEST_MAX;
 pub(crate) use access::day_of;
+pub use access::{ASKED_MAX, REQUEST_MAX, REQUESTS_MAX};
 pub use rates::propose;
 
 use self::access::{Eyes, guard};

@@ -71,6 +71,8 @@ pub struct View {
     pub attention: Vec<Open>,
     /// The requested proposal.
     pub proposal: Option<Proposal>,
+    /// Open requests of the caller.
+    pub open_requests: i64,
     /// The number of the last message of the requested partner; 0 before the first.
     pub last_of_partner: i64,
     /// Whether there is a message to or from the requested partner, or an open use of it.

@@ -1,5 +1,6 @@
 //! Access: API tokens, roles, transaction limits, proposals.
 
+use super::ProjectStart;
 use serde::{Deserialize, Serialize};
 
 /// An API token without its text (`GET /api/v1/tokens/{id}`).
@@ -231,6 +232,12 @@ pub struct ProposedRequest {
     pub path: String,
     /// Its body.
     pub body: serde_json::Value,
+    /// For a request of a person who may not do it: their reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<String>,
+    /// What a requested project starts with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<ProjectStart>,
 }
 
 /// A proposal (`GET /api/v1/proposals/{id}`).
@@ -239,21 +246,25 @@ pub struct ProposedRequest {
 pub struct Proposal {
     /// Its number.
     pub id: i64,
-    /// `deposit`, `withdraw`, `transfer`, `refund`, `adjust` or `credit_limit`.
+    /// `deposit`, `withdraw`, `transfer`, `refund`, `adjust` or `credit_limit`; of a request also `extension`,
+    /// `member` or `project`.
     pub kind: String,
-    /// Amount of the operation.
+    /// Amount of the operation; zero for one that moves no money.
     pub amount: String,
     /// The bank's unit.
     pub unit: String,
     /// The proposed request.
     pub request: ProposedRequest,
-    /// The key, token or person that proposed it.
+    /// For a request of a person who may not do it: their reason. `null` for a proposal.
+    #[serde(default)]
+    pub asked: Option<String>,
+    /// The key, token or person that proposed or asked for it.
     pub proposed_by: String,
     /// When.
     pub at: String,
     /// Expiry time of the proposal.
     pub until: String,
-    /// `open`, `approved`, `rejected` or `expired`.
+    /// `open`, `approved`, `rejected` or `expired`; a request is `declined` in place of `rejected`, or `withdrawn`.
     pub state: String,
     /// The user who approved or rejected it; `null` while it is pending.
     pub decided_by: Option<String>,

@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use bank_api::v1::{List, NewDecision, Proposal, ProposalQuery, Written};
+use bank_api::v1::{List, NewDecision, Proposal, ProposalQuery, ProposeQuery, Written};
 use ureq::http::Method;
 
 use crate::{
-    cli::{DecideArgs, ProposalCommand},
+    cli::{DecideArgs, ProposalCommand, WriteArgs},
+    client::{self, Call},
     context::Context,
     fail::Failure,
     out::{Kind, Sheet, column, fitted},
@@ -68,27 +69,71 @@ pub(super) fn decide(context: &Context, args: &DecideArgs, verb: &str) -> Result
     let body = NewDecision {
         reason: args.reason.clone(),
     };
-    let id = args.id.to_string();
-    let path = ["proposals", &id, verb];
-    let answer: Written<Proposal> = context.send(Method::POST, &path, &body, &args.write)?;
+    let path = ["proposals", &args.id.to_string(), verb];
+    decided(context, &path, &body, &args.write, false)
+}
+
+/// Sends a decision about a proposal or a request.
+pub(super) fn decided(
+    context: &Context,
+    path: &[&str],
+    body: &NewDecision,
+    write: &WriteArgs,
+    propose: bool,
+) -> Result<String, Failure> {
+    let answer: Written<Proposal> = if propose {
+        let query = ProposeQuery {
+            dry_run: write.dry_run,
+            propose,
+        };
+        let target = client::path(path) + &client::query(&query);
+        let call = Call::send(Method::POST, target, body, Some(context.key(write)?))?;
+        context.client.call(&call)?
+    } else {
+        context.send(Method::POST, path, body, write)?
+    };
     let proposal = &answer.object;
-    let amount = context.form.amount(&proposal.amount);
-    let kind = proposal.kind.replace('_', " ");
+    let (word, by) = words(proposal);
     let message = format!(
-        "proposal {id} {}: {kind} of {amount} {}, proposed by {}",
-        proposal.state, proposal.unit, proposal.proposed_by
+        "{word} {} {}: {}, {by} by {}",
+        proposal.id,
+        proposal.state,
+        named(context, proposal),
+        proposal.proposed_by
     );
     context.written(&answer, &message)
 }
 
-fn shown(context: &Context, proposal: &Proposal) -> String {
-    let amount = context.form.amount(&proposal.amount);
+/// What it is called, and what its first person did.
+fn words(proposal: &Proposal) -> (&'static str, &'static str) {
+    match proposal.asked {
+        Some(_) => ("request", "asked"),
+        None => ("proposal", "proposed"),
+    }
+}
+
+/// Its kind, with the amount if it moves any.
+pub(super) fn named(context: &Context, proposal: &Proposal) -> String {
     let kind = proposal.kind.replace('_', " ");
+    if ["extension", "member"].contains(&kind.as_str()) || is_nothing(&proposal.amount) {
+        return kind;
+    }
+    let amount = context.form.amount(&proposal.amount);
+    let joint = if kind == "project" { "with" } else { "of" };
+    format!("{kind} {joint} {amount} {}", proposal.unit)
+}
+
+fn is_nothing(amount: &str) -> bool {
+    !amount.bytes().any(|byte| (b'1'..=b'9').contains(&byte))
+}
+
+pub(super) fn shown(context: &Context, proposal: &Proposal) -> String {
     let moment = |at: &str| when::moment(at, context.zone);
     let mut out = format!(
-        "proposal {}   {kind} of {amount} {}   {}\nby       {}, {}, until {}\n",
+        "{} {}   {}   {}\nby       {}, {}, until {}\n",
+        words(proposal).0,
         proposal.id,
-        proposal.unit,
+        named(context, proposal),
         proposal.state,
         proposal.proposed_by,
         moment(&proposal.at),
@@ -101,6 +146,22 @@ fn shown(context: &Context, proposal: &Proposal) -> String {
             let _ = writeln!(out, "         {name}: {value}");
         }
     }
+    if let Some(start) = &request.start {
+        for (name, value) in [
+            ("pi", start.pi.as_ref()),
+            (
+                "first deposit",
+                start.deposit.as_ref().map(|own| &own.amount),
+            ),
+        ] {
+            if let Some(value) = value {
+                let _ = writeln!(out, "         {name}: {value}");
+            }
+        }
+    }
+    if let Some(asked) = &proposal.asked {
+        let _ = writeln!(out, "reason   {asked}");
+    }
     if let Some(decider) = &proposal.decided_by {
         let reason = proposal.reason.as_ref().map(|why| format!(": {why}"));
         let reason = reason.unwrap_or_default();
@@ -112,16 +173,18 @@ fn shown(context: &Context, proposal: &Proposal) -> String {
     fitted(&out, context.form.width, |_| 9)
 }
 
-fn sheet(proposals: &[Proposal]) -> Sheet {
+pub(super) fn sheet(proposals: &[Proposal]) -> Sheet {
     let columns = vec![
         column("id", "Id", Kind::Number),
         column("kind", "Kind", Kind::Text),
         column("amount", "Amount", Kind::Amount),
         column("proposed_by", "By", Kind::Text),
+        column("asked", "Reason", Kind::Text).secondary(),
         column("at", "At", Kind::Time).secondary(),
         column("until", "Until", Kind::Time),
         column("state", "State", Kind::Text),
         column("decided_by", "Decided by", Kind::Text).secondary(),
+        column("reason", "Answer", Kind::Text).secondary(),
         column("done", "Txn", Kind::Number),
     ];
     Sheet::new(columns, proposals, "nothing waits")

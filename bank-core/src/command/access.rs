@@ -1,6 +1,6 @@
 //! Commands about permissions: roles, limits, proposals, new secrets for old keys.
 
-use super::{Command, Scope};
+use super::{Command, Deposit, Scope};
 use crate::amount::Amount;
 use crate::ids::ProposalId;
 use crate::model::{Key, LimitOf};
@@ -97,6 +97,19 @@ pub struct Propose {
     pub command: Box<Command>,
     /// Time for which it can be approved.
     pub keep: Seconds,
+    /// For a request of a person who may not do it: their reason.
+    pub asked: Option<String>,
+    /// What a requested project starts with.
+    pub start: Start,
+}
+
+/// What a requested project starts with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Start {
+    /// Its principal investigator.
+    pub pi: Option<String>,
+    /// The first deposit.
+    pub deposit: Option<Deposit>,
 }
 
 /// The approval of a proposal by somebody else.
@@ -108,6 +121,11 @@ pub struct Approve {
     pub request: String,
     /// The proposed command, read again from the request.
     pub command: Box<Command>,
+    /// What a requested project starts with, likewise.
+    pub start: Start,
+    /// For a request: time for which it waits as a proposal of the approver, where a second person has to
+    /// approve it too.
+    pub propose: Option<Seconds>,
     /// The current scopes of the proposer, one of which must allow the command; none if the proposer has no
     /// access any more.
     pub proposers: Vec<Scope>,
@@ -122,6 +140,8 @@ pub struct Reject {
     pub id: ProposalId,
     /// The proposed command, read again from the request; none if the request is unreadable.
     pub command: Option<Box<Command>>,
+    /// The asker of a request takes it back.
+    pub is_withdrawal: bool,
     /// Kept in the journal.
     pub reason: String,
 }

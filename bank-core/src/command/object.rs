@@ -401,14 +401,23 @@ fn of_access(access: &Access) -> Vec<Object<'_>> {
                 request: _,
                 command,
                 keep: _,
+                asked,
+                start: _,
             } = propose;
-            vec![Object::Inside(command)]
+            // Who asks has no right to it: the rule of requests looks the objects up.
+            match asked {
+                Some(_) => Vec::new(),
+                None => vec![Object::Inside(command)],
+            }
         }
         Access::Approve(approve) => {
             let Approve {
                 id: _,
                 request: _,
                 command,
+                // A project is made by those only who may do the rest too.
+                start: _,
+                propose: _,
                 proposers: _,
                 reason: _,
             } = approve;
@@ -418,8 +427,12 @@ fn of_access(access: &Access) -> Vec<Object<'_>> {
             let Reject {
                 id: _,
                 command,
+                is_withdrawal,
                 reason: _,
             } = reject;
+            if *is_withdrawal {
+                return Vec::new();
+            }
             let inside = command.as_deref().map(Object::Inside);
             vec![inside.unwrap_or(Object::Bank)]
         }

@@ -1,7 +1,7 @@
 //! The words of the journal's `op` column, for filters by operation.
 
 /// Every word of the journal's `op` column: commands, and what time alone does.
-pub const OPS: [&str; 90] = [
+pub const OPS: [&str; 91] = [
     "account_add",
     "account_rm",
     "account_set",
@@ -79,6 +79,7 @@ pub const OPS: [&str; 90] = [
     "refund",
     "reject",
     "repeat",
+    "request_pass",
     "reserve",
     "role_grant",
     "role_revoke",

@@ -2,7 +2,7 @@
 
 use crate::amount::Amount;
 use crate::ids::{GrantId, ProjectId, ProposalId, TxId};
-use crate::role::Role;
+use crate::role::{Role, human};
 use crate::time::Timestamp;
 
 /// The role of a member in a project.
@@ -124,6 +124,42 @@ impl MoneyKind {
     }
 }
 
+/// What a proposal is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProposalKind {
+    /// An operation that moves money.
+    Money(MoneyKind),
+    /// A later end of an allocation.
+    Extension,
+    /// A member more, or one less.
+    Member,
+    /// A new project.
+    Project,
+}
+
+impl ProposalKind {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            ProposalKind::Money(kind) => kind.word(),
+            ProposalKind::Extension => "extension",
+            ProposalKind::Member => "member",
+            ProposalKind::Project => "project",
+        }
+    }
+
+    /// From its word.
+    pub fn parse(word: &str) -> Option<ProposalKind> {
+        let other = [
+            ProposalKind::Extension,
+            ProposalKind::Member,
+            ProposalKind::Project,
+        ];
+        let other = other.into_iter().find(|kind| kind.word() == word);
+        other.or_else(|| MoneyKind::parse(word).map(ProposalKind::Money))
+    }
+}
+
 /// The state of a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProposalState {
@@ -133,13 +169,16 @@ pub enum ProposalState {
     Approved,
     /// Nothing will come of it.
     Rejected,
+    /// The asker of a request took it back.
+    Withdrawn,
 }
 
 /// Every state with its word.
-pub const PROPOSAL_STATES: [(ProposalState, &str); 3] = [
+pub const PROPOSAL_STATES: [(ProposalState, &str); 4] = [
     (ProposalState::Open, "open"),
     (ProposalState::Approved, "approved"),
     (ProposalState::Rejected, "rejected"),
+    (ProposalState::Withdrawn, "withdrawn"),
 ];
 
 impl ProposalState {
@@ -166,12 +205,14 @@ pub struct Proposal {
     /// Its number.
     pub id: ProposalId,
     /// The kind of the operation.
-    pub kind: MoneyKind,
-    /// The amount that it moves.
+    pub kind: ProposalKind,
+    /// The amount that it moves; zero where it moves none.
     pub amount: Amount,
     /// The request, as the shell wrote it down: it is read again when it is approved.
     pub request: String,
-    /// The proposer.
+    /// For a request of a person who may not do it: their reason.
+    pub asked: Option<String>,
+    /// The proposer, or the asker.
     pub proposer: String,
     /// Their client.
     pub client: String,
@@ -189,4 +230,12 @@ pub struct Proposal {
     pub tx: TxId,
     /// The first transaction of what was done.
     pub done: Option<TxId>,
+}
+
+impl Proposal {
+    /// Whether it is a request of a person that can still be answered.
+    pub fn is_open_request_of(&self, person: &str, now: Timestamp) -> bool {
+        let is_open = self.state == ProposalState::Open && now < self.until;
+        self.asked.is_some() && is_open && human(&self.client) == person
+    }
 }

@@ -3,12 +3,14 @@
 mod guard;
 mod limit;
 mod proposal;
+mod request;
 mod role;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use guard::day_of;
 pub(super) use guard::{Eyes, guard};
+pub use request::{ASKED_MAX, REQUESTS_MAX};
 
 use crate::command::{Access, RotateKey};
 use crate::effects::{DirectoryRow, Effects, Outcome};

@@ -5,7 +5,7 @@ use bank_core::amount::Amount;
 use bank_core::directory::Directory;
 use bank_core::effects::{Effects, Moved};
 use bank_core::ids::{GrantId, ProjectId, ProposalId, TxId};
-use bank_core::model::{Grant, Limit, LimitOf, MemberRole, MoneyKind, Proposal, ProposalState};
+use bank_core::model::{Grant, Limit, LimitOf, MemberRole, Proposal, ProposalKind, ProposalState};
 use bank_core::need::MovedBy;
 use bank_core::role::Role;
 use bank_core::time::Timestamp;
@@ -13,7 +13,7 @@ use bank_core::view::MovedBefore;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
 const PROPOSAL: &str = "SELECT id, kind, amount, request, proposer, client, at, until_at, state,
-    decider, reason, done FROM proposal";
+    decider, reason, done, asked FROM proposal";
 
 /// Adds the roles of people and the limits to the reference data.
 pub(super) fn add_all(connection: &Connection, directory: &mut Directory) -> Result<(), Error> {
@@ -155,8 +155,8 @@ pub(super) fn moved_before(connection: &Connection, by: &MovedBy) -> Result<Move
 
 fn write_proposal(connection: &Connection, p: &Proposal) -> Result<(), Error> {
     let sql = "INSERT INTO proposal (id, kind, amount, request, proposer, client, at, until_at,
-                   state, decider, reason, done)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+                   state, decider, reason, done, asked)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
                ON CONFLICT (id) DO UPDATE SET state = ?9, decider = ?10, reason = ?11, done = ?12";
     connection.execute(
         sql,
@@ -172,7 +172,8 @@ fn write_proposal(connection: &Connection, p: &Proposal) -> Result<(), Error> {
             p.state.word(),
             p.decider,
             p.reason,
-            p.done.map(|t| t.0)
+            p.done.map(|t| t.0),
+            p.asked
         ],
     )?;
     seal::renew(connection, "proposal", &[&p.id.0])
@@ -185,14 +186,29 @@ pub fn proposal(connection: &Connection, id: ProposalId) -> Result<Option<Propos
     rows.next()?.map(read_proposal).transpose()
 }
 
-/// Proposals, the newest first: open ones only, or all; before a number, at most so many.
+/// The proposals of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proposals {
+    /// Open ones.
+    Open,
+    /// All.
+    All,
+    /// All requests.
+    Requests,
+}
+
+/// Proposals, the newest first; before a number, at most so many.
 pub fn proposals(
     connection: &Connection,
-    all: bool,
+    which: Proposals,
     before: Option<i64>,
     limit: usize,
 ) -> Result<Vec<Proposal>, Error> {
-    let state = if all { "1" } else { "state = 'open'" };
+    let state = match which {
+        Proposals::Open => "state = 'open'",
+        Proposals::All => "1",
+        Proposals::Requests => "asked IS NOT NULL",
+    };
     let sql = format!("{PROPOSAL} WHERE {state} AND id < ?1 ORDER BY id DESC LIMIT ?2");
     let mut statement = connection.prepare_cached(&sql)?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -204,14 +220,27 @@ pub fn proposals(
     Ok(found)
 }
 
+/// The number of open requests of a person at an instant.
+pub(super) fn open_requests(
+    connection: &Connection,
+    person: &str,
+    now: Timestamp,
+) -> Result<i64, Error> {
+    let sql = "SELECT count(*) FROM proposal WHERE state = 'open' AND asked IS NOT NULL
+               AND until_at > ?1 AND client IN (?2, 'unix:' || ?2)";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement.query_row(params![now.0, person], |r| r.get(0))?)
+}
+
 fn read_proposal(r: &Row<'_>) -> Result<Proposal, Error> {
     let (kind, state): (String, String) = (r.get(1)?, r.get(8)?);
     let id: i64 = r.get(0)?;
     Ok(Proposal {
         id: ProposalId(id),
-        kind: codec::word("proposal.kind", &kind, MoneyKind::parse)?,
+        kind: codec::word("proposal.kind", &kind, ProposalKind::parse)?,
         amount: Amount(r.get(2)?),
         request: r.get(3)?,
+        asked: r.get(12)?,
         proposer: r.get(4)?,
         client: r.get(5)?,
         at: Timestamp(r.get(6)?),

@@ -72,7 +72,7 @@ mod version;
 mod waypoint;
 pub mod web_session;
 
-pub use access::{proposal, proposals};
+pub use access::{Proposals, proposal, proposals};
 pub use attention::{Digest, Letter, NoticeChange, TargetRow, waiting_notice};
 pub use auditor::{RecordRow, StoredRecord};
 pub use checkup::{Checkup, checkup};

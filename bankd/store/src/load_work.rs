@@ -128,6 +128,9 @@ pub(super) fn named(connection: &Connection, need: &Need, view: &mut View) -> Re
     if let Some(id) = need.proposal {
         view.proposal = access::proposal(connection, id)?;
     }
+    if let Some((person, now)) = &need.asked_by {
+        view.open_requests = access::open_requests(connection, person, *now)?;
+    }
     if let Some(name) = &need.partner {
         view.last_of_partner = partner::last(connection, name, false)?;
         view.has_messages = partner::is_used(connection, name)?;

@@ -2,16 +2,19 @@
 //! at approval, by the right of the approver.
 
 use super::REQUEST_MAX;
-use super::guard::{Eyes, check_limits, guard, moved};
+use super::guard::{Eyes, check_limits, moved};
+use super::request;
 use crate::access::narrowed;
-use crate::command::{Approve, Propose, Reject};
+use crate::amount::Amount;
+use crate::command::{Approve, Command, Propose, Reject};
 use crate::effects::{Effects, Outcome};
 use crate::ids::{ProposalId, TxId};
-use crate::model::{Proposal, ProposalState};
+use crate::model::{MoneyKind, Proposal, ProposalKind, ProposalState};
 use crate::postings::Postings;
 use crate::refusal::Refusal;
 use crate::role::human;
 use crate::rules::{by_family, scope};
+use crate::time::Seconds;
 use crate::view::{Context, View};
 
 /// Writes a proposal down. What could not be done now is not proposed either.
@@ -26,32 +29,65 @@ pub(super) fn propose(
             expected: "at most 8192 bytes for a proposal",
         });
     }
+    let (kind, amount) = match &propose.asked {
+        Some(reason) => request::check(propose, reason, view, ctx)?,
+        None => offered(propose, view, ctx)?,
+    };
+    let mut postings = Postings::new(view);
+    let proposal = written(&mut postings, propose, (kind, amount), ctx);
+    let mut effects = postings.finish(Outcome::Proposed(Box::new(proposal.clone())));
+    effects.proposals.push(proposal);
+    Ok(effects)
+}
+
+/// What a proposal moves: the caller must be able to do it, up to their limits.
+fn offered(
+    propose: &Propose,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<(ProposalKind, Amount), Refusal> {
+    if let Some(deposit) = &propose.start.deposit {
+        request::run(&propose.command, &propose.start, None, view, ctx)?;
+        let command = Command::Deposit(deposit.clone());
+        let parts = [(MoneyKind::Deposit, deposit.amount)];
+        if let Some(who) = &ctx.scope.who {
+            check_limits(&command, &parts, who, &view.moved, ctx)?;
+        }
+        return Ok((ProposalKind::Project, deposit.amount));
+    }
     let effects = by_family(&propose.command, view, ctx)?;
-    let parts = moved(&propose.command, &effects, view);
-    let largest = parts.iter().max_by_key(|(_, amount)| *amount).copied();
-    let Some((kind, amount)) = largest else {
+    let Some((kind, amount)) = request::largest(&propose.command, &effects, view) else {
         return Err(Refusal::BadValue {
             field: "propose",
             expected: "a deposit, withdrawal, transfer, refund, adjustment, cycle or credit limit \
                        that moves something",
         });
     };
-    let (mut actor, mut client) = (String::new(), String::new());
     if let Some(who) = &ctx.scope.who {
+        let parts = moved(&propose.command, &effects, view);
         check_limits(&propose.command, &parts, who, &view.moved, ctx)?;
-        actor.clone_from(&who.actor);
-        client.clone_from(&who.client);
     }
-    let mut postings = Postings::new(view);
+    Ok((ProposalKind::Money(kind), amount))
+}
+
+/// The row of a proposal, with its transaction.
+fn written(
+    postings: &mut Postings,
+    propose: &Propose,
+    (kind, amount): (ProposalKind, Amount),
+    ctx: &Context<'_>,
+) -> Proposal {
+    let who = ctx.scope.who.as_deref();
     let tx = postings.begin("propose", ctx.now);
     postings.remark(&propose.request);
-    let proposal = Proposal {
+    Proposal {
         id: ProposalId(tx.0),
         kind,
         amount,
         request: propose.request.clone(),
-        proposer: actor,
-        client,
+        asked: propose.asked.clone(),
+        proposer: who.map_or_else(String::new, |who| who.actor.clone()),
+        client: who.map_or_else(String::new, |who| who.client.clone()),
         at: ctx.now,
         until: ctx.now.plus(propose.keep),
         state: ProposalState::Open,
@@ -59,10 +95,7 @@ pub(super) fn propose(
         reason: String::new(),
         tx,
         done: None,
-    };
-    let mut effects = postings.finish(Outcome::Proposed(Box::new(proposal.clone())));
-    effects.proposals.push(proposal);
-    Ok(effects)
+    }
 }
 
 /// Does what was proposed: once, by somebody else.
@@ -75,7 +108,9 @@ pub(super) fn approve(
     if proposal.request != approve.request {
         return Err(unknown(approve.id));
     }
+    // Who only asked has not approved anything, and needs the right like anybody.
     if let Some(who) = &ctx.scope.who
+        && proposal.asked.is_none()
         && (who.human() == human(&proposal.client) || who.actor == proposal.proposer)
     {
         return Err(Refusal::OwnProposal {
@@ -83,23 +118,25 @@ pub(super) fn approve(
         });
     }
     check_proposer(approve, proposal, view, ctx)?;
-    let mut effects = by_family(&approve.command, view, ctx)?;
-    guard(&approve.command, Eyes::Four, &mut effects, view, ctx)?;
+    let eyes = match proposal.asked {
+        Some(_) => Eyes::Two,
+        None => Eyes::Four,
+    };
+    let done = request::run(&approve.command, &approve.start, Some(eyes), view, ctx);
+    let mut effects = match (done, approve.propose) {
+        (Err(Refusal::ApprovalNeeded { .. }), Some(keep)) => passed_on(approve, keep, view, ctx)?,
+        (done, _) => done?,
+    };
     let done = effects.transactions.first_mut().map(|tx| {
-        let reasons = format!(
+        let reason = std::mem::take(&mut tx.reason);
+        let own = format!(
             "proposal={} proposed_by={}",
             approve.id.0, proposal.proposer
         );
-        let reasons = [
-            tx.reason.as_str(),
-            reasons.as_str(),
-            approve.reason.as_str(),
-        ];
-        let reasons: Vec<&str> = reasons
-            .into_iter()
-            .filter(|text| !text.is_empty())
-            .collect();
-        tx.reason = reasons.join("; ");
+        let asked = proposal.asked.as_deref().unwrap_or_default();
+        let reasons = [reason.as_str(), &own, asked, &approve.reason];
+        let reasons = reasons.into_iter().filter(|text| !text.is_empty());
+        tx.reason = reasons.collect::<Vec<&str>>().join("; ");
         tx.id
     });
     let decided = decided(
@@ -114,6 +151,32 @@ pub(super) fn approve(
     Ok(effects)
 }
 
+/// A request that needs a second person: it is accepted, and is from now on a proposal of who accepted it.
+fn passed_on(
+    approve: &Approve,
+    keep: Seconds,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    let propose = Propose {
+        request: approve.request.clone(),
+        command: approve.command.clone(),
+        keep,
+        asked: None,
+        start: approve.start.clone(),
+    };
+    let about = offered(&propose, view, ctx)?;
+    let mut postings = Postings::new(view);
+    postings.begin("request_pass", ctx.now);
+    let proposal = written(&mut postings, &propose, about, ctx);
+    let mut effects = postings.finish(Outcome::Proposed(Box::new(proposal.clone())));
+    if let Some(tx) = effects.transactions.first_mut() {
+        tx.reason = format!("passed_on={}", proposal.id.0);
+    }
+    effects.proposals.push(proposal);
+    Ok(effects)
+}
+
 /// The proposer must still be able to do it. A right that was revoked since is checked again, with its
 /// projects and its amounts. Proposals of the bank itself are not checked.
 fn check_proposer(
@@ -122,7 +185,7 @@ fn check_proposer(
     view: &View,
     ctx: &Context<'_>,
 ) -> Result<(), Refusal> {
-    if proposal.client.is_empty() {
+    if proposal.client.is_empty() || proposal.asked.is_some() {
         return Ok(());
     }
     let mut why = "the user does not exist any more".to_owned();
@@ -163,11 +226,24 @@ fn may_still(approve: &Approve, view: &View, ctx: &Context<'_>) -> Result<(), Re
 /// Ends a proposal. Its proposer may do that too.
 pub(super) fn reject(reject: &Reject, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     let proposal = open(reject.id, view, ctx)?;
+    let who = ctx.scope.who.as_deref();
+    let is_own = who.is_some_and(|who| who.human() == human(&proposal.client));
+    if reject.is_withdrawal && !(is_own && proposal.asked.is_some()) {
+        return Err(unknown(reject.id));
+    }
+    if proposal.asked.is_some() && !reject.is_withdrawal && reject.reason.trim().is_empty() {
+        return Err(Refusal::MissingField { field: "reason" });
+    }
+    let state = if reject.is_withdrawal {
+        ProposalState::Withdrawn
+    } else {
+        ProposalState::Rejected
+    };
     let mut postings = Postings::new(view);
     postings.begin("reject", ctx.now);
     postings.remark(&format!("proposal={}", reject.id.0));
     postings.remark(&reject.reason);
-    let decided = decided(proposal, ProposalState::Rejected, &reject.reason, None, ctx);
+    let decided = decided(proposal, state, &reject.reason, None, ctx);
     let mut effects = postings.finish(Outcome::Decided(Box::new(decided.clone())));
     effects.proposals.push(decided);
     Ok(effects)
@@ -182,6 +258,7 @@ fn open<'a>(id: ProposalId, view: &'a View, ctx: &Context<'_>) -> Result<&'a Pro
         ProposalState::Open => "expired",
         ProposalState::Approved => "approved",
         ProposalState::Rejected => "rejected",
+        ProposalState::Withdrawn => "withdrawn",
     };
     Err(Refusal::ProposalOver {
         proposal: id.0,

@@ -3,7 +3,7 @@
 
 use axum::response::IntoResponse as _;
 use bank_api::v1::{self, ProposeQuery, ProposedRequest};
-use bank_core::command::{Access, Command, Propose};
+use bank_core::command::{Access, Command, Propose, Start};
 use bank_core::directory::Bank;
 use bank_core::effects::Outcome;
 use bank_core::model::{Proposal, ProposalState};
@@ -26,6 +26,8 @@ pub(super) async fn write_or_propose(call: &Call, command: Command, render: Rend
             request,
             command: Box::new(command),
             keep,
+            asked: None,
+            start: Start::default(),
         }));
         call.write_or_try(command, render_proposed, dry_run).await?
     } else {
@@ -42,6 +44,8 @@ fn written_down(call: &Call) -> Result<String, Failure> {
         method: call.method.as_str().to_owned(),
         path: call.uri.path().to_owned(),
         body,
+        asked: None,
+        start: None,
     };
     let failed = |_| Failure::new("internal", "the request cannot be written down");
     serde_json::to_string(&request).map_err(failed)
@@ -52,6 +56,7 @@ pub(super) fn shaped(bank: &Bank, proposal: &Proposal, now: Option<Timestamp>) -
     let is_over = now.is_some_and(|now| proposal.until <= now);
     let state = match proposal.state {
         ProposalState::Open if is_over => "expired",
+        ProposalState::Rejected if proposal.asked.is_some() => "declined",
         state => state.word(),
     };
     v1::Proposal {
@@ -60,6 +65,7 @@ pub(super) fn shaped(bank: &Bank, proposal: &Proposal, now: Option<Timestamp>) -
         amount: json::amount(proposal.amount, bank),
         unit: bank.unit.clone(),
         request: serde_json::from_str(&proposal.request).unwrap_or_default(),
+        asked: proposal.asked.clone(),
         proposed_by: proposal.proposer.clone(),
         at: json::time(proposal.at),
         until: json::time(proposal.until),
@@ -71,7 +77,7 @@ pub(super) fn shaped(bank: &Bank, proposal: &Proposal, now: Option<Timestamp>) -
 }
 
 /// The answer to a proposal: the operation is stored, but not executed.
-fn render_proposed(decided: &Decided<'_>) -> Answer {
+pub(super) fn render_proposed(decided: &Decided<'_>) -> Answer {
     rendered(decided, 202, |outcome| match outcome {
         Outcome::Proposed(proposal) => {
             let shape = shaped(&decided.directory.bank, proposal, None);

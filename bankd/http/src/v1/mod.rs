@@ -64,6 +64,7 @@ mod records;
 mod report;
 mod report_sampled;
 mod report_usage;
+mod request;
 mod reserve;
 mod role;
 mod scheduled;

@@ -47,7 +47,7 @@ pub(super) fn withdrawn(call: &Call) -> Result<Command, Failure> {
     }))
 }
 
-fn read_deposit(new: NewDeposit, directory: &Directory) -> Result<Deposit, Refusal> {
+pub(super) fn read_deposit(new: NewDeposit, directory: &Directory) -> Result<Deposit, Refusal> {
     let precision = directory.bank.precision;
     let start = new.start.as_deref();
     let start = start.map(|text| read_bound(text, "start", "-infinity"));

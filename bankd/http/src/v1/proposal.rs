@@ -2,8 +2,8 @@
 //! request again.
 
 use axum::response::IntoResponse;
-use bank_api::v1::{List, NewDecision, ProposalQuery, ProposedRequest};
-use bank_core::command::{Access, Approve, Command, Reject, Scope};
+use bank_api::v1::{List, NewDecision, NewDeposit, ProposalQuery, ProposeQuery, ProposedRequest};
+use bank_core::command::{Access, Approve, Command, Reject, Scope, Start};
 use bank_core::effects::Outcome;
 use bank_core::ids::ProposalId;
 use bank_core::model::{Key, Proposal};
@@ -22,7 +22,7 @@ use std::sync::Arc;
 use super::approval::shaped;
 use super::call::{Call, Handled, new_state, ok, rendered};
 use super::path::Path;
-use super::{allocation, correction, cycle, money, pages};
+use super::{allocation, correction, cycle, member, money, pages, record};
 use crate::auth::outside;
 use crate::error::Failure;
 
@@ -30,20 +30,40 @@ use crate::error::Failure;
 const DEFAULT_LIMIT: u32 = 100;
 
 /// The command of a request that was written down.
-fn read(call: &Call, proposal: &Proposal) -> Result<Command, Failure> {
-    let unreadable = || {
-        Failure::new(
-            "bad_value",
-            "the stored request cannot be read by this version",
-        )
-        .hint("end it with `bank reject`, and propose it again")
+fn read(call: &Call, proposal: &Proposal) -> Result<(Command, Start), Failure> {
+    let request = serde_json::from_str(&proposal.request).map_err(|_| unreadable())?;
+    command(call, &request)
+}
+
+fn unreadable() -> Failure {
+    Failure::new(
+        "bad_value",
+        "the stored request cannot be read by this version",
+    )
+    .hint("end it with `bank reject`, and propose it again")
+}
+
+/// The command of a request, and what a requested project starts with.
+pub(super) fn command(call: &Call, request: &ProposedRequest) -> Result<(Command, Start), Failure> {
+    let start = request.start.clone().unwrap_or_default();
+    let deposit = |new: NewDeposit| money::read_deposit(new, call.directory());
+    let deposit = start.deposit.map(deposit).transpose();
+    let start = Start {
+        pi: start.pi,
+        deposit: deposit.map_err(|r| call.refused(&r))?,
     };
-    let request: ProposedRequest =
-        serde_json::from_str(&proposal.request).map_err(|_| unreadable())?;
+    Ok((routed(call, request)?, start))
+}
+
+/// By the reader of the route.
+fn routed(call: &Call, request: &ProposedRequest) -> Result<Command, Failure> {
     let body = serde_json::to_vec(&request.body).map_err(|_| unreadable())?;
     let call = &call.with_body(body);
     let last = request.path.rsplit('/').next().unwrap_or_default();
     let decoded = || decoded(last).ok_or_else(unreadable);
+    if let Some(path) = request.path.strip_prefix("/api/v1/projects/") {
+        return of_member(call, &request.method, path);
+    }
     match (request.method.as_str(), request.path.as_str()) {
         ("POST", "/api/v1/deposits") => money::deposited(call),
         ("POST", "/api/v1/withdrawals") => money::withdrawn(call),
@@ -52,10 +72,27 @@ fn read(call: &Call, proposal: &Proposal) -> Result<Command, Failure> {
         ("POST", "/api/v1/adjustments") => correction::adjusted(call),
         ("POST", "/api/v1/reversals") => correction::reversed(call),
         ("POST", "/api/v1/cycles") => cycle::added(call),
+        ("POST", "/api/v1/projects") => {
+            let kind = call.directory().records.kind("project");
+            record::added(kind.ok_or_else(unreadable)?, call)
+        }
         ("PATCH", path) if path.starts_with("/api/v1/allocations/") => {
             allocation::changed(call, &decoded()?)
         }
         ("PATCH", path) if path.starts_with("/api/v1/cycles/") => cycle::patched(call, decoded()?),
+        _ => Err(unreadable()),
+    }
+}
+
+/// A member more, or one less: `chem/members`, `chem/members/amy`.
+fn of_member(call: &Call, method: &str, path: &str) -> Result<Command, Failure> {
+    let parts: Option<Vec<String>> = path.split('/').map(decoded).collect();
+    let parts = parts.ok_or_else(unreadable)?;
+    match (method, parts.as_slice()) {
+        ("POST", [project, _]) => {
+            member::read(project.clone(), call.json()?).map_err(|r| call.refused(&r))
+        }
+        ("DELETE", [project, _, user]) => Ok(Command::RemoveMember(project.clone(), user.clone())),
         _ => Err(unreadable()),
     }
 }
@@ -83,7 +120,12 @@ pub(super) async fn list(call: Call) -> Handled {
     let before = before.map_err(|r| call.refused(&r))?;
     let limit = pages::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
     let all = query.all;
-    let found = call.ask(move |connection| store::proposals(connection, all, before, limit));
+    let which = if all {
+        store::Proposals::All
+    } else {
+        store::Proposals::Open
+    };
+    let found = call.ask(move |connection| store::proposals(connection, which, before, limit));
     let found = found.await?;
     let next = found.last().filter(|_| found.len() == limit);
     let (bank, now) = (&call.directory().bank, call.now());
@@ -109,8 +151,9 @@ pub(super) async fn approve(Path(id): Path<String>, call: Call) -> Handled {
         Ok(proposal) => proposal,
         Err(hidden) => return call.answered_or(hidden).await,
     };
-    let command = match read(&call, &proposal) {
-        Ok(command) => command,
+    let ProposeQuery { dry_run, propose } = call.query()?;
+    let (command, start) = match read(&call, &proposal) {
+        Ok(read) => read,
         Err(unreadable) => return call.answered_or(unreadable).await,
     };
     let proposers = proposers(&call, &proposal).await?;
@@ -119,9 +162,12 @@ pub(super) async fn approve(Path(id): Path<String>, call: Call) -> Handled {
         proposers,
         request: proposal.request,
         command: Box::new(command),
+        start,
+        propose: propose.then_some(call.services.approval_keep),
         reason: reason.unwrap_or_default(),
     }));
-    Ok(call.write(command, render_decided).await?.into_response())
+    let done = call.write_or_try(command, render_decided, dry_run).await?;
+    Ok(done.into_response())
 }
 
 /// The rights of the proposer today: those of a person; those of a key or token that is still valid;
@@ -167,14 +213,17 @@ pub(super) async fn reject(Path(id): Path<String>, call: Call) -> Handled {
     };
     let command = Command::Access(Access::Reject(Reject {
         id: proposal.id,
-        command: read(&call, &proposal).ok().map(Box::new),
+        command: read(&call, &proposal)
+            .ok()
+            .map(|(command, _)| Box::new(command)),
+        is_withdrawal: false,
         reason: reason.unwrap_or_default(),
     }));
     Ok(call.write(command, render_decided).await?.into_response())
 }
 
 /// A visible proposal. Hidden and missing numbers give the same error (decisions.md 23).
-async fn find(call: &Call, id: &str) -> Result<Proposal, Failure> {
+pub(super) async fn find(call: &Call, id: &str) -> Result<Proposal, Failure> {
     let number = id.parse::<i64>().ok().map(ProposalId);
     let found = match number {
         Some(id) => {
@@ -183,18 +232,22 @@ async fn find(call: &Call, id: &str) -> Result<Proposal, Failure> {
         }
         None => None,
     };
-    let hidden = || {
-        if call.view.is_unlimited() {
-            return call.refused(&Refusal::not_found("proposal", id));
-        }
-        let what = format!("proposal {}", bank_core::refusal::short(id));
-        call.refused(&Refusal::NotAllowed { what })
-    };
-    found.filter(|p| sees(call, p)).ok_or_else(hidden)
+    found
+        .filter(|p| sees(call, p))
+        .ok_or_else(|| hidden(call, id))
+}
+
+/// Hidden and missing numbers give the same error.
+pub(super) fn hidden(call: &Call, id: &str) -> Failure {
+    if call.view.is_unlimited() {
+        return call.refused(&Refusal::not_found("proposal", id));
+    }
+    let what = format!("proposal {}", bank_core::refusal::short(id));
+    call.refused(&Refusal::NotAllowed { what })
 }
 
 /// Those see a proposal who made it, who see everything, and who could do it themselves.
-fn sees(call: &Call, proposal: &Proposal) -> bool {
+pub(super) fn sees(call: &Call, proposal: &Proposal) -> bool {
     let own = human(&call.auth.caller.client) == human(&proposal.client);
     if own || call.view.is_unlimited() {
         return true;
@@ -204,10 +257,10 @@ fn sees(call: &Call, proposal: &Proposal) -> bool {
         now: call.now(),
         scope: &call.auth.caller.scope,
     };
-    read(call, proposal).is_ok_and(|command| rules::may(&command, &ctx).is_ok())
+    read(call, proposal).is_ok_and(|(command, _)| rules::may(&command, &ctx).is_ok())
 }
 
-fn render_decided(decided: &Decided<'_>) -> Answer {
+pub(super) fn render_decided(decided: &Decided<'_>) -> Answer {
     rendered(decided, 200, |outcome| match outcome {
         Outcome::Decided(proposal) => {
             let shape = shaped(&decided.directory.bank, proposal, None);

@@ -47,6 +47,17 @@ fn request(reason: &str) -> Option<String> {
         // Writing to a string cannot fail.
         let _ = write!(words, " {name}={value}");
     }
+    if let Some(start) = request.start.as_ref() {
+        let deposit = start.deposit.as_ref().map(|deposit| &deposit.amount);
+        for (name, value) in [("pi", start.pi.as_ref()), ("amount", deposit)] {
+            if let Some(value) = value {
+                let _ = write!(words, " {name}={value}");
+            }
+        }
+    }
+    if let Some(asked) = request.asked {
+        let _ = write!(words, ": {asked}");
+    }
     Some(words)
 }
 

@@ -108,6 +108,8 @@ rights! {
     SeeProposals = "see_proposals",
     /// Approve and reject proposals: anybody who could run the proposed command.
     DecideProposals = "decide_proposals",
+    /// Ask for a deposit, an extension, a member or a project, and take the request back.
+    Ask = "ask",
     /// Make, change, remove and run cycles.
     ChangeCycles = "change_cycles",
     /// Close periods of the books, and open the last one again.
@@ -149,7 +151,7 @@ impl Right {
             Role::Manager => OF_MANAGERS,
             Role::Scheduler => OF_SCHEDULERS,
             Role::Auditor => OF_AUDITORS,
-            Role::Pi | Role::User => &[],
+            Role::Pi | Role::User => &[Right::Ask],
         };
         OF_ALL.contains(&self) || own.contains(&self)
     }
@@ -205,6 +207,7 @@ const OF_OPERATORS: &[Right] = &[
     Right::ChangeAccounts,
     Right::SeeProposals,
     Right::DecideProposals,
+    Right::Ask,
     Right::ChangeOpenReference,
 ];
 
@@ -215,6 +218,7 @@ const OF_MANAGERS: &[Right] = &[
     Right::ChangeAccounts,
     Right::SeeProposals,
     Right::DecideProposals,
+    Right::Ask,
 ];
 
 const OF_SCHEDULERS: &[Right] = &[

@@ -108,6 +108,9 @@ fn two_people(refusal: &Refusal, bank: &Bank) -> Option<String> {
             format!("proposal {proposal} is your own: another person must approve it")
         }
         Refusal::ProposalOver { proposal, state } => format!("proposal {proposal} is {state}"),
+        Refusal::TooManyRequests { most } => {
+            format!("you have {most} open requests, which is the most")
+        }
         _ => return None,
     })
 }
@@ -122,6 +125,9 @@ pub(super) fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::ApprovalNeeded { .. } => "--propose stores it for approval by another person",
         Refusal::OwnProposal { .. } => "`bank reject` takes it back",
         Refusal::ProposalOver { .. } => "`bank proposal show` shows its state",
+        Refusal::TooManyRequests { .. } => {
+            "wait for an answer, or take one back with `bank request withdraw`"
+        }
         Refusal::WasRemoved { .. } => "`bank account undelete` brings it back",
         Refusal::Uncovered { .. } => "--allow-debt does it all the same",
         Refusal::NotSettable { .. } => {

@@ -18,6 +18,9 @@ fn proposed(connection: &Connection, report: &mut Report) -> Result<(), Error> {
         "SELECT p.id FROM proposal p LEFT JOIN tx t ON t.id = p.id
          WHERE t.op IS NOT 'propose' OR t.reason IS NOT p.request OR t.actor IS NOT p.proposer
             OR t.client IS NOT p.client OR t.at_effective IS NOT p.at OR p.until_at <= p.at
+            OR (CASE WHEN json_valid(p.request) THEN json_extract(p.request, '$.asked') END IS NOT p.asked
+               AND NOT (p.asked IS NULL AND EXISTS (
+                  SELECT 1 FROM tx q WHERE q.id = p.id - 1 AND q.op = 'request_pass')))
          UNION ALL
          SELECT t.id FROM tx t WHERE t.op = 'propose'
             AND NOT EXISTS (SELECT 1 FROM proposal p WHERE p.id = t.id)",
@@ -32,16 +35,16 @@ fn proposed(connection: &Connection, report: &mut Report) -> Result<(), Error> {
 }
 
 /// An approved proposal names its transaction, which has the decider as actor and the number in its
-/// reason. A rejected one has its transaction too.
+/// reason. A rejected or withdrawn one has its transaction too.
 fn decided(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let mut statement = connection.prepare(
         "SELECT p.id, p.state FROM proposal p LEFT JOIN tx t ON t.id = p.done
          WHERE p.state = 'approved' AND (t.id IS NULL OR t.id <= p.id OR t.actor IS NOT p.decider
             OR instr(t.reason, 'proposal=' || p.id || ' proposed_by=' || p.proposer) = 0
-            OR instr(t.reason, p.reason) = 0)
+            OR instr(t.reason, coalesce(p.asked, '')) = 0 OR instr(t.reason, p.reason) = 0)
          UNION ALL
          SELECT p.id, p.state FROM proposal p
-         WHERE p.state = 'rejected' AND (p.done IS NOT NULL OR NOT EXISTS (
+         WHERE p.state IN ('rejected', 'withdrawn') AND (p.done IS NOT NULL OR NOT EXISTS (
             SELECT 1 FROM tx t WHERE t.id > p.id AND t.op = 'reject' AND t.actor = p.decider
                AND t.reason = rtrim('proposal=' || p.id || ' ' || p.reason)))",
     )?;

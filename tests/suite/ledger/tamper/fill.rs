@@ -7,7 +7,7 @@ use bank_core::amount::Amount;
 use bank_core::attention::{AttentionKind, Concern, Event, Topic, Turn};
 use bank_core::command::{
     Access, Ack, Attention, Charge, ClosePeriod, Command, Deposit, GrantRole, Period, Propose,
-    Request, Scope, SetLimit, Switch, Whose,
+    Request, Scope, SetLimit, Start, Switch, Whose,
 };
 use bank_core::decimal::Decimal;
 use bank_core::ids::{AccountId, AllocationId, LienId, TxId};
@@ -252,6 +252,8 @@ fn access(ground: &mut Sqlite, now: Timestamp) {
         request: "{\"amount\":\"3\"}".to_owned(),
         command: Box::new(Command::Deposit(deposit.clone())),
         keep: Seconds(86_400),
+        asked: None,
+        start: Start::default(),
     };
     let who = Who {
         actor: "amy".to_owned(),

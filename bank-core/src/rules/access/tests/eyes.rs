@@ -87,6 +87,8 @@ fn propose(command: &Command) -> Command {
         request: format!("{command:?}"),
         command: Box::new(command.clone()),
         keep: Seconds(3600),
+        asked: None,
+        start: Start::default(),
     }))
 }
 
@@ -100,6 +102,8 @@ fn approve_of(id: ProposalId, command: &Command, proposers: Vec<Scope>) -> Comma
         id,
         request: format!("{command:?}"),
         command: Box::new(command.clone()),
+        start: Start::default(),
+        propose: None,
         proposers,
         reason: "fine".to_owned(),
     }))
@@ -248,6 +252,7 @@ fn a_proposal_ends_by_itself_and_when_it_is_rejected() {
         Command::Access(Access::Reject(Reject {
             id,
             command: Some(Box::new(large.clone())),
+            is_withdrawal: false,
             reason: String::new(),
         }))
     };

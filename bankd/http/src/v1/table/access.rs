@@ -1,18 +1,19 @@
 //! Who may do what: tokens, roles of people, limits, proposals.
 
 use bank_api::v1::{
-    Limit, List, NewDecision, NewKeyAnswer, NewLimit, NewRoleGrant, NewToken, NewTokenAnswer,
-    NewWebLogin, PageQuery, Proposal, ProposalQuery, Removed, RevokeQuery, RoleGrant, RoleQuery,
-    RotateKey, Token, TokenQuery, WebLogin, Written,
+    DepositRequest, ExtensionRequest, Limit, List, MemberRequest, NewDecision, NewKeyAnswer,
+    NewLimit, NewRoleGrant, NewToken, NewTokenAnswer, NewWebLogin, PageQuery, ProjectRequest,
+    Proposal, ProposalQuery, ProposeQuery, Removed, RequestQuery, RevokeQuery, RoleGrant,
+    RoleQuery, RotateKey, Token, TokenQuery, WebLogin, Written,
 };
 use bankd_ledger::access::right::Right;
 
-use super::super::{key, limit, proposal, role, token, web_login};
+use super::super::{key, limit, proposal, request, role, token, web_login};
 use super::{AMOUNTS, HELD, NAMED, NEW, SPEND, VALUES};
 use crate::route::Route;
 
 pub(super) fn rows() -> Vec<Route> {
-    [tokens(), roles(), proposals()]
+    [tokens(), roles(), proposals(), requests()]
         .into_iter()
         .flatten()
         .collect()
@@ -123,7 +124,9 @@ fn proposals() -> Vec<Route> {
         Route::post("/api/v1/proposals/{id}/approve", proposal::approve)
             .right(Right::DecideProposals)
             .description("Approve and run a proposal")
-            .more("It is decided with the state of now, by the right of who approves it.")
+            .more("It is decided with the state of now, by the right of who approves it. With `propose`, a request \
+                that a second person must approve becomes a proposal of who approves it.")
+            .query::<ProposeQuery>()
             .body::<NewDecision>()
             .gives::<Written<Proposal>>(200, "It is done.")
             .refuses(VALUES)
@@ -139,6 +142,7 @@ fn proposals() -> Vec<Route> {
                 "nothing_to_refund",
             ])
             .refuses(&[
+                "approval_needed",
                 "over_limit",
                 "own_proposal",
                 "proposal_over",
@@ -152,9 +156,67 @@ fn proposals() -> Vec<Route> {
             ]),
         Route::post("/api/v1/proposals/{id}/reject", proposal::reject)
             .right(Right::DecideProposals)
-            .description("Reject a proposal")
+            .description("Reject a proposal, or decline a request with an answer")
             .body::<NewDecision>()
             .gives::<Written<Proposal>>(200, "It is rejected.")
+            .refuses(VALUES)
+            .refuses(&["proposal_over"]),
+    ]
+}
+
+fn requests() -> Vec<Route> {
+    let asks = |route: Route| {
+        route
+            .gives::<Written<Proposal>>(202, "It waits for an answer.")
+            .refuses(VALUES)
+            .refuses(NAMED)
+            .refuses(&["too_many_requests"])
+    };
+    let money = |route: Route| {
+        asks(route).refuses(AMOUNTS).refuses(&[
+            "allocation_overlap",
+            "bad_window",
+            "window_in_past",
+        ])
+    };
+    let deposit = Route::post("/api/v1/requests/deposits", request::deposit)
+        .right(Right::Ask)
+        .description("Ask for a deposit")
+        .more("For a project of the caller. Who may deposit there answers it.")
+        .body::<DepositRequest>();
+    let extension = Route::post("/api/v1/requests/extensions", request::extension)
+        .right(Right::Ask)
+        .description("Ask for a later end of an allocation")
+        .body::<ExtensionRequest>();
+    let member = Route::post("/api/v1/requests/members", request::member)
+        .right(Right::Ask)
+        .description("Ask for a member more, or one less")
+        .more("The pi and the managers of a project ask for others, a member for themselves.")
+        .body::<MemberRequest>();
+    let project = Route::post("/api/v1/requests/projects", request::project)
+        .right(Right::Ask)
+        .description("Ask for a new project")
+        .body::<ProjectRequest>();
+    vec![
+        Route::get("/api/v1/requests", request::list)
+            .right(Right::Ask)
+            .description("Requests of the caller, and those that the caller may answer")
+            .query::<RequestQuery>()
+            .gives::<List<Proposal>>(200, "The requests in view, the newest first.")
+            .refuses(&["bad_value"]),
+        Route::get("/api/v1/requests/{id}", request::show)
+            .right(Right::Ask)
+            .description("One request")
+            .gives::<Proposal>(200, "The request."),
+        money(deposit),
+        money(extension).refuses(&["uncovered"]),
+        asks(member),
+        money(project).refuses(NEW),
+        Route::post("/api/v1/requests/{id}/withdraw", request::withdraw)
+            .right(Right::Ask)
+            .description("Take a request of the caller back")
+            .body::<NewDecision>()
+            .gives::<Written<Proposal>>(200, "It is withdrawn.")
             .refuses(VALUES)
             .refuses(&["proposal_over"]),
     ]
