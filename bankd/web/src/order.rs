@@ -203,8 +203,11 @@ impl Order<'_> {
 /// The page of a proposal that was just made.
 pub(crate) fn proposed(answer: Value) -> Result<Target, Failed> {
     let proposal: Proposal = serde_json::from_value(answer).map_err(|_| Failed::internal())?;
-    let target = Target::page(&["proposals", &proposal.id.to_string()]);
-    Ok(target.with("done", "proposed"))
+    let number = proposal.id.to_string();
+    Ok(match proposal.asked {
+        Some(_) => Target::page(&["requests", &number]).with("done", "asked"),
+        None => Target::page(&["proposals", &number]).with("done", "proposed"),
+    })
 }
 
 /// The page of the transaction in an answer.

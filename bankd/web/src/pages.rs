@@ -18,6 +18,7 @@ pub(crate) mod proof;
 pub(crate) mod proposals;
 pub(crate) mod quote;
 pub(crate) mod rates;
+pub(crate) mod requests;
 pub(crate) mod sessions;
 pub(crate) mod statement;
 pub(crate) mod today;
@@ -40,6 +41,7 @@ pub fn rows() -> Vec<Page> {
         statement::rows(),
         mine::rows(),
         quote::rows(),
+        requests::rows(),
         operations::rows(),
         money::rows(),
         rates::rows(),

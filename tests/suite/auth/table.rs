@@ -35,6 +35,7 @@ fn holders(right: &str) -> &'static str {
         | "price_the_past" | "see_partners" => "A",
         "see_own_messages" | "deliver" => "B",
         "see_proposals" => "OMA",
+        "ask" => "OMPU",
         "nami" | "hold" | "charge" => "S",
         "report_usage" | "import" => "SC",
         "deposit" | "withdraw" | "change_open_reference" => "O",

@@ -4,7 +4,7 @@ use crate::amount::{Amount, Precision};
 use crate::book::Book;
 use crate::command::{
     Access, After, Approve, Command, Deposit, GrantRole, Propose, Reject, RevokeRole, Scope,
-    SetAccount, SetLimit, SetMember, Transfer, Withdraw,
+    SetAccount, SetLimit, SetMember, Start, Transfer, Withdraw,
 };
 use crate::directory::{Approval, Bank, Policy};
 use crate::effects::Outcome;

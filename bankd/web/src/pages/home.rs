@@ -5,7 +5,7 @@ use bankd_ledger::access::Role;
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
-use super::{money, people, proof};
+use super::{money, people, proof, requests};
 use crate::page::Page;
 use crate::parts::amount::{amount, is_zero};
 use crate::parts::period;
@@ -40,6 +40,7 @@ async fn show(visit: Visit) -> Shown {
         @if visit.roles.has(Role::Admin) && at.is_none() { (people::card()) }
         (period::instant(&visit))
         (balances(&visit, &list.items, Some(route(Target::data)), next))
+        @if at.is_none() { (requests::card(&visit).await?) }
         p .actions { (money::links(&visit, None)) }
     };
     Ok(visit.page("Balances", &[], &content))

@@ -5,7 +5,7 @@ use bank_api::v1::{Allocation, Balance, Lien, List, Member, Project};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
-use super::{burn, home, money};
+use super::{burn, home, money, requests};
 use crate::page::Page;
 use crate::parts::amount::amount;
 use crate::parts::period;
@@ -85,6 +85,7 @@ fn facts(visit: &Visit, project: &Project) -> Markup {
                 a .button href=(Target::page(&["projects", &project.name, "members"])) { "Change members" } " "
             }
             (money::links(visit, Some(&project.name)))
+            (requests::links(visit, &project.name))
         }
     }
 }
@@ -124,7 +125,7 @@ fn table_of_allocations(visit: &Visit, items: &[Allocation]) -> Markup {
             name(&one.account),
             html! { (one.state) },
             html! { (day(&one.start)) },
-            html! { (day(&one.until)) },
+            html! { (day(&one.until)) @if one.until.is_some() { (requests::longer(visit, one.id)) } },
             amount(&one.deposited),
             amount(&one.amount),
             amount(&one.held),

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::failed::Failed;
 use crate::layout::message;
 use crate::page::Page;
-use crate::parts::amount::amount;
+use crate::parts::amount::{amount, is_zero};
 use crate::parts::form::{key, keyed, token};
 use crate::parts::table::{Table, amounts, link, name, words};
 use crate::target::Target;
@@ -47,18 +47,18 @@ pub(crate) async fn table(visit: &Visit, all: Option<&str>) -> Result<Markup, Fa
         target.maybe("all", all)
     });
     Ok(Table {
-        caption: "Proposals",
+        caption: "Proposals and requests",
         columns: vec![
             words("Number"),
             words("What"),
             words("For"),
             amounts("Amount", unit),
-            words("Proposed by"),
+            words("By"),
             words("Waits until"),
             words("State"),
         ],
         rows: list.items.iter().map(|row| cells(visit, row)).collect(),
-        empty: html! { p { "No proposal waits for a decision." } },
+        empty: html! { p { "No proposal or request waits for a decision." } },
         data: Some(route(Target::data)),
         next,
     }
@@ -70,7 +70,10 @@ fn cells(visit: &Visit, row: &Proposal) -> Vec<Markup> {
     vec![
         link(&visit.link(&["proposals", &number]), &number),
         html! { (row.kind.replace('_', " ")) },
-        name(subject(row)),
+        html! {
+            (name(&subject(row)))
+            @if let Some(asked) = &row.asked { br; span .small { (name(asked)) } }
+        },
         amount(&row.amount),
         name(&row.proposed_by),
         html! { (visit.zone().time(&row.until)) },
@@ -81,11 +84,21 @@ fn cells(visit: &Visit, row: &Proposal) -> Vec<Markup> {
     ]
 }
 
-/// The account, the project or the job of the proposed request.
-fn subject(row: &Proposal) -> &str {
+/// The account, the project, the member, the allocation or the job of the proposed request.
+pub(crate) fn subject(row: &Proposal) -> String {
+    let path: Vec<&str> = row.request.path.split('/').skip(3).collect();
+    match path.as_slice() {
+        ["allocations", number] => return format!("allocation {number}"),
+        ["projects", project, "members", user] => return format!("{user} leaves {project}"),
+        ["projects", project, "members"] => {
+            let user = row.request.body.get("user").and_then(Value::as_str);
+            return format!("{} in {project}", user.unwrap_or_default());
+        }
+        _ => {}
+    }
     let names = ["name", "account", "from", "job"];
     let found = names.iter().find_map(|name| row.request.body.get(name));
-    found.and_then(Value::as_str).unwrap_or("–")
+    found.and_then(Value::as_str).unwrap_or("–").to_owned()
 }
 
 async fn show(visit: Visit, Path(id): Path<String>) -> Shown {
@@ -94,33 +107,25 @@ async fn show(visit: Visit, Path(id): Path<String>) -> Shown {
 
 async fn page(visit: &Visit, id: &str, failed: Option<&Failed>) -> Shown {
     let one: Proposal = visit.get(Target::api(&["proposals", id])).await?;
-    let zone = visit.zone();
-    let body = one.request.body.as_object();
     let content = html! {
         @if visit.parameter("done") == Some("proposed") {
             div .message.good role="status" { p { "Proposed. It waits until another person approves it." } }
         }
         @if let Some(failed) = failed { (message(failed)) }
-        dl .facts {
-            dt { "State" } dd { strong { (one.state) } }
-            dt { "What" } dd { (one.kind.replace('_', " ")) }
-            dt { "Amount (" (one.unit) ")" } dd { (amount(&one.amount)) }
-            dt { "Proposed by" } dd { (one.proposed_by) " on " (zone.time(&one.at)) }
-            dt { "Waits until" } dd { (zone.time(&one.until)) }
-            @if let Some(by) = &one.decided_by { dt { "Decided by" } dd { (by) } }
-            @if let Some(reason) = &one.reason { dt { "Answer" } dd { (reason) } }
-            @if let Some(done) = one.done {
-                dt { "Transaction" } dd { a href=(visit.link(&["transactions", &done.to_string()])) { (done) } }
+        (facts(visit, &one))
+        @if one.state == "open" && visit.may(Right::DecideProposals) {
+            (buttons(visit, &one, true))
+            @if one.asked.is_some() && failed.is_some_and(|failed| failed.problem().code == "approval_needed") {
+                (passing(visit, &one))
             }
         }
-        h2 { "Request" }
-        dl .facts { @for (member, value) in body.into_iter().flatten() {
-            dt { (member.replace('_', " ")) }
-            dd { @if let Some(text) = value.as_str() { (text) } @else { (value) } }
-        } }
-        @if one.state == "open" && visit.may(Right::DecideProposals) { (buttons(visit, &one, true)) }
     };
-    let title = format!("Proposal {}", one.id);
+    let word = if one.asked.is_some() {
+        "Request"
+    } else {
+        "Proposal"
+    };
+    let title = format!("{word} {}", one.id);
     let mut page = visit.page(
         &title,
         &[("Proposals", visit.link(&["proposals"]))],
@@ -132,27 +137,87 @@ async fn page(visit: &Visit, id: &str, failed: Option<&Failed>) -> Shown {
     Ok(page)
 }
 
-/// The form of the decision.
-fn buttons(visit: &Visit, row: &Proposal, is_long: bool) -> Markup {
+/// All about a proposal or a request.
+pub(crate) fn facts(visit: &Visit, one: &Proposal) -> Markup {
+    let zone = visit.zone();
+    let body = one.request.body.as_object();
+    let start = one.request.start.as_ref();
+    html! {
+        dl .facts {
+            dt { "State" } dd { strong { (one.state) } }
+            dt { "What" } dd { (one.kind.replace('_', " ")) }
+            dt { "For" } dd { (subject(one)) }
+            @if !is_zero(&one.amount) { dt { "Amount (" (one.unit) ")" } dd { (amount(&one.amount)) } }
+            dt { @if one.asked.is_some() { "Asked by" } @else { "Proposed by" } }
+            dd { (one.proposed_by) " on " (zone.time(&one.at)) }
+            @if let Some(asked) = &one.asked { dt { "Reason" } dd { (asked) } }
+            dt { "Waits until" } dd { (zone.time(&one.until)) }
+            @if let Some(by) = &one.decided_by { dt { "Decided by" } dd { (by) } }
+            @if let Some(reason) = &one.reason { dt { "Answer" } dd { (reason) } }
+            @if let Some(done) = one.done {
+                dt { "Transaction" } dd { a href=(visit.link(&["transactions", &done.to_string()])) { (done) } }
+            }
+        }
+        h2 { "Request" }
+        dl .facts {
+            @for (member, value) in body.into_iter().flatten() {
+                dt { (member.replace('_', " ")) }
+                dd { @if let Some(text) = value.as_str() { (text) } @else { (value) } }
+            }
+            @if let Some(pi) = start.and_then(|start| start.pi.as_ref()) { dt { "pi" } dd { (pi) } }
+            @if let Some(first) = start.and_then(|start| start.deposit.as_ref()) {
+                dt { "first deposit" }
+                dd {
+                    (first.amount)
+                    @if let Some(start) = &first.start { " from " (start) }
+                    @if let Some(end) = &first.end { " until " (end) }
+                }
+            }
+        }
+    }
+}
+
+/// A request above the amount that one person may approve: it becomes a proposal of the approver.
+fn passing(visit: &Visit, row: &Proposal) -> Markup {
     let target = Target::page(&["proposals", &row.id.to_string()]);
     html! {
         form .entry method="post" action=(target) {
             (token(visit)) (keyed(&uuid::Uuid::new_v4().to_string()))
-            @if is_long {
+            @if let Some(reason) = visit.field("reason") { input type="hidden" name="reason" value=(reason); }
+            button type="submit" name="decision" value="pass" { "Approve, and let another person approve it too" }
+        }
+    }
+}
+
+/// The form of the decision.
+fn buttons(visit: &Visit, row: &Proposal, is_long: bool) -> Markup {
+    let number = row.id.to_string();
+    let target = Target::page(&["proposals", &number]);
+    let field = format!("reason-{number}");
+    let is_request = row.asked.is_some();
+    html! {
+        form .entry method="post" action=(target) {
+            (token(visit)) (keyed(&uuid::Uuid::new_v4().to_string()))
+            @if is_long || is_request {
                 div .field {
-                    label for="reason" { "Answer" span .small { " (optional)" } }
-                    input #reason name="reason" autocomplete="off" value=(visit.field("reason").unwrap_or_default());
+                    label for=(field) {
+                        "Answer"
+                        span .small { @if is_request { " (needed to decline)" } @else { " (optional)" } }
+                    }
+                    input id=(field) name="reason" autocomplete="off" value=(visit.field("reason").unwrap_or_default());
                 }
             }
             button type="submit" name="decision" value="approve" { "Approve" } " "
-            button .plain type="submit" name="decision" value="reject" { "Reject" }
+            button .plain type="submit" name="decision" value="reject" {
+                @if is_request { "Decline" } @else { "Reject" }
+            }
         }
     }
 }
 
 async fn decide(visit: Visit, Path(id): Path<String>) -> Shown {
     let decision = match visit.field("decision") {
-        Some("approve") => "approve",
+        Some("approve" | "pass") => "approve",
         Some("reject") => "reject",
         _ => {
             return page(
@@ -166,7 +231,8 @@ async fn decide(visit: Visit, Path(id): Path<String>) -> Shown {
     let body = NewDecision {
         reason: visit.field("reason").map(str::to_owned),
     };
-    let target = Target::api(&["proposals", &id, decision]);
+    let passes = (visit.field("decision") == Some("pass")).then_some("true");
+    let target = Target::api(&["proposals", &id, decision]).maybe("propose", passes);
     let sent = visit.send("POST", target, &key(&visit), &body).await;
     let (_, done): (u16, Written<Proposal>) = match sent {
         Ok(done) => done,

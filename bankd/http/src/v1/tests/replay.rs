@@ -258,8 +258,8 @@ async fn every_write_is_answered_again_byte_for_byte() {
     cases.extend(after_the_fact(last.unwrap()));
     // Nothing is due to be run by hand here, no clock has jumped, and there is nothing to decide.
     let refused_only = ["cycles/m/run", "clock", "attention/1/ack"].len();
-    // Tested by `auth::token`, `auth::roles`, `reports::scheduled`, `gold::clients` and `partner`: this test has no
-    // token, proposal, definition, message of Gold or partner bank.
+    // Tested by `auth::token`, `auth::roles`, `auth::requests`, `reports::scheduled`, `gold::clients` and `partner`:
+    // this test has no token, proposal, person, definition, message of Gold or partner bank.
     let answered_elsewhere = [
         "POST gold",
         "POST partner/reserves",
@@ -270,6 +270,11 @@ async fn every_write_is_answered_again_byte_for_byte() {
         "DELETE tokens/{id}",
         "POST proposals/{id}/approve",
         "POST proposals/{id}/reject",
+        "POST requests/deposits",
+        "POST requests/extensions",
+        "POST requests/members",
+        "POST requests/projects",
+        "POST requests/{id}/withdraw",
     ]
     .len();
     // These answers are not stored. A repeat finds the work done, and changes nothing.
