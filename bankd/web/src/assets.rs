@@ -19,13 +19,14 @@ use super::failed::Failed;
 struct Asset {
     name: &'static str,
     media: &'static str,
-    bytes: &'static [u8],
+    bytes: Vec<u8>,
     digest: String,
 }
 
 impl Asset {
-    fn new(name: &'static str, media: &'static str, bytes: &'static [u8]) -> Self {
-        let digest = Sha256::digest(bytes);
+    fn new(name: &'static str, media: &'static str, text: &str) -> Self {
+        let bytes = text.as_bytes().to_vec();
+        let digest = Sha256::digest(&bytes);
         let start = digest.get(..12).unwrap_or_default();
         Self {
             name,
@@ -41,23 +42,41 @@ impl Asset {
 }
 
 const STYLE: &str = "style.css";
+const SCRIPT: &str = "page.js";
 const ICON: &str = "icon.svg";
 
 /// Every file. A new one is a line here.
-static ASSETS: LazyLock<[Asset; 2]> = LazyLock::new(|| {
+static ASSETS: LazyLock<[Asset; 3]> = LazyLock::new(|| {
     [
         Asset::new(
             STYLE,
             "text/css; charset=utf-8",
-            include_bytes!("../static/style.css"),
+            include_str!("../static/style.css"),
         ),
-        Asset::new(ICON, "image/svg+xml", include_bytes!("../static/icon.svg")),
+        Asset::new(
+            SCRIPT,
+            "text/javascript; charset=utf-8",
+            &lean(include_str!("../static/page.js")),
+        ),
+        Asset::new(ICON, "image/svg+xml", include_str!("../static/icon.svg")),
     ]
 });
+
+/// A script without indents and lines of comments: the sources explain themselves, and browsers do not read that.
+fn lean(script: &str) -> String {
+    let lines = script.lines().map(str::trim);
+    let code = lines.filter(|line| !line.is_empty() && !line.starts_with("//"));
+    code.fold(String::new(), |text, line| text + line + "\n")
+}
 
 /// The address of the style sheet.
 pub(crate) fn style() -> String {
     address(STYLE)
+}
+
+/// The address of the script of every page.
+pub(crate) fn script() -> String {
+    address(SCRIPT)
 }
 
 /// The address of the icon.
@@ -84,7 +103,7 @@ async fn show(Path((digest, name)): Path<(String, String)>) -> Response {
         (header::CONTENT_TYPE, HeaderValue::from_static(asset.media)),
         (header::CACHE_CONTROL, kept),
     ];
-    (fields, asset.bytes).into_response()
+    (fields, asset.bytes.clone()).into_response()
 }
 
 #[cfg(test)]
@@ -93,8 +112,15 @@ mod tests {
 
     #[test]
     fn the_style_sheet_is_small_and_asks_nobody() {
-        let style = std::str::from_utf8(ASSETS[0].bytes).unwrap();
+        let style = std::str::from_utf8(&ASSETS[0].bytes).unwrap();
         assert!(style.len() < 25_000, "{} bytes", style.len());
         assert!(!style.contains("url(") && !style.contains("@import"));
+    }
+
+    #[test]
+    fn the_scripts_of_a_page_are_small() {
+        let own = ASSETS[1].bytes.len();
+        let all = own + lean(bank_picture::SCRIPT).len();
+        assert!(all <= 15_000, "{own} of {all} bytes");
     }
 }

@@ -60,6 +60,7 @@ fn document(title: &str, body: &Markup) -> Html<String> {
                 title { (title) " · bank" }
                 link rel="stylesheet" href=(assets::style());
                 link rel="icon" href=(assets::icon()) type="image/svg+xml";
+                script src=(assets::script()) defer {}
             }
             body {
                 a .skip href="#main" { "Skip to the content" }
