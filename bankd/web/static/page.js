@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Waits while bankd does not answer: then a link is followed, and a form is sent, as soon as it does. Without this
-// script the browser shows its own page of the error. It changes nothing else.
+// Two things that a browser does not do by itself. While bankd does not answer, a link is followed and a form is
+// sent as soon as it does, in place of an error page without the entries. And a form that is opened again with the
+// back button has its entries again: the pages are stored nowhere.
 (() => {
   'use strict';
   const probe = document.querySelector('link[rel=icon]').href;
   let waits = false;
-  let sent = null;
+  let passes = null;
 
   const answers = () =>
     fetch(probe, { method: 'HEAD', cache: 'no-store' }).then(answer => answer.status < 502, () => false);
 
   function message() {
-    const text = 'bankd does not answer. This page continues as soon as it does; your entries stay here.';
+    const text = 'bankd does not answer. This page continues as soon as it does. Your entries stay here.';
     const box = document.createElement('div');
     box.className = 'message bad away';
     box.setAttribute('role', 'alert');
@@ -35,6 +36,17 @@
     go();
   }
 
+  // What a person entered; tokens and keys are new with each page.
+  const entries = form => [...form.elements].filter(field => field.name && !/hidden|submit/.test(field.type));
+  const place = form => [...document.forms].indexOf(form);
+
+  const kept = history.state;
+  if (Array.isArray(kept) && document.forms[kept[0]]) {
+    entries(document.forms[kept[0]]).forEach((field, at) => {
+      if (kept[at + 1] !== undefined) field.value = kept[at + 1];
+    });
+  }
+
   addEventListener('click', event => {
     const link = event.target.closest('a[href]');
     const isOther = event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
@@ -46,13 +58,14 @@
 
   addEventListener('submit', event => {
     const form = event.target;
-    if (sent === form) {
-      sent = null;
+    if (passes === form) {
+      passes = null;
       return;
     }
     event.preventDefault();
     when(() => {
-      sent = form;
+      history.replaceState([place(form), ...entries(form).map(field => field.value)], '');
+      passes = form;
       form.requestSubmit(event.submitter);
     });
   });

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use super::undo;
 use crate::page::Page;
-use crate::parts::amount::{amount, grouped};
+use crate::parts::amount::{amount, change, grouped};
 use crate::parts::table::{Table, amounts, figures, link, name, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -101,7 +101,7 @@ fn section(visit: &Visit, one: &Explained, unit: &str) -> Markup {
 fn price(lines: &[QuoteLine]) -> Markup {
     let row = |line: &QuoteLine| {
         vec![
-            html! { (line.text) },
+            html! { span .prose { (line.text) } },
             html! { (grouped(&line.amount)) },
             html! { (line.unit) },
         ]
@@ -126,7 +126,7 @@ fn considered(items: &[Considered], unit: &str) -> Markup {
             html! { (one.allocation.map_or_else(|| "–".to_owned(), |id| id.to_string())) },
             amount(&one.free),
             amount(&one.taken),
-            html! { (one.why) },
+            html! { span .prose { (one.why) } },
         ]
     };
     Table {
@@ -160,8 +160,8 @@ fn entries(visit: &Visit, items: &[JournalEntry], unit: &str) -> Markup {
             html! { @if let Some(job) = &entry.job {
                 (link(&visit.link(&["jobs", job]).maybe("machine", entry.machine.as_deref()), job))
             } @else { "–" } },
-            amount(&entry.amount),
-            amount(&entry.held),
+            change(&entry.amount),
+            change(&entry.held),
         ]
     };
     Table {

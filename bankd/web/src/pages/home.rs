@@ -63,7 +63,7 @@ pub(crate) fn balances(
             amounts("Free", unit),
             figures("Used"),
             figures("Days left"),
-            words("Expires unused"),
+            amounts("Expires unused", unit),
         ],
         rows: items.iter().map(|row| cells(visit, row)).collect(),
         empty: html! {

@@ -65,7 +65,7 @@ fn table(visit: &Visit, items: &[Job], data: Target, next: Option<Target>) -> Ma
             name(&job.machine),
             or_none(&job.project),
             or_none(&job.user),
-            html! { (job.outcome.as_deref().unwrap_or(&job.state)) },
+            html! { (held.map_or(job.outcome.as_deref().unwrap_or(&job.state), |_| "held")) },
             html! { (job.processors.map_or_else(|| "–".to_owned(), |count| count.to_string())) },
             html! { (bank_api::text::format_clock(job.charged_s)) },
             html! { @if let Some(lien) = held { (amount(&lien.amount)) } @else { span .none { "–" } } },
@@ -73,7 +73,7 @@ fn table(visit: &Visit, items: &[Job], data: Target, next: Option<Target>) -> Ma
         ]
     };
     Table {
-        caption: "Jobs, the newest first",
+        caption: "The newest first",
         columns: vec![
             words("Job"),
             words("Machine"),

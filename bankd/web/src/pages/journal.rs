@@ -7,7 +7,7 @@ use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
 use crate::page::Page;
-use crate::parts::amount::{amount, is_zero};
+use crate::parts::amount::{grouped, is_zero};
 use crate::parts::table::{Table, amounts, figures, link, name, words};
 use crate::parts::{filter, period};
 use crate::target::Target;
@@ -90,7 +90,7 @@ fn cells(visit: &Visit, row: &JournalEntry) -> Vec<Markup> {
     let or_none = |text: &Option<String>| name(text.as_deref().unwrap_or("–"));
     let change = |text: &str| {
         let is_none = is_zero(text);
-        html! { @if is_none { span .none { "–" } } @else { (amount(text)) } }
+        html! { @if is_none { span .none { "–" } } @else { (grouped(text)) } }
     };
     let job = row.job.as_deref().map(|job| {
         let target = visit.link(&["jobs", job]);

@@ -172,7 +172,7 @@ fn table(visit: &Visit, kind: Credential, items: &[Token], next: Option<Target>)
         ]
     };
     Table {
-        caption: kind.title(),
+        caption: "Existing",
         columns: vec![
             words("Id"),
             words("Client"),

@@ -93,7 +93,7 @@ fn table(visit: &Visit, items: &[Limit]) -> Markup {
         ]
     };
     Table {
-        caption: "Limits",
+        caption: "In force",
         columns: vec![
             words("Of"),
             words("Kind"),

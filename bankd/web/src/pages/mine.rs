@@ -5,7 +5,7 @@ use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
 use crate::page::Page;
-use crate::parts::amount::amount;
+use crate::parts::amount::{amount, hours};
 use crate::parts::period;
 use crate::parts::table::{Table, amounts, figures, link, words};
 use crate::target::Target;
@@ -69,7 +69,7 @@ async fn show(visit: Visit) -> Shown {
         @if let Some(found) = &found { @if !lines.is_empty() {
             dl .facts {
                 dt { "All jobs" } dd { (found.total.jobs) }
-                dt { "All core hours" } dd { (amount(&found.total.core_hours)) }
+                dt { "All core hours" } dd { (hours(&found.total.core_hours)) }
                 dt { "Charged (" (unit) ")" } dd { strong { (amount(&found.total.charged)) } }
             }
         } }
@@ -93,8 +93,8 @@ fn cells(visit: &Visit, line: &UsageLine) -> Vec<Markup> {
             html! { span .none { "–" } }
         },
         html! { a href=(jobs) { (figures.jobs) } },
-        amount(&figures.core_hours),
-        amount(&figures.gpu_hours),
+        hours(&figures.core_hours),
+        hours(&figures.gpu_hours),
         amount(&figures.charged),
     ]
 }

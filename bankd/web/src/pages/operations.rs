@@ -240,7 +240,7 @@ async fn refused(visit: &Visit) -> Result<Markup, Failed> {
             name(&refused.user),
             html! { (visit.zone().time(&refused.at)) },
             html! { (refused.tries) },
-            html! { (refused.detail) },
+            html! { span .prose { (refused.detail) } },
         ]
     };
     Ok(Table {

@@ -118,7 +118,7 @@ fn result(visit: &Visit, quote: &Quote) -> Markup {
     let unit = &quote.unit;
     let line = |line: &QuoteLine| {
         vec![
-            html! { (line.text) },
+            html! { span .prose { (line.text) } },
             html! { (grouped(&line.amount)) },
             html! { (line.unit) },
         ]

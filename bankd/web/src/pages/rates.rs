@@ -63,7 +63,7 @@ async fn show(visit: Visit) -> Shown {
     let content = html! {
         (period::instant(&visit))
         (Table {
-            caption: "Rates",
+            caption: "In force",
             columns: vec![
                 words("Name"),
                 words("Value"),

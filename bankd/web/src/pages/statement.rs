@@ -6,7 +6,7 @@ use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
 use crate::page::Page;
-use crate::parts::amount::{amount, maybe};
+use crate::parts::amount::{amount, change, maybe};
 use crate::parts::period;
 use crate::parts::table::{Table, amounts, figures, link, name, words};
 use crate::target::Target;
@@ -72,7 +72,7 @@ fn sums(statement: &Statement) -> Markup {
         vec![
             html! { (heading) @if group.adjustment { " (correction of a closed period)" } },
             html! { (group.entries) },
-            amount(&group.amount),
+            change(&group.amount),
         ]
     };
     let mut rows = vec![end("opening", &statement.opening)];
@@ -144,7 +144,7 @@ fn entries(
             } @else { "–" } },
             name(line.user.as_deref().unwrap_or("–")),
             html! { a href=(visit.link(&["transactions", &number])) { (number) } },
-            amount(&line.amount),
+            change(&line.amount),
         ]
     };
     Table {

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use super::{money, proposals};
 use crate::failed::Failed;
 use crate::page::Page;
-use crate::parts::amount::{amount, is_zero, maybe};
+use crate::parts::amount::{amount, hours, is_zero, maybe};
 use crate::parts::table::{Table, amounts, figures, link, name, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -152,7 +152,7 @@ async fn unmapped(visit: &Visit) -> Result<Markup, Failed> {
             text(&row.user),
             text(&row.source),
             html! { (row.records) },
-            amount(&row.core_hours),
+            hours(&row.core_hours),
             amount(&row.unbilled),
         ]
     };

@@ -32,6 +32,21 @@ pub(crate) fn amount(text: &str) -> Markup {
     html! { span .debt[is_debt] { (grouped(text)) } }
 }
 
+/// A change, whose sign is its direction and nothing to worry about.
+pub(crate) fn change(text: &str) -> Markup {
+    html! { (grouped(text)) }
+}
+
+/// Hours, cut to two decimals: the exact figure is the title, and in the data of the table.
+pub(crate) fn hours(text: &str) -> Markup {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let short = match part.get(..2) {
+        Some(two) => format!("{whole}.{two}"),
+        None => text.to_owned(),
+    };
+    html! { span title=(text) { (grouped(&short)) } }
+}
+
 /// The same for a figure that may be absent.
 pub(crate) fn maybe(text: Option<&str>) -> Markup {
     text.map_or_else(|| html! { span .none { "–" } }, amount)
@@ -58,5 +73,12 @@ mod tests {
             assert_eq!(grouped(text), shown);
         }
         assert!(is_zero("0.000") && !is_zero("0.001"));
+        for (text, shown) in [
+            ("3641.609999", ">3,641.60<"),
+            ("12", ">12<"),
+            ("1.5", ">1.5<"),
+        ] {
+            assert!(hours(text).into_string().contains(shown), "{text}");
+        }
     }
 }

@@ -12,9 +12,16 @@ pub(crate) fn picker(visit: &Visit) -> Markup {
     shown(visit, &["from", "to", "zone"], None)
 }
 
-/// The picker of a page that shows the state at an instant.
+/// The picker of a page that shows the state at an instant. It is folded up while the page shows the present.
 pub(crate) fn instant(visit: &Visit) -> Markup {
-    shown(visit, &["at", "zone"], None)
+    let names = ["at", "zone"];
+    let is_open = names.iter().any(|name| visit.parameter(name).is_some());
+    html! {
+        details .when open[is_open] {
+            summary { "Another time or zone" }
+            (shown(visit, &names, None))
+        }
+    }
 }
 
 /// The picker of a page with a parameter that cannot be read.
