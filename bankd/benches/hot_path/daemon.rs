@@ -2,6 +2,7 @@
 
 use crate::place::{BANKD, SERVER_CORE, on_core, part};
 use crate::seed::{ADMIN, SCHEDULER};
+use crate::visitor;
 use anyhow::{Context, Result, bail};
 use axum::Router;
 use axum::routing::post;
@@ -19,8 +20,8 @@ pub(crate) struct Server {
     child: Child,
     /// Its port on 127.0.0.1.
     pub(crate) port: u16,
-    /// That of its Gold gateway, 0 where there is none.
-    pub(crate) gold: u16,
+    /// That of its Gold gateway or of its web pages, 0 if it has neither.
+    pub(crate) beside: u16,
     data: PathBuf,
 }
 
@@ -52,12 +53,18 @@ impl Server {
         Self::start(command, data, 3)
     }
 
+    /// The same with web pages beside it.
+    pub(crate) fn pages(data: &Path) -> Result<Self> {
+        std::fs::write(data.join("bankd.toml"), visitor::SETTINGS)?;
+        Self::start(serve(data)?, data, 3)
+    }
+
     /// axum with one route that does nothing.
     pub(crate) fn plain() -> Result<Self> {
         Self::start(part(SERVER_CORE, "plain", &[])?, Path::new(""), 1)
     }
 
-    /// Reads so many lines of what it says of its listeners: first HTTP's, last the gateway's.
+    /// Reads so many lines of what it says of its listeners: first HTTP's, last that of the gateway or the pages.
     fn start(mut command: Command, data: &Path, lines: usize) -> Result<Self> {
         let mut child = command
             .stdin(Stdio::null())
@@ -71,12 +78,12 @@ impl Server {
             let port = line.and_then(|line| line.trim().rsplit(':').next());
             port.and_then(|port| port.parse::<u16>().ok())
         };
-        let gold = output.get(2).map_or(Some(0), |line| port(Some(line)));
-        if let (Some(port), Some(gold)) = (port(output.first()), gold) {
+        let beside = output.get(2).map_or(Some(0), |line| port(Some(line)));
+        if let (Some(port), Some(beside)) = (port(output.first()), beside) {
             return Ok(Self {
                 child,
                 port,
-                gold,
+                beside,
                 data: data.to_owned(),
             });
         }

@@ -10,11 +10,12 @@
 //! | `e` | the daemon, end to end, durable, 64 connections |
 //! | `e_single` | the same with one command in a commit |
 //! | `gold` | a reserve over the Gold gateway, against one over the scheduler's route, a connection each |
+//! | `pages` | `e` beside 50 open pages, each of which is loaded again every 30 s, against `e` without them |
 //! | `liens` | a reserve on an account with 10,000 open liens, against one with 10 |
 //!
 //! Whatever serves runs on core 0 and whatever asks on core 1, each in a process of its own. Every
 //! round measures everything once; the figures are medians over the rounds. Options after `--`:
-//! `rounds=3 seconds=3 commands=40000 only=plain,h,l,c,e,single,hot,liens,disk,script,gold`.
+//! `rounds=3 seconds=3 commands=40000 only=plain,h,l,c,e,single,hot,liens,disk,script,gold,pages`.
 
 mod daemon;
 mod disk;
@@ -23,6 +24,7 @@ mod figure;
 mod gold;
 mod load;
 mod open_liens;
+mod open_pages;
 mod place;
 mod plain_ledger;
 mod product_ledger;
@@ -30,6 +32,7 @@ mod report;
 mod rounds;
 mod script;
 mod seed;
+mod visitor;
 
 use anyhow::{Context, Result, bail};
 use document::Spread;

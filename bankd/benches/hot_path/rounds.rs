@@ -3,6 +3,7 @@
 use crate::daemon::Server;
 use crate::document::{OPEN, Spread};
 use crate::figure::Figure;
+use crate::open_pages::OpenPages;
 use crate::place::{LOAD_CORE, Options, Place, Report, SERVER_CORE, run_part};
 use crate::report::Figures;
 use crate::{script, seed};
@@ -114,7 +115,29 @@ impl Bench<'_> {
         if self.wants("gold") {
             self.gateway(figures)?;
         }
+        if self.wants("pages") {
+            self.beside_pages(figures)?;
+        }
         Ok(())
+    }
+
+    /// The load without and with open pages, on one server.
+    fn beside_pages(&self, figures: &mut Figures) -> Result<()> {
+        let data = self.place.copy_of(&self.many, "pages")?;
+        let server = Server::pages(&data)?;
+        let load = |from: u64, count: u64| Load {
+            count,
+            from,
+            ..Load::of(&server, &data)
+        };
+        load(0, 2000).run()?;
+        let alone = load(2000, self.commands).run()?;
+        figures.add("e_alone", rate(&alone)?);
+        let open = OpenPages::start(server.beside)?;
+        let beside = load(2000 + self.commands, self.commands).run()?;
+        open.stop()?;
+        figures.add("e_pages", rate(&beside)?);
+        server.stop()
     }
 
     /// Reserves over both ways that a scheduler may take, in turn.
@@ -123,7 +146,7 @@ impl Bench<'_> {
         let server = Server::gateway(&data)?;
         let options = [
             ("port", server.port.to_string()),
-            ("gold", server.gold.to_string()),
+            ("gold", server.beside.to_string()),
             ("data", text(&data)),
             ("count", SINGLE_FILE.to_string()),
         ];
