@@ -12,6 +12,7 @@ mod peer;
 mod reads;
 mod refused;
 mod replay;
+mod requests;
 mod roles;
 mod scope;
 mod table;

@@ -4,12 +4,12 @@ use super::token::token;
 use crate::harness::{Bank, Ran, Setup, Signing};
 
 /// `bank` with a token.
-fn with(bank: &Bank, token: &str, arguments: &[&str]) -> Ran {
+pub(super) fn with(bank: &Bank, token: &str, arguments: &[&str]) -> Ran {
     bank.bank_as(&[("BANK_TOKEN", token)], arguments)
 }
 
 #[track_caller]
-fn refused(ran: &Ran, exit: i32, message: &str) {
+pub(super) fn refused(ran: &Ran, exit: i32, message: &str) {
     assert_eq!(ran.exit, exit, "{}{}", ran.stdout, ran.stderr);
     assert!(
         ran.stderr.contains(message),
@@ -18,7 +18,7 @@ fn refused(ran: &Ran, exit: i32, message: &str) {
     );
 }
 
-fn json(text: &str) -> serde_json::Value {
+pub(super) fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap()
 }
 

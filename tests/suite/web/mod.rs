@@ -9,6 +9,7 @@ mod money;
 mod oidc;
 mod oidc_provider;
 mod pages;
+mod requests;
 mod roles;
 mod session;
 mod sign_in;

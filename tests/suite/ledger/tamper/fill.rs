@@ -261,8 +261,13 @@ fn access(ground: &mut Sqlite, now: Timestamp) {
         roles: Roles::of(&[Role::Admin]),
         person: None,
     };
-    let propose = Command::Access(Access::Propose(propose));
-    for command in [propose, Command::Deposit(deposit)] {
+    let asked = Propose {
+        request: "{\"asked\":\"because\"}".to_owned(),
+        asked: Some("because".to_owned()),
+        ..propose.clone()
+    };
+    let [propose, asked] = [propose, asked].map(|one| Command::Access(Access::Propose(one)));
+    for command in [propose, asked, Command::Deposit(deposit)] {
         by(ground, &who, &command, now);
     }
 }
