@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::failed::Failed;
 use crate::layout::message;
 use crate::parts::amount::amount;
-use crate::parts::form::{Field, Kind, key, keyed, token};
+use crate::parts::form::{self, Field, Kind, key, keyed, token};
 use crate::parts::table::{Table, amounts, name, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -62,10 +62,6 @@ impl Order<'_> {
 
     /// The form, with what was typed and what was wrong with it.
     pub(crate) fn form(&self, visit: &Visit, failed: Option<&Failed>) -> Markup {
-        let value = |name: &str| {
-            let typed = visit.field(name).or_else(|| visit.parameter(name));
-            typed.unwrap_or_default().to_owned()
-        };
         // A refused request used up its key.
         let key = match failed {
             None => key(visit),
@@ -76,7 +72,7 @@ impl Order<'_> {
             @if !self.lead.is_empty() { p .lead { (self.lead) } }
             form .entry method="post" action=(self.action) {
                 (token(visit)) (keyed(&key))
-                @for field in self.fields { (field.show(&value(field.name), failed)) }
+                (form::fields(visit, self.fields, failed))
                 button type="submit" { "Preview" }
             }
         }
@@ -100,7 +96,9 @@ impl Order<'_> {
                     Failed::new("bad_value", detail).field(field.name)
                 })?),
                 Kind::Time => Value::from(visit.time_of(field.name, text)?),
-                Kind::Words | Kind::Figure | Kind::Choice(_) => Value::from(text),
+                Kind::Words | Kind::Figure | Kind::SignOrWord | Kind::Choice(_) => {
+                    Value::from(text)
+                }
             };
             body.insert(field.name.to_owned(), value);
         }

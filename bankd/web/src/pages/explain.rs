@@ -81,7 +81,7 @@ fn section(visit: &Visit, one: &Explained, unit: &str) -> Markup {
     html! {
         section .card {
             h2 {
-                (one.op) " · transaction "
+                (one.op.replace('_', " ")) " · transaction "
                 a href=(visit.link(&["transactions", &number])) { (number) }
             }
             p .small { (visit.zone().time(&one.at_effective)) " · by " (one.actor)
@@ -151,7 +151,7 @@ fn entries(visit: &Visit, items: &[JournalEntry], unit: &str) -> Markup {
     let row = |entry: &JournalEntry| {
         let project = entry.project.as_deref();
         vec![
-            html! { (entry.kind) },
+            html! { (entry.kind.replace('_', " ")) },
             name(entry.account.as_deref().unwrap_or("–")),
             html! { @match project {
                 Some(project) => (link(&visit.link(&["projects", project]), project)),

@@ -59,16 +59,15 @@ fn table(visit: &Visit, items: &[Job], data: Target, next: Option<Target>) -> Ma
         let target = visit
             .link(&["jobs", &job.job])
             .with("machine", &job.machine);
-        let held = job.lien.as_ref().filter(|lien| lien.state == "open");
+        let outcome = job.outcome.as_deref().filter(|outcome| *outcome != "none");
         vec![
             link(&target, &job.job),
             name(&job.machine),
             or_none(&job.project),
             or_none(&job.user),
-            html! { (held.map_or(job.outcome.as_deref().unwrap_or(&job.state), |_| "held")) },
+            html! { (outcome.unwrap_or(&job.state)) },
             html! { (job.processors.map_or_else(|| "–".to_owned(), |count| count.to_string())) },
             html! { (bank_api::text::format_clock(job.charged_s)) },
-            html! { @if let Some(lien) = held { (amount(&lien.amount)) } @else { span .none { "–" } } },
             html! { a href=(target) { (amount(&job.charged)) } },
         ]
     };
@@ -82,7 +81,6 @@ fn table(visit: &Visit, items: &[Job], data: Target, next: Option<Target>) -> Ma
             words("State"),
             figures("Processors"),
             figures("Charged time"),
-            amounts("Held", unit),
             amounts("Charged", unit),
         ],
         rows: items.iter().map(row).collect(),

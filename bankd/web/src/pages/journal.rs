@@ -99,7 +99,7 @@ fn cells(visit: &Visit, row: &JournalEntry) -> Vec<Markup> {
     vec![
         link(&visit.link(&["transactions", &number]), &number),
         html! { (visit.zone().time(&row.at_effective)) },
-        html! { (row.kind) @if row.op != row.kind { " " span .small { (row.op) } } },
+        html! { (row.kind.replace('_', " ")) @if row.op != row.kind { " " span .small { (row.op.replace('_', " ")) } } },
         html! { (name(&row.actor)) " " span .small { (row.origin) } },
         or_none(&row.account),
         match row.project.as_deref() {

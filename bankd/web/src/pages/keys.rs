@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::failed::Failed;
 use crate::layout::message;
 use crate::page::Page;
-use crate::parts::form::{Field, Kind, key, keyed, token};
+use crate::parts::form::{self, Field, Kind, key, keyed, token};
 use crate::parts::sent::{self, next_key};
 use crate::parts::table::{Table, name, words};
 use crate::target::Target;
@@ -197,7 +197,7 @@ fn form(visit: &Visit, kind: Credential, failed: Option<&Failed>) -> Markup {
         h2 #new { "New " (kind.word()) }
         form .entry method="post" action={ "/" (kind.path()) "/new" } {
             (token(visit)) (keyed(&next_key(visit, failed)))
-            @for field in fields(kind) { (field.show(visit.field(field.name).unwrap_or_default(), failed)) }
+            (form::fields(visit, &fields(kind), failed))
             button type="submit" { "Create" }
         }
     }

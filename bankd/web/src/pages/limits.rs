@@ -8,7 +8,7 @@ use crate::failed::Failed;
 use crate::layout::message;
 use crate::page::Page;
 use crate::parts::amount::maybe;
-use crate::parts::form::{Field, Kind, key, keyed, token};
+use crate::parts::form::{Field, Kind, fields, key, keyed, token};
 use crate::parts::sent::{self, next_key};
 use crate::parts::table::{Table, amounts, link, name, words};
 use crate::target::Target;
@@ -34,14 +34,14 @@ const FIELDS: [Field<'static>; 4] = [
         label: "Most in one operation",
         help: "Such as 10000; none removes it. Empty: unchanged.",
         is_required: false,
-        kind: Kind::Words,
+        kind: Kind::SignOrWord,
     },
     Field {
         name: "per_day",
         label: "Most in a day (UTC)",
         help: "Such as 50000; none removes it. Empty: unchanged.",
         is_required: false,
-        kind: Kind::Words,
+        kind: Kind::SignOrWord,
     },
 ];
 
@@ -114,7 +114,7 @@ fn form(visit: &Visit, failed: Option<&Failed>) -> Markup {
         h2 #set { "Set a limit" }
         form .entry method="post" action="/limits/set" {
             (token(visit)) (keyed(&next_key(visit, failed)))
-            @for field in &FIELDS { (field.show(visit.field(field.name).unwrap_or_default(), failed)) }
+            (fields(visit, &FIELDS, failed))
             button type="submit" { "Set" }
         }
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::failed::Failed;
 use crate::layout::message;
 use crate::page::Page;
-use crate::parts::form::{Field, Kind, key, keyed, token};
+use crate::parts::form::{Field, Kind, filled, key, keyed, token};
 use crate::parts::table::{Table, name, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -52,7 +52,7 @@ async fn page(visit: &Visit, project: &str, failed: Option<&Failed>) -> Shown {
     let is_adding = visit.field("step") == Some("add");
     let value = |name: &str| {
         let typed = visit.field(name).filter(|_| is_adding);
-        typed.unwrap_or_default().to_owned()
+        typed.unwrap_or_default()
     };
     let content = html! {
         @if visit.parameter("done").is_some() {
@@ -70,7 +70,7 @@ async fn page(visit: &Visit, project: &str, failed: Option<&Failed>) -> Shown {
         h2 { "Add a member" }
         form .entry method="post" action=(own) {
             (token(visit)) (keyed(&new_key()))
-            @for field in &FIELDS { (field.show(&value(field.name), failed.filter(|_| is_adding))) }
+            (filled(&FIELDS, value, failed.filter(|_| is_adding)))
             button type="submit" name="step" value="add" { "Add" }
         }
     };

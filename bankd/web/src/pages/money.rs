@@ -84,7 +84,7 @@ const ADJUST: &[Field<'static>] = &[
     Field::needed(
         "amount",
         "Amount",
-        Kind::Figure,
+        Kind::SignOrWord,
         "With a minus sign to take away, such as -12.5.",
     ),
     Field::needed("note", "Reason", Kind::Words, KEPT),

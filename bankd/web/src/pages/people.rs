@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use crate::failed::Failed;
 use crate::layout::message;
 use crate::page::Page;
-use crate::parts::form::{Field, Kind, key, keyed, token};
+use crate::parts::form::{Field, Kind, fields, key, keyed, token};
 use crate::parts::sent::{self, next_key};
 use crate::parts::table::{Table, link, name, words};
 use crate::target::Target;
@@ -125,7 +125,7 @@ fn form(visit: &Visit, failed: Option<&Failed>) -> Markup {
         h2 #grant { "Grant a role" }
         form .entry method="post" action="/people/grant" {
             (token(visit)) (keyed(&next_key(visit, failed)))
-            @for field in &FIELDS { (field.show(visit.field(field.name).unwrap_or_default(), failed)) }
+            (fields(visit, &FIELDS, failed))
             button type="submit" { "Grant" }
         }
     }

@@ -9,7 +9,7 @@ use crate::failed::Failed;
 use crate::layout::message;
 use crate::page::Page;
 use crate::parts::amount::{amount, grouped};
-use crate::parts::form::{Field, Kind};
+use crate::parts::form::{Field, Kind, fields};
 use crate::parts::table::{Table, figures, link, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -58,9 +58,7 @@ async fn show(visit: Visit) -> Shown {
         p .lead { "What a job would cost, and whether it could start now. Nothing is held." }
         @if let Some(failed) = failed { (message(failed)) }
         form .entry method="get" action="/quote" {
-            @for field in &FIELDS {
-                (field.show(visit.parameter(field.name).unwrap_or_default(), failed))
-            }
+            (fields(&visit, &FIELDS, failed))
             button type="submit" { "What does it cost?" }
         }
         @if let Ok(Some((quote, why))) = &answer {

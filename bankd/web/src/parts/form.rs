@@ -37,6 +37,8 @@ pub(crate) enum Kind {
     Words,
     /// A decimal.
     Figure,
+    /// A decimal with a sign, or a word in its place such as `none`: a telephone shows all keys.
+    SignOrWord,
     /// A whole number.
     Whole,
     /// A time in the zone of the page.
@@ -106,4 +108,80 @@ impl<'a> Field<'a> {
             }
         }
     }
+}
+
+/// The fields of a form, with what was typed or is in the address, and the one marked that a refusal is about.
+pub(crate) fn fields(visit: &Visit, fields: &[Field<'_>], failed: Option<&Failed>) -> Markup {
+    let entered = |name: &str| {
+        visit
+            .field(name)
+            .or_else(|| visit.parameter(name))
+            .unwrap_or_default()
+    };
+    filled(fields, entered, failed)
+}
+
+/// The same with entries from elsewhere.
+pub(crate) fn filled<'v>(
+    fields: &[Field<'_>],
+    entered: impl Fn(&str) -> &'v str,
+    failed: Option<&Failed>,
+) -> Markup {
+    let placed = failed.map(|failed| placed(fields, &entered, failed));
+    html! { @for field in fields { (field.show(entered(field.name), placed.as_ref())) } }
+}
+
+/// A refusal with its field. One that names none is about the field before the colon of its words, about the entry that
+/// it quotes, or about a figure.
+fn placed<'v>(fields: &[Field<'_>], entered: impl Fn(&str) -> &'v str, failed: &Failed) -> Failed {
+    let problem = failed.problem();
+    if problem.field.is_some() {
+        return failed.clone();
+    }
+    let detail = problem.detail.as_deref().unwrap_or_default();
+    let start = detail.split_once(": ").map_or("", |(start, _)| start);
+    let quotes = |text: &str| !text.is_empty() && detail.contains(&format!("{text:?}"));
+    let is_of_figure = [
+        "bad_amount_syntax",
+        "bad_amount",
+        "too_many_decimals",
+        "insufficient_funds",
+        "over_limit",
+    ];
+    let figures = || {
+        fields
+            .iter()
+            .filter(|field| matches!(field.kind, Kind::Figure | Kind::SignOrWord))
+    };
+    let figure = || {
+        let odd = figures().find(|field| !is_decimal(entered(field.name)));
+        let odd = odd.filter(|_| problem.code == "bad_amount_syntax");
+        odd.or_else(|| figures().find(|field| !entered(field.name).is_empty()))
+    };
+    let found = fields
+        .iter()
+        .find(|field| field.name == start)
+        .or_else(|| {
+            fields
+                .iter()
+                .find(|field| quotes(entered(field.name).trim()))
+        })
+        .or_else(|| {
+            is_of_figure
+                .contains(&problem.code.as_str())
+                .then(figure)
+                .flatten()
+        });
+    match found {
+        Some(field) => failed.clone().field(field.name),
+        None => failed.clone(),
+    }
+}
+
+/// Whether a text is a decimal, or empty.
+fn is_decimal(text: &str) -> bool {
+    let digits = text.trim().trim_start_matches('-');
+    digits
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
