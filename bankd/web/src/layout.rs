@@ -20,7 +20,7 @@ impl Visit {
 fn page(visit: &Visit, title: &str, trail: &[(&str, Target)], content: &Markup) -> Response {
     let body = html! {
         (header(visit))
-        @if let Some(at) = visit.parameter("at") {
+        @if let Some(at) = visit.parameter("at").filter(|_| visit.at().is_ok()) {
             div .past role="status" {
                 "State of " strong { (at) } " (" (visit.zone().name()) "). "
                 a href=(visit.path) { "Show the present" }
@@ -113,6 +113,9 @@ pub(crate) fn failed(visit: Option<&Visit>, failed: &Failed) -> Response {
         (message(failed))
         @if let (Some(visit), Some(field)) = (visit, problem.field.as_deref()) {
             @if period::FIELDS.contains(&field) { (period::marked(visit, field)) }
+        }
+        @if let Some(visit) = visit.filter(|visit| visit.parameter("after").is_some()) {
+            p { a href=(visit.path) { "Show the first rows" } }
         }
         p { a href="/" { "To the first page" } }
     };

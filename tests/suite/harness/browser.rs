@@ -45,6 +45,13 @@ impl View {
     };
 }
 
+/// A page that stays open while another one is used.
+#[derive(Debug)]
+pub(crate) struct Tab {
+    target: String,
+    session: String,
+}
+
 /// One page; it closes with its end.
 pub(crate) struct Page<'b> {
     browser: &'b mut Browser,
@@ -93,6 +100,21 @@ impl Browser {
             page.ask("Page.navigate", &json!({"url": address}));
         });
         page
+    }
+
+    /// Goes on with a page that was left open.
+    pub(crate) fn again(&mut self, tab: Tab) -> Page<'_> {
+        self.ask(
+            None,
+            "Target.activateTarget",
+            &json!({"targetId": tab.target}),
+        );
+        self.events.clear();
+        Page {
+            browser: self,
+            target: tab.target,
+            session: tab.session,
+        }
     }
 
     /// An empty page.
@@ -183,6 +205,50 @@ impl Page<'_> {
         self.browser.ask(Some(&self.session), method, params)
     }
 
+    /// Leaves the page open, to use another one.
+    pub(crate) fn leave(mut self) -> Tab {
+        Tab {
+            target: std::mem::take(&mut self.target),
+            session: std::mem::take(&mut self.session),
+        }
+    }
+
+    /// Sends these fields with every request.
+    pub(crate) fn fields(&mut self, fields: &Value) {
+        self.ask("Network.setExtraHTTPHeaders", &json!({"headers": fields}));
+    }
+
+    /// Opens an address, and waits until it is loaded. Messages of the page before are forgotten.
+    pub(crate) fn go(&mut self, address: &str) {
+        self.browser.events.clear();
+        self.navigates(|page| {
+            page.ask("Page.navigate", &json!({"url": address}));
+        });
+    }
+
+    /// The status of the last page.
+    pub(crate) fn status(&mut self) -> u64 {
+        let events = self.browser.events.iter().rev();
+        let answers = events.filter(|event| event["method"] == "Network.responseReceived");
+        let mut answers = answers.filter(|event| event["params"]["type"] == "Document");
+        let answer = answers.next().expect("no page was requested");
+        answer["params"]["response"]["status"].as_u64().unwrap()
+    }
+
+    /// The bytes that were received for the last page and what belongs to it.
+    pub(crate) fn received(&mut self) -> u64 {
+        let events = self.browser.events.iter();
+        let ends = events.filter(|event| event["method"] == "Network.loadingFinished");
+        let sizes = ends.filter_map(|event| event["params"]["encodedDataLength"].as_f64());
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "bytes"
+        )]
+        let bytes = sizes.sum::<f64>() as u64;
+        bytes
+    }
+
     /// Does something that loads a page, and waits until it is loaded.
     pub(crate) fn navigates(&mut self, action: impl FnOnce(&mut Self)) {
         let is_load = |event: &Value| event["method"] == "Page.loadEventFired";
@@ -203,6 +269,11 @@ impl Page<'_> {
         let feature = json!({"name": "prefers-color-scheme", "value": scheme});
         let media = json!({"media": "screen", "features": [feature]});
         self.ask("Emulation.setEmulatedMedia", &media);
+    }
+
+    /// Shows the page as it is printed.
+    pub(crate) fn printed(&mut self) {
+        self.ask("Emulation.setEmulatedMedia", &json!({"media": "print"}));
     }
 
     /// Runs no scripts of pages that are loaded from now on.
@@ -266,6 +337,21 @@ impl Page<'_> {
         }
     }
 
+    /// Clicks twice on the middle of an element, as impatient people do.
+    #[track_caller]
+    pub(crate) fn double_click(&mut self, selector: &str) {
+        let place = self.place(selector);
+        for step in [
+            "mouseMoved",
+            "mousePressed",
+            "mouseReleased",
+            "mousePressed",
+            "mouseReleased",
+        ] {
+            self.mouse(step, place);
+        }
+    }
+
     /// Moves the mouse from place to place with its button pressed.
     pub(crate) fn drag(&mut self, from: (f64, f64), to: (f64, f64)) {
         self.mouse("mouseMoved", from);
@@ -284,6 +370,18 @@ impl Page<'_> {
     pub(crate) fn types(&mut self, selector: &str, text: &str) {
         self.eval(&format!("document.querySelector({selector:?}).focus()"));
         self.ask("Input.insertText", &json!({"text": text}));
+    }
+
+    /// Replaces what an element of a form contains.
+    #[track_caller]
+    pub(crate) fn fill(&mut self, selector: &str, text: &str) {
+        self.eval(&format!(
+            "(() => {{ const e = document.querySelector({selector:?}); e.focus(); \
+             e.value = e.tagName === 'SELECT' ? {text:?} : ''; }})()"
+        ));
+        if self.eval("document.activeElement.tagName") == "INPUT" {
+            self.ask("Input.insertText", &json!({"text": text}));
+        }
     }
 
     /// Presses a key by its name, such as `Tab`, `Enter` or `ArrowRight`, with Shift if wanted.
@@ -358,7 +456,7 @@ impl Page<'_> {
 
 impl Drop for Page<'_> {
     fn drop(&mut self) {
-        if !std::thread::panicking() {
+        if !std::thread::panicking() && !self.target.is_empty() {
             let target = json!({"targetId": self.target});
             self.browser.ask(None, "Target.closeTarget", &target);
         }

@@ -5,6 +5,7 @@ mod audit;
 mod browser;
 mod deposit;
 mod guard;
+mod look;
 mod money;
 mod oidc;
 mod oidc_provider;

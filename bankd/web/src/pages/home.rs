@@ -67,9 +67,15 @@ pub(crate) fn balances(
         ],
         rows: items.iter().map(|row| cells(visit, row)).collect(),
         empty: html! {
-            p { "You have no account with money yet." }
-            p .small { "An account is shared by the members of a project: ask the manager of yours to add you, or an
-                operator for a deposit." }
+            @if visit.may(Right::Deposit) {
+                p { "No account has money yet." }
+                p .small { "Add a project with " code { "bank project add NAME --members USERS" } ", then make a "
+                    a href="/deposit" { "deposit" } "." }
+            } @else {
+                p { "You have no account with money yet." }
+                p .small { "An account is shared by the members of a project: ask the manager of yours to add you, or
+                    an operator for a deposit." }
+            }
         },
         data,
         next,
