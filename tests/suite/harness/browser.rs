@@ -139,6 +139,13 @@ impl Browser {
     }
 
     fn ask(&mut self, session: Option<&str>, method: &str, params: &Value) -> Value {
+        let answer = self.answer(session, method, params);
+        assert!(answer.get("error").is_none(), "{method}: {answer}");
+        answer["result"].clone()
+    }
+
+    /// The answer, which may be an error.
+    fn answer(&mut self, session: Option<&str>, method: &str, params: &Value) -> Value {
         self.number += 1;
         let mut request = json!({"id": self.number, "method": method, "params": params});
         if let Some(session) = session {
@@ -150,8 +157,7 @@ impl Browser {
         loop {
             let message = self.next(method);
             if message["id"] == self.number {
-                assert!(message.get("error").is_none(), "{method}: {message}");
-                return message["result"].clone();
+                return message;
             }
             self.events.push_back(message);
         }
@@ -302,9 +308,14 @@ impl Page<'_> {
         text.unwrap_or_else(|| panic!("{expression}: {value}"))
     }
 
-    /// Waits until an expression is true.
+    /// Waits until an expression is true. Meanwhile another page may take the place of this one.
     pub(crate) fn until(&mut self, expression: &str) {
-        until(expression, || (self.eval(expression) == true).then_some(()));
+        let wanted = json!({"expression": expression, "returnByValue": true});
+        until(expression, || {
+            let session = Some(self.session.as_str());
+            let answer = self.browser.answer(session, "Runtime.evaluate", &wanted);
+            (answer["result"]["result"]["value"] == true).then_some(())
+        });
     }
 
     /// The middle of an element, scrolled into the window.
