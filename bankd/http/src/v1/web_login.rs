@@ -18,7 +18,7 @@ pub(super) async fn add(call: Call) -> Handled {
     let link = call.services.sessions.link(name, Some(uid), LINK_S);
     let Some(url) = link.map_err(no_chance)? else {
         let detail = "this daemon serves no web pages";
-        return Err(Failure::new("unsupported", detail)
+        return Err(Failure::new("not_found", detail)
             .hint("set web.listen in bankd.toml and restart bankd"));
     };
     ok(&WebLogin {

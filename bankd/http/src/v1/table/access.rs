@@ -61,7 +61,7 @@ fn tokens() -> Vec<Route> {
             .more("For callers on the Unix socket. The link can be used once, for two minutes.")
             .body::<NewWebLogin>()
             .gives::<WebLogin>(200, "The link.")
-            .refuses(&["unsupported"]),
+            .refuses(&["not_found"]),
     ]
 }
 
