@@ -326,13 +326,7 @@ impl Ledger for Book {
         self.add_past(need, &mut view);
         self.add_times(need, &mut view);
         self.add_periods(need, &mut view);
-        let proposal = need.proposal.and_then(|id| self.proposals.get(&id));
-        view.proposal = proposal.cloned();
-        if let Some((person, now)) = &need.asked_by {
-            let open = |p: &&Proposal| p.is_open_request_of(person, *now);
-            let open = self.proposals.values().filter(open).count();
-            view.open_requests = i64::try_from(open).unwrap_or(i64::MAX);
-        }
+        self.add_proposals(need, &mut view);
         if let Some(by) = &need.moved {
             view.moved = self.moved_before(by);
         }

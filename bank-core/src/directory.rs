@@ -24,8 +24,8 @@ mod quiet;
 use crate::amount::Precision;
 use crate::attribute::Attribute;
 use crate::ids::{AccountId, CycleId, GrantId, MachineId, ProjectId, UNBILLED, UserId};
-use crate::kind::{Key as RecordKey, Record, Records};
-use crate::mapping::{Mapping, Mappings};
+use crate::kind::{Key as RecordKey, Record, Records, mapping_of};
+use crate::mapping::Mappings;
 use crate::model::{
     Account, Cycle, Dimension, Grant, Key, Limit, LimitOf, Machine, Member, MemberRole, Project,
     User,
@@ -162,7 +162,7 @@ impl Directory {
             "project" => self.put_project(Project::of(record, &self.records)),
             "user" => self.put_user(User::of(record, &self.records)),
             "machine" => self.put_machine(Machine::of(record)),
-            "mapping" => self.mappings.put(Mapping::of(record)),
+            "mapping" => self.mappings.put(mapping_of(record)),
             "attribute" => self.put_attribute(Attribute::of(record)),
             _ => {}
         }

@@ -26,6 +26,7 @@ mod value;
 
 pub use contributor::UNASSIGNED;
 pub use field::{Field, Need, Rule, Screen};
+pub(crate) use mapping::of_record as mapping_of;
 pub use record::Record;
 pub use records::Records;
 pub use value::{Type, Value, decimal, units};

@@ -14,7 +14,9 @@
     clippy::cast_sign_loss
 )]
 
-pub use bank_core_values::{amount, clock, decimal, domain, exact, host, months, time};
+pub use bank_core_values::{
+    amount, clock, decimal, domain, exact, host, ids, mapping, months, reconcile, time,
+};
 
 pub mod access;
 pub mod attention;
@@ -25,11 +27,9 @@ pub mod command;
 pub mod directory;
 pub mod effects;
 pub mod history;
-pub mod ids;
 pub mod invariant;
 pub mod kind;
 pub mod ledger;
-pub mod mapping;
 pub mod model;
 pub mod need;
 pub mod partner;
@@ -38,7 +38,6 @@ pub mod policy;
 pub mod postings;
 pub mod price;
 pub mod rate;
-pub mod reconcile;
 pub mod refusal;
 pub mod reservation;
 pub mod role;

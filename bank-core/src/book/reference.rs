@@ -1,7 +1,24 @@
-//! Changes of the reference data.
+//! Changes of the reference data, and proposals.
 
+use super::Book;
 use crate::directory::Directory;
 use crate::effects::DirectoryRow;
+use crate::model::Proposal;
+use crate::need::Need;
+use crate::view::View;
+
+impl Book {
+    /// Adds the proposal to decide, and the number of open requests.
+    pub(super) fn add_proposals(&self, need: &Need, view: &mut View) {
+        let proposal = need.proposal.and_then(|id| self.proposals.get(&id));
+        view.proposal = proposal.cloned();
+        if let Some((person, now)) = &need.asked_by {
+            let open = |p: &&Proposal| p.is_open_request_of(person, *now);
+            let open = self.proposals.values().filter(open).count();
+            view.open_requests = i64::try_from(open).unwrap_or(i64::MAX);
+        }
+    }
+}
 
 impl Directory {
     /// Takes a change of the reference data in.

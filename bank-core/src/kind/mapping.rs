@@ -110,7 +110,7 @@ fn pi_template(text: &str, _: &dyn Objects) -> Result<String, Refusal> {
 /// A mapping gives something, its templates use stars of its conditions only, and no other one does the same.
 fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
     let bad = |field: &str, expected: &str| Err(Refusal::bad_field(field, expected));
-    let mapping = Mapping::of(own);
+    let mapping = of_record(own);
     let templates = [
         ("project", &mapping.project),
         ("user", &mapping.user),
@@ -145,7 +145,7 @@ fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
 /// A mapping is about the machines that it names exactly, and about the project that it always gives, else the
 /// user. Other templates can give any project.
 fn concerns(own: &Record) -> Concern<'_> {
-    let mapping = Mapping::of(own);
+    let mapping = of_record(own);
     let machine = |own: &Condition| {
         let names = own.field == Named::Machine && !own.is_not;
         own.pattern.exactly().filter(|_| names).map(str::to_owned)
@@ -164,28 +164,26 @@ fn concerns(own: &Record) -> Concern<'_> {
     }
 }
 
-impl Mapping {
-    /// The mapping of a record. One with a part that cannot be read maps nothing; the rules accept none.
-    pub fn of(record: &Record) -> Mapping {
-        let conditions = record.list("when").iter();
-        let conditions = conditions.map(|text| Condition::parse(text));
-        let conditions: Option<Vec<Condition>> = conditions.collect();
-        let template = |field: &str| Template::parse(record.text(field));
-        let is_lost = |field: &str| !record.text(field).is_empty() && template(field).is_none();
-        let gives = ["project", "user", "pi"];
-        let is_readable = conditions.is_some() && !gives.into_iter().any(is_lost);
-        Mapping {
-            deleted: record.deleted || !is_readable,
-            id: MappingId(match record.key {
-                Key::Number(number) => number,
-                Key::Name(_) => 0,
-            }),
-            priority: record.whole("priority").unwrap_or(PRIORITY),
-            conditions: conditions.unwrap_or_default(),
-            project: template("project"),
-            user: template("user"),
-            pi: template("pi"),
-            description: record.text("description").to_owned(),
-        }
+/// The mapping of a record. One with a part that cannot be read maps nothing; the rules accept none.
+pub(crate) fn of_record(record: &Record) -> Mapping {
+    let conditions = record.list("when").iter();
+    let conditions = conditions.map(|text| Condition::parse(text));
+    let conditions: Option<Vec<Condition>> = conditions.collect();
+    let template = |field: &str| Template::parse(record.text(field));
+    let is_lost = |field: &str| !record.text(field).is_empty() && template(field).is_none();
+    let gives = ["project", "user", "pi"];
+    let is_readable = conditions.is_some() && !gives.into_iter().any(is_lost);
+    Mapping {
+        deleted: record.deleted || !is_readable,
+        id: MappingId(match record.key {
+            Key::Number(number) => number,
+            Key::Name(_) => 0,
+        }),
+        priority: record.whole("priority").unwrap_or(PRIORITY),
+        conditions: conditions.unwrap_or_default(),
+        project: template("project"),
+        user: template("user"),
+        pi: template("pi"),
+        description: record.text("description").to_owned(),
     }
 }

@@ -1,5 +1,5 @@
 //! The values of the bank: amounts, decimals and exact fractions, times and months,
-//! the ledger clock, hosts, and names of domains.
+//! the ledger clock, hosts, numbers and names of objects, mappings of names, and the comparison of two records of one use.
 //!
 //! The rules compute with them. They do not depend on accounts or jobs, and have no input, output or clock.
 //! `bank-core` re-exports every module, so that all other crates use them from there.
@@ -17,5 +17,8 @@ pub mod decimal;
 pub mod domain;
 pub mod exact;
 pub mod host;
+pub mod ids;
+pub mod mapping;
 pub mod months;
+pub mod reconcile;
 pub mod time;

@@ -40,6 +40,7 @@ fn foreign(bank: &Bank) -> BTreeMap<&'static str, String> {
         ("/api/v1/mappings/{id}", first(&["mapping", "ls"])),
         ("/api/v1/liens/{id}", first(&["lien", "ls"])),
         ("/api/v1/proposals/{id}", first(&["proposal", "ls"])),
+        ("/api/v1/requests/{id}", first(&["proposal", "ls"])),
         ("/api/v1/contributors/{name}", "zzgroup".to_owned()),
     ])
 }

@@ -112,7 +112,7 @@ fn each_form_asks_for_its_own_and_can_be_withdrawn() {
             vec![
                 ("name", "lasers"),
                 ("description", "\"><img src=x>"),
-                ("amount", "12.5"),
+                ("amount", "12"),
             ],
         ),
     ] {

@@ -235,12 +235,12 @@ impl<'a> Asker<'a> {
     fn account(&self, name: &str) -> Result<(), Refusal> {
         match select::account_by_name(self.ctx.directory, name) {
             Ok(account) if self.is_of(account) => Ok(()),
-            Ok(_) => Err(Refusal::OutOfScope {
+            Err(unknown) if self.project(name).is_ok() || self.is_admin() => Err(unknown),
+            // The same of an account that is not there.
+            _ => Err(Refusal::OutOfScope {
                 kind: "account",
                 name: short(name),
             }),
-            Err(_) if self.is_admin() => Ok(()),
-            Err(unknown) => self.project(name).and(Err(unknown)),
         }
     }
 

@@ -199,13 +199,13 @@ fn requests() -> Vec<Route> {
         .body::<ProjectRequest>();
     vec![
         Route::get("/api/v1/requests", request::list)
-            .right(Right::Ask)
+            .right(Right::SeeLedger)
             .description("Requests of the caller, and those that the caller may answer")
             .query::<RequestQuery>()
             .gives::<List<Proposal>>(200, "The requests in view, the newest first.")
             .refuses(&["bad_value"]),
         Route::get("/api/v1/requests/{id}", request::show)
-            .right(Right::Ask)
+            .right(Right::SeeLedger)
             .description("One request")
             .gives::<Proposal>(200, "The request."),
         money(deposit),

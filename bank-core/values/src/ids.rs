@@ -78,7 +78,7 @@ impl Default for Next {
 
 impl Next {
     /// Gives out a number and moves on.
-    pub(crate) fn take(number: &mut i64) -> i64 {
+    pub fn take(number: &mut i64) -> i64 {
         let given = *number;
         *number = given.saturating_add(1);
         given
@@ -99,7 +99,7 @@ pub struct BadName<'a>(pub &'a str, pub &'static str);
 const NAME_RULE: &str =
     "a name has 1 to 256 bytes, no control characters, no blank at an end, no # in front";
 /// The rule of names that another system made.
-pub(crate) const BOUNDED_RULE: &str = "a name has at most 256 bytes and no control characters";
+pub const BOUNDED_RULE: &str = "a name has at most 256 bytes and no control characters";
 
 /// Checks a name that a person gives to a new project, user, machine or account: 1 to 256 bytes,
 /// no control characters, no blank at either end, and no `#` in front, which is kept for the
@@ -114,10 +114,10 @@ pub fn check_name(name: &str) -> Result<(), BadName<'_>> {
 }
 
 /// Words with a special meaning in the lists of an account.
-pub(crate) const LIST_WORDS: [&str; 2] = ["ANY", "MEMBERS"];
+pub const LIST_WORDS: [&str; 2] = ["ANY", "MEMBERS"];
 
 /// Checks the name of something that lists of accounts may name.
-pub(crate) fn check_listed_name(name: &str) -> Result<(), BadName<'_>> {
+pub fn check_listed_name(name: &str) -> Result<(), BadName<'_>> {
     if LIST_WORDS.contains(&name) {
         return Err(BadName(
             name,
