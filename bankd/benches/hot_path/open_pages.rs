@@ -1,9 +1,8 @@
 //! Pages that people have open beside the load.
 
 use anyhow::{Result, anyhow, ensure};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{JoinHandle, sleep, spawn};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::{JoinHandle, spawn};
 use std::time::Duration;
 
 use crate::document::user;
@@ -15,7 +14,8 @@ const EVERY: Duration = Duration::from_secs(30);
 
 /// First screens of so many members, loaded in turn until it is stopped.
 pub(crate) struct OpenPages {
-    is_over: Arc<AtomicBool>,
+    /// Dropped to end it.
+    running: Sender<()>,
     thread: JoinHandle<Result<()>>,
 }
 
@@ -24,25 +24,23 @@ impl OpenPages {
     pub(crate) fn start(port: u16) -> Result<Self> {
         let people = (0..PAGES).map(|n| Visitor::sign_in(port, &user(n.into())));
         let people = people.collect::<Result<Vec<_>>>()?;
-        let is_over = Arc::new(AtomicBool::new(false));
-        let stop = Arc::clone(&is_over);
+        let (running, stopped) = channel();
         let thread = spawn(move || {
             for visitor in people.iter().cycle() {
-                if stop.load(Ordering::Relaxed) {
-                    break;
-                }
                 let (status, _) = visitor.open("/")?;
                 ensure!(status == 200, "a first screen: {status}");
-                sleep(EVERY / PAGES);
+                if stopped.recv_timeout(EVERY / PAGES) != Err(RecvTimeoutError::Timeout) {
+                    break;
+                }
             }
             Ok(())
         });
-        Ok(Self { is_over, thread })
+        Ok(Self { running, thread })
     }
 
     /// Ends it; an error if a page was refused.
     pub(crate) fn stop(self) -> Result<()> {
-        self.is_over.store(true, Ordering::Relaxed);
+        drop(self.running);
         let ended = self.thread.join();
         ended.map_err(|_| anyhow!("the thread of the open pages failed"))?
     }

@@ -126,8 +126,8 @@ impl Bench<'_> {
         let data = self.place.copy_of(&self.many, "pages")?;
         let server = Server::pages(&data)?;
         let load = |from: u64, count: u64| Load {
-            count,
             from,
+            count,
             ..Load::of(&server, &data)
         };
         load(0, 2000).run()?;

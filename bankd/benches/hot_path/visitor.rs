@@ -39,7 +39,8 @@ impl Visitor {
             field.eq_ignore_ascii_case("set-cookie").then_some(value)
         });
         let cookie = cookie.and_then(|value| value.split(';').next());
-        visitor.cookie = cookie.with_context(|| answer.clone())?.to_owned();
+        let cookie = cookie.with_context(|| answer.clone())?;
+        cookie.clone_into(&mut visitor.cookie);
         Ok(visitor)
     }
 

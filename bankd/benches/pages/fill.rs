@@ -116,7 +116,7 @@ fn job(n: i64, plan: &Plan) -> Command {
         },
         ..Request::default()
     };
-    request.facts.usage.processors = Some(Decimal::from(1 + (dice >> 32) % 128));
+    request.facts.usage.processors = Some(Decimal::whole(1 + ((dice >> 32) % 128).cast_signed()));
     Command::Charge(Charge {
         request,
         duration: Some(Seconds(60 + ((dice >> 40) % 7200).cast_signed())),
