@@ -23,7 +23,7 @@ pub const TYPES: [&str; 7] = [
 pub const OBJECT: &str = "account";
 /// Words that cannot be the word of a kind, because they are commands of `bank` or views of queries. Tests
 /// compare them with the commands and the views.
-pub const RESERVED: [&str; 68] = [
+pub const RESERVED: [&str; 69] = [
     "account",
     "account_rule",
     "adjust",
@@ -74,6 +74,7 @@ pub const RESERVED: [&str; 68] = [
     "refund",
     "reject",
     "report",
+    "request",
     "reserve",
     "role",
     "settle",
