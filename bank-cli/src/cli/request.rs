@@ -88,7 +88,7 @@ pub(crate) struct AskDeposit {
     /// Account, or project with one account
     pub(crate) name: String,
     /// Amount
-    #[arg(value_parser = amount)]
+    #[arg(value_parser = amount, allow_negative_numbers = true)]
     pub(crate) amount: String,
     #[command(flatten)]
     pub(crate) window: AskWindow,
@@ -137,7 +137,7 @@ pub(crate) struct AskProject {
     #[arg(long, value_name = "USER")]
     pub(crate) pi: Option<String>,
     /// Amount of the first deposit
-    #[arg(long, value_name = "AMOUNT", value_parser = amount)]
+    #[arg(long, value_name = "AMOUNT", value_parser = amount, allow_negative_numbers = true)]
     pub(crate) amount: Option<String>,
     #[command(flatten)]
     pub(crate) window: AskWindow,

@@ -486,7 +486,7 @@ fn an_extension_a_member_and_a_project_are_done_as_asked() {
     assert_eq!(bank.figures("lasers").0, 250);
     let journal = bank.bank_ok(&["journal", "--kind", "project_add", "--json"]);
     assert!(journal.contains("grant 4711; welcome"), "{journal}");
-    let deposit = bank.items(&["journal", "--kind", "deposit"]);
+    let deposit = bank.items(&["journal", "-A", "lasers", "--kind", "deposit"]);
     let deposit = deposit[0]["transaction"].to_string();
     bank.bank_ok(&["undo", &deposit]);
     assert_eq!(bank.figures("lasers").0, 0);
