@@ -59,7 +59,7 @@ fn a_link_is_for_people_on_the_socket() {
     bank.verify();
     let plain = Setup::new().start();
     let ran = plain.bank(&["web", "login"]);
-    assert_eq!(ran.exit, 2, "{}", ran.stderr);
+    assert_eq!(ran.exit, 4, "{}", ran.stderr);
     assert!(ran.stderr.contains("serves no web pages") && ran.stderr.contains("web.listen"));
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use bank_api::text::format_rfc3339;
 use bank_core::time::Timestamp;
+use bankd_http::auth::{SignedIn, outside};
 use bankd_http::inside::Inside;
 use bankd_ledger::clock::SetClock;
 use bankd_services::Services;
@@ -68,6 +69,15 @@ impl Client {
     /// Sends later requests as the account manager, or as the person who made the bank.
     pub(super) fn manages(&mut self, is_manager: bool) {
         self.is_manager = is_manager;
+    }
+
+    /// Sends a request as a person of the bank.
+    pub(super) async fn post_as(&mut self, name: &str, target: &str, body: &Value) -> Result<()> {
+        let person = self.inside.of_person(SignedIn(outside(name)));
+        let own = std::mem::replace(&mut self.inside, person);
+        let done = self.post(target, body).await;
+        self.inside = own;
+        done.map(|_| ())
     }
 
     pub(super) async fn post(&mut self, target: &str, body: &Value) -> Result<Value> {

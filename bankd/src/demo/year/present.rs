@@ -1,4 +1,4 @@
-//! The open matters of today: a proposal, jobs that run, a reservation, usage without a project, records that
+//! The open matters of today: a proposal, a request, jobs that run, a reservation, usage without a project, records that
 //! could not be read.
 
 use anyhow::Result;
@@ -12,6 +12,7 @@ pub(super) async fn all(client: &mut Client) -> Result<()> {
     quarantined(client).await?;
     running(client).await?;
     proposed(client).await?;
+    requested(client).await?;
     closed(client).await
 }
 
@@ -78,6 +79,15 @@ async fn proposed(client: &mut Client) -> Result<()> {
         .send("DELETE", "/api/v1/tokens/mona", &Value::Null)
         .await?;
     Ok(())
+}
+
+/// A member whom a principal investigator asks for.
+async fn requested(client: &mut Client) -> Result<()> {
+    let body = json!({"project": "climate-ocean", "user": "chloe",
+        "reason": "works on the coupling of ice and ocean from next month on"});
+    client
+        .post_as("hartmann", "/api/v1/requests/members", &body)
+        .await
 }
 
 /// The books of the first quarter.
