@@ -46,10 +46,17 @@ pub(super) fn check(
             (kind, deposit.amount, true)
         }
         Command::SetAllocation(set) => {
-            let account = view.allocation(set.id).map(|a| a.account);
-            let account = account.and_then(|id| ctx.directory.account(id));
-            if !account.is_some_and(|account| asker.is_of(account)) {
-                return Err(asker.no_allocation(set.id.0));
+            let allocation = view.allocation(set.id).filter(|allocation| {
+                let account = ctx.directory.account(allocation.account);
+                account.is_some_and(|account| asker.is_of(account))
+            });
+            let allocation = allocation.ok_or_else(|| asker.no_allocation(set.id.0))?;
+            let is_later = allocation
+                .window
+                .end
+                .is_some_and(|end| set.end.is_some_and(|new| new.is_none_or(|new| new > end)));
+            if !is_later {
+                return Err(Refusal::BadWindow);
             }
             (ProposalKind::Extension, Amount::ZERO, true)
         }
