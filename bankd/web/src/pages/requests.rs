@@ -296,7 +296,7 @@ async fn page(visit: &Visit, id: &str, failed: Option<&Failed>) -> Shown {
             }
         }
         @if one.state == "open" && visit.may(Right::DecideProposals) {
-            p { a href=(Target::page(&["proposals", id])) { "Answer it" } }
+            p .actions { a .button href=(Target::page(&["proposals", id])) { "Answer it" } }
         }
     };
     let trail = [("Requests", visit.link(&["requests"]))];
