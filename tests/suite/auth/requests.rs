@@ -269,8 +269,12 @@ fn people_ask_for_their_own_projects() {
             1,
             "window",
         ),
-        (vec!["extension", &own, "--end", "2001-01-01"], 1, "window"),
-        (vec!["project", "a/b c*"], 1, "name"),
+        (
+            vec!["extension", &own, "--end", "2001-01-01"],
+            1,
+            "after the present end",
+        ),
+        (vec!["project", "a\tb"], 1, "name"),
         (vec!["project", "chemistry"], 7, "exists"),
     ] {
         let ran = with(&bank, &amy, &[&["request"], &arguments[..], &why].concat());

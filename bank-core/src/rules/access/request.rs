@@ -56,7 +56,10 @@ pub(super) fn check(
                 .end
                 .is_some_and(|end| set.end.is_some_and(|new| new.is_none_or(|new| new > end)));
             if !is_later {
-                return Err(Refusal::BadWindow);
+                return Err(Refusal::BadValue {
+                    field: "until",
+                    expected: "a time after the present end of the allocation",
+                });
             }
             (ProposalKind::Extension, Amount::ZERO, true)
         }
