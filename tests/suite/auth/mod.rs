@@ -12,6 +12,7 @@ mod peer;
 mod reads;
 mod refused;
 mod replay;
+mod request_sums;
 mod requests;
 mod roles;
 mod scope;

@@ -8,7 +8,7 @@ const DAY: i64 = 86_400;
 
 /// The number of a request that was made.
 #[track_caller]
-fn asked(bank: &Bank, who: &str, arguments: &[&str]) -> String {
+pub(super) fn asked(bank: &Bank, who: &str, arguments: &[&str]) -> String {
     let all = [&["request"][..], arguments, &["--json"]].concat();
     let ran = with(bank, who, &all);
     assert_eq!(ran.exit, 0, "{arguments:?}: {}{}", ran.stdout, ran.stderr);
@@ -16,19 +16,19 @@ fn asked(bank: &Bank, who: &str, arguments: &[&str]) -> String {
 }
 
 #[track_caller]
-fn done(bank: &Bank, who: &str, arguments: &[&str]) -> String {
+pub(super) fn done(bank: &Bank, who: &str, arguments: &[&str]) -> String {
     let ran = with(bank, who, arguments);
     assert_eq!(ran.exit, 0, "{arguments:?}: {}{}", ran.stdout, ran.stderr);
     ran.stdout
 }
 
-fn state(bank: &Bank, who: &str, id: &str) -> String {
+pub(super) fn state(bank: &Bank, who: &str, id: &str) -> String {
     let shown = json(&done(bank, who, &["request", "show", id, "--json"]));
     shown["state"].as_str().unwrap().to_owned()
 }
 
 /// A member of chemistry, its principal investigator, and operators of chemistry and physics.
-fn people(bank: &Bank) -> [String; 4] {
+pub(super) fn people(bank: &Bank) -> [String; 4] {
     [
         token(bank, "amys", &["--role", "user", "--client", "amy"]),
         token(bank, "prof", &["--role", "pi", "-A", "chemistry"]),
@@ -404,98 +404,5 @@ fn limits_and_two_people_hold_for_the_approver() {
     );
     done(&bank, &op, &["request", "approve", &own]);
     assert_eq!(bank.figures("chemistry").0, 5910);
-    bank.verify();
-}
-
-#[test]
-fn an_extension_a_member_and_a_project_are_done_as_asked() {
-    let mut bank = Bank::new();
-    let [amy, prof, op, _] = people(&bank);
-    let admin = token(&bank, "root", &["--role", "admin"]);
-    bank.bank_ok(&["deposit", "chemistry", "70", "--end", "2080-01-01"]);
-    let allocations = bank.items(&["allocation", "ls", "-a", "chemistry"]);
-    let ending = allocations.iter().find(|row| row["until"].is_string());
-    let allocation = ending.unwrap()["id"].to_string();
-    let longer = asked(
-        &bank,
-        &amy,
-        &[
-            "extension",
-            &allocation,
-            "--end",
-            "2085-01-01",
-            "--reason",
-            "late",
-        ],
-    );
-    // Windows are for administrators.
-    refused(
-        &with(&bank, &op, &["request", "approve", &longer]),
-        6,
-        "proposal",
-    );
-    done(&bank, &admin, &["request", "approve", &longer]);
-    let shown = bank.bank_ok(&["allocation", "show", &allocation, "--json"]);
-    assert!(shown.contains("2085-01-01"), "{shown}");
-    bank.bank_ok(&["user", "add", "zed"]);
-    let member = asked(
-        &bank,
-        &prof,
-        &["member", "chemistry", "zed", "--reason", "new"],
-    );
-    done(
-        &bank,
-        &op,
-        &["request", "approve", &member, "--answer", "hello"],
-    );
-    let members = bank.bank_ok(&["project", "members", "ls", "chemistry", "-P", "-n"]);
-    assert!(members.contains("zed|yes|member"), "{members}");
-    let gone = asked(
-        &bank,
-        &amy,
-        &["member", "chemistry", "amy", "--remove", "--reason", "bye"],
-    );
-    done(&bank, &op, &["request", "approve", &gone]);
-    let members = bank.bank_ok(&["project", "members", "ls", "chemistry", "-P", "-n"]);
-    assert!(!members.contains("amy"), "{members}");
-    let project = [
-        "project",
-        "lasers",
-        "--amount",
-        "250",
-        "--end",
-        "2089-01-01",
-        "--description",
-        "cold <atoms>",
-        "--reason",
-        "grant 4711",
-    ];
-    let id = asked(&bank, &amy, &project);
-    refused(
-        &with(&bank, &op, &["request", "approve", &id]),
-        6,
-        "proposal",
-    );
-    let before = bank.transactions();
-    done(&bank, &admin, &["request", "approve", &id, "--dry-run"]);
-    assert_eq!(bank.transactions(), before);
-    done(
-        &bank,
-        &admin,
-        &["request", "approve", &id, "--answer", "welcome"],
-    );
-    assert_eq!(bank.transactions(), before + 2);
-    let members = bank.bank_ok(&["project", "members", "ls", "lasers", "-P", "-n"]);
-    assert_eq!(members, "amy|yes|pi\n");
-    assert_eq!(bank.figures("lasers").0, 250);
-    let journal = bank.bank_ok(&["journal", "--kind", "project_add", "--json"]);
-    assert!(journal.contains("grant 4711; welcome"), "{journal}");
-    let deposit = bank.items(&["journal", "-A", "lasers", "--kind", "deposit"]);
-    let deposit = deposit[0]["transaction"].to_string();
-    bank.bank_ok(&["undo", &deposit]);
-    assert_eq!(bank.figures("lasers").0, 0);
-    bank.stop();
-    bank.start();
-    assert_eq!(state(&bank, &amy, &id), "approved");
     bank.verify();
 }

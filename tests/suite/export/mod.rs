@@ -10,7 +10,7 @@ mod names;
 mod nerc;
 mod openshift;
 pub(crate) mod seen;
-mod sums;
+pub(crate) mod sums;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

@@ -28,7 +28,7 @@ fn usage(bank: &Bank) -> (i128, i128) {
     )
 }
 
-fn thousandths(text: &Value) -> i128 {
+pub(crate) fn thousandths(text: &Value) -> i128 {
     let text = text.as_str().unwrap();
     bank_core::decimal::Decimal::parse(text)
         .unwrap()
@@ -79,7 +79,7 @@ fn of_ur1(text: &str) -> i128 {
 
 /// Compares every format that sums with `bank usage`; gives its figures.
 #[track_caller]
-fn agree(bank: &Bank) -> (i128, i128) {
+pub(crate) fn agree(bank: &Bank) -> (i128, i128) {
     let known = usage(bank);
     assert_eq!(exported(&uses(&export(bank, &["jsonl"]))), known);
     let csv = export(bank, &["csv"]);
@@ -118,7 +118,7 @@ fn collected(bank: &Bank, jobs: &[(u32, u32, &str, &str)]) {
 }
 
 /// The number of the last transaction of a kind.
-fn last(bank: &Bank, op: &str) -> String {
+pub(crate) fn last(bank: &Bank, op: &str) -> String {
     let sql = format!("SELECT max(id) FROM tx WHERE op = '{op}'");
     bank.query(&sql)[0][0].clone()
 }
