@@ -10,7 +10,14 @@ use crate::harness::Bank;
 #[track_caller]
 fn one_amount(bank: &Bank, account: &str) -> i128 {
     let amount = thousandths(&bank.account(account)["amount"]);
-    let statement = json(&bank.bank_ok(&["statement", account, "--summary", "--json"]));
+    let statement = json(&bank.bank_ok(&[
+        "statement",
+        account,
+        "--from",
+        "-infinity",
+        "--summary",
+        "--json",
+    ]));
     assert_eq!(thousandths(&statement["closing"]), amount, "{statement:#}");
     let rows = bank.items(&["journal", "-a", account]);
     let moved: i128 = rows.iter().map(|row| thousandths(&row["amount"])).sum();
