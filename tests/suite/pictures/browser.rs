@@ -29,6 +29,7 @@ fn looked_at(files: &[PathBuf]) -> Option<Vec<Value>> {
     command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/peers/browser.py"));
     command.arg("chromium");
     if let Some(folder) = std::env::var_os("BANK_SHOTS").filter(|folder| !folder.is_empty()) {
+        std::fs::create_dir_all(&folder).unwrap();
         command.arg("--shots").arg(folder);
     }
     let ran = Ran::of(command.args(files), b"");
