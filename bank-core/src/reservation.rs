@@ -40,6 +40,9 @@ pub struct ReservationTime {
     /// The addition of the transaction to the exact sum of the reservation, in trillionths: in one row of the
     /// reservation's own charge, else 0.
     pub exact: i128,
+    /// The idle processor-seconds that the usage row of the transaction counts, in billionths: in one row of the
+    /// reservation's own charge, else 0. None in banks of before, whose usage rows count all reserved time.
+    pub idle: Option<i128>,
     /// The instant at which the charge counts.
     pub at: Timestamp,
 }
@@ -52,6 +55,7 @@ impl ReservationTime {
             tx,
             back: !self.back,
             exact: self.exact.saturating_neg(),
+            idle: self.idle.map(i128::saturating_neg),
             ..self.clone()
         }
     }

@@ -150,14 +150,14 @@ pub(crate) fn total_falls(
     charge::falls(charge, view, &ctx)
 }
 
-/// Whether a change of a reservation's time leaves something to be billed or given back.
+/// Whether a change of a reservation's time leaves something to be billed, given back or counted.
 pub(crate) fn owes(
     change: &TimeChange,
     instance: &Instance,
     view: &View,
     ctx: &Context<'_>,
 ) -> bool {
-    charge::owed(change, instance, view, ctx).is_some()
+    charge::owes(change, instance, view, ctx)
 }
 
 /// The instant at which a correction for a change of a reservation's time counts.

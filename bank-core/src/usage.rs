@@ -5,6 +5,7 @@ pub mod text;
 
 use crate::decimal::Decimal;
 use crate::exact::Fraction;
+use crate::terms::Span;
 use crate::time::Seconds;
 
 /// Most attributes of one document.
@@ -35,6 +36,18 @@ pub struct Usage {
     pub attributes: Vec<(String, String)>,
     /// The quantity that rates by `Processors` count over time, if a charge policy sets it (nami.md 4.3).
     pub counted: Option<Fraction>,
+    /// The processor-seconds that count in place of the processors over the time of the charge: the idle part of a
+    /// reservation, or a change of it.
+    pub idle: Option<IdleTime>,
+}
+
+/// Idle processor-seconds of a reservation that a charge adds, or that a correction adds or takes away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IdleTime {
+    /// Processor-seconds, in billionths; below zero if jobs used more than was known before.
+    pub processor_seconds: i128,
+    /// When; none for the time of the charge.
+    pub span: Option<Span>,
 }
 
 impl Usage {
@@ -56,9 +69,16 @@ impl Usage {
         given.unwrap_or(Decimal::whole(1))
     }
 
-    /// Processor-seconds over a time, in billionths: what a charge policy counts, else the processors
-    /// weighted with [`Usage::consumption`].
+    /// Processor-seconds over a time, in billionths: the idle part of a reservation, or what a charge policy counts,
+    /// else the processors weighted with [`Usage::consumption`]. A time below zero takes them back.
     pub fn processor_seconds(&self, time: Seconds) -> i128 {
+        if let Some(idle) = self.idle {
+            return if time.0 < 0 {
+                idle.processor_seconds.saturating_neg()
+            } else {
+                idle.processor_seconds
+            };
+        }
         let by_policy = self.counted.and_then(Fraction::billionths);
         let own = || {
             let processors = self.processors.unwrap_or(Decimal::ZERO).billionths();

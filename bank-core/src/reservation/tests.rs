@@ -23,6 +23,7 @@ fn time(
         facts: is_reserved.then(String::new),
         back: false,
         exact: 0,
+        idle: Some(0),
         at: Timestamp::from_seconds(end),
     }
 }

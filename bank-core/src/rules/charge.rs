@@ -15,7 +15,7 @@ mod source;
 
 pub(super) use keep::{close_and_wait, hold};
 pub(crate) use reserved::counts_at;
-pub(super) use reserved::{owed, settle};
+pub(super) use reserved::{owes, settle};
 
 use crate::amount::Amount;
 use crate::command::{Charge, Request};

@@ -1,8 +1,10 @@
 //! The priced usage as one line of text, kept with a charge so that its arithmetic can be shown again.
 
-use super::Usage;
+use super::{IdleTime, Usage};
 use crate::decimal::Decimal;
 use crate::exact::Fraction;
+use crate::terms::Span;
+use crate::time::Timestamp;
 
 /// Between two properties.
 const BETWEEN: char = '\u{1f}';
@@ -29,6 +31,9 @@ pub fn write(usage: &Usage) -> String {
     if let Some(counted) = usage.counted {
         add(&mut text, 'p', "", &counted.to_string());
     }
+    if let Some(idle) = usage.idle {
+        add(&mut text, 'i', "", &idle_text(&idle));
+    }
     for (tag, value) in [('q', &usage.qos), ('c', &usage.class)] {
         if let Some(value) = value {
             add(&mut text, tag, "", value);
@@ -42,6 +47,34 @@ pub fn write(usage: &Usage) -> String {
         add(&mut text, 'a', name, value);
     }
     text
+}
+
+/// Idle processor-seconds, in billionths, with the start and the end of their time, in microseconds, if they have one.
+fn idle_text(idle: &IdleTime) -> String {
+    let seconds = idle.processor_seconds;
+    match idle.span {
+        Some(span) => format!("{seconds},{},{}", span.start.0, span.end.0),
+        None => seconds.to_string(),
+    }
+}
+
+/// Reads what [`idle_text`] wrote.
+fn idle(text: &str) -> Option<IdleTime> {
+    let mut parts = text.split(',');
+    let processor_seconds = parts.next()?.parse().ok()?;
+    let mut instants = parts.map(|part| part.parse().ok().map(Timestamp));
+    let span = match (instants.next(), instants.next(), instants.next()) {
+        (None, ..) => None,
+        (Some(start), Some(end), None) => Some(Span {
+            start: start?,
+            end: end?,
+        }),
+        _ => return None,
+    };
+    Some(IdleTime {
+        processor_seconds,
+        span,
+    })
 }
 
 /// The tag and name of a property.
@@ -112,6 +145,7 @@ pub fn read(text: &str, processors: Option<Decimal>) -> Option<Usage> {
             'm' => usage.memory_mb = Some(number()?),
             'd' => usage.disk_mb = Some(number()?),
             'p' => usage.counted = Some(Fraction::parse(value)?),
+            'i' => usage.idle = Some(idle(value)?),
             'q' => usage.qos = Some(plain(value)),
             'c' => usage.class = Some(plain(value)),
             'g' => usage.gres.push((name, number()?)),
@@ -151,18 +185,33 @@ mod tests {
             prop::option::of(any_text()),
             prop::option::of(any_text()),
             prop::option::of(counted),
+            prop::option::of(any_idle()),
         )
-            .prop_map(|(numbers, (gres, attributes), qos, class, counted)| Usage {
-                processors: numbers.0,
-                nodes: numbers.1,
-                memory_mb: numbers.2,
-                disk_mb: numbers.3,
-                gres,
-                qos,
-                class,
-                attributes,
-                counted: counted.and_then(|(n, d)| Fraction::new(n.into(), d.into())),
-            })
+            .prop_map(
+                |(numbers, (gres, attributes), qos, class, counted, idle)| Usage {
+                    processors: numbers.0,
+                    nodes: numbers.1,
+                    memory_mb: numbers.2,
+                    disk_mb: numbers.3,
+                    gres,
+                    qos,
+                    class,
+                    attributes,
+                    counted: counted.and_then(|(n, d)| Fraction::new(n.into(), d.into())),
+                    idle,
+                },
+            )
+    }
+
+    fn any_idle() -> impl Strategy<Value = IdleTime> {
+        let span = (any::<i64>(), any::<i64>()).prop_map(|(start, end)| Span {
+            start: Timestamp(start),
+            end: Timestamp(end),
+        });
+        (any::<i128>(), prop::option::of(span)).prop_map(|(processor_seconds, span)| IdleTime {
+            processor_seconds,
+            span,
+        })
     }
 
     proptest! {
@@ -203,6 +252,10 @@ mod tests {
             class: Some(String::new()),
             attributes: vec![("Zone".into(), "a=b c".into())],
             counted: Fraction::new(100, 3),
+            idle: Some(IdleTime {
+                processor_seconds: -7_200_000_000_000,
+                span: None,
+            }),
         };
         let text = write(&full);
         assert_eq!(read(&text, full.processors), Some(full));

@@ -145,6 +145,7 @@ fn usage(job: Job, queue: String, qos: String) -> Usage {
             .map(|(name, value)| (text(Some(name)), text(Some(value))))
             .collect(),
         counted: None,
+        idle: None,
     }
 }
 

@@ -47,6 +47,7 @@ pub fn request(document: Document, directory: &Directory, machine: &str) -> Requ
             class: document.class,
             attributes: Vec::new(),
             counted: None,
+            idle: None,
         },
         wall: document.wall_duration_s.map(Seconds),
         start: at(document.start_time_s),

@@ -195,11 +195,19 @@ impl Change<'_> {
     }
 }
 
-/// The usage of one charge: its rate is the share of the processors that it counts (`ledger.md` 3.1).
+/// The usage of one charge: its rate is the share of the processors that it counts (`ledger.md` 3.1). A reservation
+/// that pays for idle time has the average of its idle processors.
 fn one(row: &UsageRow, charged: Seconds) -> Usage {
     let used = usage::text::read(&row.facts, Some(row.processors)).unwrap_or_default();
     let rate = i64::try_from(millionths(used.consumption())).unwrap_or(i64::MAX);
-    Usage::one(millionths(row.processors), Some(rate), micros(charged))
+    let processors = match used.idle {
+        Some(idle) => {
+            let average = idle.processor_seconds.checked_div(charged.0.into());
+            average.map_or(0, |processors| processors / 1000)
+        }
+        None => millionths(row.processors),
+    };
+    Usage::one(processors, Some(rate), micros(charged))
 }
 
 /// The usage of all charges of an instance.

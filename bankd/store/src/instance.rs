@@ -137,6 +137,7 @@ fn facts(row: &Row<'_>) -> Result<Facts, Error> {
             gres: codec::read_quantities("instance.gres", codec::text(row, 34)?)?,
             attributes: codec::read_pairs("instance.attributes", codec::text(row, 35)?)?,
             counted: None,
+            idle: None,
         },
         wall: row.get::<_, Option<i64>>(36)?.map(Seconds),
         start: time(37)?,

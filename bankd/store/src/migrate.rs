@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 41] = [
+const MIGRATIONS: [&str; 42] = [
     include_str!("../../../schema/sqlite/0001_ledger.sql"),
     include_str!("../../../schema/sqlite/0002_accounts.sql"),
     include_str!("../../../schema/sqlite/0003_reversal.sql"),
@@ -51,6 +51,7 @@ const MIGRATIONS: [&str; 41] = [
     include_str!("../../../schema/sqlite/0039_partner.sql"),
     include_str!("../../../schema/sqlite/0040_web_session.sql"),
     include_str!("../../../schema/sqlite/0041_request.sql"),
+    include_str!("../../../schema/sqlite/0042_idle_time.sql"),
 ];
 
 /// The last migration that changed the rollup format: a bank of an earlier version is backfilled.

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 /// The columns of a row, which its seal is over. The first two are its key.
 const COLUMNS: &str = "tx, n, instance, machine, reservation, start_at, end_at, processors, facts,
-    back, exact, at";
+    back, exact, idle, at";
 
 /// Adds the requested rows: of a reservation, of the instances in view, and of a transaction that is reversed.
 pub(super) fn add(connection: &Connection, need: &Need, view: &mut View) -> Result<(), Error> {
@@ -94,7 +94,13 @@ fn read(row: &Row<'_>) -> Result<((i64, i64), ReservationTime), Error> {
         exact: codec::word("reservation_time.exact", codec::text(row, 10)?, |text| {
             text.parse().ok()
         })?,
-        at: Timestamp(row.get(11)?),
+        idle: match row.get::<_, Option<String>>(11)? {
+            Some(text) => codec::word("reservation_time.idle", &text, |text| {
+                text.parse().ok().map(Some)
+            })?,
+            None => None,
+        },
+        at: Timestamp(row.get(12)?),
     };
     Ok(((tx, n), time))
 }
@@ -105,6 +111,7 @@ pub(super) fn write(connection: &Connection, times: &[ReservationTime]) -> Resul
         let before = times.iter().take(place);
         let n = before.filter(|other| other.tx == time.tx).count();
         let (processors, exact) = (time.processors.to_string(), time.exact.to_string());
+        let idle = time.idle.map(|idle| idle.to_string());
         let row = params![
             time.tx.0,
             i64::try_from(n).unwrap_or(i64::MAX),
@@ -117,11 +124,12 @@ pub(super) fn write(connection: &Connection, times: &[ReservationTime]) -> Resul
             time.facts,
             time.back,
             exact,
+            idle,
             time.at.0,
         ];
         let sql = format!(
             "INSERT INTO reservation_time ({COLUMNS}, seal)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
         );
         let seal = seal::of_values(row)?;
         let mut values: Vec<&dyn ToSql> = row.to_vec();

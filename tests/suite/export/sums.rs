@@ -39,15 +39,20 @@ pub(crate) fn thousandths(text: &Value) -> i128 {
 /// The same over the lines of an export, by its exact column and by the product of two others.
 fn exported(lines: &[Value]) -> (i128, i128) {
     let number = |line: &Value, name: &str| thousandths(&line[name]);
-    let sum = |name: &str| lines.iter().map(|line| number(line, name)).sum();
     let product = |line: &Value| number(line, "wall_s") * number(line, "processors") / 1_000;
-    let seconds: i128 = sum("processor_s");
+    let found = summed(lines);
     assert_eq!(
         lines.iter().map(product).sum::<i128>(),
-        seconds,
+        found.0,
         "{lines:#?}"
     );
-    (seconds, sum("charge"))
+    found
+}
+
+/// The same by the exact columns alone.
+fn summed(lines: &[Value]) -> (i128, i128) {
+    let sum = |name: &str| lines.iter().map(|line| thousandths(&line[name])).sum();
+    (sum("processor_s"), sum("charge"))
 }
 
 /// Processor-seconds of usage records 1.0: processors × rate × wall time.
@@ -75,6 +80,14 @@ fn of_ur1(text: &str) -> i128 {
         sign * wall * number(&rate) * number(count) / 1_000_000
     });
     sum.sum()
+}
+
+/// Compares the exact columns of lines with `bank usage`: corrections of reservations have hours but no duration.
+#[track_caller]
+pub(crate) fn agree_exactly(bank: &Bank) -> (i128, i128) {
+    let known = usage(bank);
+    assert_eq!(summed(&uses(&export(bank, &["jsonl"]))), known);
+    known
 }
 
 /// Compares every format that sums with `bank usage`; gives its figures.

@@ -1,6 +1,7 @@
 //! A scheduler that reports whole reservations, and jobs that name their reservation: the reservation pays for
 //! idle time only, in every order of documents (decision 0171).
 
+use crate::export::sums::{agree_exactly, last};
 use crate::harness::{Bank, Setup, T0};
 
 /// A document about the reservation `class.1` of chemistry, about seconds after T0.
@@ -76,15 +77,29 @@ fn every_order_of_documents_gives_the_same_charge() {
         assert_eq!(number(&bank, used), idle + jobs);
         let moved = "SELECT -sum(delta_amount) FROM entry WHERE usage IS NOT NULL";
         assert_eq!(number(&bank, moved), idle + jobs);
-        let usage = bank.bank_ok(&["usage", "--from", "-infinity", "--by", "project", "--json"]);
-        let usage: serde_json::Value = serde_json::from_str(&usage).unwrap();
-        assert_eq!(
-            usage["rows"][0]["charged"],
-            format!("{}", idle + jobs),
-            "{usage}"
-        );
+        // So have the hours, also those of exports: at 1 credit per processor-second they equal the amounts.
+        let (core_seconds, charged) = agree_exactly(&bank);
+        assert_eq!(core_seconds, charged, "{order:?}");
+        assert_eq!(core_seconds, i128::from(idle + jobs) * 1000);
         bank.verify();
     }
+}
+
+/// Time counts once, whether it has a price or not, and after the charge of a job or of the reservation is undone.
+#[test]
+fn idle_hours_follow_jobs_without_a_price_and_undo() {
+    let mut bank = bank();
+    bank.bank_ok(&["machine", "set", "colony", "--mode", "track"]);
+    end(&bank, &reservation(16, 0, 3600));
+    assert_eq!(agree_exactly(&bank), (57_600_000, 0));
+    end(&bank, &job("412", "Reservation", (4, 900, 2700)));
+    assert_eq!(agree_exactly(&bank), (57_600_000, 0));
+    let of_job = last(&bank, "charge");
+    bank.bank_ok(&["undo", &of_job]);
+    assert_eq!(agree_exactly(&bank), (57_600_000, 0));
+    end(&bank, &job("413", "Reservation", (8, 3000, 4200)));
+    assert_eq!(agree_exactly(&bank), (57_600_000 + 8 * 600_000, 0));
+    bank.verify();
 }
 
 #[test]

@@ -14,6 +14,7 @@ use crate::reservation::ReservationTime;
 use crate::rules::fallback;
 use crate::terms::{ITEMISATION_BYTES_MAX, Overlap, SPANS_MAX, Span};
 use crate::time::{MICROS, Seconds, Timestamp};
+use crate::usage::IdleTime;
 use crate::view::{Context, View};
 
 /// The most that the clock of a caller may be ahead of the bank's.
@@ -272,6 +273,7 @@ pub(super) fn billed_now(
     ctx: &Context<'_>,
 ) -> Option<Billed> {
     let before = instance.billed.plus(instance.shadow_billed).ok()?;
+    instance.facts.usage.idle = None;
     if let Some(amount) = charge.terms.amount {
         let given = as_given(instance, charge, measured, amount, before, ctx.directory)?;
         return Some(Billed::plain(given));
@@ -351,7 +353,12 @@ fn idle_part(
         return Some(None);
     }
     let idle = reserved::change_by(times, instance, view, ctx)?;
-    instance.facts.usage.counted = reserved::counted(idle.idle_seconds, measured.counted);
+    let usage = &mut instance.facts.usage;
+    usage.counted = reserved::counted(idle.idle_seconds, measured.counted);
+    usage.idle = Some(IdleTime {
+        processor_seconds: idle.idle_seconds,
+        span: None,
+    });
     Some(Some(idle))
 }
 

@@ -21,7 +21,7 @@ use crate::rules::fallback;
 use crate::rules::promise::Binding;
 use crate::terms::{self, Shortfall, Span};
 use crate::time::{Seconds, Timestamp};
-use crate::usage::{Usage, kept, text};
+use crate::usage::{IdleTime, Usage, kept, text};
 use crate::view::{Context, View};
 use std::collections::BTreeMap;
 
@@ -68,6 +68,7 @@ pub(super) fn times(
     let processors = usage.processors.unwrap_or_default();
     let priced = || Usage {
         counted: None,
+        idle: None,
         ..fallback::priced(instance, ctx).into_owned()
     };
     let facts = (!is_job).then(|| text::write(&priced()));
@@ -81,6 +82,7 @@ pub(super) fn times(
             facts: facts.clone(),
             back: false,
             exact: 0,
+            idle: Some(0),
             at,
         })
     };
@@ -95,6 +97,7 @@ pub(super) fn times(
                 ReservationTime {
                     tx: old.tx,
                     exact: old.exact,
+                    idle: old.idle,
                     at: old.at,
                     ..time.clone()
                 } == *old
@@ -105,6 +108,7 @@ pub(super) fn times(
                 }
                 None => taken.push(ReservationTime {
                     exact: 0,
+                    idle: Some(0),
                     ..old.taken_back(tx)
                 }),
             }
@@ -324,6 +328,7 @@ pub(super) fn note_idle(
 ) {
     if let (Some(idle), Some(first)) = (idle, times.first_mut()) {
         first.exact = idle.metered;
+        first.idle = Some(idle.idle_seconds);
         let whole = times.iter().map(ReservationTime::processor_seconds).sum();
         let [idle, whole] = [idle.idle_seconds, whole].map(Decimal::from_billionths);
         postings.remark(&terms::written_idle(idle, whole));
@@ -338,14 +343,9 @@ pub(super) fn counted(idle_seconds: i128, counted: Seconds) -> Option<Fraction> 
     seconds.times(billionth)
 }
 
-/// The change of a reservation's exact sum that a transaction about its time leaves to be billed: of a job in
-/// it, or of a reversal. None if there is nothing to bill, or if the price exceeds exact arithmetic.
-pub(in crate::rules) fn owed(
-    cause: &TimeChange,
-    instance: &Instance,
-    view: &View,
-    ctx: &Context<'_>,
-) -> Option<i128> {
+/// What a transaction about a reservation's time leaves to be billed and to be counted: of a job in it, or of a
+/// reversal. None if there is neither, or if the price exceeds exact arithmetic.
+fn owed(cause: &TimeChange, instance: &Instance, view: &View, ctx: &Context<'_>) -> Option<Change> {
     let is_cause = |time: &&ReservationTime| time.tx == cause.tx;
     let after: Vec<&ReservationTime> = view.times.iter().collect();
     let before: Vec<&ReservationTime> = after.iter().filter(|t| !is_cause(t)).copied().collect();
@@ -353,8 +353,26 @@ pub(in crate::rules) fn owed(
     let change = change((&before, &after), &added, instance, ctx)?;
     // A charge of the reservation itself has billed its part.
     let own = added.iter().filter(|time| time.instance == instance.id);
-    let billed = own.map(|time| time.exact).sum::<i128>();
-    change.metered.checked_sub(billed).filter(|owed| *owed != 0)
+    let billed = own.clone().map(|time| time.exact).sum::<i128>();
+    let counted: Option<i128> = own.map(|time| time.idle).sum();
+    let owed = Change {
+        metered: change.metered.checked_sub(billed)?,
+        idle_seconds: match counted {
+            Some(counted) => change.idle_seconds.checked_sub(counted)?,
+            None => 0,
+        },
+    };
+    (owed.metered != 0 || owed.idle_seconds != 0).then_some(owed)
+}
+
+/// Whether a transaction about a reservation's time leaves something to be billed or counted.
+pub(in crate::rules) fn owes(
+    cause: &TimeChange,
+    instance: &Instance,
+    view: &View,
+    ctx: &Context<'_>,
+) -> bool {
+    owed(cause, instance, view, ctx).is_some()
 }
 
 /// Bills what a transaction leaves to be billed, or gives it back, in a transaction that corrects it.
@@ -370,9 +388,13 @@ pub(in crate::rules) fn settle(
         return Ok(nothing());
     };
     let mut instance = instance.clone();
-    let Some(amount) = billed_now(&mut instance, owed, ctx) else {
+    let Some(amount) = billed_now(&mut instance, owed.metered, ctx) else {
         return Ok(nothing());
     };
+    instance.facts.usage.idle = Some(IdleTime {
+        processor_seconds: owed.idle_seconds,
+        span: Some(cause.span),
+    });
     let terms = terms::Terms {
         shortfall: Some(match ctx.directory.policy.shortfall {
             Shortfall::Reject => Shortfall::Debt,

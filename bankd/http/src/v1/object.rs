@@ -95,6 +95,7 @@ impl Object {
             class: self.class,
             attributes: self.attributes.into_iter().collect(),
             counted: None,
+            idle: None,
         };
         Ok(Request {
             object_type,

@@ -172,6 +172,7 @@ fn usage(new: NewQuote) -> Result<Usage, Refusal> {
         class: new.class,
         attributes: new.attributes.into_iter().collect(),
         counted: None,
+        idle: None,
     })
 }
 

@@ -253,6 +253,7 @@ fn usage(new: &NewUsage) -> Result<Usage, Refusal> {
         class: new.class.clone(),
         attributes: new.attributes.clone().into_iter().collect(),
         counted: None,
+        idle: None,
     })
 }
 

@@ -349,5 +349,6 @@ fn usage(row: &Row<'_>) -> Result<Usage, Error> {
         gres: codec::read_quantities("instance.gres", &gres)?,
         attributes: codec::read_pairs("instance.attributes", &attributes)?,
         counted: None,
+        idle: None,
     })
 }

@@ -90,15 +90,28 @@ impl Charge {
     }
 
     /// The usage without its cost, negative for a row that reverses time. Hosts are unknown; the
-    /// factor is that of its machine at the job's start.
+    /// factor is that of its machine at the job's start. Of a reservation that pays for idle time, all quantities
+    /// count in proportion to its idle processors.
     pub(crate) fn used(&self, factors: &mut Factors, machine: &str, began: Timestamp) -> Use {
-        let (start, end) = self.window();
+        let idle = self.usage.idle;
+        let (start, end) = match idle.and_then(|idle| idle.span) {
+            Some(span) => (span.start, span.end),
+            None => self.window(),
+        };
         let seconds = i128::from(self.seconds);
         let micros = i128::from(MICROS);
+        let reserved = self.usage.processors.map_or(0, Decimal::billionths);
         // A quantity in billionths times seconds, in thousandths of its unit and milliseconds.
         let times = |size: Option<Decimal>, unit: i128| {
             let size = size.map_or(0, Decimal::billionths).max(0);
-            let product = size.saturating_mul(seconds).saturating_mul(unit);
+            let over_time = match idle {
+                Some(idle) if reserved > 0 => size
+                    .saturating_mul(idle.processor_seconds)
+                    .checked_div(reserved)
+                    .unwrap_or(0),
+                _ => size.saturating_mul(seconds),
+            };
+            let product = over_time.saturating_mul(unit);
             product.checked_div(1_000_000_000).unwrap_or(0)
         };
         let usage = &self.usage;
