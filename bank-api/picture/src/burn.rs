@@ -239,7 +239,8 @@ pub fn thinned(amounts: &[(i64, Number)]) -> Vec<(i64, Number)> {
     thinned_to(amounts, POINTS_MAX)
 }
 
-fn thinned_to(amounts: &[(i64, Number)], most: usize) -> Vec<(i64, Number)> {
+/// At most so many instants, in the same way.
+pub fn thinned_to(amounts: &[(i64, Number)], most: usize) -> Vec<(i64, Number)> {
     let (Some((first, _)), Some((last, _))) = (amounts.first(), amounts.last()) else {
         return Vec::new();
     };

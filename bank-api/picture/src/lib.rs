@@ -26,6 +26,7 @@ mod page;
 pub mod personal;
 mod plain;
 pub mod printable;
+pub mod reports;
 mod scale;
 mod section;
 mod style;
@@ -39,7 +40,7 @@ mod words;
 mod zone;
 
 pub use bounds::{POINTS_MAX, TooLarge};
-pub use burn::{spread, thinned};
+pub use burn::{spread, thinned, thinned_to};
 pub use calendar::{span_of, spans};
 pub use data::{Bars, Beside, Burn, Cell, Chart, OTHERS, Series, Span, Table, Timed};
 pub use number::{Number, total};

@@ -72,6 +72,13 @@ impl Section {
         self
     }
 
+    /// Without a link behind the marks of some names, such as that of a sum.
+    #[must_use]
+    pub fn unlinked(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.ways.plain.extend(names);
+        self
+    }
+
     /// With a period that a reader can select in the chart, where the script runs: the names of the parameters
     /// of the page's address that contain its start and its end.
     #[must_use]
@@ -98,7 +105,7 @@ impl Section {
     }
 
     /// The table, where there is one.
-    pub(super) fn shown_table(&self) -> Option<&Table> {
+    pub fn shown_table(&self) -> Option<&Table> {
         self.table.as_ref()
     }
 

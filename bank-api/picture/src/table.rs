@@ -302,7 +302,7 @@ impl Table {
 
     /// How many decimals the numbers of each column have: those of the finest, for they are never mixed
     /// within a column (ux.md 2.2).
-    pub(super) fn decimals(&self) -> Vec<u32> {
+    pub fn decimals(&self) -> Vec<u32> {
         let mut found = vec![0; self.columns.len()];
         for row in self.rows.iter().chain(&self.foot) {
             for (cell, most) in row.iter().zip(&mut found) {
@@ -344,7 +344,8 @@ fn is_long(head: &str) -> bool {
 }
 
 impl Cell {
-    pub(super) fn shown(&self, decimals: u32, zone: Zone) -> String {
+    /// As text, a number with so many decimals.
+    pub fn shown(&self, decimals: u32, zone: Zone) -> String {
         match self {
             Self::Text(text) => text.clone(),
             Self::Number(number) => number.shown_to(decimals),

@@ -9,6 +9,8 @@ use super::data::{OTHERS, Span};
 pub(super) struct Ways {
     /// The address behind a mark, with `{name}`, `{from}` and `{until}` in it.
     pub(super) link: Option<String>,
+    /// Names whose marks have no address.
+    pub(super) plain: Vec<String>,
     /// The parameters of the page's address that contain the start and the end of its period.
     pub(super) zoom: Option<(String, String)>,
 }
@@ -16,7 +18,8 @@ pub(super) struct Ways {
 impl Ways {
     /// The address behind a mark, if it has one: names that are added up have none.
     pub(super) fn of(&self, name: &str, span: Option<Span>, is_sum: bool) -> Option<String> {
-        let template = self.link.as_ref().filter(|_| !is_sum && name != OTHERS)?;
+        let is_plain = is_sum || name == OTHERS || self.plain.iter().any(|own| own == name);
+        let template = self.link.as_ref().filter(|_| !is_plain)?;
         let time = |us: Option<i64>| us.map(format_rfc3339).unwrap_or_default();
         let values = [
             ("{name}", name.to_owned()),

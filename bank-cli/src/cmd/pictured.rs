@@ -1,6 +1,7 @@
 //! Reports as pictures: which form is asked for, and what the daemon's rows are as charts.
 
 use bank_api::v1::{ExpiringRow, FallbackReport, ForecastRow, NegativeRow};
+use bank_picture::reports::money;
 use bank_picture::{
     self as picture, Bars, Cell, Chart, Number, Part, Report, Section, Span, Table, Timed,
 };
@@ -99,7 +100,7 @@ pub(super) fn forecast(context: &Context, requested: &[ForecastRow]) -> Result<R
             }
             let title = format!("Burn-down of {}", row.account);
             let section = Section::chart(&title, Chart::Burn(Box::new(chart)));
-            sections.push(section.note(burn::EXPLAINED).note(burn::COMING));
+            sections.push(section.note(money::EXPLAINED).note(money::COMING));
         }
     }
     let mut remarks = vec![format!(

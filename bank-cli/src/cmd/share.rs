@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bank_api::v1::{
     ContributionQuery, ContributionReport, ContributionRow, EfficiencyQuery, EfficiencyReport,
 };
-use bank_picture::figure;
+use bank_picture::{figure, reports::contribution::periods};
 use serde_json::{Value, json};
 
 use crate::{
@@ -270,7 +270,7 @@ pub(super) fn remark(report: &ContributionReport) -> String {
         _ => "usage is counted in the period in which the job ran",
     };
     // The unit stands before it.
-    format!("{}; {credit}.", picture::periods(report))
+    format!("{}; {credit}.", periods(report))
 }
 
 fn buckets(report: &ContributionReport) -> Sheet {

@@ -7,10 +7,11 @@ mod html;
 mod text;
 
 use bank_api::v1::{List, Statement, StatementGroup, StatementLine, StatementQuery, StatementSum};
+use bank_picture::reports::money::Track;
 use bank_picture::{self as picture, Chart, Report, Section, figure};
 
 use self::html::Html;
-use super::burn::{self, Track};
+use super::burn;
 use super::movements::pages;
 use crate::{
     cli::{Format, PeriodArgs, StatementArgs},
@@ -141,10 +142,10 @@ fn tracked(
     query: &StatementQuery,
     statement: &Statement,
 ) -> Result<Track, Failure> {
-    let mut track = Track::new(statement, context);
+    let mut track = burn::track(context, statement);
     pages(context, query, statement, |lines| {
         for line in &lines {
-            track.take(line, context);
+            track.take(line);
         }
         Ok(true)
     })?;

@@ -7,7 +7,7 @@ mod sampled;
 use std::fmt::Write as _;
 
 use bank_api::v1::{UsageFigures, UsageLine, UsageQuery, UsageTable};
-use bank_picture::{OTHERS, figure, printable::printable};
+use bank_picture::{figure, reports::usage::value};
 
 use self::figures::{Figures, figures};
 use crate::{
@@ -326,16 +326,6 @@ fn names(table: &UsageTable, row: &UsageLine) -> Vec<String> {
         all.push(String::new());
     }
     all
-}
-
-/// What a row has in a column on the left.
-fn value(row: &UsageLine, word: &str) -> String {
-    match row.keys.get(word) {
-        _ if row.others => OTHERS.to_owned(),
-        Some(Some(value)) if value.is_empty() => "(none)".to_owned(),
-        Some(Some(value)) => printable(value),
-        _ => "(not shown)".to_owned(),
-    }
 }
 
 fn widths<'a>(titles: &[String], names: impl Iterator<Item = &'a Vec<String>>) -> Vec<usize> {

@@ -1,13 +1,9 @@
 //! The contribution report as a page: for each period who used what, beside who contributed what, and
 //! how much of the machines was used (reports.md 1.3 to 1.7).
 
-use bank_api::v1::{
-    ContributionPeriod, ContributionReport, ContributionRow, EfficiencyReport, EfficiencyRow,
-    Utilisation,
-};
-use bank_picture::{
-    Bars, Beside, Cell, Chart, Number, Part, Report, Section, Series, Span, Table, Timed,
-};
+use bank_api::v1::{ContributionPeriod, ContributionReport, EfficiencyReport, EfficiencyRow};
+use bank_picture::reports::contribution::{self, bars, periods, sections, utilisation};
+use bank_picture::{Bars, Cell, Chart, Number, Part, Report, Section, Span, Table};
 
 use crate::{context::Context, when};
 
@@ -51,7 +47,7 @@ fn page(
 ) -> Report {
     let several = answer.periods.len() > 1;
     let part = |period: &ContributionPeriod| {
-        let span = span(&period.from, &period.to);
+        let span = contribution::period(period);
         let heading = format!("{} to {}", period.shown_from, period.shown_to);
         Part {
             heading: several.then_some(heading),
@@ -63,24 +59,8 @@ fn page(
     let first = answer.periods.first();
     let mut made = context.report(title, remarks, Vec::new());
     made.parts = parts;
-    made.period = first
-        .and_then(|period| span(&period.from, &period.to))
-        .filter(|_| !several);
+    made.period = first.and_then(contribution::period).filter(|_| !several);
     made
-}
-
-/// When it is told of, in the zone that was asked for.
-pub(in crate::cmd) fn periods(answer: &ContributionReport) -> String {
-    let of = |period: &ContributionPeriod| {
-        let (from, to) = (&period.shown_from, &period.shown_to);
-        format!("from {from} to {to} (exclusive)")
-    };
-    let all: Vec<String> = answer.periods.iter().map(of).collect();
-    format!(
-        "Usage {}, times of {}",
-        all.join("; beside it "),
-        answer.zone
-    )
 }
 
 /// `bank report top`: bars of those who used the most.
@@ -92,7 +72,7 @@ pub(in crate::cmd) fn top(
     let section = Section::chart("Usage", Chart::Bars(bars(answer, period, |row| &row.usage)));
     let remarks = vec![format!("Usage in {}, by {}.", answer.unit, answer.by)];
     let mut made = context.report("Largest users", remarks, vec![section]);
-    made.period = span(&period.from, &period.to);
+    made.period = contribution::period(period);
     made
 }
 
@@ -144,7 +124,9 @@ pub(in crate::cmd) fn efficiency(context: &Context, answer: &EfficiencyReport) -
         ));
     }
     let mut made = context.report("Efficiency", remarks, sections);
-    made.period = span(&answer.from, &answer.to);
+    made.period = when::read(&answer.from)
+        .zip(when::read(&answer.to))
+        .map(|(from, to)| Span { from, to });
     made
 }
 
@@ -220,189 +202,9 @@ fn efficiency_table(answer: &EfficiencyReport, in_seconds: bool) -> Table {
     }
 }
 
-fn bars(
-    answer: &ContributionReport,
-    period: &ContributionPeriod,
-    of: fn(&ContributionRow) -> &str,
-) -> Bars {
-    let rows = period.rows.iter();
-    Bars {
-        what: answer.by.clone(),
-        unit: answer.unit.clone(),
-        rows: rows
-            .map(|row| (row.group.clone(), Number::or_zero(of(row))))
-            .collect(),
-    }
-}
-
-fn span(from: &str, to: &str) -> Option<Span> {
-    let (from, to) = (when::read(from)?, when::read(to)?);
-    Some(Span { from, to })
-}
-
-fn sections(answer: &ContributionReport, period: &ContributionPeriod) -> Vec<Section> {
-    let usage = Section::chart(
-        "Shares of usage",
-        Chart::Pie(bars(answer, period, |row| &row.usage)),
-    );
-    let mut sections = vec![usage.with_table(table(answer, period))];
-    if answer.by == "contributor" {
-        let given = Bars {
-            unit: "processors × factor".to_owned(),
-            ..bars(answer, period, |row| &row.contribution)
-        };
-        sections.push(Section::chart("Contributions", Chart::Bars(given)));
-        sections.push(subscription(period));
-    }
-    sections.extend(utilisation(answer, period));
-    sections
-}
-
-/// The share of usage beside the share of contributions of each group.
-fn subscription(period: &ContributionPeriod) -> Section {
-    let row = |row: &ContributionRow| {
-        let shares = [&row.usage_share, &row.contribution_share].map(|share| Number::read(share));
-        (row.group.clone(), shares.to_vec())
-    };
-    let beside = Beside {
-        what: "contributor".to_owned(),
-        unit: "%".to_owned(),
-        series: vec!["usage".to_owned(), "contribution".to_owned()],
-        rows: period.rows.iter().map(row).collect(),
-    };
-    Section::chart("Usage beside contribution", Chart::Beside(beside))
-        .note("Shares of the whole without exempt groups.")
-}
-
-/// The lines of machines whose hardware is known; of the others it is said in words.
-fn utilisation(answer: &ContributionReport, period: &ContributionPeriod) -> Option<Section> {
-    let spans = period.utilisation.iter().find_map(spans)?;
-    let has_capacity = |of: &&Utilisation| of.buckets.iter().any(|b| b.percent.is_some());
-    let (known, unknown): (Vec<_>, Vec<_>) = period.utilisation.iter().partition(has_capacity);
-    if known.is_empty() {
-        let words = "No utilisation: no hardware is recorded for this period, or all of it was down. Record \
-            hardware with `bank hardware add`.";
-        return Some(Section::table("Utilisation", used(answer, &unknown)).note(words));
-    }
-    let lines = Timed {
-        what: "machine".to_owned(),
-        unit: "%".to_owned(),
-        series: known.iter().map(|of| series(of)).collect(),
-        limit: Some(("capacity".to_owned(), Number::whole(100))),
-        spans,
-    };
-    let section = Section::chart("Utilisation", Chart::Lines(lines))
-        .note("Usage as a percentage of the capacity of the hardware in service.");
-    if unknown.is_empty() {
-        return Some(section);
-    }
-    let names: Vec<&str> = unknown.iter().map(|of| machine(of)).collect();
-    Some(section.note(format!(
-        "No hardware is recorded for {}, or all of it was down.",
-        names.join(", ")
-    )))
-}
-
-fn machine(of: &Utilisation) -> &str {
-    of.machine.as_deref().unwrap_or("all")
-}
-
-/// What was used where there is no capacity to compare it with.
-fn used(answer: &ContributionReport, all: &[&Utilisation]) -> Table {
-    let rows = all.iter().flat_map(|of| {
-        of.buckets.iter().map(|bucket| {
-            let from = when::read(&bucket.from).map_or(Cell::None, Cell::Time);
-            vec![
-                from,
-                Cell::Text(machine(of).to_owned()),
-                Cell::maybe(Number::read(&bucket.used)),
-                Cell::Text("not known".to_owned()),
-            ]
-        })
-    });
-    let head = |text: &str, is_number| (text.to_owned(), is_number);
-    Table {
-        caption: format!("Usage in {}, without capacity", answer.unit),
-        columns: vec![
-            head("from", false),
-            head("machine", false),
-            head("used", true),
-            head("capacity", false),
-        ],
-        rows: rows.collect(),
-        foot: Vec::new(),
-    }
-}
-
-/// The buckets of a machine; none where it has none.
-fn spans(of: &Utilisation) -> Option<Vec<Span>> {
-    let spans = of.buckets.iter();
-    let spans: Option<Vec<Span>> = spans.map(|bucket| span(&bucket.from, &bucket.to)).collect();
-    spans.filter(|spans| !spans.is_empty())
-}
-
-fn series(of: &Utilisation) -> Series {
-    let percent = of.buckets.iter().map(|bucket| bucket.percent.as_deref());
-    let percent = percent.map(|percent| percent.and_then(Number::read));
-    Series {
-        name: machine(of).to_owned(),
-        values: percent.collect(),
-    }
-}
-
-fn table(answer: &ContributionReport, period: &ContributionPeriod) -> Table {
-    let head = |text: &str, is_number| (text.to_owned(), is_number);
-    let number = |text: &str| Cell::maybe(Number::read(text));
-    let percent = |text: &str| Number::read(text).map_or(Cell::None, Cell::Percent);
-    let row = |row: &ContributionRow| {
-        vec![
-            Cell::Text(row.group.clone()),
-            number(&row.usage),
-            percent(&row.usage_share),
-            number(&row.contribution),
-            percent(&row.contribution_share),
-            Cell::Text(row.subscription.clone()),
-            row.cpu_efficiency.as_deref().map_or(Cell::None, percent),
-        ]
-    };
-    let total = |name: &str, usage: &str, contribution: &str| {
-        vec![
-            Cell::Text(name.to_owned()),
-            number(usage),
-            Cell::None,
-            number(contribution),
-            Cell::None,
-            Cell::None,
-            Cell::None,
-        ]
-    };
-    let (counted, all) = (&period.counted, &period.all);
-    Table {
-        caption: format!("Usage in {}", answer.unit),
-        columns: vec![
-            head(&answer.by, false),
-            head("usage", true),
-            head("share", true),
-            head("contribution", true),
-            head("share", true),
-            head("subscription", true),
-            head("CPU", true),
-        ],
-        rows: period.rows.iter().map(row).collect(),
-        foot: vec![
-            total(
-                "total without exempt",
-                &counted.usage,
-                &counted.contribution,
-            ),
-            total("total", &all.usage, &all.contribution),
-        ],
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use bank_api::v1::UtilisationBucket;
+    use bank_api::v1::{Utilisation, UtilisationBucket};
     use bank_picture as picture;
 
     use super::*;

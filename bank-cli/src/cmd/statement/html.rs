@@ -4,10 +4,11 @@
 use std::fmt::Write as _;
 
 use bank_api::v1::{Statement, StatementLine};
+use bank_picture::reports::money;
 use bank_picture::{self as picture, Burn, Chart, Section, Timed, escaped, figure};
 
 use super::{Writer, text};
-use crate::{cmd::burn, context::Context, fail::Failure, out::Form, when};
+use crate::{context::Context, fail::Failure, out::Form, when};
 
 /// The page.
 pub(super) struct Html {
@@ -31,7 +32,7 @@ impl Html {
         let mut sections = Vec::new();
         if let Some(burn) = burn {
             let chart = Chart::Burn(Box::new(burn));
-            sections.push(Section::chart("Burn-down", chart).note(burn::EXPLAINED));
+            sections.push(Section::chart("Burn-down", chart).note(money::EXPLAINED));
         }
         let title = format!("Charged by {}", charged.what);
         sections.push(Section::chart(&title, Chart::Columns(charged)));

@@ -3,10 +3,9 @@
 use bank_api::v1::{ForecastRow, Statement, StatementLine};
 
 use super::*;
-use crate::context::test_context;
 
 fn time(text: &str) -> i64 {
-    when::read(text).unwrap()
+    parse_rfc3339(text).unwrap()
 }
 
 /// October, one hour east of Greenwich.
@@ -42,8 +41,8 @@ fn shown(points: &[(i64, Number)]) -> Vec<String> {
 
 #[test]
 fn movements_come_to_a_line_and_to_columns() {
-    let (context, statement) = (test_context(), october());
-    let mut track = Track::new(&statement, &context);
+    let statement = october();
+    let mut track = Track::new(&statement, Zone::named("Europe/Berlin").unwrap(), 0);
     for line in [
         line("2026-10-02T08:00:00Z", "charge", "amy", "-100.000"),
         line("2026-10-05T08:00:00Z", "deposit", "", "500.000"),
@@ -52,7 +51,7 @@ fn movements_come_to_a_line_and_to_columns() {
         line("2026-10-20T08:00:00Z", "refund", "amy", "40.000"),
         line("2026-10-31T22:59:59Z", "charge", "bob", "-0.500"),
     ] {
-        track.take(&line, &context);
+        track.take(&line);
     }
     let burn = track.burn(&statement).unwrap();
     assert_eq!(
@@ -88,13 +87,13 @@ fn movements_come_to_a_line_and_to_columns() {
 
 #[test]
 fn many_movements_take_little_memory() {
-    let (context, statement) = (test_context(), october());
-    let mut track = Track::new(&statement, &context);
+    let statement = october();
+    let mut track = Track::new(&statement, Zone::named("Europe/Berlin").unwrap(), 0);
     for n in 0..20_000_i64 {
         let at = bank_api::text::format_rfc3339(time("2026-10-01T00:00:00Z") + n * 100_000_000);
-        track.take(&line(&at, "charge", "amy", "-0.010"), &context);
+        track.take(&line(&at, "charge", "amy", "-0.010"));
     }
-    assert!(track.amount.len() <= KEPT && track.charges.len() <= KEPT);
+    assert!(track.amount.len() <= KEPT && track.charged.sums.len() <= KEPT);
     let burn = track.burn(&statement).unwrap();
     assert_eq!(burn.amount.last().unwrap().1.shown(), "800.000");
     let sum = track.charged("SU").unwrap().bars().rows;
@@ -121,7 +120,7 @@ fn what_comes_ends_at_the_credit_and_drops_where_money_ends() {
         ..ForecastRow::default()
     };
     assert_eq!(
-        shown(&coming(&row, &statement, &burn)),
+        shown(&coming(&[row], &statement, &burn)),
         [
             "2026-10-31 1,000",
             "2026-11-10 900.000",
@@ -130,7 +129,7 @@ fn what_comes_ends_at_the_credit_and_drops_where_money_ends() {
         ]
     );
     // Nothing is spent: nothing changes.
-    let idle = shown(&coming(&ForecastRow::default(), &statement, &burn));
+    let idle = shown(&coming(&[ForecastRow::default()], &statement, &burn));
     assert_eq!(idle, ["2026-10-31 1,000", "2026-11-30 1,000"]);
 }
 
