@@ -43,10 +43,12 @@ impl Asset {
 
 const STYLE: &str = "style.css";
 const SCRIPT: &str = "page.js";
+const PICTURE_STYLE: &str = "picture.css";
+const PICTURE_SCRIPT: &str = "picture.js";
 const ICON: &str = "icon.svg";
 
 /// Every file. A new one is a line here.
-static ASSETS: LazyLock<[Asset; 3]> = LazyLock::new(|| {
+static ASSETS: LazyLock<[Asset; 5]> = LazyLock::new(|| {
     [
         Asset::new(
             STYLE,
@@ -59,6 +61,16 @@ static ASSETS: LazyLock<[Asset; 3]> = LazyLock::new(|| {
             &lean(include_str!("../static/page.js")),
         ),
         Asset::new(ICON, "image/svg+xml", include_str!("../static/icon.svg")),
+        Asset::new(
+            PICTURE_STYLE,
+            "text/css; charset=utf-8",
+            &bank_picture::style(),
+        ),
+        Asset::new(
+            PICTURE_SCRIPT,
+            "text/javascript; charset=utf-8",
+            &lean(bank_picture::SCRIPT),
+        ),
     ]
 });
 
@@ -77,6 +89,16 @@ pub(crate) fn style() -> String {
 /// The address of the script of every page.
 pub(crate) fn script() -> String {
     address(SCRIPT)
+}
+
+/// The address of the style sheet of drawings, for the pages that have one.
+pub(crate) fn picture_style() -> String {
+    address(PICTURE_STYLE)
+}
+
+/// The address of the script of drawings.
+pub(crate) fn picture_script() -> String {
+    address(PICTURE_SCRIPT)
 }
 
 /// The address of the icon.
@@ -110,17 +132,22 @@ async fn show(Path((digest, name)): Path<(String, String)>) -> Response {
 mod tests {
     use super::*;
 
+    fn text(name: &str) -> &'static str {
+        let asset = ASSETS.iter().find(|asset| asset.name == name).unwrap();
+        std::str::from_utf8(&asset.bytes).unwrap()
+    }
+
     #[test]
-    fn the_style_sheet_is_small_and_asks_nobody() {
-        let style = std::str::from_utf8(&ASSETS[0].bytes).unwrap();
-        assert!(style.len() < 25_000, "{} bytes", style.len());
-        assert!(!style.contains("url(") && !style.contains("@import"));
+    fn the_style_sheets_of_a_page_are_small_and_ask_nobody() {
+        let all = [text(STYLE), text(PICTURE_STYLE)].concat();
+        assert!(all.len() < 25_000, "{} bytes", all.len());
+        assert!(!all.contains("url(") && !all.contains("@import"));
     }
 
     #[test]
     fn the_scripts_of_a_page_are_small() {
-        let own = ASSETS[1].bytes.len();
-        let all = own + lean(bank_picture::SCRIPT).len();
+        let own = text(SCRIPT).len();
+        let all = own + text(PICTURE_SCRIPT).len();
         assert!(all <= 15_000, "{own} of {all} bytes");
     }
 }

@@ -23,8 +23,11 @@ pub(crate) fn routes() -> Router<Arc<Web>> {
     Router::new().route("/data/{*route}", get(show))
 }
 
+/// The parameters that are not those of the route.
+const OWN: [&str; 2] = ["format", "part"];
+
 /// `GET /data/ROUTE?…`: the answer of `/api/v1/ROUTE` as JSON; with `format=csv` its rows as CSV, from all pages
-/// of the list.
+/// of the list. `part` names the member that has the rows, such as `periods.rows`; absent: `items`.
 async fn show(visit: Visit, Path(route): Path<String>, RawQuery(query): RawQuery) -> Shown {
     let query = fields(&query.unwrap_or_default());
     let query = query.ok_or_else(|| Failed::new("bad_request", "the query cannot be read"))?;
@@ -33,7 +36,9 @@ async fn show(visit: Visit, Path(route): Path<String>, RawQuery(query): RawQuery
         .any(|(name, value)| name == "format" && value == "csv");
     let target = |after: Option<&str>| {
         let segments: Vec<&str> = route.split('/').collect();
-        let rest = query.iter().filter(|(name, _)| name != "format");
+        let rest = query
+            .iter()
+            .filter(|(name, _)| !OWN.contains(&name.as_str()));
         let rest = rest.filter(|(name, _)| after.is_none() || name != "after");
         let target = rest.fold(Target::api(&segments), |target, (name, value)| {
             target.with(name, value)
@@ -56,6 +61,8 @@ async fn show(visit: Visit, Path(route): Path<String>, RawQuery(query): RawQuery
             body,
         ));
     }
+    let part = query.iter().find(|(name, _)| name == "part");
+    let part = part.map_or("items", |(_, part)| part);
     let mut rows = Vec::new();
     for _ in 0..PAGES_MAX {
         let answer: Value = serde_json::from_slice(&body)
@@ -64,7 +71,7 @@ async fn show(visit: Visit, Path(route): Path<String>, RawQuery(query): RawQuery
             .get("next")
             .and_then(Value::as_str)
             .map(str::to_owned);
-        rows.extend(rows_of(answer));
+        rows.extend(rows_of(answer, part));
         let Some(next) = next else { break };
         body = visit.raw(&target(Some(&next))).await?;
     }
@@ -93,19 +100,49 @@ fn saved(media: &'static str, file: &str, end: &str, body: Vec<u8>) -> Response 
     (fields, body).into_response()
 }
 
-/// The rows of an answer: those of a list, else the answer itself.
-fn rows_of(answer: Value) -> Vec<Map<String, Value>> {
+/// The rows of an answer: those of the named part, else the answer itself.
+fn rows_of(answer: Value, part: &str) -> Vec<Map<String, Value>> {
+    let names: Vec<&str> = part.split('.').collect();
+    let Some((first, rest)) = names.split_first() else {
+        return Vec::new();
+    };
     let Value::Object(mut answer) = answer else {
         return Vec::new();
     };
-    let Some(Value::Array(items)) = answer.remove("items") else {
-        return vec![answer];
+    match answer.remove(*first) {
+        Some(Value::Array(items)) => below(Value::Array(items), rest, &Map::new()),
+        _ => vec![answer],
+    }
+}
+
+/// The rows within a value, each with the single values of what it is in. Objects of single values are columns too.
+fn below(value: Value, names: &[&str], above: &Map<String, Value>) -> Vec<Map<String, Value>> {
+    let mut object = match value {
+        Value::Array(items) => {
+            let rows = items.into_iter().flat_map(|item| below(item, names, above));
+            return rows.collect();
+        }
+        Value::Object(object) => object,
+        _ => return Vec::new(),
     };
-    let objects = items.into_iter().filter_map(|item| match item {
-        Value::Object(object) => Some(object),
-        _ => None,
+    let inner = names.split_first().map(|(first, rest)| {
+        let inner = object.remove(*first).unwrap_or_default();
+        (inner, rest)
     });
-    objects.collect()
+    let mut row = above.clone();
+    for (name, value) in object {
+        match value {
+            Value::Array(_) | Value::Object(_) if inner.is_some() => {}
+            Value::Object(values) => row.extend(values),
+            value => {
+                row.insert(name, value);
+            }
+        }
+    }
+    match inner {
+        Some((inner, rest)) => below(inner, rest, &row),
+        None => vec![row],
+    }
 }
 
 fn csv(rows: &[Map<String, Value>]) -> String {
@@ -167,8 +204,17 @@ mod tests {
             {"name": "=cmd()", "amount": null},
         ], "next": null});
         assert_eq!(
-            csv(&rows_of(answer)),
+            csv(&rows_of(answer, "items")),
             "amount,list,name\r\n-1.000,[1],\"a,\"\"b\"\"\"\r\n,,'=cmd()\r\n"
         );
+    }
+
+    #[test]
+    fn rows_of_a_part_have_the_words_of_what_they_are_in() {
+        let answer = serde_json::json!({"unit": "SU", "periods": [{"from": "1", "parts": [
+            {"machine": "a", "buckets": [{"from": "2", "keys": {"user": "amy"}}]},
+        ]}]});
+        let rows = rows_of(answer, "periods.parts.buckets");
+        assert_eq!(csv(&rows), "from,machine,user\r\n2,a,amy\r\n");
     }
 }

@@ -12,12 +12,32 @@ use super::visit::{Fields, Visit};
 impl Visit {
     /// A page in the layout of this person. `trail` are the pages above it.
     pub(crate) fn page(&self, title: &str, trail: &[(&str, Target)], content: &Markup) -> Response {
-        page(self, title, trail, content)
+        page(self, title, trail, content, &html! {})
+    }
+
+    /// The same with drawings, which have a style sheet and a script of their own.
+    pub(crate) fn pictured(
+        &self,
+        title: &str,
+        trail: &[(&str, Target)],
+        content: &Markup,
+    ) -> Response {
+        let more = html! {
+            link rel="stylesheet" href=(assets::picture_style());
+            script src=(assets::picture_script()) defer {}
+        };
+        page(self, title, trail, content, &more)
     }
 }
 
-/// A page of a person.
-fn page(visit: &Visit, title: &str, trail: &[(&str, Target)], content: &Markup) -> Response {
+/// A page of a person. `more` are lines of its head.
+fn page(
+    visit: &Visit,
+    title: &str,
+    trail: &[(&str, Target)],
+    content: &Markup,
+    more: &Markup,
+) -> Response {
     let body = html! {
         (header(visit))
         @if let Some(at) = visit.parameter("at").filter(|_| visit.at().is_ok()) {
@@ -37,7 +57,7 @@ fn page(visit: &Visit, title: &str, trail: &[(&str, Target)], content: &Markup) 
         }
         footer .foot { "Times in " (visit.zone().name()) " · request " (visit.request_id()) }
     };
-    document(title, &body).into_response()
+    document(title, &body, more).into_response()
 }
 
 /// A page without a person: for signing in, and for what happens before.
@@ -46,10 +66,10 @@ pub(crate) fn bare(title: &str, content: &Markup) -> Html<String> {
         header .top { a .brand href="/" { "bank" } }
         main #main .narrow tabindex="-1" { h1 { (title) } (content) }
     };
-    document(title, &body)
+    document(title, &body, &html! {})
 }
 
-fn document(title: &str, body: &Markup) -> Html<String> {
+fn document(title: &str, body: &Markup, more: &Markup) -> Html<String> {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -61,6 +81,7 @@ fn document(title: &str, body: &Markup) -> Html<String> {
                 link rel="stylesheet" href=(assets::style());
                 link rel="icon" href=(assets::icon()) type="image/svg+xml";
                 script src=(assets::script()) defer {}
+                (more)
             }
             body {
                 a .skip href="#main" { "Skip to the content" }
@@ -120,7 +141,7 @@ pub(crate) fn failed(visit: Option<&Visit>, failed: &Failed) -> Response {
         p { a href="/" { "To the first page" } }
     };
     match visit {
-        Some(visit) => page(visit, title, &[], &content),
+        Some(visit) => page(visit, title, &[], &content, &html! {}),
         None => bare(title, &content).into_response(),
     }
 }
@@ -160,7 +181,7 @@ pub(crate) fn of_another_session(visit: &Visit) -> Response {
             button type="submit" { "Send" }
         }
     };
-    let page = page(visit, "Check your entries", &[], &content);
+    let page = page(visit, "Check your entries", &[], &content, &html! {});
     with_code("not_allowed", page)
 }
 

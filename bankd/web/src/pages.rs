@@ -2,6 +2,7 @@
 
 pub(crate) mod burn;
 pub(crate) mod closes;
+pub(crate) mod contribution;
 pub(crate) mod explain;
 pub(crate) mod home;
 pub(crate) mod jobs;
@@ -24,6 +25,9 @@ pub(crate) mod statement;
 pub(crate) mod today;
 pub(crate) mod tree;
 pub(crate) mod undo;
+pub(crate) mod usage;
+pub(crate) mod utilization;
+pub(crate) mod waiting;
 
 use super::page::Page;
 
@@ -40,6 +44,10 @@ pub fn rows() -> Vec<Page> {
         explain::rows(),
         statement::rows(),
         mine::rows(),
+        usage::rows(),
+        waiting::rows(),
+        utilization::rows(),
+        contribution::rows(),
         quote::rows(),
         requests::rows(),
         operations::rows(),

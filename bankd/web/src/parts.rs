@@ -1,8 +1,10 @@
 //! Parts that several pages share.
 
 pub(crate) mod amount;
+pub(crate) mod asked;
 pub(crate) mod filter;
 pub(crate) mod form;
 pub(crate) mod period;
+pub(crate) mod picture;
 pub(crate) mod sent;
 pub(crate) mod table;

@@ -10,6 +10,7 @@ mod money;
 mod oidc;
 mod oidc_provider;
 mod pages;
+mod pictures;
 mod requests;
 mod roles;
 mod session;

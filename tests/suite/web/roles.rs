@@ -55,7 +55,7 @@ fn every_page_asks_every_role_for_its_right() {
                     ["boss", "lead", "chief"].contains(&person)
                 }
                 "see_proposals" => ["boss", "lead", "audit", "chief"].contains(&person),
-                "see_sources" | "price_the_past" | "verify" | "see_access" => {
+                "see_sources" | "price_the_past" | "verify" | "see_access" | "see_shares" => {
                     ["audit", "chief"].contains(&person)
                 }
                 "reverse" | "refund" | "adjust" | "close_periods" | "see_keys" | "change_keys"

@@ -217,6 +217,8 @@ pub fn ahead(
     burn.held = to_the_end(beside.held, statement, until);
     burn.forecast = coming(rows, statement, &burn);
     let speeds = track.recent.timed("", &statement.unit)?.speeds();
+    // An account that is empty now has no forecast, only its end.
+    let speeds = speeds.filter(|_| burn.forecast.len() > 1);
     if let Some((speeds, a_day)) = speeds.zip(a_day(rows)) {
         burn.spread = spread(&burn.forecast, a_day, speeds);
     }

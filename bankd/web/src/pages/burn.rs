@@ -1,15 +1,18 @@
-//! The burn-down of a project as a picture: its money over the last months, and what is to come.
+//! The burn-down of a project: its money over the last months, and what is to come. On its page, and as a file.
 
 use axum::extract::Path;
 use axum::http::header;
 use axum::response::IntoResponse as _;
 use bank_api::text::{format_rfc3339, parse_rfc3339};
-use bank_api::v1::{Balance, List, Statement, StatementLine};
+use bank_api::v1::{Allocation, Balance, ForecastRow, List, Statement, StatementLine};
+use bank_picture::reports::money::{self, Beside, Ends, Track};
 use bank_picture::{self as picture, Burn, Chart, Number, Part, Report, Section};
 use bankd_ledger::access::right::Right;
+use maud::{Markup, html};
 
 use crate::failed::Failed;
 use crate::page::Page;
+use crate::parts::picture::{show as drawn, zone};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -17,33 +20,31 @@ use crate::visit::{Shown, Visit};
 const DAY: i64 = 86_400_000_000;
 /// The period without one in the address.
 const BACK: i64 = 90 * DAY;
-/// No picture looks further ahead.
-const AHEAD: i64 = 400 * DAY;
-/// Pages of entries that are read; later entries of a busier project are left to the end of the line.
+/// Pages of entries that are read; of a busier project the line goes on to the end without its last entries.
 const PAGES_MAX: usize = 20;
+/// Instants at which is asked what was held.
+const SAMPLES: usize = 8;
+/// Accounts of a project of which is asked what was held.
+const HELD: usize = 4;
+/// Steps of the line: a page stays small.
+const STEPS: usize = 200;
+/// Accounts whose allocations are read.
+const ACCOUNTS: usize = 16;
 
 pub(crate) fn rows() -> Vec<Page> {
     vec![Page::get("/projects/{name}/burn-down.svg", show).right(Right::SeeLedger)]
 }
 
-/// The address of the picture, with the period of a page.
-pub(crate) fn address(visit: &Visit, project: &str) -> Target {
-    let target = visit.link(&["projects", project, "burn-down.svg"]);
-    let target = target.maybe("from", visit.parameter("from"));
-    target.maybe("to", visit.parameter("to"))
-}
-
 async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
     let burn = burn(&visit, &project).await?;
-    let zone = picture::Zone::named(visit.zone().name()).ok_or_else(Failed::internal)?;
     let report = Report {
         title: format!("Burn-down of {project}"),
         period: None,
-        zone,
-        generated: burn.now,
+        zone: zone(&visit)?,
+        generated: visit.present(),
         remarks: Vec::new(),
         parts: vec![Part {
-            sections: vec![Section::chart("Burn-down", Chart::Burn(Box::new(burn)))],
+            sections: burn.map(section).into_iter().collect(),
             ..Part::default()
         }],
     };
@@ -51,11 +52,53 @@ async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
     Ok((media, picture::drawing(&report)).into_response())
 }
 
-/// What there was follows from the opening of a statement and its entries; what is to come is the forecast of
-/// the balance.
-async fn burn(visit: &Visit, project: &str) -> Result<Burn, Failed> {
+fn section(burn: Burn) -> Section {
+    let is_ahead = burn.forecast.len() > 1;
+    let section = Section::chart("Burn-down", Chart::Burn(Box::new(burn)));
+    let section = section.zoomed("from", "to").note(money::EXPLAINED);
+    if is_ahead {
+        section.note(money::COMING)
+    } else {
+        section
+    }
+}
+
+/// The drawing with its table for the page of the project.
+pub(crate) async fn figure(visit: &Visit, project: &str) -> Result<Markup, Failed> {
+    let Some(burn) = burn(visit, project).await? else {
+        return Ok(html! {
+            section .table {
+                h2 { "Burn-down" }
+                div .empty { p { "No money came in or went out in this period." } }
+            }
+        });
+    };
+    let entries = Target::data(&["statements", "entries"])
+        .with("project", project)
+        .with("from", &format_rfc3339(burn.from))
+        .with("until", &format_rfc3339(burn.now));
+    let own = visit.link(&["projects", project]);
+    let is_part = ["from", "to"]
+        .iter()
+        .any(|name| visit.parameter(name).is_some());
+    let file = visit.link(&["projects", project, "burn-down.svg"]);
+    let file = file.maybe("from", visit.parameter("from"));
+    let file = file.maybe("to", visit.parameter("to"));
+    Ok(html! {
+        (drawn(&section(burn), "burn", zone(visit)?, entries))
+        p .below {
+            @if is_part { a href=(own) { "Show the last 90 days and the forecast" } " · " }
+            a href=(file) { "SVG" }
+        }
+    })
+}
+
+/// What there was follows from the opening of a statement and its entries, what was held from samples; what is to
+/// come is the forecast of the accounts. None if there never was any money.
+async fn burn(visit: &Visit, project: &str) -> Result<Option<Burn>, Failed> {
     let (from, until) = visit.period()?;
-    let end = until.as_deref().or(visit.parameter("at"));
+    let at = visit.at()?;
+    let end = until.as_deref().or(at.as_deref());
     let now = visit.present();
     let to = end.and_then(parse_rfc3339).unwrap_or(now).min(now);
     let from = from.as_deref().and_then(parse_rfc3339);
@@ -67,86 +110,103 @@ async fn burn(visit: &Visit, project: &str) -> Result<Burn, Failed> {
         let target = target.with("from", &format_rfc3339(from));
         target.with("until", &format_rfc3339(to))
     };
-    let statement: Statement = visit.get(period(Target::api(&["statements"]))).await?;
-    let mut left = Number::or_zero(statement.opening.as_deref().unwrap_or("0"));
-    let mut burn = Burn {
-        unit: statement.unit.clone(),
-        from,
-        to,
-        amount: vec![(from, left)],
-        now: to,
-        ..Burn::default()
+    let statement = visit.get(period(Target::api(&["statements"]))).await;
+    let statement: Statement = match statement {
+        Ok(statement) => statement,
+        // A group of projects has no account of its own.
+        Err(failed) if failed.problem().code == "no_usable_account" => return Ok(None),
+        Err(failed) => return Err(failed),
     };
+    let track = track(visit, &statement, period).await?;
+    let beside = Beside {
+        held: held(visit, &statement, &track).await,
+        end: last_end(visit, &statement, to).await?,
+    };
+    let burn = if end.is_none() {
+        let rows = forecasts(visit, project, &statement).await?;
+        let burn = money::ahead(&statement, &track, beside, &rows);
+        Some(burn.map_err(|_| Failed::internal())?)
+    } else {
+        money::past(&statement, &track, beside)
+    };
+    let had_money = |burn: &Burn| burn.amount.iter().any(|(_, amount)| !amount.is_zero());
+    Ok(burn.filter(had_money).map(|mut burn| {
+        burn.amount = picture::thinned_to(&burn.amount, STEPS);
+        burn
+    }))
+}
+
+async fn track(
+    visit: &Visit,
+    statement: &Statement,
+    period: impl Fn(Target) -> Target,
+) -> Result<Track, Failed> {
+    let mut track = Track::new(statement, zone(visit)?, visit.present());
     let mut after: Option<String> = None;
     for _ in 0..PAGES_MAX {
         let target = period(Target::api(&["statements", "entries"])).with("limit", "1000");
         let target = target.with("transaction", &statement.transaction.to_string());
         let page: List<StatementLine> = visit.get(target.maybe("after", after.as_deref())).await?;
         for line in &page.items {
-            left = left.plus(Number::or_zero(&line.amount));
-            take(&mut burn, line, left);
+            track.take(line);
         }
-        burn.amount = picture::thinned(&burn.amount);
         after = page.next;
         if after.is_none() {
-            break;
+            return Ok(track);
         }
     }
-    if let Some(closing) = statement.closing.as_deref() {
-        burn.amount.push((to, Number::or_zero(closing)));
-    }
-    if end.is_none() {
-        coming(visit, project, &mut burn).await?;
-    }
-    Ok(burn)
+    track.close(statement);
+    Ok(track)
 }
 
-fn take(burn: &mut Burn, line: &StatementLine, left: Number) {
-    let latest = burn.amount.last().map_or(burn.from, |(us, _)| *us);
-    let at = parse_rfc3339(&line.at).unwrap_or(latest);
-    let at = at.clamp(latest, burn.to.max(latest));
-    burn.amount.push((at, left));
-    let amount = Number::or_zero(&line.amount);
-    if line.kind == "deposit" && !amount.is_below_zero() {
-        burn.deposits.push((at, amount));
+/// What was held at some instants; an account may be younger than the period.
+async fn held(visit: &Visit, statement: &Statement, track: &Track) -> Vec<(i64, Number, Number)> {
+    let mut found = Vec::new();
+    if statement.accounts.len() > HELD {
+        return found;
     }
+    for at in track.samples(SAMPLES) {
+        let mut sums = (Number::ZERO, Number::ZERO);
+        for account in &statement.accounts {
+            let target = Target::api(&["balances"]).with("account", account);
+            let target = target.with("at", &format_rfc3339(at));
+            let Ok(list) = visit.get::<List<Balance>>(target).await else {
+                continue;
+            };
+            for row in &list.items {
+                sums.0 = sums.0.plus(Number::or_zero(&row.amount));
+                sums.1 = sums.1.plus(Number::or_zero(&row.held));
+            }
+        }
+        found.push((at, sums.0, sums.1));
+    }
+    found
 }
 
-/// The forecast: at the rate of late, until nothing is left.
-async fn coming(visit: &Visit, project: &str, burn: &mut Burn) -> Result<(), Failed> {
-    let target = Target::api(&["balances"])
-        .with("project", project)
-        .with("burn", "true");
-    let list: List<Balance> = visit.get(target).await?;
-    let own = list
-        .items
-        .iter()
-        .filter(|row| row.project.as_deref() == Some(project));
-    let a_day = own.filter_map(|row| row.burn_per_day.as_deref());
-    let a_day = a_day.fold(Number::ZERO, |sum, rate| sum.plus(Number::or_zero(rate)));
-    let Some((_, left)) = burn.amount.last().copied() else {
-        return Ok(());
-    };
-    if a_day.is_zero() || a_day.is_below_zero() || left.is_below_zero() {
-        return Ok(());
+/// The end of the last allocation that is active at the end of the period.
+async fn last_end(visit: &Visit, statement: &Statement, to: i64) -> Result<Option<i64>, Failed> {
+    let at = visit.at()?;
+    let mut ends = Ends::default();
+    for account in statement.accounts.iter().take(ACCOUNTS) {
+        let target = Target::api(&["allocations"]).with("account", account);
+        let list: List<Allocation> = visit.get(target.maybe("at", at.as_deref())).await?;
+        for allocation in &list.items {
+            ends.take(allocation, to);
+        }
     }
-    // The first day on which nothing is left, or the end of the picture.
-    let (left_minor, day_minor) = (left.minor(6), a_day.minor(6).max(1));
-    let days = left_minor
-        .checked_div(day_minor)
-        .and_then(|days| i64::try_from(days).ok());
-    let ahead = days
-        .unwrap_or(i64::MAX)
-        .saturating_mul(DAY)
-        .clamp(DAY, AHEAD);
-    let spent = a_day.part(ahead, DAY);
-    let rest = left.minus(spent);
-    let rest = if rest.is_below_zero() {
-        Number::ZERO
-    } else {
-        rest
-    };
-    burn.to = burn.now.saturating_add(ahead);
-    burn.forecast = vec![(burn.now, left), (burn.to, rest)];
-    Ok(())
+    Ok(ends.last())
+}
+
+/// The forecasts of the accounts of the statement.
+async fn forecasts(
+    visit: &Visit,
+    project: &str,
+    statement: &Statement,
+) -> Result<Vec<ForecastRow>, Failed> {
+    let target = Target::api(&["report", "forecast"]).with("project", project);
+    let list: List<ForecastRow> = visit.get(target).await?;
+    let own = list.items.into_iter();
+    Ok(own
+        .filter(|row| statement.accounts.contains(&row.account))
+        .collect())
 }

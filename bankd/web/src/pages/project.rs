@@ -46,6 +46,7 @@ async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
     }
     let liens = |root: fn(&[&str]) -> Target| past(root(&["liens"]).with("project", &project));
     let held: List<Lien> = visit.get(liens(Target::api).with("limit", SHOWN)).await?;
+    let burn = burn::figure(&visit, &project).await?;
     let content = html! {
         @if let Some(description) = one.description.as_deref().filter(|text| !text.is_empty()) {
             p .lead { (description) }
@@ -53,15 +54,12 @@ async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
         (facts(&visit, &one))
         (period::instant(&visit))
         (home::balances(&visit, &rows.items, Some(balances(Target::data)), None))
-        figure .picture {
-            img src=(burn::address(&visit, &project)) loading="lazy" width="900" height="360"
-                alt=(format!("The money of {project} over the last 90 days, with a forecast. The statement has the figures."));
-        }
+        (burn)
         (table_of_members(&visit, &project, &people.items, members(Target::data)))
         (table_of_allocations(&visit, &allocations))
         (table_of_liens(&visit, &held.items, liens(Target::data)))
     };
-    Ok(visit.page(&one.name, &[("Balances", visit.link(&[]))], &content))
+    Ok(visit.pictured(&one.name, &[("Balances", visit.link(&[]))], &content))
 }
 
 fn facts(visit: &Visit, project: &Project) -> Markup {

@@ -12,6 +12,41 @@ pub(crate) fn picker(visit: &Visit) -> Markup {
     shown(visit, &["from", "to", "zone"], None)
 }
 
+/// A choice beside the period: a parameter of the address, its words with their labels, and the one in force.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Choice<'a> {
+    pub(crate) name: &'static str,
+    pub(crate) label: &'static str,
+    pub(crate) words: &'a [(&'static str, &'static str)],
+    pub(crate) chosen: &'a str,
+}
+
+/// The picker of a page with a period and choices.
+pub(crate) fn with_choices(visit: &Visit, choices: &[Choice<'_>]) -> Markup {
+    let names = ["from", "to", "zone"];
+    let is_own = |name: &str| {
+        names.contains(&name) || name == "after" || choices.iter().any(|own| own.name == name)
+    };
+    let kept = visit.query.iter().filter(|(name, _)| !is_own(name));
+    html! {
+        form .period method="get" action=(visit.path) {
+            @for (name, value) in kept { input type="hidden" name=(name) value=(value); }
+            (inputs(visit, &names, None))
+            @for choice in choices {
+                label {
+                    span { (choice.label) }
+                    select name=(choice.name) {
+                        @for (word, label) in choice.words {
+                            option value=(word) selected[*word == choice.chosen] { (label) }
+                        }
+                    }
+                }
+            }
+            button type="submit" { "Show" }
+        }
+    }
+}
+
 /// The picker of a page that shows the state at an instant. It is folded up while the page shows the present.
 pub(crate) fn instant(visit: &Visit) -> Markup {
     let names = ["at", "zone"];

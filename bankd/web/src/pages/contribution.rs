@@ -1,0 +1,178 @@
+//! Subscription beside contribution: who used the machines, and who paid for them.
+
+use bank_api::v1::{ContributionPeriod, ContributionReport, ContributionRow, ContributionTotal};
+use bank_picture::reports::contribution;
+use bankd_ledger::access::right::Right;
+use maud::{Markup, html};
+
+use super::utilization::BASIS;
+use crate::failed::Failed;
+use crate::page::Page;
+use crate::parts::amount::{amount, is_zero, maybe};
+use crate::parts::asked::{self, Asked, Words};
+use crate::parts::period::{self, Choice};
+use crate::parts::picture;
+use crate::parts::table::{Table, figures, link, name, words};
+use crate::target::Target;
+use crate::visit::{Shown, Visit};
+
+/// The groupings.
+const BY: Words = &[
+    ("contributor", "contributor"),
+    ("project", "project"),
+    ("user", "user"),
+];
+
+pub(crate) fn rows() -> Vec<Page> {
+    // A person without the right to the shares of all sees those of the own contributors.
+    vec![Page::get("/contribution", show).right(Right::SeeLedger)]
+}
+
+async fn show(visit: Visit) -> Shown {
+    let asked = Asked::of(&visit, BY)?;
+    let basis = asked::word(&visit, "basis", BASIS)?;
+    let route = |root: fn(&[&str]) -> Target| {
+        root(&["report", "contribution"])
+            .with("by", asked.by)
+            .with("basis", basis)
+            .with("buckets", "1")
+            .with("tz", visit.zone().name())
+            .with("from", &asked.from)
+            .maybe("to", asked.to.as_deref())
+    };
+    let report: ContributionReport = visit.get(route(Target::api)).await?;
+    let choice = Choice {
+        name: "basis",
+        label: "Of",
+        words: BASIS,
+        chosen: basis,
+    };
+    let [by, _] = asked.choices(&visit);
+    let data = || route(Target::data).with("part", "periods.rows");
+    let content = html! {
+        (period::with_choices(&visit, &[by, choice]))
+        @for period in &report.periods {
+            (drawings(&visit, &report, period)?)
+            (listed(&visit, &asked, &report, period, data()))
+        }
+        p .small {
+            "Subscription is the share of usage divided by the share of contributions, without exempt groups. Over: usage \
+             without a contribution. Under: a contribution without usage."
+        }
+        (asked::views(&visit, &asked, "contribution"))
+    };
+    Ok(visit.pictured("Usage beside contributions", &[], &content))
+}
+
+/// The pictures. Utilisation has a page of its own.
+fn drawings(
+    visit: &Visit,
+    report: &ContributionReport,
+    period: &ContributionPeriod,
+) -> Result<Markup, Failed> {
+    if is_nothing(period) {
+        return Ok(html! {});
+    }
+    let alone = ContributionPeriod {
+        utilisation: Vec::new(),
+        ..period.clone()
+    };
+    let zone = picture::zone(visit)?;
+    let sections = contribution::sections(report, &alone);
+    Ok(html! {
+        div .pictures {
+            @for (number, section) in sections.iter().enumerate() {
+                (picture::alone(section, &format!("share{number}"), zone))
+            }
+        }
+    })
+}
+
+/// Whether a period has neither usage nor contributions.
+fn is_nothing(period: &ContributionPeriod) -> bool {
+    let is_zero = |row: &ContributionRow| is_zero(&row.usage) && is_zero(&row.contribution);
+    period.rows.iter().all(is_zero)
+}
+
+fn listed(
+    visit: &Visit,
+    asked: &Asked,
+    report: &ContributionReport,
+    period: &ContributionPeriod,
+    data: Target,
+) -> Markup {
+    let row = |row: &ContributionRow| {
+        vec![
+            group(visit, asked, row),
+            amount(&row.usage),
+            maybe(known(&row.usage_share)),
+            amount(&row.contribution),
+            maybe(known(&row.contribution_share)),
+            html! { (known(&row.subscription).unwrap_or("–")) },
+            maybe(row.cpu_efficiency.as_deref()),
+        ]
+    };
+    let none = || html! { span .none { "–" } };
+    let total = |label: &str, total: &ContributionTotal| {
+        let (usage, given) = (known(&total.usage), known(&total.contribution));
+        vec![
+            html! { strong { (label) } },
+            maybe(usage),
+            none(),
+            maybe(given),
+            none(),
+            none(),
+            none(),
+        ]
+    };
+    // Somebody who sees some rows gets no totals.
+    let has_totals = !period.all.usage.is_empty();
+    let all = period.rows.iter().filter(|_| !is_nothing(period));
+    let mut rows: Vec<_> = all.map(row).collect();
+    if has_totals && !rows.is_empty() {
+        rows.push(total("Total without exempt", &period.counted));
+        rows.push(total("Total", &period.all));
+    }
+    Table {
+        caption: &format!(
+            "From {} to {} (exclusive), usage in {}",
+            period.shown_from, period.shown_to, report.unit
+        ),
+        columns: vec![
+            words(&report.by),
+            figures("Usage"),
+            figures("Share of usage (%)"),
+            figures("Contribution"),
+            figures("Share of it (%)"),
+            figures("Subscription"),
+            figures("CPU (%)"),
+        ],
+        rows,
+        empty: html! {
+            p { "No usage and no contribution in this period." }
+            p .small { "Record who paid for hardware with " code { "bank contribution add" } "." }
+        },
+        data: Some(data),
+        next: None,
+    }
+    .show()
+}
+
+/// The name of a row; that of a project or a user leads to its usage.
+fn group(visit: &Visit, asked: &Asked, row: &ContributionRow) -> Markup {
+    let own = &row.group;
+    if asked.by == "contributor" || own.is_empty() || own == "unassigned" {
+        return name(own);
+    }
+    let next = if asked.by == "project" {
+        "user"
+    } else {
+        "project"
+    };
+    let page = Target::page(&["usage"]).maybe("zone", visit.parameter("zone"));
+    link(&asked.over(page.with(asked.by, own).with("by", next)), own)
+}
+
+fn known(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
+}

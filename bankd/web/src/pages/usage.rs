@@ -1,0 +1,219 @@
+//! Usage over time, by project, user, queue or machine: a picture whose marks lead one level deeper, down to jobs.
+
+use bank_api::v1::{UsageFigures, UsageLine, UsageTable};
+use bank_picture::Section;
+use bank_picture::printable::printable;
+use bank_picture::reports::usage::{self as drawn, Measure, value};
+use bankd_ledger::access::right::Right;
+use maud::{Markup, html};
+
+use crate::failed::Failed;
+use crate::page::Page;
+use crate::parts::amount::{amount, hours, is_zero};
+use crate::parts::asked::{self, Asked, Words};
+use crate::parts::period::{self, Choice};
+use crate::parts::picture;
+use crate::parts::table::{Table, amounts, figures, link, name, words};
+use crate::target::Target;
+use crate::visit::{Shown, Visit};
+
+/// Names of their own; of the others a row has the sum. The CSV has all.
+pub(crate) const SHOWN: &str = "20";
+
+/// The groupings.
+const BY: Words = &[
+    ("project", "project"),
+    ("user", "user"),
+    ("queue", "queue"),
+    ("machine", "machine"),
+];
+
+/// The figures that can be drawn.
+const OF: Words = &[
+    ("core", "core-hours"),
+    ("gpu", "GPU-hours"),
+    ("node", "node-hours"),
+    ("wall", "wall hours"),
+    ("memory", "memory MiB-hours"),
+    ("disk", "disk MiB-hours"),
+    ("charge", "charges"),
+];
+
+pub(crate) fn rows() -> Vec<Page> {
+    vec![
+        Page::get("/usage", show)
+            .right(Right::SeeLedger)
+            .nav("Usage"),
+    ]
+}
+
+async fn show(visit: Visit) -> Shown {
+    let asked = Asked::of(&visit, BY)?;
+    let of = asked::word(&visit, "of", OF)?;
+    let route = |root: fn(&[&str]) -> Target| asked.route(&visit, root);
+    let shown = |target: Target| target.with("top", SHOWN).with("sort", of);
+    let sums: UsageTable = visit.get(shown(route(Target::api))).await?;
+    let every = |target: Target| target.with("every", asked.every);
+    let table: UsageTable = visit.get(every(shown(route(Target::api)))).await?;
+    let rows = |target: Target| target.with("part", "rows");
+    let choice = Choice {
+        name: "of",
+        label: "Figure",
+        words: OF,
+        chosen: of,
+    };
+    let [by, length] = asked.choices(&visit);
+    let content = html! {
+        (asked::filters(&visit, &asked, "usage"))
+        (period::with_choices(&visit, &[by, choice, length]))
+        (drawing(&visit, &asked, of, &table, rows(every(route(Target::data))))?)
+        (listed(&visit, &asked, of, &sums, rows(route(Target::data))))
+        @for remark in drawn::remarks(&table) { p .small { (remark) } }
+        (asked::views(&visit, &asked, "usage"))
+    };
+    let trail = trail(&visit, &asked);
+    Ok(visit.pictured(&format!("Usage by {}", asked.by), &trail, &content))
+}
+
+/// The page above: the same period without filters.
+fn trail(visit: &Visit, asked: &Asked) -> Vec<(&'static str, Target)> {
+    let is_narrow = ["project", "user", "queue", "machine"]
+        .iter()
+        .any(|name| visit.parameter(name).is_some());
+    let above = Target::page(&["usage"]).maybe("zone", visit.parameter("zone"));
+    let above = is_narrow.then(|| ("All usage", asked.over(above)));
+    above.into_iter().collect()
+}
+
+/// The picture, or a sentence if there is nothing to draw.
+fn drawing(
+    visit: &Visit,
+    asked: &Asked,
+    of: &str,
+    table: &UsageTable,
+    data: Target,
+) -> Result<Markup, Failed> {
+    if is_zero(hours_of(of, &table.total)) {
+        let label = OF.iter().find(|(word, _)| *word == of);
+        let label = label.map_or(of, |(_, label)| label);
+        return Ok(html! {
+            div .absent { "No " (label) " in this period." }
+        });
+    }
+    let section = match drawn::over_time(table, &measure(of, &table.unit)) {
+        Ok(section) => section,
+        Err(large) => return Ok(html! { div .absent { (large) } }),
+    };
+    let template = deeper(visit, asked.by, of);
+    let template = template.as_str();
+    let link = format!(
+        "{template}&{}={{name}}&from={{from}}&to={{until}}",
+        asked.by
+    );
+    let section = in_page(section, table).linked(link);
+    Ok(picture::show(
+        &section,
+        "usage",
+        picture::zone(visit)?,
+        data,
+    ))
+}
+
+/// A section of a table of usage, with periods that can be selected. Names that are none have no link.
+pub(crate) fn in_page(section: Section, table: &UsageTable) -> Section {
+    let plain = table.rows.iter().filter(|row| {
+        let own = owner(table, row);
+        own.is_none_or(|own| printable(own) != own)
+    });
+    let plain: Vec<String> = plain.map(|row| drawn::name(table, row)).collect();
+    section.unlinked(plain).zoomed("from", "to")
+}
+
+/// The name of a row, if it is the name of something.
+pub(crate) fn owner<'t>(table: &UsageTable, row: &'t UsageLine) -> Option<&'t str> {
+    let value = row.keys.get(table.by.first()?)?.as_deref();
+    value.filter(|value| !value.is_empty() && !row.others)
+}
+
+/// The page one level deeper, without its name and its period.
+fn deeper(visit: &Visit, by: &str, of: &str) -> Target {
+    let next = match by {
+        "user" => return Asked::jobs(visit, Some(by)),
+        "machine" => "project",
+        _ => "user",
+    };
+    let page = Asked::page(visit, "usage", Some(by));
+    page.with("by", next).with("of", of)
+}
+
+fn measure(of: &str, unit: &str) -> Measure {
+    let hours = |title: &str, seconds| Measure::hours(title.to_owned(), seconds);
+    match of {
+        "gpu" => hours("GPU-hours", |f| Some(&f.gpu_seconds)),
+        "node" => hours("node-hours", |f| Some(&f.node_seconds)),
+        "wall" => hours("wall hours", |f| Some(&f.wall_seconds)),
+        "memory" => hours("memory MiB-hours", |f| Some(&f.memory_mib_seconds)),
+        "disk" => hours("disk MiB-hours", |f| Some(&f.disk_mib_seconds)),
+        "charge" => Measure::charged(unit),
+        _ => hours("core-hours", |f| Some(&f.core_seconds)),
+    }
+}
+
+/// The figure that is drawn, in hours or in the unit of the bank.
+fn hours_of<'f>(of: &str, figures: &'f UsageFigures) -> &'f str {
+    match of {
+        "gpu" => &figures.gpu_hours,
+        "node" => &figures.node_hours,
+        "wall" => &figures.wall_hours,
+        "memory" => &figures.memory_mib_hours,
+        "disk" => &figures.disk_mib_hours,
+        "charge" => &figures.charged,
+        _ => &figures.core_hours,
+    }
+}
+
+/// The sums of the period. Names lead one level deeper, numbers of jobs to the jobs.
+fn listed(visit: &Visit, asked: &Asked, of: &str, sums: &UsageTable, data: Target) -> Markup {
+    let label = OF.iter().find(|(word, _)| *word == of);
+    let more = label.filter(|(word, _)| !["core", "charge"].contains(word));
+    let cells = |own: Markup, jobs: Markup, f: &UsageFigures| {
+        let mut cells = vec![own, jobs, hours(&f.core_hours)];
+        cells.extend(more.map(|_| hours(hours_of(of, f))));
+        cells.push(amount(&f.charged));
+        cells.push(html! { (f.share.as_deref().unwrap_or("–")) });
+        cells
+    };
+    let row = |row: &UsageLine| {
+        let f = &row.figures;
+        let Some(own) = owner(sums, row) else {
+            return cells(name(&value(row, asked.by)), html! { (f.jobs) }, f);
+        };
+        let down = asked.over(deeper(visit, asked.by, of).with(asked.by, own));
+        let jobs = asked.over(Asked::jobs(visit, Some(asked.by)).with(asked.by, own));
+        // Jobs are not listed by queue.
+        let jobs = if asked.by == "queue" { &down } else { &jobs };
+        cells(link(&down, own), html! { a href=(jobs) { (f.jobs) } }, f)
+    };
+    let total = |f: &UsageFigures| cells(html! { strong { "Total" } }, html! { (f.jobs) }, f);
+    let mut columns = vec![words(asked.by), figures("Jobs"), figures("Core-hours")];
+    columns.extend(more.map(|(_, label)| figures(label)));
+    columns.push(amounts("Charged", &sums.unit));
+    columns.push(figures("Share (%)"));
+    let is_empty = sums.rows.is_empty();
+    let all = sums.rows.iter().map(row);
+    Table {
+        caption: &format!(
+            "From {} to {} (exclusive)",
+            sums.shown_from, sums.shown_until
+        ),
+        columns,
+        rows: all.chain((!is_empty).then(|| total(&sums.total))).collect(),
+        empty: html! {
+            p { "Nothing was used in this period." }
+            p .small { "Usage appears here when jobs run and their records arrive." }
+        },
+        data: Some(data),
+        next: None,
+    }
+    .show()
+}

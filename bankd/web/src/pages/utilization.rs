@@ -1,0 +1,146 @@
+//! Utilisation: what was used of the capacity of each machine, over time.
+
+use bank_api::v1::{ContributionPeriod, ContributionReport, Utilisation, UtilisationBucket};
+use bank_picture::reports::contribution;
+use bankd_ledger::access::right::Right;
+use maud::{Markup, html};
+
+use crate::failed::Failed;
+use crate::page::Page;
+use crate::parts::amount::{amount, maybe};
+use crate::parts::asked::{self, Asked, Words};
+use crate::parts::period::{self, Choice};
+use crate::parts::picture;
+use crate::parts::table::{Table, figures, link, words};
+use crate::target::Target;
+use crate::visit::{Shown, Visit};
+
+/// The measures.
+pub(crate) const BASIS: Words = &[
+    ("slots", "held processors"),
+    ("cpu", "busy processors"),
+    ("gpu", "GPUs"),
+];
+
+pub(crate) fn rows() -> Vec<Page> {
+    vec![Page::get("/utilization", show).right(Right::SeeShares)]
+}
+
+async fn show(visit: Visit) -> Shown {
+    let asked = Asked::of(&visit, &[("machine", "machine")])?;
+    let basis = asked::word(&visit, "basis", BASIS)?;
+    let route = |root: fn(&[&str]) -> Target, buckets: &str| {
+        root(&["report", "contribution"])
+            .with("by", "contributor")
+            .with("basis", basis)
+            .with("buckets", buckets)
+            .with("tz", visit.zone().name())
+            .with("from", &asked.from)
+            .maybe("to", asked.to.as_deref())
+            .maybe("machine", visit.parameter("machine"))
+    };
+    // Capacity is known by day.
+    let every = if asked.every == "hour" {
+        "day"
+    } else {
+        asked.every
+    };
+    let whole: ContributionReport = visit.get(route(Target::api, "1")).await?;
+    let report: ContributionReport = visit.get(route(Target::api, every)).await?;
+    let data = |buckets| route(Target::data, buckets).with("part", "periods.utilisation.buckets");
+    let choice = Choice {
+        name: "basis",
+        label: "Of",
+        words: BASIS,
+        chosen: basis,
+    };
+    let [_, length] = asked.choices(&visit);
+    let content = html! {
+        (asked::filters(&visit, &asked, "utilization"))
+        (period::with_choices(&visit, &[choice, length]))
+        @for period in &report.periods { (drawing(&visit, &report, period, data(every))?) }
+        @for period in &whole.periods { (listed(&visit, &asked, &whole.unit, period, data("1"))) }
+        p .small { "Capacity is that of the hardware in service, without recorded downtime." }
+        (asked::views(&visit, &asked, "utilization"))
+    };
+    Ok(visit.pictured("Utilisation", &[], &content))
+}
+
+fn drawing(
+    visit: &Visit,
+    report: &ContributionReport,
+    period: &ContributionPeriod,
+    data: Target,
+) -> Result<Markup, Failed> {
+    let has_capacity = |bucket: &UtilisationBucket| bucket.percent.is_some();
+    let mut buckets = period.utilisation.iter().flat_map(|own| &own.buckets);
+    let section = contribution::utilisation(report, period);
+    let Some(section) = section.filter(|_| buckets.any(has_capacity)) else {
+        return Ok(html! {
+            div .absent {
+                "No utilisation: no hardware is recorded for this period, or all of it was down. Record hardware with "
+                code { "bank hardware add" } "."
+            }
+        });
+    };
+    let page = Target::page(&["usage"]).maybe("zone", visit.parameter("zone"));
+    let page = page.with("by", "project");
+    let link = format!(
+        "{}&machine={{name}}&from={{from}}&to={{until}}",
+        page.as_str()
+    );
+    // The line of all machines has no machine.
+    let section = section.unlinked(["all".to_owned()]).linked(link);
+    let section = section.zoomed("from", "to");
+    Ok(picture::show(
+        &section,
+        "utilisation",
+        picture::zone(visit)?,
+        data,
+    ))
+}
+
+fn listed(
+    visit: &Visit,
+    asked: &Asked,
+    unit: &str,
+    period: &ContributionPeriod,
+    data: Target,
+) -> Markup {
+    let row = |own: &Utilisation| {
+        let bucket = own.buckets.first();
+        let machine = if let Some(machine) = &own.machine {
+            let page = Target::page(&["usage"]).maybe("zone", visit.parameter("zone"));
+            let page = page.with("by", "project").with("machine", machine);
+            link(&asked.over(page), machine)
+        } else {
+            html! { strong { "All machines" } }
+        };
+        let figure = |of: fn(&UtilisationBucket) -> &str| {
+            bucket.map_or_else(|| html! {}, |bucket| amount(of(bucket)))
+        };
+        vec![
+            machine,
+            figure(|bucket| &bucket.used),
+            figure(|bucket| &bucket.capacity),
+            maybe(bucket.and_then(|bucket| bucket.percent.as_deref())),
+        ]
+    };
+    Table {
+        caption: &format!(
+            "From {} to {} (exclusive), {unit}",
+            period.shown_from, period.shown_to
+        ),
+        columns: vec![
+            words("Machine"),
+            figures("Used"),
+            figures("Capacity"),
+            figures("Percent"),
+        ],
+        rows: period.utilisation.iter().map(row).collect(),
+        empty: html! { p { "No usage and no hardware in this period." } },
+        data: Some(data),
+        next: None,
+    }
+    .show()
+}

@@ -1,0 +1,127 @@
+//! Waiting time of jobs: from submission to start, by queue, project, machine or user over time.
+
+use bank_api::v1::{UsageFigures, UsageLine, UsageTable};
+use bank_picture::reports::usage::{self as drawn, value};
+use bankd_ledger::access::right::Right;
+use maud::{Markup, html};
+
+use super::usage::{SHOWN, in_page, owner};
+use crate::failed::Failed;
+use crate::page::Page;
+use crate::parts::amount::maybe;
+use crate::parts::asked::{self, Asked, Words};
+use crate::parts::period;
+use crate::parts::picture;
+use crate::parts::table::{Table, figures, link, name, words};
+use crate::target::Target;
+use crate::visit::{Shown, Visit};
+
+/// The groupings.
+const BY: Words = &[
+    ("queue", "queue"),
+    ("project", "project"),
+    ("machine", "machine"),
+    ("user", "user"),
+];
+
+pub(crate) fn rows() -> Vec<Page> {
+    vec![Page::get("/waiting", show).right(Right::SeeLedger)]
+}
+
+async fn show(visit: Visit) -> Shown {
+    let asked = Asked::of(&visit, BY)?;
+    // Rollups have no waiting times.
+    let route = |root: fn(&[&str]) -> Target| asked.route(&visit, root).with("records", "true");
+    let shown = |target: Target| target.with("top", SHOWN).with("sort", "started");
+    let sums: UsageTable = visit.get(shown(route(Target::api))).await?;
+    let every = |target: Target| target.with("every", asked.every);
+    let table: UsageTable = visit.get(every(shown(route(Target::api)))).await?;
+    let rows = |target: Target| target.with("part", "rows");
+    let content = html! {
+        (asked::filters(&visit, &asked, "waiting"))
+        (period::with_choices(&visit, &asked.choices(&visit)))
+        (drawing(&visit, &asked, &table, rows(every(route(Target::data))))?)
+        (listed(&visit, &asked, &sums, rows(route(Target::data))))
+        (asked::views(&visit, &asked, "waiting"))
+    };
+    let title = format!("Waiting time by {}", asked.by);
+    Ok(visit.pictured(&title, &[], &content))
+}
+
+/// The page one level deeper, without its name and its period.
+fn deeper(visit: &Visit, by: &str) -> Target {
+    let next = match by {
+        "user" => return Asked::jobs(visit, Some(by)),
+        "queue" | "machine" => "project",
+        _ => "user",
+    };
+    Asked::page(visit, "waiting", Some(by)).with("by", next)
+}
+
+fn drawing(
+    visit: &Visit,
+    asked: &Asked,
+    table: &UsageTable,
+    data: Target,
+) -> Result<Markup, Failed> {
+    let Some(section) = drawn::waiting(table) else {
+        return Ok(html! {
+            div .absent {
+                "No waiting time in this period: no job started whose record has the time of its submission."
+            }
+        });
+    };
+    let template = deeper(visit, asked.by);
+    let template = template.as_str();
+    let link = format!(
+        "{template}&{}={{name}}&from={{from}}&to={{until}}",
+        asked.by
+    );
+    let section = in_page(section, table).linked(link);
+    Ok(picture::show(
+        &section,
+        "waiting",
+        picture::zone(visit)?,
+        data,
+    ))
+}
+
+fn listed(visit: &Visit, asked: &Asked, sums: &UsageTable, data: Target) -> Markup {
+    let cells = |own: Markup, f: &UsageFigures| {
+        vec![
+            own,
+            html! { (f.started) },
+            maybe(f.wait_mean_s.as_deref()),
+            maybe(f.expansion.as_deref()),
+        ]
+    };
+    let row = |row: &UsageLine| {
+        let Some(own) = owner(sums, row) else {
+            return cells(name(&value(row, asked.by)), &row.figures);
+        };
+        let down = asked.over(deeper(visit, asked.by).with(asked.by, own));
+        cells(link(&down, own), &row.figures)
+    };
+    let all = sums.rows.iter().map(row);
+    let total = || cells(html! { strong { "All" } }, &sums.total);
+    Table {
+        caption: &format!(
+            "From {} to {} (exclusive)",
+            sums.shown_from, sums.shown_until
+        ),
+        columns: vec![
+            words(asked.by),
+            figures("Jobs started"),
+            figures("Mean wait (s)"),
+            figures("Expansion factor"),
+        ],
+        rows: all.chain((!sums.rows.is_empty()).then(total)).collect(),
+        empty: html! {
+            p { "No job ran in this period." }
+            p .small { "Waiting times are read from usage records with a time of submission." }
+        },
+        data: Some(data),
+        next: None,
+    }
+    .show()
+}

@@ -1,0 +1,199 @@
+//! What a page of usage is asked for by its address: a period in buckets, a grouping, and filters.
+
+use bank_api::text::{format_rfc3339, parse_rfc3339};
+use bankd_ledger::access::right::Right;
+use maud::{Markup, html};
+
+use super::period::Choice;
+use super::table::link;
+use crate::failed::Failed;
+use crate::target::Target;
+use crate::visit::Visit;
+
+/// One day, µs.
+const DAY: i64 = 86_400_000_000;
+/// The period without a start in the address.
+const BACK: i64 = 30 * DAY;
+/// Filters, which are parameters of the route too.
+const FILTERS: [(&str, &str); 4] = [
+    ("project", "Project"),
+    ("user", "User"),
+    ("queue", "Queue"),
+    ("machine", "Machine"),
+];
+/// Lengths of buckets. Without one it depends on the length of the period.
+const EVERY: [(&str, &str); 5] = [
+    ("", "as it fits"),
+    ("hour", "hours"),
+    ("day", "days"),
+    ("week", "weeks"),
+    ("month", "months"),
+];
+
+/// Words of a parameter with their labels; the first is the usual one.
+pub(crate) type Words = &'static [(&'static str, &'static str)];
+
+/// The question of an address.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    /// The start of the period, for the API.
+    pub(crate) from: String,
+    /// Its end; none for the present.
+    pub(crate) to: Option<String>,
+    /// The length of buckets.
+    pub(crate) every: &'static str,
+    /// The grouping.
+    pub(crate) by: &'static str,
+    groupings: Words,
+}
+
+impl Asked {
+    /// Reads the address; `groupings` are those of the page.
+    pub(crate) fn of(visit: &Visit, groupings: Words) -> Result<Self, Failed> {
+        let (from, to) = visit.period()?;
+        let end = to.as_deref().and_then(parse_rfc3339);
+        let end = end.unwrap_or_else(|| visit.present());
+        let from = if let Some(from) = from {
+            from
+        } else {
+            let start = format_rfc3339(end.saturating_sub(BACK));
+            visit.time_of("from", &visit.zone().day(&start))?
+        };
+        let length = end.saturating_sub(parse_rfc3339(&from).unwrap_or(end));
+        let every = match word(visit, "every", &EVERY)? {
+            "" => fitting(length),
+            every => every,
+        };
+        Ok(Self {
+            from,
+            to,
+            every,
+            by: word(visit, "by", groupings)?,
+            groupings,
+        })
+    }
+
+    /// The route of usage with the period, the grouping and the filters.
+    pub(crate) fn route(&self, visit: &Visit, root: fn(&[&str]) -> Target) -> Target {
+        let target = root(&["report", "usage"])
+            .with("by", self.by)
+            .with("tz", visit.zone().name())
+            .with("from", &self.from)
+            .maybe("until", self.to.as_deref());
+        filtered(visit, target, None)
+    }
+
+    /// A page without a period, with the zone and the filters but one.
+    pub(crate) fn page(visit: &Visit, path: &str, but: Option<&str>) -> Target {
+        let target = Target::page(&[path]).maybe("zone", visit.parameter("zone"));
+        filtered(visit, target, but)
+    }
+
+    /// A target with the period.
+    pub(crate) fn over(&self, target: Target) -> Target {
+        let target = target.with("from", &self.from);
+        target.maybe("to", self.to.as_deref())
+    }
+
+    /// The jobs that the figures of a page count, before their period.
+    pub(crate) fn jobs(visit: &Visit, but: Option<&str>) -> Target {
+        Self::page(visit, "jobs", but).with("period", "running")
+    }
+
+    /// The choices of the picker.
+    pub(crate) fn choices<'v>(&self, visit: &'v Visit) -> [Choice<'v>; 2] {
+        [
+            Choice {
+                name: "by",
+                label: "By",
+                words: self.groupings,
+                chosen: self.by,
+            },
+            Choice {
+                name: "every",
+                label: "In",
+                words: &EVERY,
+                chosen: visit.parameter("every").unwrap_or_default(),
+            },
+        ]
+    }
+}
+
+/// The word of a parameter.
+pub(crate) fn word(visit: &Visit, name: &str, words: Words) -> Result<&'static str, Failed> {
+    let Some(text) = visit.parameter(name) else {
+        return Ok(words.first().map_or("", |(word, _)| word));
+    };
+    let found = words.iter().find(|(word, _)| *word == text);
+    found.map(|(word, _)| *word).ok_or_else(|| {
+        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        let detail = format!("{name}: {text:?} is none of {}", known.join(", "));
+        Failed::new("bad_value", detail).field(name)
+    })
+}
+
+/// The length of buckets of which a picture has some tens.
+fn fitting(length: i64) -> &'static str {
+    match length.div_euclid(DAY) {
+        ..=2 => "hour",
+        3..=62 => "day",
+        63..=400 => "week",
+        _ => "month",
+    }
+}
+
+fn filtered(visit: &Visit, target: Target, but: Option<&str>) -> Target {
+    let names = FILTERS.iter().map(|(name, _)| *name);
+    let names = names.filter(|name| but != Some(*name));
+    names.fold(target, |target, name| {
+        target.maybe(name, visit.parameter(name))
+    })
+}
+
+/// The filters in force, each with the way to drop it.
+pub(crate) fn filters(visit: &Visit, asked: &Asked, path: &str) -> Markup {
+    let own = FILTERS.iter().filter_map(|(name, label)| {
+        let value = visit.parameter(name)?;
+        Some((*name, *label, value))
+    });
+    let own: Vec<_> = own.collect();
+    html! {
+        @if !own.is_empty() {
+            ul .filters {
+                @for (name, label, value) in own {
+                    @let wider = asked.over(Asked::page(visit, path, Some(name)).with("by", asked.by));
+                    li {
+                        (label) " "
+                        @if name == "project" {
+                            (link(&visit.link(&["projects", value]), value))
+                        } @else {
+                            strong .name title=(value) { (value) }
+                        }
+                        " · " a href=(wider) { "All " (label.to_lowercase()) "s" }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The other pictures of the same period.
+pub(crate) fn views(visit: &Visit, asked: &Asked, here: &str) -> Markup {
+    let all = [
+        ("usage", "Usage", Right::SeeLedger),
+        ("waiting", "Waiting time", Right::SeeLedger),
+        ("utilization", "Utilisation", Right::SeeShares),
+        ("contribution", "Contribution", Right::SeeShares),
+    ];
+    let all = all
+        .into_iter()
+        .filter(|(path, _, right)| *path != here && visit.may(*right));
+    html! {
+        p .actions {
+            @for (path, label, _) in all {
+                @let page = Target::page(&[path]).maybe("zone", visit.parameter("zone"));
+                a .button href=(asked.over(page)) { (label) } " "
+            }
+        }
+    }
+}
