@@ -167,7 +167,7 @@ pub use watch::{
     ClockStatus, ConfirmClock, NextCycle, StuckBoundary, WhatIf, WhatIfQuery, WouldRefuse,
     WouldRefuseSum,
 };
-pub use web::{NewWebLogin, WebLogin};
+pub use web::{NewWebLink, NewWebLogin, WebLink, WebLogin};
 
 use serde::{Deserialize, Serialize};
 

@@ -50,7 +50,7 @@ impl SigningKey {
     }
 
     /// HMAC-SHA256 over `message`.
-    pub(super) fn mac(&self, message: &[u8]) -> [u8; 32] {
+    pub fn mac(&self, message: &[u8]) -> [u8; 32] {
         let mut mac = self.keyed.clone();
         mac.update(message);
         mac.finalize().into_bytes().into()

@@ -35,10 +35,24 @@ pub(crate) enum TokenCommand {
 }
 
 /// `bank web`.
-#[derive(Debug, Clone, Copy, Subcommand)]
+#[derive(Debug, Clone, Subcommand)]
 pub(crate) enum WebCommand {
     /// Print a link that signs you in to the web pages once
     Login,
+    /// Print the address of a feed (Atom) with your notices
+    Feed {
+        /// Days for which it is valid, 1 to 366
+        #[arg(long, default_value_t = 366)]
+        days: u32,
+    },
+    /// Print addresses of a picture for another web site
+    Embed {
+        /// Path of the page with the picture, with its query, such as '/usage?by=project&from=-30d'
+        page: String,
+        /// Days for which they are valid, 1 to 366
+        #[arg(long, default_value_t = 90)]
+        days: u32,
+    },
 }
 
 #[derive(Debug, Clone, Args)]

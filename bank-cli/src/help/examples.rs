@@ -126,6 +126,8 @@ pub(super) const ALL: &[Examples] = &[
     ("cycle rm", &["bank cycle rm monthly"]),
     ("monitor", &["bank monitor --since -1d --totals", "bank monitor --follow"]),
     ("web login", &["bank web login"]),
+    ("web feed", &["bank web feed"]),
+    ("web embed", &["bank web embed '/usage?by=project&from=-30d'"]),
     ("what-if", &["bank what-if --days 90", "bank what-if --enforce-from 2026-09-01"]),
     ("clock confirm", &["bank clock confirm --note 'time server repaired'"]),
     ("import", &["bank import sacct jobs.txt --source sacct:colony -m colony", "bank import pbs /var/spool/pbs/server_priv/accounting --dry-run"]),

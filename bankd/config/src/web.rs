@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{WebOidc, is_loopback};
 
+/// Sites that may show pictures, at most.
+const SITES_MAX: usize = 32;
+
 /// `[web]`
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -26,6 +29,9 @@ pub struct Web {
     pub body_limit: usize,
     /// Questions of pages to the API at once, 1 to 4096; the scheduler's requests have other slots.
     pub concurrency: usize,
+    /// Origins of other web sites that may show pictures of the bank, such as `https://www.example.org`, at most 32;
+    /// empty for none.
+    pub embed_sites: Vec<String>,
     /// People whom a reverse proxy has identified.
     pub header: WebHeader,
     /// People whom an OpenID Connect provider has identified.
@@ -52,6 +58,7 @@ impl Default for Web {
             sign_in_per_minute: 10,
             body_limit: 65_536,
             concurrency: 64,
+            embed_sites: Vec::new(),
             header: WebHeader::default(),
             oidc: WebOidc::default(),
         }
@@ -91,8 +98,21 @@ impl Web {
             super::in_range(key, value, least, most)?;
         }
         self.check_origin()?;
+        self.check_sites()?;
         self.header.check()?;
         self.oidc.check()
+    }
+
+    fn check_sites(&self) -> Result<(), String> {
+        if self.embed_sites.len() > SITES_MAX {
+            return Err(format!("web.embed_sites: at most {SITES_MAX} sites"));
+        }
+        match self.embed_sites.iter().find(|site| origin(site).is_none()) {
+            Some(site) => Err(format!(
+                "web.embed_sites: {site:?} is not an origin such as https://www.example.org, without a path"
+            )),
+            None => Ok(()),
+        }
     }
 
     fn check_origin(&self) -> Result<(), String> {
@@ -111,16 +131,11 @@ impl Web {
             }
             return Ok(());
         }
-        let (scheme, host) = url.split_once("://").unwrap_or(("", url));
-        let is_host = !host.is_empty()
-            && host
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte));
-        if !is_host || !["http", "https"].contains(&scheme) {
+        let Some((scheme, host)) = origin(url) else {
             return Err(format!(
                 "web.url: {url:?} is not an origin such as https://bank.example.org, without a path"
             ));
-        }
+        };
         if scheme == "http" && !is_loopback(host) {
             return Err(format!(
                 "web.url: {url:?} has no TLS, and is not on loopback: use https:// with a reverse proxy"
@@ -128,6 +143,15 @@ impl Web {
         }
         Ok(())
     }
+}
+
+/// Scheme and host of an origin; none if it is none.
+fn origin(url: &str) -> Option<(&str, &str)> {
+    let (scheme, host) = url.split_once("://")?;
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
+    let is_origin =
+        !host.is_empty() && host.bytes().all(fits) && ["http", "https"].contains(&scheme);
+    is_origin.then_some((scheme, host))
 }
 
 impl WebHeader {

@@ -110,14 +110,15 @@ pub(super) struct Arrived<'a> {
     pub(super) window_s: i64,
 }
 
-/// Routes that are asked with a body and write nothing to the bank: a plain quote over JSON, tests, proof, and
-/// links to sign in.
-const ASKS: [&str; 5] = [
+/// Routes that are asked with a body and write nothing to the bank: a plain quote over JSON, tests, proof,
+/// links to sign in, and signed addresses.
+const ASKS: [&str; 6] = [
     "/api/v1/quotes",
     "/api/v1/rates/test",
     "/api/v1/mappings/test",
     "/api/v1/verifications",
     "/api/v1/web/logins",
+    "/api/v1/web/links",
 ];
 
 /// Whether a request writes, so that nonce and `Idempotency-Key` are required.

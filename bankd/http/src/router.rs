@@ -110,6 +110,7 @@ mod tests {
                 "/api/v1/mappings/test",
                 "/api/v1/verifications",
                 "/api/v1/web/logins",
+                "/api/v1/web/links",
             ];
             let writes = row.method != "GET" && !asks.contains(&&*row.path);
             assert_eq!(row.writes, writes, "{} {}", row.method, row.path);

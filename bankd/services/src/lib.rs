@@ -9,6 +9,7 @@
 //! them: `people`, `limits` and `backups`.
 
 pub mod limits;
+pub mod links;
 pub mod requests;
 pub mod sessions;
 pub mod spool;
@@ -36,6 +37,7 @@ use bankd_store::read::Pool;
 use tokio::sync::Semaphore;
 
 use limits::Limits;
+use links::Links;
 use requests::Requests;
 use sessions::Sessions;
 
@@ -79,6 +81,8 @@ pub struct Services {
     pub web_slots: Semaphore,
     /// Sessions of the web pages.
     pub sessions: Sessions,
+    /// Signed addresses of the web pages; none if no pages are served.
+    pub links: Option<Links>,
     /// When the daemon started.
     pub started: Stopwatch,
     /// Limits of connections and requests.

@@ -27,6 +27,7 @@ use bankd_store::read::Pool;
 use tokio::sync::Semaphore;
 
 use super::limits::Limits;
+use super::links::Links;
 use super::requests::Requests;
 use super::sessions::Sessions;
 use super::{Services, Thread};
@@ -65,6 +66,9 @@ pub fn start_with(
     meet(&mut store, &notices, &files, now)?;
     let uses = store.key_uses()?;
     let sessions = Sessions::new(store.web_sessions()?, &config.web);
+    let has_pages = !config.web.listen.is_empty();
+    let links = has_pages.then(|| Links::open(data.path())).transpose();
+    let links = links.context("cannot read or make web-links.key in the data directory")?;
     let batch_max = config.ledger.batch_max;
     let (writer, thread) = writer::start(store, Arc::clone(&clock), records::keep, batch_max)
         .context("cannot start the writer")?;
@@ -90,6 +94,7 @@ pub fn start_with(
         slots: Semaphore::new(config.http.concurrency),
         web_slots: Semaphore::new(config.web.concurrency),
         sessions,
+        links,
         started: Stopwatch::start(),
         writer,
         writer_thread: Thread::new(thread),

@@ -4,7 +4,7 @@ use super::{Error, SqliteStore, seal};
 use rusqlite::{Row, params};
 
 /// A session of a person.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WebSession {
     /// Its number.
     pub id: i64,
@@ -14,7 +14,7 @@ pub struct WebSession {
     pub name: String,
     /// Their uid, if they signed in through the socket.
     pub uid: Option<u32>,
-    /// `link`, `header` or `oidc`.
+    /// `link`, `header` or `oidc`; `signed` for an address without a session.
     pub way: String,
     /// Roles by groups of an identity provider, with spaces between.
     pub roles: String,

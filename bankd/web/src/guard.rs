@@ -19,7 +19,7 @@ use super::failed::{Failed, has};
 use super::request::{Sender, fields, peer, sender};
 use super::target::Target;
 use super::visit::{Fields, Visit};
-use super::{Web, assets, cookie, data, layout, oidc, page, pages, people, sign_in};
+use super::{Web, assets, cookie, data, layout, oidc, page, pages, people, sign_in, signed};
 
 /// Maximum time for the arrival of a form.
 const BODY_TIME: Duration = Duration::from_secs(10);
@@ -35,7 +35,8 @@ pub(crate) fn router(web: Arc<Web>) -> Router {
         .layer(from_fn_with_state(Arc::clone(&web), session));
     let open = assets::routes()
         .merge(sign_in::routes())
-        .merge(oidc::routes());
+        .merge(oidc::routes())
+        .merge(signed::routes(&web));
     let panicked = |_| Failed::internal().into_response();
     pages
         .merge(open)
@@ -55,7 +56,7 @@ async fn frame(State(web): State<Arc<Web>>, request: Request, next: Next) -> Res
         Ok(body) => next.run(Request::from_parts(parts, Body::from(body))).await,
         Err(failed) => failed.into_response(),
     };
-    secured(dressed(response, None))
+    secured(dressed(response, None), &web.services.web.embed_sites)
 }
 
 /// Whether a request is for this site, and a form from it.
@@ -190,7 +191,7 @@ fn to_sign_in(parts: &Parts) -> Response {
 }
 
 /// Makes a page of a refusal.
-fn dressed(mut response: Response, visit: Option<&Visit>) -> Response {
+pub(crate) fn dressed(mut response: Response, visit: Option<&Visit>) -> Response {
     let Some(failed) = response.extensions_mut().remove::<Failed>() else {
         return response;
     };
@@ -205,8 +206,9 @@ fn dressed(mut response: Response, visit: Option<&Visit>) -> Response {
     response
 }
 
-/// The headers of every answer.
-fn secured(mut response: Response) -> Response {
+/// The headers of every answer. `sites` may show those that are made for them.
+fn secured(mut response: Response, sites: &[String]) -> Response {
+    let embeddable = response.extensions_mut().remove::<signed::Embeddable>();
     let is_missing = has(&response, "method_not_allowed");
     if is_missing {
         let failed = Failed::new(
@@ -240,5 +242,8 @@ fn secured(mut response: Response) -> Response {
     }
     let unless_asset = fields.entry(header::CACHE_CONTROL);
     unless_asset.or_insert(HeaderValue::from_static("no-store"));
+    if embeddable.is_some() {
+        signed::allow(&mut response, POLICY, sites);
+    }
     response
 }

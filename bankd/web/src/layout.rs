@@ -22,12 +22,22 @@ impl Visit {
         trail: &[(&str, Target)],
         content: &Markup,
     ) -> Response {
-        let more = html! {
-            link rel="stylesheet" href=(assets::picture_style());
-            script src=(assets::picture_script()) defer {}
-        };
-        page(self, title, trail, content, &more)
+        page(self, title, trail, content, &of_pictures())
     }
+}
+
+/// What the head of a page with drawings has.
+fn of_pictures() -> Markup {
+    html! {
+        link rel="stylesheet" href=(assets::picture_style());
+        script src=(assets::picture_script()) defer {}
+    }
+}
+
+/// A page with a drawing for a frame of another site.
+pub(crate) fn framed(title: &str, content: &Markup) -> Html<String> {
+    let body = html! { main #main .framed tabindex="-1" { h1 { (title) } (content) } };
+    document(title, &body, &of_pictures())
 }
 
 /// A page of a person. `more` are lines of its head.

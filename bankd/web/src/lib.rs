@@ -21,6 +21,7 @@ mod parts;
 mod people;
 mod request;
 mod sign_in;
+mod signed;
 mod target;
 mod visit;
 mod zone;
@@ -67,6 +68,9 @@ pub fn announce(services: &Services, listener: Option<&TcpListener>) {
         Some(_) => services.web.url.clone(),
     };
     services.sessions.serve_at(origin);
+    if let Some(links) = &services.links {
+        links.serve(signed::pages());
+    }
 }
 
 /// Serves the pages until the sender of `stopped` is gone and every open request is answered.

@@ -32,6 +32,7 @@ impl Unruled {
             path,
             right,
             nav: None,
+            picture: None,
             handler,
         }
     }
@@ -48,6 +49,8 @@ pub struct Page {
     pub right: Right,
     /// Its word in the navigation, if it is there.
     pub nav: Option<&'static str>,
+    /// What other sites may show of it.
+    picture: Option<MethodRouter<Arc<Web>>>,
     handler: MethodRouter<Arc<Web>>,
 }
 
@@ -70,6 +73,21 @@ impl Page {
         Unruled(Method::POST, path, on(MethodFilter::POST, handler))
     }
 
+    /// Other sites may show its picture, which this handler makes.
+    pub(crate) fn picture<H, T>(mut self, handler: H) -> Self
+    where
+        H: Handler<T, Arc<Web>>,
+        T: 'static,
+    {
+        self.picture = Some(on(MethodFilter::GET, handler));
+        self
+    }
+
+    /// Whether other sites may show its picture.
+    pub fn has_picture(&self) -> bool {
+        self.picture.is_some()
+    }
+
     /// Shows it in the navigation of people with its right.
     pub(crate) fn nav(mut self, word: &'static str) -> Self {
         self.nav = Some(word);
@@ -80,12 +98,26 @@ impl Page {
 /// The router of the rows: nobody reaches a handler without the right of its row.
 pub(super) fn mount(rows: Vec<Page>) -> Router<Arc<Web>> {
     rows.into_iter().fold(Router::new(), |router, row| {
-        let right = row.right;
-        let guarded = move |visit: Visit, request: Request, next: Next| async move {
-            guarded(right, &visit, request, next).await
-        };
-        router.route(row.path, row.handler.layer(from_fn(guarded)))
+        router.route(row.path, behind(row.right, row.handler))
     })
+}
+
+/// The router of the pictures of rows, with the same rights, below a path.
+pub(super) fn mount_pictures(rows: Vec<Page>, root: &str) -> Router<Arc<Web>> {
+    rows.into_iter()
+        .fold(Router::new(), |router, row| match row.picture {
+            Some(picture) => {
+                router.route(&format!("{root}{}", row.path), behind(row.right, picture))
+            }
+            None => router,
+        })
+}
+
+fn behind(right: Right, handler: MethodRouter<Arc<Web>>) -> MethodRouter<Arc<Web>> {
+    let guarded = move |visit: Visit, request: Request, next: Next| async move {
+        guarded(right, &visit, request, next).await
+    };
+    handler.layer(from_fn(guarded))
 }
 
 /// The one check of rights of pages, in the words of the API.

@@ -12,6 +12,7 @@ pub(crate) mod limits;
 pub(crate) mod members;
 pub(crate) mod mine;
 pub(crate) mod money;
+pub(crate) mod notices;
 pub(crate) mod operations;
 pub(crate) mod people;
 pub(crate) mod project;
@@ -50,6 +51,7 @@ pub fn rows() -> Vec<Page> {
         contribution::rows(),
         quote::rows(),
         requests::rows(),
+        notices::rows(),
         operations::rows(),
         money::rows(),
         rates::rows(),

@@ -20,6 +20,14 @@ impl Target {
         Self::of("", segments)
     }
 
+    /// A path that is encoded already.
+    pub(crate) fn raw(path: &str) -> Self {
+        Self {
+            text: path.to_owned(),
+            has_query: false,
+        }
+    }
+
     /// The data of a route as JSON or CSV, for links below tables.
     pub(crate) fn data(segments: &[&str]) -> Self {
         Self::of("/data", segments)

@@ -15,4 +15,6 @@ mod requests;
 mod roles;
 mod session;
 mod sign_in;
+mod signed;
+
 mod work;

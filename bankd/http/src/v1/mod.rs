@@ -80,6 +80,7 @@ mod unmapped;
 mod usage;
 mod user_directory;
 mod view;
+mod web_link;
 mod web_login;
 mod whatif;
 

@@ -13,6 +13,7 @@ use maud::{Markup, html};
 use crate::failed::Failed;
 use crate::page::Page;
 use crate::parts::picture::{show as drawn, zone};
+use crate::signed::{codes, embedded};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -33,6 +34,13 @@ const ACCOUNTS: usize = 16;
 
 pub(crate) fn rows() -> Vec<Page> {
     vec![Page::get("/projects/{name}/burn-down.svg", show).right(Right::SeeLedger)]
+}
+
+/// The picture of the page of a project for other sites.
+pub(crate) async fn picture_alone(visit: Visit, Path(project): Path<String>) -> Shown {
+    let burn = burn(&visit, &project).await?;
+    let section = burn.map(section);
+    embedded(&visit, &format!("Burn-down of {project}"), section.as_ref())
 }
 
 async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
@@ -90,6 +98,7 @@ pub(crate) async fn figure(visit: &Visit, project: &str) -> Result<Markup, Faile
             @if is_part { a href=(own) { "Show the last 90 days and the forecast" } " · " }
             a href=(file) { "SVG" }
         }
+        (codes(visit))
     })
 }
 

@@ -13,6 +13,7 @@ use crate::parts::asked::{self, Asked, Words};
 use crate::parts::period::{self, Choice};
 use crate::parts::picture;
 use crate::parts::table::{Table, figures, link, name, words};
+use crate::signed::embedded;
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -25,21 +26,50 @@ const BY: Words = &[
 
 pub(crate) fn rows() -> Vec<Page> {
     // A person without the right to the shares of all sees those of the own contributors.
-    vec![Page::get("/contribution", show).right(Right::SeeLedger)]
+    vec![
+        Page::get("/contribution", show)
+            .right(Right::SeeLedger)
+            .picture(picture_alone),
+    ]
+}
+
+/// The picture for other sites.
+async fn picture_alone(visit: Visit) -> Shown {
+    let (asked, basis) = question(&visit)?;
+    let report: ContributionReport = visit.get(route(&visit, &asked, basis, Target::api)).await?;
+    let period = report.periods.first().filter(|period| !is_nothing(period));
+    let sections =
+        period.map(|period| contribution::sections(&report, &without_utilisation(period)));
+    let section = sections.as_ref().and_then(|sections| sections.first());
+    embedded(&visit, "Usage beside contributions", section)
+}
+
+/// What the address asks for, and of which measure.
+fn question(visit: &Visit) -> Result<(Asked, &'static str), Failed> {
+    Ok((Asked::of(visit, BY)?, asked::word(visit, "basis", BASIS)?))
+}
+
+fn route(visit: &Visit, asked: &Asked, basis: &str, root: fn(&[&str]) -> Target) -> Target {
+    root(&["report", "contribution"])
+        .with("by", asked.by)
+        .with("basis", basis)
+        .with("buckets", "1")
+        .with("tz", visit.zone().name())
+        .with("from", &asked.from)
+        .maybe("to", asked.to.as_deref())
+}
+
+/// Utilisation has a page of its own.
+fn without_utilisation(period: &ContributionPeriod) -> ContributionPeriod {
+    ContributionPeriod {
+        utilisation: Vec::new(),
+        ..period.clone()
+    }
 }
 
 async fn show(visit: Visit) -> Shown {
-    let asked = Asked::of(&visit, BY)?;
-    let basis = asked::word(&visit, "basis", BASIS)?;
-    let route = |root: fn(&[&str]) -> Target| {
-        root(&["report", "contribution"])
-            .with("by", asked.by)
-            .with("basis", basis)
-            .with("buckets", "1")
-            .with("tz", visit.zone().name())
-            .with("from", &asked.from)
-            .maybe("to", asked.to.as_deref())
-    };
+    let (asked, basis) = question(&visit)?;
+    let route = |root| route(&visit, &asked, basis, root);
     let report: ContributionReport = visit.get(route(Target::api)).await?;
     let choice = Choice {
         name: "basis",
@@ -64,7 +94,6 @@ async fn show(visit: Visit) -> Shown {
     Ok(visit.pictured("Usage beside contributions", &[], &content))
 }
 
-/// The pictures. Utilisation has a page of its own.
 fn drawings(
     visit: &Visit,
     report: &ContributionReport,
@@ -73,10 +102,7 @@ fn drawings(
     if is_nothing(period) {
         return Ok(html! {});
     }
-    let alone = ContributionPeriod {
-        utilisation: Vec::new(),
-        ..period.clone()
-    };
+    let alone = without_utilisation(period);
     let zone = picture::zone(visit)?;
     let sections = contribution::sections(report, &alone);
     Ok(html! {

@@ -17,7 +17,11 @@ use crate::visit::{Shown, Visit};
 const SHOWN: &str = "200";
 
 pub(crate) fn rows() -> Vec<Page> {
-    vec![Page::get("/projects/{name}", show).right(Right::SeeLedger)]
+    vec![
+        Page::get("/projects/{name}", show)
+            .right(Right::SeeLedger)
+            .picture(burn::picture_alone),
+    ]
 }
 
 async fn show(visit: Visit, Path(project): Path<String>) -> Shown {

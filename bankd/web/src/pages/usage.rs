@@ -14,6 +14,7 @@ use crate::parts::asked::{self, Asked, Words};
 use crate::parts::period::{self, Choice};
 use crate::parts::picture;
 use crate::parts::table::{Table, amounts, figures, link, name, words};
+use crate::signed::embedded;
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -43,8 +44,28 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/usage", show)
             .right(Right::SeeLedger)
+            .picture(picture_alone)
             .nav("Usage"),
     ]
+}
+
+/// The picture for other sites.
+async fn picture_alone(visit: Visit) -> Shown {
+    let asked = Asked::of(&visit, BY)?;
+    let of = asked::word(&visit, "of", OF)?;
+    let table: UsageTable = visit
+        .get(over_time(&visit, &asked, of, Target::api))
+        .await?;
+    let has_some = !is_zero(hours_of(of, &table.total));
+    let section = drawn::over_time(&table, &measure(of, &table.unit)).ok();
+    let section = section.filter(|_| has_some);
+    embedded(&visit, &format!("Usage by {}", asked.by), section.as_ref())
+}
+
+/// The route of the figures that are drawn.
+fn over_time(visit: &Visit, asked: &Asked, of: &str, root: fn(&[&str]) -> Target) -> Target {
+    let target = asked.route(visit, root).with("top", SHOWN).with("sort", of);
+    target.with("every", asked.every)
 }
 
 async fn show(visit: Visit) -> Shown {
@@ -54,7 +75,9 @@ async fn show(visit: Visit) -> Shown {
     let shown = |target: Target| target.with("top", SHOWN).with("sort", of);
     let sums: UsageTable = visit.get(shown(route(Target::api))).await?;
     let every = |target: Target| target.with("every", asked.every);
-    let table: UsageTable = visit.get(every(shown(route(Target::api)))).await?;
+    let table: UsageTable = visit
+        .get(over_time(&visit, &asked, of, Target::api))
+        .await?;
     let rows = |target: Target| target.with("part", "rows");
     let choice = Choice {
         name: "of",

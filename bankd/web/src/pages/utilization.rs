@@ -1,6 +1,7 @@
 //! Utilisation: what was used of the capacity of each machine, over time.
 
 use bank_api::v1::{ContributionPeriod, ContributionReport, Utilisation, UtilisationBucket};
+use bank_picture::Section;
 use bank_picture::reports::contribution;
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
@@ -12,6 +13,7 @@ use crate::parts::asked::{self, Asked, Words};
 use crate::parts::period::{self, Choice};
 use crate::parts::picture;
 use crate::parts::table::{Table, figures, link, words};
+use crate::signed::embedded;
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -23,28 +25,59 @@ pub(crate) const BASIS: Words = &[
 ];
 
 pub(crate) fn rows() -> Vec<Page> {
-    vec![Page::get("/utilization", show).right(Right::SeeShares)]
+    vec![
+        Page::get("/utilization", show)
+            .right(Right::SeeShares)
+            .picture(picture_alone),
+    ]
 }
 
-async fn show(visit: Visit) -> Shown {
-    let asked = Asked::of(&visit, &[("machine", "machine")])?;
-    let basis = asked::word(&visit, "basis", BASIS)?;
-    let route = |root: fn(&[&str]) -> Target, buckets: &str| {
-        root(&["report", "contribution"])
-            .with("by", "contributor")
-            .with("basis", basis)
-            .with("buckets", buckets)
-            .with("tz", visit.zone().name())
-            .with("from", &asked.from)
-            .maybe("to", asked.to.as_deref())
-            .maybe("machine", visit.parameter("machine"))
-    };
-    // Capacity is known by day.
-    let every = if asked.every == "hour" {
+/// The picture for other sites.
+async fn picture_alone(visit: Visit) -> Shown {
+    let (asked, basis) = question(&visit)?;
+    let route = route(&visit, &asked, basis, Target::api, every(&asked));
+    let report: ContributionReport = visit.get(route).await?;
+    let period = report.periods.first();
+    let section = period.and_then(|period| section(&report, period));
+    embedded(&visit, "Utilisation", section.as_ref())
+}
+
+/// What the address asks for, and of which measure.
+fn question(visit: &Visit) -> Result<(Asked, &'static str), Failed> {
+    let asked = Asked::of(visit, &[("machine", "machine")])?;
+    Ok((asked, asked::word(visit, "basis", BASIS)?))
+}
+
+fn route(
+    visit: &Visit,
+    asked: &Asked,
+    basis: &str,
+    root: fn(&[&str]) -> Target,
+    buckets: &str,
+) -> Target {
+    root(&["report", "contribution"])
+        .with("by", "contributor")
+        .with("basis", basis)
+        .with("buckets", buckets)
+        .with("tz", visit.zone().name())
+        .with("from", &asked.from)
+        .maybe("to", asked.to.as_deref())
+        .maybe("machine", visit.parameter("machine"))
+}
+
+/// Capacity is known by day.
+fn every(asked: &Asked) -> &'static str {
+    if asked.every == "hour" {
         "day"
     } else {
         asked.every
-    };
+    }
+}
+
+async fn show(visit: Visit) -> Shown {
+    let (asked, basis) = question(&visit)?;
+    let every = every(&asked);
+    let route = |root, buckets: &str| route(&visit, &asked, basis, root, buckets);
     let whole: ContributionReport = visit.get(route(Target::api, "1")).await?;
     let report: ContributionReport = visit.get(route(Target::api, every)).await?;
     let data = |buckets| route(Target::data, buckets).with("part", "periods.utilisation.buckets");
@@ -66,16 +99,20 @@ async fn show(visit: Visit) -> Shown {
     Ok(visit.pictured("Utilisation", &[], &content))
 }
 
+/// The drawing, if any capacity is known.
+fn section(report: &ContributionReport, period: &ContributionPeriod) -> Option<Section> {
+    let has_capacity = |bucket: &UtilisationBucket| bucket.percent.is_some();
+    let mut buckets = period.utilisation.iter().flat_map(|own| &own.buckets);
+    contribution::utilisation(report, period).filter(|_| buckets.any(has_capacity))
+}
+
 fn drawing(
     visit: &Visit,
     report: &ContributionReport,
     period: &ContributionPeriod,
     data: Target,
 ) -> Result<Markup, Failed> {
-    let has_capacity = |bucket: &UtilisationBucket| bucket.percent.is_some();
-    let mut buckets = period.utilisation.iter().flat_map(|own| &own.buckets);
-    let section = contribution::utilisation(report, period);
-    let Some(section) = section.filter(|_| buckets.any(has_capacity)) else {
+    let Some(section) = section(report, period) else {
         return Ok(html! {
             div .absent {
                 "No utilisation: no hardware is recorded for this period, or all of it was down. Record hardware with "

@@ -13,6 +13,7 @@ use crate::parts::asked::{self, Asked, Words};
 use crate::parts::period;
 use crate::parts::picture;
 use crate::parts::table::{Table, figures, link, name, words};
+use crate::signed::embedded;
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -25,7 +26,27 @@ const BY: Words = &[
 ];
 
 pub(crate) fn rows() -> Vec<Page> {
-    vec![Page::get("/waiting", show).right(Right::SeeLedger)]
+    vec![
+        Page::get("/waiting", show)
+            .right(Right::SeeLedger)
+            .picture(picture_alone),
+    ]
+}
+
+/// The picture for other sites.
+async fn picture_alone(visit: Visit) -> Shown {
+    let asked = Asked::of(&visit, BY)?;
+    let table: UsageTable = visit.get(over_time(&visit, &asked, Target::api)).await?;
+    let title = format!("Waiting time by {}", asked.by);
+    embedded(&visit, &title, drawn::waiting(&table).as_ref())
+}
+
+/// The route of the figures that are drawn.
+fn over_time(visit: &Visit, asked: &Asked, root: fn(&[&str]) -> Target) -> Target {
+    // Rollups have no waiting times.
+    let target = asked.route(visit, root).with("records", "true");
+    let target = target.with("top", SHOWN).with("sort", "started");
+    target.with("every", asked.every)
 }
 
 async fn show(visit: Visit) -> Shown {
@@ -35,7 +56,7 @@ async fn show(visit: Visit) -> Shown {
     let shown = |target: Target| target.with("top", SHOWN).with("sort", "started");
     let sums: UsageTable = visit.get(shown(route(Target::api))).await?;
     let every = |target: Target| target.with("every", asked.every);
-    let table: UsageTable = visit.get(every(shown(route(Target::api)))).await?;
+    let table: UsageTable = visit.get(over_time(&visit, &asked, Target::api)).await?;
     let rows = |target: Target| target.with("part", "rows");
     let content = html! {
         (asked::filters(&visit, &asked, "waiting"))

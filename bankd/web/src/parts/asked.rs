@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use super::period::Choice;
 use super::table::link;
 use crate::failed::Failed;
+use crate::signed::codes;
 use crate::target::Target;
 use crate::visit::Visit;
 
@@ -195,5 +196,6 @@ pub(crate) fn views(visit: &Visit, asked: &Asked, here: &str) -> Markup {
                 a .button href=(asked.over(page)) { (label) } " "
             }
         }
+        (codes(visit))
     }
 }

@@ -21,6 +21,21 @@ pub(crate) fn alone(section: &Section, id: &str, zone: picture::Zone) -> Markup 
 
 /// A drawing with its table, which is folded up, and the data behind both.
 pub(crate) fn show(section: &Section, id: &str, zone: picture::Zone, data: Target) -> Markup {
+    with_table(section, id, zone, Some(data))
+}
+
+/// The same for another site, which has no data.
+pub(crate) fn framed(section: Option<&Section>, zone: picture::Zone) -> Markup {
+    html! {
+        @if let Some(section) = section {
+            (with_table(section, "picture", zone, None))
+        } @else {
+            p .absent { "No data in this period." }
+        }
+    }
+}
+
+fn with_table(section: &Section, id: &str, zone: picture::Zone, data: Option<Target>) -> Markup {
     let table = section.shown_table().filter(|table| !table.rows.is_empty());
     html! {
         (alone(section, id, zone))
@@ -34,7 +49,7 @@ pub(crate) fn show(section: &Section, id: &str, zone: picture::Zone, data: Targe
 }
 
 /// The table of a drawing as a table of pages.
-fn listed(table: &picture::Table, zone: picture::Zone, data: Target) -> Markup {
+fn listed(table: &picture::Table, zone: picture::Zone, data: Option<Target>) -> Markup {
     let decimals = table.decimals();
     let cells = |row: &Vec<Cell>| -> Vec<Markup> {
         let cells = row.iter().zip(&decimals);
@@ -56,7 +71,7 @@ fn listed(table: &picture::Table, zone: picture::Zone, data: Target) -> Markup {
             .collect(),
         rows: table.rows.iter().chain(&table.foot).map(cells).collect(),
         empty: html! {},
-        data: Some(data),
+        data,
         next: None,
     }
     .show()

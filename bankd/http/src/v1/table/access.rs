@@ -2,13 +2,13 @@
 
 use bank_api::v1::{
     DepositRequest, ExtensionRequest, Limit, List, MemberRequest, NewDecision, NewKeyAnswer,
-    NewLimit, NewRoleGrant, NewToken, NewTokenAnswer, NewWebLogin, PageQuery, ProjectRequest,
-    Proposal, ProposalQuery, ProposeQuery, Removed, RequestQuery, RevokeQuery, RoleGrant,
-    RoleQuery, RotateKey, Token, TokenQuery, WebLogin, Written,
+    NewLimit, NewRoleGrant, NewToken, NewTokenAnswer, NewWebLink, NewWebLogin, PageQuery,
+    ProjectRequest, Proposal, ProposalQuery, ProposeQuery, Removed, RequestQuery, RevokeQuery,
+    RoleGrant, RoleQuery, RotateKey, Token, TokenQuery, WebLink, WebLogin, Written,
 };
 use bankd_ledger::access::right::Right;
 
-use super::super::{key, limit, proposal, request, role, token, web_login};
+use super::super::{key, limit, proposal, request, role, token, web_link, web_login};
 use super::{AMOUNTS, HELD, NAMED, NEW, SPEND, VALUES};
 use crate::route::Route;
 
@@ -62,6 +62,16 @@ fn tokens() -> Vec<Route> {
             .body::<NewWebLogin>()
             .gives::<WebLogin>(200, "The link.")
             .refuses(&["not_found"]),
+        Route::post("/api/v1/web/links", web_link::add)
+            .right(Right::SeeStatus)
+            .description("Make a signed address of the caller's feed of notices, or of a picture for another web site")
+            .more(
+                "For callers on the Unix socket. The address needs no session, and shows what the caller may see when it is \
+                 opened.",
+            )
+            .body::<NewWebLink>()
+            .gives::<WebLink>(200, "The address.")
+            .refuses(&["bad_value", "not_found"]),
     ]
 }
 

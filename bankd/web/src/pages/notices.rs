@@ -1,0 +1,222 @@
+//! Notices of a person: alerts of their projects and answers to their requests, as a page and as a feed.
+
+use axum::http::header;
+use axum::response::IntoResponse as _;
+use bank_api::v1::{Attention, List, Proposal};
+use bankd_ledger::access::right::Right;
+use bankd_services::links::DAYS_MAX;
+use maud::html;
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesText, Event};
+
+use super::proposals::subject;
+use crate::failed::Failed;
+use crate::page::Page;
+use crate::parts::table::{Table, link, words};
+use crate::signed::{FEED, address};
+use crate::target::Target;
+use crate::visit::{Shown, Visit};
+
+/// Entries of each kind in the feed.
+const ENTRIES: &str = "50";
+
+pub(crate) fn rows() -> Vec<Page> {
+    vec![
+        Page::get("/notices", show)
+            .right(Right::SeeLedger)
+            .nav("Notices"),
+    ]
+}
+
+/// What a kind of alert is called.
+fn kind(word: &str) -> &str {
+    match word {
+        "used" => "Used",
+        "expiring" => "Expires soon",
+        "negative" => "Below zero",
+        "fallback_used" => "Fallback account used",
+        "lien_stuck" => "Lien without an end",
+        "collector_silent" => "Collector silent",
+        "partner_waiting" => "Partner bank waits",
+        other => other,
+    }
+}
+
+async fn show(visit: Visit) -> Shown {
+    let all = visit.parameter("all").is_some();
+    let route = |root: fn(&[&str]) -> Target| {
+        let target = root(&["attention"]).maybe("all", all.then_some("true"));
+        target.maybe("after", visit.parameter("after"))
+    };
+    let list: List<Attention> = visit.get(route(Target::api)).await?;
+    let here = || visit.link(&["notices"]);
+    let next = list.next.as_deref();
+    let next = next.map(|next| {
+        here()
+            .maybe("all", all.then_some("true"))
+            .with("after", next)
+    });
+    let row = |row: &Attention| {
+        let project = row.project.as_deref().filter(|name| !name.is_empty());
+        vec![
+            html! { (visit.zone().time(&row.at)) },
+            html! {
+                @if let Some(project) = project {
+                    (link(&visit.link(&["projects", project]), project))
+                } @else { span .none { "–" } }
+            },
+            html! { (kind(&row.kind)) },
+            html! { (row.message) },
+            html! { @if row.open { strong .flag { "open" } } @else { (row.turn) } },
+        ]
+    };
+    let table = Table {
+        caption: if all {
+            "Notices, the newest first"
+        } else {
+            "Open notices, the newest first"
+        },
+        columns: vec![
+            words("When"),
+            words("Project"),
+            words("Kind"),
+            words("Notice"),
+            words("State"),
+        ],
+        rows: list.items.iter().map(row).collect(),
+        empty: html! {
+            p { "There is nothing to notice." }
+            p .small { "Notices appear here when the money of a project of yours runs low, ends soon or is overdrawn." }
+        },
+        data: Some(route(Target::data)),
+        next,
+    };
+    let content = html! {
+        (table.show())
+        p { @if all { a href=(here()) { "Open notices only" } } @else { a href=(here().with("all", "true")) { "Earlier notices too" } } }
+        @if let Some(feed) = address(&visit, FEED, DAYS_MAX) {
+            section {
+                h2 { "Feed" }
+                p { "A program that reads feeds (Atom) shows new notices and answers to your requests. Whoever has this address can read them for
+                    a year:" }
+                p { a .name href=(feed) { (feed) } }
+            }
+        }
+    };
+    Ok(visit.page("Notices", &[], &content))
+}
+
+/// An entry of the feed.
+struct Entry {
+    /// The part of its id after that of the bank.
+    id: String,
+    title: String,
+    at: String,
+    text: String,
+    page: Target,
+}
+
+/// `GET /feed`: for a signed address.
+pub(crate) async fn feed(visit: Visit) -> Shown {
+    let target = Target::api(&["attention"]).with("all", "true");
+    let alerts: List<Attention> = visit.get(target.with("limit", ENTRIES)).await?;
+    let mut entries: Vec<Entry> = alerts
+        .items
+        .iter()
+        .map(|row| of_alert(&visit, row))
+        .collect();
+    if visit.may(Right::Ask) {
+        let target = Target::api(&["requests"]).with("mine", "true");
+        let requests: List<Proposal> = visit.get(target.with("limit", ENTRIES)).await?;
+        entries.extend(requests.items.iter().map(|row| of_request(&visit, row)));
+    }
+    entries.sort_by(|a, b| b.at.cmp(&a.at));
+    let text = atom(&visit, &entries).map_err(|_| Failed::internal())?;
+    let media = [(header::CONTENT_TYPE, "application/atom+xml; charset=utf-8")];
+    Ok((media, text).into_response())
+}
+
+fn of_alert(visit: &Visit, row: &Attention) -> Entry {
+    let project = row.project.as_deref().filter(|name| !name.is_empty());
+    Entry {
+        id: format!("notices/{}", row.id),
+        title: match (project, row.turn.as_str()) {
+            (Some(project), "raised") => format!("{project}: {}", kind(&row.kind)),
+            (Some(project), turn) => format!("{project}: {} ({turn})", kind(&row.kind)),
+            (None, _) => kind(&row.kind).to_owned(),
+        },
+        at: row.at.clone(),
+        text: row.message.clone(),
+        page: match project {
+            Some(project) => visit.link(&["projects", project]),
+            None => visit.link(&["notices"]),
+        },
+    }
+}
+
+fn of_request(visit: &Visit, row: &Proposal) -> Entry {
+    let number = row.id.to_string();
+    Entry {
+        // A request that was answered is a new entry.
+        id: format!("requests/{number}/{}", row.state),
+        title: format!("Your request for {}: {}", subject(row), row.state),
+        at: row.at.clone(),
+        text: row.reason.clone().unwrap_or_default(),
+        page: visit.link(&["requests", &number]),
+    }
+}
+
+/// The feed as RFC 4287 has it.
+fn atom(visit: &Visit, entries: &[Entry]) -> std::io::Result<Vec<u8>> {
+    let origin = visit.web.services.sessions.url().unwrap_or_default();
+    let at = bank_api::text::format_rfc3339(visit.present());
+    let updated = entries
+        .first()
+        .map_or(at.as_str(), |entry| entry.at.as_str());
+    let mut xml = Writer::new(Vec::new());
+    xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("utf-8"), None)))?;
+    let feed = xml
+        .create_element("feed")
+        .with_attribute(("xmlns", "http://www.w3.org/2005/Atom"));
+    feed.write_inner_content(|xml| {
+        text(
+            xml,
+            "id",
+            &format!("{origin}/notices#{}", visit.session.name),
+        )?;
+        text(
+            xml,
+            "title",
+            &format!("Notices of the bank for {}", visit.session.name),
+        )?;
+        text(xml, "updated", updated)?;
+        xml.create_element("author")
+            .write_inner_content(|xml| text(xml, "name", "bankd"))?;
+        for entry in entries {
+            xml.create_element("entry").write_inner_content(|xml| {
+                text(xml, "id", &format!("{origin}/{}", entry.id))?;
+                text(xml, "title", &entry.title)?;
+                text(xml, "updated", &entry.at)?;
+                text(xml, "summary", &entry.text)?;
+                let page = format!("{origin}{}", entry.page.as_str());
+                xml.create_element("link")
+                    .with_attribute(("href", page.as_str()))
+                    .write_empty()?;
+                Ok(())
+            })?;
+        }
+        Ok(())
+    })?;
+    Ok(xml.into_inner())
+}
+
+fn text(xml: &mut Writer<Vec<u8>>, element: &str, text: &str) -> std::io::Result<()> {
+    // Control characters have no place in XML 1.0.
+    let text: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    xml.create_element(element)
+        .write_text_content(BytesText::new(&text))?;
+    Ok(())
+}
