@@ -86,6 +86,8 @@ pub(crate) async fn figure(visit: &Visit, project: &str) -> Result<Markup, Faile
         .with("from", &format_rfc3339(burn.from))
         .with("until", &format_rfc3339(burn.now));
     let own = visit.link(&["projects", project]);
+    let usage = Target::page(&["usage"]).maybe("zone", visit.parameter("zone"));
+    let usage = usage.with("project", project).with("by", "user");
     let is_part = ["from", "to"]
         .iter()
         .any(|name| visit.parameter(name).is_some());
@@ -96,7 +98,7 @@ pub(crate) async fn figure(visit: &Visit, project: &str) -> Result<Markup, Faile
         (drawn(&section(burn), "burn", zone(visit)?, entries))
         p .below {
             @if is_part { a href=(own) { "Show the last 90 days and the forecast" } " · " }
-            a href=(file) { "SVG" }
+            a href=(file) { "SVG" } " · " a href=(usage) { "Usage by user" }
         }
         (codes(visit))
     })
