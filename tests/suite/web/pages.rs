@@ -52,6 +52,10 @@ fn hostile_names_are_text() {
         root.get(&bank, &format!("/jobs?user={}", encoded(evil))),
         root.get(&bank, &format!("/jobs/{}", encoded(evil))),
         root.get(&bank, &format!("/deposit?name={}", encoded(evil))),
+        root.get(&bank, &format!("/usage?project={}", encoded(evil))),
+        root.get(&bank, &format!("/usage?by={}", encoded(evil))),
+        root.get(&bank, &format!("/waiting?user={}", encoded(evil))),
+        root.get(&bank, &format!("/utilization?machine={}", encoded(evil))),
         root.get(&bank, &format!("/transactions/{}", encoded(evil))),
         root.get(
             &bank,

@@ -119,6 +119,9 @@ fn usage_leads_from_projects_to_users_to_jobs() {
         assert_eq!(cells[3].replace(',', ""), own["charged"].as_str().unwrap());
         assert_eq!(cells[4], own["share"].as_str().unwrap());
     }
+    let total = row(&page, "Total");
+    let charged = told["total"]["charged"].as_str().unwrap();
+    assert_eq!(total[3].replace(',', ""), charged);
     let users = link(&page, "chemistry");
     assert!(
         users.starts_with("/usage?by=user&of=core&project=chemistry&from="),
@@ -128,6 +131,11 @@ fn usage_leads_from_projects_to_users_to_jobs() {
     assert_eq!(row(&page, "amy")[1..3], ["1", "480.00"]);
     assert_eq!(row(&page, "bob")[1..3], ["1", "40.00"]);
     assert_eq!(row(&page, "Total")[1..3], ["2", "520.00"]);
+    // The period is shown as people enter it.
+    assert!(
+        page.contains("name=\"from\" value=\"2026-01-02\""),
+        "{page}"
+    );
     let jobs = link(&page, "amy");
     assert_eq!(
         jobs,
@@ -338,6 +346,12 @@ fn without_a_script_the_picture_and_the_table_are_there() {
                     .as_i64()
                     .unwrap()
                     > 1
+            );
+            page.eval("document.querySelectorAll('details').forEach(e => e.open = true)");
+            let over = "document.documentElement.scrollWidth - innerWidth";
+            assert!(
+                page.eval(over).as_i64().unwrap() <= 0,
+                "{target} at {width}"
             );
             let small = "(() => { const s = [...document.querySelectorAll('main svg')].find(e => e.getClientRects().length); \
                  return 12 * s.getBoundingClientRect().width / s.viewBox.baseVal.width; })()";

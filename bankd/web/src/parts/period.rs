@@ -1,5 +1,6 @@
 //! The period picker: start, exclusive end, and zone, all in the address.
 
+use bank_api::text::parse_rfc3339;
 use maud::{Markup, html};
 
 use crate::visit::Visit;
@@ -86,12 +87,25 @@ pub(crate) fn inputs(visit: &Visit, names: &[&str], wrong: Option<&str>) -> Mark
             @let is_wrong = wrong == Some(*name);
             label .wrong[is_wrong] {
                 span { (label(name)) }
-                input name=(name) value=(visit.parameter(name).unwrap_or_default())
+                input name=(name) value=(entered(visit, name))
                     placeholder=(placeholder(name)) autocomplete="off" spellcheck="false"
                     aria-invalid=[is_wrong.then_some("true")];
             }
         }
     }
+}
+
+/// What is in the address. A time that a link of a picture wrote is shown as people enter it in the zone of the page.
+fn entered(visit: &Visit, name: &str) -> String {
+    let text = visit.parameter(name).unwrap_or_default();
+    let zone = visit.zone();
+    let read = |text: &str| zone.read(text, 0);
+    let is_exact = parse_rfc3339(text).is_some();
+    let short = [zone.day(text), zone.time(text)];
+    let mut short = short
+        .into_iter()
+        .filter(|short| is_exact && read(short) == read(text));
+    short.next().unwrap_or_else(|| text.to_owned())
 }
 
 fn label(name: &str) -> &'static str {
