@@ -321,6 +321,20 @@ pub struct JobQuery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(pattern = "^(open|closed)$"))]
     pub state: Option<String>,
+    /// Start of the period.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
+    pub from: Option<String>,
+    /// End of the period, exclusive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
+    pub until: Option<String>,
+    /// Which jobs belong to the period: those that `ended` in it (default), `started` in it, or were `running` at least
+    /// for a part of it. They are the `ended`, `started` and `jobs` of a usage report of the same period. A job without
+    /// a charge is in no period.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(pattern = "^(ended|started|running)$"))]
+    pub period: Option<String>,
     /// Rows per page, 1 to 1000; default 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]

@@ -168,6 +168,25 @@ pub(crate) struct JobsArgs {
     /// open or closed
     #[arg(long)]
     pub(crate) state: Option<String>,
+    /// Start of the period, inclusive
+    #[arg(
+        long,
+        visible_alias = "start",
+        value_name = "TIME",
+        allow_hyphen_values = true
+    )]
+    pub(crate) from: Option<String>,
+    /// End of the period, exclusive
+    #[arg(
+        long,
+        visible_aliases = ["until", "end"],
+        value_name = "TIME",
+        allow_hyphen_values = true
+    )]
+    pub(crate) to: Option<String>,
+    /// Jobs that ended or started in the period, or were running in a part of it [default: ended]
+    #[arg(long, value_name = "ended|started|running")]
+    pub(crate) period: Option<String>,
     /// Maximum number of rows, 1 to 1000
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u32>,

@@ -34,6 +34,9 @@ pub(super) fn run(context: &Context, args: JobsArgs) -> Result<String, Failure> 
         user: args.only.user,
         machine: args.only.machine,
         state: args.state,
+        from: context.bounded(args.from.as_ref())?,
+        until: context.bounded(args.to.as_ref())?,
+        period: args.period,
         limit: args.limit,
         after: args.after,
     };

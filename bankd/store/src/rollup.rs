@@ -28,7 +28,7 @@ mod taken;
 mod worth;
 mod written;
 
-pub(crate) use charged::{First, Part, Subject};
+pub(crate) use charged::{First, Part, Subject, jobs_of};
 pub(crate) use finished::Finished;
 pub(crate) use months::each_row as each_month;
 pub use months::{MonthSums, add_up, is_stored, next_missing};

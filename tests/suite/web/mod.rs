@@ -4,6 +4,7 @@ mod access;
 mod audit;
 mod browser;
 mod deposit;
+mod figures;
 mod guard;
 mod look;
 mod money;

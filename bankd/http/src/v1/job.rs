@@ -10,8 +10,9 @@ use bank_core::model::{Closing, LienState};
 use bank_core::price::{Priced, price, priced_from};
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
+use bank_core_figures::rollup::Measure;
 use bankd_store::read::charges::{self, Charge};
-use bankd_store::read::jobs::{self, Detail, JobRow};
+use bankd_store::read::jobs::{self, Detail, JobRow, Period};
 use bankd_store::read::{Page, liens::LienRow};
 
 use super::call::{Call, Handled, ok};
@@ -33,13 +34,14 @@ pub(super) async fn list(call: Call) -> Handled {
     let below = below.map_err(|r| call.refused(&r))?;
     let open = query.state.as_deref().map(is_open).transpose();
     let open = open.map_err(|r| call.refused(&r))?;
+    let period = period(&query).map_err(|r| call.refused(&r))?;
     let work = Work::new(&call.view, query.project, query.user, query.machine)?;
     let keep = move |row: &JobRow| {
         open.is_none_or(|open| open == row.closed.is_none())
             && work.holds(&row.project, &row.user, &row.machine)
     };
     let page = call.ask(move |connection| {
-        let Page { rows, next } = jobs::list(connection, below, limit, keep)?;
+        let Page { rows, next } = jobs::list(connection, below, limit, period, keep)?;
         let last = |row: &JobRow| match row.last_usage {
             Some(id) => charges::one(connection, id),
             None => Ok(None),
@@ -173,6 +175,37 @@ impl Work {
             && self.machine.as_deref().is_none_or(|m| m == machine)
             && self.view.sees_work(project, user, machine)
     }
+}
+
+/// The period of a query; none if it names no part of one.
+fn period(query: &JobQuery) -> Result<Option<Period>, Refusal> {
+    if query.from.is_none() && query.until.is_none() && query.period.is_none() {
+        return Ok(None);
+    }
+    let time = |text: &Option<String>, field, absent| match text {
+        Some(text) => json::read_time(text, field),
+        None => Ok(Timestamp(absent)),
+    };
+    let count = match query.period.as_deref() {
+        None | Some("ended") => Measure::Ended,
+        Some("started") => Measure::Started,
+        Some("running") => Measure::Running,
+        Some(_) => {
+            return Err(Refusal::BadValue {
+                field: "period",
+                expected: "ended, started or running",
+            });
+        }
+    };
+    let period = Period {
+        from: time(&query.from, "from", i64::MIN)?,
+        until: time(&query.until, "until", i64::MAX)?,
+        count,
+    };
+    if period.from >= period.until {
+        return Err(Refusal::BadWindow);
+    }
+    Ok(Some(period))
 }
 
 fn is_open(state: &str) -> Result<bool, Refusal> {

@@ -1,6 +1,6 @@
 //! Instances with their charges: lists, and one job with its charges, payers and lien.
 
-use super::super::{Error, codec, numbers, uses};
+use super::super::{Error, codec, numbers, rollup, uses};
 use super::charges::{self, Charge};
 use super::{Page, SCAN_MAX, journal, liens};
 use bank_core::amount::Amount;
@@ -11,6 +11,7 @@ use bank_core::model::InstanceKey;
 use bank_core::model::{CLOSINGS, Closing, ObjectType};
 use bank_core::time::{Seconds, Timestamp};
 use bank_core::usage::Usage;
+use bank_core_figures::rollup::Measure;
 use rusqlite::{Connection, Row};
 use std::collections::HashSet;
 
@@ -110,11 +111,34 @@ macro_rules! job_columns {
     };
 }
 
-/// Up to `limit` jobs below an id that `keep` accepts, newest first.
+/// Jobs of a period, as usage reports count them.
+#[derive(Clone, Copy, Debug)]
+pub struct Period {
+    /// Its start.
+    pub from: Timestamp,
+    /// Its end, exclusive.
+    pub until: Timestamp,
+    /// Which of the counts: `Started`, `Ended` or `Running`.
+    pub count: Measure,
+}
+
+impl Period {
+    /// Whether a report counts the instance in this period. One without a charge is in none.
+    fn holds(&self, connection: &Connection, instance: i64) -> Result<bool, Error> {
+        let jobs = rollup::jobs_of(connection, instance)?;
+        let counts = |job: &bank_core_figures::rollup::Presence| {
+            job.between(self.from, self.until).get(self.count) != 0
+        };
+        Ok(jobs.iter().any(counts))
+    }
+}
+
+/// Up to `limit` jobs below an id that `keep` accepts, newest first; of a period, if there is one.
 pub fn list(
     connection: &Connection,
     below: Option<i64>,
     limit: usize,
+    period: Option<Period>,
     keep: impl Fn(&JobRow) -> bool,
 ) -> Result<Page<JobRow>, Error> {
     let sql = job_columns!("id < ?1 ORDER BY id DESC");
@@ -131,7 +155,12 @@ pub fn list(
         let job = read(row)?;
         last = Some(job.id);
         looked += 1;
-        if keep(&job) {
+        let is_in = keep(&job)
+            && match period {
+                Some(period) => period.holds(connection, job.id)?,
+                None => true,
+            };
+        if is_in {
             found.push(job);
         }
     }

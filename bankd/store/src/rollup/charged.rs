@@ -200,6 +200,31 @@ pub(crate) fn each_part(
     )
 }
 
+/// The jobs as which rollups count an instance: those of its finished uses, else the one of its charges. None before
+/// its first charge.
+pub(crate) fn jobs_of(connection: &Connection, id: i64) -> Result<Vec<Presence>, Error> {
+    let Some(subject) = Subject::read(connection, id)? else {
+        return Ok(Vec::new());
+    };
+    let Some(first) = first(connection, &subject)? else {
+        return Ok(Vec::new());
+    };
+    let sql = format!("SELECT {COLUMNS} FROM usage_identity WHERE instance = ?1 ORDER BY id");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query([id])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let finished = Finished::of_row(row)?;
+        if finished.counts() {
+            found.push(finished.job());
+        }
+    }
+    if found.is_empty() {
+        found.push(subject.job(&first.charge));
+    }
+    Ok(found)
+}
+
 /// The sums of all charges of an instance, by the account that paid and the names in its entries.
 fn come_to(
     connection: &Connection,

@@ -6,50 +6,105 @@ use maud::{Markup, html};
 
 use crate::page::Page;
 use crate::parts::amount::amount;
+use crate::parts::period;
 use crate::parts::table::{Table, amounts, figures, link, name, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
-/// The filters of the address.
-const FILTERS: [(&str, &str); 4] = [
+/// The filters of the address that are names.
+const NAMES: [(&str, &str); 3] = [
     ("project", "Project"),
     ("user", "User"),
     ("machine", "Machine"),
-    ("state", "State (open, closed)"),
 ];
+
+/// The filters that are one of some words. The first is the usual one.
+const CHOICES: [Choice; 2] = [
+    (
+        "state",
+        "State",
+        &[("", "any"), ("open", "open"), ("closed", "closed")],
+    ),
+    (
+        "period",
+        "Jobs of the period",
+        &[
+            ("", "ended in it"),
+            ("started", "started in it"),
+            ("running", "ran in it"),
+        ],
+    ),
+];
+
+/// A filter, its label, and its words with their labels.
+type Choice = (
+    &'static str,
+    &'static str,
+    &'static [(&'static str, &'static str)],
+);
 
 pub(crate) fn rows() -> Vec<Page> {
     vec![Page::get("/jobs", show).right(Right::SeeLedger).nav("Jobs")]
 }
 
+/// The jobs that ran in the period of a figure of a usage report: the ones that it counts.
+pub(crate) fn counted(visit: &Visit, from: &str, to: &str) -> Target {
+    let target = visit.link(&["jobs"]).with("from", from).with("to", to);
+    target.with("period", "running")
+}
+
+/// A target with the filters of the address, but not its period.
+fn kept(visit: &Visit, target: Target) -> Target {
+    let names = NAMES.iter().map(|(name, _)| *name);
+    let names = names.chain(CHOICES.iter().map(|(name, ..)| *name));
+    names.fold(target, |target, name| {
+        target.maybe(name, visit.parameter(name))
+    })
+}
+
 async fn show(visit: Visit) -> Shown {
+    let (from, to) = visit.period()?;
+    let is_of_period = from.is_some() || to.is_some();
     let route = |root: fn(&[&str]) -> Target| {
-        let names = FILTERS.iter().map(|(name, _)| *name);
-        names.fold(root(&["jobs"]), |target, name| {
-            target.maybe(name, visit.parameter(name))
-        })
+        let target = kept(&visit, root(&["jobs"]));
+        let target = target.maybe("from", from.as_deref());
+        target.maybe("until", to.as_deref())
     };
     let target = route(Target::api).maybe("after", visit.parameter("after"));
     let list: List<Job> = visit.get(target).await?;
-    let own = |_: &[&str]| visit.link(&["jobs"]);
-    let next = list.next.as_deref().map(|next| {
-        let names = FILTERS.iter().map(|(name, _)| *name);
-        let target = names.fold(own(&[]), |target, name| {
+    let own = ["from", "to"]
+        .iter()
+        .fold(kept(&visit, visit.link(&["jobs"])), |target, name| {
             target.maybe(name, visit.parameter(name))
         });
-        target.with("after", next)
-    });
+    let next = list.next.as_deref().map(|next| own.with("after", next));
     let content = html! {
         form .period method="get" action="/jobs" {
-            @for (name, word) in FILTERS {
+            @for (name, word) in NAMES {
                 label { span { (word) } input name=(name) value=(visit.parameter(name).unwrap_or_default())
                     autocomplete="off" spellcheck="false"; }
             }
+            (period::inputs(&visit, &["from", "to", "zone"], None))
+            @for choice in CHOICES { (chosen(&visit, choice)) }
             button type="submit" { "Show" }
+        }
+        @if is_of_period || visit.parameter("period").is_some() {
+            p .small { "A usage report counts the same jobs. A job without a charge is in no period." }
         }
         (table(&visit, &list.items, route(Target::data), next))
     };
     Ok(visit.page("Jobs", &[], &content))
+}
+
+fn chosen(visit: &Visit, (name, label, words): Choice) -> Markup {
+    let now = visit.parameter(name).unwrap_or_default();
+    html! {
+        label { span { (label) }
+            select name=(name) {
+                @for (word, text) in words { option value=(word) selected[*word == now] { (text) } }
+            }
+        }
+    }
 }
 
 fn table(visit: &Visit, items: &[Job], data: Target, next: Option<Target>) -> Markup {
@@ -66,6 +121,7 @@ fn table(visit: &Visit, items: &[Job], data: Target, next: Option<Target>) -> Ma
             or_none(&job.project),
             or_none(&job.user),
             html! { (outcome.unwrap_or(&job.state)) },
+            html! { (job.closed.as_deref().map_or_else(|| "–".to_owned(), |time| visit.zone().time(time))) },
             html! { (job.processors.map_or_else(|| "–".to_owned(), |count| count.to_string())) },
             html! { (bank_api::text::format_clock(job.charged_s)) },
             html! { a href=(target) { (amount(&job.charged)) } },
@@ -79,6 +135,7 @@ fn table(visit: &Visit, items: &[Job], data: Target, next: Option<Target>) -> Ma
             words("Project"),
             words("User"),
             words("State"),
+            words("Closed"),
             figures("Processors"),
             figures("Charged time"),
             amounts("Charged", unit),

@@ -4,6 +4,7 @@ use bank_api::v1::{UsageLine, UsageTable};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
+use super::jobs;
 use crate::page::Page;
 use crate::parts::amount::{amount, hours};
 use crate::parts::period;
@@ -80,8 +81,7 @@ async fn show(visit: Visit) -> Shown {
 fn cells(visit: &Visit, line: &UsageLine) -> Vec<Markup> {
     let project = line.keys.get("project").cloned().flatten();
     let project = project.filter(|name| !name.is_empty());
-    let jobs = visit
-        .link(&["jobs"])
+    let jobs = jobs::counted(visit, &line.bucket_from, &line.bucket_until)
         .with("user", &visit.session.name)
         .maybe("project", project.as_deref());
     let figures = &line.figures;

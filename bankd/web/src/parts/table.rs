@@ -49,7 +49,11 @@ impl Table<'_> {
     pub(crate) fn show(&self) -> Markup {
         if self.rows.is_empty() {
             return html! {
-                section .table { h2 { (self.caption) } div .empty { (self.empty) } }
+                section .table {
+                    h2 { (self.caption) }
+                    div .empty { (self.empty) }
+                    @if let Some(next) = &self.next { p .below { a href=(next) rel="next" { "Next rows" } } }
+                }
             };
         }
         html! {

@@ -127,7 +127,7 @@ fn jobs() -> Vec<Route> {
             .query::<JobQuery>()
             .gives::<List<Job>>(200, "A page of jobs.")
             .refuses(NAMED)
-            .refuses(&["bad_value"]),
+            .refuses(&["bad_value", "bad_window"]),
         Route::get("/api/v1/jobs/{id}", job::show)
             .right(Right::SeeLedger)
             .description("One job: its charges, who paid, and how the price came about")
