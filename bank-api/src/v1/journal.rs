@@ -101,7 +101,7 @@ pub struct JournalQuery {
     /// The scheduler's object id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
-    /// Entry kind.
+    /// Entry kind, or several, separated by commas.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// Effective from, inclusive.

@@ -238,6 +238,9 @@ pub struct AllocationQuery {
     /// Account name or id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
+    /// Only of the accounts of this project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     /// `future`, `active` or `expired`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(pattern = "^(future|active|expired)$"))]

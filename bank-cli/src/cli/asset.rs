@@ -207,6 +207,9 @@ pub(crate) enum AllocationCommand {
         /// Only allocations of this account
         #[arg(short = 'a', long)]
         account: Option<String>,
+        /// Only allocations of the accounts of this project
+        #[arg(short = 'A', long)]
+        project: Option<String>,
         /// State: future, active or expired [default: all]
         #[arg(long)]
         state: Option<String>,

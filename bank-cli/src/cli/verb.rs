@@ -209,7 +209,7 @@ pub(crate) struct JournalArgs {
     /// Only this job
     #[arg(short = 'j', long)]
     pub(crate) job: Option<String>,
-    /// Only this kind: deposit, lien, charge, …
+    /// Only this kind, or these: deposit, lien, charge, refund,adjust, …
     #[arg(long)]
     pub(crate) kind: Option<String>,
     /// Include the sub-projects of the project

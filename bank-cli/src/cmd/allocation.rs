@@ -16,12 +16,14 @@ pub(super) fn run(context: &Context, command: AllocationCommand) -> Result<Strin
     match command {
         AllocationCommand::Ls {
             account,
+            project,
             state,
             then,
         } => {
             let PastQuery { at, recorded } = context.past(&then)?;
             let query = AllocationQuery {
                 account,
+                project,
                 state,
                 at,
                 recorded,

@@ -27,13 +27,15 @@ pub(crate) fn routes() -> Router<Arc<Web>> {
 const OWN: [&str; 2] = ["format", "part"];
 
 /// `GET /data/ROUTE?…`: the answer of `/api/v1/ROUTE` as JSON; with `format=csv` its rows as CSV, from all pages
-/// of the list. `part` names the member that has the rows, such as `periods.rows`; absent: `items`.
+/// of the list. `part` names the member that has the rows, such as `periods.rows`, for both; absent: `items` or `rows`.
 async fn show(visit: Visit, Path(route): Path<String>, RawQuery(query): RawQuery) -> Shown {
     let query = fields(&query.unwrap_or_default());
     let query = query.ok_or_else(|| Failed::new("bad_request", "the query cannot be read"))?;
     let is_csv = query
         .iter()
         .any(|(name, value)| name == "format" && value == "csv");
+    let part = query.iter().find(|(name, _)| name == "part");
+    let part = part.map(|(_, part)| part.as_str());
     let target = |after: Option<&str>| {
         let segments: Vec<&str> = route.split('/').collect();
         let rest = query
@@ -47,6 +49,16 @@ async fn show(visit: Visit, Path(route): Path<String>, RawQuery(query): RawQuery
     };
     let mut body = visit.raw(&target(None)).await?;
     let file = route.rsplit('/').next().unwrap_or("data");
+    if !is_csv && let Some(part) = part {
+        let answer = serde_json::from_slice(&body).map_err(|_| no_rows())?;
+        let items = serde_json::json!({"items": rows_of(answer, Some(part))});
+        return Ok(saved(
+            "application/json",
+            file,
+            "json",
+            items.to_string().into_bytes(),
+        ));
+    }
     if !is_csv {
         let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(&body).is_ok();
         let media = if is_json {
@@ -61,12 +73,9 @@ async fn show(visit: Visit, Path(route): Path<String>, RawQuery(query): RawQuery
             body,
         ));
     }
-    let part = query.iter().find(|(name, _)| name == "part");
-    let part = part.map_or("items", |(_, part)| part);
     let mut rows = Vec::new();
     for _ in 0..PAGES_MAX {
-        let answer: Value = serde_json::from_slice(&body)
-            .map_err(|_| Failed::new("unsupported", "this route has no rows"))?;
+        let answer: Value = serde_json::from_slice(&body).map_err(|_| no_rows())?;
         let next = answer
             .get("next")
             .and_then(Value::as_str)
@@ -100,18 +109,26 @@ fn saved(media: &'static str, file: &str, end: &str, body: Vec<u8>) -> Response 
     (fields, body).into_response()
 }
 
-/// The rows of an answer: those of the named part, else the answer itself.
-fn rows_of(answer: Value, part: &str) -> Vec<Map<String, Value>> {
-    let names: Vec<&str> = part.split('.').collect();
-    let Some((first, rest)) = names.split_first() else {
-        return Vec::new();
-    };
+fn no_rows() -> Failed {
+    Failed::new("unsupported", "this route has no rows")
+}
+
+/// The rows of an answer: those of the named part, of a list or of a report, else the answer itself.
+fn rows_of(answer: Value, part: Option<&str>) -> Vec<Map<String, Value>> {
+    let names: Vec<&str> = part.map_or_else(Vec::new, |part| part.split('.').collect());
     let Value::Object(mut answer) = answer else {
         return Vec::new();
     };
-    match answer.remove(*first) {
-        Some(Value::Array(items)) => below(Value::Array(items), rest, &Map::new()),
-        _ => vec![answer],
+    let (wanted, rest) = match names.split_first() {
+        Some((first, rest)) => (vec![*first], rest),
+        None => (vec!["items", "rows"], &[][..]),
+    };
+    let rows = wanted
+        .iter()
+        .find_map(|name| answer.remove(*name).filter(Value::is_array));
+    match rows {
+        Some(rows) => below(rows, rest, &Map::new()),
+        None => vec![answer],
     }
 }
 
@@ -143,6 +160,34 @@ fn below(value: Value, names: &[&str], above: &Map<String, Value>) -> Vec<Map<St
         Some((inner, rest)) => below(inner, rest, &row),
         None => vec![row],
     }
+}
+
+/// The rows of a member of a row.
+fn below(mut row: Map<String, Value>, part: &str) -> Vec<Map<String, Value>> {
+    let name = row.remove("name").unwrap_or_default();
+    let mut rows = row.remove(part).map(objects).unwrap_or_default();
+    for row in &mut rows {
+        row.insert("of".to_owned(), name.clone());
+    }
+    rows
+}
+
+/// A row whose members that are objects became columns: `keys.project`.
+fn flat(row: Map<String, Value>) -> Map<String, Value> {
+    let mut out = Map::new();
+    for (name, value) in row {
+        match value {
+            Value::Object(members) => out.extend(
+                members
+                    .into_iter()
+                    .map(|(own, value)| (format!("{name}.{own}"), value)),
+            ),
+            value => {
+                out.insert(name, value);
+            }
+        }
+    }
+    out
 }
 
 fn csv(rows: &[Map<String, Value>]) -> String {
@@ -204,7 +249,7 @@ mod tests {
             {"name": "=cmd()", "amount": null},
         ], "next": null});
         assert_eq!(
-            csv(&rows_of(answer, "items")),
+            csv(&rows_of(answer, None)),
             "amount,list,name\r\n-1.000,[1],\"a,\"\"b\"\"\"\r\n,,'=cmd()\r\n"
         );
     }
@@ -214,7 +259,7 @@ mod tests {
         let answer = serde_json::json!({"unit": "SU", "periods": [{"from": "1", "parts": [
             {"machine": "a", "buckets": [{"from": "2", "keys": {"user": "amy"}}]},
         ]}]});
-        let rows = rows_of(answer, "periods.parts.buckets");
+        let rows = rows_of(answer, Some("periods.parts.buckets"));
         assert_eq!(csv(&rows), "from,machine,user\r\n2,a,amy\r\n");
     }
 }

@@ -1,9 +1,9 @@
 //! Figures lead to what they are made of: the rows behind a link add up to the figure.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::browser::{Browser, bank};
-use crate::harness::{Bank, T0};
+use crate::harness::{Bank, T0, until};
 
 const DAY: i64 = 86_400;
 
@@ -161,4 +161,200 @@ fn jobs_of_a_period_end_in_it() {
     assert!(status == 422 && page.contains("aria-invalid"), "{page}");
     assert_eq!(jobs(&mut amy, "period=never").0, 422);
     assert_eq!(jobs(&mut amy, "from=soon").0, 422);
+}
+
+/// The text of the table with a caption.
+fn table<'p>(page: &'p str, caption: &str) -> &'p str {
+    let start = format!("<caption>{caption}");
+    let rest = page
+        .split(&start)
+        .nth(1)
+        .unwrap_or_else(|| panic!("no table {caption}: {page}"));
+    rest.split("</section>").next().unwrap()
+}
+
+fn count(table: &str) -> usize {
+    table.matches("scope=\"row\"").count()
+}
+
+#[test]
+fn a_project_shows_who_used_what_and_what_was_corrected() {
+    let mut bank = bank();
+    bank.bank_ok(&["user", "add", "ben"]);
+    bank.bank_ok(&["project", "members", "add", "chemistry", "ben"]);
+    bank.bank_ok(&[
+        "project",
+        "add",
+        "lab",
+        "--parent",
+        "chemistry",
+        "--members",
+        "ben",
+    ]);
+    bank.bank_ok(&[
+        "deposit",
+        "chemistry",
+        "500",
+        "--new",
+        "--start",
+        "2026-03-01",
+        "--end",
+        "2026-06-01",
+    ]);
+    charge(&bank, "one", "amy", "100");
+    charge(&bank, "two", "ben", "30");
+    charge(&bank, "three", "ben", "50");
+    bank.bank_ok(&["refund", "two", "--note", "<b>node</b> failure"]);
+    bank.bank_ok(&["adjust", "chemistry", "-5", "--note", "twice counted"]);
+    bank.bank_ok(&["limit", "set", "ben", "--per-day", "777"]);
+    let mut root = Browser::of_link(&bank);
+    let page = root
+        .get(&bank, "/projects/chemistry?zone=Europe%2FBerlin")
+        .text();
+    assert!(
+        page.contains("href=\"/projects/lab?zone=Europe%2FBerlin\""),
+        "{page}"
+    );
+    assert!(!page.contains("style="), "{page}");
+    let used = table(&page, "Used from");
+    assert!(used.contains(">100<") && used.contains(">50<"), "{used}");
+    for (target, jobs) in links(used, "/jobs?") {
+        let shown = root.get(&bank, &target).text();
+        assert_eq!(
+            count(table(&shown, "The newest first")).to_string(),
+            jobs,
+            "{target}: {shown}"
+        );
+    }
+    let csv = links(used, "/data/report/usage").remove(0).0;
+    let csv = root.get(&bank, &csv).text();
+    assert_eq!(csv.lines().count(), count(used) + 1, "{csv}");
+    assert!(csv.contains("user") && csv.contains(",ben,"), "{csv}");
+    let members = table(&page, "Members");
+    assert!(members.contains("777 a day"), "{members}");
+    let corrected = table(&page, "Refunds and corrections");
+    assert_eq!(count(corrected), 2, "{corrected}");
+    assert!(
+        corrected.contains("&lt;b&gt;node") && corrected.contains("twice counted"),
+        "{corrected}"
+    );
+    let explained = links(corrected, "/transactions/").remove(0).0;
+    assert_eq!(root.get(&bank, &explained).status, 200);
+    for (caption, start) in [
+        ("Accounts", "/data/balances"),
+        ("Members", "/data/projects/chemistry/members"),
+        ("Allocations", "/data/allocations"),
+        ("Refunds and corrections", "/data/journal"),
+    ] {
+        let shown = table(&page, caption);
+        let data = rows(&mut root, &bank, shown, start);
+        assert_eq!(data.len(), count(shown), "{caption}: {data:?}");
+    }
+    let allocations = table(&page, "Allocations");
+    assert!(
+        allocations.contains("to 2026-06-01") && allocations.matches("<svg").count() == 2,
+        "{allocations}"
+    );
+    let listed = bank.bank_ok(&["allocation", "ls", "-A", "chemistry", "--json"]);
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    assert_eq!(listed["items"].as_array().unwrap().len(), 2);
+    // Of others, a member sees the sum only.
+    let mut amy = Browser::of_proxy(&bank, "amy");
+    let page = amy.get(&bank, "/projects/chemistry").text();
+    let used = table(&page, "Used from");
+    assert!(
+        used.contains("others") && used.contains(">100<") && !used.contains("ben"),
+        "{used}"
+    );
+    assert!(!page.contains("Transaction limit"), "{page}");
+    bank.set_clock(T0 + DAY);
+    let past = amy.get(&bank, "/projects/chemistry?at=2026-01-01T00%3A00%3A01Z");
+    assert_eq!(past.status, 200, "{}", past.text());
+    let past = past.text();
+    assert!(
+        count(table(&past, "Refunds and corrections")) == 1 && past.contains("Show the present"),
+        "{past}"
+    );
+    bank.verify();
+}
+
+#[test]
+fn a_default_project_is_set_once_by_those_who_may() {
+    let mut bank = bank();
+    bank.bank_ok(&["role", "grant", "lead", "manager", "-A", "chemistry"]);
+    let mut root = Browser::of_link(&bank);
+    let page = "/projects/chemistry/members";
+    let fields = [("step", "default"), ("user", "amy")];
+    let done = root.submit(&bank, page, page, &fields);
+    assert_eq!(done.status, 303, "{}", done.text());
+    let user = bank.bank_ok(&["user", "show", "amy", "--json"]);
+    let user: Value = serde_json::from_str(&user).unwrap();
+    assert_eq!(user["default_project"], "chemistry");
+    let shown = root.get(&bank, page).text();
+    assert!(
+        shown.contains(">default project<") && !shown.contains("Make default project"),
+        "{shown}"
+    );
+    let own = root.get(&bank, "/projects/chemistry").text();
+    assert!(table(&own, "Members").contains(">yes<"), "{own}");
+    let mut lead = Browser::of_proxy(&bank, "lead");
+    let shown = lead.get(&bank, page).text();
+    assert!(!shown.contains("Make default project"), "{shown}");
+    assert_eq!(lead.submit(&bank, page, page, &fields).status, 403);
+    bank.verify();
+}
+
+#[test]
+fn settings_show_their_sources_and_no_secrets() {
+    let bank = super::browser::with_settings(&[("BANKD_LEDGER_LIEN_GRACE_S", "61")]);
+    bank.bank_ok(&["role", "grant", "chief", "admin"]);
+    bank.bank_ok(&["role", "grant", "audit", "auditor"]);
+    let mut chief = Browser::of_proxy(&bank, "chief");
+    let page = chief.get(&bank, "/settings").text();
+    let shown = table(&page, "In force");
+    let row = |shown: &str, name: &str| {
+        let start = format!("<code>{name}</code>");
+        let rest = shown
+            .split(&start)
+            .nth(1)
+            .unwrap_or_else(|| panic!("no {name}"));
+        rest.split("</tr>").next().unwrap().to_owned()
+    };
+    let grace = row(shown, "ledger.lien_grace_s");
+    for text in ["61", "environment", "600", "restart"] {
+        assert!(grace.contains(text), "{text}: {grace}");
+    }
+    assert!(row(shown, "web.header.name").contains("file"), "{shown}");
+    assert!(row(shown, "log.level").contains("reload"), "{shown}");
+    let data = rows(&mut chief, &bank, shown, "/data/settings");
+    assert_eq!(data.len(), count(shown));
+    // A reload takes what it can; the rest waits.
+    let file = bank.data().join("bankd.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let text = text.replacen("[log]", "[log]\nlevel = \"debug\"", 1);
+    let text = text.replacen("[ledger]", "[ledger]\nbatch_max = 7", 1);
+    std::fs::write(&file, text).unwrap();
+    bank.signal("HUP");
+    let of = |name: &str| {
+        let printed = bank.bank_ok(&["settings", "--json"]);
+        let printed: Value = serde_json::from_str(&printed).unwrap();
+        let items = printed["items"].as_array().unwrap();
+        let found = items.iter().find(|one| one["name"] == name);
+        found.unwrap().clone()
+    };
+    until("the reload", || {
+        (of("log.level")["value"] == "\"debug\"").then_some(())
+    });
+    let waiting = of("ledger.batch_max");
+    assert_eq!(
+        (&waiting["value"], &waiting["pending"]),
+        (&json!("256"), &json!("7"))
+    );
+    let page = chief.get(&bank, "/settings").text();
+    assert!(page.contains("One changed setting waits"), "{page}");
+    for name in ["audit", "amy"] {
+        let mut other = Browser::of_proxy(&bank, name);
+        assert_eq!(other.get(&bank, "/settings").status, 403, "{name}");
+        assert_eq!(other.get(&bank, "/data/settings").status, 403, "{name}");
+    }
 }

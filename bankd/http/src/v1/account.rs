@@ -70,6 +70,12 @@ pub(super) async fn add(call: Call) -> Handled {
     Ok(call.write(command, render_added).await?.into_response())
 }
 
+/// Whether the lists of an account name a project: it is an account of that project.
+pub(super) fn lists_project(account: &Account, project: &str) -> bool {
+    let mut rows = account.constraints.iter();
+    rows.any(|row| row.dimension == Dimension::Project && row.allow && row.value == project)
+}
+
 /// The new account that a body asks for.
 pub(super) fn added(call: &Call) -> Result<Command, Failure> {
     let new: NewAccount = call.json()?;

@@ -6,7 +6,7 @@ use bank_core::command::{After, Command, RemoveAllocation, SetAllocation};
 use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 use bank_core::ids::{AccountId, AllocationId};
-use bank_core::model::{Allocation, Phase};
+use bank_core::model::{Account, Allocation, Phase};
 use bank_core::refusal::Refusal;
 use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
@@ -14,11 +14,11 @@ use bankd_store::read::{money, past};
 
 use super::approval::write_or_propose;
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
-use super::historical;
 use super::json::{self, read_bound};
 use super::pages::Turn;
 use super::path::Path;
 use super::view::Lookup as _;
+use super::{account, historical};
 use crate::error::Failure;
 
 /// `GET /api/v1/allocations`: by number.
@@ -28,11 +28,16 @@ pub(super) async fn list(call: Call) -> Handled {
     let then = historical::then(&call, query.at.as_deref(), query.recorded).await?;
     let view = historical::view(then.as_ref(), &call);
     let directory = view.directory();
+    let project = query.project.as_deref().map(|name| view.project(name));
+    let project = project.transpose()?;
+    let is_wanted =
+        |account: &Account| project.is_none_or(|own| account::lists_project(account, &own.name));
     let accounts: Vec<AccountId> = if let Some(name) = &query.account {
-        vec![view.account(name)?.id]
+        let one = view.account(name)?;
+        is_wanted(one).then_some(one.id).into_iter().collect()
     } else {
         let seen = directory.accounts().filter(|a| view.sees_account(a));
-        seen.map(|a| a.id).collect()
+        seen.filter(|a| is_wanted(a)).map(|a| a.id).collect()
     };
     let wanted = query.state.as_deref().map(phase).transpose();
     let wanted = wanted.map_err(|r| call.refused(&r))?;

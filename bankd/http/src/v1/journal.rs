@@ -28,7 +28,7 @@ pub(super) async fn list(call: Call) -> Handled {
     let query: JournalQuery = call.query()?;
     let span = span(&query).map_err(|r| call.refused(&r))?;
     if let Some(kind) = &query.kind {
-        check_kind(kind)?;
+        kind.split(',').try_for_each(check_kind)?;
     }
     let job = query.job.clone();
     let newest = query.newest;
@@ -243,7 +243,10 @@ impl Filter {
         let user = entry.map_or("", |e| e.user.as_str());
         let account = entry.and_then(|e| e.account).map(AccountId);
         let instance = entry.and_then(|e| e.instance).or(row.tx.instance);
-        query.kind.as_deref().is_none_or(|k| k == kind)
+        query
+            .kind
+            .as_deref()
+            .is_none_or(|all| all.split(',').any(|own| own == kind))
             && query.machine.as_deref().is_none_or(|m| m == machine)
             && query.user.as_deref().is_none_or(|u| u == user)
             && self.account.is_none_or(|a| Some(a) == account)

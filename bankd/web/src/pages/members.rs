@@ -1,12 +1,15 @@
 //! The members of a project: add, switch off and on, give a role, remove.
 
+use std::collections::BTreeSet;
+
 use axum::extract::Path;
 use axum::response::{IntoResponse as _, Redirect};
 use bank_api::v1::{List, Member, NewMember};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::project::people;
 use crate::failed::Failed;
 use crate::layout::message;
 use crate::page::Page;
@@ -46,10 +49,13 @@ async fn page(visit: &Visit, project: &str, failed: Option<&Failed>) -> Shown {
     let route = |root: fn(&[&str]) -> Target| root(&["projects", project, "members"]);
     let after = visit.parameter("after");
     let list: List<Member> = visit.get(route(Target::api).maybe("after", after)).await?;
-    let own = Target::page(&["projects", project, "members"]);
+    let own = visit.link(&["projects", project, "members"]);
     let next = list.next.as_deref();
     let next = next.map(|next| own.clone().with("after", next));
     let is_adding = visit.field("step") == Some("add");
+    let defaults = people::default_users(visit, project).await?;
+    let may_set = visit.may(Right::ChangeReference);
+    let defaults = defaults.as_ref().filter(|_| may_set);
     let value = |name: &str| {
         let typed = visit.field(name).filter(|_| is_adding);
         typed.unwrap_or_default()
@@ -62,7 +68,7 @@ async fn page(visit: &Visit, project: &str, failed: Option<&Failed>) -> Shown {
         (Table {
             caption: "Members",
             columns: vec![words("User"), words("Role"), words("State"), words("Change")],
-            rows: list.items.iter().map(|member| cells(visit, &own, member)).collect(),
+            rows: list.items.iter().map(|member| cells(visit, &own, member, defaults)).collect(),
             empty: html! { p { "No members yet. Only members may spend." } },
             data: Some(route(Target::data)),
             next,
@@ -86,7 +92,13 @@ async fn page(visit: &Visit, project: &str, failed: Option<&Failed>) -> Shown {
     Ok(page)
 }
 
-fn cells(visit: &Visit, action: &Target, member: &Member) -> Vec<Markup> {
+/// `defaults` are the users with this default project, for a person who may set it.
+fn cells(
+    visit: &Visit,
+    action: &Target,
+    member: &Member,
+    defaults: Option<&BTreeSet<String>>,
+) -> Vec<Markup> {
     let switch = if member.active { "off" } else { "on" };
     vec![
         name(&member.user),
@@ -99,7 +111,12 @@ fn cells(visit: &Visit, action: &Target, member: &Member) -> Vec<Markup> {
                 button .plain type="submit" name="step" value=(switch) {
                     @if member.active { "Switch off" } @else { "Switch on" }
                 } " "
-                button .plain type="submit" name="step" value="remove" { "Remove" }
+                button .plain type="submit" name="step" value="remove" { "Remove" } " "
+                @match defaults.map(|all| all.contains(&member.user)) {
+                    Some(true) => span .small { "default project" },
+                    Some(false) => button .plain type="submit" name="step" value="default" { "Make default project" },
+                    None => {},
+                }
             }
         },
     ]
@@ -136,6 +153,12 @@ async fn change(visit: &Visit, project: &str) -> Result<(), Failed> {
             let one = Target::api(&["projects", project, "members", user]);
             let nothing = serde_json::Map::new();
             let _: (u16, Value) = visit.send("DELETE", one, &key, &nothing).await?;
+            return Ok(());
+        }
+        Some("default") => {
+            let one = Target::api(&["users", user]);
+            let set = json!({"default_project": project});
+            let _: (u16, Value) = visit.send("PATCH", one, &key, &set).await?;
             return Ok(());
         }
         Some("off") => body(Some(false), None),

@@ -70,7 +70,8 @@ pub(crate) fn marked(visit: &Visit, wrong: &str) -> Markup {
 
 fn shown(visit: &Visit, names: &[&str], wrong: Option<&str>) -> Markup {
     let kept = visit.query.iter();
-    let kept = kept.filter(|(name, _)| !names.contains(&name.as_str()) && name != "after");
+    let is_cursor = |name: &str| name == "after" || name == "before" || name.ends_with("-after");
+    let kept = kept.filter(|(name, _)| !names.contains(&name.as_str()) && !is_cursor(name));
     html! {
         form .period method="get" action=(visit.path) {
             @for (name, value) in kept { input type="hidden" name=(name) value=(value); }

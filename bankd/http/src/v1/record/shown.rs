@@ -6,13 +6,12 @@ use bank_core::amount::Amount;
 use bank_core::directory::Directory;
 use bank_core::ids::{ProjectId, UserId};
 use bank_core::kind::{Field, Key, Kind, Record, Type, Value, decimal};
-use bank_core::model::{Account, Dimension};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::Value as Json;
 
 use super::super::view::View;
-use super::super::{covered, json, member};
+use super::super::{account, covered, json, member};
 
 /// A record as JSON: its key, its fields in the order of the declaration, then its derived values. A
 /// reference to an object that the view hides is left out.
@@ -70,11 +69,8 @@ impl Shown<'_> {
         let own = self.record.name();
         match (self.kind.word.as_str(), name) {
             ("project", "accounts") => {
-                let lists = |account: &&Account| {
-                    let mut rows = account.constraints.iter();
-                    rows.any(|c| c.dimension == Dimension::Project && c.allow && c.value == own)
-                };
-                let all = self.directory.accounts().filter(lists);
+                let all = self.directory.accounts();
+                let all = all.filter(|account| account::lists_project(account, own));
                 let seen = all.filter(|a| self.view.sees_account(a));
                 seen.map(|account| account.name.as_str()).collect()
             }

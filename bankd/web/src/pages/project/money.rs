@@ -1,0 +1,149 @@
+//! The allocations of a project on a time line, and what is held.
+
+use bank_api::text::{format_rfc3339, parse_rfc3339};
+use bank_api::v1::{Allocation, Lien, List};
+use maud::{Markup, html};
+
+use super::super::requests;
+use super::Place;
+use crate::failed::Failed;
+use crate::parts::amount::amount;
+use crate::parts::table::{Table, amounts, link, name, words};
+use crate::target::Target;
+
+/// The width of a time line, in units of its picture.
+const WIDTH: i64 = 1000;
+
+pub(super) async fn allocations(place: &Place<'_>) -> Result<Markup, Failed> {
+    let visit = place.visit;
+    let route = |root: fn(&[&str]) -> Target| {
+        place.past(root(&["allocations"]).with("project", place.project))
+    };
+    let asked = place.turned(route(Target::api), "allocations");
+    let list: List<Allocation> = visit.get(asked).await?;
+    let unit = list.items.first().map_or("", |row| row.unit.as_str());
+    let zone = visit.zone();
+    let day = |time: &Option<String>| {
+        time.as_deref()
+            .map_or_else(|| "–".to_owned(), |time| zone.day(time))
+    };
+    let now = place.at.and_then(parse_rfc3339);
+    let line = Line::of(&list.items, now.unwrap_or_else(|| visit.present()));
+    let row = |one: &Allocation| {
+        let money = visit.link(&["journal"]).with("account", &one.account);
+        vec![
+            html! { (one.id) },
+            link(&money, &one.account),
+            html! { (one.state) },
+            html! { (day(&one.start)) },
+            html! { (day(&one.until)) @if one.until.is_some() { (requests::longer(visit, one.id)) } },
+            line.show(one),
+            amount(&one.deposited),
+            amount(&one.amount),
+            amount(&one.held),
+        ]
+    };
+    let shown = |micros: i64| zone.day(&format_rfc3339(micros));
+    let span = format!("{} to {}", shown(line.from), shown(line.until));
+    Ok(Table {
+        caption: "Allocations",
+        columns: vec![
+            words("Number"),
+            words("Account"),
+            words("State"),
+            words("From"),
+            words("Until (exclusive)"),
+            words(&span),
+            amounts("Deposited", unit),
+            amounts("Left", unit),
+            amounts("Held", unit),
+        ],
+        rows: list.items.iter().map(row).collect(),
+        empty: html! { p { "No money was deposited yet." } },
+        data: Some(route(Target::data)),
+        next: place.next("allocations", list.next.as_deref()),
+    }
+    .show())
+}
+
+/// The time in which the allocations of a table can be spent, and the instant of the page in it.
+struct Line {
+    from: i64,
+    until: i64,
+    now: i64,
+}
+
+impl Line {
+    fn of(all: &[Allocation], now: i64) -> Self {
+        let ends = all.iter().flat_map(|one| [&one.start, &one.until]);
+        let ends = ends.filter_map(|end| parse_rfc3339(end.as_deref()?));
+        let (from, until) = ends.fold((now, now), |(from, until), end| {
+            (from.min(end), until.max(end))
+        });
+        Self {
+            from,
+            until: until.max(from.saturating_add(1)),
+            now,
+        }
+    }
+
+    /// An instant as a place from 0 to [`WIDTH`].
+    fn place(&self, micros: i64) -> i64 {
+        let whole = i128::from(self.until) - i128::from(self.from);
+        let part = i128::from(micros) - i128::from(self.from);
+        let place = (part.saturating_mul(WIDTH.into())).checked_div(whole);
+        let place = place.and_then(|place| i64::try_from(place).ok());
+        place.unwrap_or(0).clamp(0, WIDTH)
+    }
+
+    /// The window of an allocation as a bar, and the instant as a stroke. The dates are in the row, so that the
+    /// picture is for eyes only.
+    fn show(&self, one: &Allocation) -> Markup {
+        let end = |end: &Option<String>| parse_rfc3339(end.as_deref()?);
+        let start = end(&one.start).map_or(0, |start| self.place(start));
+        let stop = end(&one.until).map_or(WIDTH, |until| self.place(until));
+        let width = stop.saturating_sub(start).max(4);
+        let now = self.place(self.now);
+        html! {
+            svg .span viewBox=(format!("0 0 {WIDTH} 16")) preserveAspectRatio="none" aria-hidden="true" {
+                rect .(one.state) x=(start.min(WIDTH - 4)) y="3" width=(width) height="10" {}
+                line x1=(now) y1="0" x2=(now) y2="16" {}
+            }
+        }
+    }
+}
+
+pub(super) async fn liens(place: &Place<'_>) -> Result<Markup, Failed> {
+    let visit = place.visit;
+    let route =
+        |root: fn(&[&str]) -> Target| place.past(root(&["liens"]).with("project", place.project));
+    let list: List<Lien> = visit.get(place.turned(route(Target::api), "held")).await?;
+    let unit = list.items.first().map_or("", |row| row.unit.as_str());
+    let row = |lien: &Lien| {
+        let job = visit
+            .link(&["jobs", &lien.job])
+            .with("machine", &lien.machine);
+        vec![
+            link(&job, &lien.job),
+            name(&lien.machine),
+            name(lien.user.as_deref().unwrap_or("–")),
+            html! { (visit.zone().time(&lien.placed)) },
+            amount(&lien.amount),
+        ]
+    };
+    let table = Table {
+        caption: "Held now",
+        columns: vec![
+            words("Job"),
+            words("Machine"),
+            words("User"),
+            words("Since"),
+            amounts("Held", unit),
+        ],
+        rows: list.items.iter().map(row).collect(),
+        empty: html! { p { "Nothing is held: no job of this project runs." } },
+        data: Some(route(Target::data)),
+        next: place.next("held", list.next.as_deref()),
+    };
+    Ok(html! { div #held { (table.show()) } })
+}
