@@ -67,7 +67,8 @@ pub use access::{
     Token, TokenQuery,
 };
 pub use admin::{
-    Key, KeyQuery, MachineStatus, NewKey, NewKeyAnswer, NewRate, PatchKey, Rate, Status, Unbilled,
+    Key, KeyQuery, MachineStatus, NewKey, NewKeyAnswer, NewRate, PatchKey, Rate, Setting, Status,
+    Unbilled,
 };
 pub use attention::{
     AckAttention, Attention, AttentionDone, AttentionQuery, AttentionStatus, DigestNotification,

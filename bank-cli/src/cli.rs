@@ -218,6 +218,8 @@ pub(crate) enum Command {
     Monitor(MonitorArgs),
     /// Show the past jobs that strict enforcement would have refused
     WhatIf(WhatIfArgs),
+    /// Settings in force and their sources
+    Settings,
     /// The daemon's clock
     #[command(subcommand)]
     Clock(ClockCommand),

@@ -49,6 +49,7 @@ mod request;
 mod reserve;
 mod role;
 mod scheduled;
+mod settings;
 mod share;
 mod sheet;
 mod source;
@@ -121,6 +122,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Monitor(args) => monitor::run(context, args),
         Command::WhatIf(args) if args.enforce_from.is_some() => monitor::enforced(context, args),
         Command::WhatIf(args) => whatif::run(context, args),
+        Command::Settings => settings::run(context),
         Command::Clock(command) => whatif::clock(context, command),
         Command::Import(args) => import::run(context, &args),
         Command::Migrate(command) => migrate::run(context, command),

@@ -80,6 +80,7 @@ const GROUPS: [Group; 6] = [
             "what-if",
             "checkpoint",
             "clock",
+            "settings",
             "key",
             "token",
             "web",

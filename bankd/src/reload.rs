@@ -6,13 +6,10 @@
 
 use bankd_auditor::Gate;
 use bankd_auditor::access::Access;
-use bankd_config::Config;
+use bankd_config::{Config, is_live};
 use bankd_ledger::{clock, obs};
 use bankd_services::Services;
 use toml::{Table, Value};
-
-/// Settings that change while the daemon serves: a section, or one key of it.
-const LIVE: [&str; 5] = ["access", "auditor.access", "backup", "limits", "log.level"];
 
 /// All settings: those of the start, and those that were read last. Only a reload compares them.
 pub(crate) struct Reload {
@@ -69,6 +66,9 @@ impl Reload {
         gate.access.set(Access::from(&config.auditor.access));
         services.limits.set(config.limits.clone());
         services.backups.set(config.backup.clone());
+        let file = services.backups.data().config();
+        let in_force = self.at_start.reloaded(&config);
+        services.settings.set(in_force.list(&config, &file));
         self.latest = config;
     }
 }
@@ -91,7 +91,7 @@ impl Changes {
         sections.dedup();
         for section in sections {
             for name in differing(section, old.get(section), new.get(section)) {
-                if LIVE.contains(&name.as_str()) || LIVE.contains(&section.as_str()) {
+                if is_live(&name) {
                     changes.live.push(name);
                 } else {
                     changes.waiting.push(name);

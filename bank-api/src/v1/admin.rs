@@ -337,3 +337,21 @@ impl std::fmt::Debug for NewKeyAnswer {
             .finish_non_exhaustive()
     }
 }
+
+/// One setting of the daemon (`GET /api/v1/settings`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Setting {
+    /// `section.key`; in lists with a number, such as `deliver.2.by`.
+    pub name: String,
+    /// The value in force, as in the file; `null` if the setting waits for a restart.
+    pub value: Option<String>,
+    /// The value without file and environment; `null` in lists.
+    pub default: Option<String>,
+    /// Where the value comes from: `environment`, `file` or `default`.
+    pub origin: String,
+    /// Whether a reload (SIGHUP) changes it. Other settings need a restart.
+    pub reload: bool,
+    /// The value that was read at the last reload and waits for a restart.
+    pub pending: Option<String>,
+}

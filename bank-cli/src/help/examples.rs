@@ -129,6 +129,7 @@ pub(super) const ALL: &[Examples] = &[
     ("web feed", &["bank web feed"]),
     ("web embed", &["bank web embed '/usage?by=project&from=-30d'"]),
     ("what-if", &["bank what-if --days 90", "bank what-if --enforce-from 2026-09-01"]),
+    ("settings", &["bank settings", "bank settings --csv"]),
     ("clock confirm", &["bank clock confirm --note 'time server repaired'"]),
     ("import", &["bank import sacct jobs.txt --source sacct:colony -m colony", "bank import pbs /var/spool/pbs/server_priv/accounting --dry-run"]),
     ("quarantine ls", &["bank quarantine ls --source sacct:colony"]),

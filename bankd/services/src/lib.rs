@@ -12,6 +12,7 @@ pub mod limits;
 pub mod links;
 pub mod requests;
 pub mod sessions;
+pub mod settings;
 pub mod spool;
 pub mod start;
 
@@ -40,6 +41,7 @@ use limits::Limits;
 use links::Links;
 use requests::Requests;
 use sessions::Sessions;
+use settings::Settings;
 
 /// The state of every handler: `State<Arc<Services>>`.
 pub struct Services {
@@ -107,6 +109,8 @@ pub struct Services {
     pub partners: Partners,
     /// Alerts, targets and scheduled reports.
     pub notices: Arc<config::Notices>,
+    /// The settings in force as a list.
+    pub settings: Settings,
     /// How long a proposal can be approved.
     pub approval_keep: Seconds,
 }

@@ -30,6 +30,7 @@ use super::limits::Limits;
 use super::links::Links;
 use super::requests::Requests;
 use super::sessions::Sessions;
+use super::settings::Settings;
 use super::{Services, Thread};
 
 /// Everything but the listeners.
@@ -110,6 +111,7 @@ pub fn start_with(
         report: config.report.clone(),
         partners: Partners::new(&data.keys()),
         notices: Arc::new(notices),
+        settings: Settings::new(config.list(config, &data.config())),
         approval_keep: config.approval.keep(),
     });
     services.keys.reload(&services.writer.directory());

@@ -22,6 +22,7 @@ pub(crate) mod quote;
 pub(crate) mod rates;
 pub(crate) mod requests;
 pub(crate) mod sessions;
+pub(crate) mod settings;
 pub(crate) mod statement;
 pub(crate) mod today;
 pub(crate) mod tree;
@@ -63,6 +64,7 @@ pub fn rows() -> Vec<Page> {
         people::rows(),
         limits::rows(),
         keys::rows(),
+        settings::rows(),
         sessions::rows(),
     ];
     all.into_iter().flatten().collect()

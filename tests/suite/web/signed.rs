@@ -102,7 +102,9 @@ fn nothing_in_a_signed_address_can_be_changed() {
         assert_eq!(answer.header("x-frame-options"), Some("DENY"));
     }
     // Guesses are limited like attempts to sign in, and good addresses are not.
-    let statuses: Vec<u16> = (0..10).map(|_| fetch(&bank, "/feed?person=x").status).collect();
+    let statuses: Vec<u16> = (0..10)
+        .map(|_| fetch(&bank, "/feed?person=x").status)
+        .collect();
     assert!(statuses.contains(&429), "{statuses:?}");
     assert_eq!(fetch(&bank, &frame).status, 200);
     // It is no session.

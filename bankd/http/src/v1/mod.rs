@@ -68,6 +68,7 @@ mod request;
 mod reserve;
 mod role;
 mod scheduled;
+mod setting;
 mod settlement;
 mod share;
 mod source;

@@ -178,6 +178,7 @@ pub(crate) fn card() -> Markup {
         ("/tokens", "API tokens"),
         ("/limits", "transaction limits"),
         ("/sessions/all", "sessions"),
+        ("/settings", "settings"),
     ];
     html! {
         section .card {

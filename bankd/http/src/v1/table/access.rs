@@ -4,11 +4,11 @@ use bank_api::v1::{
     DepositRequest, ExtensionRequest, Limit, List, MemberRequest, NewDecision, NewKeyAnswer,
     NewLimit, NewRoleGrant, NewToken, NewTokenAnswer, NewWebLink, NewWebLogin, PageQuery,
     ProjectRequest, Proposal, ProposalQuery, ProposeQuery, Removed, RequestQuery, RevokeQuery,
-    RoleGrant, RoleQuery, RotateKey, Token, TokenQuery, WebLink, WebLogin, Written,
+    RoleGrant, RoleQuery, RotateKey, Setting, Token, TokenQuery, WebLink, WebLogin, Written,
 };
 use bankd_ledger::access::right::Right;
 
-use super::super::{key, limit, proposal, request, role, token, web_link, web_login};
+use super::super::{key, limit, proposal, request, role, setting, token, web_link, web_login};
 use super::{AMOUNTS, HELD, NAMED, NEW, SPEND, VALUES};
 use crate::route::Route;
 
@@ -104,6 +104,13 @@ fn roles() -> Vec<Route> {
             .query::<PageQuery>()
             .refuses(&["bad_value"])
             .gives::<List<Limit>>(200, "The limits."),
+        Route::get("/api/v1/settings", setting::list)
+            .right(Right::ChangeAccess)
+            .description("The settings in force, with their sources")
+            .more("Secrets are files; the list has their names. The paths of webhooks and arguments of commands are left out.")
+            .query::<PageQuery>()
+            .refuses(&["bad_value"])
+            .gives::<List<Setting>>(200, "The settings."),
         Route::post("/api/v1/limits", limit::set)
             .right(Right::ChangeAccess)
             .description("Set a limit on amounts that a caller may move")

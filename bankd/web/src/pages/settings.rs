@@ -1,0 +1,72 @@
+//! The settings in force, for administrators: values, sources, and what waits for a restart.
+
+use bank_api::v1::{List, Setting};
+use bankd_ledger::access::right::Right;
+use maud::{Markup, html};
+
+use crate::page::Page;
+use crate::parts::table::{Table, name, words};
+use crate::target::Target;
+use crate::visit::{Shown, Visit};
+
+pub(crate) fn rows() -> Vec<Page> {
+    vec![
+        Page::get("/settings", show)
+            .right(Right::ChangeAccess)
+            .nav("Settings"),
+    ]
+}
+
+async fn show(visit: Visit) -> Shown {
+    let route = |root: fn(&[&str]) -> Target| root(&["settings"]);
+    let asked = route(Target::api).with("limit", "1000");
+    let list: List<Setting> = visit
+        .get(asked.maybe("after", visit.parameter("after")))
+        .await?;
+    let next = list.next.as_deref();
+    let next = next.map(|next| visit.link(&["settings"]).with("after", next));
+    let waiting = list.items.iter().filter(|one| one.pending.is_some());
+    let content = html! {
+        @match waiting.count() {
+            0 => {},
+            1 => div .message.bad { p { "One changed setting waits for a restart." } },
+            count => div .message.bad { p { (count) " changed settings wait for a restart." } },
+        }
+        p { "Settings are in " code { "bankd.toml" } " or in the environment. A reload (SIGHUP) changes some; others
+            need a restart. Secrets are files, and the list has their names only." }
+        (table(&list.items, route(Target::data), next))
+    };
+    Ok(visit.page("Settings", &[("People", visit.link(&["people"]))], &content))
+}
+
+fn table(items: &[Setting], data: Target, next: Option<Target>) -> Markup {
+    let value = |text: &Option<String>| {
+        html! { @match text { Some(text) => (name(text)), None => span .none { "–" } } }
+    };
+    let row = |one: &Setting| {
+        vec![
+            html! { code { (one.name) } },
+            value(&one.value),
+            html! { @if one.origin == "default" { span .none { "default" } } @else { strong { (one.origin) } } },
+            value(&one.default),
+            html! { @if one.reload { "reload" } @else { "restart" } },
+            html! { @match &one.pending { Some(text) => strong .flag { (name(text)) }, None => span .none { "–" } } },
+        ]
+    };
+    Table {
+        caption: "In force",
+        columns: vec![
+            words("Setting"),
+            words("Value"),
+            words("From"),
+            words("Default"),
+            words("Changes with a"),
+            words("Waits for a restart"),
+        ],
+        rows: items.iter().map(row).collect(),
+        empty: html! { p { "There are no settings to show." } },
+        data: Some(data),
+        next,
+    }
+    .show()
+}
