@@ -162,34 +162,6 @@ fn below(value: Value, names: &[&str], above: &Map<String, Value>) -> Vec<Map<St
     }
 }
 
-/// The rows of a member of a row.
-fn below(mut row: Map<String, Value>, part: &str) -> Vec<Map<String, Value>> {
-    let name = row.remove("name").unwrap_or_default();
-    let mut rows = row.remove(part).map(objects).unwrap_or_default();
-    for row in &mut rows {
-        row.insert("of".to_owned(), name.clone());
-    }
-    rows
-}
-
-/// A row whose members that are objects became columns: `keys.project`.
-fn flat(row: Map<String, Value>) -> Map<String, Value> {
-    let mut out = Map::new();
-    for (name, value) in row {
-        match value {
-            Value::Object(members) => out.extend(
-                members
-                    .into_iter()
-                    .map(|(own, value)| (format!("{name}.{own}"), value)),
-            ),
-            value => {
-                out.insert(name, value);
-            }
-        }
-    }
-    out
-}
-
 fn csv(rows: &[Map<String, Value>]) -> String {
     let mut columns: Vec<&String> = Vec::new();
     for key in rows.iter().flat_map(Map::keys) {
