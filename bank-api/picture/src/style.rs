@@ -49,6 +49,9 @@ figure .narrow{display:none;max-width:27rem}
 @container (max-width:35rem){figure .wide{display:none}figure .narrow{display:block}}
 ";
 
+/// The frame of a table below a drawing, which scrolls if the table is wider.
+const FRAME: &str = ".rows{overflow-x:auto}\n";
+
 /// What the script adds to a drawing.
 pub(super) const LIVE: &str = "\
 .chart:focus-visible,.chart .key:focus-visible{outline:2px solid var(--s0);outline-offset:2px}
@@ -113,8 +116,8 @@ thead .long,tbody th{min-width:0}thead th{overflow-wrap:anywhere}.many table{fon
 ";
 
 /// The rules of drawings for the style sheet of a page that is made elsewhere, with those of the script. All of
-/// them are about what is within a `.chart` or a `figure`, and the script's `.spoken`.
+/// them are about what is within a `.chart` or a `figure`, the frame of a table, and the script's `.spoken`.
 pub fn style() -> String {
     let chart = CHART.replace(":root,svg{", ".chart{");
-    [&chart, FIGURE, LIVE].concat()
+    [&chart, FIGURE, FRAME, LIVE].concat()
 }

@@ -183,6 +183,9 @@ fn a_drawing_within_a_page_has_facts_and_links() {
     let section = Section::chart("x", Chart::Columns(crowd(60))).linked("/p/{name}");
     let page = embedded(&section, "u", 2, zone());
     assert!(page.contains("/p/project%2059") && !page.contains("/p/53%20others"));
+    let section = section.unlinked(["project 59".to_owned()]);
+    let page = embedded(&section, "u", 2, zone());
+    assert!(!page.contains("/p/project%2059") && page.contains("/p/project%2058"));
     let rules = style();
     assert!(rules.starts_with(".chart{--paper") && !rules.contains(":root"));
     assert!(

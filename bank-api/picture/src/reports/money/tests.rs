@@ -168,3 +168,108 @@ fn spent_evenly_begins_at_the_last_deposit() {
     assert!(ideal(&burn, None).is_none());
     assert!(ideal(&burn, Some(2 * DAY)).is_none());
 }
+
+/// The rates of all accounts are added, the end is that of the last one, and no amount is below it before.
+#[test]
+fn several_accounts_end_with_the_last_one() {
+    let statement = Statement {
+        credit_limit: None,
+        ..october()
+    };
+    let now = time("2026-10-31T23:00:00Z");
+    let burn = Burn {
+        now,
+        amount: vec![(now, Number::whole(1000))],
+        ..Burn::default()
+    };
+    let row = |a_day: &str, empty: Option<&str>| ForecastRow {
+        burn_per_day: Some(a_day.to_owned()),
+        empty_at: empty.map(str::to_owned),
+        ..ForecastRow::default()
+    };
+    let first = ForecastRow {
+        unused_at: Some("2027-03-10T23:00:00Z".to_owned()),
+        unused: Some("5.000".to_owned()),
+        ..row("30.000", Some("2026-11-10T23:00:00Z"))
+    };
+    let rows = [first.clone(), row("2.500", Some("2027-03-31T23:00:00Z"))];
+    assert_eq!(
+        shown(&coming(&rows, &statement, &burn)),
+        [
+            "2026-10-31 1,000",
+            "2027-03-10 0",
+            "2027-03-10 0",
+            "2027-03-31 0"
+        ]
+    );
+    // One of them lasts: the line goes on for 30 days, with the charges of both.
+    let rows = [
+        row("30.000", Some("2026-11-10T23:00:00Z")),
+        row("2.500", None),
+    ];
+    assert_eq!(
+        shown(&coming(&rows, &statement, &burn)),
+        ["2026-10-31 1,000", "2026-11-30 25.000"]
+    );
+}
+
+/// The spread of a forecast is that of the last 30 days, in a picture of a year too.
+#[test]
+fn the_spread_is_of_recent_days() {
+    let statement = Statement {
+        from: Some("2025-10-31T23:00:00Z".to_owned()),
+        opening: Some("159.000".to_owned()),
+        credit_limit: None,
+        ..october()
+    };
+    let mut track = Track::new(&statement, Zone::named("Europe/Berlin").unwrap(), 0);
+    for day in 0..29 {
+        let at = time("2026-10-02T12:00:00Z") + day * DAY;
+        let amount = if day < 14 { "-1.000" } else { "-3.000" };
+        track.take(&line(
+            &bank_api::text::format_rfc3339(at),
+            "charge",
+            "amy",
+            amount,
+        ));
+    }
+    let row = ForecastRow {
+        burn_per_day: Some("2.000".to_owned()),
+        empty_at: Some("2026-12-20T23:00:00Z".to_owned()),
+        ..ForecastRow::default()
+    };
+    let burn = ahead(&statement, &track, Beside::default(), &[row]).unwrap();
+    assert_eq!(track.charged("SU").unwrap().spans.len(), 12);
+    // Of 100 after 25 days, at 3 and at 1 a day.
+    let (us, low, high) = burn.spread[12];
+    assert_eq!(us, burn.now + 25 * DAY);
+    assert_eq!(
+        (low.shown().as_str(), high.shown().as_str()),
+        ("25.000", "75.000")
+    );
+}
+
+#[test]
+fn the_last_end_is_that_of_allocations_in_force() {
+    let until = time("2026-10-31T23:00:00Z");
+    let of = |start: Option<&str>, end: Option<&str>, state: &str| Allocation {
+        start: start.map(str::to_owned),
+        until: end.map(str::to_owned),
+        state: state.to_owned(),
+        ..Allocation::default()
+    };
+    let mut ends = Ends::default();
+    ends.take(&of(None, Some("2027-01-01T00:00:00Z"), "active"), until);
+    ends.take(&of(None, Some("2026-10-01T00:00:00Z"), "expired"), until);
+    ends.take(
+        &of(
+            Some("2026-12-01T00:00:00Z"),
+            Some("2028-01-01T00:00:00Z"),
+            "future",
+        ),
+        until,
+    );
+    assert_eq!(ends.last(), Some(time("2027-01-01T00:00:00Z")));
+    ends.take(&of(None, None, "active"), until);
+    assert_eq!(ends.last(), None);
+}
