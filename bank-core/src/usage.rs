@@ -5,8 +5,7 @@ pub mod text;
 
 use crate::decimal::Decimal;
 use crate::exact::Fraction;
-use crate::terms::Span;
-use crate::time::Seconds;
+use crate::time::{Seconds, Timestamp};
 
 /// Most attributes of one document.
 pub const ATTRIBUTES_MAX: usize = 64;
@@ -46,8 +45,8 @@ pub struct Usage {
 pub struct IdleTime {
     /// Processor-seconds, in billionths; below zero if jobs used more than was known before.
     pub processor_seconds: i128,
-    /// When; none for the time of the charge.
-    pub span: Option<Span>,
+    /// From when, until when (exclusive); none for the time of the charge.
+    pub span: Option<(Timestamp, Timestamp)>,
 }
 
 impl Usage {
@@ -88,6 +87,33 @@ impl Usage {
         by_policy
             .unwrap_or_else(own)
             .saturating_mul(i128::from(time.0))
+    }
+
+    /// The usage of the idle part of a reservation: its idle processors, in billionths. The other quantities count in
+    /// the same proportion; those of a reservation without processors count whole. None if it exceeds exact
+    /// arithmetic.
+    #[must_use]
+    pub fn idle_part(self, processors: i128, idle: i128) -> Option<Usage> {
+        if processors == 0 {
+            return Some(self);
+        }
+        let share = |value: Decimal| {
+            let whole = Fraction::new(value.billionths(), 1)?;
+            let part = whole.times(Fraction::new(idle, processors)?)?;
+            let part = part.numerator().checked_div(part.denominator())?;
+            Some(Decimal::from_billionths(part))
+        };
+        let shared = |value: Option<Decimal>| value.map_or(Some(None), |own| share(own).map(Some));
+        let gres = self.gres.iter();
+        let gres = gres.map(|(name, value)| Some((name.clone(), share(*value)?)));
+        Some(Usage {
+            processors: Some(Decimal::from_billionths(idle)),
+            nodes: shared(self.nodes)?,
+            memory_mb: shared(self.memory_mb)?,
+            disk_mb: shared(self.disk_mb)?,
+            gres: gres.collect::<Option<_>>()?,
+            ..self
+        })
     }
 
     /// The value of a number property by its rate name, matched without case.

@@ -3,7 +3,6 @@
 use super::{IdleTime, Usage};
 use crate::decimal::Decimal;
 use crate::exact::Fraction;
-use crate::terms::Span;
 use crate::time::Timestamp;
 
 /// Between two properties.
@@ -53,7 +52,7 @@ pub fn write(usage: &Usage) -> String {
 fn idle_text(idle: &IdleTime) -> String {
     let seconds = idle.processor_seconds;
     match idle.span {
-        Some(span) => format!("{seconds},{},{}", span.start.0, span.end.0),
+        Some((start, end)) => format!("{seconds},{},{}", start.0, end.0),
         None => seconds.to_string(),
     }
 }
@@ -65,10 +64,7 @@ fn idle(text: &str) -> Option<IdleTime> {
     let mut instants = parts.map(|part| part.parse().ok().map(Timestamp));
     let span = match (instants.next(), instants.next(), instants.next()) {
         (None, ..) => None,
-        (Some(start), Some(end), None) => Some(Span {
-            start: start?,
-            end: end?,
-        }),
+        (Some(start), Some(end), None) => Some((start?, end?)),
         _ => return None,
     };
     Some(IdleTime {
@@ -204,10 +200,8 @@ mod tests {
     }
 
     fn any_idle() -> impl Strategy<Value = IdleTime> {
-        let span = (any::<i64>(), any::<i64>()).prop_map(|(start, end)| Span {
-            start: Timestamp(start),
-            end: Timestamp(end),
-        });
+        let span = (any::<i64>(), any::<i64>());
+        let span = span.prop_map(|(start, end)| (Timestamp(start), Timestamp(end)));
         (any::<i128>(), prop::option::of(span)).prop_map(|(processor_seconds, span)| IdleTime {
             processor_seconds,
             span,

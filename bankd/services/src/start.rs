@@ -67,9 +67,6 @@ pub fn start_with(
     meet(&mut store, &notices, &files, now)?;
     let uses = store.key_uses()?;
     let sessions = Sessions::new(store.web_sessions()?, &config.web);
-    let has_pages = !config.web.listen.is_empty();
-    let links = has_pages.then(|| Links::open(data.path())).transpose();
-    let links = links.context("cannot read or make web-links.key in the data directory")?;
     let batch_max = config.ledger.batch_max;
     let (writer, thread) = writer::start(store, Arc::clone(&clock), records::keep, batch_max)
         .context("cannot start the writer")?;
@@ -95,7 +92,7 @@ pub fn start_with(
         slots: Semaphore::new(config.http.concurrency),
         web_slots: Semaphore::new(config.web.concurrency),
         sessions,
-        links,
+        links: links(data, config)?,
         started: Stopwatch::start(),
         writer,
         writer_thread: Thread::new(thread),
@@ -205,4 +202,11 @@ fn check_fallbacks(directory: &Directory) -> Result<()> {
         ),
         None => Ok(()),
     }
+}
+
+/// What signs addresses of the web pages, if there are pages.
+fn links(data: &DataDir, config: &Config) -> Result<Option<Links>> {
+    let has_pages = !config.web.listen.is_empty();
+    let links = has_pages.then(|| Links::open(data.path())).transpose();
+    links.context("cannot read or make web-links.key in the data directory")
 }

@@ -16,10 +16,11 @@ use bankd_services::sessions::WebSession;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::failed::{Failed, has};
+use super::layout::dressed;
 use super::request::{Sender, fields, peer, sender};
 use super::target::Target;
 use super::visit::{Fields, Visit};
-use super::{Web, assets, cookie, data, layout, oidc, page, pages, people, sign_in, signed};
+use super::{Web, assets, cookie, data, layout, links, oidc, page, pages, people, sign_in, signed};
 
 /// Maximum time for the arrival of a form.
 const BODY_TIME: Duration = Duration::from_secs(10);
@@ -190,25 +191,9 @@ fn to_sign_in(parts: &Parts) -> Response {
     Redirect::to(login.as_str()).into_response()
 }
 
-/// Makes a page of a refusal.
-pub(crate) fn dressed(mut response: Response, visit: Option<&Visit>) -> Response {
-    let Some(failed) = response.extensions_mut().remove::<Failed>() else {
-        return response;
-    };
-    let page = layout::failed(visit, &failed).into_response();
-    let (parts, body) = page.into_parts();
-    for (name, value) in parts.headers {
-        if let Some(name) = name {
-            response.headers_mut().insert(name, value);
-        }
-    }
-    *response.body_mut() = body;
-    response
-}
-
 /// The headers of every answer. `sites` may show those that are made for them.
 fn secured(mut response: Response, sites: &[String]) -> Response {
-    let embeddable = response.extensions_mut().remove::<signed::Embeddable>();
+    let embeddable = response.extensions_mut().remove::<links::Embeddable>();
     let is_missing = has(&response, "method_not_allowed");
     if is_missing {
         let failed = Failed::new(
@@ -243,7 +228,7 @@ fn secured(mut response: Response, sites: &[String]) -> Response {
     let unless_asset = fields.entry(header::CACHE_CONTROL);
     unless_asset.or_insert(HeaderValue::from_static("no-store"));
     if embeddable.is_some() {
-        signed::allow(&mut response, POLICY, sites);
+        links::allow(&mut response, POLICY, sites);
     }
     response
 }

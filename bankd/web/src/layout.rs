@@ -207,3 +207,19 @@ fn kept(fields: &Fields) -> Markup {
         @for (name, value) in sent { input type="hidden" name=(name) value=(value); }
     }
 }
+
+/// Makes a page of a refusal.
+pub(crate) fn dressed(mut response: Response, visit: Option<&Visit>) -> Response {
+    let Some(failed) = response.extensions_mut().remove::<Failed>() else {
+        return response;
+    };
+    let page = self::failed(visit, &failed).into_response();
+    let (parts, body) = page.into_parts();
+    for (name, value) in parts.headers {
+        if let Some(name) = name {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    *response.body_mut() = body;
+    response
+}

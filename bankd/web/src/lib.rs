@@ -7,12 +7,14 @@
 
 mod api;
 mod assets;
+mod atom;
 mod attempts;
 mod cookie;
 mod data;
 mod failed;
 mod guard;
 mod layout;
+mod links;
 mod oidc;
 mod order;
 pub mod page;

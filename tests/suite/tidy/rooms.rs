@@ -171,6 +171,7 @@ fn xml_is_read_and_written_in_its_rooms_only() {
             "bankd/ingest/src/moab/xml",
             "bank-api/src/records",
             "bank-cli/gold/src/xml",
+            "bankd/web/src/atom",
         ],
         &mut findings,
     );

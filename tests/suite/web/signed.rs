@@ -16,6 +16,7 @@ fn open() -> Bank {
          <StartTime>{start}</StartTime><EndTime>{end}</EndTime></Job>"
     );
     bank.script("end", job.as_bytes()).expect(0, "");
+    bank.set_clock(T0 + 86_400);
     bank
 }
 

@@ -244,7 +244,7 @@ fn idle_of_day(
     }
     for ((facts, processors, idle, ..), (from, seconds)) in groups {
         let usage = text::read(facts, None)?;
-        let usage = idle_usage(usage, processors, idle)?;
+        let usage = usage.idle_part(processors, idle)?;
         let price = priced(&usage, (from, Seconds(seconds)), instance, ctx)?;
         metered = metered.checked_add(price.metered)?;
     }
@@ -273,31 +273,6 @@ fn cuts(day: Span, instance: &Instance, ctx: &Context<'_>) -> Vec<Timestamp> {
 fn up_to_second(at: Timestamp) -> Timestamp {
     let down = Timestamp::from_seconds(at.seconds());
     if down < at { down.plus(Seconds(1)) } else { at }
-}
-
-/// The usage of an idle part: its idle processors. The other quantities count in the same proportion; those of
-/// a reservation without processors count whole.
-fn idle_usage(usage: Usage, processors: i128, idle: i128) -> Option<Usage> {
-    if processors == 0 {
-        return Some(usage);
-    }
-    let share = |value: Decimal| {
-        let whole = Fraction::new(value.billionths(), 1)?;
-        let part = whole.times(Fraction::new(idle, processors)?)?;
-        let part = part.numerator().checked_div(part.denominator())?;
-        Some(Decimal::from_billionths(part))
-    };
-    let shared = |value: Option<Decimal>| value.map_or(Some(None), |own| share(own).map(Some));
-    let gres = usage.gres.iter();
-    let gres = gres.map(|(name, value)| Some((name.clone(), share(*value)?)));
-    Some(Usage {
-        processors: Some(Decimal::from_billionths(idle)),
-        nodes: shared(usage.nodes)?,
-        memory_mb: shared(usage.memory_mb)?,
-        disk_mb: shared(usage.disk_mb)?,
-        gres: gres.collect::<Option<_>>()?,
-        ..usage
-    })
 }
 
 fn priced(
@@ -393,7 +368,7 @@ pub(in crate::rules) fn settle(
     };
     instance.facts.usage.idle = Some(IdleTime {
         processor_seconds: owed.idle_seconds,
-        span: Some(cause.span),
+        span: Some((cause.span.start, cause.span.end)),
     });
     let terms = terms::Terms {
         shortfall: Some(match ctx.directory.policy.shortfall {

@@ -95,7 +95,7 @@ impl Charge {
     pub(crate) fn used(&self, factors: &mut Factors, machine: &str, began: Timestamp) -> Use {
         let idle = self.usage.idle;
         let (start, end) = match idle.and_then(|idle| idle.span) {
-            Some(span) => (span.start, span.end),
+            Some(span) => span,
             None => self.window(),
         };
         let seconds = i128::from(self.seconds);

@@ -11,9 +11,9 @@ use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
 use crate::failed::Failed;
+use crate::links::{codes, embedded};
 use crate::page::Page;
 use crate::parts::picture::{show as drawn, zone};
-use crate::signed::{codes, embedded};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 

@@ -6,14 +6,13 @@ use bank_api::v1::{Attention, List, Proposal};
 use bankd_ledger::access::right::Right;
 use bankd_services::links::DAYS_MAX;
 use maud::html;
-use quick_xml::Writer;
-use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use super::proposals::subject;
+use crate::atom::{self, Entry};
 use crate::failed::Failed;
+use crate::links::{FEED, address};
 use crate::page::Page;
 use crate::parts::table::{Table, link, words};
-use crate::signed::{FEED, address};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -97,23 +96,13 @@ async fn show(visit: Visit) -> Shown {
         @if let Some(feed) = address(&visit, FEED, DAYS_MAX) {
             section {
                 h2 { "Feed" }
-                p { "A program that reads feeds (Atom) shows new notices and answers to your requests. Whoever has this address can read them for
-                    a year:" }
-                p { a .name href=(feed) { (feed) } }
+                p { "A program that reads feeds (Atom) shows new notices and answers to your requests. Copy this address into it. Whoever has it
+                    can read them for a year." }
+                p { a href=(feed) { "Address of your feed" } }
             }
         }
     };
     Ok(visit.page("Notices", &[], &content))
-}
-
-/// An entry of the feed.
-struct Entry {
-    /// The part of its id after that of the bank.
-    id: String,
-    title: String,
-    at: String,
-    text: String,
-    page: Target,
 }
 
 /// `GET /feed`: for a signed address.
@@ -131,7 +120,9 @@ pub(crate) async fn feed(visit: Visit) -> Shown {
         entries.extend(requests.items.iter().map(|row| of_request(&visit, row)));
     }
     entries.sort_by(|a, b| b.at.cmp(&a.at));
-    let text = atom(&visit, &entries).map_err(|_| Failed::internal())?;
+    let origin = visit.web.services.sessions.url().unwrap_or_default();
+    let text = atom::feed(origin, &visit.session.name, visit.present(), &entries);
+    let text = text.map_err(|_| Failed::internal())?;
     let media = [(header::CONTENT_TYPE, "application/atom+xml; charset=utf-8")];
     Ok((media, text).into_response())
 }
@@ -164,59 +155,4 @@ fn of_request(visit: &Visit, row: &Proposal) -> Entry {
         text: row.reason.clone().unwrap_or_default(),
         page: visit.link(&["requests", &number]),
     }
-}
-
-/// The feed as RFC 4287 has it.
-fn atom(visit: &Visit, entries: &[Entry]) -> std::io::Result<Vec<u8>> {
-    let origin = visit.web.services.sessions.url().unwrap_or_default();
-    let at = bank_api::text::format_rfc3339(visit.present());
-    let updated = entries
-        .first()
-        .map_or(at.as_str(), |entry| entry.at.as_str());
-    let mut xml = Writer::new(Vec::new());
-    xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("utf-8"), None)))?;
-    let feed = xml
-        .create_element("feed")
-        .with_attribute(("xmlns", "http://www.w3.org/2005/Atom"));
-    feed.write_inner_content(|xml| {
-        text(
-            xml,
-            "id",
-            &format!("{origin}/notices#{}", visit.session.name),
-        )?;
-        text(
-            xml,
-            "title",
-            &format!("Notices of the bank for {}", visit.session.name),
-        )?;
-        text(xml, "updated", updated)?;
-        xml.create_element("author")
-            .write_inner_content(|xml| text(xml, "name", "bankd"))?;
-        for entry in entries {
-            xml.create_element("entry").write_inner_content(|xml| {
-                text(xml, "id", &format!("{origin}/{}", entry.id))?;
-                text(xml, "title", &entry.title)?;
-                text(xml, "updated", &entry.at)?;
-                text(xml, "summary", &entry.text)?;
-                let page = format!("{origin}{}", entry.page.as_str());
-                xml.create_element("link")
-                    .with_attribute(("href", page.as_str()))
-                    .write_empty()?;
-                Ok(())
-            })?;
-        }
-        Ok(())
-    })?;
-    Ok(xml.into_inner())
-}
-
-fn text(xml: &mut Writer<Vec<u8>>, element: &str, text: &str) -> std::io::Result<()> {
-    // Control characters have no place in XML 1.0.
-    let text: String = text
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    xml.create_element(element)
-        .write_text_content(BytesText::new(&text))?;
-    Ok(())
 }

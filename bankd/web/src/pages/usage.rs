@@ -8,13 +8,13 @@ use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
 use crate::failed::Failed;
+use crate::links::embedded;
 use crate::page::Page;
 use crate::parts::amount::{amount, hours, is_zero};
 use crate::parts::asked::{self, Asked, Words};
 use crate::parts::period::{self, Choice};
 use crate::parts::picture;
 use crate::parts::table::{Table, amounts, figures, link, name, words};
-use crate::signed::embedded;
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 

@@ -7,13 +7,13 @@ use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
 use crate::failed::Failed;
+use crate::links::embedded;
 use crate::page::Page;
 use crate::parts::amount::{amount, maybe};
 use crate::parts::asked::{self, Asked, Words};
 use crate::parts::period::{self, Choice};
 use crate::parts::picture;
 use crate::parts::table::{Table, figures, link, words};
-use crate::signed::embedded;
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 

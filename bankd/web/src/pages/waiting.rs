@@ -7,13 +7,13 @@ use maud::{Markup, html};
 
 use super::usage::{SHOWN, in_page, owner};
 use crate::failed::Failed;
+use crate::links::embedded;
 use crate::page::Page;
 use crate::parts::amount::maybe;
 use crate::parts::asked::{self, Asked, Words};
 use crate::parts::period;
 use crate::parts::picture;
 use crate::parts::table::{Table, figures, link, name, words};
-use crate::signed::embedded;
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use super::period::Choice;
 use super::table::link;
 use crate::failed::Failed;
-use crate::signed::codes;
+use crate::links::codes;
 use crate::target::Target;
 use crate::visit::Visit;
 
