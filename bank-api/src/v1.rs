@@ -123,7 +123,7 @@ pub use partner::{
 };
 pub use past::{PastPageQuery, PastQuery};
 pub use personal::{EfficiencyLetter, PersonalReport};
-pub use proof::{ProofFinding, SignedCheckpoint, Verification, VerificationQuery};
+pub use proof::{KeptCheckpoint, ProofFinding, SignedCheckpoint, Verification, VerificationQuery};
 pub use query::{QueryAnswer, QueryColumn, QueryQuery, QueryValue};
 pub use rates::{
     GivenQuote, GivenQuoteQuery, RateQuery, RateTest, RateTested, Replay, ReplayRow, TestedPrice,

@@ -80,3 +80,22 @@ pub struct SignedCheckpoint {
     /// The checkpoint as a file for `bankd verify --checkpoint`.
     pub text: String,
 }
+
+/// A checkpoint in the folder of the daemon (`GET /api/v1/checkpoints`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct KeptCheckpoint {
+    /// The name of its file.
+    pub name: String,
+    /// When it was made; `null` if the file cannot be read.
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
+    pub made: Option<String>,
+    /// The last transaction that it covers, likewise.
+    pub transactions: Option<i64>,
+    /// The last entry that it covers, likewise.
+    pub entries: Option<i64>,
+    /// Whether its signature is valid and its last transaction has the same hash in the bank.
+    pub holds: bool,
+    /// What is wrong; `null` if it holds.
+    pub error: Option<String>,
+}

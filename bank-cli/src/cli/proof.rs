@@ -20,4 +20,7 @@ pub(crate) struct CheckpointArgs {
     /// New file for the checkpoint [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// List the checkpoints that the daemon made, and whether the bank agrees with them
+    #[arg(long, conflicts_with = "out")]
+    pub(crate) list: bool,
 }

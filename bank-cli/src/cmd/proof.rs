@@ -5,7 +5,9 @@ use std::fs::OpenOptions;
 use std::io::{IsTerminal as _, Write as _};
 
 use bank_api::exit::bank as exit;
-use bank_api::v1::{SignedCheckpoint, Verification, VerificationQuery};
+use bank_api::v1::{
+    KeptCheckpoint, List, PageQuery, SignedCheckpoint, Verification, VerificationQuery,
+};
 use ureq::http::Method;
 
 use crate::{
@@ -138,6 +140,9 @@ fn sheet(verification: &Verification) -> Sheet {
 }
 
 pub(super) fn checkpoint(context: &Context, args: &CheckpointArgs) -> Result<String, Failure> {
+    if args.list {
+        return kept(context);
+    }
     let SignedCheckpoint { text, .. } = signed(context)?;
     let Some(out) = &args.out else {
         return Ok(text);
@@ -152,6 +157,22 @@ pub(super) fn checkpoint(context: &Context, args: &CheckpointArgs) -> Result<Str
     file.write_all(text.as_bytes()).map_err(failed)?;
     file.sync_all().map_err(failed)?;
     Ok(format!("{}\n", out.display()))
+}
+
+/// The checkpoints that the daemon made.
+fn kept(context: &Context) -> Result<String, Failure> {
+    let list: List<KeptCheckpoint> = context.all(&["checkpoints"], &PageQuery::default())?;
+    let columns = vec![
+        column("name", "File", Kind::Text),
+        column("made", "Made", Kind::Time),
+        column("transactions", "Transactions", Kind::Number),
+        column("entries", "Entries", Kind::Number),
+        column("holds", "Holds", Kind::Text),
+        column("error", "Error", Kind::Text)
+            .on_screen_if(list.items.iter().any(|one| one.error.is_some())),
+    ];
+    let sheet = Sheet::new(columns, &list.items, "no checkpoints");
+    context.form.list(&list, &sheet)
 }
 
 /// Asks for a checkpoint. The bank is proven before it is signed for: where that takes longer than one

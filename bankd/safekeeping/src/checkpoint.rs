@@ -8,6 +8,7 @@
 //! half for anything but signing.
 
 mod files;
+mod kept;
 mod text;
 mod timer;
 
@@ -21,6 +22,7 @@ use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use zeroize::Zeroizing;
 
 pub use files::{Keeper, default_key, newest, public_of, write_new};
+pub use kept::Kept;
 pub use text::{Checkpoint, parse, write};
 pub use timer::Checkpoints;
 

@@ -1,6 +1,7 @@
 //! The pages: one file each, with its rows, handlers and templates.
 
 pub(crate) mod burn;
+pub(crate) mod checkpoints;
 pub(crate) mod closes;
 pub(crate) mod contribution;
 pub(crate) mod explain;
@@ -24,6 +25,7 @@ pub(crate) mod requests;
 pub(crate) mod sessions;
 pub(crate) mod settings;
 pub(crate) mod statement;
+pub(crate) mod statements;
 pub(crate) mod today;
 pub(crate) mod tree;
 pub(crate) mod undo;
@@ -45,6 +47,7 @@ pub fn rows() -> Vec<Page> {
         jobs::rows(),
         explain::rows(),
         statement::rows(),
+        statements::rows(),
         mine::rows(),
         usage::rows(),
         waiting::rows(),
@@ -60,6 +63,7 @@ pub fn rows() -> Vec<Page> {
         members::rows(),
         undo::rows(),
         proof::rows(),
+        checkpoints::rows(),
         journal::rows(),
         people::rows(),
         limits::rows(),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::browser::{Browser, bank};
-use crate::harness::{Bank, T0, until};
+use crate::harness::{Bank, Ran, T0, programs, until};
 
 const DAY: i64 = 86_400;
 
@@ -357,4 +357,83 @@ fn settings_show_their_sources_and_no_secrets() {
         assert_eq!(other.get(&bank, "/settings").status, 403, "{name}");
         assert_eq!(other.get(&bank, "/data/settings").status, 403, "{name}");
     }
+}
+
+#[test]
+fn checkpoints_are_listed_with_what_the_bank_says_of_them() {
+    let mut bank = bank();
+    bank.bank_ok(&["role", "grant", "audit", "auditor"]);
+    let mut auditor = Browser::of_proxy(&bank, "audit");
+    let empty = auditor.get(&bank, "/checkpoints").text();
+    assert!(empty.contains("has made no checkpoint"), "{empty}");
+    let mut key = std::process::Command::new(programs().bankd());
+    key.args(["checkpoint-key", "new", "--data"])
+        .arg(bank.data());
+    assert_eq!(Ran::of(&mut key, b"").exit, 0);
+    let folder = bank.data().join("checkpoints");
+    std::fs::create_dir(&folder).unwrap();
+    let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let first = file("checkpoint-000000000001-a.txt");
+    bank.bank_ok(&["checkpoint", "--out", &first]);
+    bank.bank_ok(&["deposit", "chemistry", "1"]);
+    let text = std::fs::read_to_string(&first).unwrap();
+    std::fs::write(
+        file("checkpoint-000000000002-b.txt"),
+        text.replace("entries ", "entries 1"),
+    )
+    .unwrap();
+    std::fs::write(file("checkpoint-000000000003-<svg>.txt"), "nonsense").unwrap();
+    let page = auditor.get(&bank, "/checkpoints").text();
+    let shown = table(&page, "The newest first");
+    assert_eq!(count(shown), 3, "{shown}");
+    assert_eq!(shown.matches(">holds<").count(), 1, "{shown}");
+    assert!(
+        shown.contains("its signature is not right") && page.contains("2 of these"),
+        "{page}"
+    );
+    assert!(!page.contains("<svg>"), "{page}");
+    assert_eq!(
+        rows(&mut auditor, &bank, shown, "/data/checkpoints").len(),
+        3
+    );
+    let listed = bank.bank_ok(&["checkpoint", "--list", "--json"]);
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    assert_eq!(listed["items"][2]["holds"], true, "{listed}");
+    // Of another history nothing holds.
+    let other = super::browser::bank();
+    std::fs::create_dir(other.data().join("checkpoints")).unwrap();
+    std::fs::copy(&first, other.data().join("checkpoints/checkpoint-1.txt")).unwrap();
+    std::fs::copy(
+        bank.data().join("keys/checkpoint.key.pub"),
+        other.data().join("keys/checkpoint.key.pub"),
+    )
+    .unwrap();
+    let listed = other.bank_ok(&["checkpoint", "--list", "--json"]);
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    assert_eq!(listed["items"][0]["holds"], false, "{listed}");
+    let proof = auditor.get(&bank, "/proof").text();
+    assert!(
+        proof.contains("href=\"/checkpoints\"") && proof.contains("href=\"/statements\""),
+        "{proof}"
+    );
+    assert_eq!(
+        Browser::of_proxy(&bank, "amy")
+            .get(&bank, "/checkpoints")
+            .status,
+        403
+    );
+    let form = auditor.get(&bank, "/statements").text();
+    assert!(form.contains("name=\"project\""), "{form}");
+    let to = auditor.get(
+        &bank,
+        "/statements?project=chemistry&at=2026-01-01&zone=Europe%2FBerlin&from=",
+    );
+    assert_eq!(to.status, 303);
+    let target = to.header("location").unwrap().to_owned();
+    assert_eq!(
+        target,
+        "/projects/chemistry/statement?zone=Europe%2FBerlin&at=2026-01-01"
+    );
+    assert_eq!(auditor.get(&bank, &target).status, 200);
+    bank.verify();
 }

@@ -1,15 +1,19 @@
 //! Verifications of the bank that is served, and checkpoints of it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use bank_api::v1::{SignedCheckpoint, VerificationQuery};
+use bank_api::v1::{KeptCheckpoint, List, SignedCheckpoint, VerificationQuery};
 use bank_core::refusal::Refusal;
+use bank_core::time::Timestamp;
 use bankd_ledger::clock;
-use bankd_safekeeping::checkpoint;
+use bankd_safekeeping::checkpoint::{self, Kept};
 use bankd_safekeeping::proof::Proof;
 
 use super::call::Empty;
 use super::call::{Call, Handled, ok};
+use super::json;
+use super::pages::Turn;
 use crate::error::Failure;
 
 /// Validity of a verification of the whole bank. Within this time only later rows are verified.
@@ -62,6 +66,32 @@ pub(super) async fn checkpoint(call: Call) -> Handled {
         .map_err(|_| Failure::new("internal", "the checkpoint was not made"))?
         .map_err(failed)?;
     ok(&SignedCheckpoint { transactions, text })
+}
+
+/// `GET /api/v1/checkpoints`: those in the folder of the daemon, the newest first.
+pub(super) async fn kept(call: Call) -> Handled {
+    let turn = Turn::read(&call)?;
+    let checkpoints = &call.services.checkpoints;
+    let page = turn.behind(checkpoints.names(), String::clone);
+    let (names, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    let own = Arc::clone(checkpoints);
+    let found = tokio::task::spawn_blocking(move || own.kept(&names)).await;
+    let failed = |error: &dyn std::fmt::Display| Failure::new("internal", error.to_string());
+    let found = found.map_err(|error| failed(&error))?;
+    let found = found.map_err(|error| failed(&error))?;
+    let items = found.into_iter().map(shaped).collect();
+    ok(&List { items, next })
+}
+
+fn shaped(kept: Kept) -> KeptCheckpoint {
+    KeptCheckpoint {
+        name: kept.name,
+        made: kept.made_at.map(|at| json::time(Timestamp(at))),
+        transactions: kept.last.map(|(transactions, _)| transactions),
+        entries: kept.last.map(|(_, entries)| entries),
+        holds: kept.error.is_none(),
+        error: kept.error,
+    }
 }
 
 /// Up to which transaction the bank is proven.

@@ -125,7 +125,7 @@ impl Keeper {
     }
 }
 
-const PREFIX: &str = "checkpoint-";
+pub(super) const PREFIX: &str = "checkpoint-";
 
 /// When the newest checkpoint in a folder was written, in seconds since 1970; none in none.
 pub fn newest(folder: &Path) -> Option<i64> {

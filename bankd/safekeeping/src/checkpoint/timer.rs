@@ -13,8 +13,8 @@ use crate::proof::{Proof, Prover};
 /// Makes checkpoints of the bank that is served, one at a time.
 #[derive(Debug)]
 pub struct Checkpoints {
-    keeper: Keeper,
-    folder: PathBuf,
+    pub(super) keeper: Keeper,
+    pub(super) folder: PathBuf,
     /// Microseconds from one to the next; 0 for never.
     every_us: i64,
     /// When the next is due, µs since 1970 by the machine's clock.

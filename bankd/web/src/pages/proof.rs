@@ -41,6 +41,7 @@ async fn show(visit: Visit) -> Shown {
             Some(error) => div .message.bad { p { "The last checkpoint failed: " (error) } },
             None => p { "The last checkpoint has no error." },
         }
+        p { a href=(visit.link(&["checkpoints"])) { "The checkpoints of the daemon, and whether they hold" } }
         p {
             a href=(Target::data(&["checkpoint"])) { "Fetch a signed checkpoint" }
             " of the present state. Keep it elsewhere, and compare the bank with it later: "
@@ -49,7 +50,8 @@ async fn show(visit: Visit) -> Shown {
         h2 { "At any moment" }
         p { a href=(visit.link(&["journal"])) { "Journal" } " · "
             a href=(visit.link(&["actors"])) { "Who did what" } " · "
-            a href=(visit.link(&["closes"])) { "Closed periods" } }
+            a href=(visit.link(&["closes"])) { "Closed periods" } " · "
+            a href=(visit.link(&["statements"])) { "Statement of a project" } }
         (moment(&visit))
         p .below { a href=(Target::data(&["verifications"])) { "JSON" } }
     };

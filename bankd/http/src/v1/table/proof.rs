@@ -1,6 +1,8 @@
 //! Proof: verifications, and signed checkpoints.
 
-use bank_api::v1::{SignedCheckpoint, Verification, VerificationQuery};
+use bank_api::v1::{
+    KeptCheckpoint, List, PageQuery, SignedCheckpoint, Verification, VerificationQuery,
+};
 use bankd_ledger::access::right::Right;
 
 use super::super::proof;
@@ -28,5 +30,15 @@ pub(super) fn rows() -> Vec<Route> {
             )
             .gives::<SignedCheckpoint>(200, "The checkpoint.")
             .refuses(&["not_found", "not_sound"]),
+        Route::get("/api/v1/checkpoints", proof::kept)
+            .right(Right::Verify)
+            .description("The checkpoints that the daemon made, compared with the bank")
+            .more(
+                "A checkpoint holds if its signature is valid and its last transaction has the same hash. With a verified \
+                 bank, all earlier transactions are then the same.",
+            )
+            .query::<PageQuery>()
+            .gives::<List<KeptCheckpoint>>(200, "The checkpoints, the newest first.")
+            .refuses(&["bad_value"]),
     ]
 }

@@ -1,0 +1,32 @@
+//! The way to the statement of any project, over any period and as of any moment.
+
+use axum::response::{IntoResponse as _, Redirect};
+use bankd_ledger::access::right::Right;
+use maud::html;
+
+use crate::page::Page;
+use crate::parts::period;
+use crate::visit::{Shown, Visit};
+
+pub(crate) fn rows() -> Vec<Page> {
+    vec![Page::get("/statements", show).right(Right::SeeLedger)]
+}
+
+async fn show(visit: Visit) -> Shown {
+    if let Some(project) = visit.parameter("project").map(str::trim) {
+        let target = visit.link(&["projects", project, "statement"]);
+        let target = target.maybe("from", visit.parameter("from"));
+        let target = target.maybe("to", visit.parameter("to"));
+        return Ok(Redirect::to(target.as_str()).into_response());
+    }
+    let content = html! {
+        p { "What came and went on the accounts of a project. " strong { "State at" } " shows the statement as it was at that
+            moment; " strong { "From" } " and " strong { "To" } " are its period." }
+        form .period method="get" action="/statements" {
+            label { span { "Project" } input name="project" required autocomplete="off" spellcheck="false"; }
+            (period::inputs(&visit, &["from", "to", "at", "zone"], None))
+            button type="submit" { "Show" }
+        }
+    };
+    Ok(visit.page("Statements", &[("Balances", visit.link(&[]))], &content))
+}
