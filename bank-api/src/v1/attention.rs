@@ -209,7 +209,8 @@ pub struct ForecastQuery {
     /// Only the accounts of this project and those below it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// `expiring`: ends within so many days, 1 to 3660; absent: 30.
+    /// 1 to 3660. `expiring`: ends within so many days; absent: 30. `forecast`: only accounts without money within so
+    /// many days, or now; absent: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub days: Option<u32>,
     /// Rows per page, 1 to 1000; default 1000.

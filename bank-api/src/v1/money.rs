@@ -470,6 +470,9 @@ pub struct BalanceQuery {
     /// Only this account, by name or id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
+    /// Only accounts whose name, or the name of whose project, contains this text, in capitals or not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<String>,
     /// State at this instant; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]

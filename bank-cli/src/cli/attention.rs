@@ -78,6 +78,9 @@ pub(crate) struct ForecastArgs {
     /// Only accounts of this project and those below it
     #[arg(short = 'A', long)]
     pub(crate) project: Option<String>,
+    /// Only accounts without money within this number of days, or now
+    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=3660))]
+    pub(crate) within: Option<u32>,
     /// Draw bars and sparklines in plain characters
     #[arg(long)]
     pub(crate) chart: bool,

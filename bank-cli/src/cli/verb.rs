@@ -25,6 +25,9 @@ pub(crate) struct BalanceArgs {
     /// Only this account
     #[arg(short = 'a', long)]
     pub(crate) account: Option<String>,
+    /// Only accounts with this text in their name or that of their project
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) search: Option<String>,
     /// Include the sub-projects of the named projects
     #[arg(long)]
     pub(crate) tree: bool,

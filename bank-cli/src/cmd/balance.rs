@@ -29,6 +29,7 @@ fn read(context: &Context, args: &BalanceArgs) -> Result<Vec<Balance>, Failure> 
         user: args.user.clone(),
         machine: args.machine.clone(),
         account: args.account.clone(),
+        search: args.search.clone(),
         at: at.clone(),
         recorded,
         burn: !args.available && !args.mam,

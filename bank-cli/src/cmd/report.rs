@@ -85,6 +85,7 @@ fn sheet(context: &Context, report: &FallbackReport) -> Sheet {
 fn forecast(context: &Context, args: ForecastArgs) -> Result<String, Failure> {
     let query = ForecastQuery {
         project: args.project,
+        days: args.within,
         ..ForecastQuery::default()
     };
     let list: List<ForecastRow> = context.all(&["report", "forecast"], &query)?;

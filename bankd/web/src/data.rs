@@ -27,7 +27,9 @@ pub(crate) fn routes() -> Router<Arc<Web>> {
 const OWN: [&str; 2] = ["format", "part"];
 
 /// `GET /data/ROUTE?…`: the answer of `/api/v1/ROUTE` as JSON; with `format=csv` its rows as CSV, from all pages
-/// of the list. `part` names the member that has the rows, such as `periods.rows`, for both; absent: `items` or `rows`.
+/// of the list. `part` names the member that has the rows, such as `periods.rows`, or several with commas between, or a
+/// member of the rows of a list; absent: `items` or `rows`. The newest rows of a list that has them come page by
+/// page, the oldest of a page first.
 async fn show(visit: Visit, Path(route): Path<String>, RawQuery(query): RawQuery) -> Shown {
     let query = fields(&query.unwrap_or_default());
     let query = query.ok_or_else(|| Failed::new("bad_request", "the query cannot be read"))?;
@@ -36,16 +38,18 @@ async fn show(visit: Visit, Path(route): Path<String>, RawQuery(query): RawQuery
         .any(|(name, value)| name == "format" && value == "csv");
     let part = query.iter().find(|(name, _)| name == "part");
     let part = part.map(|(_, part)| part.as_str());
+    let is_newest = query.iter().any(|(name, _)| name == "newest");
+    let cursor = if is_newest { "before" } else { "after" };
     let target = |after: Option<&str>| {
         let segments: Vec<&str> = route.split('/').collect();
         let rest = query
             .iter()
             .filter(|(name, _)| !OWN.contains(&name.as_str()));
-        let rest = rest.filter(|(name, _)| after.is_none() || name != "after");
+        let rest = rest.filter(|(name, _)| after.is_none() || name != cursor);
         let target = rest.fold(Target::api(&segments), |target, (name, value)| {
             target.with(name, value)
         });
-        target.maybe("after", after)
+        target.maybe(cursor, after)
     };
     let mut body = visit.raw(&target(None)).await?;
     let file = route.rsplit('/').next().unwrap_or("data");
@@ -113,26 +117,33 @@ fn no_rows() -> Failed {
     Failed::new("unsupported", "this route has no rows")
 }
 
-/// The rows of an answer: those of the named part, of a list or of a report, else the answer itself.
+/// The rows of an answer: those of the named parts, of a list or of a report, else the answer itself.
 fn rows_of(answer: Value, part: Option<&str>) -> Vec<Map<String, Value>> {
-    let names: Vec<&str> = part.map_or_else(Vec::new, |part| part.split('.').collect());
     let Value::Object(mut answer) = answer else {
         return Vec::new();
     };
-    let (wanted, rest) = match names.split_first() {
-        Some((first, rest)) => (vec![*first], rest),
-        None => (vec!["items", "rows"], &[][..]),
+    let Some(part) = part else {
+        let rows = ["items", "rows"]
+            .iter()
+            .find_map(|name| answer.remove(*name).filter(Value::is_array));
+        return match rows {
+            Some(rows) => below(rows, &[], &Map::new()),
+            None => vec![answer],
+        };
     };
-    let rows = wanted
-        .iter()
-        .find_map(|name| answer.remove(*name).filter(Value::is_array));
-    match rows {
-        Some(rows) => below(rows, rest, &Map::new()),
-        None => vec![answer],
-    }
+    let parts = part.split(',').flat_map(|part| {
+        let names: Vec<&str> = part.split('.').collect();
+        let (first, rest) = names.split_first()?;
+        Some(match answer.remove(*first) {
+            Some(rows) => below(rows, rest, &Map::new()),
+            // A member of each row of a list.
+            None => below(answer.get("items").cloned()?, &names, &Map::new()),
+        })
+    });
+    parts.flatten().collect()
 }
 
-/// The rows within a value, each with the single values of what it is in. Objects of single values are columns too.
+/// The rows within a value, each with the single values of what it is in. Members of objects are columns too.
 fn below(value: Value, names: &[&str], above: &Map<String, Value>) -> Vec<Map<String, Value>> {
     let mut object = match value {
         Value::Array(items) => {
@@ -150,7 +161,12 @@ fn below(value: Value, names: &[&str], above: &Map<String, Value>) -> Vec<Map<St
     for (name, value) in object {
         match value {
             Value::Array(_) | Value::Object(_) if inner.is_some() => {}
-            Value::Object(values) => row.extend(values),
+            // The names of a row in a report.
+            Value::Object(values) if name == "keys" => row.extend(values),
+            Value::Object(values) => {
+                let values = values.into_iter();
+                row.extend(values.map(|(own, value)| (format!("{name}.{own}"), value)));
+            }
             value => {
                 row.insert(name, value);
             }

@@ -8,3 +8,4 @@ pub(crate) mod period;
 pub(crate) mod picture;
 pub(crate) mod sent;
 pub(crate) mod table;
+pub(crate) mod turn;

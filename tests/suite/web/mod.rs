@@ -14,6 +14,7 @@ mod pages;
 mod pictures;
 mod requests;
 mod roles;
+mod rows;
 mod session;
 mod sign_in;
 mod signed;

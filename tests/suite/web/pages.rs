@@ -66,6 +66,7 @@ fn hostile_names_are_text() {
     for page in pages {
         let text = page.text();
         assert!(page.status < 500, "{text}");
+        // Pages have pictures of their own.
         assert!(!text.contains("<svg onload"), "{text}");
         assert!(
             text.contains("&lt;svg") || page.status == 404 || text.contains("Jobs"),

@@ -136,7 +136,16 @@ fn chosen<'a>(view: &'a View, query: &BalanceQuery) -> Result<Vec<Place<'a>>, Fa
         Some(only) => account.id == only.id && usable(account),
         None => account.name != UNBILLED && view.sees_account(account) && usable(account),
     });
-    Ok(in_order(view, accounts.collect()))
+    let mut places = in_order(view, accounts.collect());
+    if let Some(text) = &query.search {
+        let text = text.to_lowercase();
+        places.retain(|place| {
+            let project = place.project.map(|project| project.name.as_str());
+            let mut names = project.into_iter().chain([place.account.name.as_str()]);
+            names.any(|name| name.to_lowercase().contains(&text))
+        });
+    }
+    Ok(places)
 }
 
 /// A sub-project below its parent, accounts without a project last.

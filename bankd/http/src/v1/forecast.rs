@@ -35,10 +35,14 @@ pub(super) struct Outlook {
 /// `GET /api/v1/report/forecast`: the first to be empty first, then by name.
 pub(super) async fn lasting(call: Call) -> Handled {
     let query: ForecastQuery = call.query()?;
-    no_days(&call, &query)?;
+    let days = query.days.map(|days| checked(&call, days)).transpose()?;
     let (mut all, burn) = outlooks(&call, &query).await?;
     let now = call.now();
     all.retain(|outlook| !outlook.allocations.is_empty());
+    if let Some(days) = days {
+        let until = in_days(now, days);
+        all.retain(|outlook| outlook.future.empty_at.is_some_and(|at| at <= until));
+    }
     all.sort_by_key(|o| (o.future.empty_at.is_none(), o.future.empty_at));
     let rows = all
         .iter()
@@ -49,16 +53,10 @@ pub(super) async fn lasting(call: Call) -> Handled {
 /// `GET /api/v1/report/expiring`: the first to end first.
 pub(super) async fn expiring(call: Call) -> Handled {
     let query: ForecastQuery = call.query()?;
-    let days = query.days.unwrap_or(DAYS);
-    if !(1..=DAYS_MAX).contains(&days) {
-        return Err(call.refused(&Refusal::BadValue {
-            field: "days",
-            expected: "1 to 3660",
-        }));
-    }
+    let days = checked(&call, query.days.unwrap_or(DAYS))?;
     let (all, _) = outlooks(&call, &query).await?;
     let now = call.now();
-    let until = now.plus(Seconds(i64::from(days).saturating_mul(86_400)));
+    let until = in_days(now, days);
     let ends = all.iter().flat_map(|outlook| {
         let ends = outlook.future.ends.iter().filter(|end| end.end <= until);
         ends.map(move |end| (outlook, end))
@@ -105,6 +103,20 @@ pub(super) async fn negative(call: Call) -> Handled {
         })
     });
     page(&call, query, rows.collect(), |row| row.account.clone())
+}
+
+fn checked(call: &Call, days: u32) -> Result<u32, Failure> {
+    if (1..=DAYS_MAX).contains(&days) {
+        return Ok(days);
+    }
+    Err(call.refused(&Refusal::BadValue {
+        field: "days",
+        expected: "1 to 3660",
+    }))
+}
+
+fn in_days(now: Timestamp, days: u32) -> Timestamp {
+    now.plus(Seconds(i64::from(days).saturating_mul(86_400)))
 }
 
 /// The page that was asked for.
@@ -188,7 +200,7 @@ fn no_days(call: &Call, query: &ForecastQuery) -> Result<(), Failure> {
         None => Ok(()),
         Some(_) => Err(call.refused(&Refusal::BadValue {
             field: "days",
-            expected: "nothing here; it is of the report expiring",
+            expected: "nothing here; it is of the reports expiring and forecast",
         })),
     }
 }

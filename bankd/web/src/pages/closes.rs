@@ -53,7 +53,7 @@ async fn list(visit: Visit) -> Shown {
                 @if done == "undo" { "The period is open again." } @else { "The period is closed." }
             } }
         }
-        @if may { p .actions { a .button href="/closes/new" { "Close a period" } } }
+        @if may { p .actions { a .button href=(visit.link(&["closes", "new"])) { "Close a period" } } }
         (table(&visit, &list.items, route(Target::data), next))
         @if may && list.items.iter().any(is_closed) {
             form .entry method="post" action="/closes/undo" {

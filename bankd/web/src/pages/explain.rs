@@ -78,6 +78,10 @@ fn refusal(visit: &Visit, refused: &RefusedReserve) -> Markup {
 
 fn section(visit: &Visit, one: &Explained, unit: &str) -> Markup {
     let number = one.transaction.to_string();
+    let data = |part: &str| {
+        let target = Target::data(&["explanations", &number]);
+        target.with("transaction", "true").with("part", part)
+    };
     html! {
         section .card {
             h2 {
@@ -87,18 +91,18 @@ fn section(visit: &Visit, one: &Explained, unit: &str) -> Markup {
             p .small { (visit.zone().time(&one.at_effective)) " · by " (one.actor)
                 @if let Some(reason) = &one.reason { " · " (reason) } }
             @if !one.effects.is_empty() { ul { @for effect in &one.effects { li { (effect) } } } }
-            @if !one.price.is_empty() { (price(&one.price)) }
+            @if !one.price.is_empty() { (price(&one.price, data("price"))) }
             @if let Some(charge) = &one.charge {
                 @if let Some(text) = &charge.itemisation { pre { code { (text) } } }
             }
-            @if !one.considered.is_empty() { (considered(&one.considered, unit)) }
-            @if !one.entries.is_empty() { (entries(visit, &one.entries, unit)) }
+            @if !one.considered.is_empty() { (considered(&one.considered, unit, data("considered"))) }
+            @if !one.entries.is_empty() { (entries(visit, &one.entries, unit, data("entries"))) }
         }
     }
 }
 
 /// The price, line by line.
-fn price(lines: &[QuoteLine]) -> Markup {
+fn price(lines: &[QuoteLine], data: Target) -> Markup {
     let row = |line: &QuoteLine| {
         vec![
             html! { span .prose { (line.text) } },
@@ -111,14 +115,14 @@ fn price(lines: &[QuoteLine]) -> Markup {
         columns: vec![words("Step"), figures("Amount"), words("Unit")],
         rows: lines.iter().map(row).collect(),
         empty: html! {},
-        data: None,
+        data: Some(data),
         next: None,
     }
     .show()
 }
 
 /// Which accounts were asked, in their order.
-fn considered(items: &[Considered], unit: &str) -> Markup {
+fn considered(items: &[Considered], unit: &str, data: Target) -> Markup {
     let row = |one: &Considered| {
         vec![
             html! { (one.place) },
@@ -141,13 +145,13 @@ fn considered(items: &[Considered], unit: &str) -> Markup {
         ],
         rows: items.iter().map(row).collect(),
         empty: html! {},
-        data: None,
+        data: Some(data),
         next: None,
     }
     .show()
 }
 
-fn entries(visit: &Visit, items: &[JournalEntry], unit: &str) -> Markup {
+fn entries(visit: &Visit, items: &[JournalEntry], unit: &str, data: Target) -> Markup {
     let row = |entry: &JournalEntry| {
         let project = entry.project.as_deref();
         vec![
@@ -176,7 +180,7 @@ fn entries(visit: &Visit, items: &[JournalEntry], unit: &str) -> Markup {
         ],
         rows: items.iter().map(row).collect(),
         empty: html! {},
-        data: None,
+        data: Some(data),
         next: None,
     }
     .show()

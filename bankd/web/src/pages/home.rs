@@ -103,7 +103,7 @@ fn cells(visit: &Visit, row: &Balance) -> Vec<Markup> {
         html! {
             @match &row.project {
                 Some(project) if !is_zero(&row.held) => {
-                    a href=(Target::page(&["projects", project]).as_str().to_owned() + "#held") { (amount(&row.held)) }
+                    a href=(visit.link(&["projects", project]).as_str().to_owned() + "#held") { (amount(&row.held)) }
                 }
                 _ => { (amount(&row.held)) }
             }

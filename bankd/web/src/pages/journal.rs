@@ -39,8 +39,9 @@ async fn show(visit: Visit) -> Shown {
         filter::kept(&visit, &FILTERS, root(&["journal"]))
             .maybe("since", from.as_deref())
             .maybe("until", to.as_deref())
+            .with("newest", "true")
     };
-    let asked = route(Target::api).with("newest", "true");
+    let asked = route(Target::api);
     let page: JournalPage = visit
         .get(asked.maybe("before", visit.parameter("before")))
         .await?;

@@ -11,6 +11,7 @@ use crate::failed::Failed;
 use crate::page::Page;
 use crate::parts::amount::{amount, maybe};
 use crate::parts::table::{Table, amounts, figures, link, name, words};
+use crate::parts::turn;
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -196,7 +197,7 @@ fn table_of_files(items: &[Source]) -> Markup {
         ],
         rows,
         empty: html! {},
-        data: None,
+        data: Some(Target::data(&["sources"]).with("part", "follow")),
         next: None,
     }
     .show()
@@ -219,7 +220,7 @@ fn table_of_machines(visit: &Visit, items: &[MachineStatus]) -> Markup {
         columns: vec![words("Machine"), words("Mode"), words("Last document")],
         rows: items.iter().map(row).collect(),
         empty: html! { p { "No machine yet: " code { "bank machine add NAME" } } },
-        data: Some(Target::data(&["machines"])),
+        data: Some(Target::data(&["status"]).with("part", "machines")),
         next: None,
     }
     .show()
@@ -264,7 +265,9 @@ async fn refused(visit: &Visit) -> Result<Markup, Failed> {
 
 async fn liens(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| root(&["liens"]);
-    let list: List<Lien> = visit.get(route(Target::api).with("limit", SHOWN)).await?;
+    let list: List<Lien> = visit
+        .get(turn::asked(visit, route(Target::api), "liens", SHOWN))
+        .await?;
     let unit = list.items.first().map_or("", |row| row.unit.as_str());
     let zone = visit.zone();
     let row = |lien: &Lien| {
@@ -294,7 +297,7 @@ async fn liens(visit: &Visit) -> Result<Markup, Failed> {
         rows: list.items.iter().map(row).collect(),
         empty: html! { p { "Nothing is held: no job runs." } },
         data: Some(route(Target::data)),
-        next: None,
+        next: turn::next(visit.link(&["operations"]), "liens", list.next.as_deref()),
     };
     Ok(html! { div #liens { (table.show()) } })
 }
@@ -321,7 +324,7 @@ async fn would_refuse(visit: &Visit) -> Result<Markup, Failed> {
         ],
         rows: found.projects.iter().map(row).collect(),
         empty: html! { p { "Nothing: every job that ran could have been paid." } },
-        data: Some(route(Target::data)),
+        data: Some(route(Target::data).with("part", "projects")),
         next: None,
     }
     .show())
@@ -329,7 +332,9 @@ async fn would_refuse(visit: &Visit) -> Result<Markup, Failed> {
 
 async fn downtimes(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| root(&["downtimes"]);
-    let list: List<Value> = visit.get(route(Target::api).with("limit", SHOWN)).await?;
+    let list: List<Value> = visit
+        .get(turn::asked(visit, route(Target::api), "downtimes", SHOWN))
+        .await?;
     let text = |row: &Value, member: &str| match row.get(member) {
         None | Some(Value::Null) => "–".to_owned(),
         Some(Value::String(text)) => text.clone(),
@@ -359,7 +364,11 @@ async fn downtimes(visit: &Visit) -> Result<Markup, Failed> {
         rows: list.items.iter().map(row).collect(),
         empty: html! { p { "No downtime is recorded: " code { "bank downtime add" } } },
         data: Some(route(Target::data)),
-        next: None,
+        next: turn::next(
+            visit.link(&["operations"]),
+            "downtimes",
+            list.next.as_deref(),
+        ),
     }
     .show())
 }

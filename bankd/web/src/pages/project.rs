@@ -11,8 +11,8 @@ use maud::{Markup, html};
 
 use super::{burn, home, requests};
 use crate::page::Page;
-use crate::parts::period;
 use crate::parts::table::link;
+use crate::parts::{period, turn};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -43,15 +43,13 @@ impl Place<'_> {
 
     /// The page of a list that the address asks for. Each list of this page has a cursor of its own.
     fn turned(&self, target: Target, list: &str) -> Target {
-        let cursor = format!("{list}-after");
-        let target = target.with("limit", SHOWN);
-        target.maybe("after", self.visit.parameter(&cursor))
+        turn::asked(self.visit, target, list, SHOWN)
     }
 
     /// This page with the following rows of a list.
     fn next(&self, list: &str, next: Option<&str>) -> Option<Target> {
         let own = self.visit.link(&["projects", self.project]);
-        next.map(|next| own.with(&format!("{list}-after"), next))
+        turn::next(own, list, next)
     }
 }
 

@@ -74,7 +74,7 @@ pub(crate) async fn card(visit: &Visit) -> Result<Markup, Failed> {
     let last = last(visit).await?;
     Ok(html! {
         section .card {
-            h2 { a href="/proof" { "Can I prove it?" } }
+            h2 { a href=(visit.link(&["proof"])) { "Can I prove it?" } }
             (summary(visit, &last))
         }
     })
@@ -140,7 +140,7 @@ fn findings(last: &Verification) -> Markup {
         ],
         rows: last.findings.iter().map(row).collect(),
         empty: html! {},
-        data: None,
+        data: Some(Target::data(&["verifications"]).with("part", "findings")),
         next: None,
     }
     .show()

@@ -28,7 +28,7 @@ async fn list(visit: Visit) -> Shown {
     let content = html! {
         (table(&visit, visit.parameter("all")).await?)
         @if visit.parameter("all").is_none() {
-            p { a href="/proposals?all=true" { "Decided and expired ones too" } }
+            p { a href=(visit.link(&["proposals"]).with("all", "true")) { "Decided and expired ones too" } }
         }
     };
     Ok(visit.page("Proposals", &[], &content))
@@ -43,7 +43,7 @@ pub(crate) async fn table(visit: &Visit, all: Option<&str>) -> Result<Markup, Fa
     let list: List<Proposal> = visit.get(route(Target::api)).await?;
     let unit = list.items.first().map_or("", |row| row.unit.as_str());
     let next = list.next.as_deref().map(|next| {
-        let target = Target::page(&["proposals"]).with("after", next);
+        let target = visit.link(&["proposals"]).with("after", next);
         target.maybe("all", all)
     });
     Ok(Table {
@@ -179,7 +179,7 @@ pub(crate) fn facts(visit: &Visit, one: &Proposal) -> Markup {
 
 /// A request above the amount that one person may approve: it becomes a proposal of the approver.
 fn passing(visit: &Visit, row: &Proposal) -> Markup {
-    let target = Target::page(&["proposals", &row.id.to_string()]);
+    let target = visit.link(&["proposals", &row.id.to_string()]);
     html! {
         form .entry method="post" action=(target) {
             (token(visit)) (keyed(&uuid::Uuid::new_v4().to_string()))

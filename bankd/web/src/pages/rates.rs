@@ -85,7 +85,7 @@ async fn show(visit: Visit) -> Shown {
         }.show())
         @if visit.may(Right::PriceThePast) {
             h2 { "What would last month have cost?" }
-            p { a .button href="/rates/test" { "Try a rate" } }
+            p { a .button href=(visit.link(&["rates", "test"])) { "Try a rate" } }
         }
     };
     Ok(visit.page("Rates", &[], &content))
@@ -128,7 +128,7 @@ async fn test(visit: Visit) -> Shown {
         Some(_) => replay(&visit).await.map(Some),
         None => Ok(None),
     };
-    let trail = [("Rates", Target::page(&["rates"]))];
+    let trail = [("Rates", visit.link(&["rates"]))];
     let failed = asked.as_ref().err();
     let (from, to) = visit.zone().last_month(visit.present());
     let value = |name: &str| match (visit.parameter(name), name) {

@@ -209,7 +209,7 @@ pub(crate) async fn card(visit: &Visit) -> Result<Markup, Failed> {
         @if !list.items.is_empty() { (table(visit, &list.items, "Your requests", None, None)) }
         p .actions {
             a .button href="/ask/project" { "Ask for a project" } " "
-            @if !list.items.is_empty() { a href="/requests" { "All requests" } }
+            @if !list.items.is_empty() { a href=(visit.link(&["requests"])) { "All requests" } }
         }
     })
 }
@@ -222,7 +222,7 @@ async fn list(visit: Visit) -> Shown {
     };
     let list: List<Proposal> = visit.get(route(Target::api)).await?;
     let next = list.next.as_deref().map(|next| {
-        let target = Target::page(&["requests"]).with("after", next);
+        let target = visit.link(&["requests"]).with("after", next);
         target.maybe("state", visit.parameter("state"))
     });
     let content = html! {
@@ -231,7 +231,7 @@ async fn list(visit: Visit) -> Shown {
         }
         (table(&visit, &list.items, "Your requests", Some(route(Target::data)), next))
         @if visit.may(Right::DecideProposals) {
-            p { a href="/proposals" { "Requests of others, and proposals" } }
+            p { a href=(visit.link(&["proposals"])) { "Requests of others, and proposals" } }
         }
     };
     Ok(visit.page("Requests", &[], &content))
@@ -296,7 +296,7 @@ async fn page(visit: &Visit, id: &str, failed: Option<&Failed>) -> Shown {
             }
         }
         @if one.state == "open" && visit.may(Right::DecideProposals) {
-            p .actions { a .button href=(Target::page(&["proposals", id])) { "Answer it" } }
+            p .actions { a .button href=(visit.link(&["proposals", id])) { "Answer it" } }
         }
     };
     let trail = [("Requests", visit.link(&["requests"]))];

@@ -45,7 +45,7 @@ async fn show(visit: Visit) -> Shown {
         p .lead { "You are signed in as " strong { (visit.session.name) } ", with the roles "
             (visit.roles.words().replace(',', ", ")) "." }
         (table.show())
-        @if visit.may(Right::ChangeAccess) { p { a href="/sessions/all" { "All sessions" } } }
+        @if visit.may(Right::ChangeAccess) { p { a href=(visit.link(&["sessions", "all"])) { "All sessions" } } }
     };
     Ok(visit.page("Your sessions", &[], &content))
 }

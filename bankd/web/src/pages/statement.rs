@@ -12,6 +12,9 @@ use crate::parts::table::{Table, amounts, figures, link, name, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
+/// The kinds of entries that charge a job or give back a charge.
+const CHARGES: &str = "charge,charge_debt,charge_fallback,late_charge,refund,reverse";
+
 pub(crate) fn rows() -> Vec<Page> {
     vec![Page::get("/projects/{name}/statement", show).right(Right::SeeLedger)]
 }
@@ -40,6 +43,10 @@ async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
     let next = list.next.as_deref().map(|next| own.with("after", next));
     let zone = visit.zone();
     let start = statement.from.as_deref().map(|from| zone.time(from));
+    let sums_of = |part: &str| {
+        let data = route(Target::data, &["statements"]);
+        data.with("part", part)
+    };
     let content = html! {
         p .lead {
             "From " (start.unwrap_or_else(|| "the beginning".to_owned()))
@@ -47,8 +54,8 @@ async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
             @if statement.closed { ", closed" }
         }
         (period::picker(&visit))
-        (sums(&statement))
-        (parts(&visit, &project, &statement))
+        (sums(&statement, sums_of("credits,debits")))
+        (parts(&visit, &project, &statement, sums_of("parts")))
         (entries(&visit, &list.items, &statement.unit, lines(Target::data), next))
     };
     let above = [
@@ -59,14 +66,7 @@ async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
 }
 
 /// Opening + credits + debits = closing.
-fn sums(statement: &Statement) -> Markup {
-    let end = |word: &str, value: &Option<String>| {
-        vec![
-            html! { strong { (word) } },
-            html! {},
-            html! { strong { (maybe(value.as_deref())) } },
-        ]
-    };
+fn sums(statement: &Statement, data: Target) -> Markup {
     let group = |group: &StatementGroup| {
         let heading = group.heading.replace('_', " ");
         vec![
@@ -75,28 +75,41 @@ fn sums(statement: &Statement) -> Markup {
             change(&group.amount),
         ]
     };
-    let mut rows = vec![end("opening", &statement.opening)];
-    rows.extend(statement.credits.iter().map(group));
-    rows.extend(statement.debits.iter().map(group));
-    rows.push(end("closing", &statement.closing));
-    rows.push(end("held", &statement.held));
-    rows.push(end("free", &statement.available));
-    Table {
-        caption: "Sums",
+    let groups = statement.credits.iter().chain(&statement.debits);
+    let table = Table {
+        caption: "Credits and debits",
         columns: vec![
             words("Heading"),
             figures("Entries"),
             amounts("Amount", &statement.unit),
         ],
-        rows,
-        empty: html! {},
-        data: None,
+        rows: groups.map(group).collect(),
+        empty: html! { p { "Nothing came and nothing went in this period." } },
+        data: Some(data),
         next: None,
+    };
+    let end = |word: &str, value: &Option<String>| {
+        html! { dt { (word) " (" (statement.unit) ")" } dd { strong { (maybe(value.as_deref())) } } }
+    };
+    html! {
+        dl .facts { (end("Opening", &statement.opening)) }
+        (table.show())
+        dl .facts {
+            (end("Closing", &statement.closing))
+            (end("Held", &statement.held))
+            (end("Free", &statement.available))
+        }
     }
-    .show()
 }
 
-fn parts(visit: &Visit, project: &str, statement: &Statement) -> Markup {
+/// The number of jobs leads to the entries of the journal that it counts.
+fn parts(visit: &Visit, project: &str, statement: &Statement, data: Target) -> Markup {
+    let entries = |user: &str| {
+        let target = visit.link(&["journal"]).with("project", project);
+        let target = target.with("user", user).with("kind", CHARGES);
+        let target = target.maybe("from", statement.from.as_deref());
+        target.with("to", &statement.until)
+    };
     let row = |part: &StatementPart| {
         let user = part.name.as_deref();
         vec![
@@ -104,7 +117,10 @@ fn parts(visit: &Visit, project: &str, statement: &Statement) -> Markup {
                 Some(user) => (link(&visit.link(&["jobs"]).with("project", project).with("user", user), user)),
                 None => "–",
             } },
-            html! { (part.jobs) },
+            html! { @match user {
+                Some(user) => a href=(entries(user)) { (part.jobs) },
+                None => (part.jobs),
+            } },
             amount(&part.charged),
             amount(&part.refunded),
         ]
@@ -119,7 +135,7 @@ fn parts(visit: &Visit, project: &str, statement: &Statement) -> Markup {
         ],
         rows: statement.parts.iter().map(row).collect(),
         empty: html! { p { "Nothing was charged in this period." } },
-        data: None,
+        data: Some(data),
         next: None,
     }
     .show()

@@ -9,13 +9,16 @@ use maud::{Markup, html};
 use super::{money, proposals};
 use crate::failed::Failed;
 use crate::page::Page;
-use crate::parts::amount::{amount, hours, is_zero, maybe};
+use crate::parts::amount::{amount, hours, maybe};
 use crate::parts::table::{Table, amounts, figures, link, name, words};
+use crate::parts::turn;
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
-/// Rows of each table; the CSV has all.
+/// Rows of each table; further rows are one click away, and the CSV has all.
 const SHOWN: &str = "50";
+/// Days in which an account that will be empty is shown.
+const WEEK: &str = "7";
 
 pub(crate) fn rows() -> Vec<Page> {
     vec![
@@ -27,7 +30,7 @@ pub(crate) fn rows() -> Vec<Page> {
 
 async fn show(visit: Visit) -> Shown {
     let content = html! {
-        p .actions { (money::links(&visit, None)) a .button href="/closes" { "Closed periods" } }
+        p .actions { (money::links(&visit, None)) a .button href=(visit.link(&["closes"])) { "Closed periods" } }
         (proposals::table(&visit, None).await?)
         (expiring(&visit).await?)
         (negative(&visit).await?)
@@ -50,7 +53,9 @@ fn project(visit: &Visit, project: Option<&String>, account: &str) -> Markup {
 
 async fn expiring(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| root(&["report", "expiring"]);
-    let list: List<ExpiringRow> = visit.get(route(Target::api).with("limit", SHOWN)).await?;
+    let list: List<ExpiringRow> = visit
+        .get(turn::asked(visit, route(Target::api), "expiring", SHOWN))
+        .await?;
     let unit = list.items.first().map_or("", |row| row.unit.as_str());
     let row = |row: &ExpiringRow| {
         vec![
@@ -75,14 +80,16 @@ async fn expiring(visit: &Visit) -> Result<Markup, Failed> {
         rows: list.items.iter().map(row).collect(),
         empty: html! { p { "No allocation ends within 30 days." } },
         data: Some(route(Target::data)),
-        next: None,
+        next: turn::next(visit.link(&["today"]), "expiring", list.next.as_deref()),
     }
     .show())
 }
 
 async fn negative(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| root(&["report", "negative"]);
-    let list: List<NegativeRow> = visit.get(route(Target::api).with("limit", SHOWN)).await?;
+    let list: List<NegativeRow> = visit
+        .get(turn::asked(visit, route(Target::api), "overdrawn", SHOWN))
+        .await?;
     let unit = list.items.first().map_or("", |row| row.unit.as_str());
     let row = |row: &NegativeRow| {
         vec![
@@ -105,18 +112,16 @@ async fn negative(visit: &Visit) -> Result<Markup, Failed> {
         rows: list.items.iter().map(row).collect(),
         empty: html! { p { "No account is below zero." } },
         data: Some(route(Target::data)),
-        next: None,
+        next: turn::next(visit.link(&["today"]), "overdrawn", list.next.as_deref()),
     }
     .show())
 }
 
 async fn empty(visit: &Visit) -> Result<Markup, Failed> {
-    let route = |root: fn(&[&str]) -> Target| root(&["report", "forecast"]);
-    let list: List<ForecastRow> = visit.get(route(Target::api)).await?;
-    let is_soon = |row: &&ForecastRow| {
-        !row.available.starts_with('-')
-            && (is_zero(&row.available) || row.days_left.is_some_and(|days| days < 8))
-    };
+    let route = |root: fn(&[&str]) -> Target| root(&["report", "forecast"]).with("days", WEEK);
+    let list: List<ForecastRow> = visit
+        .get(turn::asked(visit, route(Target::api), "empty", SHOWN))
+        .await?;
     let unit = list.items.first().map_or("", |row| row.unit.as_str());
     let row = |row: &ForecastRow| {
         vec![
@@ -134,17 +139,19 @@ async fn empty(visit: &Visit) -> Result<Markup, Failed> {
             amounts("Used a day", unit),
             figures("Days left"),
         ],
-        rows: list.items.iter().filter(is_soon).map(row).collect(),
+        rows: list.items.iter().map(row).collect(),
         empty: html! { p { "No account is empty." } },
         data: Some(route(Target::data)),
-        next: None,
+        next: turn::next(visit.link(&["today"]), "empty", list.next.as_deref()),
     }
     .show())
 }
 
 async fn unmapped(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| root(&["unmapped"]);
-    let found: Unmapped = visit.get(route(Target::api).with("limit", SHOWN)).await?;
+    let found: Unmapped = visit
+        .get(turn::asked(visit, route(Target::api), "unmapped", SHOWN))
+        .await?;
     let row = |row: &UnmappedRow| {
         let text = |text: &Option<String>| name(text.as_deref().unwrap_or("–"));
         vec![
@@ -169,14 +176,16 @@ async fn unmapped(visit: &Visit) -> Result<Markup, Failed> {
         rows: found.items.iter().map(row).collect(),
         empty: html! { p { "All usage has a project." } },
         data: Some(route(Target::data)),
-        next: None,
+        next: turn::next(visit.link(&["today"]), "unmapped", found.next.as_deref()),
     }
     .show())
 }
 
 async fn quarantine(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| root(&["quarantine"]);
-    let list: List<Quarantined> = visit.get(route(Target::api).with("limit", SHOWN)).await?;
+    let list: List<Quarantined> = visit
+        .get(turn::asked(visit, route(Target::api), "quarantine", SHOWN))
+        .await?;
     let row = |row: &Quarantined| {
         vec![
             html! { (row.id) },
@@ -198,7 +207,7 @@ async fn quarantine(visit: &Visit) -> Result<Markup, Failed> {
         rows: list.items.iter().map(row).collect(),
         empty: html! { p { "The quarantine is empty." } },
         data: Some(route(Target::data)),
-        next: None,
+        next: turn::next(visit.link(&["today"]), "quarantine", list.next.as_deref()),
     }
     .show())
 }

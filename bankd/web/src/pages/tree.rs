@@ -20,28 +20,17 @@ pub(crate) fn rows() -> Vec<Page> {
 
 async fn show(visit: Visit) -> Shown {
     let at = visit.at()?;
-    let route = |root: fn(&[&str]) -> Target| root(&["balances"]).maybe("at", at.as_deref());
-    let mut found: Vec<Balance> = Vec::new();
-    let wanted = visit.parameter("search").map(str::to_lowercase);
-    let mut after: Option<String> = visit.parameter("after").map(str::to_owned);
-    // Without a search one page of the list; with one, all of it.
-    let next = loop {
-        let target = route(Target::api).maybe("after", after.as_deref());
-        let list: List<Balance> = visit.get(target).await?;
-        let fits = |row: &Balance| {
-            let names = [row.project.as_deref(), Some(row.account.as_str())];
-            let mut names = names.into_iter().flatten().map(str::to_lowercase);
-            wanted
-                .as_ref()
-                .is_none_or(|wanted| names.any(|name| name.contains(wanted)))
-        };
-        found.extend(list.items.into_iter().filter(fits));
-        if wanted.is_none() || list.next.is_none() {
-            break list.next;
-        }
-        after = list.next;
+    let route = |root: fn(&[&str]) -> Target| {
+        let target = root(&["balances"]).maybe("at", at.as_deref());
+        target.maybe("search", visit.parameter("search"))
     };
-    let next = next.map(|next| visit.link(&["projects"]).with("after", &next));
+    let asked = route(Target::api).maybe("after", visit.parameter("after"));
+    let list: List<Balance> = visit.get(asked).await?;
+    let next = list.next.as_deref().map(|next| {
+        let target = visit.link(&["projects"]);
+        let target = target.maybe("search", visit.parameter("search"));
+        target.with("after", next)
+    });
     let content = html! {
         form .period method="get" action="/projects" role="search" {
             @for name in ["at", "zone"] {
@@ -53,7 +42,7 @@ async fn show(visit: Visit) -> Shown {
             button type="submit" { "Show" }
         }
         (period::instant(&visit))
-        (home::balances(&visit, &found, Some(route(Target::data)), next))
+        (home::balances(&visit, &list.items, Some(route(Target::data)), next))
     };
     Ok(visit.page("Projects", &[], &content))
 }

@@ -18,11 +18,10 @@ pub(super) async fn show(place: &Place<'_>) -> Result<Markup, Failed> {
     let visit = place.visit;
     let route = |root: fn(&[&str]) -> Target| {
         let target = root(&["journal"]).with("project", place.project);
-        target.with("kind", KINDS).maybe("until", place.at)
+        let target = target.with("kind", KINDS).maybe("until", place.at);
+        target.with("newest", "true")
     };
-    let asked = route(Target::api)
-        .with("newest", "true")
-        .with("limit", SHOWN);
+    let asked = route(Target::api).with("limit", SHOWN);
     let page: JournalPage = visit.get(asked).await?;
     let next = page.next.as_deref().map(|next| {
         let journal = visit.link(&["journal"]).with("project", place.project);
