@@ -131,7 +131,7 @@ fn rows_of(answer: Value, part: Option<&str>) -> Vec<Map<String, Value>> {
             None => vec![answer],
         };
     };
-    let parts = part.split(',').flat_map(|part| {
+    let parts = part.split(',').filter_map(|part| {
         let names: Vec<&str> = part.split('.').collect();
         let (first, rest) = names.split_first()?;
         Some(match answer.remove(*first) {
