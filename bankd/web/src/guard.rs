@@ -20,7 +20,9 @@ use super::layout::dressed;
 use super::request::{Sender, fields, peer, sender};
 use super::target::Target;
 use super::visit::{Fields, Visit};
-use super::{Web, assets, cookie, data, layout, links, oidc, page, pages, people, sign_in, signed};
+use super::{
+    Web, assets, cookie, data, embedded, layout, oidc, page, pages, people, sign_in, signed,
+};
 
 /// Maximum time for the arrival of a form.
 const BODY_TIME: Duration = Duration::from_secs(10);
@@ -193,7 +195,7 @@ fn to_sign_in(parts: &Parts) -> Response {
 
 /// The headers of every answer. `sites` may show those that are made for them.
 fn secured(mut response: Response, sites: &[String]) -> Response {
-    let embeddable = response.extensions_mut().remove::<links::Embeddable>();
+    let embeddable = response.extensions_mut().remove::<embedded::Embeddable>();
     let is_missing = has(&response, "method_not_allowed");
     if is_missing {
         let failed = Failed::new(
@@ -228,7 +230,7 @@ fn secured(mut response: Response, sites: &[String]) -> Response {
     let unless_asset = fields.entry(header::CACHE_CONTROL);
     unless_asset.or_insert(HeaderValue::from_static("no-store"));
     if embeddable.is_some() {
-        links::allow(&mut response, POLICY, sites);
+        embedded::allow(&mut response, POLICY, sites);
     }
     response
 }

@@ -7,5 +7,6 @@ pub(crate) mod form;
 pub(crate) mod period;
 pub(crate) mod picture;
 pub(crate) mod sent;
+pub(crate) mod share;
 pub(crate) mod table;
 pub(crate) mod turn;

@@ -17,7 +17,7 @@ use bankd_services::sessions::WebSession;
 
 use super::failed::Failed;
 use super::layout::dressed;
-use super::links::{EMBED, FEED};
+use super::parts::share::{EMBED, FEED};
 use super::visit::Visit;
 use super::{Web, page, pages, people, request, sign_in};
 

@@ -65,6 +65,16 @@ impl Daemon {
         if env.iter().any(|(name, _)| name == "BANKD_GOLD_LISTEN") {
             daemon.gold = address(&lines, "listening gold://");
         }
+        // It writes all addresses at once, but the thread that reads them may be late.
+        if env.iter().any(|(name, _)| name == "BANKD_WEB_LISTEN") {
+            let is_web = |line: &String| line.starts_with("listening web ");
+            while !daemon.more.last().is_some_and(is_web) {
+                match lines.recv_timeout(START) {
+                    Ok(line) => daemon.more.push(line),
+                    Err(_) => break,
+                }
+            }
+        }
         let ready = until("the daemon is ready", || {
             if daemon.child.try_wait().unwrap().is_some() {
                 return Some(false);
@@ -75,7 +85,7 @@ impl Daemon {
                 .filter(|answer| answer.status == 200)
                 .map(|_| true)
         });
-        daemon.more = lines.try_iter().collect();
+        daemon.more.extend(lines.try_iter());
         ready.then_some(daemon)
     }
 

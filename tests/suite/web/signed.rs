@@ -122,9 +122,9 @@ fn the_person_must_still_see_it() {
     let mut amy = Browser::of_proxy(&bank, "amy");
     let code = |page: &str, amy: &mut Browser| {
         let text = amy.get(&bank, page).text();
-        let line = text.split("&lt;iframe src=\"").nth(1);
+        let line = text.split("&lt;iframe src=&quot;").nth(1);
         let line = line.unwrap_or_else(|| panic!("no line to copy: {text}"));
-        let line = line.split("\"&gt;").next().unwrap();
+        let line = line.split("&quot;&gt;").next().unwrap();
         path(&bank, &line.replace("&amp;amp;", "&"))
     };
     let own = code("/projects/chemistry", &mut amy);

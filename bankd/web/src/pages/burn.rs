@@ -10,10 +10,11 @@ use bank_picture::{self as picture, Burn, Chart, Number, Part, Report, Section};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
+use crate::embedded::embedded;
 use crate::failed::Failed;
-use crate::links::{codes, embedded};
 use crate::page::Page;
 use crate::parts::picture::{show as drawn, zone};
+use crate::parts::share::codes;
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 

@@ -6,8 +6,8 @@ use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
 use super::utilization::BASIS;
+use crate::embedded::embedded;
 use crate::failed::Failed;
-use crate::links::embedded;
 use crate::page::Page;
 use crate::parts::amount::{amount, is_zero, maybe};
 use crate::parts::asked::{self, Asked, Words};
@@ -153,12 +153,13 @@ fn listed(
     };
     // Somebody who sees some rows gets no totals.
     let has_totals = !period.all.usage.is_empty();
-    let all = period.rows.iter().filter(|_| !is_nothing(period));
-    let mut rows: Vec<_> = all.map(row).collect();
-    if has_totals && !rows.is_empty() {
-        rows.push(total("Total without exempt", &period.counted));
-        rows.push(total("Total", &period.all));
-    }
+    let rows = period.rows.iter().filter(|_| !is_nothing(period));
+    let totals = [
+        ("Total without exempt", &period.counted),
+        ("Total", &period.all),
+    ];
+    let totals = totals.iter().filter(|_| has_totals);
+    let totals: Vec<_> = totals.map(|(label, sums)| total(label, sums)).collect();
     Table {
         caption: &format!(
             "From {} to {} (exclusive), usage in {}",
@@ -173,7 +174,7 @@ fn listed(
             figures("Subscription"),
             figures("CPU (%)"),
         ],
-        rows,
+        rows: rows.map(row).collect(),
         empty: html! {
             p { "No usage and no contribution in this period." }
             p .small { "Record who paid for hardware with " code { "bank contribution add" } "." }
@@ -181,7 +182,7 @@ fn listed(
         data: Some(data),
         next: None,
     }
-    .show()
+    .with_totals(&totals)
 }
 
 /// The name of a row; that of a project or a user leads to its usage.

@@ -7,8 +7,8 @@ use bank_picture::reports::usage::{self as drawn, Measure, value};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
+use crate::embedded::embedded;
 use crate::failed::Failed;
-use crate::links::embedded;
 use crate::page::Page;
 use crate::parts::amount::{amount, hours, is_zero};
 use crate::parts::asked::{self, Asked, Words};
@@ -222,15 +222,13 @@ fn listed(visit: &Visit, asked: &Asked, of: &str, sums: &UsageTable, data: Targe
     columns.extend(more.map(|(_, label)| figures(label)));
     columns.push(amounts("Charged", &sums.unit));
     columns.push(figures("Share (%)"));
-    let is_empty = sums.rows.is_empty();
-    let all = sums.rows.iter().map(row);
     Table {
         caption: &format!(
             "From {} to {} (exclusive)",
             sums.shown_from, sums.shown_until
         ),
         columns,
-        rows: all.chain((!is_empty).then(|| total(&sums.total))).collect(),
+        rows: sums.rows.iter().map(row).collect(),
         empty: html! {
             p { "Nothing was used in this period." }
             p .small { "Usage appears here when jobs run and their records arrive." }
@@ -238,5 +236,5 @@ fn listed(visit: &Visit, asked: &Asked, of: &str, sums: &UsageTable, data: Targe
         data: Some(data),
         next: None,
     }
-    .show()
+    .with_totals(&[total(&sums.total)])
 }

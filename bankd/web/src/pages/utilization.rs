@@ -6,8 +6,8 @@ use bank_picture::reports::contribution;
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
+use crate::embedded::embedded;
 use crate::failed::Failed;
-use crate::links::embedded;
 use crate::page::Page;
 use crate::parts::amount::{amount, maybe};
 use crate::parts::asked::{self, Asked, Words};

@@ -6,8 +6,8 @@ use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
 use super::usage::{SHOWN, in_page, owner};
+use crate::embedded::embedded;
 use crate::failed::Failed;
-use crate::links::embedded;
 use crate::page::Page;
 use crate::parts::amount::maybe;
 use crate::parts::asked::{self, Asked, Words};
@@ -123,8 +123,7 @@ fn listed(visit: &Visit, asked: &Asked, sums: &UsageTable, data: Target) -> Mark
         let down = asked.over(deeper(visit, asked.by).with(asked.by, own));
         cells(link(&down, own), &row.figures)
     };
-    let all = sums.rows.iter().map(row);
-    let total = || cells(html! { strong { "All" } }, &sums.total);
+    let total = cells(html! { strong { "All" } }, &sums.total);
     Table {
         caption: &format!(
             "From {} to {} (exclusive)",
@@ -136,7 +135,7 @@ fn listed(visit: &Visit, asked: &Asked, sums: &UsageTable, data: Target) -> Mark
             figures("Mean wait (s)"),
             figures("Expansion factor"),
         ],
-        rows: all.chain((!sums.rows.is_empty()).then(total)).collect(),
+        rows: sums.rows.iter().map(row).collect(),
         empty: html! {
             p { "No job ran in this period." }
             p .small { "Waiting times are read from usage records with a time of submission." }
@@ -144,5 +143,5 @@ fn listed(visit: &Visit, asked: &Asked, sums: &UsageTable, data: Target) -> Mark
         data: Some(data),
         next: None,
     }
-    .show()
+    .with_totals(&[total])
 }

@@ -5,9 +5,9 @@ use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
 use super::period::Choice;
+use super::share::codes;
 use super::table::link;
 use crate::failed::Failed;
-use crate::links::codes;
 use crate::target::Target;
 use crate::visit::Visit;
 

@@ -69,10 +69,10 @@ fn listed(table: &picture::Table, zone: picture::Zone, data: Option<Target>) -> 
                 }
             })
             .collect(),
-        rows: table.rows.iter().chain(&table.foot).map(cells).collect(),
+        rows: table.rows.iter().map(cells).collect(),
         empty: html! {},
         data,
         next: None,
     }
-    .show()
+    .with_totals(&table.foot.iter().map(cells).collect::<Vec<_>>())
 }

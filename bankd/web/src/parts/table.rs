@@ -47,6 +47,11 @@ pub(crate) struct Table<'a> {
 
 impl Table<'_> {
     pub(crate) fn show(&self) -> Markup {
+        self.with_totals(&[])
+    }
+
+    /// The same with rows of totals below, which the data have not.
+    pub(crate) fn with_totals(&self, totals: &[Vec<Markup>]) -> Markup {
         if self.rows.is_empty() {
             return html! {
                 section .table {
@@ -65,6 +70,7 @@ impl Table<'_> {
                             th scope="col" .figure[column.is_figure] { (column.head) }
                         } } }
                         tbody { @for row in &self.rows { (self.row(row)) } }
+                        @if !totals.is_empty() { tfoot { @for row in totals { (self.row(row)) } } }
                     }
                 }
                 p .below {
