@@ -23,7 +23,7 @@ pub const TYPES: [&str; 7] = [
 pub const OBJECT: &str = "account";
 /// Words that cannot be the word of a kind, because they are commands of `bank` or views of queries. Tests
 /// compare them with the commands and the views.
-pub const RESERVED: [&str; 69] = [
+pub const RESERVED: [&str; 70] = [
     "account",
     "account_rule",
     "adjust",
@@ -77,6 +77,7 @@ pub const RESERVED: [&str; 69] = [
     "request",
     "reserve",
     "role",
+    "settings",
     "settle",
     "settlement",
     "source",

@@ -157,7 +157,7 @@ pub fn list(
         looked += 1;
         let is_in = keep(&job)
             && match period {
-                Some(period) => period.holds(connection, job.id)?,
+                Some(period) => job.last_usage.is_some() && period.holds(connection, job.id)?,
                 None => true,
             };
         if is_in {

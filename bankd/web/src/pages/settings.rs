@@ -44,13 +44,14 @@ fn table(items: &[Setting], data: Target, next: Option<Target>) -> Markup {
         html! { @match text { Some(text) => (name(text)), None => span .none { "–" } } }
     };
     let row = |one: &Setting| {
+        let is_default = one.origin == "default";
         vec![
             html! { code { (one.name) } },
             value(&one.value),
-            html! { @if one.origin == "default" { span .none { "default" } } @else { strong { (one.origin) } } },
-            value(&one.default),
-            html! { @if one.reload { "reload" } @else { "restart" } },
             html! { @match &one.pending { Some(text) => strong .flag { (name(text)) }, None => span .none { "–" } } },
+            html! { @if is_default { span .none { "default" } } @else { strong { (one.origin) } } },
+            html! { @if one.reload { "reload" } @else { "restart" } },
+            html! { @if is_default { span .none { "the same" } } @else { (value(&one.default)) } },
         ]
     };
     Table {
@@ -58,10 +59,10 @@ fn table(items: &[Setting], data: Target, next: Option<Target>) -> Markup {
         columns: vec![
             words("Setting"),
             words("Value"),
-            words("From"),
-            words("Default"),
-            words("Changes with a"),
             words("Waits for a restart"),
+            words("From"),
+            words("Changes with a"),
+            words("Default"),
         ],
         rows: items.iter().map(row).collect(),
         empty: html! { p { "There are no settings to show." } },
