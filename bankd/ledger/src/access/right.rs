@@ -46,7 +46,7 @@ rights! {
     SeeShares = "see_shares",
     /// Pending notices and scheduled reports.
     SeeOutbox = "see_outbox",
-    /// Signing keys, without their secrets.
+    /// Signing keys, without their secrets, and the settings in force.
     SeeKeys = "see_keys",
     /// Prove the bank, and fetch signed checkpoints of it.
     Verify = "verify",

@@ -12,7 +12,7 @@ use crate::visit::{Shown, Visit};
 pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/settings", show)
-            .right(Right::ChangeAccess)
+            .right(Right::SeeKeys)
             .nav("Settings"),
     ]
 }

@@ -105,7 +105,7 @@ fn roles() -> Vec<Route> {
             .refuses(&["bad_value"])
             .gives::<List<Limit>>(200, "The limits."),
         Route::get("/api/v1/settings", setting::list)
-            .right(Right::ChangeAccess)
+            .right(Right::SeeKeys)
             .description("The settings in force, with their sources")
             .more("Secrets are files; the list has their names. The paths of webhooks and arguments of commands are left out.")
             .query::<PageQuery>()
