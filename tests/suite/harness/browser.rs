@@ -290,11 +290,17 @@ impl Page<'_> {
         );
     }
 
-    /// The value of an expression.
+    /// The value of an expression; null if it led to another page before it was known.
     #[track_caller]
     pub(crate) fn eval(&mut self, expression: &str) -> Value {
         let wanted = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
-        let answer = self.ask("Runtime.evaluate", &wanted);
+        let session = Some(self.session.as_str());
+        let answer = self.browser.answer(session, "Runtime.evaluate", &wanted);
+        if answer["error"]["message"] == "Inspected target navigated or closed" {
+            return Value::Null;
+        }
+        assert!(answer.get("error").is_none(), "{expression}: {answer}");
+        let answer = &answer["result"];
         let failed = answer.get("exceptionDetails");
         assert!(failed.is_none(), "{expression}: {answer}");
         answer["result"]["value"].clone()

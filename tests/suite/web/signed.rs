@@ -133,7 +133,7 @@ fn the_person_must_still_see_it() {
     assert_eq!(foreign.exit, 0, "root sees it: {}", foreign.stderr);
     let usage = code("/usage?by=project", &mut amy);
     assert!(!fetch(&bank, &usage).text().contains("botany"));
-    bank.bank_ok(&["project", "members", "rm", "chemistry", "amy"]);
+    bank.bank_ok(&["project", "members", "rm", "chemistry", "amy", "--yes"]);
     assert_eq!(fetch(&bank, &own).status, 404);
     bank.bank_ok(&["user", "set", "amy", "--active", "no"]);
     let answer = fetch(&bank, &usage);
