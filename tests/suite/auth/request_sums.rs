@@ -4,7 +4,7 @@ use super::requests::{asked, done, people, state};
 use super::roles::{json, refused, with};
 use super::token::token;
 use crate::export::sums::{agree, last, thousandths};
-use crate::harness::Bank;
+use crate::harness::{Bank, Ran, Request, Response, T0};
 
 /// The statement, the journal and the balance of an account have one amount, in thousandths.
 #[track_caller]
@@ -147,4 +147,78 @@ fn an_extension_a_member_and_a_project_are_done_as_asked() {
     bank.start();
     assert_eq!(state(&bank, &amy, &id), "approved");
     bank.verify();
+}
+
+/// A request has no time at which it counts. One whose window is over is refused in the words of the deposit, before
+/// and after the close of the books; one that waited over a close counts in the open period.
+#[test]
+fn a_request_into_a_closed_period_is_refused_as_the_deposit_is() {
+    let mut bank = Bank::new();
+    let [amy, _, op, _] = people(&bank);
+    let day = |day: i64| T0 + (day - 1) * 86_400;
+    let waits = ["deposit", "chemistry", "40", "--reason", "waits"];
+    let waits = asked(&bank, &amy, &waits);
+    let lapses = ["deposit", "chemistry", "50", "--end", "2026-01-02"];
+    let lapses = asked(
+        &bank,
+        &amy,
+        &[&lapses[..], &["--reason", "lapses"]].concat(),
+    );
+    bank.set_clock(day(4));
+    let statement = |bank: &Bank| {
+        let days = ["--from", "2026-01-01", "--to", "2026-01-03", "--json"];
+        bank.bank_ok(&[&["statement", "chemistry"][..], &days].concat())
+    };
+    let closed = |bank: &Bank| json(&statement(bank))["closing"].clone();
+    let before = closed(&bank);
+    let words = |ran: &Ran| {
+        let lines = ran.stderr.lines();
+        let kept: Vec<&str> = lines.filter(|line| !line.starts_with("request ")).collect();
+        (ran.exit, kept.join("\n"))
+    };
+    for is_closed in [false, true] {
+        if is_closed {
+            bank.bank_ok(&["close", "--until", "2026-01-03"]);
+        }
+        let transactions = bank.transactions();
+        let window = [
+            "chemistry",
+            "5",
+            "--start",
+            "2026-01-01",
+            "--end",
+            "2026-01-02",
+        ];
+        let deposit = with(&bank, &op, &[&["deposit"], &window[..]].concat());
+        let request = [&["request", "deposit"], &window[..], &["--reason", "late"]].concat();
+        let request = with(&bank, &amy, &request);
+        let approved = with(&bank, &op, &["request", "approve", &lapses]);
+        assert_ne!(deposit.exit, 0, "{}", deposit.stdout);
+        assert_eq!(words(&request), words(&deposit), "closed: {is_closed}");
+        assert_eq!(words(&approved), words(&deposit), "closed: {is_closed}");
+        assert_eq!(bank.transactions(), transactions);
+    }
+    let dated = ["deposit", "chemistry", "5", "--effective", "2026-01-01"];
+    refused(&with(&bank, &op, &dated), 1, "closed");
+    let dated =
+        r#"{"name":"chemistry","amount":"5","effective":"2026-01-01T00:00:00Z","reason":"x"}"#;
+    let answer = post(&bank, &amy, "/api/v1/requests/deposits", dated);
+    assert_eq!(answer.status, 400, "{}", answer.text());
+    assert!(answer.text().contains("effective"), "{}", answer.text());
+    done(&bank, &op, &["request", "approve", &waits]);
+    assert_eq!(bank.figures("chemistry").0, 100_040);
+    assert_eq!(closed(&bank), before, "the closed period has changed");
+    bank.verify();
+}
+
+fn post(bank: &Bank, token: &str, target: &'static str, body: &str) -> Response {
+    let request = Request {
+        method: "POST",
+        body: body.as_bytes().to_vec(),
+        ..Request::get(target)
+    };
+    let request = request
+        .header("Content-Type", "application/json")
+        .header("Idempotency-Key", "dated");
+    bank.over_tcp(&request.header("Authorization", &format!("Bearer {token}")))
 }

@@ -5,6 +5,7 @@ mod audit;
 mod browser;
 mod deposit;
 mod figures;
+mod foreign;
 mod guard;
 mod look;
 mod money;
