@@ -9,6 +9,7 @@ mod import;
 mod maui;
 mod migrate;
 mod moab;
+mod requests;
 
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::symlink;
