@@ -1,15 +1,17 @@
 //! The pages in Chromium, as people see and use them.
 //!
 //! `site` has a bank with the year of the demo. `walk` opens every page as each role, in every width, by day and by
-//! night, and has `axe-core` look for barriers. `forms`, `keyboard` and `away` use the pages as people do. With the
+//! night, and has `axe-core` look for barriers. `forms` (with its `table`), `keyboard` and `away` use the pages as people do. With the
 //! folder `BANK_SHOTS`, every page and state is kept there as a picture.
 
 mod away;
 mod axe;
+mod form;
 mod forms;
 mod keyboard;
 mod seen;
 mod site;
+mod table;
 mod walk;
 
 use serde_json::json;

@@ -11,7 +11,7 @@ use crate::failed::Failed;
 use crate::layout::message;
 use crate::page::Page;
 use crate::parts::amount::{amount, is_zero};
-use crate::parts::form::{key, keyed, token};
+use crate::parts::form::{is_about, key, keyed, token};
 use crate::parts::table::{Table, amounts, link, name, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -78,7 +78,7 @@ fn cells(visit: &Visit, row: &Proposal) -> Vec<Markup> {
         name(&row.proposed_by),
         html! { (visit.zone().time(&row.until)) },
         html! {
-            @if row.state == "open" && visit.may(Right::DecideProposals) { (buttons(visit, row, false)) }
+            @if row.state == "open" && visit.may(Right::DecideProposals) { (buttons(visit, row, false, None)) }
             @else { (row.state) }
         },
     ]
@@ -114,7 +114,7 @@ async fn page(visit: &Visit, id: &str, failed: Option<&Failed>) -> Shown {
         @if let Some(failed) = failed { (message(failed)) }
         (facts(visit, &one))
         @if one.state == "open" && visit.may(Right::DecideProposals) {
-            (buttons(visit, &one, true))
+            (buttons(visit, &one, true, failed))
             @if one.asked.is_some() && failed.is_some_and(|failed| failed.problem().code == "approval_needed") {
                 (passing(visit, &one))
             }
@@ -190,21 +190,23 @@ fn passing(visit: &Visit, row: &Proposal) -> Markup {
 }
 
 /// The form of the decision.
-fn buttons(visit: &Visit, row: &Proposal, is_long: bool) -> Markup {
+fn buttons(visit: &Visit, row: &Proposal, is_long: bool, failed: Option<&Failed>) -> Markup {
     let number = row.id.to_string();
     let target = Target::page(&["proposals", &number]);
     let field = format!("reason-{number}");
     let is_request = row.asked.is_some();
+    let is_wrong = failed.is_some_and(|failed| is_about(failed, "reason"));
+    let invalid = is_wrong.then_some("true");
     html! {
         form .entry method="post" action=(target) {
             (token(visit)) (keyed(&uuid::Uuid::new_v4().to_string()))
             @if is_long || is_request {
-                div .field {
+                div .field.wrong[is_wrong] {
                     label for=(field) {
                         "Answer"
                         span .small { @if is_request { " (needed to decline)" } @else { " (optional)" } }
                     }
-                    input id=(field) name="reason" autocomplete="off" value=(visit.field("reason").unwrap_or_default());
+                    input id=(field) name="reason" autocomplete="off" aria-invalid=[invalid] value=(visit.field("reason").unwrap_or_default());
                 }
             }
             button type="submit" name="decision" value="approve" { "Approve" } " "

@@ -8,7 +8,7 @@ use crate::failed::Failed;
 use crate::layout::message;
 use crate::page::Page;
 use crate::parts::amount::amount;
-use crate::parts::form::{Field, Kind};
+use crate::parts::form::{Field, Kind, filled};
 use crate::parts::period;
 use crate::parts::table::{Table, amounts, figures, link, name, words};
 use crate::target::Target;
@@ -132,17 +132,17 @@ async fn test(visit: Visit) -> Shown {
     let failed = asked.as_ref().err();
     let (from, to) = visit.zone().last_month(visit.present());
     let value = |name: &str| match (visit.parameter(name), name) {
-        (Some(value), _) => value.to_owned(),
-        (None, "from") => from.clone(),
-        (None, "to") => to.clone(),
-        (None, _) => String::new(),
+        (Some(value), _) => value,
+        (None, "from") => &from,
+        (None, "to") => &to,
+        (None, _) => "",
     };
     let content = html! {
         p .lead { "Prices past jobs again, as if this rate had been in force. Nothing changes." }
         @if let Some(failed) = failed { (message(failed)) }
         form .entry method="get" action="/rates/test" {
             @if let Some(zone) = visit.parameter("zone") { input type="hidden" name="zone" value=(zone); }
-            @for field in &FIELDS { (field.show(&value(field.name), failed)) }
+            (filled(&FIELDS, value, failed))
             button type="submit" { "What would it have cost?" }
         }
         @if let Ok(Some(answer)) = &asked { (result(&visit, answer)) }

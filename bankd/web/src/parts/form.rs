@@ -131,7 +131,7 @@ pub(crate) fn filled<'v>(
     html! { @for field in fields { (field.show(entered(field.name), placed.as_ref())) } }
 }
 
-/// A refusal with its field. One that names none is about the field before the colon of its words, about the entry that
+/// A refusal with its field. One that names none is about the field in its words, about the entry that
 /// it quotes, or about a figure.
 fn placed<'v>(fields: &[Field<'_>], entered: impl Fn(&str) -> &'v str, failed: &Failed) -> Failed {
     let problem = failed.problem();
@@ -139,11 +139,11 @@ fn placed<'v>(fields: &[Field<'_>], entered: impl Fn(&str) -> &'v str, failed: &
         return failed.clone();
     }
     let detail = problem.detail.as_deref().unwrap_or_default();
-    let start = detail.split_once(": ").map_or("", |(start, _)| start);
     let quotes = |text: &str| !text.is_empty() && detail.contains(&format!("{text:?}"));
     let is_of_figure = [
         "bad_amount_syntax",
         "bad_amount",
+        "bad_rate",
         "too_many_decimals",
         "insufficient_funds",
         "over_limit",
@@ -160,7 +160,7 @@ fn placed<'v>(fields: &[Field<'_>], entered: impl Fn(&str) -> &'v str, failed: &
     };
     let found = fields
         .iter()
-        .find(|field| field.name == start)
+        .find(|field| is_about(failed, field.name))
         .or_else(|| {
             fields
                 .iter()
@@ -176,6 +176,15 @@ fn placed<'v>(fields: &[Field<'_>], entered: impl Fn(&str) -> &'v str, failed: &
         Some(field) => failed.clone().field(field.name),
         None => failed.clone(),
     }
+}
+
+/// Whether a refusal names a field: by itself, before the colon of its words, or as the one that is missing.
+pub(crate) fn is_about(failed: &Failed, name: &str) -> bool {
+    let problem = failed.problem();
+    let detail = problem.detail.as_deref().unwrap_or_default();
+    let start = detail.split_once(": ").map(|(start, _)| start);
+    let start = start.or_else(|| detail.strip_suffix(" is missing"));
+    problem.field.as_deref().or(start) == Some(name)
 }
 
 /// Whether a text is a decimal, or empty.

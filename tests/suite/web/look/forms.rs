@@ -1,233 +1,164 @@
 //! Each form: refused with its field marked, gone back to, sent twice; in two tabs; after the end of the session;
 //! without script.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::super::browser::bank;
 use super::axe::Axe;
+use super::form::{Ready, Steps};
 use super::seen::everywhere;
+use super::table::{EXCEPTIONS, FORMS, QUESTIONS};
 use super::{heading, open, open_as};
 use crate::harness::{Bank, Browser, Page, View};
 
-/// A form with entries that are accepted, and one that is not.
-struct Form {
-    page: &'static str,
-    action: &'static str,
-    entries: &'static [(&'static str, &'static str)],
-    wrong: (&'static str, &'static str),
-    is_previewed: bool,
-}
-
-const fn form(
-    page: &'static str,
-    action: &'static str,
-    entries: &'static [(&'static str, &'static str)],
-    wrong: (&'static str, &'static str),
-) -> Form {
-    Form {
-        page,
-        action,
-        entries,
-        wrong,
-        is_previewed: false,
+impl Ready {
+    fn of(&self) -> String {
+        format!("form[action='{}']{}", self.action, self.form.of)
     }
-}
 
-/// A form with a preview.
-const fn order(
-    page: &'static str,
-    entries: &'static [(&'static str, &'static str)],
-    wrong: (&'static str, &'static str),
-) -> Form {
-    Form {
-        is_previewed: true,
-        ..form(page, page, entries, wrong)
-    }
-}
-
-const FORMS: [Form; 9] = [
-    order(
-        "/deposit",
-        &[
-            ("name", "chemistry"),
-            ("amount", "5"),
-            ("note", "a \"b\" <c>"),
-        ],
-        ("amount", "much"),
-    ),
-    order(
-        "/withdraw",
-        &[("name", "chemistry"), ("amount", "5"), ("note", "back")],
-        ("amount", "-5"),
-    ),
-    order(
-        "/transfer",
-        &[("from", "chemistry"), ("to", "physics"), ("amount", "5")],
-        ("amount", "1,5"),
-    ),
-    order(
-        "/adjust",
-        &[
-            ("account", "chemistry"),
-            ("amount", "-5"),
-            ("note", "a correction"),
-        ],
-        ("amount", "x"),
-    ),
-    order(
-        "/closes/new",
-        &[("until", "2025-12-01"), ("note", "the books")],
-        ("until", "soon"),
-    ),
-    form(
-        "/people",
-        "/people/grant",
-        &[
-            ("name", "amy"),
-            ("role", "operator"),
-            ("project", "chemistry"),
-            ("until", "2036-01-01"),
-        ],
-        ("until", "soon"),
-    ),
-    form(
-        "/limits",
-        "/limits/set",
-        &[
-            ("name", "amy"),
-            ("per_operation", "12345"),
-            ("per_day", "99999"),
-        ],
-        ("per_day", "much"),
-    ),
-    form(
-        "/keys",
-        "/keys/new",
-        &[
-            ("id", "colony-9"),
-            ("roles", "scheduler"),
-            ("valid_until", "2036-01-01"),
-        ],
-        ("valid_until", "soon"),
-    ),
-    form(
-        "/tokens",
-        "/tokens/new",
-        &[
-            ("id", "t-9"),
-            ("roles", "auditor"),
-            ("valid_until", "2036-01-01"),
-        ],
-        ("valid_until", "soon"),
-    ),
-];
-
-impl Form {
     fn field(&self, name: &str) -> String {
-        format!("form[action='{}'] [name='{name}']", self.action)
+        format!("{} [name='{name}']", self.of())
     }
 
     fn button(&self) -> String {
-        format!("form[action='{}'] button[type=submit]", self.action)
+        format!("{} {}", self.of(), self.form.button)
+    }
+
+    /// For messages and files.
+    fn name(&self) -> String {
+        let name = format!("{}{}", self.form.path, self.form.button);
+        let kept = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        let name: String = name.chars().map(kept).collect();
+        name.trim_matches('_').replace("_button_type_submit", "")
     }
 
     /// The entries that the form has now.
-    fn entered(&self, page: &mut Page<'_>) -> Vec<(String, String)> {
+    fn entered(&self, page: &mut Page<'_>) -> Vec<(&'static str, String)> {
         let names = self.entries.iter();
         names
             .map(|(name, _)| {
                 let field = self.field(name);
                 (
-                    (*name).to_owned(),
+                    *name,
                     page.text(&format!("document.querySelector({field:?}).value")),
                 )
             })
             .collect()
     }
 
-    fn expected(&self, with: Option<(&str, &str)>) -> Vec<(String, String)> {
+    fn expected(&self, with: Option<(&str, &str)>) -> Vec<(&'static str, String)> {
         let entries = self.entries.iter();
         entries
             .map(|(name, value)| {
                 let changed = with.filter(|(own, _)| own == name);
-                let value = changed.map_or(*value, |(_, value)| value);
-                ((*name).to_owned(), value.to_owned())
+                (
+                    *name,
+                    changed.map_or(value.clone(), |(_, value)| value.to_owned()),
+                )
             })
             .collect()
     }
 
-    /// Types the entries, and sends them with Enter.
-    fn send(&self, page: &mut Page<'_>, with: Option<(&str, &str)>) {
+    fn fill(&self, page: &mut Page<'_>, with: Option<(&str, &str)>) {
         for (name, value) in self.expected(with) {
-            page.fill(&self.field(&name), &value);
+            page.fill(&self.field(name), &value);
         }
-        page.navigates(|page| page.key("Enter", false));
+    }
+
+    /// Types the entries, and sends them: with Enter where the first button is the one.
+    fn send(&self, page: &mut Page<'_>, with: Option<(&str, &str)>) {
+        self.fill(page, with);
+        let is_first = page.eval(&format!(
+            "document.querySelector({:?}) === document.querySelector({:?})",
+            self.button(),
+            format!("{} button", self.of())
+        ));
+        let is_typed = page.eval("document.activeElement.tagName") == "INPUT";
+        if self.entries.is_empty() || is_first != true || !is_typed {
+            page.navigates(|page| page.click(&self.button()));
+        } else {
+            page.navigates(|page| page.key("Enter", false));
+        }
+    }
+
+    /// Goes back from the second step to the form. The browser may show it without loading it again.
+    fn go_back(&self, page: &mut Page<'_>) {
+        page.eval("history.back()");
+        page.until(&format!(
+            "document.readyState == 'complete' && !!document.querySelector({:?}) \
+             && !document.querySelector('button[value=confirm]')",
+            self.button()
+        ));
+    }
+
+    /// Sends a wrong entry: its field is marked, and nothing that was typed is lost.
+    fn refused(&self, page: &mut Page<'_>, wrong: (&str, &str)) -> Vec<String> {
+        let name = self.name();
+        self.send(page, Some(wrong));
+        let mut findings = Vec::new();
+        let status = page.status();
+        if !(400..500).contains(&status) {
+            findings.push(format!("{name}: {wrong:?} has the status {status}"));
+        }
+        let marked = page
+            .text("[...document.querySelectorAll('[aria-invalid=true]')].map(e => e.name).join()");
+        if marked != wrong.0 {
+            findings.push(format!("{name}: {:?} is marked, not {}", marked, wrong.0));
+        }
+        if page.eval("!!document.querySelector('.message[role=alert]')") != true {
+            findings.push(format!("{name}: no message"));
+        }
+        let (entered, expected) = (self.entered(page), self.expected(Some(wrong)));
+        if entered != expected {
+            findings.push(format!("{name}: typed {expected:?}, kept {entered:?}"));
+        }
+        findings
     }
 
     /// One refusal, the way back, and the thing itself, sent twice.
-    fn used(
-        &self,
-        page: &mut Page<'_>,
-        bank: &Bank,
-        has_script: bool,
-        findings: &mut Vec<String>,
-        axe: Option<&Axe>,
-    ) {
-        let name = self.page.trim_matches('/').replace('/', "_");
+    fn used(&self, page: &mut Page<'_>, bank: &Bank, looks: Option<&Looks>) -> Vec<String> {
+        let name = self.name();
+        let mut findings = Vec::new();
+        let look = |page: &mut Page<'_>, step: &str, findings: &mut Vec<String>| {
+            if let Some(looks) = looks {
+                looks.at(page, &format!("{step}-{name}"), findings);
+            }
+        };
         let before = bank.transactions();
-        open(page, bank, self.page);
-        self.send(page, Some(self.wrong));
-        assert!(
-            (400..500).contains(&page.status()),
-            "{name}: {}",
-            page.status()
-        );
-        let marked = page
-            .text("[...document.querySelectorAll('[aria-invalid=true]')].map(e => e.name).join()");
-        assert_eq!(marked, self.wrong.0, "{name}");
-        assert_eq!(
-            self.entered(page),
-            self.expected(Some(self.wrong)),
-            "{name}: something typed is lost"
-        );
-        if has_script {
-            everywhere(page, &format!("refused-{name}"), findings);
-            let barriers = axe.map(|axe| axe.barriers(page)).unwrap_or_default();
-            findings.extend(
-                barriers
-                    .into_iter()
-                    .map(|barrier| format!("refused {name}: {barrier}")),
-            );
+        open_as(page, bank, self.form.who, &self.page);
+        if let Some(wrong) = self.form.wrong {
+            findings.extend(self.refused(page, wrong));
+            look(page, "refused", &mut findings);
         }
-        let button = if self.is_previewed {
+        let button = if self.form.steps == Steps::One {
+            self.fill(page, None);
+            self.button()
+        } else {
             self.send(page, None);
-            assert!(
-                heading(page).ends_with("preview"),
-                "{name}: {}",
-                heading(page)
-            );
-            if has_script {
-                everywhere(page, &format!("preview-{name}"), findings);
-                let barriers = axe.map(|axe| axe.barriers(page)).unwrap_or_default();
-                findings.extend(
-                    barriers
-                        .into_iter()
-                        .map(|barrier| format!("preview {name}: {barrier}")),
-                );
-                open(page, bank, self.page);
+            let (end, first) = match self.form.steps {
+                Steps::Preview => ("preview", "preview"),
+                _ => ("Are you sure?", "question"),
+            };
+            assert!(heading(page).ends_with(end), "{name}: {}", heading(page));
+            look(page, first, &mut findings);
+            if looks.is_some() {
+                open(page, bank, &self.page);
                 self.send(page, None);
+                self.go_back(page);
+                let (entered, expected) = (self.entered(page), self.expected(None));
+                if entered != expected {
+                    findings.push(format!(
+                        "{name}: typed {expected:?}, after the way back {entered:?}"
+                    ));
+                }
+                let click = format!("document.querySelector({:?}).click()", self.button());
                 page.navigates(|page| {
-                    page.eval("history.back()");
+                    page.eval(&click);
                 });
-                assert_eq!(self.entered(page), self.expected(None), "{name}: gone back");
-                page.navigates(|page| page.click(&self.button()));
             }
             "button[value=confirm]".to_owned()
-        } else {
-            for (field, value) in self.expected(None) {
-                page.fill(&self.field(&field), &value);
-            }
-            self.button()
         };
         assert_eq!(
             bank.transactions(),
@@ -236,16 +167,65 @@ impl Form {
         );
         page.navigates(|page| page.double_click(&button));
         page.until("document.readyState == 'complete'");
-        assert_eq!(page.status(), 200, "{name}");
-        assert_eq!(
-            bank.transactions(),
-            before + 1,
-            "{name}: twice clicked, once done"
-        );
-        if has_script {
-            everywhere(page, &format!("done-{name}"), findings);
+        let status = page.status();
+        if status != 200 {
+            let words = page.text("document.querySelector('main').innerText");
+            findings.push(format!(
+                "{name}: clicked twice, the status is {status}: {words}"
+            ));
         }
+        let written = bank.transactions() - before;
+        if written != 1 {
+            findings.push(format!("{name}: clicked twice, {written} transactions"));
+        }
+        look(page, "done", &mut findings);
+        findings
     }
+}
+
+/// How pages are looked at.
+struct Looks(Option<Axe>);
+
+impl Looks {
+    fn at(&self, page: &mut Page<'_>, name: &str, findings: &mut Vec<String>) {
+        everywhere(page, name, findings);
+        let barriers = self.0.as_ref().map(|axe| axe.barriers(page));
+        let barriers = barriers.unwrap_or_default().into_iter();
+        findings.extend(barriers.map(|barrier| format!("{name}: {barrier}")));
+    }
+}
+
+/// Every form of a table in turn, in one bank.
+fn all_used(has_script: bool) {
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
+    let mut bank = with_chief();
+    let looks = has_script.then(|| Looks(Axe::installed()));
+    let mut findings = Vec::new();
+    let mut page = browser.page(View::WIDE);
+    if !has_script {
+        page.without_scripts();
+    }
+    for form in FORMS {
+        page.ask("Network.clearBrowserCookies", &json!({}));
+        findings.extend(form.ready(&bank).used(&mut page, &bank, looks.as_ref()));
+    }
+    assert!(findings.is_empty(), "{}", findings.join("\n"));
+    bank.verify();
+}
+
+#[test]
+fn every_target_of_a_form_has_a_row() {
+    let targets = bankd_web::rows()
+        .into_iter()
+        .filter(|row| row.method == "POST");
+    let targets: BTreeSet<&str> = targets.map(|row| row.path).collect();
+    let tested = FORMS.iter().map(|form| form.path);
+    let tested: BTreeSet<&str> = tested
+        .chain(EXCEPTIONS.iter().map(|(path, _)| *path))
+        .collect();
+    assert_eq!(targets, tested);
 }
 
 fn with_chief() -> Bank {
@@ -256,37 +236,49 @@ fn with_chief() -> Bank {
 
 #[test]
 fn each_form_is_refused_gone_back_to_and_sent_twice() {
-    let Some(mut browser) = Browser::start() else {
-        return;
-    };
-    let mut bank = with_chief();
-    let axe = Axe::installed();
-    let mut findings = Vec::new();
-    let mut page = browser.page(View::WIDE);
-    open_as(&mut page, &bank, "chief", "/");
-    for form in &FORMS {
-        form.used(&mut page, &bank, true, &mut findings, axe.as_ref());
-    }
-    assert!(findings.is_empty(), "{}", findings.join("\n"));
-    bank.verify();
+    all_used(true);
 }
 
 #[test]
 fn each_form_works_without_script() {
+    all_used(false);
+}
+
+/// Forms that show something keep what was typed, in the page and in its address.
+#[test]
+fn each_question_is_answered_refused_and_gone_back_to() {
     let Some(mut browser) = Browser::start() else {
         return;
     };
-    let mut bank = with_chief();
+    let bank = with_chief();
+    let mut findings = Vec::new();
     let mut page = browser.page(View::WIDE);
-    page.without_scripts();
-    open_as(&mut page, &bank, "chief", "/");
-    for form in &FORMS {
-        form.used(&mut page, &bank, false, &mut Vec::new(), None);
+    for form in QUESTIONS {
+        let ready = form.ready(&bank);
+        let name = ready.name();
+        let before = bank.transactions();
+        open_as(&mut page, &bank, form.who, &ready.page);
+        findings.extend(ready.refused(&mut page, form.wrong.unwrap()));
+        ready.send(&mut page, None);
+        let (entered, expected) = (ready.entered(&mut page), ready.expected(None));
+        if page.status() != 200 || entered != expected {
+            findings.push(format!("{name}: answered {}, {entered:?}", page.status()));
+        }
+        page.navigates(|page| {
+            page.eval("history.back()");
+        });
+        let entered = ready.entered(&mut page);
+        if entered != expected {
+            findings.push(format!("{name}: after the way back {entered:?}"));
+        }
+        assert_eq!(bank.transactions(), before, "{name}");
     }
-    bank.verify();
+    assert!(findings.is_empty(), "{}", findings.join("\n"));
 }
 
-const DEPOSIT: &Form = &FORMS[0];
+fn deposit(bank: &Bank) -> Ready {
+    FORMS[0].ready(bank)
+}
 
 #[test]
 fn two_tabs_do_not_disturb_each_other() {
@@ -296,11 +288,11 @@ fn two_tabs_do_not_disturb_each_other() {
     let mut bank = with_chief();
     let mut one = browser.page(View::WIDE);
     open_as(&mut one, &bank, "chief", "/deposit");
-    DEPOSIT.send(&mut one, None);
+    deposit(&bank).send(&mut one, None);
     let one = one.leave();
     let mut two = browser.page(View::WIDE);
     open_as(&mut two, &bank, "chief", "/deposit");
-    DEPOSIT.send(&mut two, Some(("amount", "70")));
+    deposit(&bank).send(&mut two, Some(("amount", "70")));
     two.navigates(|page| page.click("button[value=confirm]"));
     assert_eq!(bank.figures("chemistry").0, 100_070);
     drop(two);
@@ -333,7 +325,7 @@ fn the_end_of_a_session_loses_nothing_that_was_typed() {
     let mut page = browser.page(View::WIDE);
     open_as(&mut page, &bank, "chief", "/deposit");
     page.ask("Network.clearBrowserCookies", &json!({}));
-    DEPOSIT.send(&mut page, None);
+    deposit(&bank).send(&mut page, None);
     assert_eq!(page.status(), 401);
     let mut findings = Vec::new();
     everywhere(&mut page, "refused-ended", &mut findings);
