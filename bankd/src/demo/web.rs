@@ -27,6 +27,10 @@ listen = \"127.0.0.1:0\"
 [web]
 listen = \"127.0.0.1:0\"
 sign_in_per_minute = 60
+embed_sites = [\"https://www.example.org\"]
+
+[attention]
+on = true
 
 [fallback]
 mode = \"bank\"

@@ -166,7 +166,7 @@ fn listed(
             period.shown_from, period.shown_to, report.unit
         ),
         columns: vec![
-            words(&report.by),
+            words(asked.label()),
             figures("Usage"),
             figures("Share of usage (%)"),
             figures("Contribution"),

@@ -218,7 +218,7 @@ fn listed(visit: &Visit, asked: &Asked, of: &str, sums: &UsageTable, data: Targe
         cells(link(&down, own), html! { a href=(jobs) { (f.jobs) } }, f)
     };
     let total = |f: &UsageFigures| cells(html! { strong { "Total" } }, html! { (f.jobs) }, f);
-    let mut columns = vec![words(asked.by), figures("Jobs"), figures("Core-hours")];
+    let mut columns = vec![words(asked.label()), figures("Jobs"), figures("Core-hours")];
     columns.extend(more.map(|(_, label)| figures(label)));
     columns.push(amounts("Charged", &sums.unit));
     columns.push(figures("Share (%)"));

@@ -130,7 +130,7 @@ fn listed(visit: &Visit, asked: &Asked, sums: &UsageTable, data: Target) -> Mark
             sums.shown_from, sums.shown_until
         ),
         columns: vec![
-            words(asked.by),
+            words(asked.label()),
             figures("Jobs started"),
             figures("Mean wait (s)"),
             figures("Expansion factor"),

@@ -74,6 +74,18 @@ impl Asked {
         })
     }
 
+    /// The grouping as the head of a column.
+    pub(crate) fn label(&self) -> &'static str {
+        match self.by {
+            "project" => "Project",
+            "user" => "User",
+            "queue" => "Queue",
+            "machine" => "Machine",
+            "contributor" => "Contributor",
+            other => other,
+        }
+    }
+
     /// The route of usage with the period, the grouping and the filters.
     pub(crate) fn route(&self, visit: &Visit, root: fn(&[&str]) -> Target) -> Target {
         let target = root(&["report", "usage"])
