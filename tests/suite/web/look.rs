@@ -9,6 +9,7 @@ mod axe;
 mod form;
 mod forms;
 mod keyboard;
+mod many;
 mod seen;
 mod site;
 mod table;

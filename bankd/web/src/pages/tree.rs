@@ -24,7 +24,8 @@ async fn show(visit: Visit) -> Shown {
         let target = root(&["balances"]).maybe("at", at.as_deref());
         target.maybe("search", visit.parameter("search"))
     };
-    let asked = route(Target::api).maybe("after", visit.parameter("after"));
+    let asked = route(Target::api).with("limit", home::SHOWN);
+    let asked = asked.maybe("after", visit.parameter("after"));
     let list: List<Balance> = visit.get(asked).await?;
     let next = list.next.as_deref().map(|next| {
         let target = visit.link(&["projects"]);
