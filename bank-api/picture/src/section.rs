@@ -57,6 +57,11 @@ impl Section {
         self
     }
 
+    /// Whether it is a pie: shares of a whole.
+    pub fn is_pie(&self) -> bool {
+        matches!(self.pictured(), Some((_, Chart::Pie(_))))
+    }
+
     /// With a sentence of explanation.
     #[must_use]
     pub fn note(mut self, text: impl Into<String>) -> Self {

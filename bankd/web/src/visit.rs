@@ -8,7 +8,7 @@ use axum::response::Response;
 use bank_api::text::parse_rfc3339;
 use bankd_http::auth::{SignedIn, roles_of};
 use bankd_ledger::access::right::Right;
-use bankd_ledger::access::{Person, Roles};
+use bankd_ledger::access::{Person, Role, Roles};
 use bankd_services::sessions::WebSession;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -73,6 +73,11 @@ impl Visit {
     /// Whether the person has a right, over the bank or some projects. Views and rules decide about objects.
     pub(crate) fn may(&self, right: Right) -> bool {
         right.is_held(self.roles)
+    }
+
+    /// Whether the person has a role in which jobs of others are listed, over the bank or some projects.
+    pub(crate) fn sees_others(&self) -> bool {
+        self.roles.words() != Role::User.word()
     }
 
     /// A parameter of the address; none if it is absent or empty.

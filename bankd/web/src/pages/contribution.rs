@@ -1,6 +1,7 @@
 //! Subscription beside contribution: who used the machines, and who paid for them.
 
 use bank_api::v1::{ContributionPeriod, ContributionReport, ContributionRow, ContributionTotal};
+use bank_picture::Section;
 use bank_picture::reports::contribution;
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
@@ -38,8 +39,7 @@ async fn picture_alone(visit: Visit) -> Shown {
     let (asked, basis) = question(&visit)?;
     let report: ContributionReport = visit.get(route(&visit, &asked, basis, Target::api)).await?;
     let period = report.periods.first().filter(|period| !is_nothing(period));
-    let sections =
-        period.map(|period| contribution::sections(&report, &without_utilisation(period)));
+    let sections = period.map(|period| sections(&report, period));
     let section = sections.as_ref().and_then(|sections| sections.first());
     embedded(&visit, "Usage beside contributions", section)
 }
@@ -59,12 +59,18 @@ fn route(visit: &Visit, asked: &Asked, basis: &str, root: fn(&[&str]) -> Target)
         .maybe("to", asked.to.as_deref())
 }
 
-/// Utilisation has a page of its own.
-fn without_utilisation(period: &ContributionPeriod) -> ContributionPeriod {
-    ContributionPeriod {
+/// The drawings. Utilisation has a page of its own.
+fn sections(report: &ContributionReport, period: &ContributionPeriod) -> Vec<Section> {
+    let alone = ContributionPeriod {
         utilisation: Vec::new(),
         ..period.clone()
+    };
+    let mut sections = contribution::sections(report, &alone);
+    if period.all.usage.is_empty() {
+        // Somebody who sees some of the rows sees no shares of the whole.
+        sections.retain(|section| !section.is_pie());
     }
+    sections
 }
 
 async fn show(visit: Visit) -> Shown {
@@ -102,9 +108,8 @@ fn drawings(
     if is_nothing(period) {
         return Ok(html! {});
     }
-    let alone = without_utilisation(period);
     let zone = picture::zone(visit)?;
-    let sections = contribution::sections(report, &alone);
+    let sections = sections(report, period);
     Ok(html! {
         div .pictures {
             @for (number, section) in sections.iter().enumerate() {

@@ -78,10 +78,17 @@ fn cells(visit: &Visit, row: &Proposal) -> Vec<Markup> {
         name(&row.proposed_by),
         html! { (visit.zone().time(&row.until)) },
         html! {
-            @if row.state == "open" && visit.may(Right::DecideProposals) { (buttons(visit, row, false, None)) }
+            @if may_decide(visit, row) { (buttons(visit, row, false, None)) }
             @else { (row.state) }
         },
     ]
+}
+
+/// Whether the person may be the one who decides: nobody decides about what they proposed. The rules check the rest.
+fn may_decide(visit: &Visit, row: &Proposal) -> bool {
+    let by = row.proposed_by.strip_prefix("unix:");
+    let is_own = by.unwrap_or(&row.proposed_by) == visit.session.name;
+    row.state == "open" && !is_own && visit.may(Right::DecideProposals)
 }
 
 /// The account, the project, the member, the allocation or the job of the proposed request.
@@ -113,7 +120,7 @@ async fn page(visit: &Visit, id: &str, failed: Option<&Failed>) -> Shown {
         }
         @if let Some(failed) = failed { (message(failed)) }
         (facts(visit, &one))
-        @if one.state == "open" && visit.may(Right::DecideProposals) {
+        @if may_decide(visit, &one) {
             (buttons(visit, &one, true, failed))
             @if one.asked.is_some() && failed.is_some_and(|failed| failed.problem().code == "approval_needed") {
                 (passing(visit, &one))

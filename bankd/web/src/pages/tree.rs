@@ -22,6 +22,7 @@ async fn show(visit: Visit) -> Shown {
     let at = visit.at()?;
     let route = |root: fn(&[&str]) -> Target| {
         let target = root(&["balances"]).maybe("at", at.as_deref());
+        let target = target.maybe("burn", at.is_none().then_some("true"));
         target.maybe("search", visit.parameter("search"))
     };
     let asked = route(Target::api).with("limit", home::SHOWN);

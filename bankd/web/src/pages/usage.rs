@@ -206,6 +206,9 @@ fn listed(visit: &Visit, asked: &Asked, of: &str, sums: &UsageTable, data: Targe
         cells.push(html! { (f.share.as_deref().unwrap_or("–")) });
         cells
     };
+    // Jobs are not listed by queue, and a member does not see those of others, which a project's figures count.
+    let by_queue = asked.by == "queue" || visit.parameter("queue").is_some();
+    let is_listed = !by_queue && (asked.by == "user" || visit.sees_others());
     let row = |row: &UsageLine| {
         let f = &row.figures;
         let Some(own) = owner(sums, row) else {
@@ -213,9 +216,8 @@ fn listed(visit: &Visit, asked: &Asked, of: &str, sums: &UsageTable, data: Targe
         };
         let down = asked.over(deeper(visit, asked.by, of).with(asked.by, own));
         let jobs = asked.over(Asked::jobs(visit, Some(asked.by)).with(asked.by, own));
-        // Jobs are not listed by queue.
-        let jobs = if asked.by == "queue" { &down } else { &jobs };
-        cells(link(&down, own), html! { a href=(jobs) { (f.jobs) } }, f)
+        let count = html! { @if is_listed { a href=(jobs) { (f.jobs) } } @else { (f.jobs) } };
+        cells(link(&down, own), count, f)
     };
     let total = |f: &UsageFigures| cells(html! { strong { "Total" } }, html! { (f.jobs) }, f);
     let mut columns = vec![words(asked.label()), figures("Jobs"), figures("Core-hours")];

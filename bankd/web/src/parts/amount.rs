@@ -1,5 +1,6 @@
 //! Amounts of the API as people read them: exact, with groups of thousands.
 
+use bank_core::decimal::Decimal;
 use maud::{Markup, html};
 
 /// An exact decimal with commas between groups of three digits, and a true minus sign.
@@ -37,14 +38,23 @@ pub(crate) fn change(text: &str) -> Markup {
     html! { (grouped(text)) }
 }
 
-/// Hours, cut to two decimals: the exact figure is the title, and in the data of the table.
+/// Hours, rounded to two decimals: the exact figure is the title, and in the data of the table.
 pub(crate) fn hours(text: &str) -> Markup {
-    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
-    let short = match part.get(..2) {
-        Some(two) => format!("{whole}.{two}"),
-        None => text.to_owned(),
-    };
+    let part = text.split_once('.').map_or("", |(_, part)| part);
+    let exact = Decimal::parse(text).filter(|_| part.len() > 2);
+    let short = exact.map_or_else(|| text.to_owned(), |exact| rounded(exact.billionths()));
     html! { span title=(text) { (grouped(&short)) } }
+}
+
+/// Billionths with two decimals, halves away from zero.
+fn rounded(billionths: i128) -> String {
+    let hundredths = billionths.unsigned_abs().saturating_add(5_000_000) / 10_000_000;
+    let sign = if billionths < 0 && hundredths > 0 {
+        "-"
+    } else {
+        ""
+    };
+    format!("{sign}{}.{:02}", hundredths / 100, hundredths % 100)
 }
 
 /// The same for a figure that may be absent.
@@ -74,7 +84,10 @@ mod tests {
         }
         assert!(is_zero("0.000") && !is_zero("0.001"));
         for (text, shown) in [
-            ("3641.609999", ">3,641.60<"),
+            ("3641.609999", ">3,641.61<"),
+            ("0.994999", ">0.99<"),
+            ("-0.995", ">\u{2212}1.00<"),
+            ("-0.001", ">0.00<"),
             ("12", ">12<"),
             ("1.5", ">1.5<"),
         ] {

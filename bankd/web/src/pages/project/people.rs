@@ -124,10 +124,12 @@ pub(super) async fn usage(place: &Place<'_>) -> Result<Markup, Failed> {
     let visit = place.visit;
     let end = place.at.and_then(parse_rfc3339);
     let from = end.unwrap_or_else(|| visit.present()).saturating_sub(BACK);
+    // Whole days, so that a link has the same rows a moment later.
+    let from = visit.time_of("from", &visit.zone().day(&format_rfc3339(from)))?;
     let route = |root: fn(&[&str]) -> Target| {
         let target = root(&["report", "usage"]).with("project", place.project);
         let target = target.with("by", "user").with("sort", "charge");
-        let target = target.with("from", &format_rfc3339(from));
+        let target = target.with("from", &from);
         target.maybe("until", place.at)
     };
     let found: UsageTable = visit.get(route(Target::api)).await?;
