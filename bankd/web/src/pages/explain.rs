@@ -1,7 +1,9 @@
 //! Why a job was charged as it was, and what a transaction did: as `bank explain`.
 
 use axum::extract::Path;
-use bank_api::v1::{Considered, Explained, Explanation, JournalEntry, QuoteLine, RefusedReserve};
+use bank_api::v1::{
+    Considered, Explained, Explanation, JournalEntry, QuoteLine, RefusedReserve, ReservationTime,
+};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
@@ -28,6 +30,7 @@ async fn job(visit: Visit, Path(id): Path<String>) -> Shown {
     let content = html! {
         @if let Some(machine) = &answer.machine { p .lead { "on " (machine) } }
         @if let Some(refused) = &answer.refused { (refusal(&visit, refused)) }
+        @if let Some(time) = &answer.reservation { (reserved(&visit, time)) }
         (explanation(&visit, &answer))
         p .below { a href=(route(Target::data)) { "JSON" } }
     };
@@ -43,7 +46,10 @@ async fn transaction(visit: Visit, Path(id): Path<String>) -> Shown {
             div .message.good role="status" { p { (done_text(done)) } }
         }
         (explanation(&visit, &answer))
-        @if visit.may(Right::Reverse) && visit.parameter("at").is_none() { (undo::button(&visit, &id)) }
+        @if visit.may(Right::Reverse) && visit.parameter("at").is_none() {
+            @let is_undo = answer.items.first().is_some_and(|one| one.op == "undo");
+            (undo::button(&visit, &id, is_undo))
+        }
         p .below { a href=(route(Target::data)) { "JSON" } }
     };
     let title = format!("Transaction {id}");
@@ -72,6 +78,21 @@ fn refusal(visit: &Visit, refused: &RefusedReserve) -> Markup {
         div .message.bad {
             p { "Hold refused on " (visit.zone().time(&refused.at)) ": " (refused.detail) }
             @if let Some(hint) = &refused.hint { p .hint { "hint: " (hint) } }
+        }
+    }
+}
+
+/// The time of a reservation that pays for its idle processors, and the jobs that used the rest.
+fn reserved(visit: &Visit, time: &ReservationTime) -> Markup {
+    html! {
+        dl .facts {
+            dt { "Reserved (processor-seconds)" } dd { (grouped(&time.reserved)) }
+            dt { "Idle (processor-seconds)" } dd { (grouped(&time.idle)) }
+            @for own in &time.jobs {
+                @let job = own.job.as_deref().unwrap_or("jobs that you do not see");
+                dt { @if own.job.is_some() { (link(&visit.link(&["jobs", job]), job)) } @else { (job) } }
+                dd { (grouped(&own.used)) " used" }
+            }
         }
     }
 }

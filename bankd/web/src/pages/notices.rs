@@ -85,6 +85,9 @@ async fn show(visit: Visit) -> Shown {
         rows: list.items.iter().map(row).collect(),
         empty: html! {
             p { "There is nothing to notice." }
+            @if !visit.web.services.notices.attention.on {
+                p { "This bank raises no alerts: " code { "attention.on" } " is not set." }
+            }
             p .small { "Notices appear here when the money of a project of yours runs low, ends soon or is overdrawn." }
         },
         data: Some(route(Target::data)),

@@ -1,7 +1,7 @@
 //! Can I prove it? The last verification, checkpoints, closed periods, and the ways into the past.
 
 use axum::response::{IntoResponse as _, Redirect};
-use bank_api::v1::{ProofFinding, Status, Verification};
+use bank_api::v1::{KeptCheckpoint, List, ProofFinding, Status, Verification};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 use serde_json::json;
@@ -24,6 +24,8 @@ pub(crate) fn rows() -> Vec<Page> {
 async fn show(visit: Visit) -> Shown {
     let last = last(&visit).await?;
     let status: Status = visit.get(Target::api(&["status"])).await?;
+    let newest = Target::api(&["checkpoints"]).with("limit", "1");
+    let newest: List<KeptCheckpoint> = visit.get(newest).await?;
     let content = html! {
         (summary(&visit, &last))
         @if last.state != "running" {
@@ -39,7 +41,7 @@ async fn show(visit: Visit) -> Shown {
         h2 { "Checkpoints" }
         @match &status.checkpoint_error {
             Some(error) => div .message.bad { p { "The last checkpoint failed: " (error) } },
-            None => p { "The last checkpoint has no error." },
+            None => p { (made(&visit, newest.items.first())) },
         }
         p { a href=(visit.link(&["checkpoints"])) { "The checkpoints of the daemon, and whether they hold" } }
         p {
@@ -67,6 +69,17 @@ async fn show(visit: Visit) -> Shown {
 
 async fn last(visit: &Visit) -> Result<Verification, Failed> {
     visit.get(Target::api(&["verifications"])).await
+}
+
+/// What is known of the last checkpoint that the daemon made.
+fn made(visit: &Visit, newest: Option<&KeptCheckpoint>) -> Markup {
+    let at = newest.and_then(|newest| newest.made.as_deref());
+    html! {
+        @match at {
+            Some(at) => "The last checkpoint of the daemon is of " (visit.zone().time(at)) ".",
+            None => "The daemon has made no checkpoint yet.",
+        }
+    }
 }
 
 /// The same in short, for the first screen of an auditor.

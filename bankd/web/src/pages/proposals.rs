@@ -2,7 +2,7 @@
 
 use axum::extract::Path;
 use axum::response::{IntoResponse as _, Redirect};
-use bank_api::v1::{List, NewDecision, Proposal, Written};
+use bank_api::v1::{Allocation, List, NewDecision, Proposal, Written};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 use serde_json::Value;
@@ -85,7 +85,7 @@ fn cells(visit: &Visit, row: &Proposal) -> Vec<Markup> {
 }
 
 /// Whether the person may be the one who decides: nobody decides about what they proposed. The rules check the rest.
-fn may_decide(visit: &Visit, row: &Proposal) -> bool {
+pub(crate) fn may_decide(visit: &Visit, row: &Proposal) -> bool {
     let by = row.proposed_by.strip_prefix("unix:");
     let is_own = by.unwrap_or(&row.proposed_by) == visit.session.name;
     row.state == "open" && !is_own && visit.may(Right::DecideProposals)
@@ -119,7 +119,7 @@ async fn page(visit: &Visit, id: &str, failed: Option<&Failed>) -> Shown {
             div .message.good role="status" { p { "Proposed. It waits until another person approves it." } }
         }
         @if let Some(failed) = failed { (message(failed)) }
-        (facts(visit, &one))
+        (facts(visit, &one).await)
         @if may_decide(visit, &one) {
             (buttons(visit, &one, true, failed))
             @if one.asked.is_some() && failed.is_some_and(|failed| failed.problem().code == "approval_needed") {
@@ -144,9 +144,16 @@ async fn page(visit: &Visit, id: &str, failed: Option<&Failed>) -> Shown {
     Ok(page)
 }
 
+/// The allocation that a request is about, if the person sees it.
+async fn allocation(visit: &Visit, one: &Proposal) -> Option<Allocation> {
+    let number = one.request.path.strip_prefix("/api/v1/allocations/")?;
+    visit.get(Target::api(&["allocations", number])).await.ok()
+}
+
 /// All about a proposal or a request.
-pub(crate) fn facts(visit: &Visit, one: &Proposal) -> Markup {
+pub(crate) async fn facts(visit: &Visit, one: &Proposal) -> Markup {
     let zone = visit.zone();
+    let allocation = allocation(visit, one).await;
     let body = one.request.body.as_object();
     let start = one.request.start.as_ref();
     html! {
@@ -154,6 +161,11 @@ pub(crate) fn facts(visit: &Visit, one: &Proposal) -> Markup {
             dt { "State" } dd { strong { (one.state) } }
             dt { "What" } dd { (one.kind.replace('_', " ")) }
             dt { "For" } dd { (subject(one)) }
+            @if let Some(own) = &allocation {
+                dt { "Account" } dd { (own.account) }
+                dt { "Left (" (own.unit) ")" }
+                dd { (amount(&own.amount)) @if let Some(until) = &own.until { ", until " (zone.day(until)) } ", " (own.state) }
+            }
             @if !is_zero(&one.amount) { dt { "Amount (" (one.unit) ")" } dd { (amount(&one.amount)) } }
             dt { @if one.asked.is_some() { "Asked by" } @else { "Proposed by" } }
             dd { (one.proposed_by) " on " (zone.time(&one.at)) }

@@ -7,7 +7,7 @@ use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::proposals::{facts, subject};
+use super::proposals::{facts, may_decide, subject};
 use crate::failed::Failed;
 use crate::layout::message;
 use crate::order::{Order, nothing, proposed};
@@ -288,14 +288,14 @@ async fn page(visit: &Visit, id: &str, failed: Option<&Failed>) -> Shown {
             div .message.good role="status" { p { "Sent. It waits for an answer." } }
         }
         @if let Some(failed) = failed { (message(failed)) }
-        (facts(visit, &one))
+        (facts(visit, &one).await)
         @if one.state == "open" && one.proposed_by == visit.session.name {
             form .entry method="post" action=(Target::page(&["requests", id, "withdraw"])) {
                 (token(visit)) (keyed(&uuid::Uuid::new_v4().to_string()))
                 button .plain type="submit" { "Withdraw the request" }
             }
         }
-        @if one.state == "open" && visit.may(Right::DecideProposals) {
+        @if may_decide(visit, &one) {
             p .actions { a .button href=(visit.link(&["proposals", id])) { "Answer it" } }
         }
     };

@@ -17,13 +17,15 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![Page::post("/transactions/{id}/undo", undo).right(Right::Reverse)]
 }
 
-/// The button on the page of a transaction.
-pub(crate) fn button(visit: &Visit, transaction: &str) -> Markup {
+/// The button on the page of a transaction; the undo of an undo does it again.
+pub(crate) fn button(visit: &Visit, transaction: &str, is_undo: bool) -> Markup {
     let target = Target::page(&["transactions", transaction, "undo"]);
     html! {
         form .entry method="post" action=(target) {
             (token(visit)) (keyed(&key(visit)))
-            button .plain type="submit" { "Undo this transaction" }
+            button .plain type="submit" {
+                @if is_undo { "Undo the undo: book it again" } @else { "Undo this transaction" }
+            }
         }
     }
 }
