@@ -41,7 +41,7 @@ fn subscription(period: &ContributionPeriod) -> Section {
         rows: period.rows.iter().map(row).collect(),
     };
     Section::chart("Usage beside contribution", Chart::Beside(beside))
-        .note("Shares of the whole without exempt groups.")
+        .note("Shares of all usage and of all contributions, exempt groups included.")
 }
 
 /// The lines of machines whose hardware is known; of the others it is said in words.

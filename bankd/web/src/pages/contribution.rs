@@ -92,7 +92,7 @@ async fn show(visit: Visit) -> Shown {
             (listed(&visit, &asked, &report, period, data()))
         }
         p .small {
-            "Subscription is the share of usage divided by the share of contributions, without exempt groups. Over: usage \
+            "Subscription compares the shares of usage and of contributions among contributors that are not exempt. Over: usage \
              without a contribution. Under: a contribution without usage."
         }
         (asked::views(&visit, &asked, "contribution"))
