@@ -72,9 +72,9 @@ fn cells(visit: &Visit, row: &Proposal) -> Vec<Markup> {
         html! { (row.kind.replace('_', " ")) },
         html! {
             (name(&subject(row)))
-            @if let Some(asked) = &row.asked { br; span .small { (name(asked)) } }
+            @if let Some(asked) = &row.asked { div .small.prose { (asked) } }
         },
-        amount(&row.amount),
+        html! { @if is_zero(&row.amount) { "–" } @else { (amount(&row.amount)) } },
         name(&row.proposed_by),
         html! { (visit.zone().time(&row.until)) },
         html! {
