@@ -84,11 +84,27 @@ fn cells(visit: &Visit, row: &Proposal) -> Vec<Markup> {
     ]
 }
 
-/// Whether the person may be the one who decides: nobody decides about what they proposed. The rules check the rest.
+/// The right of what a proposal would do.
+fn needed(kind: &str) -> Right {
+    match kind {
+        "deposit" => Right::Deposit,
+        "withdraw" => Right::Withdraw,
+        "transfer" => Right::Transfer,
+        "refund" => Right::Refund,
+        "adjust" => Right::Adjust,
+        "credit_limit" | "extension" => Right::ChangeAllocations,
+        "member" => Right::ChangeMembers,
+        "project" => Right::ChangeReference,
+        _ => Right::DecideProposals,
+    }
+}
+
+/// Whether the person may be the one who decides: who could do it, and nobody about what they proposed. The rules
+/// check the rest.
 pub(crate) fn may_decide(visit: &Visit, row: &Proposal) -> bool {
     let by = row.proposed_by.strip_prefix("unix:");
     let is_own = by.unwrap_or(&row.proposed_by) == visit.session.name;
-    row.state == "open" && !is_own && visit.may(Right::DecideProposals)
+    row.state == "open" && !is_own && visit.may(needed(&row.kind))
 }
 
 /// The account, the project, the member, the allocation or the job of the proposed request.
