@@ -304,6 +304,9 @@ fn coming(rows: &[ForecastRow], statement: &Statement, burn: &Burn) -> Vec<(i64,
     // Nothing is available: the amount is below zero by the credit.
     let credit = statement.credit_limit.as_deref();
     let floor = Number::ZERO.minus(credit.map_or(Number::ZERO, Number::or_zero));
+    if !amount.compare(floor).is_gt() {
+        return vec![(burn.now, amount)];
+    }
     let time = |text: &Option<String>| text.as_deref().and_then(parse_rfc3339);
     let a_day = a_day(rows).unwrap_or(Number::ZERO);
     let spent = |until: i64| amount.minus(a_day.part(until.saturating_sub(burn.now), DAY));
