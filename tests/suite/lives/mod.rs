@@ -22,6 +22,7 @@ mod difference;
 mod exports;
 mod formats;
 mod house;
+mod idle;
 mod marks;
 mod play;
 mod shrink;

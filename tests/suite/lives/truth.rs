@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use bank_core::decimal::Decimal;
 use rusqlite::Connection;
 
+use super::idle::idle;
+
 const MICROS: i64 = 1_000_000;
 
 /// Whose: project, account, user, machine.
@@ -128,7 +130,7 @@ impl Truth {
         let uses = uses(journal);
         let finished = finished(journal);
         truth.charges(&rows, &entries, &uses, &finished);
-        truth.time(&rows, &uses, &finished);
+        truth.time(&rows, &uses, &finished, &idle(journal));
         truth.lines(&rows, &uses);
         for one in &finished {
             let job = (one.key[3].clone(), one.job.clone());
@@ -269,6 +271,7 @@ impl Truth {
         rows: &BTreeMap<i64, Row>,
         uses: &BTreeMap<i64, Use>,
         finished: &[Finished],
+        idle: &BTreeMap<i64, i128>,
     ) {
         let mut by_tx: BTreeMap<(i64, i64), Vec<&Row>> = BTreeMap::new();
         for row in rows.values() {
@@ -294,8 +297,16 @@ impl Truth {
             for row in counted {
                 let wall = i128::from(row.seconds) * i128::from(MICROS) * sign;
                 let whose = [of.project.clone(), of.user.clone(), of.job.0.clone()];
-                found.push((of.job.clone(), whose, row.processors * wall, wall));
+                // A reservation counts its idle part, below.
+                let is_idle = idle.contains_key(instance);
+                let core = if is_idle { 0 } else { row.processors * wall };
+                found.push((of.job.clone(), whose, core, wall));
             }
+        }
+        for (instance, core) in idle {
+            let of = &uses[instance];
+            let whose = [of.project.clone(), of.user.clone(), of.job.0.clone()];
+            found.push((of.job.clone(), whose, *core, 0));
         }
         for one in finished {
             let [project, _, user, machine] = one.key.clone();
@@ -360,7 +371,7 @@ fn months((start, end): (i64, i64)) -> Vec<(String, Share)> {
     found
 }
 
-fn all<T>(
+pub(super) fn all<T>(
     journal: &Connection,
     sql: &str,
     read: impl Fn(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
