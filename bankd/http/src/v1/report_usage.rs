@@ -31,6 +31,8 @@ use crate::error::Failure;
 pub(super) const BUCKETS_MAX: usize = 10_000;
 /// Rows of one answer.
 pub(super) const ROWS_MAX: usize = 100_000;
+/// Rows that are added up for an answer with fewer.
+const READ_MAX: usize = 2_000_000;
 /// Maximum number of separate rows.
 const TOP_MAX: u32 = 10_000;
 /// `GET /api/v1/report/usage`
@@ -66,21 +68,25 @@ pub(super) async fn show(call: Call) -> Handled {
         request.answer(connection)
     };
     let answer = call.ask(question).await?;
-    if answer.rows.len() > ROWS_MAX {
-        return Err(too_many(&call, "by", "less: more than 100,000 rows"));
+    let large = || too_many(&call, "by", "less: more than 100,000 rows");
+    // With `top`, the rows of the others become one.
+    let limit = if query.top.is_some() { READ_MAX } else { ROWS_MAX };
+    if answer.rows.len() > limit {
+        return Err(large());
     }
-    ok(&shaped::table(
-        &call,
-        &Context {
-            query: &query,
-            by: &wanted.by,
-            sort: wanted.sort,
-            grid: &grid,
-            every,
-            zone: &wanted.zone,
-        },
-        answer,
-    ))
+    let context = Context {
+        query: &query,
+        by: &wanted.by,
+        sort: wanted.sort,
+        grid: &grid,
+        every,
+        zone: &wanted.zone,
+    };
+    let table = shaped::table(&call, &context, answer);
+    if table.rows.len() > ROWS_MAX {
+        return Err(large());
+    }
+    ok(&table)
 }
 
 /// The first instant at which anything counts.
