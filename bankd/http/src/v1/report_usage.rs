@@ -70,7 +70,11 @@ pub(super) async fn show(call: Call) -> Handled {
     let answer = call.ask(question).await?;
     let large = || too_many(&call, "by", "less: more than 100,000 rows");
     // With `top`, the rows of the others become one.
-    let limit = if query.top.is_some() { READ_MAX } else { ROWS_MAX };
+    let limit = if query.top.is_some() {
+        READ_MAX
+    } else {
+        ROWS_MAX
+    };
     if answer.rows.len() > limit {
         return Err(large());
     }
