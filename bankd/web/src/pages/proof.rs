@@ -75,9 +75,10 @@ async fn last(visit: &Visit) -> Result<Verification, Failed> {
 fn made(visit: &Visit, newest: Option<&KeptCheckpoint>) -> Markup {
     let at = newest.and_then(|newest| newest.made.as_deref());
     html! {
-        @match at {
-            Some(at) => "The last checkpoint of the daemon is of " (visit.zone().time(at)) ".",
-            None => "The daemon has made no checkpoint yet.",
+        @if let Some(at) = at {
+            "The last checkpoint of the daemon is of " (visit.zone().time(at)) "."
+        } @else {
+            "The daemon has made no checkpoint yet."
         }
     }
 }
