@@ -96,6 +96,11 @@ async fn own(
 pub(super) async fn explain(Path((name, number)): Path<(String, i64)>, call: Call) -> Handled {
     let PartnerMessageQuery { sent } = call.query()?;
     let partner = partner(&call, &name)?;
+    // A message that is none here is not asked for there: a partner may have no address yet.
+    let own = call.ask(move |connection| rows::entry(connection, &name, sent, number));
+    if own.await?.is_none() {
+        return Err(call.refused(&Refusal::not_found("message", &number.to_string())));
+    }
     let target = format!("/api/v1/partner/messages/{number}?sent={sent}");
     let asked = ask(&call, &partner, move |client| client.get(&target));
     let explained: PartnerExplained = asked.await.map_err(|fault| match fault {
