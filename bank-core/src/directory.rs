@@ -32,7 +32,7 @@ use crate::model::{
 };
 use crate::rate::Rate;
 use crate::time::Timestamp;
-use names::{Names, Quick};
+use names::Names;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,7 +70,7 @@ pub struct Directory {
     accounts: BTreeMap<AccountId, Account>,
     keys: BTreeMap<String, Key>,
     cycles: BTreeMap<CycleId, Cycle>,
-    members: Quick<(ProjectId, UserId), (bool, MemberRole)>,
+    members: BTreeMap<(ProjectId, UserId), (bool, MemberRole)>,
     /// Active members that are more than members, by user.
     leaders: BTreeMap<UserId, BTreeMap<ProjectId, MemberRole>>,
     grants: BTreeMap<GrantId, Grant>,
@@ -108,7 +108,7 @@ impl Directory {
             accounts: BTreeMap::new(),
             keys: BTreeMap::new(),
             cycles: BTreeMap::new(),
-            members: Quick::default(),
+            members: BTreeMap::new(),
             leaders: BTreeMap::new(),
             grants: BTreeMap::new(),
             limits: BTreeMap::new(),
@@ -380,21 +380,13 @@ impl Directory {
 
     /// The members of all projects, in no order.
     pub fn members(&self) -> impl Iterator<Item = Member> {
-        let all = self.members.iter();
-        all.map(|((project, user), (active, role))| Member {
-            project: *project,
-            user: *user,
-            active: *active,
-            role: *role,
-        })
+        self.members.iter().map(member)
     }
 
     /// The members of a project, by user number.
     pub fn members_of(&self, project: ProjectId) -> Vec<Member> {
-        let own = self.members().filter(|member| member.project == project);
-        let mut members: Vec<Member> = own.collect();
-        members.sort_by_key(|m| m.user);
-        members
+        let all = (project, UserId(i64::MIN))..=(project, UserId(i64::MAX));
+        self.members.range(all).map(member).collect()
     }
 
     /// The projects that a user is a member of, removed ones included, by number.
@@ -413,13 +405,8 @@ impl Directory {
 
     /// Whether a user has a place in a project, active or not.
     pub fn membership(&self, project: ProjectId, user: UserId) -> Option<Member> {
-        let (active, role) = self.members.get(&(project, user)).copied()?;
-        Some(Member {
-            project,
-            user,
-            active,
-            role,
-        })
+        let found = self.members.get_key_value(&(project, user));
+        found.map(member)
     }
 
     /// The number that the next object of a kind gets.
@@ -464,5 +451,17 @@ impl Directory {
         self.account_names
             .get(UNBILLED)
             .and_then(|id| self.accounts.get(id))
+    }
+}
+
+/// A place in a project, as it is kept.
+fn member(
+    ((project, user), (active, role)): (&(ProjectId, UserId), &(bool, MemberRole)),
+) -> Member {
+    Member {
+        project: *project,
+        user: *user,
+        active: *active,
+        role: *role,
     }
 }

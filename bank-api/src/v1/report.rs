@@ -180,11 +180,11 @@ pub struct UsageFigures {
     pub share: Option<String>,
     /// Users who used anything; `null` unless that was asked for.
     pub users: Option<u64>,
-    /// Jobs that were submitted; `null` out of rollups.
-    pub submitted: Option<String>,
-    /// Mean waiting time of started jobs in seconds, with three places; `null` from rollups and if not
-    /// reported.
+    /// Jobs that were submitted, as far as their time of submission is known.
+    pub submitted: String,
+    /// Mean waiting time of started jobs in seconds, with three places; `null` if no time of submission is known.
     pub wait_mean_s: Option<String>,
-    /// The average of (wait + wall) ÷ wall, with three places; `null` from rollups and if not reported.
+    /// The average of (wait + wall) ÷ wall of started jobs that have ended, with three places; `null` if no time of
+    /// submission is known.
     pub expansion: Option<String>,
 }

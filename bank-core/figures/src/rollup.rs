@@ -22,7 +22,7 @@ pub const LONGEST: i64 = 1000 * DAY;
 /// Measures that are spread over time; those behind them are counted.
 pub const SPREAD: usize = 11;
 /// All measures.
-pub const MEASURES: usize = 14;
+pub const MEASURES: usize = 19;
 /// The upper bound of one total; larger totals count as this.
 const MOST: i128 = 1 << 62;
 
@@ -57,6 +57,16 @@ pub enum Measure {
     Ended,
     /// Jobs that ran, at least for a part of the time.
     Running,
+    /// Jobs that were submitted.
+    Submitted,
+    /// Jobs that began and whose time of submission is known.
+    Waited,
+    /// How long these waited, in microseconds.
+    Wait,
+    /// Those of them that have ended, and ran at all.
+    Expanded,
+    /// The sum of their (wait + wall time) ÷ wall time, in millionths.
+    Expansion,
 }
 
 /// Every measure with its word, in the order of [`Sums`].
@@ -75,6 +85,11 @@ pub const WORDS: [(Measure, &str); MEASURES] = [
     (Measure::Started, "started"),
     (Measure::Ended, "ended"),
     (Measure::Running, "running"),
+    (Measure::Submitted, "submitted"),
+    (Measure::Waited, "waited"),
+    (Measure::Wait, "wait"),
+    (Measure::Expanded, "expanded"),
+    (Measure::Expansion, "expansion"),
 ];
 
 impl Measure {
@@ -84,7 +99,7 @@ impl Measure {
     }
 
     /// Its place in [`Sums`].
-    fn place(self) -> usize {
+    pub fn place(self) -> usize {
         self as usize
     }
 }
@@ -111,10 +126,7 @@ impl Sums {
     /// Counts one more of a measure, or one less.
     pub fn count(&mut self, measure: Measure, sign: Sign) {
         if let Some(own) = self.0.get_mut(measure.place()) {
-            *own = match sign {
-                Sign::Plus => own.saturating_add(1),
-                Sign::Minus => own.saturating_sub(1),
-            };
+            *own = sign.added(*own, 1);
         }
     }
 
@@ -123,10 +135,7 @@ impl Sums {
         // Most figures are nothing, and adding 128 bits within bounds is not for nothing.
         let both = self.0.iter_mut().zip(other.0);
         for (own, more) in both.filter(|(_, more)| *more != 0) {
-            *own = match sign {
-                Sign::Plus => own.saturating_add(more),
-                Sign::Minus => own.saturating_sub(more),
-            };
+            *own = sign.added(*own, more);
         }
     }
 
@@ -146,6 +155,15 @@ pub enum Sign {
 }
 
 impl Sign {
+    /// A sum after a figure counts, or counts no more.
+    #[must_use]
+    pub fn added(self, sum: i128, figure: i128) -> i128 {
+        match self {
+            Sign::Plus => sum.saturating_add(figure),
+            Sign::Minus => sum.saturating_sub(figure),
+        }
+    }
+
     /// The other one, where it is turned.
     #[must_use]
     pub fn turned(self, is_turned: bool) -> Sign {
@@ -310,15 +328,19 @@ fn share(total: i128, passed: i64, wall: i64) -> i128 {
     product.checked_div(wall.into()).unwrap_or(total)
 }
 
-/// A job for the counts: when it began, how far its use reaches, and whether it is over.
+/// A job for the counts: when it was submitted and began, how far its use reaches, and whether it is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Presence {
+    /// When it was submitted, if that is known.
+    pub submit: Option<Timestamp>,
     /// When it began.
     pub start: Timestamp,
     /// The end of its use.
     pub end: Timestamp,
     /// Whether it ended there.
     pub has_ended: bool,
+    /// How long it ran, in microseconds.
+    wall: i64,
 }
 
 impl Presence {
@@ -326,9 +348,21 @@ impl Presence {
     pub fn new(start: Timestamp, end: Timestamp, has_ended: bool) -> Presence {
         let whole = Use::new(start, end, Sums::default());
         Presence {
+            submit: None,
             start: whole.start(),
             end: whole.end(),
             has_ended,
+            wall: end.0.saturating_sub(start.0).max(0),
+        }
+    }
+
+    /// The same with its time of submission, and its wall time in microseconds.
+    #[must_use]
+    pub fn queued(self, submit: Option<Timestamp>, wall: i64) -> Presence {
+        Presence {
+            submit,
+            wall,
+            ..self
         }
     }
 
@@ -337,10 +371,38 @@ impl Presence {
         let holds = |at: Timestamp| from <= at && at < until;
         let runs = self.start < until && (self.end > from || self.start >= from);
         let one = i128::from;
-        Sums::default()
-            .with(Measure::Started, one(holds(self.start)))
+        let begun = if holds(self.start) {
+            self.begun()
+        } else {
+            Sums::default()
+        };
+        begun
             .with(Measure::Ended, one(self.has_ended && holds(self.end)))
             .with(Measure::Running, one(runs))
+            .with(Measure::Submitted, one(self.submit.is_some_and(holds)))
+    }
+
+    /// What counts where it began. How far waiting prolonged it is known when it is over.
+    pub fn begun(&self) -> Sums {
+        let sums = Sums::default().with(Measure::Started, 1);
+        let Some(submit) = self.submit else {
+            return sums;
+        };
+        let wait = i128::from(self.start.0.saturating_sub(submit.0).max(0));
+        let sums = sums.with(Measure::Waited, 1).with(Measure::Wait, wait);
+        let wall = i128::from(self.wall);
+        let whole = wait.saturating_add(wall).saturating_mul(1_000_000);
+        match whole.checked_div(wall).filter(|_| self.has_ended) {
+            Some(factor) => sums
+                .with(Measure::Expanded, 1)
+                .with(Measure::Expansion, factor),
+            None => sums,
+        }
+    }
+
+    /// The first instant at which something of it counts.
+    pub fn first(&self) -> Timestamp {
+        self.submit.map_or(self.start, |at| at.min(self.start))
     }
 
     /// The first and the last hour in which it runs.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// A map with a hash of few steps.
-pub(super) type Quick<K, V> = HashMap<K, V, Seed>;
+type Quick<K, V> = HashMap<K, V, Seed>;
 
 /// By name.
 pub(super) type Names<V> = Quick<String, V>;

@@ -175,6 +175,7 @@ fn report(reader: &Connection, zone: &Zone, every: Every, by: By) -> Result<Answ
         place: Box::new(move |owner, _| Some((by(owner), String::new()))),
         at_end: false,
         users: false,
+        top: None,
         weighed: Measure::Core,
     };
     Ok(from_rollups(reader, &request)?)
@@ -194,6 +195,7 @@ fn whole(reader: &Connection) -> Result<()> {
         place: Box::new(|_, _| Some((Vec::new(), String::new()))),
         at_end: false,
         users: false,
+        top: None,
         weighed: Measure::Core,
     };
     let answer = from_rollups(reader, &request)?;
@@ -291,7 +293,7 @@ fn make(path: &Path, plan: &Plan) -> Result<()> {
         began.elapsed().as_secs_f64()
     );
     let began = Instant::now();
-    let months = store.add_up_months(Timestamp(BEGIN_US + 2 * YEAR_US))?;
+    let months = store.add_up_blocks(Timestamp(BEGIN_US + 2 * YEAR_US))?;
     store.checkpoint()?;
     println!(
         "{months} months added up in {:.2} s",

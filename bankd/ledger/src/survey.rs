@@ -1,7 +1,7 @@
 //! The thread that writes waypoints of the journal, so that the past is found fast (decision note 0057), and
-//! adds up past months, so that a report of a year reads little (0089).
+//! adds up past days and months, so that a report reads little (0089, 0190).
 //!
-//! It reads committed data on a separate connection, and passes the writer a waypoint or a month at a time to
+//! It reads committed data on a separate connection, and passes the writer a waypoint or a block at a time to
 //! store. It decides nothing. Only the time of a look into the past depends on its progress. Start at
 //! [`start`].
 
@@ -20,9 +20,9 @@ use bankd_store::{background, rollup};
 use crate::clock::LedgerClock;
 use crate::writer::Writer;
 
-/// The time between two looks for missing months, by the ledger's clock, in microseconds: late records for a
-/// past month do not cause a new sum each.
-const MONTHS_US: i64 = DAY / 144;
+/// The time between two looks for missing blocks, by the ledger's clock, in microseconds: late records for a
+/// past day do not cause a new sum each.
+const BLOCKS_US: i64 = DAY / 144;
 
 /// Wakes the thread, and ends it when it is dropped.
 #[derive(Clone, Debug)]
@@ -61,11 +61,11 @@ fn run(database: &Path, writer: &Writer, clock: &dyn LedgerClock, woken: &Receiv
     while woken.recv().is_ok() {
         let now = clock.now();
         if looked
-            .is_none_or(|at: Timestamp| now.0.saturating_sub(at.0).saturating_abs() >= MONTHS_US)
+            .is_none_or(|at: Timestamp| now.0.saturating_sub(at.0).saturating_abs() >= BLOCKS_US)
         {
             looked = Some(now);
-            if let Err(error) = months(database, writer, now, woken) {
-                tracing::warn!(%error, "month not added up; the next round retries");
+            if let Err(error) = blocks(database, writer, now, woken) {
+                tracing::warn!(%error, "rollups not added up; the next round retries");
             }
         }
         match round(survey.take(), database, writer, woken) {
@@ -75,29 +75,36 @@ fn run(database: &Path, writer: &Writer, clock: &dyn LedgerClock, woken: &Receiv
     }
 }
 
-/// Adds up past months without sums.
-fn months(
+/// Adds up past days and months without a block.
+fn blocks(
     database: &Path,
     writer: &Writer,
     now: Timestamp,
     woken: &Receiver<()>,
 ) -> Result<(), store::Error> {
     let connection = store::open_reader(database)?;
-    let mut from = i64::MIN;
-    while let Some(month) = rollup::next_missing(&connection, from, now)? {
-        let made = rollup::add_up(&connection, month)?;
-        match writer.place_month(made) {
-            Ok(true) => tracing::debug!(month, "added up"),
-            Ok(false) => tracing::debug!(month, "month changed meanwhile; adding it up again"),
-            Err(error) => {
-                tracing::debug!(%error, "month not added up; the next round retries");
-                break;
+    for unit in rollup::UNITS {
+        let mut from = i64::MIN;
+        while let Some(number) = rollup::next_missing(&connection, unit, from, now)? {
+            from = number.saturating_add(1);
+            let Some(made) = rollup::add_up(&connection, unit, number)? else {
+                continue;
+            };
+            let unit = unit.word();
+            match writer.place_block(made) {
+                Ok(true) => tracing::debug!(unit, number, "added up"),
+                Ok(false) => {
+                    tracing::debug!(unit, number, "changed meanwhile; the next round retries")
+                }
+                Err(error) => {
+                    tracing::debug!(%error, "block not written; the next round retries");
+                    return Ok(());
+                }
+            }
+            if is_over(woken) {
+                return Ok(());
             }
         }
-        if is_over(woken) {
-            break;
-        }
-        from = month.saturating_add(1);
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
-//! Tables that are made of others, made again: rollups, those of whole months, and waypoints.
+//! Tables that are made of others, made again: rollups, their blocks, and waypoints.
 
-use super::rollup::{self, MonthSums, add_up, next_missing};
+use super::rollup::{self, BlockSums, UNITS, add_up, next_missing};
 use super::sqlite::SqliteStore;
 use super::{Error, keep_plans, tally, waypoint};
 use bank_core::time::Timestamp;
@@ -40,24 +40,24 @@ impl SqliteStore {
         Ok(self.connection.query_row(sql, [], |r| r.get(0))?)
     }
 
-    /// Writes the totals of a month, in the open database transaction; false, without a write, if its
-    /// days changed since, or the month is stored already.
+    /// Writes a block of rollups, in the open database transaction; false, without a write, if its rows changed
+    /// since, or it is stored already.
     ///
     /// # Errors
     /// If the store fails.
-    pub fn place_month(&mut self, made: &MonthSums) -> Result<bool, Error> {
+    pub fn place_block(&mut self, made: &BlockSums) -> Result<bool, Error> {
         self.rollups
             .pending
             .standing()
             .place(&self.connection, made)
     }
 
-    /// Creates the rows of all months that are over at an instant, in one database transaction. For
+    /// Creates the blocks of all days and months that are over at an instant, in one database transaction. For
     /// callers with exclusive access to the bank. Returns their number.
     ///
     /// # Errors
     /// If the store fails; then none is written.
-    pub fn add_up_months(&mut self, now: Timestamp) -> Result<u64, Error> {
+    pub fn add_up_blocks(&mut self, now: Timestamp) -> Result<u64, Error> {
         self.begin()?;
         let done = self.add_up_all(now).and_then(|done| {
             self.commit()?;
@@ -70,11 +70,15 @@ impl SqliteStore {
     }
 
     fn add_up_all(&mut self, now: Timestamp) -> Result<u64, Error> {
-        let (mut from, mut done) = (i64::MIN, 0_u64);
-        while let Some(month) = next_missing(&self.connection, from, now)? {
-            let made = add_up(&self.connection, month)?;
-            done = done.saturating_add(u64::from(self.place_month(&made)?));
-            from = month.saturating_add(1);
+        let mut done = 0_u64;
+        for unit in UNITS {
+            let mut from = i64::MIN;
+            while let Some(number) = next_missing(&self.connection, unit, from, now)? {
+                if let Some(made) = add_up(&self.connection, unit, number)? {
+                    done = done.saturating_add(u64::from(self.place_block(&made)?));
+                }
+                from = number.saturating_add(1);
+            }
         }
         Ok(done)
     }

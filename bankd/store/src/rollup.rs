@@ -15,12 +15,12 @@
 //!
 //! [`rebuild`] makes the same of the rows alone; `verify` compares.
 
+mod blocks;
 mod charge;
 mod charged;
 mod factors;
 mod finished;
 mod hardware;
-mod months;
 mod pack;
 mod pending;
 mod rebuild;
@@ -28,11 +28,11 @@ mod taken;
 mod worth;
 mod written;
 
+pub(crate) use blocks::{Block, each_day, next_stored};
+pub use blocks::{BlockSums, UNITS, Unit, add_up, is_stored, next_missing};
 pub(crate) use charged::{First, Part, Subject, jobs_of};
 pub(crate) use finished::Finished;
-pub(crate) use months::each_row as each_month;
-pub use months::{MonthSums, add_up, is_stored, next_missing};
-pub(crate) use pack::{each as each_hour, pull, push, stored};
+pub(crate) use pack::{each as each_hour, pull, push};
 pub(crate) use pending::{Key, Pending};
 pub use rebuild::{Compared, compare, rebuild};
 pub(crate) use rebuild::{Counted, Source, Within, each, each_weighed, each_within};

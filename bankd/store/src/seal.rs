@@ -31,7 +31,7 @@ const fn whole(name: &'static str, key: &'static [&'static str]) -> Sealed {
 
 /// Every table with seals: all tables that no transaction's hash covers and that cannot be rebuilt.
 /// Reference data has versions instead.
-pub(super) const TABLES: [Sealed; 40] = [
+pub(super) const TABLES: [Sealed; 39] = [
     whole("bank", &["id"]),
     whole("clock", &["id"]),
     whole("quote", &["id"]),
@@ -65,7 +65,6 @@ pub(super) const TABLES: [Sealed; 40] = [
     whole("waypoint", &["n"]),
     whole("rollup_key", &["id"]),
     whole("rollup", &["day", "key"]),
-    whole("rollup_hour", &["day", "key"]),
     whole("use_change", &["id"]),
     whole("swf_id", &["kind", "name"]),
     whole("snapshot_key", &["id"]),

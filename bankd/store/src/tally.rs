@@ -8,7 +8,7 @@ use super::{Error, extent, seal};
 use rusqlite::Connection;
 
 /// Tables with thousands of changes: their writers count them, with [`Change`].
-const BY_THOUSANDS: [&str; 3] = ["unmapped", "rollup", "rollup_hour"];
+const BY_THOUSANDS: [&str; 2] = ["unmapped", "rollup"];
 
 /// Change of the count and of the seal sum of one of [`BY_THOUSANDS`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::response::Response;
-use bank_api::text::parse_rfc3339;
+use bank_api::text::{format_rfc3339, parse_rfc3339};
 use bankd_http::auth::{SignedIn, roles_of};
 use bankd_ledger::access::right::Right;
 use bankd_ledger::access::{Person, Role, Roles};
@@ -146,6 +146,19 @@ impl Visit {
             return Err(Failed::new("bad_value", detail).field("to"));
         }
         Ok((from, to))
+    }
+
+    /// The same; without a start, it begins with the day so many days before its end.
+    pub(crate) fn period_of(&self, days: i64) -> Result<(String, Option<String>), Failed> {
+        let (from, to) = self.period()?;
+        if let Some(from) = from {
+            return Ok((from, to));
+        }
+        let end = to.as_deref().and_then(parse_rfc3339);
+        let back = days.saturating_mul(86_400_000_000);
+        let start = end.unwrap_or_else(|| self.present()).saturating_sub(back);
+        let day = self.zone().day(&format_rfc3339(start));
+        Ok((self.time_of("from", &day)?, to))
     }
 
     /// The instant of which the page shows the state; none for now.

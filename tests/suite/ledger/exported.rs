@@ -124,6 +124,7 @@ fn of_bank(reader: &Connection, clock: Timestamp) -> Totals {
         }),
         at_end: false,
         users: false,
+        top: None,
         weighed: Measure::Core,
     };
     let mut totals = Totals::new();

@@ -140,10 +140,10 @@ fn rollups_are_what_usage_comes_to() {
 pub(super) type Rows = BTreeMap<(usize, Vec<String>), (Sums, usize)>;
 
 pub(super) fn rows(answer: Answer) -> Rows {
-    let rows = answer.rows.into_iter();
-    // Only records know of waits, and of buckets in which jobs were submitted and nothing more.
-    rows.filter(|(_, figures)| !figures.sums.is_zero())
-        .map(|(key, figures)| (key, (figures.sums, figures.users.len())))
+    let others = answer.others.into_iter();
+    let others = others.map(|(bucket, figures)| ((bucket, vec!["(others)".to_owned()]), figures));
+    let rows = answer.rows.into_iter().chain(others);
+    rows.map(|(key, figures)| (key, (figures.sums, figures.users.len())))
         .collect()
 }
 
@@ -187,6 +187,7 @@ fn agree(reader: &rusqlite::Connection, clock: Timestamp) {
                     place: Box::new(move |owner, _| Some((by(owner), owner.user.to_owned()))),
                     at_end: false,
                     users: true,
+                    top: None,
                     weighed: Measure::Core,
                 };
                 let rolled = rows(from_rollups(reader, &request()).unwrap());
@@ -209,6 +210,7 @@ fn agree(reader: &rusqlite::Connection, clock: Timestamp) {
         place: Box::new(|_, _| Some((Vec::new(), String::new()))),
         at_end: false,
         users: false,
+        top: None,
         weighed: Measure::Core,
     };
     let total = from_rollups(reader, &request).unwrap();

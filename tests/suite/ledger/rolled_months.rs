@@ -1,5 +1,5 @@
-//! Sums of months: whichever of them stand, an answer from rollups is the one from records, in any zone
-//! and for any period; what changes a day takes its month away, and what was made of other days is not
+//! Blocks of days and months: whichever of them stand, an answer from rollups is the one from records, in any zone
+//! and for any period; what changes a day takes its blocks away, and what was made of other rows is not
 //! written.
 
 use super::bench::Bench;
@@ -14,8 +14,9 @@ use bank_core::directory::Policy;
 use bank_core::time::{MICROS, Seconds, Timestamp};
 use bank_core_figures::rollup::grid::{Every, Grid};
 use bank_core_figures::rollup::{DAY, HOUR, Measure, Sums, month};
-use bankd_store::read::report::{ReportRequest, from_records, from_rollups};
-use bankd_store::{open_reader, rollup};
+use bankd_store::open_reader;
+use bankd_store::read::report::{ReportRequest, Top, from_records, from_rollups};
+use bankd_store::rollup::{self, Unit};
 use rusqlite::Connection;
 
 const SEEDS: [u64; 3] = [7_113, 31, 2_026];
@@ -57,7 +58,7 @@ fn furnished() -> Sqlite {
 fn standing(reader: &Connection) -> (Vec<i64>, Vec<i64>) {
     let this = month::of_day(T0.0.div_euclid(DAY));
     let months = this - 7..this;
-    months.partition(|month| rollup::is_stored(reader, *month).unwrap())
+    months.partition(|month| rollup::is_stored(reader, Unit::Month, *month).unwrap())
 }
 
 /// Compares both ways to an answer for periods and zones by chance. Says how many rows there were.
@@ -85,6 +86,11 @@ fn agree(reader: &Connection, dice: &mut Dice) -> usize {
         let within = if dice.below(5) == 0 { 1_234_567_891 } else { 0 };
         let (from, until) = (Timestamp(from), Timestamp(from + length + within));
         let grid = Grid::new(from, until, every, &zone, 10_000).unwrap();
+        let ranks = [Measure::Core, Measure::Running, Measure::Gpu];
+        let top = (dice.below(2) == 0).then(|| Top {
+            measure: ranks[usize::try_from(some(dice, 3)).unwrap()],
+            most: usize::try_from(1 + some(dice, 3)).unwrap(),
+        });
         let request = || ReportRequest {
             grid: grid.clone(),
             place: Box::new(|owner, _| {
@@ -92,11 +98,15 @@ fn agree(reader: &Connection, dice: &mut Dice) -> usize {
             }),
             at_end: false,
             users: true,
+            top,
             weighed: Measure::Core,
         };
         let rolled = rows(from_rollups(reader, &request()).unwrap());
         let looked = rows(from_records(reader, &request()).unwrap());
-        assert_eq!(rolled, looked, "{every:?} {from:?} {until:?} {zone:?}");
+        assert_eq!(
+            rolled, looked,
+            "{every:?} {from:?} {until:?} {zone:?} {top:?}"
+        );
         compared += rolled.len();
     }
     compared
@@ -110,7 +120,7 @@ fn answers_are_the_same_whichever_months_are_rolled_up() {
         let (mut mixed, mut compared) = (0, 0);
         for round in 0..6 {
             used(&mut store, &mut dice, 25, &format!("many {round}"));
-            store.store().add_up_months(T0).unwrap();
+            store.store().add_up_blocks(T0).unwrap();
             let reader = open_reader(store.path()).unwrap();
             let (stored, _) = standing(&reader);
             assert!(stored.len() >= 4, "{stored:?}");
@@ -129,52 +139,79 @@ fn answers_are_the_same_whichever_months_are_rolled_up() {
 }
 
 #[test]
-fn a_month_of_other_days_is_not_written() {
+fn a_block_of_other_rows_is_not_written() {
     let (mut store, mut dice) = (furnished(), Dice(5));
     used(&mut store, &mut dice, 60, "first");
     let reader = open_reader(store.path()).unwrap();
+    let made = |unit: Unit, number: i64| rollup::add_up(&reader, unit, number).unwrap();
+    let next = |unit, from: i64, now| rollup::next_missing(&reader, unit, from, now).unwrap();
     let april = month::of_day(T0.0.div_euclid(DAY)) - 2;
-    let made = rollup::add_up(&reader, april).unwrap();
     // A month of the time before, which is over at any time, and one that is not.
-    let next = |from: i64, now: Timestamp| rollup::next_missing(&reader, from, now).unwrap();
-    assert_eq!(next(april, T0), Some(april));
-    assert_eq!(next(april, Timestamp(T0.0 - 45 * DAY)), None);
-    for round in 0..30 {
+    assert_eq!(next(Unit::Month, april, T0), Some(april));
+    let early = Timestamp(T0.0 - 45 * DAY);
+    assert_eq!(next(Unit::Month, april, early), None);
+    assert_eq!(made(Unit::Month, april), None, "its days have no blocks");
+
+    let first = month::first_day(april);
+    let day = next(Unit::Day, first, T0).unwrap();
+    assert_eq!(next(Unit::Day, day, Timestamp(day * DAY + HOUR)), None);
+    let before = made(Unit::Day, day).unwrap();
+    for round in 0..300 {
         used(&mut store, &mut dice, 4, &format!("more {round}"));
-        if rollup::add_up(&reader, april).unwrap() != made {
+        if made(Unit::Day, day).unwrap() != before {
             break;
         }
     }
-    assert!(!store.store().place_month(&made).unwrap(), "other days");
-    let now = rollup::add_up(&reader, april).unwrap();
-    assert!(store.store().place_month(&now).unwrap());
-    assert!(!store.store().place_month(&now).unwrap(), "it stands");
-    assert_eq!(next(april, T0), Some(april + 1));
+    assert!(!store.store().place_block(&before).unwrap(), "other rows");
+    let now = made(Unit::Day, day).unwrap();
+    assert!(store.store().place_block(&now).unwrap());
+    assert!(!store.store().place_block(&now).unwrap(), "it stands");
+    assert!(next(Unit::Day, day, T0).unwrap() > day);
+    assert_eq!(made(Unit::Month, april), None, "other days have no blocks");
+
+    store.store().add_up_blocks(T0).unwrap();
+    assert_eq!(next(Unit::Month, april, T0), None);
+    let of_all = made(Unit::Month, april).unwrap();
+    assert!(!store.store().place_block(&of_all).unwrap(), "it stands");
+    for round in 0..300 {
+        used(&mut store, &mut dice, 4, &format!("again {round}"));
+        if !rollup::is_stored(&reader, Unit::Month, april).unwrap() {
+            break;
+        }
+    }
+    assert!(
+        !store.store().place_block(&of_all).unwrap(),
+        "a day has no block"
+    );
 }
 
 #[test]
-fn a_month_that_was_changed_by_hand_is_found() {
+fn a_block_that_was_changed_by_hand_is_found() {
     let (mut store, mut dice) = (furnished(), Dice(6));
     used(&mut store, &mut dice, 60, "first");
-    assert!(store.store().add_up_months(T0).unwrap() > 3);
+    assert!(store.store().add_up_blocks(T0).unwrap() > 3);
     assert_eq!(store.proof(), Vec::<String>::new());
     for change in [
-        "UPDATE rollup_month SET figures = x'010002' WHERE rowid_is(month, key)",
-        "UPDATE rollup_month SET figures = x'01' WHERE rowid_is(month, key)",
-        "UPDATE rollup_month SET month = month - 700 WHERE rowid_is(month, key)",
-        "DELETE FROM rollup_month WHERE rowid_is(month, key)",
-        "INSERT INTO rollup_month SELECT month - 700, key, figures FROM rollup_month
-             WHERE rowid_is(month, key)",
+        "UPDATE rollup_block SET figures = x'010002' WHERE THIS",
+        "UPDATE rollup_block SET figures = x'01' WHERE THIS",
+        "UPDATE rollup_block SET number = number - 700 WHERE THIS",
+        "UPDATE rollup_block SET figures = (SELECT figures FROM rollup_block
+             ORDER BY unit, number DESC LIMIT 1) WHERE THIS",
+        "INSERT INTO rollup_block SELECT unit, number - 700, figures FROM rollup_block WHERE THIS",
     ] {
-        let mut copy = store.copy(1);
-        let first =
-            "(month, key) = (SELECT month, key FROM rollup_month ORDER BY month, key LIMIT 1)";
-        let hand = Connection::open(copy.path()).unwrap();
-        let sql = change.replace("rowid_is(month, key)", first);
-        assert_eq!(hand.execute(&sql, []).unwrap(), 1, "{sql}");
-        drop(hand);
-        let found = copy.proof();
-        assert!(!found.is_empty(), "{sql}");
+        for unit in [1, 2] {
+            let mut copy = store.copy(1);
+            let first = format!(
+                "(unit, number) = (SELECT unit, number FROM rollup_block WHERE unit = {unit}
+                     ORDER BY number LIMIT 1)"
+            );
+            let hand = Connection::open(copy.path()).unwrap();
+            let sql = change.replace("THIS", &first);
+            assert_eq!(hand.execute(&sql, []).unwrap(), 1, "{sql}");
+            drop(hand);
+            let found = copy.proof();
+            assert!(!found.is_empty(), "{sql}");
+        }
     }
 }
 
@@ -183,7 +220,7 @@ fn a_month_that_was_changed_by_hand_is_found() {
 fn months_come_to_what_days_come_to() {
     let (mut store, mut dice) = (furnished(), Dice(8));
     used(&mut store, &mut dice, 80, "first");
-    store.store().add_up_months(T0).unwrap();
+    store.store().add_up_blocks(T0).unwrap();
     let reader = open_reader(store.path()).unwrap();
     let (stored, missing) = standing(&reader);
     assert!(stored.len() >= 4, "{stored:?} {missing:?}");
@@ -195,6 +232,7 @@ fn months_come_to_what_days_come_to() {
             place: Box::new(|_, _| Some((Vec::new(), String::new()))),
             at_end: false,
             users: false,
+            top: None,
             weighed: Measure::Core,
         };
         let mut total = Sums::default();

@@ -18,7 +18,7 @@ fn until_added_up(bank: &Bank) {
     let all = count(bank, DAYS);
     assert!(all.parse::<i64>().unwrap() > 1, "{all} months");
     until("months are added up", || {
-        let stored = count(bank, "SELECT count(DISTINCT month) FROM rollup_month");
+        let stored = count(bank, "SELECT count(*) FROM rollup_block WHERE unit = 2");
         (stored == all).then_some(())
     });
 }

@@ -414,7 +414,7 @@ fn a_changed_day_is_named_and_mended() {
         .query("SELECT day, key FROM rollup ORDER BY day, key LIMIT 1")
         .remove(0);
     let (day, key) = (row[0].clone(), row[1].clone());
-    let change = "UPDATE rollup SET core = core + 1000000";
+    let change = "UPDATE rollup SET running = running + 1";
     bank.query(&format!("{change} WHERE day = {day} AND key = {key}"));
     let ran = rollup(&bank, "verify");
     assert_eq!(ran.exit, 1, "{}", ran.stdout);

@@ -15,7 +15,7 @@ use bank_core_figures::rollup::grid::{Every, Grid, begins};
 use bank_core_figures::rollup::{DAY, HOUR, Measure, WORDS};
 use bankd_config::zones;
 use bankd_store::read::report::{
-    self, About, Dimension, Owner, Place, ReportRequest, size_bin, wall_bin,
+    self, About, Dimension, Owner, Place, ReportRequest, Top, size_bin, wall_bin,
 };
 
 use self::shaped::Context;
@@ -31,8 +31,6 @@ use crate::error::Failure;
 pub(super) const BUCKETS_MAX: usize = 10_000;
 /// Rows of one answer.
 pub(super) const ROWS_MAX: usize = 100_000;
-/// Rows that are added up for an answer with fewer.
-const READ_MAX: usize = 2_000_000;
 /// Maximum number of separate rows.
 const TOP_MAX: u32 = 10_000;
 /// `GET /api/v1/report/usage`
@@ -53,6 +51,10 @@ pub(super) async fn show(call: Call) -> Handled {
     let of_records = query.records || wanted.by.iter().any(|dimension| !dimension.is_rolled_up());
     let place = place(call.view.clone(), &query, wanted.by.clone());
     let (at_end, users) = (wanted.at_end, query.users);
+    let top = query.top.map(|most| Top {
+        measure: wanted.sort,
+        most: usize::try_from(most).unwrap_or(usize::MAX),
+    });
     let query_grid = grid.clone();
     let question = move |connection: &_| {
         let request = ReportRequest {
@@ -60,6 +62,7 @@ pub(super) async fn show(call: Call) -> Handled {
             place,
             at_end,
             users,
+            top,
             weighed: Measure::Core,
         };
         if of_records {
@@ -68,15 +71,8 @@ pub(super) async fn show(call: Call) -> Handled {
         request.answer(connection)
     };
     let answer = call.ask(question).await?;
-    let large = || too_many(&call, "by", "less: more than 100,000 rows");
-    // With `top`, the rows of the others become one.
-    let limit = if query.top.is_some() {
-        READ_MAX
-    } else {
-        ROWS_MAX
-    };
-    if answer.rows.len() > limit {
-        return Err(large());
+    if answer.rows.len() > ROWS_MAX {
+        return Err(too_many(&call, "by", "less: more than 100,000 rows"));
     }
     let context = Context {
         query: &query,
@@ -86,11 +82,7 @@ pub(super) async fn show(call: Call) -> Handled {
         every,
         zone: &wanted.zone,
     };
-    let table = shaped::table(&call, &context, answer);
-    if table.rows.len() > ROWS_MAX {
-        return Err(large());
-    }
-    ok(&table)
+    ok(&shaped::table(&call, &context, answer))
 }
 
 /// The first instant at which anything counts.
@@ -260,15 +252,22 @@ fn dimensions(words: Option<&str>) -> Result<Vec<Dimension>, Refusal> {
 
 fn sort(word: Option<&str>) -> Result<Measure, Refusal> {
     let word = word.unwrap_or("core");
-    // Rows contain shares of the measured value, never the value.
+    // Of the others, rows contain shares and means, never the value.
+    let hidden = [
+        Measure::Measured,
+        Measure::Waited,
+        Measure::Wait,
+        Measure::Expanded,
+        Measure::Expansion,
+    ];
     let mut shown = WORDS
         .iter()
-        .filter(|(measure, _)| *measure != Measure::Measured);
+        .filter(|(measure, _)| !hidden.contains(measure));
     let found = shown.find(|(_, known)| *known == word);
     found.map(|(measure, _)| *measure).ok_or(Refusal::BadValue {
         field: "sort",
-        expected: "core, gpu, node, wall, cpu, memory, disk, factored, charge, started, ended or \
-                   running",
+        expected: "core, gpu, node, wall, cpu, memory, disk, factored, charge, shadow, started, ended, \
+                   running or submitted",
     })
 }
 

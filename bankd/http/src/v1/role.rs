@@ -48,19 +48,17 @@ fn place(row: &RoleGrant) -> String {
 /// Roles in projects other than member.
 fn in_projects(view: &View) -> impl Iterator<Item = RoleGrant> {
     let directory = view.directory();
-    let members = |project| directory.members_of(project);
-    let seen = directory.projects().filter(|p| view.sees_project(p));
-    seen.flat_map(move |project| {
-        let led = members(project.id).into_iter();
-        let led = led.filter(|m| m.active && m.role != MemberRole::Member);
-        led.filter_map(|member| {
-            Some(RoleGrant {
-                name: directory.user(member.user)?.name.clone(),
-                role: member.role.word().to_owned(),
-                project: Some(project.name.clone()),
-                until: None,
-                by: "member".to_owned(),
-            })
+    let members = directory.members();
+    let leading = members.filter(|member| member.active && member.role != MemberRole::Member);
+    leading.filter_map(move |member| {
+        let project = directory.project(member.project);
+        let project = project.filter(|p| !p.deleted && view.sees_project(p))?;
+        Some(RoleGrant {
+            name: directory.user(member.user)?.name.clone(),
+            role: member.role.word().to_owned(),
+            project: Some(project.name.clone()),
+            until: None,
+            by: "member".to_owned(),
         })
     })
 }

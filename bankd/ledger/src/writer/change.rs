@@ -1,9 +1,9 @@
 //! Changes beside the ledger: the quarantine is emptied, how a collector is read is kept, waypoints and
-//! sums of months are written down, and what became of notices.
+//! blocks of rollups are written down, and what became of notices.
 
 use super::{SubmitError, Task, Writer};
 use bankd_store::partner::PartnerChange;
-use bankd_store::rollup::MonthSums;
+use bankd_store::rollup::BlockSums;
 use bankd_store::web_session::SessionChange;
 use bankd_store::{NoticeChange, Numbered, ScheduleChange, SourceChange, Waypoint};
 use tokio::sync::oneshot;
@@ -25,8 +25,8 @@ pub(super) enum Change {
     Session(SessionChange),
     /// A place in the journal is marked.
     Mark(Box<Waypoint>),
-    /// The sums of a month.
-    Month(MonthSums),
+    /// A block of rollups.
+    Block(BlockSums),
     /// The outbox.
     Notice(NoticeChange),
     /// Names get numbers that have none.
@@ -162,13 +162,13 @@ impl Writer {
         Ok(marked > 0)
     }
 
-    /// Stores the sums of a month; false if its days have changed since. From a thread: it waits for room in
+    /// Stores a block of rollups; false if what it was made of has changed since. From a thread: it waits for room in
     /// the queue.
     ///
     /// # Errors
     /// If the store fails, or the daemon is going down.
-    pub fn place_month(&self, made: MonthSums) -> Result<bool, SubmitError> {
-        Ok(self.change_and_wait(Change::Month(made))? > 0)
+    pub fn place_block(&self, made: BlockSums) -> Result<bool, SubmitError> {
+        Ok(self.change_and_wait(Change::Block(made))? > 0)
     }
 
     fn change_and_wait(&self, change: Change) -> Result<u64, SubmitError> {

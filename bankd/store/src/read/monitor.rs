@@ -2,9 +2,10 @@
 //! schedulers, and each use of an import.
 
 use super::super::Error;
-use super::journal::{self, JournalRow, Span};
+use super::SCAN_MAX;
+use crate::numbers::{first_recorded_from, last_transaction};
 use bank_core::time::Timestamp;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, params};
 
 /// How far a reader of the journal is: everything before a transaction, and of that one the rows up
 /// to a number.
@@ -72,51 +73,43 @@ pub fn page(
     limit: usize,
     keep: impl Fn(&Watched) -> bool,
 ) -> Result<Watch, Error> {
-    let half_seen = after.row != i64::MAX;
-    let span = Span {
-        after: if half_seen {
-            after.tx.saturating_sub(1)
-        } else {
-            after.tx
-        },
-        // An import contains uses that began long before: their own start counts.
-        since: None,
-        until: None,
-        recorded_from: since,
-        limit,
-    };
-    let is_refusal = |row: &JournalRow| {
-        let entry = row.entry.as_ref();
-        entry.is_some_and(|(_, entry)| entry.kind == "would_refuse")
-    };
-    let page = journal::page(connection, &span, is_refusal)?;
     let keep = |row: &Watched| {
         since.is_none_or(|since| since <= row.at)
             && until.is_none_or(|until| row.at < until)
             && keep(row)
     };
-    let (mut rows, mut seen) = (Vec::new(), after);
-    for row in &page.rows {
-        if row.tx.op != "import" {
-            rows.extend(Some(rejected_request(row)).filter(&keep));
-        } else if row.tx.id > seen.tx || (row.tx.id == seen.tx && seen.row != i64::MAX) {
+    // An import contains uses that began long before: of these, their own start counts.
+    let recorded = since.map(|since| first_recorded_from(connection, since));
+    let first = recorded.transpose()?.unwrap_or(1).max(after.tx);
+    let end = last_transaction(connection)?;
+    let mut statement = connection.prepare_cached(REJECTED)?;
+    let most = i64::try_from(SCAN_MAX).unwrap_or(i64::MAX);
+    let mut found = statement.query((first, most))?;
+    let (mut rows, mut seen, mut looked) = (Vec::new(), after, 0_usize);
+    while let Some(row) = found.next()? {
+        let tx: i64 = row.get(0)?;
+        let is_seen = tx < seen.tx || (tx == seen.tx && seen.row == i64::MAX);
+        looked = looked.saturating_add(1);
+        if is_seen {
+            continue;
+        }
+        let op = row.get_ref(1)?.as_str().unwrap_or_default();
+        if op == "import" {
             // One entry for each project; all of them are returned together.
-            let from = if row.tx.id == seen.tx { seen.row } else { 0 };
+            let from = if tx == seen.tx { seen.row } else { 0 };
             let room = limit.saturating_sub(rows.len());
-            let last = taken_in(connection, row.tx.id, from, room, &mut rows, &keep)?;
-            if let Some(row_id) = last {
-                let next = Place {
-                    tx: row.tx.id,
-                    row: row_id,
-                };
+            if let Some(last) = taken_in(connection, tx, from, room, &mut rows, &keep)? {
+                let next = Place { tx, row: last };
                 return Ok(Watch {
                     rows,
                     next,
                     more: true,
                 });
             }
+        } else {
+            rows.extend(Some(rejected_request(row)?).filter(&keep));
         }
-        seen = Place::behind(row.tx.id);
+        seen = Place::behind(tx);
         if rows.len() >= limit {
             return Ok(Watch {
                 rows,
@@ -125,53 +118,46 @@ pub fn page(
             });
         }
     }
-    let newest = "SELECT coalesce(max(id), 0) FROM tx";
-    let end: i64 = connection.query_row(newest, [], |row| row.get(0))?;
-    let next = Place::behind(page.next.unwrap_or(end).max(seen.tx));
-    let more = page.next.is_some();
+    let more = looked == SCAN_MAX;
+    let next = if more {
+        seen
+    } else {
+        Place::behind(end.max(seen.tx))
+    };
     Ok(Watch { rows, next, more })
 }
 
-/// The rejected request.
-fn rejected_request(row: &JournalRow) -> Watched {
-    let refusal = recorded_refusal(row);
-    let entry = row.entry.as_ref().map(|(_, entry)| entry);
-    let machine = entry.map(|e| e.machine.clone()).unwrap_or_default();
-    let object = row.object.as_ref();
-    Watched {
-        tx: row.tx.id,
-        at: row.tx.at_effective,
-        object: object.map_or((String::new(), machine), |(id, machine, _)| {
-            (id.clone(), machine.clone())
-        }),
-        project: entry.map(|e| e.project.clone()).unwrap_or_default(),
-        user: entry.map(|e| e.user.clone()).unwrap_or_default(),
-        code: refusal.code,
-        figures: refusal.figures,
-        available: None,
-        instance: row.tx.instance,
-        source: None,
-        reported: None,
-    }
-}
+/// Rejections with their transactions, from one on.
+const REJECTED: &str =
+    "SELECT t.id, t.op, t.reason, t.at_effective, t.instance, e.machine, e.project, e.user,
+        i.object_id, i.machine
+    FROM entry e INDEXED BY entry_would_refuse JOIN tx t ON t.id = e.tx
+    LEFT JOIN instance i ON i.id = coalesce(e.instance, t.instance)
+    WHERE e.kind = 'would_refuse' AND e.tx >= ?1 ORDER BY e.tx, e.id LIMIT ?2";
 
-/// The refusal that a transaction records.
-struct RecordedRefusal {
-    code: String,
-    figures: Option<(String, String)>,
-}
-
-/// The refusal in the reason of a transaction.
-fn recorded_refusal(row: &JournalRow) -> RecordedRefusal {
+/// The rejected request in a row of [`REJECTED`].
+fn rejected_request(row: &Row<'_>) -> Result<Watched, Error> {
+    let reason: String = row.get(2)?;
     let value = |name: &str| {
-        let mut words = row.tx.reason.split(' ');
+        let mut words = reason.split(' ');
         let found = words.find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
         found.map(str::to_owned)
     };
-    RecordedRefusal {
+    let object: Option<String> = row.get(8)?;
+    let machine = if object.is_some() { 9 } else { 5 };
+    Ok(Watched {
+        tx: row.get(0)?,
+        at: Timestamp(row.get(3)?),
+        object: (object.unwrap_or_default(), row.get(machine)?),
+        project: row.get(6)?,
+        user: row.get(7)?,
         code: value("would_refuse").unwrap_or_default(),
         figures: value("needed").zip(value("available")),
-    }
+        available: None,
+        instance: row.get(4)?,
+        source: None,
+        reported: None,
+    })
 }
 
 /// Refused uses of an import behind a row, at most `room` that are kept. Gives the last row looked at

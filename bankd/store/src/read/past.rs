@@ -36,7 +36,7 @@ use bank_core::amount::Amount;
 use bank_core::ids::{AccountId, AllocationId};
 use bank_core::model::{Allocation, Phase};
 use rusqlite::Connection;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// More accounts than this are answered by one reading of the journal for all of them.
 const ONE_BY_ONE_MAX: usize = 8;
@@ -71,6 +71,32 @@ pub fn allocation(
     };
     let cut = Cut::new(connection, as_of.into())?;
     standing(connection, &today, &cut)
+}
+
+/// The numbers of the entries of accounts from one to another, in order; none if there are more than `most`, which is
+/// sooner read by going through the journal. Every entry that moves money of an account is of one of its allocations.
+pub(super) fn entries_of(
+    connection: &Connection,
+    accounts: &BTreeSet<AccountId>,
+    (first, last): (i64, i64),
+    most: usize,
+) -> Result<Option<Vec<i64>>, Error> {
+    let mut numbers = Vec::new();
+    if first > last {
+        return Ok(Some(numbers));
+    }
+    let sql = "SELECT tx FROM entry WHERE id = ?1";
+    let place = one::place(connection, connection.query_row(sql, [last], |r| r.get(0))?)?;
+    for account in accounts {
+        for today in money::allocations_of(connection, *account)? {
+            let stretch = one::Stretch::new(connection, &today, place)?;
+            if !stretch.between(connection, (first, last), most, &mut numbers)? {
+                return Ok(None);
+            }
+        }
+    }
+    numbers.sort_unstable();
+    Ok(Some(numbers))
 }
 
 /// The past figures of each account, in the given order: sums over the allocations active then.

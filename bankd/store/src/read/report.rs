@@ -134,9 +134,30 @@ pub struct ReportRequest<'p> {
     pub at_end: bool,
     /// Whether users are counted.
     pub users: bool,
+    /// If only the largest are asked for: the rest becomes one row for each bucket.
+    pub top: Option<Top>,
     /// The measure that hardware factors weigh: processor time, or another one for a report from
     /// records.
     pub weighed: Measure,
+}
+
+/// The largest rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Top {
+    /// The measure that ranks them, over all buckets.
+    pub measure: Measure,
+    /// How many.
+    pub most: usize,
+}
+
+impl Top {
+    /// The values of the largest; of equal ones, the first by their values.
+    fn of(self, sizes: BTreeMap<&Vec<String>, i128>) -> BTreeSet<Vec<String>> {
+        let mut sizes: Vec<(&Vec<String>, i128)> = sizes.into_iter().collect();
+        sizes.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+        let kept = sizes.into_iter().take(self.most);
+        kept.map(|(values, _)| values.clone()).collect()
+    }
 }
 
 impl ReportRequest<'_> {
@@ -160,28 +181,11 @@ pub struct Figures {
     pub sums: Sums,
     /// Active users, if requested.
     pub users: BTreeSet<String>,
-    /// Of jobs that were looked at one by one.
-    pub waits: Waits,
     /// Speed of processors × wall time, in thousandths of MHz × microseconds; of records that were looked
     /// at one by one.
     pub mhz: i128,
     /// Jobs without the weighed measure, each in its first bucket.
     pub unmeasured: u64,
-}
-
-/// How long jobs waited.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Waits {
-    /// Jobs that were submitted in the time.
-    pub submitted: i128,
-    /// Jobs that began in it and have a submit time.
-    pub jobs: i128,
-    /// Their waiting time in microseconds.
-    pub wait: i128,
-    /// Jobs of these that ran at all.
-    pub expanded: i128,
-    /// The sum of their (wait + wall) ÷ wall, in millionths.
-    pub expansion: i128,
 }
 
 impl Figures {
@@ -192,21 +196,11 @@ impl Figures {
         self.mhz = self.mhz.saturating_add(other.mhz);
         self.users.extend(other.users.iter().cloned());
         self.unmeasured = self.unmeasured.saturating_add(other.unmeasured);
-        let (own, more) = (&mut self.waits, &other.waits);
-        for (own, more) in [
-            (&mut own.submitted, more.submitted),
-            (&mut own.jobs, more.jobs),
-            (&mut own.wait, more.wait),
-            (&mut own.expanded, more.expanded),
-            (&mut own.expansion, more.expansion),
-        ] {
-            *own = own.saturating_add(more);
-        }
     }
 
     /// Whether nothing was used, charged or counted.
     pub fn is_nothing(&self) -> bool {
-        self.sums.is_zero() && self.waits == Waits::default()
+        self.sums.is_zero()
     }
 }
 
@@ -215,21 +209,53 @@ impl Figures {
 pub struct Answer {
     /// The place of the bucket in the grid, and one value for each dimension.
     pub rows: BTreeMap<(usize, Vec<String>), Figures>,
+    /// The figures of all other values by bucket, if only the largest were asked for.
+    pub others: BTreeMap<usize, Figures>,
     /// Whether it is from rollups, apart from partial hours.
     pub from_rollups: bool,
 }
 
 impl Answer {
-    /// The figures of a bucket and values.
-    fn at(&mut self, bucket: usize, values: &[String]) -> &mut Figures {
-        // Most figures are for a row that is there.
-        self.rows.entry((bucket, values.to_vec())).or_default()
+    /// The figures of a bucket and values; without values those of all others.
+    fn at(&mut self, bucket: usize, values: Option<&Vec<String>>) -> &mut Figures {
+        match values {
+            Some(values) => self.rows.entry((bucket, values.clone())).or_default(),
+            None => self.others.entry(bucket).or_default(),
+        }
+    }
+
+    /// Only the largest, and the others together.
+    fn cut(&mut self, top: Top) {
+        let mut sizes: BTreeMap<&Vec<String>, i128> = BTreeMap::new();
+        for ((_, values), figures) in &self.rows {
+            let size = sizes.entry(values).or_default();
+            *size = size.saturating_add(figures.sums.get(top.measure));
+        }
+        let kept = top.of(sizes);
+        for ((bucket, values), figures) in std::mem::take(&mut self.rows) {
+            let is_kept = kept.contains(&values);
+            self.at(bucket, is_kept.then_some(&values)).add(&figures);
+        }
     }
 
     /// Leaves out rows in which nothing is.
     fn trimmed(mut self) -> Answer {
         self.rows.retain(|_, figures| !figures.is_nothing());
+        self.others.retain(|_, figures| !figures.is_nothing());
         self
+    }
+
+    /// Everything by bucket: all rows and all others.
+    pub fn all(&self) -> impl Iterator<Item = (usize, &Figures)> {
+        let rows = self
+            .rows
+            .iter()
+            .map(|((bucket, _), figures)| (*bucket, figures));
+        rows.chain(
+            self.others
+                .iter()
+                .map(|(bucket, figures)| (*bucket, figures)),
+        )
     }
 }
 

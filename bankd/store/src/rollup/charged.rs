@@ -62,7 +62,13 @@ impl Subject {
 
     /// The job that it is, given its first charge.
     pub(crate) fn job(&self, first: &Charge) -> Presence {
-        job(first, self.used_until.map(Timestamp), self.is_closed)
+        let submit = self.submit.map(Timestamp);
+        job(
+            first,
+            submit,
+            self.used_until.map(Timestamp),
+            self.is_closed,
+        )
     }
 
     /// Rollup key of its use.
@@ -80,10 +86,16 @@ impl Subject {
 }
 
 /// The job of an instance, given its first charge.
-pub(crate) fn job(first: &Charge, used_until: Option<Timestamp>, is_closed: bool) -> Presence {
+pub(crate) fn job(
+    first: &Charge,
+    submit: Option<Timestamp>,
+    used_until: Option<Timestamp>,
+    is_closed: bool,
+) -> Presence {
     let start = first.window().0;
-    let until = used_until.unwrap_or(first.at);
-    Presence::new(start, until.max(start), is_closed)
+    let end = used_until.unwrap_or(first.at).max(start);
+    let wall = end.0.saturating_sub(start.0);
+    Presence::new(start, end, is_closed).queued(submit, wall)
 }
 
 /// Properties of the first charge of an instance.

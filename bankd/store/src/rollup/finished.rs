@@ -236,7 +236,7 @@ impl<'a> Finished<'a> {
     /// The job that it is.
     pub(crate) fn job(&self) -> Presence {
         let (start, end) = self.window();
-        Presence::new(start, end, true)
+        Presence::new(start, end, true).queued(self.submit.map(Timestamp), self.wall())
     }
 
     /// Rollup key of the use, paid by an account.

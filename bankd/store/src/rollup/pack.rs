@@ -1,7 +1,7 @@
 //! Figures in few bytes, those of the hours of a day among them: most figures of most hours are nothing.
 
 use super::super::Error;
-use bank_core_figures::rollup::{HOURS, MEASURES, Sign, Sums};
+use bank_core_figures::rollup::{HOURS, MEASURES, Sums};
 
 /// The figures of a day's hours, from 0. Those without any take no room: most keys work in few.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,18 +27,10 @@ impl Hours {
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
-
-    /// Their sum.
-    pub(super) fn sum(&self) -> Sums {
-        let mut sum = Sums::default();
-        for (_, own) in &self.0 {
-            sum.add(own, Sign::Plus);
-        }
-        sum
-    }
 }
 
-/// Packs them: nothing at all for a day without anything.
+/// Packs them: nothing at all for a day without anything. Each hour has its number, four bytes that name the figures
+/// that follow, the lowest first, and these as zigzag varints.
 pub(super) fn pack(hours: &Hours) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(hours.len().saturating_mul(32));
     for (hour, sums) in &hours.0 {
@@ -51,20 +43,13 @@ pub(super) fn pack(hours: &Hours) -> Vec<u8> {
     bytes
 }
 
-/// Packs figures.
-pub(super) fn sums(sums: &Sums) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(64);
-    push_sums(&mut bytes, sums);
-    bytes
-}
-
 /// Which figures are there, and these.
 fn push_sums(bytes: &mut Vec<u8>, sums: &Sums) {
     let mask = (0_u32..)
         .zip(sums.0)
         .filter(|(_, figure)| *figure != 0)
-        .fold(0_u16, |mask, (bit, _)| {
-            mask | 1_u16.checked_shl(bit).unwrap_or(0)
+        .fold(0_u32, |mask, (bit, _)| {
+            mask | 1_u32.checked_shl(bit).unwrap_or(0)
         });
     bytes.extend(mask.to_le_bytes());
     for figure in sums.0.into_iter().filter(|figure| *figure != 0) {
@@ -86,28 +71,14 @@ pub(crate) fn each(bytes: &[u8], mut visit: impl FnMut(u8, &Sums)) -> Result<(),
     let mut rest = bytes.iter().copied();
     while let Some(hour) = rest.next() {
         let sums = pull_sums(&mut rest).filter(|_| i64::from(hour) < HOURS);
-        visit(
-            hour,
-            &sums.ok_or_else(|| broken("rollup_hour.hours", bytes))?,
-        );
+        visit(hour, &sums.ok_or_else(|| broken("rollup.hours", bytes))?);
     }
     Ok(())
 }
 
-/// Figures out of the bytes that [`sums`] makes.
-///
-/// # Errors
-/// If they are others.
-pub(crate) fn one(bytes: &[u8]) -> Result<Sums, Error> {
-    let mut rest = bytes.iter().copied();
-    pull_sums(&mut rest)
-        .filter(|_| rest.next().is_none())
-        .ok_or_else(|| broken("rollup_month.figures", bytes))
-}
-
 fn pull_sums(rest: &mut impl Iterator<Item = u8>) -> Option<Sums> {
-    let mask = u16::from_le_bytes([rest.next()?, rest.next()?]);
-    if u32::from(mask) >= 1 << MEASURES {
+    let mask = u32::from_le_bytes([rest.next()?, rest.next()?, rest.next()?, rest.next()?]);
+    if mask >= 1 << MEASURES {
         return None;
     }
     let mut sums = Sums::default();
@@ -167,7 +138,7 @@ varint!(i128, u128, push_wide, pull_wide);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bank_core_figures::rollup::Measure;
+    use bank_core_figures::rollup::{Measure, Sign};
 
     #[test]
     fn hours_read_back() {
@@ -192,22 +163,7 @@ mod tests {
             // Cut short, it is an error or fewer hours, and never a panic.
             let _ = each(&bytes[..length], |_, _| {});
         }
-        assert!(each(&[24, 1, 0, 0], |_, _| {}).is_err());
-        assert!(each(&[1, 0, 0xff, 0], |_, _| {}).is_err());
-    }
-
-    #[test]
-    fn figures_read_back() {
-        let figures = Sums::default()
-            .with(Measure::Charge, -300)
-            .with(Measure::Running, 2);
-        let bytes = sums(&figures);
-        assert_eq!(one(&bytes).unwrap(), figures);
-        assert_eq!(one(&sums(&Sums::default())).unwrap(), Sums::default());
-        for length in 0..bytes.len() {
-            assert!(one(&bytes[..length]).is_err());
-        }
-        assert!(one(&[bytes.as_slice(), &[0]].concat()).is_err());
-        assert!(one(&[0, 0x20]).is_err());
+        assert!(each(&[24, 1, 0, 0, 0, 0], |_, _| {}).is_err());
+        assert!(each(&[1, 0, 0, 0xff, 0, 0], |_, _| {}).is_err());
     }
 }

@@ -2,12 +2,12 @@
 //! at its end. A chunk of many thousand uses writes few rows.
 
 use super::super::tally::Change;
-use super::super::{Error, codec, seal};
-use super::months::Standing;
-use super::pack::{self, Hours, stored};
-use bank_core_figures::rollup::{MEASURES, Measure, Presence, Sign, Sums, Use, day_of, hour_of};
+use super::super::{Error, seal};
+use super::blocks::Standing;
+use super::pack::{self, Hours};
+use bank_core_figures::rollup::{Measure, Presence, Sign, Sums, Use, day_of, hour_of};
 use foldhash::HashMap;
-use rusqlite::{Connection, OptionalExtension, params_from_iter};
+use rusqlite::{Connection, OptionalExtension};
 
 /// Hours that are kept at once: about 15 MB with their days.
 const FULL: usize = 1 << 16;
@@ -73,9 +73,9 @@ pub(crate) struct Pending {
     hours: usize,
     keys: HashMap<Vec<u8>, i64>,
     scratch: Vec<u8>,
-    /// Written but uncounted changes of days and of their hours.
-    written: [Change; 2],
-    months: Standing,
+    /// Written but uncounted changes.
+    written: Change,
+    blocks: Standing,
 }
 
 impl Pending {
@@ -116,6 +116,7 @@ impl Pending {
         self.run(key, job.hours(), None, sign);
         self.ends(key, job, sign);
         self.begins(key, job, sign);
+        self.submits(key, job, sign);
     }
 
     /// Adds or subtracts a finished use without an instance: its contribution, and its job if that
@@ -173,6 +174,14 @@ impl Pending {
         }
         self.ends(key, was, Sign::Minus);
         self.ends(key, is, Sign::Plus);
+        if was.begun() != is.begun() {
+            self.begins(key, was, Sign::Minus);
+            self.begins(key, is, Sign::Plus);
+        }
+        if was.submit != is.submit {
+            self.submits(key, was, Sign::Minus);
+            self.submits(key, is, Sign::Plus);
+        }
         self.relieve(connection)
     }
 
@@ -187,10 +196,7 @@ impl Pending {
             self.at(hour, key, |own, running| {
                 own.count(Measure::Running, sign);
                 if is_more {
-                    *running = match sign {
-                        Sign::Plus => running.saturating_add(1),
-                        Sign::Minus => running.saturating_sub(1),
-                    };
+                    *running = sign.added(*running, 1);
                 }
             });
         }
@@ -198,7 +204,14 @@ impl Pending {
 
     fn begins(&mut self, key: i64, job: &Presence, sign: Sign) {
         let hour = hour_of(job.start.0);
-        self.at(hour, key, |own, _| own.count(Measure::Started, sign));
+        self.at(hour, key, |own, _| own.add(&job.begun(), sign));
+    }
+
+    fn submits(&mut self, key: i64, job: &Presence, sign: Sign) {
+        if let Some(submit) = job.submit {
+            let hour = hour_of(submit.0);
+            self.at(hour, key, |own, _| own.count(Measure::Submitted, sign));
+        }
     }
 
     fn ends(&mut self, key: i64, job: &Presence, sign: Sign) {
@@ -275,7 +288,7 @@ impl Pending {
         // In the order of the table, so that rows of a day are adjacent.
         days.sort_unstable_by_key(|(place, _)| *place);
         let touched = days.iter().map(|((day, _), _)| *day);
-        self.months.touch(connection, touched)?;
+        self.blocks.touch(connection, touched)?;
         for (place, day) in days {
             write_day(connection, place, day, &mut self.written)?;
         }
@@ -285,9 +298,7 @@ impl Pending {
     /// Counts the written rows ([`tally`](super::super::tally)): before the database transaction
     /// ends.
     pub(crate) fn count_written(&mut self, connection: &Connection) -> Result<(), Error> {
-        let [days, hours] = std::mem::take(&mut self.written);
-        days.write(connection, "rollup")?;
-        hours.write(connection, "rollup_hour")
+        std::mem::take(&mut self.written).write(connection, "rollup")
     }
 
     fn take(&mut self) -> Vec<(Place, Day)> {
@@ -296,9 +307,9 @@ impl Pending {
         std::mem::take(&mut self.days)
     }
 
-    /// The existing month rows.
+    /// The existing blocks.
     pub(crate) fn standing(&mut self) -> &mut Standing {
-        &mut self.months
+        &mut self.blocks
     }
 
     /// Discards unwritten changes: the database transaction was rolled back, with its keys.
@@ -333,76 +344,44 @@ fn find_or_make(connection: &Connection, key: &Key<'_>) -> Result<i64, Error> {
     Ok(number)
 }
 
-/// Adds to the two rows of a day and key. Where nothing is left of them they go.
+/// Adds to the row of a day and key. Where nothing is left of it, it goes.
 fn write_day(
     connection: &Connection,
     place: Place,
     mut day: Day,
-    [of_days, of_hours]: &mut [Change; 2],
+    written: &mut Change,
 ) -> Result<(), Error> {
     let before = read_day(connection, place, &mut day)?;
-    let is_new = before.is_none();
     let packed = pack::pack(&day.hours);
     if packed.is_empty() && day.running == 0 {
-        if !is_new {
-            for sql in [
-                "DELETE FROM rollup WHERE day = ?1 AND key = ?2",
-                "DELETE FROM rollup_hour WHERE day = ?1 AND key = ?2",
-            ] {
-                connection.prepare_cached(sql)?.execute(place)?;
-            }
+        if before.is_some() {
+            let sql = "DELETE FROM rollup WHERE day = ?1 AND key = ?2";
+            connection.prepare_cached(sql)?.execute(place)?;
         }
         return Ok(());
     }
-    let sums = day.hours.sum().with(Measure::Running, day.running);
-    let mut row = [0; MEASURES + 2];
-    let figures = [place.0, place.1].into_iter().chain(sums.0.map(stored));
-    row.iter_mut()
-        .zip(figures)
-        .for_each(|(own, figure)| *own = figure);
-    let seal = seal::of_values(&row)?;
-    let sql = if is_new {
-        "INSERT INTO rollup (day, key, core, gpu, node, wall, cpu, memory, disk, factored, charge,
-             shadow, measured, started, ended, running, seal)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)"
-    } else {
-        "UPDATE rollup SET core = ?3, gpu = ?4, node = ?5, wall = ?6, cpu = ?7, memory = ?8,
-             disk = ?9, factored = ?10, charge = ?11, shadow = ?12, measured = ?13, started = ?14,
-             ended = ?15, running = ?16, seal = ?17 WHERE day = ?1 AND key = ?2"
-    };
-    connection
-        .prepare_cached(sql)?
-        .execute(params_from_iter(row.iter().chain([&seal])))?;
-    match before {
-        Some([day, _]) => of_days.changes(day, seal),
-        None => of_days.comes(seal),
-    }
-    let values: [&dyn rusqlite::ToSql; 3] = [&place.0, &place.1, &packed];
+    let running = pack::stored(day.running);
+    let values: [&dyn rusqlite::ToSql; 4] = [&place.0, &place.1, &running, &packed];
     let seal = seal::of_values(&values)?;
-    let sql = if is_new {
-        "INSERT INTO rollup_hour (day, key, hours, seal) VALUES (?1, ?2, ?3, ?4)"
-    } else {
-        "UPDATE rollup_hour SET hours = ?3, seal = ?4 WHERE day = ?1 AND key = ?2"
+    let sql = match before {
+        None => "INSERT INTO rollup (day, key, running, hours, seal) VALUES (?1, ?2, ?3, ?4, ?5)",
+        Some(_) => {
+            "UPDATE rollup SET running = ?3, hours = ?4, seal = ?5 WHERE day = ?1 AND key = ?2"
+        }
     };
     connection
         .prepare_cached(sql)?
-        .execute((place.0, place.1, &packed, seal))?;
+        .execute((place.0, place.1, running, &packed, seal))?;
     match before {
-        Some([_, hours]) => of_hours.changes(hours, seal),
-        None => of_hours.comes(seal),
+        Some(before) => written.changes(before, seal),
+        None => written.comes(seal),
     }
     Ok(())
 }
 
-/// Adds the existing sums of a day. Returns the seals of its rows; none if it has none.
-fn read_day(
-    connection: &Connection,
-    place: Place,
-    day: &mut Day,
-) -> Result<Option<[i64; 2]>, Error> {
-    let sql = "SELECT h.hours, r.running, r.seal, h.seal FROM rollup_hour h
-               LEFT JOIN rollup r ON r.day = h.day AND r.key = h.key
-               WHERE h.day = ?1 AND h.key = ?2";
+/// Adds the existing sums of a day. Returns the seal of its row; none if it has none.
+fn read_day(connection: &Connection, place: Place, day: &mut Day) -> Result<Option<i64>, Error> {
+    let sql = "SELECT hours, running, seal FROM rollup WHERE day = ?1 AND key = ?2";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(place)?;
     let Some(row) = rows.next()? else {
@@ -414,8 +393,7 @@ fn read_day(
             own.add(sums, Sign::Plus);
         }
     })?;
-    let running: Option<i64> = row.get(1)?;
-    let running = running.ok_or_else(|| codec::broken("rollup", place.0))?;
+    let running: i64 = row.get(1)?;
     day.running = day.running.saturating_add(running.into());
-    Ok(Some([row.get(2)?, row.get(3)?]))
+    Ok(Some(row.get(2)?))
 }

@@ -281,10 +281,8 @@ fn charges_of(
 /// # Errors
 /// If the store cannot be read or written.
 pub fn rebuild(connection: &Connection) -> Result<(), Error> {
-    connection.execute_batch(
-        "DELETE FROM rollup_month; DELETE FROM rollup_hour; DELETE FROM rollup;
-         DELETE FROM rollup_key;",
-    )?;
+    connection
+        .execute_batch("DELETE FROM rollup_block; DELETE FROM rollup; DELETE FROM rollup_key;")?;
     fill(connection, connection)?.count_written(connection)
 }
 
@@ -328,11 +326,9 @@ pub fn compare(connection: &Connection) -> Result<Compared, Error> {
     anew.execute_batch("BEGIN")?;
     fill(connection, &anew)?;
     let sql =
-        "SELECT r.day, k.project, k.account, k.user, k.machine, k.queue, k.qos, k.pi, r.core, r.gpu,
-                   r.node, r.wall, r.cpu, r.memory, r.disk, r.factored, r.charge, r.shadow,
-                   r.measured, r.started, r.ended, r.running, h.hours
+        "SELECT r.day, k.project, k.account, k.user, k.machine, k.queue, k.qos, k.pi, r.running,
+                   r.hours
                FROM rollup r JOIN rollup_key k ON k.id = r.key
-               LEFT JOIN rollup_hour h ON h.day = r.day AND h.key = r.key
                ORDER BY r.day, k.project, k.account, k.user, k.machine, k.queue, k.qos, k.pi";
     let (mut stored, mut should) = (connection.prepare(sql)?, anew.prepare(sql)?);
     let (mut stored, mut should) = (stored.query([])?, should.query([])?);
@@ -371,7 +367,7 @@ pub fn compare(connection: &Connection) -> Result<Compared, Error> {
 /// Creates the tables of rollups of one bank, without rows, on another connection.
 fn copy_tables(from: &Connection, into: &Connection) -> Result<(), Error> {
     let sql = "SELECT sql FROM sqlite_schema WHERE type = 'table'
-                   AND name IN ('rollup_key', 'rollup', 'rollup_hour', 'rollup_month')";
+                   AND name IN ('rollup_key', 'rollup', 'rollup_block')";
     let mut statement = from.prepare(sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -386,8 +382,8 @@ struct Line {
     /// Day, project, account, user, machine, queue, quality of service, principal investigator; in the order
     /// of the question.
     place: (i64, String, i64, [String; 5]),
-    figures: Vec<i64>,
-    hours: Option<Vec<u8>>,
+    running: i64,
+    hours: Vec<u8>,
 }
 
 impl Line {
@@ -403,10 +399,6 @@ fn line(rows: &mut Rows<'_>) -> Result<Option<Line>, Error> {
     let Some(row) = rows.next()? else {
         return Ok(None);
     };
-    let mut figures = Vec::with_capacity(bank_core_figures::rollup::MEASURES);
-    for place in 8..22 {
-        figures.push(row.get(place)?);
-    }
     Ok(Some(Line {
         place: (
             row.get(0)?,
@@ -420,8 +412,8 @@ fn line(rows: &mut Rows<'_>) -> Result<Option<Line>, Error> {
                 row.get(7)?,
             ],
         ),
-        figures,
-        hours: row.get(22)?,
+        running: row.get(8)?,
+        hours: row.get(9)?,
     }))
 }
 

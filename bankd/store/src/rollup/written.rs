@@ -74,7 +74,8 @@ pub(super) fn written(
     let after = grown.is_none().then_some(more);
     added.insert(id, Added { more, after });
     let is_closed = !instance.is_open();
-    let job = charged::job(first, instance.used_until, is_closed);
+    let submit = instance.facts.submit;
+    let job = charged::job(first, submit, instance.used_until, is_closed);
     match was {
         Some(was) => pending.recount(connection, &key, was, &job),
         None => pending.count(connection, &key, &job, Sign::Plus),

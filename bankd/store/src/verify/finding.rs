@@ -68,11 +68,10 @@ impl Report {
 }
 
 /// Derived tables, which can be rebuilt from others. Findings in them stop no backup and no checkpoint.
-const DERIVED: [&str; 7] = [
+const DERIVED: [&str; 6] = [
     "rollup",
     "rollup_key",
-    "rollup_hour",
-    "rollup_month",
+    "rollup_block",
     "waypoint",
     "waypoint_sum",
     "waypoint_late",
@@ -129,7 +128,7 @@ impl Finding {
                 "the journal was changed: keep the file as it is, restore the \
                  newest backup that verifies, and enter later commands again"
             }
-            "rollup" | "rollup_key" | "rollup_hour" | "rollup_month" => {
+            "rollup" | "rollup_key" | "rollup_block" => {
                 "stop bankd and run `bankd rollup rebuild`; the journal and backups are not affected"
             }
             "waypoint" | "waypoint_sum" | "waypoint_late" => {

@@ -1,16 +1,16 @@
-//! Checks rollups: each day is the sum of its hours, each month the sum of its days, and the total
+//! Checks rollups: the block of a day is the sum of its rows, that of a month the sum of its days, and the total
 //! of each key matches the usage. Seals protect single days; `bankd rollup verify` recomputes
 //! everything.
 
 use super::super::Error;
-use super::super::rollup::{Counted, Key, add_up, each, each_hour, each_month, stored};
+use super::super::rollup::{Block, Counted, Key, UNITS, Unit, add_up, each, each_day, next_stored};
 use super::{Finding, Report};
-use bank_core_figures::rollup::{MEASURES, Measure, Sign, Sums, day_of};
-use rusqlite::{Connection, Row};
+use bank_core_figures::rollup::{Measure, Sign, Sums, day_of};
+use rusqlite::Connection;
 use std::collections::BTreeMap;
 
 /// The tables that this module checks.
-pub(super) const TABLES: &[&str] = &["rollup_key", "rollup", "rollup_hour", "rollup_month"];
+pub(super) const TABLES: &[&str] = &["rollup_key", "rollup", "rollup_block"];
 
 /// Project, user, machine, queue, quality of service and account.
 type Name = ([String; 6], i64);
@@ -24,7 +24,9 @@ struct Total {
 
 /// Adds findings to the report.
 pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), Error> {
-    months(connection, report)?;
+    for unit in UNITS {
+        blocks(connection, unit, report)?;
+    }
     let mut stored = standing(connection, report)?;
     let mut should: BTreeMap<Name, Total> = BTreeMap::new();
     each(connection, &mut |key, _, counted| {
@@ -48,31 +50,39 @@ pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), 
     Ok(())
 }
 
-/// Compares the stored months with their days, one after the other.
-fn months(connection: &Connection, report: &mut Report) -> Result<(), Error> {
-    let sql = "SELECT min(month) FROM rollup_month WHERE month > ?1";
-    let mut statement = connection.prepare(sql)?;
+/// Compares the stored blocks with what they are made of, one after the other.
+fn blocks(connection: &Connection, unit: Unit, report: &mut Report) -> Result<(), Error> {
+    let word = unit.word();
     let mut last = i64::MIN;
-    while let Some(month) = statement.query_row([last], |r| r.get(0))? {
-        let mut stored: BTreeMap<i64, Sums> = BTreeMap::new();
-        let behind = i64::saturating_add(month, 1);
-        each_month(connection, (month, behind), |_, key, sums| {
-            stored.insert(key, *sums);
-        })?;
-        let should = add_up(connection, month)?.rows;
+    while let Some(number) = next_stored(connection, unit, last)? {
+        last = number;
+        let stored = match Block::read(connection, unit, number, |_| true) {
+            Ok(block) => block.unwrap_or_default().rows(),
+            Err(Error::Value { .. }) => {
+                let text = format!("rollups of {word} {number} from 1970: the block is damaged");
+                report.find(Finding::new("rollup", format!("{word} {number}"), text));
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        let Some(should) = add_up(connection, unit, number)? else {
+            let text = format!("rollups of {word} {number} from 1970: a day of it has no block");
+            report.find(Finding::new("rollup", format!("{word} {number}"), text));
+            continue;
+        };
+        let should = should.rows;
         let missing = should.keys().filter(|key| !stored.contains_key(*key));
         for key in stored.keys().chain(missing) {
             if stored.get(key) == should.get(key) {
                 continue;
             }
             let text = format!(
-                "rollups of month {month} from 1970, key {key}: the month differs from its days"
+                "rollups of {word} {number} from 1970, key {key}: the block differs from its parts"
             );
             let show = |sums: Option<&Sums>| sums.map(|s| format!("{:?}", s.0)).unwrap_or_default();
-            let finding = Finding::new("rollup", format!("{month} {key}"), text);
+            let finding = Finding::new("rollup", format!("{word} {number} {key}"), text);
             report.find(finding.differs(show(should.get(key)), show(stored.get(key))));
         }
-        last = month;
     }
     Ok(())
 }
@@ -109,9 +119,10 @@ fn add(total: &mut Total, counted: &Counted) {
         Counted::Job(job) => {
             let (first, last) = job.hours();
             let span = |first: i64, last: i64| last.saturating_sub(first).saturating_add(1);
-            let sums = Sums::default()
-                .with(Measure::Started, 1)
+            let sums = job
+                .begun()
                 .with(Measure::Ended, i128::from(job.has_ended))
+                .with(Measure::Submitted, i128::from(job.submit.is_some()))
                 .with(Measure::Running, span(first, last).into());
             total.sums.add(&sums, Sign::Plus);
             let days = span(day_of(first).0, day_of(last).0);
@@ -120,7 +131,7 @@ fn add(total: &mut Total, counted: &Counted) {
     }
 }
 
-/// Existing totals by key; a day that differs from its hours is reported immediately.
+/// Existing totals by key; a row of an unknown key is reported immediately.
 fn standing(connection: &Connection, report: &mut Report) -> Result<BTreeMap<Name, Total>, Error> {
     let mut keys: BTreeMap<i64, (Name, Total)> = BTreeMap::new();
     let sql = "SELECT id, project, user, machine, queue, qos, pi, account FROM rollup_key";
@@ -138,46 +149,15 @@ fn standing(connection: &Connection, report: &mut Report) -> Result<BTreeMap<Nam
         let name = (texts, row.get(7)?);
         keys.insert(row.get(0)?, (name, Total::default()));
     }
-    let sql =
-        "SELECT r.day, r.key, h.hours, r.core, r.gpu, r.node, r.wall, r.cpu, r.memory, r.disk,
-                   r.factored, r.charge, r.shadow, r.measured, r.started, r.ended, r.running
-               FROM rollup r LEFT JOIN rollup_hour h ON h.day = r.day AND h.key = r.key
-               UNION ALL
-               SELECT h.day, h.key, h.hours, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-               FROM rollup_hour h
-               WHERE NOT EXISTS (SELECT 1 FROM rollup r WHERE r.day = h.day AND r.key = h.key)";
-    let mut statement = connection.prepare(sql)?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let (day, key): (i64, i64) = (row.get(0)?, row.get(1)?);
-        let (of_hours, of_day) = both(row)?;
-        let running = of_day.get(Measure::Running);
-        let held = Sums(of_hours.0.map(|figure| stored(figure).into()));
-        let is_same = of_day.with(Measure::Running, held.get(Measure::Running)) == held;
-        let Some((_, total)) = keys.get_mut(&key).filter(|_| is_same) else {
-            let text = format!("rollups of day {day}, key {key}: the day differs from its hours");
+    each_day(connection, (i64::MIN, i64::MAX), |row| {
+        let (day, key) = (row.day, row.key);
+        let Some((_, total)) = keys.get_mut(&key) else {
+            let text = format!("rollups of day {day}, key {key}: there is no such key");
             report.find(Finding::new("rollup", format!("{day} {key}"), text));
-            continue;
+            return;
         };
-        total.sums.add(&of_hours, Sign::Plus);
-        total.days = total.days.saturating_add(running);
-    }
+        total.sums.add(&row.hours, Sign::Plus);
+        total.days = total.days.saturating_add(row.running);
+    })?;
     Ok(keys.into_values().collect())
-}
-
-/// Totals of a row's hours, and the stored values of its day.
-fn both(row: &Row<'_>) -> Result<(Sums, Sums), Error> {
-    let mut of_hours = Sums::default();
-    if let Some(hours) = row
-        .get_ref(2)?
-        .as_blob_or_null()
-        .map_err(rusqlite::Error::from)?
-    {
-        each_hour(hours, |_, sums| of_hours.add(sums, Sign::Plus))?;
-    }
-    let mut of_day = Sums::default();
-    for (place, figure) in (0..MEASURES).zip(&mut of_day.0) {
-        *figure = row.get::<_, i64>(place.saturating_add(3))?.into();
-    }
-    Ok((of_hours, of_day))
 }

@@ -116,20 +116,17 @@ fn cells(visit: &Visit, row: &JournalEntry) -> Vec<Markup> {
 
 /// Transactions by person and operation.
 async fn actors(visit: Visit) -> Shown {
-    let (from, to) = visit.period()?;
-    let bound = |sign: &str, time: &Option<String>| {
-        let time = time.as_deref();
-        time.map_or_else(String::new, |time| format!("Time{sign}'{time}' "))
-    };
+    let (from, to) = visit.period_of(1)?;
+    let until = to.map_or_else(String::new, |to| format!("Time<'{to}' "));
     let text = format!(
-        "Transaction Query {}{}Show:=GroupBy(Actor),GroupBy(Origin),GroupBy(Op),Tros(Count(Id)),Max(Time)",
-        bound(">=", &from),
-        bound("<", &to)
+        "Transaction Query Time>='{from}' {until}Show:=GroupBy(Actor),GroupBy(Origin),GroupBy(Op),Tros(Count(Id)),\
+         Max(Time)"
     );
     let route = |root: fn(&[&str]) -> Target| root(&["query"]).with("text", &text);
     let answer: QueryAnswer = visit.get(route(Target::api)).await?;
+    let since = visit.zone().time(&from);
     let table = Table {
-        caption: "Transactions by person or key",
+        caption: &format!("Transactions by person or key since {since}"),
         columns: vec![
             words("By"),
             words("Through"),
@@ -137,7 +134,11 @@ async fn actors(visit: Visit) -> Shown {
             figures("Transactions"),
             words("Last"),
         ],
-        rows: answer.items.iter().map(|row| actor(&visit, row)).collect(),
+        rows: answer
+            .items
+            .iter()
+            .map(|row| actor(&visit, &from, row))
+            .collect(),
         empty: html! { p { "Nobody did anything in this period." } },
         data: Some(route(Target::data)),
         next: None,
@@ -147,16 +148,14 @@ async fn actors(visit: Visit) -> Shown {
     Ok(visit.page("Who did what", &above, &content))
 }
 
-fn actor(visit: &Visit, row: &BTreeMap<String, QueryValue>) -> Vec<Markup> {
+fn actor(visit: &Visit, from: &str, row: &BTreeMap<String, QueryValue>) -> Vec<Markup> {
     let text = |column: &str| match row.get(column) {
         Some(QueryValue::Text(text)) => text.as_str(),
         _ => "–",
     };
     let who = text("Actor");
     let own = visit.link(&["journal"]).with("actor", who);
-    let own = own
-        .maybe("from", visit.parameter("from"))
-        .maybe("to", visit.parameter("to"));
+    let own = own.with("from", from).maybe("to", visit.parameter("to"));
     vec![
         link(&own, who),
         html! { (text("Origin")) },

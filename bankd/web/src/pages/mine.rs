@@ -12,8 +12,8 @@ use crate::parts::table::{Table, amounts, figures, link, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
-/// The usual period.
-const WEEKS: &str = "-12w";
+/// The usual period: twelve weeks.
+const DAYS: i64 = 84;
 
 pub(crate) fn rows() -> Vec<Page> {
     vec![
@@ -24,11 +24,7 @@ pub(crate) fn rows() -> Vec<Page> {
 }
 
 async fn show(visit: Visit) -> Shown {
-    let (from, to) = visit.period()?;
-    let from = match from {
-        Some(from) => from,
-        None => visit.time_of("from", WEEKS)?,
-    };
+    let (from, to) = visit.period_of(DAYS)?;
     let user = &visit.session.name;
     let route = |root: fn(&[&str]) -> Target| {
         root(&["report", "usage"])

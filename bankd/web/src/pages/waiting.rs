@@ -43,16 +43,16 @@ async fn picture_alone(visit: Visit) -> Shown {
 
 /// The route of the figures that are drawn.
 fn over_time(visit: &Visit, asked: &Asked, root: fn(&[&str]) -> Target) -> Target {
-    // Rollups have no waiting times.
-    let target = asked.route(visit, root).with("records", "true");
-    let target = target.with("top", SHOWN).with("sort", "started");
+    let target = asked
+        .route(visit, root)
+        .with("top", SHOWN)
+        .with("sort", "started");
     target.with("every", asked.every)
 }
 
 async fn show(visit: Visit) -> Shown {
     let asked = Asked::of(&visit, BY)?;
-    // Rollups have no waiting times.
-    let route = |root: fn(&[&str]) -> Target| asked.route(&visit, root).with("records", "true");
+    let route = |root: fn(&[&str]) -> Target| asked.route(&visit, root);
     let shown = |target: Target| target.with("top", SHOWN).with("sort", "started");
     let sums: UsageTable = visit.get(shown(route(Target::api))).await?;
     let every = |target: Target| target.with("every", asked.every);

@@ -1,6 +1,6 @@
 //! What a page of usage is asked for by its address: a period in buckets, a grouping, and filters.
 
-use bank_api::text::{format_rfc3339, parse_rfc3339};
+use bank_api::text::parse_rfc3339;
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
@@ -14,7 +14,7 @@ use crate::visit::Visit;
 /// One day, µs.
 const DAY: i64 = 86_400_000_000;
 /// The period without a start in the address.
-const BACK: i64 = 30 * DAY;
+const DAYS: i64 = 30;
 /// Filters, which are parameters of the route too.
 const FILTERS: [(&str, &str); 4] = [
     ("project", "Project"),
@@ -51,15 +51,9 @@ pub(crate) struct Asked {
 impl Asked {
     /// Reads the address; `groupings` are those of the page.
     pub(crate) fn of(visit: &Visit, groupings: Words) -> Result<Self, Failed> {
-        let (from, to) = visit.period()?;
+        let (from, to) = visit.period_of(DAYS)?;
         let end = to.as_deref().and_then(parse_rfc3339);
         let end = end.unwrap_or_else(|| visit.present());
-        let from = if let Some(from) = from {
-            from
-        } else {
-            let start = format_rfc3339(end.saturating_sub(BACK));
-            visit.time_of("from", &visit.zone().day(&start))?
-        };
         let length = end.saturating_sub(parse_rfc3339(&from).unwrap_or(end));
         let every = match word(visit, "every", &EVERY)? {
             "" => fitting(length),

@@ -39,7 +39,7 @@ pub(super) fn table(call: &Call, context: &Context<'_>, answer: Answer) -> Usage
     let bank = &call.directory().bank;
     let from_rollups = answer.from_rollups;
     let total = total(&answer, context.query.credit.as_deref() == Some("end"));
-    let mut rows = cut(answer, context);
+    let mut rows = rows(answer);
     let size = |row: &Row| row.figures.sums.get(context.sort);
     rows.sort_by(|a, b| {
         let others = a.values.is_none().cmp(&b.values.is_none());
@@ -138,10 +138,10 @@ fn known(
 /// its start or in the first.
 fn total(answer: &Answer, at_end: bool) -> Figures {
     let mut total = Figures::default();
-    let first = answer.rows.keys().map(|(bucket, _)| *bucket).min();
-    for ((bucket, _), figures) in &answer.rows {
+    let first = answer.all().map(|(bucket, _)| bucket).min();
+    for (bucket, figures) in answer.all() {
         let mut figures = figures.clone();
-        if Some(*bucket) != first && !at_end {
+        if Some(bucket) != first && !at_end {
             let began = figures.sums.get(Measure::Started);
             figures.sums = figures.sums.with(Measure::Running, began);
         }
@@ -150,43 +150,20 @@ fn total(answer: &Answer, at_end: bool) -> Figures {
     total
 }
 
-/// The largest, each with all its buckets; the others in one row for each bucket.
-fn cut(answer: Answer, context: &Context<'_>) -> Vec<Row> {
-    let kept = context
-        .query
-        .top
-        .map(|top| largest(&answer, context.sort, top));
-    let (mut rows, mut others) = (Vec::new(), BTreeMap::<usize, Figures>::new());
-    for ((bucket, values), figures) in answer.rows {
-        if kept.as_ref().is_none_or(|kept| kept.contains(&values)) {
-            rows.push(Row {
-                bucket,
-                values: Some(values),
-                figures,
-            });
-        } else {
-            others.entry(bucket).or_default().add(&figures);
-        }
-    }
-    rows.extend(others.into_iter().map(|(bucket, figures)| Row {
+/// The rows, and one for the others in each bucket.
+fn rows(answer: Answer) -> Vec<Row> {
+    let rows = answer.rows.into_iter();
+    let rows = rows.map(|((bucket, values), figures)| Row {
+        bucket,
+        values: Some(values),
+        figures,
+    });
+    let others = answer.others.into_iter().map(|(bucket, figures)| Row {
         bucket,
         values: None,
         figures,
-    }));
-    rows
-}
-
-fn largest(answer: &Answer, sort: Measure, top: u32) -> BTreeSet<Vec<String>> {
-    let mut sizes: BTreeMap<&Vec<String>, i128> = BTreeMap::new();
-    for ((_, values), figures) in &answer.rows {
-        let size = sizes.entry(values).or_default();
-        *size = size.saturating_add(figures.sums.get(sort));
-    }
-    let mut sizes: Vec<(&Vec<String>, i128)> = sizes.into_iter().collect();
-    sizes.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
-    let top = usize::try_from(top).unwrap_or(usize::MAX);
-    let kept = sizes.into_iter().take(top);
-    kept.map(|(values, _)| values.clone()).collect()
+    });
+    rows.chain(others).collect()
 }
 
 fn shaped(
@@ -203,7 +180,6 @@ fn shaped(
     // Figures are kept in microseconds and milliseconds: these are exact.
     let seconds = |measure| decimal(sum(measure), 1_000_000, 6);
     let size_seconds = |measure| decimal(sum(measure), 1_000, 3);
-    let waits = &figures.waits;
     UsageFigures {
         jobs: sum(Measure::Running).to_string(),
         started: sum(Measure::Started).to_string(),
@@ -231,9 +207,15 @@ fn shaped(
         shadow_charged: json::sum(sum(Measure::Shadow), bank),
         share: whole.and_then(|whole| share(figures, whole)),
         users: users.then(|| u64::try_from(figures.users.len()).unwrap_or(u64::MAX)),
-        submitted: (!from_rollups).then(|| waits.submitted.to_string()),
-        wait_mean_s: mean(waits.wait, waits.jobs.saturating_mul(1_000_000)),
-        expansion: mean(waits.expansion, waits.expanded.saturating_mul(1_000_000)),
+        submitted: sum(Measure::Submitted).to_string(),
+        wait_mean_s: mean(
+            sum(Measure::Wait),
+            sum(Measure::Waited).saturating_mul(1_000_000),
+        ),
+        expansion: mean(
+            sum(Measure::Expansion),
+            sum(Measure::Expanded).saturating_mul(1_000_000),
+        ),
     }
 }
 

@@ -77,6 +77,7 @@ impl<'q> Count<'q> {
             place: Box::new(place(question)),
             at_end: question.credit == Credit::End,
             users: false,
+            top: None,
             weighed,
         };
         let answer = request.answer(connection)?;

@@ -23,7 +23,7 @@ impl Thread {
             Change::Session(change) => self.store.change_session(change),
             Change::Uses(uses) => self.store.keep_uses(uses),
             Change::Mark(waypoint) => self.store.place_waypoint(waypoint).map(u64::from),
-            Change::Month(made) => self.store.place_month(made).map(u64::from),
+            Change::Block(made) => self.store.place_block(made).map(u64::from),
             Change::Reading { source, options } => {
                 self.store.keep_reading(source, options).map(|()| 1)
             }

@@ -66,6 +66,33 @@ impl Stretch {
         })
     }
 
+    /// Collects the numbers of its entries from one to another; false as soon as there are more than `most` numbers.
+    pub(super) fn between(
+        &self,
+        connection: &Connection,
+        (first, last): (i64, i64),
+        most: usize,
+        numbers: &mut Vec<i64>,
+    ) -> Result<bool, Error> {
+        let sql = "SELECT prev FROM entry WHERE id = ?1";
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut entry = self.next.or(self.newest).map(|entry| entry.0);
+        let mut walked = 0_usize;
+        while let Some(number) = entry.filter(|number| *number >= first) {
+            if number <= last {
+                numbers.push(number);
+            }
+            walked = walked.saturating_add(1);
+            if walked > most.saturating_mul(2) || numbers.len() > most {
+                return Ok(false);
+            }
+            // An entry refers to an older one; one that does not is for `verify` to report.
+            let prev: Option<i64> = statement.query_row([number], |r| r.get(0))?;
+            entry = prev.filter(|prev| *prev < number);
+        }
+        Ok(true)
+    }
+
     /// Visits every step behind an entry that may count: all of them that were recorded in time, of the
     /// others at least those that take effect in time. In no order.
     pub(super) fn visit(

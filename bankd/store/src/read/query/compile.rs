@@ -116,12 +116,26 @@ impl Maker<'_> {
             let until = self.bind(Value::Integer(until));
             tests.push(format!("{effective} <= {until}"));
         }
+        tests.extend(self.recorded_since(at, object));
         let from = self.table(at, object);
         let mut sql = format!("SELECT {} FROM {from}", columns.join(", "));
         if !tests.is_empty() {
             let _ = write!(sql, " WHERE {}", tests.join(" AND "));
         }
         sql
+    }
+
+    /// Where the rows of an object are of transactions and count from an instant on: the numbers of transactions
+    /// that were recorded then or a little earlier. None takes effect after it was recorded.
+    fn recorded_since(&mut self, at: usize, object: &Object) -> Option<String> {
+        object.effective?;
+        let condition = self.plan.condition.as_ref()?;
+        let since = ["Time", "Recorded"].map(|attribute| least(condition, at, attribute));
+        let since = self.bind(Value::Integer(since.into_iter().flatten().max()?));
+        Some(format!(
+            "t.id > coalesce((SELECT w.tx FROM waypoint w WHERE w.n < (SELECT max(n) FROM waypoint
+                 WHERE from_at < {since}) ORDER BY w.n DESC LIMIT 1), 0)"
+        ))
     }
 
     /// The table of an object: the one for the query's time or keys, if it has such a table.
@@ -378,6 +392,22 @@ fn keys(test: &Test, object: usize, attribute: &str) -> Option<Vec<i64>> {
             let all = parts.iter().map(|part| keys(part, object, attribute));
             let all: Option<Vec<Vec<i64>>> = all.collect();
             all.map(|all| all.concat())
+        }
+        _ => None,
+    }
+}
+
+/// The least number that an attribute of rows that meet a condition can have; none if there is none.
+fn least(test: &Test, object: usize, attribute: &str) -> Option<i64> {
+    match test {
+        Test::Number(field, Op::Equal | Op::AtLeast | Op::More, number)
+            if field.object == object && field.attribute.name == attribute =>
+        {
+            Some(*number)
+        }
+        Test::All(parts) => {
+            let all = parts.iter().map(|part| least(part, object, attribute));
+            all.flatten().max()
         }
         _ => None,
     }

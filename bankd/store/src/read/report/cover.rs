@@ -1,8 +1,9 @@
-//! The rows that cover a range of hours: months if they exist, days, and hours if the range begins
-//! or ends within a day. If it begins shortly after a month's start or ends shortly before its end,
-//! the whole month is added and the outside part is subtracted: time zones are a few hours from
-//! UTC.
+//! The figures that cover a range of hours: months if they have blocks, days, and hours if the range begins
+//! or ends within a day. If it begins shortly after the start of a month or ends shortly before its end,
+//! the whole month is added and the outside part is subtracted, likewise of a day with a block: time zones are a few
+//! hours from UTC.
 
+use super::super::super::rollup::Unit;
 use bank_core_figures::rollup::{HOURS, Sign, day_of, month};
 use std::ops::Range;
 
@@ -28,8 +29,16 @@ pub(super) struct Cover {
 /// Covers the hours from one until another, exclusive.
 ///
 /// # Errors
-/// If the existence of a month cannot be read.
+/// If the existence of a block cannot be read.
 pub(super) fn cover<E>(
+    range: (i64, i64),
+    mut is_stored: impl FnMut(Unit, i64) -> Result<bool, E>,
+) -> Result<Cover, E> {
+    let cover = months(range, |month| is_stored(Unit::Month, month))?;
+    cover.without_long_hours(|day| is_stored(Unit::Day, day))
+}
+
+fn months<E>(
     (from, until): (i64, i64),
     mut is_stored: impl FnMut(i64) -> Result<bool, E>,
 ) -> Result<Cover, E> {
@@ -116,6 +125,41 @@ impl Cover {
         }
     }
 
+    /// The same, where most hours of a day with a block are all of them less the others.
+    fn without_long_hours<E>(
+        self,
+        mut is_stored: impl FnMut(i64) -> Result<bool, E>,
+    ) -> Result<Cover, E> {
+        let mut cover = Cover {
+            parts: Vec::with_capacity(self.parts.len()),
+            begins: self.begins,
+        };
+        for (n, (sign, rows)) in self.parts.into_iter().enumerate() {
+            let (day, hours) = match rows {
+                Rows::Hours(day, hours)
+                    if hours.end.saturating_sub(hours.start) > HOURS / 2 && is_stored(day)? =>
+                {
+                    (day, hours)
+                }
+                rows => {
+                    cover.parts.push((sign, rows));
+                    continue;
+                }
+            };
+            if n == 0 && hours.start > 0 {
+                cover.begins = false;
+            }
+            let others = [0..hours.start, hours.end..HOURS];
+            let next = day.saturating_add(1);
+            cover.parts.push((sign, Rows::Days(day..next)));
+            for other in others.into_iter().filter(|other| !other.is_empty()) {
+                let sign = sign.turned(true);
+                cover.parts.push((sign, Rows::Hours(day, other)));
+            }
+        }
+        Ok(cover)
+    }
+
     fn month(&mut self, month: i64) {
         if let Some((_, Rows::Months(months))) = self.parts.last_mut()
             && months.end == month
@@ -151,7 +195,13 @@ mod tests {
     }
 
     fn covered(from: i64, until: i64, standing: &[i64]) -> Cover {
-        let is_stored = |month: i64| Ok::<_, Infallible>(standing.contains(&month));
+        // Of the days, those with an even number.
+        let is_stored = |unit: Unit, number: i64| {
+            Ok::<_, Infallible>(match unit {
+                Unit::Month => standing.contains(&number),
+                Unit::Day => number % 2 == 0,
+            })
+        };
         cover((from, until), is_stored).unwrap()
     }
 

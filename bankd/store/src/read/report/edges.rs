@@ -49,7 +49,7 @@ pub(super) fn add(
             // Most rows touch no piece.
             let (start, end) = match &counted {
                 Counted::Sums(whole, _) => (whole.start(), whole.end()),
-                Counted::Job(job) => (job.start, Timestamp(job.end.0.saturating_add(1))),
+                Counted::Job(job) => (job.first(), Timestamp(job.end.0.saturating_add(1))),
             };
             let own = touched(run, start, end);
             if own.is_empty() {
@@ -76,7 +76,7 @@ pub(super) fn add(
 fn put(
     answer: &mut Answer,
     piece: Piece,
-    values: &[String],
+    values: &Vec<String>,
     (sums, sign): (Sums, Sign),
     user: Option<&str>,
 ) {
@@ -85,7 +85,7 @@ fn put(
     } else {
         sums.with(Measure::Running, sums.get(Measure::Started))
     };
-    let figures = answer.at(piece.bucket, values);
+    let figures = answer.at(piece.bucket, Some(values));
     figures.sums.add(&sums, sign);
     figures.users.extend(user.map(str::to_owned));
 }

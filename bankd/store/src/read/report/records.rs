@@ -45,12 +45,15 @@ pub fn from_records(connection: &Connection, request: &ReportRequest<'_>) -> Res
             Counted::Sums(whole, sign) => adding.spread(&whole, sign),
             Counted::Job(presence) => {
                 adding.count(&presence, contains(source, request.weighed, is_busy));
-                adding.wait(&presence, &job);
             }
         }
         Ok(())
     })?;
-    Ok(answer.trimmed())
+    let mut answer = answer.trimmed();
+    if let Some(top) = request.top {
+        answer.cut(top);
+    }
+    Ok(answer)
 }
 
 /// Whether a record contains a measure at all. Charges never contain the processor load; the
@@ -88,7 +91,6 @@ pub(super) struct Job<'a> {
     state: &'a str,
     millis: i64,
     wall: i64,
-    submit: Option<i64>,
     end: Timestamp,
     /// The speed of its processors together, in thousandths of MHz.
     mhz: i128,
@@ -117,7 +119,6 @@ impl<'a> Job<'a> {
                 state: finished.state,
                 millis: finished.millis.unwrap_or(0),
                 wall: finished.wall(),
-                submit: finished.submit,
                 end: finished.window().1,
                 mhz: speed(kept::value(finished.more, kept::CPU_MHZ).and_then(Decimal::parse)),
             },
@@ -130,7 +131,6 @@ impl<'a> Job<'a> {
                     state: &subject.state,
                     millis: i64::try_from(millis).unwrap_or(i64::MAX),
                     wall: job.end.0.saturating_sub(job.start.0),
-                    submit: subject.submit,
                     end: job.end,
                     mhz: speed(first.usage.number(kept::CPU_MHZ)),
                 }
@@ -140,7 +140,6 @@ impl<'a> Job<'a> {
                 state: "",
                 millis: 0,
                 wall: 0,
-                submit: None,
                 end: Timestamp(0),
                 mhz: 0,
             },
@@ -152,7 +151,7 @@ impl<'a> Job<'a> {
 struct Adding<'a, 'p> {
     answer: &'a mut Answer,
     request: &'a ReportRequest<'p>,
-    values: &'a [String],
+    values: &'a Vec<String>,
     user: &'a str,
     mhz: i128,
 }
@@ -162,7 +161,7 @@ impl Adding<'_, '_> {
         if sums.is_zero() {
             return;
         }
-        let figures = self.answer.at(bucket, self.values);
+        let figures = self.answer.at(bucket, Some(self.values));
         figures.sums.add(sums, sign);
         // As the wall time of a bucket, which adds up to the whole.
         let used = sums.get(Measure::Wall).saturating_mul(self.mhz);
@@ -220,7 +219,7 @@ impl Adding<'_, '_> {
         // The end may be the first instant of a bucket in which it did not run.
         let after = Timestamp(job.end.0.saturating_add(1));
         let mut is_measured_now = is_measured;
-        for (bucket, from, until) in self.touched(job.start, after) {
+        for (bucket, from, until) in self.touched(job.first(), after) {
             let part = job.between(from, until);
             self.put(bucket, &part, Sign::Plus);
             if part.get(Measure::Running) != 0 {
@@ -232,32 +231,8 @@ impl Adding<'_, '_> {
 
     fn count_unmeasured(&mut self, bucket: usize, is_measured: bool) {
         if !is_measured {
-            let own = &mut self.answer.at(bucket, self.values).unmeasured;
+            let own = &mut self.answer.at(bucket, Some(self.values)).unmeasured;
             *own = own.saturating_add(1);
-        }
-    }
-
-    fn wait(&mut self, presence: &Presence, job: &Job<'_>) {
-        // Where jobs count when they end, nothing of them counts before.
-        let Some(submit) = job.submit.filter(|_| !self.request.at_end) else {
-            return;
-        };
-        let grid = &self.request.grid;
-        let (submitted, began) = (grid.find(Timestamp(submit)), grid.find(presence.start));
-        if let Some(bucket) = submitted {
-            let waits = &mut self.answer.at(bucket, self.values).waits;
-            waits.submitted = waits.submitted.saturating_add(1);
-        }
-        let Some(bucket) = began else { return };
-        let wait = i128::from(presence.start.0.saturating_sub(submit).max(0));
-        let waits = &mut self.answer.at(bucket, self.values).waits;
-        waits.jobs = waits.jobs.saturating_add(1);
-        waits.wait = waits.wait.saturating_add(wait);
-        let wall = i128::from(job.wall);
-        let whole = wait.saturating_add(wall).saturating_mul(1_000_000);
-        if let Some(factor) = whole.checked_div(wall) {
-            waits.expanded = waits.expanded.saturating_add(1);
-            waits.expansion = waits.expansion.saturating_add(factor);
         }
     }
 }

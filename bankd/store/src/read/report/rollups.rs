@@ -1,24 +1,24 @@
-//! Reports from rollups: whole UTC months and days from their sums, the rest of a bucket from
+//! Reports from rollups: whole UTC months and days from their blocks, the rest of a bucket from
 //! hours, and partial hours from the records of that time.
+//!
+//! If only the largest are asked for, the first pass adds up the measure that ranks them, and the second one all
+//! measures of these, and of the others together.
 //!
 //! A job that runs over several days is one job in each of them. In a bucket it is counted once: those
 //! that ran in its first hour, day or month, and those that began later.
 
 use super::super::super::Error;
-use super::super::super::rollup::{each_hour, each_month, is_stored};
+use super::super::super::rollup::{Block, Unit, each_day, each_hour, is_stored};
 use super::cover::{Rows, cover};
 use super::edges::{self, Piece};
-use super::{Answer, Figures, Owner, ReportRequest};
+use super::{Answer, Owner, ReportRequest, Top};
 use bank_core::time::Timestamp;
 use bank_core_figures::rollup::{DAY, HOUR, HOURS, Measure, Sign, Sums, day_of, hour_of};
 use foldhash::{HashMap, HashMapExt as _};
 use rusqlite::{Connection, OptionalExtension};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-
-/// The figures of some days, in the order of [`Measure`].
-const DAYS: &str = "SELECT day, key, core, gpu, node, wall, cpu, memory, disk, factored, charge,
-         shadow, measured, started, ended, running
-     FROM rollup WHERE day >= ?1 AND day < ?2";
+use std::rc::Rc;
 
 /// The first day on which anything counts.
 pub fn first_day(connection: &Connection) -> Result<Option<i64>, Error> {
@@ -50,18 +50,52 @@ struct Asking {
 /// If the store cannot be read.
 pub fn from_rollups(connection: &Connection, request: &ReportRequest<'_>) -> Result<Answer, Error> {
     let keys = keys(connection, request)?;
+    let (spans, pieces) = parts(request);
+    let mut edges = Answer::default();
+    edges::add(connection, request, &pieces, &mut edges)?;
+    let mut source = Figures {
+        connection,
+        hours: HashMap::new(),
+    };
+    let kept = match request.top {
+        Some(top) => Some(largest(&mut source, &keys, &spans, (&edges, top))?),
+        None => None,
+    };
+    let slots = Slots::new(&keys, kept.as_ref());
     let mut answer = Answer {
         from_rollups: true,
         ..Answer::default()
     };
-    let mut pieces = Vec::new();
+    for span in &spans {
+        let mut summing = Summing::new(&keys, &slots, request.users);
+        summing.span(&mut source, span, &|_| true)?;
+        for (values, figures) in slots.values.iter().zip(summing.end()) {
+            if let Some(figures) = figures {
+                answer.at(span.bucket, *values).add(&figures);
+            }
+        }
+    }
+    for ((bucket, values), figures) in &edges.rows {
+        let is_kept = kept.as_ref().is_none_or(|kept| kept.contains(values));
+        answer.at(*bucket, is_kept.then_some(values)).add(figures);
+    }
+    Ok(answer.trimmed())
+}
+
+/// The full hours of a bucket.
+struct Span {
+    bucket: usize,
+    first: i64,
+    /// Exclusive.
+    last: i64,
+    /// The bucket begins with them: jobs that run count, not only those that begin.
+    is_first: bool,
+}
+
+/// The full hours of each bucket, and the rest of them.
+fn parts(request: &ReportRequest<'_>) -> (Vec<Span>, Vec<Piece>) {
+    let (mut spans, mut pieces) = (Vec::new(), Vec::new());
     for (bucket, (from, until)) in request.grid.buckets().enumerate() {
-        let mut summing = Summing {
-            keys: &keys,
-            of: vec![None; keys.values.len()],
-            ran: vec![Ran::default(); if request.users { keys.all.len() } else { 0 }],
-            is_first: true,
-        };
         let first = hour_of(from.0.saturating_add(HOUR).saturating_sub(1));
         let last = hour_of(until.0);
         let at = |hour: i64| Timestamp(hour.saturating_mul(HOUR));
@@ -69,22 +103,74 @@ pub fn from_rollups(connection: &Connection, request: &ReportRequest<'_>) -> Res
             pieces.push(Piece::new(bucket, from, until, true));
             continue;
         }
-        if from < at(first) {
+        let is_first = from >= at(first);
+        if !is_first {
             pieces.push(Piece::new(bucket, from, at(first), true));
-            summing.is_first = false;
         }
-        summing.span(connection, first, last)?;
+        spans.push(Span {
+            bucket,
+            first,
+            last,
+            is_first,
+        });
         if at(last) < until {
             pieces.push(Piece::new(bucket, at(last), until, false));
         }
-        for (values, figures) in keys.values.iter().zip(summing.end()) {
-            if let Some(figures) = figures {
-                answer.at(bucket, values).add(&figures);
-            }
+    }
+    (spans, pieces)
+}
+
+/// The values with the largest sums over all buckets.
+fn largest(
+    source: &mut Figures<'_>,
+    keys: &Keys,
+    spans: &[Span],
+    (edges, top): (&Answer, Top),
+) -> Result<BTreeSet<Vec<String>>, Error> {
+    let slots = Slots::new(keys, None);
+    let mut summing = Summing::new(keys, &slots, false);
+    let ranks = top.measure.place();
+    // Of jobs that ran, those that began count too.
+    let started = (top.measure == Measure::Running).then_some(Measure::Started.place());
+    for span in spans {
+        summing.span(source, span, &|place| {
+            place == ranks || Some(place) == started
+        })?;
+    }
+    let of = keys.values.iter().zip(&summing.of);
+    let of = of.map(|(values, sums)| (values, sums.get(top.measure)));
+    let mut sizes: BTreeMap<&Vec<String>, i128> = of.filter(|(_, size)| *size != 0).collect();
+    for ((_, values), figures) in &edges.rows {
+        let size = sizes.entry(values).or_default();
+        *size = size.saturating_add(figures.sums.get(top.measure));
+    }
+    if sizes.values().filter(|size| **size > 0).count() < top.most {
+        // Those that have other figures only are next.
+        for values in present(source, keys, spans)? {
+            sizes.entry(values).or_default();
         }
     }
-    edges::add(connection, request, &pieces, &mut answer)?;
-    Ok(answer.trimmed())
+    Ok(top.of(sizes))
+}
+
+/// The values that have any figure in any bucket.
+fn present<'k>(
+    source: &mut Figures<'_>,
+    keys: &'k Keys,
+    spans: &[Span],
+) -> Result<BTreeSet<&'k Vec<String>>, Error> {
+    let slots = Slots::new(keys, None);
+    let mut found = BTreeSet::new();
+    for span in spans {
+        let mut summing = Summing::new(keys, &slots, false);
+        summing.span(source, span, &|_| true)?;
+        let of = keys.values.iter().zip(&summing.of);
+        found.extend(
+            of.filter(|(_, sums)| !sums.is_zero())
+                .map(|(values, _)| values),
+        );
+    }
+    Ok(found)
 }
 
 /// Visits the owners of usage, each once, until the visitor is done.
@@ -159,161 +245,257 @@ struct Ran {
     wall: i128,
 }
 
-impl Ran {
-    fn add(&mut self, sums: &Sums, sign: Sign) {
-        for (own, more) in [
-            (&mut self.running, sums.get(Measure::Running)),
-            (&mut self.wall, sums.get(Measure::Wall)),
-        ] {
-            *own = match sign {
-                Sign::Plus => own.saturating_add(more),
-                Sign::Minus => own.saturating_sub(more),
-            };
+/// Reads blocks and rows, each part of a day only once.
+struct Figures<'c> {
+    connection: &'c Connection,
+    /// Hours of days, which the buckets before and behind them need.
+    hours: HashMap<(i64, i64, i64), Rc<Block>>,
+}
+
+impl Figures<'_> {
+    /// The block of a day or a month; made of the rows of a day that has none.
+    fn block(
+        &self,
+        unit: Unit,
+        number: i64,
+        wanted: &dyn Fn(usize) -> bool,
+    ) -> Result<Block, Error> {
+        let stored = Block::read(self.connection, unit, number, wanted)?;
+        if let (None, Unit::Day) = (&stored, unit) {
+            let mut rows = BTreeMap::new();
+            let behind = number.saturating_add(1);
+            each_day(self.connection, (number, behind), |row| {
+                rows.insert(row.key, row.sums());
+            })?;
+            return Ok(Block::of(&rows));
         }
+        Ok(stored.unwrap_or_default())
+    }
+
+    /// Some hours of a day: `running` counts jobs that ran in the first of them and those that began later.
+    fn hours(&mut self, day: i64, hours: &Range<i64>) -> Result<Rc<Block>, Error> {
+        let place = (day, hours.start, hours.end);
+        if let Some(known) = self.hours.get(&place) {
+            return Ok(Rc::clone(known));
+        }
+        let mut found: BTreeMap<i64, Sums> = BTreeMap::new();
+        let sql = "SELECT key, hours FROM rollup WHERE day = ?1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut rows = statement.query([day])?;
+        while let Some(row) = rows.next()? {
+            let key = row.get(0)?;
+            let bytes = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
+            each_hour(bytes, |hour, sums| {
+                let hour = i64::from(hour);
+                if !hours.contains(&hour) {
+                    return;
+                }
+                let sums = if hour == hours.start {
+                    *sums
+                } else {
+                    sums.with(Measure::Running, sums.get(Measure::Started))
+                };
+                found.entry(key).or_default().add(&sums, Sign::Plus);
+            })?;
+        }
+        let block = Rc::new(Block::of(&found));
+        if self.hours.len() >= HOURS_MAX {
+            self.hours.clear();
+        }
+        self.hours.insert(place, Rc::clone(&block));
+        Ok(block)
     }
 }
 
-/// Gives the hours of a day, with their keys.
-fn each_hour_of(
-    connection: &Connection,
-    day: i64,
-    mut visit: impl FnMut(i64, i64, &Sums),
-) -> Result<(), Error> {
-    let sql = "SELECT key, hours FROM rollup_hour WHERE day = ?1";
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query([day])?;
-    while let Some(row) = rows.next()? {
-        let key = row.get(0)?;
-        let hours = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
-        each_hour(hours, |hour, sums| visit(key, i64::from(hour), sums))?;
+/// Parts of days that are remembered at once.
+const HOURS_MAX: usize = 100;
+
+/// Where the figures of keys are added up.
+struct Slots<'k> {
+    /// By the place of a key.
+    of: Vec<usize>,
+    /// The values of each slot; none for all the others.
+    values: Vec<Option<&'k Vec<String>>>,
+}
+
+impl<'k> Slots<'k> {
+    fn new(keys: &'k Keys, kept: Option<&BTreeSet<Vec<String>>>) -> Slots<'k> {
+        let mut values = Vec::new();
+        let places = keys.values.iter().map(|own| {
+            let is_kept = kept.is_none_or(|kept| kept.contains(own));
+            is_kept.then(|| {
+                values.push(Some(own));
+                values.len().saturating_sub(1)
+            })
+        });
+        let places: Vec<Option<usize>> = places.collect();
+        let others = values.len();
+        values.push(None);
+        let slot = |asking: &Asking| {
+            places
+                .get(asking.values)
+                .copied()
+                .flatten()
+                .unwrap_or(others)
+        };
+        Slots {
+            of: keys.all.iter().map(slot).collect(),
+            values,
+        }
     }
-    Ok(())
 }
 
 /// One bucket on its way.
 struct Summing<'k> {
     keys: &'k Keys,
-    of: Vec<Option<Figures>>,
+    slots: &'k Slots<'k>,
+    of: Vec<Sums>,
+    /// Whether a slot has anything.
+    seen: Vec<bool>,
     /// Activity for each key; empty if no users are requested.
     ran: Vec<Ran>,
     /// Nothing of the bucket was read yet: jobs that run count, not only those that begin.
     is_first: bool,
 }
 
-impl Summing<'_> {
-    /// Reads the hours from one until another, exclusive.
-    fn span(&mut self, connection: &Connection, from: i64, until: i64) -> Result<(), Error> {
-        let cover = cover((from, until), |month| is_stored(connection, month))?;
+impl<'k> Summing<'k> {
+    fn new(keys: &'k Keys, slots: &'k Slots<'k>, users: bool) -> Summing<'k> {
+        Summing {
+            keys,
+            slots,
+            of: vec![Sums::default(); slots.values.len()],
+            seen: vec![false; slots.values.len()],
+            ran: vec![Ran::default(); if users { keys.all.len() } else { 0 }],
+            is_first: true,
+        }
+    }
+
+    /// Adds the hours of a bucket.
+    fn span(
+        &mut self,
+        source: &mut Figures<'_>,
+        span: &Span,
+        wanted: &dyn Fn(usize) -> bool,
+    ) -> Result<(), Error> {
+        self.is_first = span.is_first;
+        let connection = source.connection;
+        let range = (span.first, span.last);
+        let cover = cover(range, |unit, number| is_stored(connection, unit, number))?;
         if !cover.begins && std::mem::take(&mut self.is_first) {
-            self.running_at(connection, from)?;
+            self.running_at(source, span.first)?;
         }
         for (sign, rows) in cover.parts {
-            match rows {
-                Rows::Months(months) => self.months(connection, months)?,
-                Rows::Days(days) => self.days(connection, days, sign)?,
-                Rows::Hours(day, hours) => self.hours(connection, day, &hours, sign)?,
-            }
-        }
-        Ok(())
-    }
-
-    /// Whole months. Running jobs count in the first one, if no part of the bucket is before it.
-    fn months(&mut self, connection: &Connection, months: Range<i64>) -> Result<(), Error> {
-        let counts = std::mem::take(&mut self.is_first).then_some(months.start);
-        each_month(
-            connection,
-            (months.start, months.end),
-            |month, key, sums| {
-                if let Some(key) = self.keys.places.get(&key).copied() {
-                    self.add(key, sums, counts == Some(month), Sign::Plus);
+            let (unit, numbers) = match rows {
+                Rows::Months(months) => (Unit::Month, months),
+                Rows::Days(days) => (Unit::Day, days),
+                Rows::Hours(day, hours) => {
+                    let counts_running = std::mem::take(&mut self.is_first);
+                    let block = source.hours(day, &hours)?;
+                    self.add(&block, counts_running, sign);
+                    continue;
                 }
-            },
-        )
-    }
-
-    /// Whole days. There are many, and nothing is looked up for one twice.
-    fn days(&mut self, connection: &Connection, days: Range<i64>, sign: Sign) -> Result<(), Error> {
-        let counts = std::mem::take(&mut self.is_first).then_some(days.start);
-        let mut statement = connection.prepare_cached(DAYS)?;
-        let mut rows = statement.query((days.start, days.end))?;
-        while let Some(row) = rows.next()? {
-            let Some(key) = self.keys.places.get(&row.get(1)?).copied() else {
-                continue;
             };
-            let mut sums = Sums::default();
-            for (place, figure) in (2..).zip(&mut sums.0) {
-                *figure = row.get::<_, i64>(place)?.into();
+            for number in numbers {
+                let counts_running = std::mem::take(&mut self.is_first);
+                let block = source.block(unit, number, wanted)?;
+                self.add(&block, counts_running, sign);
             }
-            let day = row.get(0)?;
-            self.add(key, &sums, counts == Some(day), sign);
         }
         Ok(())
-    }
-
-    /// Some hours of one day.
-    fn hours(
-        &mut self,
-        connection: &Connection,
-        day: i64,
-        hours: &Range<i64>,
-        sign: Sign,
-    ) -> Result<(), Error> {
-        let counts = std::mem::take(&mut self.is_first).then_some(hours.start);
-        each_hour_of(connection, day, |key, hour, sums| {
-            if hours.contains(&hour)
-                && let Some(key) = self.keys.places.get(&key).copied()
-            {
-                self.add(key, sums, counts == Some(hour), sign);
-            }
-        })
     }
 
     /// Jobs that ran when an hour began: all that ran in it but those that began in it.
-    fn running_at(&mut self, connection: &Connection, hour: i64) -> Result<(), Error> {
+    fn running_at(&mut self, source: &mut Figures<'_>, hour: i64) -> Result<(), Error> {
         let (day, hour) = day_of(hour);
-        each_hour_of(connection, day, |key, own, sums| {
+        let block = source.hours(day, &(hour..hour.saturating_add(1)))?;
+        let rows = block.rows().into_iter().map(|(key, sums)| {
             let running = sums.get(Measure::Running);
             let before = running.saturating_sub(sums.get(Measure::Started));
-            if own == hour
-                && let Some(key) = self.keys.places.get(&key).copied()
-            {
-                let sums = Sums::default().with(Measure::Running, before);
-                self.add(key, &sums, true, Sign::Plus);
+            (key, Sums::default().with(Measure::Running, before))
+        });
+        self.add(&Block::of(&rows.collect()), true, Sign::Plus);
+        Ok(())
+    }
+
+    /// Adds a block, or takes it away; with the jobs that ran, or only those that began.
+    fn add(&mut self, block: &Block, counts_running: bool, sign: Sign) {
+        let place = |key: &i64| self.keys.places.get(key).copied();
+        let places: Vec<Option<usize>> = block.keys.iter().map(place).collect();
+        let slot = |place: Option<usize>| self.slots.of.get(place?).copied();
+        let slots: Vec<Option<usize>> = places.iter().copied().map(slot).collect();
+        for slot in slots.iter().flatten() {
+            if let Some(seen) = self.seen.get_mut(*slot) {
+                *seen = true;
             }
-        })
-    }
-
-    /// Adds figures of a key, or takes them away; with the jobs that ran, or only those that began.
-    fn add(&mut self, key: usize, sums: &Sums, counts_running: bool, sign: Sign) {
-        let Some(asking) = self.keys.all.get(key) else {
-            return;
-        };
+        }
         let running = if counts_running {
-            Measure::Running
+            Measure::Running.place()
         } else {
-            Measure::Started
+            Measure::Started.place()
         };
-        let sums = sums.with(Measure::Running, sums.get(running));
-        if let Some(figures) = self.of.get_mut(asking.values) {
-            figures.get_or_insert_default().sums.add(&sums, sign);
-        }
-        if let Some(own) = self.ran.get_mut(key) {
-            own.add(&sums, sign);
+        for (place, figures) in block.columns() {
+            if place == running {
+                self.column(Measure::Running.place(), (&slots, figures), sign);
+                self.note(&places, figures, |ran| &mut ran.running, sign);
+            }
+            if place != Measure::Running.place() {
+                self.column(place, (&slots, figures), sign);
+            }
+            if place == Measure::Wall.place() {
+                self.note(&places, figures, |ran| &mut ran.wall, sign);
+            }
         }
     }
 
-    /// Totals by values; with the active users, if requested.
-    fn end(mut self) -> Vec<Option<Figures>> {
-        let ran = self.keys.all.iter().zip(&self.ran);
-        for (asking, _) in ran.filter(|(_, ran)| **ran != Ran::default()) {
-            let figures = self.of.get_mut(asking.values).and_then(Option::as_mut);
+    fn column(&mut self, place: usize, (slots, figures): (&[Option<usize>], &[i128]), sign: Sign) {
+        for (slot, figure) in slots.iter().zip(figures) {
+            let own = slot.and_then(|slot| self.of.get_mut(slot)?.0.get_mut(place));
+            if let Some(own) = own {
+                *own = sign.added(*own, *figure);
+            }
+        }
+    }
+
+    /// Notes whether jobs of keys ran; nothing if no users are requested.
+    fn note(
+        &mut self,
+        places: &[Option<usize>],
+        figures: &[i128],
+        of: impl Fn(&mut Ran) -> &mut i128,
+        sign: Sign,
+    ) {
+        if self.ran.is_empty() {
+            return;
+        }
+        for (place, figure) in places.iter().zip(figures) {
+            if let Some(ran) = place.and_then(|place| self.ran.get_mut(place)) {
+                let own = of(ran);
+                *own = sign.added(*own, *figure);
+            }
+        }
+    }
+
+    /// Totals by slot; with the active users, if requested.
+    fn end(self) -> Vec<Option<super::Figures>> {
+        let sums = self.of.into_iter().zip(self.seen);
+        let mut all: Vec<Option<super::Figures>> = sums
+            .map(|(sums, seen)| {
+                seen.then(|| super::Figures {
+                    sums,
+                    ..super::Figures::default()
+                })
+            })
+            .collect();
+        let ran = self.keys.all.iter().zip(&self.slots.of).zip(&self.ran);
+        for ((asking, slot), _) in ran.filter(|(_, ran)| **ran != Ran::default()) {
+            let figures = all.get_mut(*slot).and_then(Option::as_mut);
             if let (Some(figures), Some(user)) = (figures, self.keys.users.get(asking.user))
                 && !figures.users.contains(user)
             {
                 figures.users.insert(user.clone());
             }
         }
-        self.of
+        all
     }
 }
 

@@ -4,7 +4,7 @@
 use super::super::super::Error;
 use super::super::SCAN_MAX;
 use super::Frame;
-use super::scan::{FIELDS, Movement, Whose, is_about, movement};
+use super::scan::{FIELDS, Movement, Own, Whose, is_about, movement};
 use crate::numbers::{first_entry_of, first_recorded_from};
 use bank_core::period::ClosedPeriod;
 use bank_core::time::Timestamp;
@@ -13,7 +13,7 @@ use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
 /// A place in the order of a statement: the next entry to read, or the first one after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     at: Timestamp,
     tx: i64,
@@ -27,6 +27,11 @@ impl Position {
         let start = frame.period.start;
         let start = start.filter(|start| moves_into(frame, *start).is_none());
         Position::at(start.unwrap_or(Timestamp(i64::MIN)))
+    }
+
+    fn of(movement: &Movement) -> Position {
+        let Movement { at, tx, entry, .. } = *movement;
+        Position { at, tx, entry }
     }
 
     fn at(at: Timestamp) -> Position {
@@ -87,8 +92,19 @@ pub fn by_time(
     frame: &Frame,
     whose: &Whose,
     from: Position,
-    visit: impl FnMut(&Movement) -> bool,
+    mut visit: impl FnMut(&Movement) -> bool,
 ) -> Result<Option<Position>, Error> {
+    let first = Position::first(frame);
+    if let Some(own) = Own::of(connection, frame, whose, frame.first)? {
+        let mut own = own.movements(connection, frame)?;
+        own.sort_by_key(Position::of);
+        own.retain(|movement| Position::of(movement) >= from.max(first));
+        let mut rest = own.iter();
+        let stopped = rest.find(|movement| !visit(movement));
+        return Ok(stopped
+            .filter(|_| rest.len() > 0)
+            .map(|last| Position::after_entry(last.at, last.tx, last.entry)));
+    }
     let bounds = Bounds {
         block: BLOCK,
         most: SCAN_MAX,

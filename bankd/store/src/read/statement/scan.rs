@@ -1,13 +1,18 @@
 //! The journal's entries of an owner, forwards, a bounded number at a time.
 
 use super::super::super::{Error, codec};
-use super::super::{SCAN_MAX, journal};
+use super::super::{SCAN_MAX, journal, past};
 use super::Frame;
 use bank_core::effects::EntryKind;
 use bank_core::ids::{AccountId, AllocationId, InstanceId, TxId};
 use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 use std::collections::BTreeSet;
+
+/// One entry found along its allocation costs as much as this many that are read one after the other.
+const WORTH_IT: usize = 16;
+/// More entries than this are never looked for along their allocations.
+const OWN_MAX: usize = 10_000;
 
 /// Owner of the entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,6 +86,12 @@ pub fn scan(
     from: i64,
     mut visit: impl FnMut(&Movement) -> bool,
 ) -> Result<Option<i64>, Error> {
+    // A later piece of a journal in which the accounts have too many entries has too many, too.
+    if from == frame.first
+        && let Some(own) = Own::of(connection, frame, whose, from)?
+    {
+        return own.visit(connection, frame, visit);
+    }
     let sql = format!(
         "SELECT {FIELDS}, t.at_effective FROM entry e JOIN tx t ON t.id = e.tx
          WHERE e.id >= ?1 AND e.id <= ?2 AND e.account IS NOT NULL ORDER BY e.id LIMIT ?3"
@@ -101,6 +112,66 @@ pub fn scan(
         }
     }
     Ok(next.filter(|next| looked == most && *next <= frame.last))
+}
+
+/// The entries of accounts that have few in the time of a statement, found along their allocations.
+pub(super) struct Own(Vec<i64>);
+
+impl Own {
+    /// None for uses, and for accounts with many.
+    pub(super) fn of(
+        connection: &Connection,
+        frame: &Frame,
+        whose: &Whose,
+        from: i64,
+    ) -> Result<Option<Own>, Error> {
+        let Whose::Accounts(accounts) = whose else {
+            return Ok(None);
+        };
+        let all = usize::try_from(frame.last.saturating_sub(from)).unwrap_or(0);
+        let most = (all / WORTH_IT).min(OWN_MAX);
+        let own = past::entries_of(connection, accounts, (from, frame.last), most)?;
+        Ok(own.map(Own))
+    }
+
+    /// Calls `visit` with each, in the order of the journal, until it returns false. Returns the entry to continue at;
+    /// none at the end.
+    fn visit(
+        &self,
+        connection: &Connection,
+        frame: &Frame,
+        mut visit: impl FnMut(&Movement) -> bool,
+    ) -> Result<Option<i64>, Error> {
+        for (n, movement) in self.movements(connection, frame)?.iter().enumerate() {
+            if !visit(movement) {
+                return Ok(self.0.get(n.saturating_add(1)).copied());
+            }
+        }
+        Ok(None)
+    }
+
+    /// All of them, in the order of the journal.
+    pub(super) fn movements(
+        &self,
+        connection: &Connection,
+        frame: &Frame,
+    ) -> Result<Vec<Movement>, Error> {
+        let sql = format!(
+            "SELECT {FIELDS}, t.at_effective FROM entry e JOIN tx t ON t.id = e.tx WHERE e.id = ?1"
+        );
+        let mut statement = connection.prepare_cached(&sql)?;
+        let mut found = Vec::with_capacity(self.0.len());
+        for number in &self.0 {
+            let mut rows = statement.query([number])?;
+            let row = rows.next()?;
+            found.push(movement(
+                connection,
+                row.ok_or_else(|| codec::broken("entry", *number))?,
+                frame,
+            )?);
+        }
+        Ok(found)
+    }
 }
 
 /// Whether a row is about whom the statement is: before its texts are copied.

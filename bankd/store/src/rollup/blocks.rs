@@ -1,0 +1,544 @@
+//! Blocks: the figures of all keys in a whole day or month, measure by measure, so that a report reads them as fast as
+//! they can be added (decisions 0089 and 0190).
+//!
+//! A block of a day replaces its rows for reports, a block of a month those of its days; without a block, the rows are
+//! read. Blocks are built from committed data, outside the command transactions: [`add_up`] reads, and
+//! [`Standing::place`] writes if the rows are unchanged. A transaction that changes a day deletes its block and that
+//! of its month: [`Standing::touch`].
+
+use super::super::Error;
+use super::super::extent;
+use super::pack::{self, stored};
+use bank_core::time::Timestamp;
+use bank_core_figures::rollup::{MEASURES, Measure, Sign, Sums, day_of, hour_of, month};
+use rusqlite::{Connection, OptionalExtension};
+use std::collections::BTreeMap;
+
+/// The time that a block is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unit {
+    /// A UTC day, counted from 1970.
+    Day,
+    /// A UTC month, counted from January 1970.
+    Month,
+}
+
+/// Both, in the order in which they are built.
+pub const UNITS: [Unit; 2] = [Unit::Day, Unit::Month];
+
+impl Unit {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Unit::Day => "day",
+            Unit::Month => "month",
+        }
+    }
+
+    fn first_day(self, number: i64) -> i64 {
+        match self {
+            Unit::Day => number,
+            Unit::Month => month::first_day(number),
+        }
+    }
+
+    /// The one that a day is in.
+    fn of_day(self, day: i64) -> i64 {
+        match self {
+            Unit::Day => day,
+            Unit::Month => month::of_day(day),
+        }
+    }
+
+    fn code(self) -> i64 {
+        match self {
+            Unit::Day => 1,
+            Unit::Month => 2,
+        }
+    }
+}
+
+/// The figures of a block before it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockSums {
+    number: i64,
+    parts: Parts,
+    /// For each key that has anything.
+    pub(crate) rows: BTreeMap<i64, Sums>,
+}
+
+/// What a block was made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Parts {
+    /// The rows of a day: their seals, added up.
+    Rows(i64),
+    /// The blocks of these days.
+    Days(Vec<i64>),
+}
+
+/// Adds up a day or a month; none as long as a day of the month has no block. `running` of a month counts jobs that ran
+/// on its first day and those that began later. Takes memory for each key that has anything in it.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn add_up(
+    connection: &Connection,
+    unit: Unit,
+    number: i64,
+) -> Result<Option<BlockSums>, Error> {
+    match unit {
+        Unit::Day => day(connection, number).map(Some),
+        Unit::Month => month(connection, number),
+    }
+}
+
+fn day(connection: &Connection, number: i64) -> Result<BlockSums, Error> {
+    let mut rows = BTreeMap::new();
+    let mut seals = 0;
+    let behind = number.saturating_add(1);
+    each_day(connection, (number, behind), |row| {
+        seals = plus(seals, row.seal);
+        rows.insert(row.key, row.sums());
+    })?;
+    rows.retain(|_, sums| !sums.is_zero());
+    let parts = Parts::Rows(seals);
+    Ok(BlockSums {
+        number,
+        parts,
+        rows,
+    })
+}
+
+fn month(connection: &Connection, number: i64) -> Result<Option<BlockSums>, Error> {
+    let (first, _) = month::days(number);
+    let days = days_of(connection, number)?;
+    let mut rows: BTreeMap<i64, Sums> = BTreeMap::new();
+    for day in &days {
+        let Some(block) = Block::read(connection, Unit::Day, *day, |_| true)? else {
+            return Ok(None);
+        };
+        for (key, sums) in block.rows() {
+            let sums = if *day == first {
+                sums
+            } else {
+                sums.with(Measure::Running, sums.get(Measure::Started))
+            };
+            rows.entry(key).or_default().add(&sums, Sign::Plus);
+        }
+    }
+    rows.retain(|_, sums| !sums.is_zero());
+    let parts = Parts::Days(days);
+    Ok(Some(BlockSums {
+        number,
+        parts,
+        rows,
+    }))
+}
+
+/// The days of a month that have rows.
+fn days_of(connection: &Connection, number: i64) -> Result<Vec<i64>, Error> {
+    let (mut from, until) = month::days(number);
+    let mut found = Vec::new();
+    while let Some(day) = first_from(connection, from)?.filter(|day| *day < until) {
+        found.push(day);
+        from = day.saturating_add(1);
+    }
+    Ok(found)
+}
+
+/// A row of a day and key.
+pub(crate) struct DayRow {
+    pub(crate) day: i64,
+    pub(crate) key: i64,
+    /// The sums of its hours.
+    pub(crate) hours: Sums,
+    /// Jobs that ran on the day: not the sum of those of its hours.
+    pub(crate) running: i128,
+    seal: i64,
+}
+
+impl DayRow {
+    /// The figures of the day.
+    pub(crate) fn sums(&self) -> Sums {
+        self.hours.with(Measure::Running, self.running)
+    }
+}
+
+/// Gives each row of some days, the last exclusive, in the order of days and keys.
+///
+/// # Errors
+/// If the store cannot be read, or a row is none that is written here.
+pub(crate) fn each_day(
+    connection: &Connection,
+    (from, until): (i64, i64),
+    mut visit: impl FnMut(&DayRow),
+) -> Result<(), Error> {
+    let sql = "SELECT day, key, running, hours, seal FROM rollup WHERE day >= ?1 AND day < ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query((from, until))?;
+    while let Some(row) = rows.next()? {
+        let mut own = DayRow {
+            day: row.get(0)?,
+            key: row.get(1)?,
+            hours: Sums::default(),
+            running: row.get::<_, i64>(2)?.into(),
+            seal: row.get(4)?,
+        };
+        let hours = row.get_ref(3)?.as_blob().map_err(rusqlite::Error::from)?;
+        pack::each(hours, |_, sums| own.hours.add(sums, Sign::Plus))?;
+        visit(&own);
+    }
+    Ok(())
+}
+
+fn plus(seals: i64, seal: i64) -> i64 {
+    extent::wrap(seals.saturating_add(extent::wrap(seal)))
+}
+
+impl BlockSums {
+    /// Whether every figure fits its column: else the rows are used.
+    fn fits(&self) -> bool {
+        let figures = self.rows.values().flat_map(|sums| sums.0);
+        figures
+            .into_iter()
+            .all(|figure| i128::from(stored(figure)) == figure)
+    }
+
+    /// The number of keys, the keys in order as differences, and each measure that has anything: its place in
+    /// [`Sums`], and a figure for each key. All but the place are zigzag varints.
+    fn packed(&self) -> Vec<u8> {
+        let block = Block::of(&self.rows);
+        let mut bytes = Vec::new();
+        pack::push(
+            &mut bytes,
+            i64::try_from(block.keys.len()).unwrap_or(i64::MAX),
+        );
+        let mut last = 0;
+        for key in &block.keys {
+            pack::push(&mut bytes, key.saturating_sub(last));
+            last = *key;
+        }
+        for (place, figures) in block.columns() {
+            bytes.push(u8::try_from(place).unwrap_or(u8::MAX));
+            for figure in figures {
+                pack::push(&mut bytes, stored(*figure));
+            }
+        }
+        bytes
+    }
+}
+
+/// A block as it is read: its keys in order, and by measure a figure for each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Block {
+    pub(crate) keys: Vec<i64>,
+    columns: Vec<(usize, Vec<i128>)>,
+}
+
+impl Block {
+    /// The stored block of a day or a month, with the measures that are wanted; none if there is no block.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the block is none that is written here.
+    pub(crate) fn read(
+        connection: &Connection,
+        unit: Unit,
+        number: i64,
+        wanted: impl Fn(usize) -> bool,
+    ) -> Result<Option<Block>, Error> {
+        let sql = "SELECT figures FROM rollup_block WHERE unit = ?1 AND number = ?2";
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut rows = statement.query((unit.code(), number))?;
+        let Some(row) = rows.next()? else {
+            return Ok(None);
+        };
+        let bytes = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
+        let block = unpacked(bytes, wanted).ok_or_else(|| Error::Value {
+            what: "rollup_block.figures",
+            value: format!("{} bytes", bytes.len()),
+        })?;
+        Ok(Some(block))
+    }
+
+    /// Of figures by key.
+    pub(crate) fn of(rows: &BTreeMap<i64, Sums>) -> Block {
+        let figures = |place: usize| {
+            let figure = |sums: &Sums| sums.0.get(place).copied().unwrap_or(0);
+            let all: Vec<i128> = rows.values().map(figure).collect();
+            all.iter()
+                .any(|figure| *figure != 0)
+                .then_some((place, all))
+        };
+        Block {
+            keys: rows.keys().copied().collect(),
+            columns: (0..MEASURES).filter_map(figures).collect(),
+        }
+    }
+
+    /// Each measure that has anything and was wanted, by its place in [`Sums`], with a figure for each key.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (usize, &[i128])> {
+        self.columns
+            .iter()
+            .map(|(place, figures)| (*place, figures.as_slice()))
+    }
+
+    /// The same by key.
+    pub(crate) fn rows(&self) -> BTreeMap<i64, Sums> {
+        let mut rows: Vec<(i64, Sums)> = self
+            .keys
+            .iter()
+            .map(|key| (*key, Sums::default()))
+            .collect();
+        for (place, figures) in self.columns() {
+            for ((_, sums), figure) in rows.iter_mut().zip(figures) {
+                if let Some(own) = sums.0.get_mut(place) {
+                    *own = *figure;
+                }
+            }
+        }
+        rows.into_iter().collect()
+    }
+}
+
+/// Out of the bytes that [`BlockSums::packed`] makes; none out of others.
+fn unpacked(bytes: &[u8], wanted: impl Fn(usize) -> bool) -> Option<Block> {
+    let mut rest = bytes.iter().copied();
+    let count = usize::try_from(pack::pull(&mut rest)?).ok()?;
+    if count > bytes.len() {
+        return None;
+    }
+    let mut block = Block {
+        keys: Vec::with_capacity(count),
+        columns: Vec::with_capacity(MEASURES),
+    };
+    let mut last = 0_i64;
+    for _ in 0..count {
+        last = last.checked_add(pack::pull(&mut rest)?)?;
+        block.keys.push(last);
+    }
+    let mut next = 0;
+    while let Some(place) = rest.next() {
+        let place = usize::from(place);
+        if place < next || place >= MEASURES {
+            return None;
+        }
+        next = place.saturating_add(1);
+        if !wanted(place) {
+            // The last byte of a figure is below 128.
+            let mut left = count;
+            while left > 0 {
+                left = left.saturating_sub(usize::from(rest.next()? < 0x80));
+            }
+            continue;
+        }
+        let mut figures = Vec::with_capacity(count);
+        for _ in 0..count {
+            figures.push(i128::from(pack::pull(&mut rest)?));
+        }
+        block.columns.push((place, figures));
+    }
+    Some(block)
+}
+
+/// The first day or month that is over at an instant, has rows and no block, from one on.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn next_missing(
+    connection: &Connection,
+    unit: Unit,
+    from: i64,
+    now: Timestamp,
+) -> Result<Option<i64>, Error> {
+    let (today, _) = day_of(hour_of(now.0));
+    let this = unit.of_day(today);
+    let mut from = from;
+    while let Some(day) = first_from(connection, unit.first_day(from))? {
+        let found = unit.of_day(day);
+        if found >= this {
+            break;
+        }
+        if !is_stored(connection, unit, found)? {
+            return Ok(Some(found));
+        }
+        from = found.saturating_add(1);
+    }
+    Ok(None)
+}
+
+/// The first day with anything from one on.
+fn first_from(connection: &Connection, day: i64) -> Result<Option<i64>, Error> {
+    let mut statement = connection.prepare_cached("SELECT min(day) FROM rollup WHERE day >= ?1")?;
+    Ok(statement.query_row([day], |r| r.get(0))?)
+}
+
+/// Whether a day or a month has a block.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn is_stored(connection: &Connection, unit: Unit, number: i64) -> Result<bool, Error> {
+    let sql = "SELECT 1 FROM rollup_block WHERE unit = ?1 AND number = ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement.exists((unit.code(), number))?)
+}
+
+/// The first block of a unit behind a number.
+pub(crate) fn next_stored(
+    connection: &Connection,
+    unit: Unit,
+    behind: i64,
+) -> Result<Option<i64>, Error> {
+    let sql =
+        "SELECT number FROM rollup_block WHERE unit = ?1 AND number > ?2 ORDER BY number LIMIT 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let found = statement.query_row((unit.code(), behind), |r| r.get(0));
+    Ok(found.optional()?)
+}
+
+/// The last existing blocks, for writers of rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// Upper bounds of existing days and months; none until they are read. After a rollback a block remains noted,
+    /// which only costs a lookup.
+    last: Option<[i64; 2]>,
+}
+
+impl Standing {
+    /// Deletes the blocks of days that are about to be written; days are in order.
+    pub(super) fn touch(
+        &mut self,
+        connection: &Connection,
+        days: impl Iterator<Item = i64>,
+    ) -> Result<(), Error> {
+        let last = self.last(connection)?;
+        // The block of each unit that was looked at last.
+        let mut looked = [None; 2];
+        for day in days {
+            for ((unit, last), looked) in UNITS.into_iter().zip(last).zip(&mut looked) {
+                let number = unit.of_day(day);
+                if number > last || *looked == Some(number) {
+                    continue;
+                }
+                *looked = Some(number);
+                let sql = "DELETE FROM rollup_block WHERE unit = ?1 AND number = ?2";
+                connection
+                    .prepare_cached(sql)?
+                    .execute((unit.code(), number))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a block, in the open database transaction; false, without a write, if its rows changed since, or it is
+    /// stored already.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub(crate) fn place(
+        &mut self,
+        connection: &Connection,
+        made: &BlockSums,
+    ) -> Result<bool, Error> {
+        let number = made.number;
+        let (unit, is_same) = match &made.parts {
+            Parts::Rows(seals) => (Unit::Day, seals_of(connection, number)? == *seals),
+            Parts::Days(days) => (Unit::Month, still_stored(connection, number, days)?),
+        };
+        if !is_same || !made.fits() || is_stored(connection, unit, number)? {
+            return Ok(false);
+        }
+        self.note(connection, unit, number)?;
+        let sql = "INSERT INTO rollup_block (unit, number, figures) VALUES (?1, ?2, ?3)";
+        connection
+            .prepare_cached(sql)?
+            .execute((unit.code(), number, made.packed()))?;
+        Ok(true)
+    }
+
+    fn last(&mut self, connection: &Connection) -> Result<[i64; 2], Error> {
+        if let Some(last) = self.last {
+            return Ok(last);
+        }
+        let sql = "SELECT coalesce(max(number), ?2) FROM rollup_block WHERE unit = ?1";
+        let mut last = [i64::MIN; 2];
+        for (unit, last) in UNITS.into_iter().zip(&mut last) {
+            *last = connection.query_row(sql, (unit.code(), i64::MIN), |r| r.get(0))?;
+        }
+        self.last = Some(last);
+        Ok(last)
+    }
+
+    fn note(&mut self, connection: &Connection, unit: Unit, number: i64) -> Result<(), Error> {
+        let mut last = self.last(connection)?;
+        for (own, last) in UNITS.into_iter().zip(&mut last) {
+            if own == unit {
+                *last = number.max(*last);
+            }
+        }
+        self.last = Some(last);
+        Ok(())
+    }
+}
+
+/// The seals of the rows of a day, added up.
+fn seals_of(connection: &Connection, day: i64) -> Result<i64, Error> {
+    let mut statement = connection.prepare_cached("SELECT seal FROM rollup WHERE day = ?1")?;
+    let mut rows = statement.query([day])?;
+    let mut sum = 0;
+    while let Some(row) = rows.next()? {
+        sum = plus(sum, row.get(0)?);
+    }
+    Ok(sum)
+}
+
+/// Whether a month has rows on these days only, and all of them still have their blocks: a change of a day deletes its
+/// block, and only the thread that asks makes it again.
+fn still_stored(connection: &Connection, month: i64, days: &[i64]) -> Result<bool, Error> {
+    for day in days {
+        if !is_stored(connection, Unit::Day, *day)? {
+            return Ok(false);
+        }
+    }
+    Ok(days_of(connection, month)? == days)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_read_back() {
+        let sums = |core, running| {
+            let sums = Sums::default().with(Measure::Core, core);
+            sums.with(Measure::Running, running)
+        };
+        let rows = BTreeMap::from([
+            (3, sums(1 << 40, 1)),
+            (900, sums(-7, 0)),
+            (901, sums(0, 300)),
+        ]);
+        let made = BlockSums {
+            number: 1,
+            parts: Parts::Rows(0),
+            rows: rows.clone(),
+        };
+        let bytes = made.packed();
+        assert_eq!(unpacked(&bytes, |_| true).unwrap().rows(), rows);
+        let some = unpacked(&bytes, |place| place == Measure::Running.place()).unwrap();
+        let columns: Vec<(usize, &[i128])> = some.columns().collect();
+        assert_eq!(columns, [(Measure::Running.place(), &[1, 0, 300][..])]);
+        for length in 0..bytes.len() {
+            // Cut short, it is no block or one with fewer measures, and never a panic.
+            let _ = unpacked(&bytes[..length], |_| true);
+            let _ = unpacked(&bytes[..length], |_| false);
+        }
+        for bad in [
+            &[][..],
+            &[0xff, 0xff, 3],
+            &[2, 2, 200, 0],
+            &[2, 2, 1, 0, 0, 0],
+        ] {
+            assert_eq!(unpacked(bad, |_| true), None, "{bad:?}");
+        }
+    }
+}
