@@ -92,24 +92,34 @@ pub fn by_time(
     frame: &Frame,
     whose: &Whose,
     from: Position,
-    mut visit: impl FnMut(&Movement) -> bool,
+    visit: impl FnMut(&Movement) -> bool,
 ) -> Result<Option<Position>, Error> {
-    let first = Position::first(frame);
     if let Some(own) = Own::of(connection, frame, whose, frame.first)? {
-        let mut own = own.movements(connection, frame)?;
-        own.sort_by_key(Position::of);
-        own.retain(|movement| Position::of(movement) >= from.max(first));
-        let mut rest = own.iter();
-        let stopped = rest.find(|movement| !visit(movement));
-        return Ok(stopped
-            .filter(|_| rest.len() > 0)
-            .map(|last| Position::after_entry(last.at, last.tx, last.entry)));
+        return along(connection, frame, &own, from, visit);
     }
     let bounds = Bounds {
         block: BLOCK,
         most: SCAN_MAX,
     };
     within(connection, frame, whose, from, bounds, visit)
+}
+
+/// Of entries that were found along their allocations.
+fn along(
+    connection: &Connection,
+    frame: &Frame,
+    own: &Own,
+    from: Position,
+    mut visit: impl FnMut(&Movement) -> bool,
+) -> Result<Option<Position>, Error> {
+    let from = from.max(Position::first(frame));
+    let mut movements = own.movements(connection, frame)?;
+    movements.retain(|movement| Position::of(movement) >= from);
+    movements.sort_by_key(Position::of);
+    let mut rest = movements.iter();
+    let stopped = rest.find(|movement| !visit(movement));
+    let stopped = stopped.filter(|_| rest.len() > 0);
+    Ok(stopped.map(|last| Position::after_entry(last.at, last.tx, last.entry)))
 }
 
 fn within(

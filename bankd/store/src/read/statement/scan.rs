@@ -125,11 +125,27 @@ impl Own {
         whose: &Whose,
         from: i64,
     ) -> Result<Option<Own>, Error> {
+        let all = usize::try_from(frame.last.saturating_sub(from)).unwrap_or(0);
+        Own::up_to(
+            connection,
+            frame,
+            whose,
+            from,
+            (all / WORTH_IT).min(OWN_MAX),
+        )
+    }
+
+    /// None for uses, and for accounts with more than `most`.
+    pub(super) fn up_to(
+        connection: &Connection,
+        frame: &Frame,
+        whose: &Whose,
+        from: i64,
+        most: usize,
+    ) -> Result<Option<Own>, Error> {
         let Whose::Accounts(accounts) = whose else {
             return Ok(None);
         };
-        let all = usize::try_from(frame.last.saturating_sub(from)).unwrap_or(0);
-        let most = (all / WORTH_IT).min(OWN_MAX);
         let own = past::entries_of(connection, accounts, (from, frame.last), most)?;
         Ok(own.map(Own))
     }

@@ -61,6 +61,12 @@ impl Journal {
         connection
             .pragma_update(None, "foreign_keys", false)
             .unwrap();
+        // Accounts 1 and 2 have an allocation each, with their numbers.
+        let sql = "INSERT INTO allocation (id, account, phase, amount, held, credit_limit, deposited, shadow,
+            shadow_held) VALUES (?1, ?1, 'active', 0, 0, 0, 0, 0, 0)";
+        for id in [1, 2] {
+            connection.execute(sql, [id]).unwrap();
+        }
         Journal {
             connection,
             rows: Vec::new(),
@@ -79,14 +85,18 @@ impl Journal {
         insert.execute((self.txs, at, self.now)).unwrap();
         let sql = "INSERT INTO entry (id, tx, n, kind, account, allocation, delta_amount,
             delta_held, delta_active, delta_shadow, delta_shadow_held, amount_after, held_after,
-            project, user, machine)
-            VALUES (?1, ?2, ?3, 'deposit', ?4, 1, ?5, 0, ?5, 0, 0, 0, 0, '', '', '')";
+            project, user, machine, prev)
+            VALUES (?1, ?2, ?3, 'deposit', ?4, ?4, ?5, 0, ?5, 0, 0, 0, 0, '', '', '',
+                (SELECT last_entry FROM allocation WHERE id = ?4))";
         let mut insert = self.connection.prepare_cached(sql).unwrap();
+        let sql = "UPDATE allocation SET last_entry = ?2 WHERE id = ?1";
+        let mut append = self.connection.prepare_cached(sql).unwrap();
         for (n, (account, active)) in (0_i64..).zip(entries) {
             let entry = i64::try_from(self.rows.len()).unwrap() + 1;
             insert
                 .execute((entry, self.txs, n, account, active))
                 .unwrap();
+            append.execute((account, entry)).unwrap();
             self.rows.push(Row {
                 entry,
                 tx: self.txs,
@@ -96,6 +106,20 @@ impl Journal {
             });
         }
         self.txs
+    }
+
+    /// Writes a waypoint behind the last entry, with sums of both allocations or of one.
+    fn mark(&self, both: bool) {
+        let sql = "INSERT INTO waypoint (n, tx, entry, from_at, whole)
+            SELECT (SELECT count(*) + 1 FROM waypoint), tx, id, 0, 0 FROM entry
+            WHERE id = (SELECT max(id) FROM entry) AND tx NOT IN (SELECT tx FROM waypoint)";
+        if self.connection.execute(sql, []).unwrap() == 0 {
+            return;
+        }
+        let sql = "INSERT INTO waypoint_sum (allocation, n, entry, amount, held, deposited, used, shadow, shadow_held)
+            SELECT id, (SELECT max(n) FROM waypoint), last_entry, 0, 0, 0, 0, 0, 0 FROM allocation
+            WHERE last_entry IS NOT NULL AND (?1 OR id = 1)";
+        self.connection.execute(sql, [both]).unwrap();
     }
 
     fn close(&mut self, end: i64) {
@@ -141,6 +165,11 @@ impl Journal {
                     journal.add(journal.now - late, &entries);
                 }
             }
+            match random.below(8) {
+                0 => journal.mark(true),
+                1 => journal.mark(false),
+                _ => {}
+            }
         }
         journal
     }
@@ -167,25 +196,49 @@ impl Journal {
 
     /// The same, as pages of so many lines. Returns the number of calls too.
     fn read(&self, frame: &Frame, bounds: Bounds, page: usize) -> (Vec<(i64, i64)>, usize) {
-        let whose = Whose::Accounts(BTreeSet::from([AccountId(1)]));
+        let read = |from: Position, visit: &mut dyn FnMut(&Movement) -> bool| {
+            within(&self.connection, frame, &whose(), from, bounds, visit).unwrap()
+        };
+        Journal::pages(frame, page, read)
+    }
+
+    /// The same along the allocation of the account.
+    fn follow(&self, frame: &Frame, page: usize) -> Vec<(i64, i64)> {
+        let own = Own::up_to(&self.connection, frame, &whose(), frame.first, 1000);
+        let own = own.unwrap().unwrap();
+        let read = |from: Position, visit: &mut dyn FnMut(&Movement) -> bool| {
+            along(&self.connection, frame, &own, from, visit).unwrap()
+        };
+        Journal::pages(frame, page, read).0
+    }
+
+    fn pages(
+        frame: &Frame,
+        page: usize,
+        read: impl Fn(Position, &mut dyn FnMut(&Movement) -> bool) -> Option<Position>,
+    ) -> (Vec<(i64, i64)>, usize) {
         let (mut lines, mut calls) = (Vec::new(), 0);
         let mut next = Some(Position::first(frame));
         while let Some(from) = next {
             calls += 1;
             assert!(calls < 10_000, "no end: {from}");
             let mut found = 0;
-            let read = within(&self.connection, frame, &whose, from, bounds, |movement| {
-                if movement.active != 0 && frame.period.contains(movement.booked) {
+            next = read(from, &mut |movement| {
+                let is_line = movement.tx <= frame.upto && movement.active != 0;
+                if is_line && frame.period.contains(movement.booked) {
                     lines.push((movement.entry, movement.active));
                     found += 1;
                 }
                 found < page
             });
-            next = read.unwrap();
             assert!(next.is_none_or(|next| next.to_string().parse::<Position>() == Ok(next)));
         }
         (with_balances(lines.into_iter()), calls)
     }
+}
+
+fn whose() -> Whose {
+    Whose::Accounts(BTreeSet::from([AccountId(1)]))
 }
 
 fn with_balances(lines: impl Iterator<Item = (i64, i64)>) -> Vec<(i64, i64)> {
@@ -236,11 +289,12 @@ fn every_line_is_read_once_and_in_order() {
             };
             let page = random.size(4);
             let (lines, _) = journal.read(&frame, bounds, page);
-            assert_eq!(
-                lines,
-                journal.expected(&frame, newest),
+            let expected = journal.expected(&frame, newest);
+            let what = format!(
                 "seed {seed}: {period:?}, known {known:?}, up to {upto:?}, {bounds:?}, page {page}"
             );
+            assert_eq!(lines, expected, "{what}");
+            assert_eq!(journal.follow(&frame, page), expected, "{what}");
         }
     }
 }
