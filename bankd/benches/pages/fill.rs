@@ -63,6 +63,8 @@ pub(crate) fn bank(data: &Path, plan: &Plan) -> Result<()> {
         (job(n, plan), at)
     });
     run(&mut store, jobs)?;
+    // A daemon does these after the commits.
+    store.add_up_blocks(SystemClock::default().now())?;
     store.checkpoint()?;
     Ok(())
 }

@@ -135,9 +135,10 @@ impl Visit {
         })
     }
 
-    /// The period of the address: `from`, and `to`, which is exclusive. Absent ends are absent.
+    /// The period of the address: `from`, and `to`, which is exclusive. Absent ends are absent. Ends such as `-30d` and
+    /// `-4w` are the beginning of that day.
     pub(crate) fn period(&self) -> Result<(Option<String>, Option<String>), Failed> {
-        let (from, to) = (self.moment("from")?, self.moment("to")?);
+        let (from, to) = (self.day_or_moment("from")?, self.day_or_moment("to")?);
         let micros = |text: &Option<String>| text.as_deref().and_then(parse_rfc3339);
         if let (Some(start), Some(end)) = (micros(&from), micros(&to))
             && start >= end
@@ -146,6 +147,17 @@ impl Visit {
             return Err(Failed::new("bad_value", detail).field("to"));
         }
         Ok((from, to))
+    }
+
+    fn day_or_moment(&self, name: &str) -> Result<Option<String>, Failed> {
+        let found = self.moment(name)?;
+        let is_day = |text: &str| text.starts_with('-') && text.ends_with(['d', 'w']);
+        match found {
+            Some(at) if self.parameter(name).is_some_and(is_day) => {
+                self.time_of(name, &self.zone().day(&at)).map(Some)
+            }
+            found => Ok(found),
+        }
     }
 
     /// The same; without a start, it begins with the day so many days before its end.

@@ -126,10 +126,11 @@ pub(super) async fn contribution(call: Call) -> Handled {
     let (question, cuts) = parsed.map_err(|refusal| call.refused(&refusal))?;
     let (basis, by, credit) = (question.basis, question.by, question.credit);
     let units = question.units;
+    let now = call.now();
     let counted = call.ask(move |connection| {
         let mut counted = Vec::with_capacity(cuts.len());
         for (span, edges) in cuts {
-            let count = Count::of(connection, &question, span, edges)?;
+            let count = Count::of(connection, &question, (span, edges), now)?;
             let period = count.and_then(Count::shaped);
             counted.push(period.map(|period| limited(period, own.as_ref())));
         }

@@ -17,8 +17,8 @@ use bank_core_figures::contribution::{
     Credit, Row, Span, Sums, USAGE_UNITS, decimal, percent, usage,
 };
 use bank_core_figures::records::{installed, nodes};
-use bank_core_figures::rollup::Measure;
 use bank_core_figures::rollup::grid::{Grid, shown};
+use bank_core_figures::rollup::{HOUR, Measure, hour_of};
 use bankd_store::Error;
 use bankd_store::read::report::{About, Figures, Owner, ReportRequest};
 use rusqlite::Connection;
@@ -51,8 +51,8 @@ impl<'q> Count<'q> {
     pub(super) fn of(
         connection: &Connection,
         question: &'q Question,
-        span: Span,
-        edges: Vec<Timestamp>,
+        (span, edges): (Span, Vec<Timestamp>),
+        now: Timestamp,
     ) -> Result<Option<Count<'q>>, Error> {
         let mut count = Count {
             question,
@@ -68,12 +68,15 @@ impl<'q> Count<'q> {
             from_rollups: false,
         };
         let (measure, weighed) = count.measures();
-        let labels = vec![String::new(); count.edges.len().saturating_sub(1)];
+        let mut edges = count.edges.clone();
+        if let Some(last) = edges.last_mut().filter(|last| **last >= now) {
+            // Of the hour that runs, all counts that there is: nothing is used in the future.
+            let hours = last.0.saturating_add(HOUR).saturating_sub(1);
+            *last = Timestamp(hour_of(hours).saturating_mul(HOUR));
+        }
+        let labels = vec![String::new(); edges.len().saturating_sub(1)];
         let request = ReportRequest {
-            grid: Grid {
-                edges: count.edges.clone(),
-                labels,
-            },
+            grid: Grid { edges, labels },
             place: Box::new(place(question)),
             at_end: question.credit == Credit::End,
             users: false,

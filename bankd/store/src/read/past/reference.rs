@@ -50,8 +50,10 @@ fn add_opened_later(
     if cut.known <= cut.whole {
         return Ok(());
     }
+    // Money comes with an entry beside usage, which an index has.
     let sql = "SELECT DISTINCT a.account FROM allocation a WHERE a.opened_at <= ?1 AND EXISTS
-        (SELECT 1 FROM entry e WHERE e.allocation = a.id AND e.tx > ?2 AND e.tx <= ?3)";
+        (SELECT 1 FROM entry e INDEXED BY entry_money WHERE e.allocation = a.id AND e.tx > ?2 AND e.tx <= ?3
+             AND e.usage IS NULL AND e.delta_amount <> 0)";
     let mut statement = connection.prepare_cached(sql)?;
     let rows = statement.query_map((cut.at.0, cut.whole, cut.known), |row| row.get(0))?;
     let accounts: Vec<AccountId> = rows.map(|id| id.map(AccountId)).collect::<Result<_, _>>()?;
