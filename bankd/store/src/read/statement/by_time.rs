@@ -116,9 +116,7 @@ fn along(
     let mut movements = own.movements(connection, frame)?;
     movements.retain(|movement| Position::of(movement) >= from);
     movements.sort_by_key(Position::of);
-    let mut rest = movements.iter();
-    let stopped = rest.find(|movement| !visit(movement));
-    let stopped = stopped.filter(|_| rest.len() > 0);
+    let stopped = movements.iter().find(|movement| !visit(movement));
     Ok(stopped.map(|last| Position::after_entry(last.at, last.tx, last.entry)))
 }
 
