@@ -6,6 +6,7 @@ pub(crate) mod filter;
 pub(crate) mod form;
 pub(crate) mod period;
 pub(crate) mod picture;
+pub(crate) mod project;
 pub(crate) mod sent;
 pub(crate) mod share;
 pub(crate) mod table;

@@ -1,6 +1,7 @@
 //! The web pages from outside: a real daemon, asked as a browser without script asks.
 
 mod access;
+mod addresses;
 mod audit;
 mod browser;
 mod deposit;

@@ -155,15 +155,22 @@ pub(super) async fn lines(call: Call) -> Handled {
         let from = after.unwrap_or_else(|| Position::first(&frame));
         let mut found: Vec<(Movement, Option<statement::Object>)> = Vec::new();
         let mut failed = None;
+        let mut is_full = false;
         let next = statement::by_time(connection, &frame, &whose, from, |movement| {
             if is_line(&view, &frame, &whose, movement) {
+                // The first line of the next page shows that there is one.
+                if found.len() >= limit {
+                    is_full = true;
+                    return false;
+                }
                 match statement::object(connection, movement) {
                     Ok(object) => found.push((movement.clone(), object)),
                     Err(error) => failed = Some(error),
                 }
             }
-            failed.is_none() && found.len() < limit
+            failed.is_none()
         })?;
+        let next = next.map(|next| if is_full { next.again() } else { next });
         match failed {
             Some(error) => Err(error),
             None => Ok((accounts, found, next)),

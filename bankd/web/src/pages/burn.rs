@@ -34,7 +34,12 @@ const STEPS: usize = 200;
 const ACCOUNTS: usize = 16;
 
 pub(crate) fn rows() -> Vec<Page> {
-    vec![Page::get("/projects/{name}/burn-down.svg", show).right(Right::SeeLedger)]
+    vec![
+        Page::get("/projects/{name}/burn-down.svg", show)
+            .right(Right::SeeLedger)
+            .takes_period()
+            .takes(["at"]),
+    ]
 }
 
 /// The picture of the page of a project for other sites.

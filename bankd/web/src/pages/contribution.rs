@@ -30,6 +30,8 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/contribution", show)
             .right(Right::SeeLedger)
+            .takes_period()
+            .takes(["every", "by", "basis"])
             .picture(picture_alone),
     ]
 }

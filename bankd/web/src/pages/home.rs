@@ -10,6 +10,7 @@ use crate::page::Page;
 use crate::parts::amount::{amount, is_zero};
 use crate::parts::period;
 use crate::parts::table::{Table, amounts, figures, link, name, words};
+use crate::parts::turn::{self, ONLY};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 use crate::zone::days;
@@ -18,21 +19,22 @@ use crate::zone::days;
 pub(crate) const SHOWN: &str = "50";
 
 pub(crate) fn rows() -> Vec<Page> {
-    vec![Page::get("/", show).right(Right::SeeLedger).nav("Balances")]
+    vec![
+        Page::get("/", show)
+            .right(Right::SeeLedger)
+            .takes(["at", "after"])
+            .nav("Balances"),
+    ]
 }
 
 async fn show(visit: Visit) -> Shown {
     let at = visit.at()?;
     let route = |root: fn(&[&str]) -> Target| {
         let target = root(&["balances"]).maybe("at", at.as_deref());
-        let target = if at.is_none() {
-            target.with("burn", "true")
-        } else {
-            target
-        };
-        target.maybe("after", visit.parameter("after"))
+        target.maybe("burn", at.is_none().then_some("true"))
     };
-    let list: List<Balance> = visit.get(route(Target::api).with("limit", SHOWN)).await?;
+    let route = |root| turn::asked(&visit, route(root), ONLY, SHOWN);
+    let list: List<Balance> = visit.get(route(Target::api)).await?;
     let next = list.next.as_deref();
     let next = next.map(|next| visit.link(&[]).with("after", next));
     let content = html! {

@@ -44,7 +44,16 @@ type Choice = (
 );
 
 pub(crate) fn rows() -> Vec<Page> {
-    vec![Page::get("/jobs", show).right(Right::SeeLedger).nav("Jobs")]
+    let names = NAMES.iter().map(|(name, _)| *name);
+    let choices = CHOICES.iter().map(|(name, ..)| *name);
+    vec![
+        Page::get("/jobs", show)
+            .right(Right::SeeLedger)
+            .takes(names.chain(choices))
+            .takes_period()
+            .takes(["after"])
+            .nav("Jobs"),
+    ]
 }
 
 /// The jobs that ran in the period of a figure of a usage report: the ones that it counts.
@@ -68,10 +77,11 @@ async fn show(visit: Visit) -> Shown {
     let route = |root: fn(&[&str]) -> Target| {
         let target = kept(&visit, root(&["jobs"]));
         let target = target.maybe("from", from.as_deref());
-        target.maybe("until", to.as_deref())
+        target
+            .maybe("until", to.as_deref())
+            .maybe("after", visit.parameter("after"))
     };
-    let target = route(Target::api).maybe("after", visit.parameter("after"));
-    let list: List<Job> = visit.get(target).await?;
+    let list: List<Job> = visit.get(route(Target::api)).await?;
     let own = ["from", "to"]
         .iter()
         .fold(kept(&visit, visit.link(&["jobs"])), |target, name| {

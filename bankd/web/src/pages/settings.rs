@@ -6,6 +6,7 @@ use maud::{Markup, html};
 
 use crate::page::Page;
 use crate::parts::table::{Table, name, words};
+use crate::parts::turn::{self, ONLY};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -13,16 +14,15 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/settings", show)
             .right(Right::SeeKeys)
+            .takes(["after"])
             .nav("Settings"),
     ]
 }
 
 async fn show(visit: Visit) -> Shown {
     let route = |root: fn(&[&str]) -> Target| root(&["settings"]);
-    let asked = route(Target::api).with("limit", "1000");
-    let list: List<Setting> = visit
-        .get(asked.maybe("after", visit.parameter("after")))
-        .await?;
+    let route = |root| turn::asked(&visit, route(root), ONLY, "1000");
+    let list: List<Setting> = visit.get(route(Target::api)).await?;
     let next = list.next.as_deref();
     let next = next.map(|next| visit.link(&["settings"]).with("after", next));
     let waiting = list.items.iter().filter(|one| one.pending.is_some());

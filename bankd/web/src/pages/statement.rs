@@ -16,7 +16,12 @@ use crate::visit::{Shown, Visit};
 const CHARGES: &str = "charge,charge_debt,charge_fallback,late_charge,refund,reverse";
 
 pub(crate) fn rows() -> Vec<Page> {
-    vec![Page::get("/projects/{name}/statement", show).right(Right::SeeLedger)]
+    vec![
+        Page::get("/projects/{name}/statement", show)
+            .right(Right::SeeLedger)
+            .takes_period()
+            .takes(["at", "after"]),
+    ]
 }
 
 async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
@@ -32,10 +37,11 @@ async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
     let statement: Statement = visit.get(route(Target::api, &["statements"])).await?;
     let number = statement.transaction.to_string();
     let lines = |root: fn(&[&str]) -> Target| {
-        route(root, &["statements", "entries"]).with("transaction", &number)
+        route(root, &["statements", "entries"])
+            .with("transaction", &number)
+            .maybe("after", visit.parameter("after"))
     };
-    let page = lines(Target::api).maybe("after", visit.parameter("after"));
-    let list: List<StatementLine> = visit.get(page).await?;
+    let list: List<StatementLine> = visit.get(lines(Target::api)).await?;
     let own = visit.link(&["projects", &project, "statement"]);
     let own = own
         .maybe("from", visit.parameter("from"))

@@ -44,6 +44,8 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/usage", show)
             .right(Right::SeeLedger)
+            .takes(asked::takes())
+            .takes(["of"])
             .picture(picture_alone)
             .nav("Usage"),
     ]
@@ -87,7 +89,7 @@ async fn show(visit: Visit) -> Shown {
     };
     let [by, length] = asked.choices(&visit);
     let content = html! {
-        (asked::filters(&visit, &asked, "usage"))
+        (asked::filters(&visit, &asked, "usage").await?)
         (period::with_choices(&visit, &[by, choice, length]))
         (drawing(&visit, &asked, of, &table, rows(every(route(Target::data))))?)
         (listed(&visit, &asked, of, &sums, rows(route(Target::data))))

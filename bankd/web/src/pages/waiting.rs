@@ -29,6 +29,7 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/waiting", show)
             .right(Right::SeeLedger)
+            .takes(asked::takes())
             .picture(picture_alone),
     ]
 }
@@ -59,7 +60,7 @@ async fn show(visit: Visit) -> Shown {
     let table: UsageTable = visit.get(over_time(&visit, &asked, Target::api)).await?;
     let rows = |target: Target| target.with("part", "rows");
     let content = html! {
-        (asked::filters(&visit, &asked, "waiting"))
+        (asked::filters(&visit, &asked, "waiting").await?)
         (period::with_choices(&visit, &asked.choices(&visit)))
         (drawing(&visit, &asked, &table, rows(every(route(Target::data))))?)
         (listed(&visit, &asked, &sums, rows(route(Target::data))))

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::turn;
 use crate::target::Target;
 
 /// A column.
@@ -33,8 +34,9 @@ pub(crate) fn amounts(head: &str, unit: &str) -> Column {
     figures(&format!("{head} ({unit})"))
 }
 
-/// A table with a caption. The first cell of a row is its head. `data` is the route behind it; `next` is the page
-/// with the following rows.
+/// A table with a caption. The first cell of a row is its head. `data` is the route behind it with the place in the
+/// list (`turn::asked`): as JSON it has the rows of the page, as CSV all rows. `next` is the page with the following
+/// rows.
 pub(crate) struct Table<'a> {
     pub(crate) caption: &'a str,
     pub(crate) columns: Vec<Column>,
@@ -76,7 +78,9 @@ impl Table<'_> {
                 p .below {
                     @if let Some(next) = &self.next { a href=(next) rel="next" { "Next rows" } " · " }
                     @if let Some(data) = &self.data {
-                        a href=(data.clone().with("format", "csv")) { "CSV" } " · " a href=(data) { "JSON" }
+                        @let is_part = self.next.is_some() || turn::is_later(data);
+                        a href=(data.clone().with("format", "csv")) { "CSV" @if is_part { " of all rows" } } " · "
+                        a href=(data) { "JSON" @if is_part { " of these rows" } }
                     }
                 }
             }

@@ -19,8 +19,8 @@ pub(super) async fn allocations(place: &Place<'_>) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| {
         place.past(root(&["allocations"]).with("project", place.project))
     };
-    let asked = place.turned(route(Target::api), "allocations");
-    let list: List<Allocation> = visit.get(asked).await?;
+    let route = |root| place.turned(route(root), "allocations");
+    let list: List<Allocation> = visit.get(route(Target::api)).await?;
     let unit = list.items.first().map_or("", |row| row.unit.as_str());
     let zone = visit.zone();
     let day = |time: &Option<String>| {
@@ -117,7 +117,8 @@ pub(super) async fn liens(place: &Place<'_>) -> Result<Markup, Failed> {
     let visit = place.visit;
     let route =
         |root: fn(&[&str]) -> Target| place.past(root(&["liens"]).with("project", place.project));
-    let list: List<Lien> = visit.get(place.turned(route(Target::api), "held")).await?;
+    let route = |root| place.turned(route(root), "held");
+    let list: List<Lien> = visit.get(route(Target::api)).await?;
     let unit = list.items.first().map_or("", |row| row.unit.as_str());
     let row = |lien: &Lien| {
         let job = visit
