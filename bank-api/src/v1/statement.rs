@@ -219,6 +219,10 @@ pub struct StatementLine {
     pub job_type: Option<String>,
     /// Amount of the entry, signed.
     pub amount: String,
+    /// Sum of the amounts of the statement up to this line: with the opening, the balance after it. `null` behind a
+    /// cursor of an earlier version.
+    #[serde(default)]
+    pub running: Option<String>,
     /// The transaction.
     pub transaction: i64,
     /// The entry's number in the journal.

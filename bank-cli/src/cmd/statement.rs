@@ -376,6 +376,7 @@ fn lines_sheet(lines: &[StatementLine], unit: &str) -> Sheet {
         column("job", "Job", Kind::Text),
         column("amount", "Amount", Kind::Amount),
         column("transaction", "Txn", Kind::Number),
+        column("running", "Running sum", Kind::Amount).on_request(),
         column("job_type", "Type", Kind::Text).on_request(),
         column("entry", "Entry", Kind::Number).on_request(),
     ];

@@ -5,7 +5,7 @@ use maud::{DOCTYPE, Markup, html};
 
 use super::assets;
 use super::failed::{Failed, with_code};
-use super::parts::{form, period};
+use super::parts::{form, hint, period};
 use super::target::Target;
 use super::visit::{Fields, Visit};
 
@@ -172,12 +172,13 @@ pub(crate) fn message(failed: &Failed) -> Markup {
     html! {
         div .message.bad role="alert" {
             @if problem.code == "key_reused" {
-                p { strong { "This form was sent before, with other entries. " } "The first time counts, and nothing was done now." }
-                p { "The form below has your entries. Check whether they are still needed, then send it again." }
+                p { strong { "This form was sent before, with other entries." } " The first time counts. Nothing was done now." }
+                p { "Check the present state. If these entries are still needed, send the form below, which has them, or a
+                    new one." }
             } @else {
                 p { (problem.message()) }
             }
-            @if let Some(hint) = &problem.hint { p .hint { "hint: " (hint) } }
+            @if let Some(hint) = &problem.hint { p .hint { "hint: " (hint::show(hint)) } }
             @if let Some(id) = &problem.request_id { p .small { "request " (id) } }
         }
     }

@@ -4,6 +4,7 @@ pub(crate) mod amount;
 pub(crate) mod asked;
 pub(crate) mod filter;
 pub(crate) mod form;
+pub(crate) mod hint;
 pub(crate) mod period;
 pub(crate) mod picture;
 pub(crate) mod project;

@@ -81,6 +81,13 @@ impl Visit {
         self.roles.words() != Role::User.word()
     }
 
+    /// Whether the person is a contributor, and so sees the own shares of usage and contributions.
+    pub(crate) fn is_contributor(&self) -> bool {
+        let directory = self.web.services.writer.directory();
+        let mut all = directory.records.all("contributor");
+        all.any(|record| record.text("user") == self.session.name)
+    }
+
     /// A parameter of the address; none if it is absent or empty.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         found(&self.query, name)

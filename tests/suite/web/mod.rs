@@ -20,5 +20,5 @@ mod rows;
 mod session;
 mod sign_in;
 mod signed;
-
+mod ways;
 mod work;

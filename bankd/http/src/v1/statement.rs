@@ -137,12 +137,12 @@ async fn agree(
 pub(super) async fn lines(call: Call) -> Handled {
     let query: StatementLineQuery = call.query()?;
     let limit = pages::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
-    let after = query
-        .after
-        .as_deref()
-        .map(str::parse::<Position>)
-        .transpose();
+    let after = query.after.as_deref().map(place).transpose();
     let after = after.map_err(|()| call.refused(&pages::bad_cursor()))?;
+    let (after, before) = match after {
+        Some((after, before)) => (Some(after), before),
+        None => (None, Some(0)),
+    };
     let upto = query.transaction;
     let request = StatementRequest::read(&call, &of::summary(query))?;
     let now = call.now();
@@ -179,14 +179,32 @@ pub(super) async fn lines(call: Call) -> Handled {
     let (accounts, found, next) = call.ask(question).await?;
     request.check(&accounts)?;
     let of_use = !request.subject.has_balances();
+    let mut running = before;
     let line = |(movement, object): &(Movement, Option<statement::Object>)| {
-        shaped::line(&call, movement, object.as_ref(), of_use)
+        let moved = shaped::moved(movement, of_use);
+        running = running.map(|sum: i128| sum.saturating_add(moved.into()));
+        let sum = running.map(|sum| json::sum(sum, &call.directory().bank));
+        StatementLine {
+            running: sum,
+            ..shaped::line(&call, movement, object.as_ref(), of_use)
+        }
     };
     let items: Vec<StatementLine> = found.iter().map(line).collect();
     ok(&List {
         items,
-        next: next.map(|next| next.to_string()),
+        next: next.map(|next| match running {
+            Some(running) => format!("{next}~{running}"),
+            None => next.to_string(),
+        }),
     })
+}
+
+/// A cursor: the place behind a line, and the sum of the lines up to it.
+fn place(text: &str) -> Result<(Position, Option<i128>), ()> {
+    let Some((place, sum)) = text.split_once('~') else {
+        return Ok((text.parse()?, None));
+    };
+    Ok((place.parse()?, Some(sum.parse().map_err(|_| ())?)))
 }
 
 /// Whether the owner of a movement is visible. A plain member sees the movements of others, but not their

@@ -11,6 +11,7 @@ use super::undo;
 use crate::failed::Failed;
 use crate::page::Page;
 use crate::parts::amount::{amount, change, grouped};
+use crate::parts::hint;
 use crate::parts::project::Projects;
 use crate::parts::table::{Table, amounts, figures, link, name, words};
 use crate::target::Target;
@@ -87,7 +88,7 @@ fn refusal(visit: &Visit, refused: &RefusedReserve) -> Markup {
     html! {
         div .message.bad {
             p { "Hold refused on " (visit.zone().time(&refused.at)) ": " (refused.detail) }
-            @if let Some(hint) = &refused.hint { p .hint { "hint: " (hint) } }
+            @if let Some(hint) = &refused.hint { p .hint { "hint: " (hint::show(hint)) } }
         }
     }
 }

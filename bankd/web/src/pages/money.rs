@@ -219,7 +219,10 @@ fn window(visit: &Visit, answer: &Value) -> Markup {
         @if is_active == Some(false) {
             div .message { p {
                 "It cannot be spent now: its window is from " (day("start").as_deref().unwrap_or("the beginning"))
-                " until " (day("until").as_deref().unwrap_or("ever")) "."
+                @match day("until") {
+                    Some(until) => { " until " (until) "." },
+                    None => " without end.",
+                }
             } }
         }
     }

@@ -49,9 +49,9 @@ fn table(items: &[Setting], data: Target, next: Option<Target>) -> Markup {
             html! { code { (one.name) } },
             value(&one.value),
             html! { @match &one.pending { Some(text) => strong .flag { (name(text)) }, None => span .none { "–" } } },
-            html! { @if is_default { span .none { "default" } } @else { strong { (one.origin) } } },
+            html! { @if is_default { "default" } @else { strong { (one.origin) } } },
             html! { @if one.reload { "reload" } @else { "restart" } },
-            html! { @if is_default { span .none { "the same" } } @else { (value(&one.default)) } },
+            html! { @if is_default { span .none { "–" } } @else { (value(&one.default)) } },
         ]
     };
     Table {

@@ -6,7 +6,7 @@ use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
 use crate::page::Page;
-use crate::parts::amount::{amount, change, maybe};
+use crate::parts::amount::{amount, change, maybe, sum};
 use crate::parts::period;
 use crate::parts::table::{Table, amounts, figures, link, name, words};
 use crate::target::Target;
@@ -62,7 +62,7 @@ async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
         (period::picker(&visit))
         (sums(&statement, sums_of("credits,debits")))
         (parts(&visit, &project, &statement, sums_of("parts")))
-        (entries(&visit, &list.items, &statement.unit, lines(Target::data), next))
+        (entries(&visit, &list.items, &statement, lines(Target::data), next))
     };
     let above = [
         ("Balances", visit.link(&[])),
@@ -150,10 +150,16 @@ fn parts(visit: &Visit, project: &str, statement: &Statement, data: Target) -> M
 fn entries(
     visit: &Visit,
     items: &[StatementLine],
-    unit: &str,
+    statement: &Statement,
     data: Target,
     next: Option<Target>,
 ) -> Markup {
+    let unit = &statement.unit;
+    let balance = |line: &StatementLine| {
+        let running = line.running.as_deref();
+        let balance = statement.opening.as_deref().zip(running);
+        balance.and_then(|(opening, running)| sum(opening, running))
+    };
     let row = |line: &StatementLine| {
         let number = line.transaction.to_string();
         let machine = line.machine.as_deref();
@@ -167,6 +173,7 @@ fn entries(
             name(line.user.as_deref().unwrap_or("–")),
             html! { a href=(visit.link(&["transactions", &number])) { (number) } },
             change(&line.amount),
+            maybe(balance(line).as_deref()),
         ]
     };
     Table {
@@ -179,6 +186,7 @@ fn entries(
             words("User"),
             figures("Transaction"),
             amounts("Amount", unit),
+            amounts("Balance", unit),
         ],
         rows: items.iter().map(row).collect(),
         empty: html! { p { "No entries in this period." } },

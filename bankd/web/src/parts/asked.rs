@@ -219,15 +219,20 @@ fn unmapped(visit: &Visit, name: &str) -> Markup {
 
 /// The other pictures of the same period.
 pub(crate) fn views(visit: &Visit, asked: &Asked, here: &str) -> Markup {
+    let sees_all = visit.may(Right::SeeShares);
     let all = [
-        ("usage", "Usage", Right::SeeLedger),
-        ("waiting", "Waiting time", Right::SeeLedger),
-        ("utilization", "Utilisation", Right::SeeShares),
-        ("contribution", "Contribution", Right::SeeShares),
+        ("usage", "Usage", visit.may(Right::SeeLedger)),
+        ("waiting", "Waiting time", visit.may(Right::SeeLedger)),
+        ("utilization", "Utilisation", sees_all),
+        (
+            "contribution",
+            "Contribution",
+            sees_all || visit.is_contributor(),
+        ),
     ];
     let all = all
         .into_iter()
-        .filter(|(path, _, right)| *path != here && visit.may(*right));
+        .filter(|(path, _, is_seen)| *path != here && *is_seen);
     html! {
         p .actions {
             @for (path, label, _) in all {

@@ -93,11 +93,22 @@ impl Table<'_> {
                 @if place == 0 {
                     th scope="row" .figure[column.is_figure] { (cell) }
                 } @else {
-                    td .figure[column.is_figure] data-head=(column.head) { (cell) }
+                    td .figure[column.is_figure] .blank[is_blank(cell)] data-head=(column.head) { (cell) }
                 }
             } }
         }
     }
+}
+
+/// Whether a cell has nothing but a dash: a narrow page leaves it out.
+fn is_blank(cell: &Markup) -> bool {
+    let inner = cell.0.strip_prefix("<span class=\"none\">");
+    inner.and_then(|inner| inner.strip_suffix("</span>")) == Some("–")
+}
+
+/// A name that may be absent.
+pub(crate) fn or_none(text: Option<&str>) -> Markup {
+    text.map_or_else(|| html! { span .none { "–" } }, name)
 }
 
 /// A name that may be long: cut by the style sheet, with the whole in the title.

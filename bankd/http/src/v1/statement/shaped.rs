@@ -118,6 +118,15 @@ fn parts(data: &StatementData, bank: &bank_core::directory::Bank) -> Vec<Stateme
     shaped.collect()
 }
 
+/// The amount of a movement, minor units: of active money, or of a use.
+pub(super) fn moved(movement: &Movement, of_use: bool) -> i64 {
+    if of_use {
+        movement.amount
+    } else {
+        movement.active
+    }
+}
+
 /// One line. A statement of usage shows the movement of the allocation, one of accounts the movement of
 /// active funds.
 pub(super) fn line(
@@ -128,11 +137,7 @@ pub(super) fn line(
 ) -> StatementLine {
     let directory = call.directory();
     let account = directory.account(movement.account);
-    let moved = if of_use {
-        movement.amount
-    } else {
-        movement.active
-    };
+    let moved = moved(movement, of_use);
     let is_seen = movement.user.is_empty() || sees(&call.view, movement);
     // A shared account may be used by projects that are none of theirs.
     let project = directory.project_named(&movement.project);
@@ -150,6 +155,7 @@ pub(super) fn line(
         job: object.map(|object| object.id.clone()).filter(|_| is_seen),
         job_type: object.map(|object| object.kind.clone()),
         amount: json::sum(moved.into(), &directory.bank),
+        running: None,
         transaction: movement.tx,
         entry: movement.entry,
     }
