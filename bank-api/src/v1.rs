@@ -151,7 +151,7 @@ pub use source::{
 };
 pub use statement::{
     Close, CloseQuery, NewClose, Statement, StatementGroup, StatementLine, StatementLineQuery,
-    StatementPart, StatementQuery, StatementSum, UndoClose,
+    StatementPart, StatementQuery, StatementSample, StatementSum, UndoClose,
 };
 pub use upload::{
     IMPORT_FORMATS, Import, ImportDone, ImportOpened, ImportTaken, NewImport, PieceQuery,

@@ -9,7 +9,9 @@
 
   const SVG = 'http://www.w3.org/2000/svg';
   const PAD = 6;
-  const LINE = 16;
+  const LINE = 15;
+  // Amounts that a tip has at most: the largest ones.
+  const MOST = 6;
 
   function make(name, attributes, parent) {
     const element = document.createElementNS(SVG, name);
@@ -43,8 +45,8 @@
   }
 
   // A time span or an instant of the drawing, or one row of it. `parts` are the amounts of its series.
-  function item(x, head, parts, box) {
-    return { x, head, parts, box };
+  function item(from, to, head, parts, box) {
+    return { x: (from + to) / 2, from, to, head, parts, box };
   }
 
   function spansOf(svg, groups) {
@@ -52,7 +54,7 @@
     const times = list(svg, 'at', '|');
     return edges.slice(1).map((to, at) => {
       const parts = groups.map(group => ({ group, raw: list(group, 'values', ' ')[at] }));
-      return item((edges[at] + to) / 2, times[at], parts.filter(part => part.raw !== '-'));
+      return item(edges[at], to, times[at], parts.filter(part => part.raw !== '-'));
     });
   }
 
@@ -63,7 +65,7 @@
       const values = list(group, 'values', ' ');
       list(group, 'x', ' ').forEach((x, at) => {
         const key = `${x} ${times[at]}`;
-        if (!found.has(key)) found.set(key, item(Number(x), times[at], []));
+        if (!found.has(key)) found.set(key, item(Number(x), Number(x), times[at], []));
         found.get(key).parts.push({ group, raw: values[at] });
       });
     }
@@ -74,9 +76,11 @@
     return groups.map(group => {
       const box = group.getBBox();
       const parts = [{ group, raw: group.getAttribute('data-values') }];
-      return item(box.x + box.width / 2, '', parts, box);
+      return item(box.x, box.x + box.width, '', parts, box);
     });
   }
+
+  const all = [];
 
   class Drawing {
     constructor(svg) {
@@ -147,7 +151,52 @@
       const off = !this.figure.querySelector(is('series')).classList.contains('off');
       for (const group of this.figure.querySelectorAll(is('series'))) group.classList.toggle('off', off);
       for (const key of this.figure.querySelectorAll(is('key'))) key.setAttribute('aria-pressed', String(!off));
+      all.forEach(drawing => drawing.figure === this.figure && drawing.stack());
       this.clear();
+    }
+
+    // What is above a series that is switched off comes down: in a stack nothing floats.
+    stack() {
+      if (!this.isTimed || this.hasInstants) return;
+      const gone = new Map();
+      for (const group of this.groups) {
+        const values = list(group, 'values', ' ');
+        const off = group.closest('.off');
+        // How far a part moves, by its place and its side of the zero; of one that is off, its size is added.
+        const moved = (place, size, isBelow) => {
+          const key = `${place}${isBelow}`;
+          const by = gone.get(key) || 0;
+          if (off) gone.set(key, by + size);
+          return isBelow ? -by : by;
+        };
+        const outlines = [];
+        for (const bar of group.querySelectorAll('rect.f')) {
+          const [x, y, width, height] = ['x', 'y', 'width', 'height'].map(name => +bar.getAttribute(name));
+          bar.first ??= y;
+          const at = this.span(x + width / 2);
+          const top = bar.first + moved(at, height, values[at] < 0);
+          bar.setAttribute('y', top);
+          outlines.push(`M${x} ${top}h${width}v${height}h${-width}Z`);
+        }
+        const area = group.querySelector('path.f');
+        if (area) outlines.push(this.lower(area, group.querySelector('.edge'), moved));
+        const hatch = group.querySelector('.hatch');
+        const clip = hatch && this.svg.querySelector(`${hatch.getAttribute('clip-path').slice(4, -1)} path`);
+        if (clip) clip.setAttribute('d', outlines.join(''));
+      }
+    }
+
+    // An area has its upper points from left to right, then the lower ones back.
+    lower(area, edge, moved) {
+      area.first ??= area.getAttribute('d').match(/-?[\d.]+ -?[\d.]+/g).map(point => point.split(' ').map(Number));
+      const count = area.first.length / 2;
+      const by = area.first.slice(0, count).map(([, y], at) =>
+        moved(at, area.first[area.first.length - 1 - at][1] - y, false));
+      const points = area.first.map(([x, y], at) => `${x} ${y + by[at < count ? at : 2 * count - 1 - at]}`);
+      if (edge) edge.setAttribute('d', `M${points.slice(0, count).join('L')}`);
+      const outline = `M${points.join('L')}Z`;
+      area.setAttribute('d', outline);
+      return outline;
     }
 
     listen() {
@@ -213,7 +262,7 @@
       // A slice of a pie covers no rectangle: the element under the pointer is the row.
       const own = event.target.closest('[data-values]');
       const inside = this.isTimed ? this.nearest(point) : this.groups.indexOf(own);
-      this.show(inside);
+      this.show(inside, point);
     }
 
     pressed(event) {
@@ -295,45 +344,56 @@
       }
     }
 
-    show(at) {
+    show(at, pointer) {
       if (at === this.at) return;
       this.hide();
       this.at = at;
       const one = this.items()[at];
       if (!one) return;
-      const lines = one.parts
-        .filter(({ group }) => !group.closest('.off'))
-        .map(({ group, raw }) => `${named(group)}: ${shown(raw, this.unit)}`);
-      if (one.head) lines.unshift(one.head);
-      this.tip(one, lines);
-      this.speak(lines.join(', '));
+      const parts = one.parts.filter(({ group }) => !group.closest('.off'));
+      const line = ({ group, raw }) => `${named(group)}: ${shown(raw, this.unit)}`;
+      const head = one.head ? [one.head] : [];
+      this.speak([...head, ...parts.map(line)].join(', '));
+      const size = ({ raw }) => Math.abs(raw);
+      const large = [...parts].sort((a, b) => size(b) - size(a)).slice(0, MOST);
+      const lines = parts.filter(part => large.includes(part)).map(line);
+      if (parts.length > MOST) lines.push(`and ${parts.length - MOST} more`);
+      this.tip(one, [...head, ...lines], pointer);
     }
 
-    tip(one, lines) {
+    // Beside the span, at the height of the pointer, so that it covers nothing of what it is about.
+    tip(one, lines, pointer) {
       const room = this.svg.viewBox.baseVal;
       this.shown = make('g', { class: 'tip', 'aria-hidden': 'true' }, this.svg);
       let top = PAD;
       if (this.isTimed) {
-        const [from, height] = list(this.svg, 'plot', ' ').map(Number);
-        make('path', { class: 'cursor', d: `M${one.x} ${from}V${from + height}` }, this.shown);
-        top = from + PAD;
+        const [start, height] = list(this.svg, 'plot', ' ').map(Number);
+        make('path', { class: 'cursor', d: `M${one.x} ${start}V${start + height}` }, this.shown);
+        top = pointer ? pointer.y - LINE : start + PAD;
       } else {
         top = one.box.y + one.box.height;
       }
-      const frame = make('rect', { rx: 3 }, this.shown);
+      let { from, to } = one;
+      // Beside a wide span there is no room.
+      if (Math.max(from, room.width - to) < 160) from = to = pointer ? pointer.x : one.x;
+      const right = room.width - to - 2 * PAD;
+      const most = (this.isTimed ? Math.max(from - 2 * PAD, right) : room.width) - 2 * PAD;
       const texts = lines.map(line => {
         const text = make('text', {}, this.shown);
         text.textContent = line;
+        while (text.getComputedTextLength() > most) {
+          line = line.slice(0, -1);
+          text.textContent = `${line}\u2026`;
+        }
         return text;
       });
-      const widest = Math.max(...texts.map(text => text.getComputedTextLength()));
-      const width = widest + 2 * PAD;
+      const width = Math.max(...texts.map(text => text.getComputedTextLength())) + 2 * PAD;
       const height = lines.length * LINE + PAD;
-      const right = one.x + 2 * PAD;
-      const left = right + width <= room.width ? right : one.x - 2 * PAD - width;
-      const x = Math.max(1, Math.min(left, room.width - width - 1));
+      let x = width <= right ? to + PAD : from - PAD - width;
+      if (!this.isTimed) x = Math.min(one.x + 2 * PAD, room.width - width - 1);
+      x = Math.max(1, x);
       const y = Math.max(1, Math.min(top, room.height - height - 1));
-      Object.entries({ x, y, width, height }).forEach(([key, value]) => frame.setAttribute(key, value));
+      this.shown.prepend(make('rect', { rx: 3, x, y, width, height }, this.shown));
       texts.forEach((text, at) => {
         text.setAttribute('x', x + PAD);
         text.setAttribute('y', y + (at + 1) * LINE - 2);
@@ -365,5 +425,5 @@
     }
   }
 
-  for (const svg of document.querySelectorAll('svg.chart')) new Drawing(svg);
+  for (const svg of document.querySelectorAll('svg.chart')) all.push(new Drawing(svg));
 })();

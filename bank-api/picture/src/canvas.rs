@@ -170,6 +170,14 @@ impl Canvas {
         all.to = (all.to.0.max(to.0), all.to.1.max(to.1));
     }
 
+    /// Hatches a series from here to there too, if it has something to hatch.
+    pub(super) fn reaches(&mut self, series: usize, top: i64, bottom: i64) {
+        if let Some(all) = self.plain.get_mut(&(series % SERIES)) {
+            all.from.1 = all.from.1.min(top);
+            all.to.1 = all.to.1.max(bottom);
+        }
+    }
+
     /// Hatches what was filled so far, each series in a way of its own, so that nobody needs its
     /// colour. Lines within an outline, and no pattern: paper gets them as sharp as everything else.
     pub(super) fn hatch(&mut self) {

@@ -46,7 +46,7 @@ figure{margin:.6rem 0 1rem;container-type:inline-size}
 figure .chart{display:block;width:100%;height:auto}
 figure .wide{max-width:54rem}
 figure .narrow{display:none;max-width:27rem}
-@container (max-width:35rem){figure .wide{display:none}figure .narrow{display:block}}
+@container (max-width:44.9rem){figure .wide{display:none}figure .narrow{display:block}}
 ";
 
 /// The frame of a table below a drawing, which scrolls if the table is wider.

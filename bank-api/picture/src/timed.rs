@@ -36,6 +36,8 @@ pub(super) fn columns(canvas: &mut Canvas, size: &Size, all: &Timed, zone: Zone)
                     column(canvas, &frame, number, (*span, value, &text), base);
                 });
             }
+            // A script moves columns down when one below them is hidden.
+            canvas.reaches(number, frame.top(), frame.bottom());
         });
     }
     limit(canvas, &frame, &timed);

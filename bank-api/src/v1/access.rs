@@ -268,6 +268,9 @@ pub struct Proposal {
     pub state: String,
     /// The user who approved or rejected it; `null` while it is pending.
     pub decided_by: Option<String>,
+    /// Time of the decision; `null` while it is pending.
+    #[serde(default)]
+    pub decided_at: Option<String>,
     /// Reason of the decision, if given.
     pub reason: Option<String>,
     /// The first transaction of the approved operation.

@@ -102,6 +102,9 @@ pub struct Status {
     /// Error of the last checkpoint; `null` if it succeeded, or if none was requested.
     #[serde(default)]
     pub checkpoint_error: Option<String>,
+    /// Whether the daemon has a key to sign checkpoints with. Present for people who may verify the bank.
+    #[serde(default)]
+    pub signs_checkpoints: bool,
     /// Requests refused by the limits of clients.
     #[serde(default)]
     pub limited: Limited,

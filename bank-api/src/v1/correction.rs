@@ -175,7 +175,7 @@ pub struct Correction {
     pub unit: String,
     /// Signed amount of each allocation.
     pub parts: Vec<CorrectionPart>,
-    /// The accounts after a refund or an adjustment; empty for a reversal or a settlement.
+    /// The accounts after a refund, an adjustment or a reversal; empty for a settlement.
     #[serde(default)]
     pub accounts: Vec<AccountAfter>,
     /// The transaction that a reversal is the opposite of.

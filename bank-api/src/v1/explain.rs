@@ -86,6 +86,9 @@ pub struct RefusedQuery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
+    /// `next` of the previous page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 /// A job whose reserve was refused, with the last refusal.
@@ -117,6 +120,9 @@ pub struct Explained {
     pub actor: String,
     /// Note, or the reason of an automatic operation.
     pub reason: Option<String>,
+    /// The transaction that took it back, if one did.
+    #[serde(default)]
+    pub reversed_by: Option<i64>,
     /// Its effects, in sentences.
     pub effects: Vec<String>,
     /// Its visible entries.

@@ -61,9 +61,12 @@ pub struct UsageQuery {
     /// Also how many users were active.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub users: bool,
-    /// Read single records, even if rollups contain the values. The answer then includes waiting times.
+    /// Read single records, even if rollups contain the values.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub records: bool,
+    /// Also the sums of each row over all buckets.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sums: bool,
 }
 
 /// Usage in a period, in rows. A job across an edge counts on both sides with its part, cut to whole
@@ -93,6 +96,9 @@ pub struct UsageTable {
     pub from_what: String,
     /// By bucket, then largest first; without empty rows.
     pub rows: Vec<UsageLine>,
+    /// The rows of the whole period, largest first, if they were asked for: a job in several buckets counts once.
+    #[serde(default)]
+    pub sums: Vec<UsageLine>,
     /// The total of all rows. A job in two rows counts in each, but once here if both have the same owner.
     pub total: UsageFigures,
 }

@@ -35,6 +35,9 @@ pub struct StatementQuery {
     /// With `at`: use only data that was recorded by then.
     #[serde(default, skip_serializing_if = "super::past::is_no")]
     pub recorded: bool,
+    /// At so many instants of the period, evenly spaced, the amount and what of it was held: 1 to 100; none if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u32>,
 }
 
 /// `GET /api/v1/statements/entries`: the lines of a statement, in order of time.
@@ -139,6 +142,22 @@ pub struct Statement {
     pub entries: i64,
     /// Unit label of the amounts.
     pub unit: String,
+    /// The amounts at instants of the period, if they were asked for, from its start on.
+    #[serde(default)]
+    pub samples: Vec<StatementSample>,
+}
+
+/// The money of a statement's accounts at an instant.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StatementSample {
+    /// The instant.
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
+    pub at: String,
+    /// Active money.
+    pub amount: String,
+    /// What of it open liens held.
+    pub held: String,
 }
 
 /// The entries under one heading.
@@ -219,6 +238,10 @@ pub struct StatementLine {
     pub job_type: Option<String>,
     /// Amount of the entry, signed.
     pub amount: String,
+    /// Sum of the amounts of the statement up to this line: with the opening, the balance after it. `null` behind a
+    /// cursor of an earlier version.
+    #[serde(default)]
+    pub running: Option<String>,
     /// The transaction.
     pub transaction: i64,
     /// The entry's number in the journal.

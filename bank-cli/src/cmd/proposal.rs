@@ -165,7 +165,9 @@ pub(super) fn shown(context: &Context, proposal: &Proposal) -> String {
     if let Some(decider) = &proposal.decided_by {
         let reason = proposal.reason.as_ref().map(|why| format!(": {why}"));
         let reason = reason.unwrap_or_default();
-        let _ = writeln!(out, "decided  {} by {decider}{reason}", proposal.state);
+        let at = proposal.decided_at.as_deref().map(moment);
+        let at = at.map(|at| format!(" on {at}")).unwrap_or_default();
+        let _ = writeln!(out, "decided  {} by {decider}{at}{reason}", proposal.state);
     }
     if let Some(done) = proposal.done {
         let _ = writeln!(out, "done in transaction {done}");
@@ -184,6 +186,7 @@ pub(super) fn sheet(proposals: &[Proposal]) -> Sheet {
         column("until", "Until", Kind::Time),
         column("state", "State", Kind::Text),
         column("decided_by", "Decided by", Kind::Text).secondary(),
+        column("decided_at", "Decided", Kind::Time).secondary(),
         column("reason", "Answer", Kind::Text).secondary(),
         column("done", "Txn", Kind::Number),
     ];

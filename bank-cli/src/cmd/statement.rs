@@ -64,6 +64,7 @@ fn too_long(movements: i64) -> Failure {
 
 /// What is asked for; the name of the command line is taken for a project's first.
 fn query(context: &Context, args: &StatementArgs) -> Result<StatementQuery, Failure> {
+    let is_drawn = args.chart || matches!(context.form.format, Format::Html | Format::Svg);
     let at = context.time(args.at.at.as_ref())?;
     let now_us = at.as_deref().and_then(when::read);
     let (from, until) = times(context, &args.period, now_us.unwrap_or(context.now_us))?;
@@ -77,6 +78,7 @@ fn query(context: &Context, args: &StatementArgs) -> Result<StatementQuery, Fail
         until,
         at,
         recorded: args.at.recorded,
+        samples: Some(burn::SAMPLES).filter(|_| is_drawn),
     };
     let named = [&query.project, &query.account, &query.user, &query.machine];
     if named.iter().all(|name| name.is_none()) {
@@ -376,6 +378,7 @@ fn lines_sheet(lines: &[StatementLine], unit: &str) -> Sheet {
         column("job", "Job", Kind::Text),
         column("amount", "Amount", Kind::Amount),
         column("transaction", "Txn", Kind::Number),
+        column("running", "Running sum", Kind::Amount).on_request(),
         column("job_type", "Type", Kind::Text).on_request(),
         column("entry", "Entry", Kind::Number).on_request(),
     ];

@@ -95,6 +95,7 @@ fn query(context: &Context, args: &UsageTableArgs) -> Result<UsageQuery, Failure
         users: !args.resource.is_empty(),
         // Rollups do not know the speed of processors.
         records: args.records || args.resource.contains(&Resource::Mhz),
+        sums: false,
     })
 }
 

@@ -72,6 +72,8 @@ pub struct Reversed {
     pub op: String,
     /// By allocation, signed.
     pub parts: Vec<(AllocationId, Amount)>,
+    /// The figures of the accounts of these allocations afterwards.
+    pub figures: Vec<(AccountId, Figures)>,
 }
 
 /// The answer to a settlement.

@@ -228,8 +228,10 @@ pub struct Proposal {
     pub reason: String,
     /// The transaction that proposed it.
     pub tx: TxId,
-    /// The first transaction of what was done.
+    /// The first transaction of what was done, or the one that rejected it. Rejections of earlier versions have none.
     pub done: Option<TxId>,
+    /// When it was approved, rejected or withdrawn.
+    pub decided_at: Option<Timestamp>,
 }
 
 impl Proposal {

@@ -1,5 +1,7 @@
 //! Deposit and withdraw (ledger.md 2.1, 2.2).
 
+use std::collections::BTreeSet;
+
 use crate::amount::Amount;
 use crate::command::{Deposit, Withdraw};
 use crate::effects::{
@@ -210,6 +212,17 @@ pub(super) fn of_people(account: &Account) -> Result<(), Refusal> {
 pub(super) fn figures(postings: &Postings, account: AccountId) -> Figures {
     let all = postings.allocations().iter();
     Figures::of(all.filter(|a| a.account == account))
+}
+
+/// The figures of the accounts of allocations whose accounts are in view with all their allocations.
+pub(super) fn figures_of(
+    postings: &Postings,
+    parts: &[(AllocationId, Amount)],
+) -> Vec<(AccountId, Figures)> {
+    let of = parts.iter().filter_map(|(id, _)| postings.allocation(*id));
+    let accounts: BTreeSet<AccountId> = of.map(|a| a.account).collect();
+    let accounts = accounts.into_iter();
+    accounts.map(|id| (id, figures(postings, id))).collect()
 }
 
 /// Clears the flag of the accounts of allocations that got money back, as a deposit does (decision

@@ -330,8 +330,15 @@ impl Config {
             Err(e) => return Err(format!("{}: {e}", path.display())),
         };
         let name = path.file_name().unwrap_or(path.as_os_str());
-        let name = name.to_string_lossy();
-        let config = Self::read(&text, &name, variable)?;
+        Self::of_text(&text, &name.to_string_lossy())
+    }
+
+    /// Reads a text as the file with this name, and the environment.
+    ///
+    /// # Errors
+    /// Same as [`Self::load`].
+    pub fn of_text(text: &str, name: &str) -> Result<Self, String> {
+        let config = Self::read(text, name, variable)?;
         overlay::no_strangers(names())?;
         Ok(config)
     }

@@ -34,6 +34,11 @@ impl Failure {
         Self(Box::new(Problem::new(code, detail)))
     }
 
+    /// A failure of another request.
+    pub fn of(problem: Problem) -> Self {
+        Self(Box::new(problem))
+    }
+
     /// A refusal of a rule.
     pub fn refused(refusal: &Refusal, bank: &Bank) -> Self {
         Self(Box::new(problem(refusal, bank)))

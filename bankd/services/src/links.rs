@@ -6,8 +6,10 @@
 
 use std::io;
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::OnceLock;
 
+use bank_api::error::Problem;
 use bank_api::sign::SigningKey;
 use bankd_ledger::clock;
 use bankd_ledger::keys;
@@ -39,10 +41,16 @@ pub enum Bad {
     Expired,
 }
 
+/// Opens a page with its query in the view of a person, and gives the refusal.
+pub type Probe = Box<dyn Fn(String, String) -> Probing + Send + Sync>;
+/// The answer of a [`Probe`].
+pub type Probing = Pin<Box<dyn Future<Output = Result<(), Box<Problem>>> + Send>>;
+
 /// What signs addresses and reads them.
 pub struct Links {
     key: SigningKey,
     pages: OnceLock<Vec<String>>,
+    probe: OnceLock<Probe>,
 }
 
 impl Links {
@@ -62,12 +70,29 @@ impl Links {
         Ok(Self {
             key: SigningKey::new(&secret),
             pages: OnceLock::new(),
+            probe: OnceLock::new(),
         })
     }
 
     /// These pages can be signed: paths with `{names}` of parameters.
     pub fn serve(&self, pages: Vec<String>) {
         let _ = self.pages.set(pages);
+    }
+
+    /// Pages are opened with this before they are signed.
+    pub fn probe_with(&self, probe: Probe) {
+        let _ = self.probe.set(probe);
+    }
+
+    /// Whether a person sees something at a page with its query.
+    ///
+    /// # Errors
+    /// The refusal of the page.
+    pub async fn probe(&self, page: &str, person: &str) -> Result<(), Box<Problem>> {
+        match self.probe.get() {
+            Some(probe) => probe(page.to_owned(), person.to_owned()).await,
+            None => Ok(()),
+        }
     }
 
     /// Whether there is such a page for a path with its query, in the characters of an address.

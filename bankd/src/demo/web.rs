@@ -11,6 +11,7 @@ use bank_core::amount::Precision;
 use bank_core::time::Timestamp;
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
+use bankd_http::auth::{outside, roles_of};
 use bankd_ledger::clock;
 use bankd_safekeeping::init::{self, Choices};
 use bankd_services::Services;
@@ -63,6 +64,8 @@ pub(super) fn run(folder: Option<&Path>) -> Result<()> {
 /// Makes the bank and its year; returns its settings.
 fn fill(data: &DataDir) -> Result<Config> {
     let now = Timestamp(clock::real_us());
+    // Wrong settings of the environment are found before anything is made.
+    let config = Config::of_text(SETTINGS, "bankd.toml").map_err(anyhow::Error::msg)?;
     let start = year::start(now);
     let choices = Choices {
         precision: Precision::new(2).unwrap_or(Precision::DEFAULT),
@@ -72,7 +75,6 @@ fn fill(data: &DataDir) -> Result<Config> {
     let founded = Arc::new(clock::SetClock::new(start));
     init::init_with(data, &choices, |_| Ok(founded))?;
     std::fs::write(data.config(), SETTINGS)?;
-    let config = Config::load(&data.config()).map_err(anyhow::Error::msg)?;
     let done = year::fill(data, &config, start, now)?;
     ensure!(done, "the writer thread failed");
     Ok(config)
@@ -85,12 +87,24 @@ fn links(services: &Services) -> String {
         let link = services.sessions.link(person.name, None, LINK_S);
         let link = link.ok().flatten().unwrap_or_default();
         text = format!(
-            "{text}  {:<16} {:<11} {}\n    {link}\n",
-            person.role, person.name, person.purpose
+            "{text}  {:<9} {:<10} {}: {}\n    {link}\n",
+            person.name,
+            roles(services, person.name),
+            person.role,
+            person.purpose
         );
     }
     text.push_str("Enter prints new links. Ctrl-C stops the demo.\n");
     text
+}
+
+/// The roles of a person as the pages show them.
+fn roles(services: &Services, name: &str) -> String {
+    let person = services.people.find_named(name);
+    let person = person.unwrap_or_else(|| outside(name));
+    let writer = &services.writer;
+    let roles = roles_of(&person, &writer.directory(), writer.now());
+    roles.words().replace(',', ", ")
 }
 
 /// Prints new links for each line on standard input.

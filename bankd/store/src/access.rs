@@ -12,8 +12,14 @@ use bank_core::time::Timestamp;
 use bank_core::view::MovedBefore;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
+/// The time of the decision is that of its transaction. Rejections of earlier versions are found by their reason.
 const PROPOSAL: &str = "SELECT id, kind, amount, request, proposer, client, at, until_at, state,
-    decider, reason, done, asked FROM proposal";
+    decider, reason, done, asked,
+    CASE WHEN state = 'open' THEN NULL WHEN done IS NOT NULL THEN
+        (SELECT t.at_recorded FROM tx t WHERE t.id = proposal.done)
+    ELSE (SELECT t.at_recorded FROM tx t WHERE t.id > proposal.id AND t.op = 'reject'
+        AND t.reason = rtrim('proposal=' || proposal.id || ' ' || proposal.reason) ORDER BY t.id LIMIT 1) END
+    FROM proposal";
 
 /// Adds the roles of people and the limits to the reference data.
 pub(super) fn add_all(connection: &Connection, directory: &mut Directory) -> Result<(), Error> {
@@ -250,5 +256,6 @@ fn read_proposal(r: &Row<'_>) -> Result<Proposal, Error> {
         reason: r.get(10)?,
         tx: TxId(id),
         done: r.get::<_, Option<i64>>(11)?.map(TxId),
+        decided_at: r.get::<_, Option<i64>>(13)?.map(Timestamp),
     })
 }

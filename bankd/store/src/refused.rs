@@ -1,5 +1,9 @@
 //! Refused reserves: the latest of each object.
 
+use std::fmt::{self, Display, Formatter};
+use std::str::FromStr;
+
+use super::read::Page;
 use super::{Error, seal};
 use bank_core::amount::Amount;
 use bank_core::effects::RefusedReserve;
@@ -93,21 +97,74 @@ pub fn of_object(connection: &Connection, object_id: &str) -> Result<Vec<Refused
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The latest refused reserves that are kept by a test, the latest first.
+/// A place in the list: an instant, and the number of rows of this instant before the place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    at: Timestamp,
+    rows: usize,
+}
+
+impl Display for Place {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.at.0, self.rows)
+    }
+}
+
+impl FromStr for Place {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (at, rows) = text.split_once('.').ok_or(())?;
+        Ok(Self {
+            at: Timestamp(at.parse().map_err(|_| ())?),
+            rows: rows.parse().map_err(|_| ())?,
+        })
+    }
+}
+
+/// The refused reserves behind a place that are kept by a test, the latest first.
 ///
 /// # Errors
 /// If the store fails.
 pub fn latest(
     connection: &Connection,
+    after: Option<Place>,
     limit: usize,
     keep: impl Fn(&RefusedRow) -> bool,
-) -> Result<Vec<RefusedRow>, Error> {
+) -> Result<Page<RefusedRow, Place>, Error> {
     let sql = "SELECT machine, object_id, project, user, at, tries, code, subject, needed,
-                   available FROM refused_reserve ORDER BY at DESC";
+                   available FROM refused_reserve WHERE at <= ?1
+               ORDER BY at DESC, object_id, machine, object_type";
     let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.query_map((), read)?;
-    let kept = rows.filter(|row| row.as_ref().map_or(true, &keep));
-    Ok(kept.take(limit).collect::<rusqlite::Result<_>>()?)
+    let from = after.map_or(Timestamp(i64::MAX), |after| after.at);
+    let mut rows = statement.query_map([from.0], read)?;
+    let mut place = after;
+    let mut skipped = 0_usize;
+    let mut page = Page {
+        rows: Vec::new(),
+        next: None,
+    };
+    while let Some(row) = rows.next().transpose()? {
+        if !keep(&row) {
+            continue;
+        }
+        if after.is_some_and(|after| after.at == row.at && skipped < after.rows) {
+            skipped += 1;
+            continue;
+        }
+        if page.rows.len() >= limit {
+            page.next = place;
+            break;
+        }
+        let before = place.filter(|place| place.at == row.at);
+        let before = before.map_or(0, |place| place.rows);
+        place = Some(Place {
+            at: row.at,
+            rows: before.saturating_add(1),
+        });
+        page.rows.push(row);
+    }
+    Ok(page)
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<RefusedRow> {

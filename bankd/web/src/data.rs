@@ -45,7 +45,9 @@ async fn show(visit: Visit, Path(route): Path<String>, RawQuery(query): RawQuery
         let rest = query
             .iter()
             .filter(|(name, _)| !OWN.contains(&name.as_str()));
-        let rest = rest.filter(|(name, _)| after.is_none() || name != cursor);
+        // A file has all rows of a list, whatever page it was opened from.
+        let of_page = [cursor, "limit"];
+        let rest = rest.filter(|(name, _)| !is_csv || !of_page.contains(&name.as_str()));
         let target = rest.fold(Target::api(&segments), |target, (name, value)| {
             target.with(name, value)
         });

@@ -5,7 +5,7 @@ use maud::{DOCTYPE, Markup, html};
 
 use super::assets;
 use super::failed::{Failed, with_code};
-use super::parts::{form, period};
+use super::parts::{form, hint, period};
 use super::target::Target;
 use super::visit::{Fields, Visit};
 
@@ -143,7 +143,9 @@ pub(crate) fn failed(visit: Option<&Visit>, failed: &Failed) -> Response {
     let content = html! {
         (message(failed))
         @if let (Some(visit), Some(field)) = (visit, problem.field.as_deref()) {
-            @if period::FIELDS.contains(&field) { (period::marked(visit, field)) }
+            @if problem.code == "bad_request" {
+                p { a href=(without(visit, field)) { "Show the page without " code { (field) } } }
+            } @else if period::FIELDS.contains(&field) { (period::marked(visit, field)) }
         }
         @if let Some(visit) = visit.filter(|visit| visit.parameter("after").is_some()) {
             p { a href=(visit.path) { "Show the first rows" } }
@@ -156,13 +158,27 @@ pub(crate) fn failed(visit: Option<&Visit>, failed: &Failed) -> Response {
     }
 }
 
+/// The address of a page without one of its parameters.
+fn without(visit: &Visit, name: &str) -> Target {
+    let kept = visit.query.iter().filter(|(own, _)| own != name);
+    kept.fold(Target::raw(&visit.path), |target, (name, value)| {
+        target.with(name, value)
+    })
+}
+
 /// The message of a refusal.
 pub(crate) fn message(failed: &Failed) -> Markup {
     let problem = failed.problem();
     html! {
         div .message.bad role="alert" {
-            p { (problem.message()) }
-            @if let Some(hint) = &problem.hint { p .hint { "hint: " (hint) } }
+            @if problem.code == "key_reused" {
+                p { strong { "This form was sent before, with other entries." } " The first time counts. Nothing was done now." }
+                p { "Check the present state. If these entries are still needed, send the form below, which has them, or a
+                    new one." }
+            } @else {
+                p { (problem.message()) }
+            }
+            @if let Some(hint) = &problem.hint { p .hint { "hint: " (hint::show(hint)) } }
             @if let Some(id) = &problem.request_id { p .small { "request " (id) } }
         }
     }

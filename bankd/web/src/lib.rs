@@ -53,6 +53,8 @@ pub(crate) struct Web {
     known: Known,
     /// The pages of the navigation.
     nav: Vec<Nav>,
+    /// The paths of pages that show the state at an instant.
+    of_past: Vec<&'static str>,
 }
 
 /// A page of the navigation.
@@ -93,8 +95,18 @@ pub async fn serve(
         oidc,
         known: Known::default(),
         nav: nav(),
+        of_past: of_past(),
     });
+    if let Some(links) = &services.links {
+        links.probe_with(signed::probe(&web));
+    }
     bankd_http::serve_tcp(services, guard::router(web), Some(listener), stopped).await;
+}
+
+/// The pages that take an instant.
+fn of_past() -> Vec<&'static str> {
+    let all = rows().into_iter().filter(|row| row.takes.contains(&"at"));
+    all.map(|row| row.path).collect()
 }
 
 /// The rows with a word, in their order.

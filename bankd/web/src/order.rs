@@ -25,6 +25,8 @@ pub(crate) struct Order<'a> {
     /// What a person should know before; may be empty.
     pub(crate) lead: &'a str,
     pub(crate) fields: &'a [Field<'a>],
+    /// Members of the request that nobody enters.
+    pub(crate) fixed: Map<String, Value>,
     /// The page itself, where the form is sent.
     pub(crate) action: Target,
     /// The route of the command, which takes `dry_run`.
@@ -80,7 +82,7 @@ impl Order<'_> {
 
     /// The entries as the body of the request.
     fn entered(&self, visit: &Visit) -> Result<Map<String, Value>, Failed> {
-        let mut body = Map::new();
+        let mut body = self.fixed.clone();
         for field in self.fields {
             let text = visit.field(field.name).map(str::trim).unwrap_or_default();
             if text.is_empty() {

@@ -17,6 +17,8 @@ use bankd_ledger::access::right::Right;
 
 use super::Web;
 use super::failed::Failed;
+use super::parts::form::Field;
+use super::parts::turn;
 use super::visit::Visit;
 
 /// A page before it has its right: it fits in no table.
@@ -32,11 +34,17 @@ impl Unruled {
             path,
             right,
             nav: None,
+            takes: Vec::new(),
             picture: None,
             handler,
         }
     }
 }
+
+/// What every page takes, beside the parameters of its row.
+const ALWAYS: &str = "zone";
+/// What a picture for another site takes too: its form, and what its signature adds.
+const SIGNED: [&str; 4] = ["as", "person", "expires", "signature"];
 
 /// One page, or the target of a form.
 #[must_use]
@@ -49,6 +57,8 @@ pub struct Page {
     pub right: Right,
     /// Its word in the navigation, if it is there.
     pub nav: Option<&'static str>,
+    /// The parameters of its address, beside the zone.
+    pub takes: Vec<&'static str>,
     /// What other sites may show of it.
     picture: Option<MethodRouter<Arc<Web>>>,
     handler: MethodRouter<Arc<Web>>,
@@ -88,6 +98,22 @@ impl Page {
         self.picture.is_some()
     }
 
+    /// Takes these parameters in its address. Every other one is refused.
+    pub(crate) fn takes(mut self, names: impl IntoIterator<Item = &'static str>) -> Self {
+        self.takes.extend(names);
+        self
+    }
+
+    /// The parameters of a question over a period.
+    pub(crate) fn takes_period(self) -> Self {
+        self.takes(["from", "to"])
+    }
+
+    /// The fields of a form, which a link can fill in.
+    pub(crate) fn takes_fields(self, fields: &[Field<'static>]) -> Self {
+        self.takes(fields.iter().map(|field| field.name))
+    }
+
     /// Shows it in the navigation of people with its right.
     pub(crate) fn nav(mut self, word: &'static str) -> Self {
         self.nav = Some(word);
@@ -95,22 +121,78 @@ impl Page {
     }
 }
 
-/// The router of the rows: nobody reaches a handler without the right of its row.
+/// The router of the rows: nobody reaches a handler without the right of its row, or with a parameter that the row
+/// does not take.
 pub(super) fn mount(rows: Vec<Page>) -> Router<Arc<Web>> {
     rows.into_iter().fold(Router::new(), |router, row| {
-        router.route(row.path, behind(row.right, row.handler))
+        let handler = match row.method {
+            Method::GET => asked(row.takes, row.handler),
+            // A form is sent to an address of ours.
+            _ => row.handler,
+        };
+        router.route(row.path, behind(row.right, handler))
     })
 }
 
-/// The router of the pictures of rows, with the same rights, below a path.
+/// The router of the pictures of rows, with the same rights and parameters, below a path.
 pub(super) fn mount_pictures(rows: Vec<Page>, root: &str) -> Router<Arc<Web>> {
-    rows.into_iter()
-        .fold(Router::new(), |router, row| match row.picture {
-            Some(picture) => {
-                router.route(&format!("{root}{}", row.path), behind(row.right, picture))
+    rows.into_iter().fold(Router::new(), |router, mut row| {
+        let Some(picture) = row.picture else {
+            return router;
+        };
+        row.takes.extend(SIGNED);
+        let handler = behind(row.right, asked(row.takes, picture));
+        router.route(&format!("{root}{}", row.path), handler)
+    })
+}
+
+fn asked(takes: Vec<&'static str>, handler: MethodRouter<Arc<Web>>) -> MethodRouter<Arc<Web>> {
+    let takes: Arc<[&'static str]> = takes.into();
+    handler.layer(from_fn(
+        move |visit: Visit, request: Request, next: Next| {
+            let takes = Arc::clone(&takes);
+            async move {
+                match known(&visit, &takes) {
+                    Ok(()) => next.run(request).await,
+                    Err(failed) => failed.into_response(),
+                }
             }
-            None => router,
-        })
+        },
+    ))
+}
+
+/// The one check of the parameters of an address: a page that ignored one would show something else than was asked.
+fn known(visit: &Visit, takes: &[&'static str]) -> Result<(), Failed> {
+    let is_known = |name: &str| name == ALWAYS || takes.contains(&name);
+    let unknown = visit.query.iter().find(|(name, _)| !is_known(name));
+    let Some((name, _)) = unknown else {
+        return Ok(());
+    };
+    // Cursors come from links, and nobody types them.
+    let typed = takes.iter().copied();
+    let typed = typed.filter(|name| !turn::is_cursor(name) && !SIGNED.contains(name));
+    let typed: Vec<&str> = typed
+        .filter(|name| *name != "done")
+        .chain([ALWAYS])
+        .collect();
+    let detail = format!(
+        "{name:?} is no parameter of this page; it takes {}",
+        typed.join(", ")
+    );
+    Err(Failed::new("bad_request", detail).field(name))
+}
+
+/// Whether a path is an address of a row.
+pub(super) fn fits(pattern: &str, path: &str) -> bool {
+    let mut own = pattern.split('/');
+    let mut parts = path.split('/');
+    loop {
+        match (own.next(), parts.next()) {
+            (None, None) => return true,
+            (Some(own), Some(part)) if own == part || own.starts_with('{') => {}
+            _ => return false,
+        }
+    }
 }
 
 fn behind(right: Right, handler: MethodRouter<Arc<Web>>) -> MethodRouter<Arc<Web>> {
@@ -123,7 +205,10 @@ fn behind(right: Right, handler: MethodRouter<Arc<Web>>) -> MethodRouter<Arc<Web
 /// The one check of rights of pages, in the words of the API.
 async fn guarded(right: Right, visit: &Visit, request: Request, next: Next) -> Response {
     match right.demand(visit.roles) {
-        Ok(()) => next.run(request).await,
+        Ok(()) => match visit.checked_zone() {
+            Ok(()) => next.run(request).await,
+            Err(failed) => failed.into_response(),
+        },
         Err(Refusal::NotAllowed { what }) => Failed::new("not_allowed", what).into_response(),
         Err(_) => Failed::internal().into_response(),
     }

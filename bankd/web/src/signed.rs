@@ -7,12 +7,14 @@
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
-use bankd_services::links::Bad;
+use bank_api::error::Problem;
+use bankd_services::links::{Bad, Probe};
 use bankd_services::sessions::WebSession;
 
 use super::failed::Failed;
@@ -70,13 +72,48 @@ async fn visit(web: &Arc<Web>, parts: &Parts) -> Result<Visit, Failed> {
     let query = request::fields(parts.uri.query().unwrap_or_default());
     let query = query.unwrap_or_default();
     let person = query.iter().rev().find(|(name, _)| name == "person");
+    let person = person.map(|(_, name)| name.clone()).unwrap_or_default();
+    let visit = visit_of(web, person, parts).await;
+    visit.ok_or_else(|| bad("the person who made this address may not use the bank any more"))
+}
+
+async fn visit_of(web: &Arc<Web>, name: String, parts: &Parts) -> Option<Visit> {
     let session = WebSession {
-        name: person.map(|(_, name)| name.clone()).unwrap_or_default(),
+        name,
         way: "signed".to_owned(),
         ..WebSession::default()
     };
-    let person = people::of_session(&web.services, &web.known, &session).await;
-    let person = person
-        .ok_or_else(|| bad("the person who made this address may not use the bank any more"))?;
-    Ok(Visit::new(web, session, person, "", parts))
+    let person = people::of_session(&web.services, &web.known, &session).await?;
+    Some(Visit::new(web, session, person, "", parts))
+}
+
+/// Opens the picture of a page before its address is signed, so that a wrong parameter or project is found by the
+/// person who makes the address.
+pub(crate) fn probe(web: &Arc<Web>) -> Probe {
+    let web = Arc::downgrade(web);
+    Box::new(move |page, person| {
+        let web = web.upgrade();
+        Box::pin(async move {
+            match web {
+                Some(web) => probed(&web, &page, person).await,
+                None => Ok(()),
+            }
+        })
+    })
+}
+
+async fn probed(web: &Arc<Web>, page: &str, person: String) -> Result<(), Box<Problem>> {
+    let failed = |code: &str, detail: &str| Box::new(Problem::new(code, detail));
+    let request = Request::get(format!("{EMBED}{page}")).body(Body::empty());
+    let request = request.map_err(|_| failed("bad_value", "page: not an address"))?;
+    let (mut parts, body) = request.into_parts();
+    let visit = visit_of(web, person, &parts).await;
+    let visit = visit.ok_or_else(|| failed("not_allowed", "you may not use the web pages"))?;
+    parts.extensions.insert(visit);
+    let pages = page::mount_pictures(pages::rows(), EMBED).with_state(Arc::clone(web));
+    let response = bankd_http::inside::once(pages, Request::from_parts(parts, body)).await;
+    match response.extensions().get::<Failed>() {
+        Some(failed) => Err(Box::new(failed.problem().clone())),
+        None => Ok(()),
+    }
 }

@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 
 use super::api::Api;
 use super::failed::Failed;
+use super::page::fits;
 use super::target::Target;
 use super::zone::Zone;
 use super::{Web, cookie};
@@ -80,6 +81,13 @@ impl Visit {
         self.roles.words() != Role::User.word()
     }
 
+    /// Whether the person is a contributor, and so sees the own shares of usage and contributions.
+    pub(crate) fn is_contributor(&self) -> bool {
+        let directory = self.web.services.writer.directory();
+        let mut all = directory.records.all("contributor");
+        all.any(|record| record.text("user") == self.session.name)
+    }
+
     /// A parameter of the address; none if it is absent or empty.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         found(&self.query, name)
@@ -108,6 +116,17 @@ impl Visit {
         zone.unwrap_or_default()
     }
 
+    /// Refuses a zone that nobody knows, which [`Self::zone`] would replace.
+    pub(crate) fn checked_zone(&self) -> Result<(), Failed> {
+        match self.parameter("zone") {
+            Some(zone) if Zone::named(zone).is_none() => {
+                let detail = format!("{zone:?} is not a time zone such as Europe/Berlin");
+                Err(Failed::new("bad_value", detail).field("zone"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The ledger's present, µs since 1970.
     pub(crate) fn present(&self) -> i64 {
         self.web.services.writer.now().0
@@ -115,12 +134,6 @@ impl Visit {
 
     /// A time in the address, for the API; absent if it is not there.
     pub(crate) fn moment(&self, name: &str) -> Result<Option<String>, Failed> {
-        if let Some(zone) = self.parameter("zone")
-            && Zone::named(zone).is_none()
-        {
-            let detail = format!("{zone:?} is not a time zone such as Europe/Berlin");
-            return Err(Failed::new("bad_value", detail).field("zone"));
-        }
         let Some(text) = self.parameter(name) else {
             return Ok(None);
         };
@@ -178,10 +191,17 @@ impl Visit {
         self.moment("at")
     }
 
-    /// A page with the view of this one: the same zone and instant.
+    /// A page with the view of this one: the same zone, and the same instant if it can show the past.
     pub(crate) fn link(&self, segments: &[&str]) -> Target {
-        let target = Target::page(segments).maybe("zone", self.parameter("zone"));
-        target.maybe("at", self.parameter("at"))
+        let target = Target::page(segments);
+        let at = self.parameter("at");
+        let at = at.filter(|_| {
+            self.web
+                .of_past
+                .iter()
+                .any(|page| fits(page, target.as_str()))
+        });
+        target.maybe("zone", self.parameter("zone")).maybe("at", at)
     }
 
     /// Asks a route of the API.

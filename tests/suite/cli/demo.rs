@@ -253,3 +253,22 @@ fn a_demo_does_not_fill_an_existing_bank() {
     let ran = bankd(&["demo", "--data"], &data);
     assert_eq!(ran.exit, 2, "{}{}", ran.stdout, ran.stderr);
 }
+
+#[test]
+fn a_demo_with_wrong_settings_makes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("bank");
+    for (name, value) in [
+        ("BANKD_WEB_EMBED_SITES", "https://www.example.org/path"),
+        ("BANKD_NO_SUCHSETTING", "1"),
+    ] {
+        let ran = Command::new(programs().bankd())
+            .args(["demo", "--web", "--data"])
+            .arg(&data)
+            .env(name, value)
+            .output()
+            .unwrap();
+        assert_eq!(ran.status.code(), Some(1), "{name}: {ran:?}");
+        assert!(!data.exists(), "{name}: a part of a bank is left");
+    }
+}

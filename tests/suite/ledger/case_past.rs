@@ -14,6 +14,7 @@ use bank_core::model::Overflow;
 use bank_core::time::{MICROS, Timestamp, Window};
 use bankd_store::read::past;
 use bankd_store::read::statement::{self, Heading, Side};
+use std::collections::BTreeSet;
 
 /// Opening, credits, debits and closing.
 type Sums = (i128, i128, i128, i128);
@@ -53,6 +54,14 @@ pub(super) fn stated(ground: &mut dyn Ground, account: AccountId, period: &Windo
         let closing = sums.closing(&frame, account).amount;
         let got = (opening, credits.into(), debits.into(), closing);
         assert_eq!(got, whole, "{name}: {account:?} {period:?}");
+        // At each instant between, the opening and what was booked before it.
+        let own = BTreeSet::from([account]);
+        for (at, sample) in statement::samples(reader, &own, &frame, 5).unwrap() {
+            let before = lines.iter().filter(|line| line.booked < at);
+            let moved: i64 = before.map(|line| line.active).sum();
+            let context = format!("{name}: {account:?} {period:?} at {at:?}");
+            assert_eq!(sample.amount, opening + i128::from(moved), "{context}");
+        }
         let both = sums.side(Side::Credit) + sums.side(Side::Debit);
         assert_eq!(opening + both, closing, "{name}: {period:?}");
         let differing = sums.differing(&frame, [&account]).count();

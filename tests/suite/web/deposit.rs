@@ -43,10 +43,27 @@ fn a_deposit_is_previewed_confirmed_once_and_undone() {
         "{done}"
     );
     let action = format!("{}/undo", target.split('?').next().unwrap());
-    let undone = root.submit_of(&bank, &done, &action, &[]);
+    let way = format!("href=\"{action}\"");
+    assert!(done.contains(&way), "{done}");
+    let stale = root.get(&bank, &action).text();
+    let preview = root.submit_of(&bank, &stale, &action, &[("note", "typing error")]);
+    for figure in ["102,500", "100,000", "typing error"] {
+        assert!(preview.text().contains(figure), "{}", preview.text());
+    }
+    assert_eq!(
+        bank.transactions(),
+        before + 1,
+        "the preview writes nothing"
+    );
+    let undone = root.submit_of(&bank, &preview.text(), &action, &confirm);
     assert_eq!(undone.status, 303, "{}", undone.text());
     assert_eq!(bank.figures("chemistry").0, 100_000);
-    let again = root.submit(&bank, &target, &action, &[]);
+    let done = root.get(&bank, &target).text();
+    assert!(
+        done.contains("Undone by transaction") && !done.contains(&way),
+        "{done}"
+    );
+    let again = root.submit_of(&bank, &stale, &action, &[]);
     assert_eq!(again.status, 409, "{}", again.text());
     let rows = bank.query("SELECT DISTINCT origin, client FROM tx WHERE origin = 'web'");
     assert_eq!(rows, [["web", "unix:root"]]);

@@ -1,6 +1,7 @@
 //! The web pages from outside: a real daemon, asked as a browser without script asks.
 
 mod access;
+mod addresses;
 mod audit;
 mod browser;
 mod deposit;
@@ -19,5 +20,5 @@ mod rows;
 mod session;
 mod sign_in;
 mod signed;
-
+mod ways;
 mod work;

@@ -70,7 +70,10 @@ fn every_form_shows_balances_is_done_once_and_undone() {
         let target = one.header("location").unwrap().to_owned();
         let done = root.get(&bank, &target).text();
         let action = format!("{}/undo", target.split('?').next().unwrap());
-        let undone = root.submit_of(&bank, &done, &action, &[]);
+        assert!(done.contains(&format!("href=\"{action}\"")), "{done}");
+        let page = preview(&bank, &mut root, &action, &[]);
+        assert!(page.contains("900"), "{form}: {page}");
+        let undone = root.submit_of(&bank, &page, &action, &confirm);
         assert_eq!(undone.status, 303, "{form}: {}", undone.text());
         assert_eq!(bank.figures("botany").0, 900, "{form}");
     }

@@ -326,6 +326,48 @@ fn a_picture_answers_to_pointer_keys_and_clicks() {
 }
 
 #[test]
+fn a_stack_closes_and_the_tip_stays_beside_its_column() {
+    let Some(mut browser) = Chromium::start() else {
+        return;
+    };
+    let bank = used();
+    let mut page = browser.page(View::WIDE);
+    for every in ["month", "hour"] {
+        // Columns of whole buckets, and areas if there are many.
+        open(&mut page, &bank, &format!("/usage?{PERIOD}&every={every}"));
+        let floating = "(() => { const s = document.querySelector('main svg.wide'), \
+             [top, height] = s.dataset.plot.split(' ').map(Number), zero = top + height, \
+             own = s.querySelectorAll('.series:not(.off) .f'), low = e => e.tagName === 'rect' \
+             ? [Number(e.getAttribute('y')) + Number(e.getAttribute('height'))] \
+             : e.getAttribute('d').match(/[\\d.]+ [\\d.]+/g).map(p => Number(p.split(' ')[1])).slice(-3); \
+             return [...own].flatMap(low).filter(y => Math.abs(y - zero) > 0.3).length; })()";
+        assert!(
+            every == "hour" || page.eval(floating).as_f64().unwrap() > 0.0,
+            "the second series is above the first"
+        );
+        page.eval(
+            "document.querySelector('main svg.wide g.key').dispatchEvent(new MouseEvent('click'))",
+        );
+        assert_eq!(page.eval(floating), 0, "{every}: a part floats");
+        page.eval(
+            "document.querySelector('main svg.wide g.key').dispatchEvent(new MouseEvent('click'))",
+        );
+        for part in [0.1, 0.5, 0.9] {
+            let place = within(&mut page, part);
+            page.mouse("mouseMoved", place);
+            let over = page.eval(
+                "(() => { const s = document.querySelector('main svg.wide'), b = s.querySelector('.tip rect'), \
+                 x = s.dataset.x.split(' ').map(Number), c = Number(s.querySelector('.tip path').getAttribute('d').slice(1).split(' ')[0]), \
+                 at = x.filter(e => e <= c).length - 1, from = Number(b.getAttribute('x')), \
+                 to = from + Number(b.getAttribute('width')); return x[at + 1] > from && x[at] < to; })()",
+            );
+            assert_eq!(over == true && every != "month", false, "{every} {part}");
+        }
+    }
+    assert_eq!(page.complaints(), Vec::<String>::new());
+}
+
+#[test]
 fn without_a_script_the_picture_and_the_table_are_there() {
     let Some(mut browser) = Chromium::start() else {
         return;

@@ -296,4 +296,11 @@ fn a_long_list_of_a_page_continues() {
         rest.contains("job-0<") && !rest.contains("job-51<"),
         "{rest}"
     );
+    // The data of a page are its rows; a file has all of them.
+    let json = target(&rest, "JSON of these rows").unwrap();
+    let answer: Value = serde_json::from_slice(&root.get(&bank, &json).body).unwrap();
+    assert_eq!(length(&answer), 2, "{json}");
+    let csv = target(&rest, "CSV of all rows").unwrap();
+    let lines = root.get(&bank, &csv).text().matches("\r\n").count();
+    assert_eq!(lines, 53, "{csv}");
 }

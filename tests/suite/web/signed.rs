@@ -227,6 +227,14 @@ fn addresses_are_refused_where_they_make_no_sense() {
             "neither /feed nor",
         ),
         (&["web", "embed", "/usage", "--days", "0"], 1, "1 to 366"),
+        (
+            &["web", "embed", "/usage?bye=user"],
+            2,
+            "\"bye\" is no parameter",
+        ),
+        (&["web", "embed", "/usage?by=color"], 1, "none of project"),
+        (&["web", "embed", "/usage?from=soon"], 1, "is not a time"),
+        (&["web", "embed", "/projects/chemistri"], 4, "chemistri"),
         (&["web", "feed", "--days", "367"], 1, "1 to 366"),
     ] {
         let ran = bank.bank(arguments);

@@ -165,23 +165,28 @@ impl Track {
         })
     }
 
-    /// Ends the line with the amount of the statement, for a caller who left the last lines out.
-    pub fn close(&mut self, statement: &Statement) {
-        if let Some(closing) = statement.closing.as_deref().map(Number::or_zero) {
-            self.amount.push((self.to, closing));
-            self.left = Some(closing);
-        }
+    /// Makes the line of the samples of the statement and its end, for a caller who leaves the lines out.
+    pub fn follow(&mut self, statement: &Statement) {
+        let samples = sampled(statement).into_iter();
+        let samples = samples.map(|(at, amount, _)| (at, amount));
+        let closing = statement.closing.as_deref().map(Number::or_zero);
+        self.amount = samples.chain(closing.map(|left| (self.to, left))).collect();
+        self.left = closing;
     }
+}
 
-    /// The instants at which a caller asks what was held, at most so many; the statement has the last one.
-    pub fn samples(&self, most: usize) -> Vec<i64> {
-        let Ok(count) = i64::try_from(most) else {
-            return Vec::new();
-        };
-        let length = self.to.saturating_sub(self.from);
-        let at = |n| self.from.saturating_add(length / count.max(1) * n);
-        (0..count).map(at).collect()
-    }
+/// The amounts of a statement at instants, and what of them was held.
+pub fn sampled(statement: &Statement) -> Vec<(i64, Number, Number)> {
+    let samples = statement.samples.iter();
+    let read = samples.filter_map(|sample| {
+        let at = parse_rfc3339(&sample.at)?;
+        Some((
+            at,
+            Number::or_zero(&sample.amount),
+            Number::or_zero(&sample.held),
+        ))
+    });
+    read.collect()
 }
 
 /// What a caller asked for beside the movements.

@@ -95,6 +95,7 @@ fn written(
         reason: String::new(),
         tx,
         done: None,
+        decided_at: None,
     }
 }
 
@@ -240,10 +241,10 @@ pub(super) fn reject(reject: &Reject, view: &View, ctx: &Context<'_>) -> Result<
         ProposalState::Rejected
     };
     let mut postings = Postings::new(view);
-    postings.begin("reject", ctx.now);
+    let tx = postings.begin("reject", ctx.now);
     postings.remark(&format!("proposal={}", reject.id.0));
     postings.remark(&reject.reason);
-    let decided = decided(proposal, state, &reject.reason, None, ctx);
+    let decided = decided(proposal, state, &reject.reason, Some(tx), ctx);
     let mut effects = postings.finish(Outcome::Decided(Box::new(decided.clone())));
     effects.proposals.push(decided);
     Ok(effects)
@@ -284,6 +285,7 @@ fn decided(
         decider: decider.unwrap_or_default(),
         reason: reason.to_owned(),
         done,
+        decided_at: Some(ctx.now),
         ..proposal.clone()
     }
 }

@@ -10,6 +10,7 @@ use crate::model::{Account, LienState, Portion};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::instance::end_lien;
+use crate::rules::money::figures_of;
 use crate::view::{Context, View};
 
 /// Brings an account back by its name.
@@ -34,6 +35,7 @@ pub(super) fn by_name(name: &str, view: &View, ctx: &Context<'_>) -> Result<Effe
                 reversed: None,
                 op: "account_rm".to_owned(),
                 parts: Vec::new(),
+                figures: Vec::new(),
             })))
         }
     }
@@ -62,11 +64,13 @@ pub(super) fn restore(
     let parts = give_back(&mut postings, removal)?;
     bring_liens_back(&mut postings, removal, view, ctx)?;
     postings.directory.push(alive(account));
+    let figures = figures_of(&postings, &parts);
     Ok(postings.finish(Outcome::Reversed(Reversed {
         tx,
         reversed: Some(removal.id),
         op: removal.op.clone(),
         parts,
+        figures,
     })))
 }
 

@@ -9,6 +9,7 @@ use crate::history::PastTx;
 use crate::ids::AllocationId;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
+use crate::rules::money::figures_of;
 use crate::rules::{allocation, record};
 use crate::terms;
 use crate::time::Window;
@@ -138,6 +139,7 @@ fn records(
         reversed: Some(target.id),
         op: target.op.clone(),
         parts: Vec::new(),
+        figures: Vec::new(),
     })))
 }
 
@@ -165,11 +167,13 @@ fn money(
     let all = [&parts[..], &limits[..]].concat();
     check_cover(&postings, &all, reverse, ctx)?;
     unblock_paid(&mut postings, &parts, ctx);
+    let figures = figures_of(&postings, &parts);
     Ok(postings.finish(Outcome::Reversed(Reversed {
         tx,
         reversed: Some(target.id),
         op: target.op.clone(),
         parts,
+        figures,
     })))
 }
 
@@ -254,11 +258,13 @@ fn window(
     }
     allocation::follow_window(&mut postings, &old, &new.window, ctx.now)?;
     check_limit(&postings, &old, reverse)?;
+    let figures = figures_of(&postings, &parts);
     Ok(postings.finish(Outcome::Reversed(Reversed {
         tx,
         reversed: Some(target.id),
         op: target.op.clone(),
         parts,
+        figures,
     })))
 }
 

@@ -12,6 +12,7 @@ use crate::ids::{EntryId, Next, TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
+use crate::rules::money::figures_of;
 use crate::terms::{self, Span};
 use crate::time::Seconds;
 use crate::usage;
@@ -116,11 +117,13 @@ fn reverse_money(
         facts_changed,
         standing_changed: before != instance.standing(),
     });
+    let figures = figures_of(&postings, &parts);
     Ok(postings.finish(Outcome::Reversed(Reversed {
         tx,
         reversed: Some(target.id),
         op: target.op.clone(),
         parts,
+        figures,
     })))
 }
 

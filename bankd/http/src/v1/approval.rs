@@ -59,6 +59,9 @@ pub(super) fn shaped(bank: &Bank, proposal: &Proposal, now: Option<Timestamp>) -
         ProposalState::Rejected if proposal.asked.is_some() => "declined",
         state => state.word(),
     };
+    // A rejection has a transaction too, which did nothing of the request.
+    let is_done = proposal.state == ProposalState::Approved;
+    let done = proposal.done.filter(|_| is_done);
     v1::Proposal {
         id: proposal.id.0,
         kind: proposal.kind.word().to_owned(),
@@ -71,8 +74,9 @@ pub(super) fn shaped(bank: &Bank, proposal: &Proposal, now: Option<Timestamp>) -
         until: json::time(proposal.until),
         state: state.to_owned(),
         decided_by: json::some(&proposal.decider),
+        decided_at: proposal.decided_at.map(json::time),
         reason: json::some(&proposal.reason),
-        done: proposal.done.map(|tx| tx.0),
+        done: done.map(|tx| tx.0),
     }
 }
 

@@ -47,8 +47,11 @@ pub(super) async fn list(call: Call) -> Handled {
     };
     let all = query.all;
     let found = call
-        .ask(move |connection| attention::events(connection, below, limit, all, keep))
-        .await?;
+        .ask(move |connection| {
+            attention::events(connection, below, limit.saturating_add(1), all, keep)
+        })
+        .await?
+        .within(limit, |row| row.tx.0);
     let directory = call.directory();
     ok(&List::<Attention> {
         items: found

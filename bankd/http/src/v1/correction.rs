@@ -177,6 +177,7 @@ fn render(decided: &Decided<'_>) -> Answer {
                     kind: "reverse".to_owned(),
                     subject: done.op.clone(),
                     reverses: done.reversed.map(|tx| tx.0),
+                    accounts: afters(decided, &done.figures),
                     ..correction(decided, Amount::clamped(sum), &done.parts)
                 }
             }
@@ -194,13 +195,11 @@ fn render(decided: &Decided<'_>) -> Answer {
 
 fn refund_shape(decided: &Decided<'_>, done: &Refunded) -> Correction {
     let bank = &decided.directory.bank;
-    let accounts = done.figures.iter();
-    let accounts = accounts.map(|(id, figures)| after(decided, *id, figures));
     let mut shape = Correction {
         kind: "refund".to_owned(),
         subject: job(decided),
         left: Some(json::amount(done.left, bank)),
-        accounts: accounts.collect(),
+        accounts: afters(decided, &done.figures),
         ..correction(decided, done.amount, &done.parts)
     };
     if !done.forgiven.is_zero() {
@@ -219,6 +218,12 @@ fn refund_shape(decided: &Decided<'_>, done: &Refunded) -> Correction {
         ));
     }
     shape
+}
+
+fn afters(decided: &Decided<'_>, figures: &[(AccountId, Figures)]) -> Vec<AccountAfter> {
+    let accounts = figures.iter();
+    let accounts = accounts.map(|(id, figures)| after(decided, *id, figures));
+    accounts.collect()
 }
 
 fn correction(

@@ -97,6 +97,9 @@ async fn find_refused(
 pub(super) async fn refused(call: Call) -> Handled {
     let query: RefusedQuery = call.query()?;
     let limit = pages::limit(query.limit, REFUSED_LIMIT).map_err(|r| call.refused(&r))?;
+    let after = query.after.as_deref().map(str::parse::<refused::Place>);
+    let after = after.transpose();
+    let after = after.map_err(|()| call.refused(&pages::bad_cursor()))?;
     if let Some(name) = &query.machine {
         call.view.machine(name)?;
     }
@@ -105,8 +108,8 @@ pub(super) async fn refused(call: Call) -> Handled {
         let is_there = query.machine.as_ref().is_none_or(|m| *m == row.machine);
         is_there && view.sees_work(&row.project, &row.user, &row.machine)
     };
-    let rows = call.ask(move |connection| refused::latest(connection, limit, keep));
-    let rows = rows.await?;
+    let page = call.ask(move |connection| refused::latest(connection, after, limit, keep));
+    let page = page.await?;
     let shaped = |row: &RefusedRow| {
         Some(RefusedJob {
             job: row.object_id.clone(),
@@ -115,8 +118,8 @@ pub(super) async fn refused(call: Call) -> Handled {
         })
     };
     ok(&List {
-        items: rows.iter().filter_map(shaped).collect(),
-        next: None,
+        items: page.rows.iter().filter_map(shaped).collect(),
+        next: page.next.map(|next| next.to_string()),
     })
 }
 
@@ -230,6 +233,7 @@ fn shaped(view: &View, one: &choices::Explained, charges: &[Charge]) -> Option<E
         op: one.tx.op.clone(),
         actor: one.tx.actor.clone(),
         reason: reason::shown(&one.tx),
+        reversed_by: one.reversed_by,
         effects: sentences(one, view),
         entries: rows.iter().map(|row| journal::shaped(view, row)).collect(),
         considered: considered(view, one, &rows),

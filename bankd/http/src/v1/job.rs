@@ -41,7 +41,8 @@ pub(super) async fn list(call: Call) -> Handled {
             && work.holds(&row.project, &row.user, &row.machine)
     };
     let page = call.ask(move |connection| {
-        let Page { rows, next } = jobs::list(connection, below, limit, period, keep)?;
+        let page = jobs::list(connection, below, limit.saturating_add(1), period, keep)?;
+        let Page { rows, next } = page.within(limit, |row| row.id);
         let last = |row: &JobRow| match row.last_usage {
             Some(id) => charges::one(connection, id),
             None => Ok(None),

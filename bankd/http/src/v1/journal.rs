@@ -43,12 +43,14 @@ pub(super) async fn list(call: Call) -> Handled {
             filter.of_job(connection, &mut span, &job)?;
         }
         let last = store::numbers::last_transaction(connection)?;
+        let limit = span.limit;
+        span.limit = limit.saturating_add(1);
         let page = if newest {
             journal::newest(connection, &span, before, |row| filter.holds(row))?
         } else {
             journal::page(connection, &span, |row| filter.holds(row))?
         };
-        Ok((page, last))
+        Ok((page.without_more(limit, newest), last))
     });
     let (page, last) = page.await?;
     if after > last {

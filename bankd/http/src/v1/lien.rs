@@ -37,8 +37,11 @@ pub(super) async fn list(call: Call) -> Handled {
         return list_then(&call, &then, after, limit, keep).await;
     }
     let page = call
-        .ask(move |connection| liens::list(connection, wanted, after, limit, keep))
-        .await?;
+        .ask(move |connection| {
+            liens::list(connection, wanted, after, limit.saturating_add(1), keep)
+        })
+        .await?
+        .within(limit, LienRow::cursor);
     let directory = call.directory();
     ok(&List {
         items: page.rows.iter().map(|row| shaped(directory, row)).collect(),

@@ -125,9 +125,12 @@ pub(super) async fn list(call: Call) -> Handled {
     } else {
         store::Proposals::Open
     };
-    let found = call.ask(move |connection| store::proposals(connection, which, before, limit));
-    let found = found.await?;
-    let next = found.last().filter(|_| found.len() == limit);
+    let more = limit.saturating_add(1);
+    let found = call.ask(move |connection| store::proposals(connection, which, before, more));
+    let mut found = found.await?;
+    let is_more = found.len() > limit;
+    found.truncate(limit);
+    let next = found.last().filter(|_| is_more);
     let (bank, now) = (&call.directory().bank, call.now());
     let open = |p: &&Proposal| all || now < p.until;
     let seen = found.iter().filter(open).filter(|p| sees(&call, p));

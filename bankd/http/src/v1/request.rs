@@ -145,9 +145,12 @@ pub(super) async fn list(call: Call) -> Handled {
     let before = before.map_err(|r| call.refused(&r))?;
     let limit = pages::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
     let which = store::Proposals::Requests;
-    let found = call.ask(move |connection| store::proposals(connection, which, before, limit));
-    let found = found.await?;
-    let next = found.last().filter(|_| found.len() == limit);
+    let more = limit.saturating_add(1);
+    let found = call.ask(move |connection| store::proposals(connection, which, before, more));
+    let mut found = found.await?;
+    let is_more = found.len() > limit;
+    found.truncate(limit);
+    let next = found.last().filter(|_| is_more);
     let (bank, now) = (&call.directory().bank, call.now());
     let own = |p: &&Proposal| human(&p.client) == human(&call.auth.caller.client);
     let seen = found.iter().filter(|p| !query.mine || own(p));

@@ -12,9 +12,9 @@ use std::collections::BTreeSet;
 use bank_api::v1::{List, StatementLine, StatementLineQuery, StatementQuery};
 use bank_core::ids::AccountId;
 use bank_core::refusal::Refusal;
-use bank_core::time::Window;
+use bank_core::time::{Timestamp, Window};
 use bankd_store::read::burn::{self, Burn};
-use bankd_store::read::statement::{self, Frame, Movement, Position, Sums, Whose};
+use bankd_store::read::statement::{self, Frame, Movement, Position, Reading, Sums, Whose};
 
 use self::of::StatementRequest;
 use super::call::{Call, Handled, ok};
@@ -23,6 +23,8 @@ use super::view::View;
 use super::{json, pages};
 use crate::error::Failure;
 
+/// Instants at which a statement gives the amounts.
+const SAMPLES_MAX: u32 = 100;
 /// Lines of a page that names no limit.
 const DEFAULT_LIMIT: u32 = 100;
 
@@ -33,14 +35,23 @@ pub(super) async fn show(call: Call) -> Handled {
     let now = call.now();
     let (of, period, known) = (request.subject.clone(), request.period, request.known);
     let view = call.view.clone();
+    let samples = query.samples.unwrap_or(0);
+    if samples > SAMPLES_MAX {
+        let refusal = Refusal::BadValue {
+            field: "samples",
+            expected: "a number from 1 to 100",
+        };
+        return Err(call.refused(&refusal));
+    }
     let first = move |connection: &_| {
         let accounts = of.accounts(connection, &view, &period)?;
         let frame = statement::frame(connection, &accounts, &period, now, known)?;
         let end = frame.period.end.unwrap_or(now);
         let burn = burn::before(connection, end)?;
-        Ok((accounts, frame, burn))
+        let samples = statement::samples(connection, &accounts, &frame, samples)?;
+        Ok((accounts, frame, burn, samples))
     };
-    let (accounts, frame, burn) = call.ask(first).await?;
+    let (accounts, frame, burn, samples) = call.ask(first).await?;
     request.check(&accounts)?;
     let sums = added_up(&call, &request, &accounts, &frame).await?;
     if request.subject.is_unknown() && sums.entries == 0 {
@@ -57,6 +68,7 @@ pub(super) async fn show(call: Call) -> Handled {
             frame,
             sums,
             burn,
+            samples,
         },
     ))
 }
@@ -67,6 +79,7 @@ struct StatementData {
     frame: Frame,
     sums: Sums,
     burn: Burn,
+    samples: Vec<(Timestamp, Reading)>,
 }
 
 /// Reads the movements in bounded queries.
@@ -137,12 +150,12 @@ async fn agree(
 pub(super) async fn lines(call: Call) -> Handled {
     let query: StatementLineQuery = call.query()?;
     let limit = pages::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
-    let after = query
-        .after
-        .as_deref()
-        .map(str::parse::<Position>)
-        .transpose();
+    let after = query.after.as_deref().map(place).transpose();
     let after = after.map_err(|()| call.refused(&pages::bad_cursor()))?;
+    let (after, before) = match after {
+        Some((after, before)) => (Some(after), before),
+        None => (None, Some(0)),
+    };
     let upto = query.transaction;
     let request = StatementRequest::read(&call, &of::summary(query))?;
     let now = call.now();
@@ -155,15 +168,22 @@ pub(super) async fn lines(call: Call) -> Handled {
         let from = after.unwrap_or_else(|| Position::first(&frame));
         let mut found: Vec<(Movement, Option<statement::Object>)> = Vec::new();
         let mut failed = None;
+        let mut is_full = false;
         let next = statement::by_time(connection, &frame, &whose, from, |movement| {
             if is_line(&view, &frame, &whose, movement) {
+                // The first line of the next page shows that there is one.
+                if found.len() >= limit {
+                    is_full = true;
+                    return false;
+                }
                 match statement::object(connection, movement) {
                     Ok(object) => found.push((movement.clone(), object)),
                     Err(error) => failed = Some(error),
                 }
             }
-            failed.is_none() && found.len() < limit
+            failed.is_none()
         })?;
+        let next = next.map(|next| if is_full { next.again() } else { next });
         match failed {
             Some(error) => Err(error),
             None => Ok((accounts, found, next)),
@@ -172,14 +192,32 @@ pub(super) async fn lines(call: Call) -> Handled {
     let (accounts, found, next) = call.ask(question).await?;
     request.check(&accounts)?;
     let of_use = !request.subject.has_balances();
+    let mut running = before;
     let line = |(movement, object): &(Movement, Option<statement::Object>)| {
-        shaped::line(&call, movement, object.as_ref(), of_use)
+        let moved = shaped::moved(movement, of_use);
+        running = running.map(|sum: i128| sum.saturating_add(moved.into()));
+        let sum = running.map(|sum| json::sum(sum, &call.directory().bank));
+        StatementLine {
+            running: sum,
+            ..shaped::line(&call, movement, object.as_ref(), of_use)
+        }
     };
     let items: Vec<StatementLine> = found.iter().map(line).collect();
     ok(&List {
         items,
-        next: next.map(|next| next.to_string()),
+        next: next.map(|next| match running {
+            Some(running) => format!("{next}~{running}"),
+            None => next.to_string(),
+        }),
     })
+}
+
+/// A cursor: the place behind a line, and the sum of the lines up to it.
+fn place(text: &str) -> Result<(Position, Option<i128>), ()> {
+    let Some((place, sum)) = text.split_once('~') else {
+        return Ok((text.parse()?, None));
+    };
+    Ok((place.parse()?, Some(sum.parse().map_err(|_| ())?)))
 }
 
 /// Whether the owner of a movement is visible. A plain member sees the movements of others, but not their

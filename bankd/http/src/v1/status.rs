@@ -59,6 +59,7 @@ pub(super) async fn show(call: Call) -> Handled {
         status.last_backup = last_backup;
         status.backup_error = call.services.backups.error();
         status.checkpoint_error = call.services.checkpoints.error();
+        status.signs_checkpoints = call.services.checkpoints.keeper().key.exists();
     }
     ok(&status)
 }
@@ -133,6 +134,7 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
         last_backup: None,
         backup_error: None,
         checkpoint_error: None,
+        signs_checkpoints: false,
         limited: limited(call),
     }
 }

@@ -29,8 +29,9 @@ pub(super) async fn list(call: Call) -> Handled {
     let keep = move |quote: &Quote| {
         sees(&view, quote) && (!query.valid || (quote.uses > 0 && quote.window.contains(now)))
     };
-    let page = call.ask(move |connection| quotes::list(connection, below, limit, keep));
-    let page = page.await?;
+    let more = limit.saturating_add(1);
+    let page = call.ask(move |connection| quotes::list(connection, below, more, keep));
+    let page = page.await?.within(limit, |row| row.quote.id.0);
     let directory = call.directory();
     ok(&List {
         items: page

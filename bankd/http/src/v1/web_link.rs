@@ -44,6 +44,11 @@ pub(super) async fn add(call: Call) -> Handled {
             .hint("set web.embed_sites in bankd.toml and restart bankd"));
     }
     let name = &call.auth.caller.actor;
+    if !is_feed {
+        // A picture that nobody would see is not worth an address.
+        let probed = links.probe(&page, name).await;
+        probed.map_err(|problem| Failure::of(*problem))?;
+    }
     let signed = |page: &str| format!("{origin}{}", links.signed(page, name, days));
     let (url, image) = if is_feed {
         (signed(&page), None)

@@ -105,6 +105,33 @@ pub struct Span {
     pub limit: usize,
 }
 
+impl Page<JournalRow> {
+    /// The rows of a page that was asked for one row more, without the transaction that exceeds its limit: there is a
+    /// next page only if that transaction is there. A transaction is never divided.
+    #[must_use]
+    pub fn without_more(mut self, limit: usize, newest: bool) -> Self {
+        let end = if newest {
+            self.rows.first()
+        } else {
+            self.rows.last()
+        };
+        let Some(over) = end.map(|row| row.tx.id).filter(|_| self.rows.len() > limit) else {
+            return self;
+        };
+        if self.rows.iter().all(|row| row.tx.id == over) {
+            return self;
+        }
+        self.rows.retain(|row| row.tx.id != over);
+        let end = if newest {
+            self.rows.first()
+        } else {
+            self.rows.last()
+        };
+        self.next = end.map(|row| row.tx.id);
+        self
+    }
+}
+
 /// Rows that `keep` accepts, oldest first. The cursor is the number of the last transaction that
 /// was looked at, if there may be more.
 pub fn page(

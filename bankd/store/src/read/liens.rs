@@ -102,6 +102,18 @@ pub fn list(
     Ok(Page { rows, next })
 }
 
+impl LienRow {
+    /// The place behind this row in a list.
+    pub fn cursor(&self) -> Cursor {
+        let id = self.lien.id.0;
+        if self.lien.state == LienState::Open {
+            Cursor::Open(id)
+        } else {
+            Cursor::Ended(id)
+        }
+    }
+}
+
 /// One lien by number.
 pub fn lien(connection: &Connection, id: i64) -> Result<Option<LienRow>, Error> {
     let sql = "SELECT l.instance, l.state, l.placed, l.start_at, l.end_at, l.shadow, i.object_id,

@@ -68,6 +68,19 @@ pub struct Page<T, C = i64> {
     pub next: Option<C>,
 }
 
+impl<T, C> Page<T, C> {
+    /// The first rows of a page that was asked for one row more: it has a next page only if that row is there, so
+    /// that no page is empty. `key` is the cursor of a row.
+    #[must_use]
+    pub fn within(mut self, limit: usize, key: impl Fn(&T) -> C) -> Self {
+        if self.rows.len() > limit {
+            self.rows.truncate(limit);
+            self.next = self.rows.last().map(key);
+        }
+        self
+    }
+}
+
 /// Why a question has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {

@@ -161,6 +161,40 @@ pub fn frame_of_lines(
     Ok(frame)
 }
 
+/// The money of accounts at so many instants of a period with a start, evenly spaced from it on.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn samples(
+    connection: &Connection,
+    accounts: &BTreeSet<AccountId>,
+    frame: &Frame,
+    count: u32,
+) -> Result<Vec<(Timestamp, Reading)>, Error> {
+    let (Some(start), Some(end)) = (frame.period.start, frame.period.end) else {
+        return Ok(Vec::new());
+    };
+    let length = end.0.saturating_sub(start.0);
+    let Some(step) = length
+        .checked_div(count.into())
+        .filter(|_| !accounts.is_empty())
+    else {
+        return Ok(Vec::new());
+    };
+    let at = |n: i64| Timestamp(start.0.saturating_add(step.saturating_mul(n)));
+    let mut found = Vec::new();
+    for at in (0..count.into()).map(at) {
+        let of = readings(connection, accounts, &frame.closes, at, TxId(frame.upto))?.of;
+        let mut sum = Reading::default();
+        for own in of.values() {
+            sum.amount = sum.amount.saturating_add(own.amount);
+            sum.held = sum.held.saturating_add(own.held);
+        }
+        found.push((at, sum));
+    }
+    Ok(found)
+}
+
 /// The money of accounts just before an instant: from a close, or from balances as known after a
 /// transaction.
 fn readings(

@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension};
 use std::collections::BTreeMap;
 
 /// The time that a block is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unit {
     /// A UTC day, counted from 1970.
     Day,
@@ -246,18 +246,36 @@ impl Block {
         number: i64,
         wanted: impl Fn(usize) -> bool,
     ) -> Result<Option<Block>, Error> {
+        let bytes = Block::bytes(connection, unit, number)?;
+        bytes
+            .map(|bytes| Block::of_bytes(&bytes, wanted))
+            .transpose()
+    }
+
+    /// The bytes of the stored block of a day or a month.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub(crate) fn bytes(
+        connection: &Connection,
+        unit: Unit,
+        number: i64,
+    ) -> Result<Option<Vec<u8>>, Error> {
         let sql = "SELECT figures FROM rollup_block WHERE unit = ?1 AND number = ?2";
         let mut statement = connection.prepare_cached(sql)?;
-        let mut rows = statement.query((unit.code(), number))?;
-        let Some(row) = rows.next()? else {
-            return Ok(None);
-        };
-        let bytes = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
-        let block = unpacked(bytes, wanted).ok_or_else(|| Error::Value {
+        let found = statement.query_row((unit.code(), number), |r| r.get(0));
+        Ok(found.optional()?)
+    }
+
+    /// A block with the measures that are wanted out of its bytes.
+    ///
+    /// # Errors
+    /// If they are none that are written here.
+    pub(crate) fn of_bytes(bytes: &[u8], wanted: impl Fn(usize) -> bool) -> Result<Block, Error> {
+        unpacked(bytes, wanted).ok_or_else(|| Error::Value {
             what: "rollup_block.figures",
             value: format!("{} bytes", bytes.len()),
-        })?;
-        Ok(Some(block))
+        })
     }
 
     /// Of figures by key.

@@ -44,9 +44,9 @@ fn decided(connection: &Connection, report: &mut Report) -> Result<(), Error> {
             OR instr(t.reason, coalesce(p.asked, '')) = 0 OR instr(t.reason, p.reason) = 0)
          UNION ALL
          SELECT p.id, p.state FROM proposal p
-         WHERE p.state IN ('rejected', 'withdrawn') AND (p.done IS NOT NULL OR NOT EXISTS (
-            SELECT 1 FROM tx t WHERE t.id > p.id AND t.op = 'reject' AND t.actor = p.decider
-               AND t.reason = rtrim('proposal=' || p.id || ' ' || p.reason)))",
+         WHERE p.state IN ('rejected', 'withdrawn') AND NOT EXISTS (
+            SELECT 1 FROM tx t WHERE t.id > p.id AND t.id = coalesce(p.done, t.id)
+               AND t.op = 'reject' AND t.actor = p.decider AND t.reason = rtrim('proposal=' || p.id || ' ' || p.reason))",
     )?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {

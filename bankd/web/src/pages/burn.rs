@@ -4,9 +4,9 @@ use axum::extract::Path;
 use axum::http::header;
 use axum::response::IntoResponse as _;
 use bank_api::text::{format_rfc3339, parse_rfc3339};
-use bank_api::v1::{Allocation, Balance, ForecastRow, List, Statement, StatementLine};
+use bank_api::v1::{Allocation, ForecastRow, List, Statement, StatementLine};
 use bank_picture::reports::money::{self, Beside, Ends, Track};
-use bank_picture::{self as picture, Burn, Chart, Number, Part, Report, Section};
+use bank_picture::{self as picture, Burn, Chart, Part, Report, Section};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
@@ -22,19 +22,22 @@ use crate::visit::{Shown, Visit};
 const DAY: i64 = 86_400_000_000;
 /// The period without one in the address.
 const BACK: i64 = 90 * DAY;
-/// Pages of entries that are read; of a busier project the line goes on to the end without its last entries.
-const PAGES_MAX: usize = 20;
-/// Instants at which is asked what was held.
-const SAMPLES: usize = 8;
-/// Accounts of a project of which is asked what was held.
-const HELD: usize = 4;
+/// Entries of which the line is made; that of a busier project is made of the samples.
+const ENTRIES_MAX: i64 = 5000;
+/// Instants at which the amount and what of it was held are asked for.
+const SAMPLES: &str = "60";
 /// Steps of the line: a page stays small.
 const STEPS: usize = 200;
 /// Accounts whose allocations are read.
 const ACCOUNTS: usize = 16;
 
 pub(crate) fn rows() -> Vec<Page> {
-    vec![Page::get("/projects/{name}/burn-down.svg", show).right(Right::SeeLedger)]
+    vec![
+        Page::get("/projects/{name}/burn-down.svg", show)
+            .right(Right::SeeLedger)
+            .takes_period()
+            .takes(["at"]),
+    ]
 }
 
 /// The picture of the page of a project for other sites.
@@ -122,7 +125,8 @@ async fn burn(visit: &Visit, project: &str) -> Result<Option<Burn>, Failed> {
         let target = target.with("from", &format_rfc3339(from));
         target.with("until", &format_rfc3339(to))
     };
-    let statement = visit.get(period(Target::api(&["statements"]))).await;
+    let asked = period(Target::api(&["statements"])).with("samples", SAMPLES);
+    let statement = visit.get(asked).await;
     let statement: Statement = match statement {
         Ok(statement) => statement,
         // A group of projects has no account of its own.
@@ -131,7 +135,7 @@ async fn burn(visit: &Visit, project: &str) -> Result<Option<Burn>, Failed> {
     };
     let track = track(visit, &statement, period).await?;
     let beside = Beside {
-        held: held(visit, &statement, &track).await,
+        held: money::sampled(&statement),
         end: last_end(visit, &statement, to).await?,
     };
     let burn = if end.is_none() {
@@ -154,8 +158,12 @@ async fn track(
     period: impl Fn(Target) -> Target,
 ) -> Result<Track, Failed> {
     let mut track = Track::new(statement, zone(visit)?, visit.present());
+    if statement.entries > ENTRIES_MAX {
+        track.follow(statement);
+        return Ok(track);
+    }
     let mut after: Option<String> = None;
-    for _ in 0..PAGES_MAX {
+    loop {
         let target = period(Target::api(&["statements", "entries"])).with("limit", "1000");
         let target = target.with("transaction", &statement.transaction.to_string());
         let page: List<StatementLine> = visit.get(target.maybe("after", after.as_deref())).await?;
@@ -167,32 +175,6 @@ async fn track(
             return Ok(track);
         }
     }
-    track.close(statement);
-    Ok(track)
-}
-
-/// What was held at some instants; an account may be younger than the period.
-async fn held(visit: &Visit, statement: &Statement, track: &Track) -> Vec<(i64, Number, Number)> {
-    let mut found = Vec::new();
-    if statement.accounts.len() > HELD {
-        return found;
-    }
-    for at in track.samples(SAMPLES) {
-        let mut sums = (Number::ZERO, Number::ZERO);
-        for account in &statement.accounts {
-            let target = Target::api(&["balances"]).with("account", account);
-            let target = target.with("at", &format_rfc3339(at));
-            let Ok(list) = visit.get::<List<Balance>>(target).await else {
-                continue;
-            };
-            for row in &list.items {
-                sums.0 = sums.0.plus(Number::or_zero(&row.amount));
-                sums.1 = sums.1.plus(Number::or_zero(&row.held));
-            }
-        }
-        found.push((at, sums.0, sums.1));
-    }
-    found
 }
 
 /// The end of the last allocation that is active at the end of the period.

@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use crate::page::Page;
 use crate::parts::amount::grouped;
 use crate::parts::table::{Table, figures, link, name, words};
+use crate::parts::turn::{self, ONLY};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -14,15 +15,17 @@ use crate::visit::{Shown, Visit};
 const SHOWN: &str = "100";
 
 pub(crate) fn rows() -> Vec<Page> {
-    vec![Page::get("/checkpoints", show).right(Right::Verify)]
+    vec![
+        Page::get("/checkpoints", show)
+            .right(Right::Verify)
+            .takes(["after"]),
+    ]
 }
 
 async fn show(visit: Visit) -> Shown {
     let route = |root: fn(&[&str]) -> Target| root(&["checkpoints"]);
-    let asked = route(Target::api).with("limit", SHOWN);
-    let list: List<KeptCheckpoint> = visit
-        .get(asked.maybe("after", visit.parameter("after")))
-        .await?;
+    let route = |root| turn::asked(&visit, route(root), ONLY, SHOWN);
+    let list: List<KeptCheckpoint> = visit.get(route(Target::api)).await?;
     let next = list.next.as_deref();
     let next = next.map(|next| visit.link(&["checkpoints"]).with("after", next));
     let wrong = list.items.iter().filter(|one| !one.holds).count();

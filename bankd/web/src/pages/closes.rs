@@ -32,17 +32,21 @@ const FIELDS: &[Field<'static>] = &[
 
 pub(crate) fn rows() -> Vec<Page> {
     vec![
-        Page::get("/closes", list).right(Right::SeeLedger),
-        Page::get("/closes/new", show).right(Right::ClosePeriods),
+        Page::get("/closes", list)
+            .right(Right::SeeLedger)
+            .takes(["after", "done"]),
+        Page::get("/closes/new", show)
+            .right(Right::ClosePeriods)
+            .takes_fields(FIELDS),
         Page::post("/closes/new", send).right(Right::ClosePeriods),
         Page::post("/closes/undo", undo).right(Right::ClosePeriods),
     ]
 }
 
 async fn list(visit: Visit) -> Shown {
-    let route = |root: fn(&[&str]) -> Target| root(&["closes"]);
     let after = visit.parameter("after");
-    let list: List<Close> = visit.get(route(Target::api).maybe("after", after)).await?;
+    let route = |root: fn(&[&str]) -> Target| root(&["closes"]).maybe("after", after);
+    let list: List<Close> = visit.get(route(Target::api)).await?;
     let next = list.next.as_deref();
     let next = next.map(|next| visit.link(&["closes"]).with("after", next));
     let is_closed = |row: &Close| row.reopened_by.is_none();
@@ -111,6 +115,7 @@ fn order<'a>(trail: &'a [(&'static str, Target)]) -> Order<'a> {
         what: "the close",
         lead: "Nothing can be booked into a closed period. What comes late counts in the open one.",
         fields: FIELDS,
+        fixed: serde_json::Map::new(),
         action: Target::page(&["closes", "new"]),
         route: Target::api(&["closes"]),
         trail,

@@ -30,6 +30,8 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/contribution", show)
             .right(Right::SeeLedger)
+            .takes_period()
+            .takes(["every", "by", "basis"])
             .picture(picture_alone),
     ]
 }
@@ -44,9 +46,14 @@ async fn picture_alone(visit: Visit) -> Shown {
     embedded(&visit, "Usage beside contributions", section)
 }
 
-/// What the address asks for, and of which measure.
+/// What the address asks for, and of which measure. Contributors see their own rows, which are not grouped otherwise.
 fn question(visit: &Visit) -> Result<(Asked, &'static str), Failed> {
-    Ok((Asked::of(visit, BY)?, asked::word(visit, "basis", BASIS)?))
+    let sees_all = visit.may(Right::SeeShares);
+    let by = BY.get(..if sees_all { BY.len() } else { 1 });
+    Ok((
+        Asked::of(visit, by.unwrap_or(BY))?,
+        asked::word(visit, "basis", BASIS)?,
+    ))
 }
 
 fn route(visit: &Visit, asked: &Asked, basis: &str, root: fn(&[&str]) -> Target) -> Target {

@@ -8,16 +8,23 @@ use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
 use super::undo;
+use crate::failed::Failed;
 use crate::page::Page;
 use crate::parts::amount::{amount, change, grouped};
+use crate::parts::hint;
+use crate::parts::project::Projects;
 use crate::parts::table::{Table, amounts, figures, link, name, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
 pub(crate) fn rows() -> Vec<Page> {
     vec![
-        Page::get("/jobs/{id}", job).right(Right::SeeLedger),
-        Page::get("/transactions/{id}", transaction).right(Right::SeeLedger),
+        Page::get("/jobs/{id}", job)
+            .right(Right::SeeLedger)
+            .takes(["machine"]),
+        Page::get("/transactions/{id}", transaction)
+            .right(Right::SeeLedger)
+            .takes(["done"]),
     ]
 }
 
@@ -31,7 +38,7 @@ async fn job(visit: Visit, Path(id): Path<String>) -> Shown {
         @if let Some(machine) = &answer.machine { p .lead { "on " (machine) } }
         @if let Some(refused) = &answer.refused { (refusal(&visit, refused)) }
         @if let Some(time) = &answer.reservation { (reserved(&visit, time)) }
-        (explanation(&visit, &answer))
+        (explanation(&visit, &answer).await?)
         p .below { a href=(route(Target::data)) { "JSON" } }
     };
     Ok(visit.page(&title, &[("Jobs", visit.link(&["jobs"]))], &content))
@@ -45,10 +52,11 @@ async fn transaction(visit: Visit, Path(id): Path<String>) -> Shown {
         @if let Some(done) = visit.parameter("done") {
             div .message.good role="status" { p { (done_text(done)) } }
         }
-        (explanation(&visit, &answer))
-        @if visit.may(Right::Reverse) && visit.parameter("at").is_none() {
+        (explanation(&visit, &answer).await?)
+        @if visit.may(Right::Reverse) {
             @let is_undo = answer.items.first().is_some_and(|one| one.op == "undo");
-            (undo::button(&visit, &id, is_undo))
+            @let reversed_by = answer.items.first().and_then(|one| one.reversed_by);
+            (undo::way(&visit, &id, reversed_by, is_undo))
         }
         p .below { a href=(route(Target::data)) { "JSON" } }
     };
@@ -65,19 +73,22 @@ fn done_text(done: &str) -> &'static str {
     }
 }
 
-fn explanation(visit: &Visit, answer: &Explanation) -> Markup {
-    html! {
+async fn explanation(visit: &Visit, answer: &Explanation) -> Result<Markup, Failed> {
+    let entries = answer.items.iter().flat_map(|one| &one.entries);
+    let names = entries.filter_map(|entry| entry.project.as_deref());
+    let projects = Projects::among(visit, names).await?;
+    Ok(html! {
         @if answer.items.is_empty() { div .empty { p { "Nothing was booked." } } }
-        @for one in &answer.items { (section(visit, one, &answer.unit)) }
+        @for one in &answer.items { (section(visit, &projects, one, &answer.unit)) }
         @if !answer.complete { p { strong { "There are more transactions than this page shows." } } }
-    }
+    })
 }
 
 fn refusal(visit: &Visit, refused: &RefusedReserve) -> Markup {
     html! {
         div .message.bad {
             p { "Hold refused on " (visit.zone().time(&refused.at)) ": " (refused.detail) }
-            @if let Some(hint) = &refused.hint { p .hint { "hint: " (hint) } }
+            @if let Some(hint) = &refused.hint { p .hint { "hint: " (hint::show(hint)) } }
         }
     }
 }
@@ -97,7 +108,7 @@ fn reserved(visit: &Visit, time: &ReservationTime) -> Markup {
     }
 }
 
-fn section(visit: &Visit, one: &Explained, unit: &str) -> Markup {
+fn section(visit: &Visit, projects: &Projects, one: &Explained, unit: &str) -> Markup {
     let number = one.transaction.to_string();
     let data = |part: &str| {
         let target = Target::data(&["explanations", &number]);
@@ -117,7 +128,7 @@ fn section(visit: &Visit, one: &Explained, unit: &str) -> Markup {
                 @if let Some(text) = &charge.itemisation { pre { code { (text) } } }
             }
             @if !one.considered.is_empty() { (considered(&one.considered, unit, data("considered"))) }
-            @if !one.entries.is_empty() { (entries(visit, &one.entries, unit, data("entries"))) }
+            @if !one.entries.is_empty() { (entries(visit, projects, &one.entries, unit, data("entries"))) }
         }
     }
 }
@@ -172,16 +183,18 @@ fn considered(items: &[Considered], unit: &str, data: Target) -> Markup {
     .show()
 }
 
-fn entries(visit: &Visit, items: &[JournalEntry], unit: &str, data: Target) -> Markup {
+fn entries(
+    visit: &Visit,
+    projects: &Projects,
+    items: &[JournalEntry],
+    unit: &str,
+    data: Target,
+) -> Markup {
     let row = |entry: &JournalEntry| {
-        let project = entry.project.as_deref();
         vec![
             html! { (entry.kind.replace('_', " ")) },
             name(entry.account.as_deref().unwrap_or("–")),
-            html! { @match project {
-                Some(project) => (link(&visit.link(&["projects", project]), project)),
-                None => "–",
-            } },
+            projects.show(visit, entry.project.as_deref()),
             html! { @if let Some(job) = &entry.job {
                 (link(&visit.link(&["jobs", job]).maybe("machine", entry.machine.as_deref()), job))
             } @else { "–" } },

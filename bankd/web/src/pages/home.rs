@@ -10,6 +10,7 @@ use crate::page::Page;
 use crate::parts::amount::{amount, is_zero};
 use crate::parts::period;
 use crate::parts::table::{Table, amounts, figures, link, name, words};
+use crate::parts::turn::{self, ONLY};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 use crate::zone::days;
@@ -18,21 +19,22 @@ use crate::zone::days;
 pub(crate) const SHOWN: &str = "50";
 
 pub(crate) fn rows() -> Vec<Page> {
-    vec![Page::get("/", show).right(Right::SeeLedger).nav("Balances")]
+    vec![
+        Page::get("/", show)
+            .right(Right::SeeLedger)
+            .takes(["at", "after"])
+            .nav("Balances"),
+    ]
 }
 
 async fn show(visit: Visit) -> Shown {
     let at = visit.at()?;
     let route = |root: fn(&[&str]) -> Target| {
         let target = root(&["balances"]).maybe("at", at.as_deref());
-        let target = if at.is_none() {
-            target.with("burn", "true")
-        } else {
-            target
-        };
-        target.maybe("after", visit.parameter("after"))
+        target.maybe("burn", at.is_none().then_some("true"))
     };
-    let list: List<Balance> = visit.get(route(Target::api).with("limit", SHOWN)).await?;
+    let route = |root| turn::asked(&visit, route(root), ONLY, SHOWN);
+    let list: List<Balance> = visit.get(route(Target::api)).await?;
     let next = list.next.as_deref();
     let next = next.map(|next| visit.link(&[]).with("after", next));
     let content = html! {
@@ -54,7 +56,8 @@ pub(crate) fn balances(
     next: Option<Target>,
 ) -> Markup {
     let unit = items.first().map_or("", |row| row.unit.as_str());
-    Table {
+    let has_days = items.iter().any(|row| days_left(row).is_some());
+    let table = Table {
         caption: "Accounts",
         columns: vec![
             words("Account"),
@@ -79,8 +82,19 @@ pub(crate) fn balances(
         },
         data,
         next,
+    };
+    html! {
+        (table.show())
+        @if has_days { p .small {
+            strong { "Days left: " }
+            @if visit.parameter("at").is_some() {
+                "from the shown instant until the first allocation with money ended, as it was known then."
+            } @else {
+                "until the money is used up, if it is used as in the last 30 days, or until the first allocation with money
+                 ends, whichever comes first."
+            }
+        } }
     }
-    .show()
 }
 
 fn cells(visit: &Visit, row: &Balance) -> Vec<Markup> {
@@ -130,15 +144,15 @@ fn used(row: &Balance) -> Markup {
 }
 
 /// Days until the account is empty or its money ends, whichever is first.
-fn left(row: &Balance) -> Markup {
+fn days_left(row: &Balance) -> Option<i64> {
     let ends = [row.empty_at.as_deref(), row.until.as_deref()];
-    let days = ends
-        .into_iter()
-        .flatten()
-        .filter_map(|end| days(&row.at, end))
-        .min();
+    let ends = ends.into_iter().flatten();
+    ends.filter_map(|end| days(&row.at, end)).min()
+}
+
+fn left(row: &Balance) -> Markup {
     html! {
-        @match days {
+        @match days_left(row) {
             Some(days) => span .flag[days < 30] { (days) }
             None => span .none { "–" }
         }

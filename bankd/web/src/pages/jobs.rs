@@ -7,9 +7,13 @@ use maud::{Markup, html};
 use crate::page::Page;
 use crate::parts::amount::amount;
 use crate::parts::period;
-use crate::parts::table::{Table, amounts, figures, link, name, words};
+use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
+use crate::parts::turn::{self, ONLY};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
+
+/// Rows of one page.
+const SHOWN: &str = "50";
 
 /// The filters of the address that are names.
 const NAMES: [(&str, &str); 3] = [
@@ -44,7 +48,16 @@ type Choice = (
 );
 
 pub(crate) fn rows() -> Vec<Page> {
-    vec![Page::get("/jobs", show).right(Right::SeeLedger).nav("Jobs")]
+    let names = NAMES.iter().map(|(name, _)| *name);
+    let choices = CHOICES.iter().map(|(name, ..)| *name);
+    vec![
+        Page::get("/jobs", show)
+            .right(Right::SeeLedger)
+            .takes(names.chain(choices))
+            .takes_period()
+            .takes(["after"])
+            .nav("Jobs"),
+    ]
 }
 
 /// The jobs that ran in the period of a figure of a usage report: the ones that it counts.
@@ -68,10 +81,9 @@ async fn show(visit: Visit) -> Shown {
     let route = |root: fn(&[&str]) -> Target| {
         let target = kept(&visit, root(&["jobs"]));
         let target = target.maybe("from", from.as_deref());
-        target.maybe("until", to.as_deref())
+        turn::asked(&visit, target.maybe("until", to.as_deref()), ONLY, SHOWN)
     };
-    let target = route(Target::api).maybe("after", visit.parameter("after"));
-    let list: List<Job> = visit.get(target).await?;
+    let list: List<Job> = visit.get(route(Target::api)).await?;
     let own = ["from", "to"]
         .iter()
         .fold(kept(&visit, visit.link(&["jobs"])), |target, name| {
@@ -109,7 +121,6 @@ fn chosen(visit: &Visit, (name, label, words): Choice) -> Markup {
 
 fn table(visit: &Visit, items: &[Job], data: Target, next: Option<Target>) -> Markup {
     let unit = items.first().map_or("", |job| job.unit.as_str());
-    let or_none = |text: &Option<String>| name(text.as_deref().unwrap_or("–"));
     let row = |job: &Job| {
         let target = visit
             .link(&["jobs", &job.job])
@@ -118,11 +129,16 @@ fn table(visit: &Visit, items: &[Job], data: Target, next: Option<Target>) -> Ma
         vec![
             link(&target, &job.job),
             name(&job.machine),
-            or_none(&job.project),
-            or_none(&job.user),
+            or_none(job.project.as_deref()),
+            or_none(job.user.as_deref()),
             html! { (outcome.unwrap_or(&job.state)) },
-            html! { (job.closed.as_deref().map_or_else(|| "–".to_owned(), |time| visit.zone().day(time))) },
-            html! { (job.processors.map_or_else(|| "–".to_owned(), |count| count.to_string())) },
+            or_none(
+                job.closed
+                    .as_deref()
+                    .map(|time| visit.zone().day(time))
+                    .as_deref(),
+            ),
+            or_none(job.processors.map(|count| count.to_string()).as_deref()),
             html! { (bank_api::text::format_clock(job.charged_s)) },
             html! { a href=(target) { (amount(&job.charged)) } },
         ]
@@ -143,7 +159,8 @@ fn table(visit: &Visit, items: &[Job], data: Target, next: Option<Target>) -> Ma
         rows: items.iter().map(row).collect(),
         empty: html! {
             p { "No job matches." }
-            p .small { "A job appears when the scheduler asks for a quote or a hold, or when its usage arrives." }
+            p .small { "A job appears when the scheduler asks for a quote or a hold, or when its usage is charged. Use that is
+                only recorded, without a charge, is in " a href=(visit.link(&["usage"])) { "the usage" } "." }
         },
         data: Some(data),
         next,

@@ -8,6 +8,7 @@ use maud::{Markup, html};
 
 use crate::page::Page;
 use crate::parts::amount::{grouped, is_zero};
+use crate::parts::project::Projects;
 use crate::parts::table::{Table, amounts, figures, link, name, words};
 use crate::parts::{filter, period};
 use crate::target::Target;
@@ -28,8 +29,13 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/journal", show)
             .right(Right::SeeLedger)
+            .takes(FILTERS.iter().map(|(name, _)| *name))
+            .takes_period()
+            .takes(["before"])
             .nav("Journal"),
-        Page::get("/actors", actors).right(Right::Verify),
+        Page::get("/actors", actors)
+            .right(Right::Verify)
+            .takes_period(),
     ]
 }
 
@@ -40,18 +46,18 @@ async fn show(visit: Visit) -> Shown {
             .maybe("since", from.as_deref())
             .maybe("until", to.as_deref())
             .with("newest", "true")
+            .maybe("before", visit.parameter("before"))
     };
-    let asked = route(Target::api);
-    let page: JournalPage = visit
-        .get(asked.maybe("before", visit.parameter("before")))
-        .await?;
+    let page: JournalPage = visit.get(route(Target::api)).await?;
     let own = filter::kept(&visit, &FILTERS, visit.link(&["journal"]))
         .maybe("from", visit.parameter("from"))
         .maybe("to", visit.parameter("to"));
     let next = page.next.as_deref().map(|next| own.with("before", next));
+    let names = page.items.iter().filter_map(|row| row.project.as_deref());
+    let projects = Projects::among(&visit, names).await?;
     let content = html! {
         (filter::form(&visit, &FILTERS, &["from", "to", "zone"]))
-        (entries(&visit, &page.items, route(Target::data), next))
+        (entries(&visit, &projects, &page.items, route(Target::data), next))
         @if visit.may(Right::Verify) {
             p { a href=(visit.link(&["actors"])) { "Who did what" } " · " a href=(visit.link(&["proof"])) { "Can I prove it?" } }
         }
@@ -60,7 +66,13 @@ async fn show(visit: Visit) -> Shown {
 }
 
 /// The API gives a page oldest first.
-fn entries(visit: &Visit, items: &[JournalEntry], data: Target, next: Option<Target>) -> Markup {
+fn entries(
+    visit: &Visit,
+    projects: &Projects,
+    items: &[JournalEntry],
+    data: Target,
+    next: Option<Target>,
+) -> Markup {
     Table {
         caption: "Entries, the newest first",
         columns: vec![
@@ -75,7 +87,11 @@ fn entries(visit: &Visit, items: &[JournalEntry], data: Target, next: Option<Tar
             amounts("Held", "change"),
             words("Reason"),
         ],
-        rows: items.iter().rev().map(|row| cells(visit, row)).collect(),
+        rows: items
+            .iter()
+            .rev()
+            .map(|row| cells(visit, projects, row))
+            .collect(),
         empty: html! {
             p { "No entry matches." }
             p .small { "Remove a filter, or choose a longer period." }
@@ -86,7 +102,7 @@ fn entries(visit: &Visit, items: &[JournalEntry], data: Target, next: Option<Tar
     .show()
 }
 
-fn cells(visit: &Visit, row: &JournalEntry) -> Vec<Markup> {
+fn cells(visit: &Visit, projects: &Projects, row: &JournalEntry) -> Vec<Markup> {
     let number = row.transaction.to_string();
     let or_none = |text: &Option<String>| name(text.as_deref().unwrap_or("–"));
     let change = |text: &str| {
@@ -103,10 +119,7 @@ fn cells(visit: &Visit, row: &JournalEntry) -> Vec<Markup> {
         html! { (row.kind.replace('_', " ")) @if row.op != row.kind { " " span .small { (row.op.replace('_', " ")) } } },
         html! { (name(&row.actor)) " " span .small { (row.origin) } },
         or_none(&row.account),
-        match row.project.as_deref() {
-            Some(project) => link(&visit.link(&["projects", project]), project),
-            None => name("–"),
-        },
+        projects.show(visit, row.project.as_deref()),
         job.unwrap_or_else(|| name("–")),
         change(&row.amount),
         change(&row.held),

@@ -102,6 +102,7 @@ pub(crate) fn rows() -> Vec<Page> {
             page(&visit, Credential::Key, None).await
         })
         .right(Right::SeeKeys)
+        .takes(["after", "done"])
         .nav("Keys"),
         Page::post("/keys/new", async |visit: Visit| {
             add(visit, Credential::Key).await
@@ -115,6 +116,7 @@ pub(crate) fn rows() -> Vec<Page> {
             page(&visit, Credential::Token, None).await
         })
         .right(Right::SeeKeys)
+        .takes(["after", "done"])
         .nav("Tokens"),
         Page::post("/tokens/new", async |visit: Visit| {
             add(visit, Credential::Token).await
@@ -129,21 +131,28 @@ pub(crate) fn rows() -> Vec<Page> {
 
 async fn page(visit: &Visit, kind: Credential, failed: Option<&Failed>) -> Shown {
     let path = kind.path();
-    let target = Target::api(&[path]).maybe("after", visit.parameter("after"));
+    let after = visit.parameter("after");
+    let route = |root: fn(&[&str]) -> Target| root(&[path]).maybe("after", after);
     // A key has the members of a token, and a fingerprint.
-    let list: List<Token> = visit.get(target).await?;
+    let list: List<Token> = visit.get(route(Target::api)).await?;
     let next = list.next.as_deref();
     let next = next.map(|next| visit.link(&[path]).with("after", next));
     let content = html! {
         (sent::done(visit, &[("end", "Ended: it is refused from now on.")]))
         @if let Some(failed) = failed { (message(failed)) }
-        (table(visit, kind, &list.items, next))
+        (table(visit, kind, &list.items, route(Target::data), next))
         @if visit.may(Right::ChangeKeys) { (form(visit, kind, failed)) }
     };
     Ok(visit.page(kind.title(), &[], &content))
 }
 
-fn table(visit: &Visit, kind: Credential, items: &[Token], next: Option<Target>) -> Markup {
+fn table(
+    visit: &Visit,
+    kind: Credential,
+    items: &[Token],
+    data: Target,
+    next: Option<Target>,
+) -> Markup {
     let may = visit.may(Right::ChangeKeys);
     let action = format!("/{}/end", kind.path());
     let joined = |list: &[String]| {
@@ -186,7 +195,7 @@ fn table(visit: &Visit, kind: Credential, items: &[Token], next: Option<Target>)
         ],
         rows: items.iter().map(row).collect(),
         empty: html! { p { "There is no " (kind.word()) " yet." } p .small { "A program needs one to use the bank over a network." } },
-        data: Some(Target::data(&[kind.path()])),
+        data: Some(data),
         next,
     }
     .show()

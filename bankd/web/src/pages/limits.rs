@@ -49,6 +49,7 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/limits", show)
             .right(Right::SeeAccess)
+            .takes(["done"])
             .nav("Limits"),
         Page::post("/limits/set", set).right(Right::ChangeAccess),
         Page::post("/limits/remove", remove).right(Right::ChangeAccess),

@@ -36,7 +36,9 @@ const FIELDS: [Field<'static>; 2] = [
 
 pub(crate) fn rows() -> Vec<Page> {
     vec![
-        Page::get("/projects/{name}/members", show).right(Right::ChangeMembers),
+        Page::get("/projects/{name}/members", show)
+            .right(Right::ChangeMembers)
+            .takes(["after", "done"]),
         Page::post("/projects/{name}/members", send).right(Right::ChangeMembers),
     ]
 }
@@ -46,9 +48,10 @@ async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
 }
 
 async fn page(visit: &Visit, project: &str, failed: Option<&Failed>) -> Shown {
-    let route = |root: fn(&[&str]) -> Target| root(&["projects", project, "members"]);
     let after = visit.parameter("after");
-    let list: List<Member> = visit.get(route(Target::api).maybe("after", after)).await?;
+    let route =
+        |root: fn(&[&str]) -> Target| root(&["projects", project, "members"]).maybe("after", after);
+    let list: List<Member> = visit.get(route(Target::api)).await?;
     let own = visit.link(&["projects", project, "members"]);
     let next = list.next.as_deref();
     let next = next.map(|next| own.clone().with("after", next));

@@ -8,7 +8,8 @@ use super::jobs;
 use crate::page::Page;
 use crate::parts::amount::{amount, hours};
 use crate::parts::period;
-use crate::parts::table::{Table, amounts, figures, link, words};
+use crate::parts::project::Projects;
+use crate::parts::table::{Table, amounts, figures, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -19,6 +20,7 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/my-usage", show)
             .right(Right::SeeLedger)
+            .takes_period()
             .nav("My usage"),
     ]
 }
@@ -43,6 +45,9 @@ async fn show(visit: Visit) -> Shown {
     };
     let lines = found.as_ref().map_or(&[][..], |found| &found.rows);
     let unit = found.as_ref().map_or("", |found| found.unit.as_str());
+    let names = lines.iter().filter_map(|line| line.keys.get("project"));
+    let names = names.filter_map(|name| name.as_deref());
+    let projects = Projects::among(&visit, names).await?;
     let content = html! {
         (period::picker(&visit))
         (Table {
@@ -55,7 +60,7 @@ async fn show(visit: Visit) -> Shown {
                 figures("GPU hours"),
                 amounts("Charged", unit),
             ],
-            rows: lines.iter().map(|line| cells(&visit, line)).collect(),
+            rows: lines.iter().map(|line| cells(&visit, &projects, line)).collect(),
             empty: html! {
                 p { "You used nothing in this period." }
                 p .small { "Jobs appear here when they end. " a href="/quote" { "What would a job cost?" } }
@@ -74,7 +79,7 @@ async fn show(visit: Visit) -> Shown {
     Ok(visit.page("My usage", &[("Balances", visit.link(&[]))], &content))
 }
 
-fn cells(visit: &Visit, line: &UsageLine) -> Vec<Markup> {
+fn cells(visit: &Visit, projects: &Projects, line: &UsageLine) -> Vec<Markup> {
     let project = line.keys.get("project").cloned().flatten();
     let project = project.filter(|name| !name.is_empty());
     let jobs = jobs::counted(visit, &line.bucket_from, &line.bucket_until)
@@ -83,11 +88,7 @@ fn cells(visit: &Visit, line: &UsageLine) -> Vec<Markup> {
     let figures = &line.figures;
     vec![
         html! { (line.bucket.as_deref().unwrap_or("–")) },
-        if let Some(project) = &project {
-            link(&visit.link(&["projects", project]), project)
-        } else {
-            html! { span .none { "–" } }
-        },
+        projects.show(visit, project.as_deref()),
         html! { a href=(jobs) { (figures.jobs) } },
         hours(&figures.core_hours),
         hours(&figures.gpu_hours),

@@ -160,7 +160,9 @@ pub(crate) fn rows() -> Vec<Page> {
     let [deposit, withdraw, transfer, refund, adjust] = ALL;
     let of = |one: Money, path: &'static str| {
         [
-            Page::get(path, async move |visit: Visit| one.order().show(&visit)).right(one.right),
+            Page::get(path, async move |visit: Visit| one.order().show(&visit))
+                .right(one.right)
+                .takes_fields(one.fields),
             Page::post(path, move |visit: Visit| one.send(visit)).right(one.right),
         ]
     };
@@ -193,6 +195,7 @@ impl Money {
             what: self.what,
             lead: self.lead,
             fields: self.fields,
+            fixed: serde_json::Map::new(),
             action: Target::page(&[self.path]),
             route: Target::api(&[self.route]),
             trail: &[],
@@ -216,7 +219,10 @@ fn window(visit: &Visit, answer: &Value) -> Markup {
         @if is_active == Some(false) {
             div .message { p {
                 "It cannot be spent now: its window is from " (day("start").as_deref().unwrap_or("the beginning"))
-                " until " (day("until").as_deref().unwrap_or("ever")) "."
+                @match day("until") {
+                    Some(until) => { " until " (until) "." },
+                    None => " without end.",
+                }
             } }
         }
     }

@@ -23,6 +23,7 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/notices", show)
             .right(Right::SeeLedger)
+            .takes(["all", "after"])
             .nav("Notices"),
     ]
 }
@@ -154,7 +155,7 @@ fn of_request(visit: &Visit, row: &Proposal) -> Entry {
         // A request that was answered is a new entry.
         id: format!("requests/{number}/{}", row.state),
         title: format!("Your request for {}: {}", subject(row), row.state),
-        at: row.at.clone(),
+        at: row.decided_at.as_ref().unwrap_or(&row.at).clone(),
         text: row.reason.clone().unwrap_or_default(),
         page: visit.link(&["requests", &number]),
     }

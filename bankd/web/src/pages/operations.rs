@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::failed::Failed;
 use crate::page::Page;
 use crate::parts::amount::{amount, maybe};
+use crate::parts::project::Projects;
 use crate::parts::table::{Table, amounts, figures, link, name, words};
 use crate::parts::turn;
 use crate::target::Target;
@@ -22,6 +23,7 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/operations", show)
             .right(Right::SeeSources)
+            .takes(["refused-after", "liens-after", "downtimes-after"])
             .nav("Operations"),
     ]
 }
@@ -228,7 +230,8 @@ fn table_of_machines(visit: &Visit, items: &[MachineStatus]) -> Markup {
 
 async fn refused(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| root(&["refused-reserves"]);
-    let list: List<RefusedJob> = visit.get(route(Target::api).with("limit", SHOWN)).await?;
+    let route = |root| turn::asked(visit, route(root), "refused", SHOWN);
+    let list: List<RefusedJob> = visit.get(route(Target::api)).await?;
     let row = |row: &RefusedJob| {
         let job = visit
             .link(&["jobs", &row.job])
@@ -258,16 +261,15 @@ async fn refused(visit: &Visit) -> Result<Markup, Failed> {
         rows: list.items.iter().map(row).collect(),
         empty: html! { p { "No job was refused." } },
         data: Some(route(Target::data)),
-        next: None,
+        next: turn::next(visit.link(&["operations"]), "refused", list.next.as_deref()),
     }
     .show())
 }
 
 async fn liens(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| root(&["liens"]);
-    let list: List<Lien> = visit
-        .get(turn::asked(visit, route(Target::api), "liens", SHOWN))
-        .await?;
+    let route = |root| turn::asked(visit, route(root), "liens", SHOWN);
+    let list: List<Lien> = visit.get(route(Target::api)).await?;
     let unit = list.items.first().map_or("", |row| row.unit.as_str());
     let zone = visit.zone();
     let row = |lien: &Lien| {
@@ -306,9 +308,11 @@ async fn liens(visit: &Visit) -> Result<Markup, Failed> {
 async fn would_refuse(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| root(&["what-if"]);
     let found: WhatIf = visit.get(route(Target::api).with("limit", "1")).await?;
+    let names = found.projects.iter().map(|row| row.project.as_str());
+    let projects = Projects::among(visit, names).await?;
     let row = |row: &WouldRefuseSum| {
         vec![
-            link(&visit.link(&["projects", &row.project]), &row.project),
+            projects.show(visit, Some(&row.project)),
             html! { (row.jobs) },
             maybe(Some(&row.needed)),
             amount(&row.used),
@@ -332,9 +336,8 @@ async fn would_refuse(visit: &Visit) -> Result<Markup, Failed> {
 
 async fn downtimes(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| root(&["downtimes"]);
-    let list: List<Value> = visit
-        .get(turn::asked(visit, route(Target::api), "downtimes", SHOWN))
-        .await?;
+    let route = |root| turn::asked(visit, route(root), "downtimes", SHOWN);
+    let list: List<Value> = visit.get(route(Target::api)).await?;
     let text = |row: &Value, member: &str| match row.get(member) {
         None | Some(Value::Null) => "–".to_owned(),
         Some(Value::String(text)) => text.clone(),

@@ -48,6 +48,7 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/people", show)
             .right(Right::SeeAccess)
+            .takes(["name", "after", "done"])
             .nav("People"),
         Page::post("/people/grant", grant).right(Right::ChangeAccess),
         Page::post("/people/revoke", revoke).right(Right::ChangeAccess),
@@ -60,9 +61,12 @@ async fn show(visit: Visit) -> Shown {
 
 async fn page(visit: &Visit, failed: Option<&Failed>) -> Shown {
     let person = visit.parameter("name");
-    let route = |root: fn(&[&str]) -> Target| root(&["roles"]).maybe("name", person);
-    let target = route(Target::api).maybe("after", visit.parameter("after"));
-    let list: List<RoleGrant> = visit.get(target).await?;
+    let route = |root: fn(&[&str]) -> Target| {
+        root(&["roles"])
+            .maybe("name", person)
+            .maybe("after", visit.parameter("after"))
+    };
+    let list: List<RoleGrant> = visit.get(route(Target::api)).await?;
     let own = visit.link(&["people"]).maybe("name", person);
     let next = list.next.as_deref().map(|next| own.with("after", next));
     let content = html! {

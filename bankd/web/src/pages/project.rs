@@ -23,6 +23,9 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/projects/{name}", show)
             .right(Right::SeeLedger)
+            .takes_period()
+            .takes(["at", "accounts-after", "members-after"])
+            .takes(["allocations-after", "held-after"])
             .picture(burn::picture_alone),
     ]
 }
@@ -72,8 +75,8 @@ async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
             target
         }
     };
-    let asked = place.turned(balances(Target::api), "accounts");
-    let rows: List<Balance> = visit.get(asked).await?;
+    let balances = |root| place.turned(balances(root), "accounts");
+    let rows: List<Balance> = visit.get(balances(Target::api)).await?;
     let next = place.next("accounts", rows.next.as_deref());
     let content = html! {
         @if let Some(description) = one.description.as_deref().filter(|text| !text.is_empty()) {

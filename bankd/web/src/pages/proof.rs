@@ -44,10 +44,15 @@ async fn show(visit: Visit) -> Shown {
             None => p { (made(&visit, newest.items.first())) },
         }
         p { a href=(visit.link(&["checkpoints"])) { "The checkpoints of the daemon, and whether they hold" } }
-        p {
-            a href=(Target::data(&["checkpoint"])) { "Fetch a signed checkpoint" }
-            " of the present state. Keep it elsewhere, and compare the bank with it later: "
-            code { "bankd verify --checkpoint FILE" }
+        @if status.signs_checkpoints {
+            p {
+                a href=(Target::data(&["checkpoint"])) { "Fetch a signed checkpoint" }
+                " of the present state. Keep it elsewhere, and compare the bank with it later: "
+                code { "bankd verify --checkpoint FILE" }
+            }
+        } @else {
+            p { "This bank has no key to sign checkpoints with. Somebody with access to the machine of bankd makes one with "
+                code { "bankd checkpoint-key new" } "; then this page offers signed checkpoints." }
         }
         h2 { "At any moment" }
         p { a href=(visit.link(&["journal"])) { "Journal" } " · "

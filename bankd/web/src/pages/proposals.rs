@@ -18,8 +18,12 @@ use crate::visit::{Shown, Visit};
 
 pub(crate) fn rows() -> Vec<Page> {
     vec![
-        Page::get("/proposals", list).right(Right::SeeProposals),
-        Page::get("/proposals/{id}", show).right(Right::SeeProposals),
+        Page::get("/proposals", list)
+            .right(Right::SeeProposals)
+            .takes(["all", "after"]),
+        Page::get("/proposals/{id}", show)
+            .right(Right::SeeProposals)
+            .takes(["done"]),
         Page::post("/proposals/{id}", decide).right(Right::DecideProposals),
     ]
 }
@@ -187,7 +191,10 @@ pub(crate) async fn facts(visit: &Visit, one: &Proposal) -> Markup {
             dd { (one.proposed_by) " on " (zone.time(&one.at)) }
             @if let Some(asked) = &one.asked { dt { "Reason" } dd { (asked) } }
             dt { "Waits until" } dd { (zone.time(&one.until)) }
-            @if let Some(by) = &one.decided_by { dt { "Decided by" } dd { (by) } }
+            @if let Some(by) = &one.decided_by {
+                dt { "Decided by" }
+                dd { (by) @if let Some(at) = &one.decided_at { " on " (zone.time(at)) } }
+            }
             @if let Some(reason) = &one.reason { dt { "Answer" } dd { (reason) } }
             @if let Some(done) = one.done {
                 dt { "Transaction" } dd { a href=(visit.link(&["transactions", &done.to_string()])) { (done) } }

@@ -41,7 +41,12 @@ const FIELDS: [Field<'static>; 8] = [
 ];
 
 pub(crate) fn rows() -> Vec<Page> {
-    vec![Page::get("/quote", show).right(Right::Quote).nav("Quote")]
+    vec![
+        Page::get("/quote", show)
+            .right(Right::Quote)
+            .takes_fields(&FIELDS)
+            .nav("Quote"),
+    ]
 }
 
 async fn show(visit: Visit) -> Shown {

@@ -10,6 +10,7 @@ use crate::page::Page;
 use crate::parts::amount::amount;
 use crate::parts::form::{Field, Kind, filled};
 use crate::parts::period;
+use crate::parts::project::Projects;
 use crate::parts::table::{Table, amounts, figures, link, name, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -48,16 +49,22 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/rates", show)
             .right(Right::SeeSettings)
+            .takes(["at", "after"])
             .nav("Rates"),
-        Page::get("/rates/test", test).right(Right::PriceThePast),
+        Page::get("/rates/test", test)
+            .right(Right::PriceThePast)
+            .takes_fields(&FIELDS),
     ]
 }
 
 async fn show(visit: Visit) -> Shown {
     let at = visit.at()?;
-    let route = |root: fn(&[&str]) -> Target| root(&["rates"]).maybe("at", at.as_deref());
-    let after = visit.parameter("after");
-    let list: List<Rate> = visit.get(route(Target::api).maybe("after", after)).await?;
+    let route = |root: fn(&[&str]) -> Target| {
+        root(&["rates"])
+            .maybe("at", at.as_deref())
+            .maybe("after", visit.parameter("after"))
+    };
+    let list: List<Rate> = visit.get(route(Target::api)).await?;
     let next = list.next.as_deref();
     let next = next.map(|next| visit.link(&["rates"]).with("after", next));
     let content = html! {
@@ -129,6 +136,13 @@ async fn test(visit: Visit) -> Shown {
         None => Ok(None),
     };
     let trail = [("Rates", visit.link(&["rates"]))];
+    let replay = asked
+        .as_ref()
+        .ok()
+        .and_then(|asked| asked.as_ref()?.replay.as_ref());
+    let rows = replay.map_or(&[][..], |replay| &replay.rows);
+    let names = rows.iter().filter_map(|row| row.project.as_deref());
+    let projects = Projects::among(&visit, names).await?;
     let failed = asked.as_ref().err();
     let (from, to) = visit.zone().last_month(visit.present());
     let value = |name: &str| match (visit.parameter(name), name) {
@@ -145,7 +159,7 @@ async fn test(visit: Visit) -> Shown {
             (filled(&FIELDS, value, failed))
             button type="submit" { "What would it have cost?" }
         }
-        @if let Ok(Some(answer)) = &asked { (result(&visit, answer)) }
+        @if let Ok(Some(answer)) = &asked { (result(&visit, &projects, answer)) }
     };
     let mut page = visit.page("What would last month have cost?", &trail, &content);
     if let Some(failed) = failed {
@@ -179,7 +193,7 @@ async fn replay(visit: &Visit) -> Result<RateTested, Failed> {
     visit.ask(Target::api(&["rates", "test"]), &body).await
 }
 
-fn result(visit: &Visit, answer: &RateTested) -> Markup {
+fn result(visit: &Visit, projects: &Projects, answer: &RateTested) -> Markup {
     let unit = &answer.unit;
     let Some(replay) = &answer.replay else {
         return html! {};
@@ -195,18 +209,14 @@ fn result(visit: &Visit, answer: &RateTested) -> Markup {
             dt { "Difference (" (unit) ")" } dd { strong { (amount(&replay.total.difference)) } }
             @if replay.left_out > 0 { dt { "Left out" } dd { (replay.left_out) " jobs: their price is too large" } }
         }
-        (by_user(visit, replay, unit))
+        (by_user(visit, projects, replay, unit))
     }
 }
 
-fn by_user(visit: &Visit, replay: &Replay, unit: &str) -> Markup {
+fn by_user(visit: &Visit, projects: &Projects, replay: &Replay, unit: &str) -> Markup {
     let row = |row: &ReplayRow| {
         vec![
-            if let Some(project) = &row.project {
-                link(&visit.link(&["projects", project]), project)
-            } else {
-                html! { "–" }
-            },
+            projects.show(visit, row.project.as_deref()),
             name(row.user.as_deref().unwrap_or("–")),
             html! { (row.charges) },
             amount(&row.billed),

@@ -127,7 +127,9 @@ pub(crate) fn rows() -> Vec<Page> {
     let [deposit, extension, member, project] = ALL;
     let of = |one: Ask, path: &'static str| {
         [
-            Page::get(path, async move |visit: Visit| one.order().show(&visit)).right(Right::Ask),
+            Page::get(path, async move |visit: Visit| one.order().show(&visit))
+                .right(Right::Ask)
+                .takes_fields(one.fields),
             Page::post(path, move |visit: Visit| one.send(visit)).right(Right::Ask),
         ]
     };
@@ -140,8 +142,11 @@ pub(crate) fn rows() -> Vec<Page> {
     let own = [
         Page::get("/requests", list)
             .right(Right::Ask)
+            .takes(["state", "after"])
             .nav("Requests"),
-        Page::get("/requests/{id}", show).right(Right::Ask),
+        Page::get("/requests/{id}", show)
+            .right(Right::Ask)
+            .takes(["done"]),
         Page::post("/requests/{id}/withdraw", withdraw).right(Right::Ask),
     ];
     own.into_iter().chain(forms.into_iter().flatten()).collect()
@@ -154,6 +159,7 @@ impl Ask {
             what: "the request",
             lead: self.lead,
             fields: self.fields,
+            fixed: serde_json::Map::new(),
             action: Target::page(&["ask", self.path]),
             route: Target::api(&["requests", self.route]),
             trail: &[],

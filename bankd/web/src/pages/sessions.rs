@@ -16,7 +16,9 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/sessions", show).right(Right::SeeStatus),
         Page::post("/sessions/end", end).right(Right::SeeStatus),
-        Page::get("/sessions/all", show_all).right(Right::ChangeAccess),
+        Page::get("/sessions/all", show_all)
+            .right(Right::ChangeAccess)
+            .takes(["done"]),
         Page::post("/sessions/all/end", end_any).right(Right::ChangeAccess),
         Page::post("/sign-out", sign_out).right(Right::SeeStatus),
     ]

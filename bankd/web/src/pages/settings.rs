@@ -6,6 +6,7 @@ use maud::{Markup, html};
 
 use crate::page::Page;
 use crate::parts::table::{Table, name, words};
+use crate::parts::turn::{self, ONLY};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -13,16 +14,15 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/settings", show)
             .right(Right::SeeKeys)
+            .takes(["after"])
             .nav("Settings"),
     ]
 }
 
 async fn show(visit: Visit) -> Shown {
     let route = |root: fn(&[&str]) -> Target| root(&["settings"]);
-    let asked = route(Target::api).with("limit", "1000");
-    let list: List<Setting> = visit
-        .get(asked.maybe("after", visit.parameter("after")))
-        .await?;
+    let route = |root| turn::asked(&visit, route(root), ONLY, "1000");
+    let list: List<Setting> = visit.get(route(Target::api)).await?;
     let next = list.next.as_deref();
     let next = next.map(|next| visit.link(&["settings"]).with("after", next));
     let waiting = list.items.iter().filter(|one| one.pending.is_some());
@@ -49,9 +49,9 @@ fn table(items: &[Setting], data: Target, next: Option<Target>) -> Markup {
             html! { code { (one.name) } },
             value(&one.value),
             html! { @match &one.pending { Some(text) => strong .flag { (name(text)) }, None => span .none { "–" } } },
-            html! { @if is_default { span .none { "default" } } @else { strong { (one.origin) } } },
+            html! { @if is_default { "default" } @else { strong { (one.origin) } } },
             html! { @if one.reload { "reload" } @else { "restart" } },
-            html! { @if is_default { span .none { "the same" } } @else { (value(&one.default)) } },
+            html! { @if is_default { span .none { "–" } } @else { (value(&one.default)) } },
         ]
     };
     Table {

@@ -6,7 +6,7 @@ use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
 use crate::page::Page;
-use crate::parts::amount::{amount, change, maybe};
+use crate::parts::amount::{amount, change, maybe, sum};
 use crate::parts::period;
 use crate::parts::table::{Table, amounts, figures, link, name, words};
 use crate::target::Target;
@@ -16,7 +16,12 @@ use crate::visit::{Shown, Visit};
 const CHARGES: &str = "charge,charge_debt,charge_fallback,late_charge,refund,reverse";
 
 pub(crate) fn rows() -> Vec<Page> {
-    vec![Page::get("/projects/{name}/statement", show).right(Right::SeeLedger)]
+    vec![
+        Page::get("/projects/{name}/statement", show)
+            .right(Right::SeeLedger)
+            .takes_period()
+            .takes(["at", "after"]),
+    ]
 }
 
 async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
@@ -32,10 +37,11 @@ async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
     let statement: Statement = visit.get(route(Target::api, &["statements"])).await?;
     let number = statement.transaction.to_string();
     let lines = |root: fn(&[&str]) -> Target| {
-        route(root, &["statements", "entries"]).with("transaction", &number)
+        route(root, &["statements", "entries"])
+            .with("transaction", &number)
+            .maybe("after", visit.parameter("after"))
     };
-    let page = lines(Target::api).maybe("after", visit.parameter("after"));
-    let list: List<StatementLine> = visit.get(page).await?;
+    let list: List<StatementLine> = visit.get(lines(Target::api)).await?;
     let own = visit.link(&["projects", &project, "statement"]);
     let own = own
         .maybe("from", visit.parameter("from"))
@@ -56,7 +62,7 @@ async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
         (period::picker(&visit))
         (sums(&statement, sums_of("credits,debits")))
         (parts(&visit, &project, &statement, sums_of("parts")))
-        (entries(&visit, &list.items, &statement.unit, lines(Target::data), next))
+        (entries(&visit, &list.items, &statement, lines(Target::data), next))
     };
     let above = [
         ("Balances", visit.link(&[])),
@@ -144,10 +150,16 @@ fn parts(visit: &Visit, project: &str, statement: &Statement, data: Target) -> M
 fn entries(
     visit: &Visit,
     items: &[StatementLine],
-    unit: &str,
+    statement: &Statement,
     data: Target,
     next: Option<Target>,
 ) -> Markup {
+    let unit = &statement.unit;
+    let balance = |line: &StatementLine| {
+        let running = line.running.as_deref();
+        let balance = statement.opening.as_deref().zip(running);
+        balance.and_then(|(opening, running)| sum(opening, running))
+    };
     let row = |line: &StatementLine| {
         let number = line.transaction.to_string();
         let machine = line.machine.as_deref();
@@ -161,6 +173,7 @@ fn entries(
             name(line.user.as_deref().unwrap_or("–")),
             html! { a href=(visit.link(&["transactions", &number])) { (number) } },
             change(&line.amount),
+            maybe(balance(line).as_deref()),
         ]
     };
     Table {
@@ -173,6 +186,7 @@ fn entries(
             words("User"),
             figures("Transaction"),
             amounts("Amount", unit),
+            amounts("Balance", unit),
         ],
         rows: items.iter().map(row).collect(),
         empty: html! { p { "No entries in this period." } },

@@ -9,7 +9,12 @@ use crate::parts::period;
 use crate::visit::{Shown, Visit};
 
 pub(crate) fn rows() -> Vec<Page> {
-    vec![Page::get("/statements", show).right(Right::SeeLedger)]
+    vec![
+        Page::get("/statements", show)
+            .right(Right::SeeLedger)
+            .takes_period()
+            .takes(["project", "at"]),
+    ]
 }
 
 async fn show(visit: Visit) -> Shown {

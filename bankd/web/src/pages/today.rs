@@ -24,6 +24,8 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/today", show)
             .right(Right::DecideProposals)
+            .takes(["expiring-after", "overdrawn-after", "empty-after"])
+            .takes(["unmapped-after", "quarantine-after"])
             .nav("Today"),
     ]
 }
@@ -53,9 +55,8 @@ fn project(visit: &Visit, project: Option<&String>, account: &str) -> Markup {
 
 async fn expiring(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| root(&["report", "expiring"]);
-    let list: List<ExpiringRow> = visit
-        .get(turn::asked(visit, route(Target::api), "expiring", SHOWN))
-        .await?;
+    let route = |root| turn::asked(visit, route(root), "expiring", SHOWN);
+    let list: List<ExpiringRow> = visit.get(route(Target::api)).await?;
     let unit = list.items.first().map_or("", |row| row.unit.as_str());
     let row = |row: &ExpiringRow| {
         vec![
@@ -87,9 +88,8 @@ async fn expiring(visit: &Visit) -> Result<Markup, Failed> {
 
 async fn negative(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| root(&["report", "negative"]);
-    let list: List<NegativeRow> = visit
-        .get(turn::asked(visit, route(Target::api), "overdrawn", SHOWN))
-        .await?;
+    let route = |root| turn::asked(visit, route(root), "overdrawn", SHOWN);
+    let list: List<NegativeRow> = visit.get(route(Target::api)).await?;
     let unit = list.items.first().map_or("", |row| row.unit.as_str());
     let row = |row: &NegativeRow| {
         vec![
@@ -119,9 +119,8 @@ async fn negative(visit: &Visit) -> Result<Markup, Failed> {
 
 async fn empty(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| root(&["report", "forecast"]).with("days", WEEK);
-    let list: List<ForecastRow> = visit
-        .get(turn::asked(visit, route(Target::api), "empty", SHOWN))
-        .await?;
+    let route = |root| turn::asked(visit, route(root), "empty", SHOWN);
+    let list: List<ForecastRow> = visit.get(route(Target::api)).await?;
     let unit = list.items.first().map_or("", |row| row.unit.as_str());
     let row = |row: &ForecastRow| {
         vec![
@@ -149,9 +148,8 @@ async fn empty(visit: &Visit) -> Result<Markup, Failed> {
 
 async fn unmapped(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| root(&["unmapped"]);
-    let found: Unmapped = visit
-        .get(turn::asked(visit, route(Target::api), "unmapped", SHOWN))
-        .await?;
+    let route = |root| turn::asked(visit, route(root), "unmapped", SHOWN);
+    let found: Unmapped = visit.get(route(Target::api)).await?;
     let row = |row: &UnmappedRow| {
         let text = |text: &Option<String>| name(text.as_deref().unwrap_or("–"));
         vec![
@@ -163,7 +161,7 @@ async fn unmapped(visit: &Visit) -> Result<Markup, Failed> {
             amount(&row.unbilled),
         ]
     };
-    Ok(Table {
+    let table = Table {
         caption: "Usage without a project",
         columns: vec![
             words("Account at the source"),
@@ -177,15 +175,14 @@ async fn unmapped(visit: &Visit) -> Result<Markup, Failed> {
         empty: html! { p { "All usage has a project." } },
         data: Some(route(Target::data)),
         next: turn::next(visit.link(&["today"]), "unmapped", found.next.as_deref()),
-    }
-    .show())
+    };
+    Ok(html! { div #unmapped { (table.show()) } })
 }
 
 async fn quarantine(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| root(&["quarantine"]);
-    let list: List<Quarantined> = visit
-        .get(turn::asked(visit, route(Target::api), "quarantine", SHOWN))
-        .await?;
+    let route = |root| turn::asked(visit, route(root), "quarantine", SHOWN);
+    let list: List<Quarantined> = visit.get(route(Target::api)).await?;
     let row = |row: &Quarantined| {
         vec![
             html! { (row.id) },

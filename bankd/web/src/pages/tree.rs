@@ -7,6 +7,7 @@ use maud::html;
 use super::home;
 use crate::page::Page;
 use crate::parts::period;
+use crate::parts::turn::{self, ONLY};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -14,6 +15,7 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/projects", show)
             .right(Right::SeeRegistry)
+            .takes(["at", "search", "after"])
             .nav("Projects"),
     ]
 }
@@ -25,9 +27,8 @@ async fn show(visit: Visit) -> Shown {
         let target = target.maybe("burn", at.is_none().then_some("true"));
         target.maybe("search", visit.parameter("search"))
     };
-    let asked = route(Target::api).with("limit", home::SHOWN);
-    let asked = asked.maybe("after", visit.parameter("after"));
-    let list: List<Balance> = visit.get(asked).await?;
+    let route = |root| turn::asked(&visit, route(root), ONLY, home::SHOWN);
+    let list: List<Balance> = visit.get(route(Target::api)).await?;
     let next = list.next.as_deref().map(|next| {
         let target = visit.link(&["projects"]);
         let target = target.maybe("search", visit.parameter("search"));

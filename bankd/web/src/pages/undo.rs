@@ -1,52 +1,80 @@
-//! The undo button of a transaction: its reversal.
+//! The undo of a transaction: its reversal, with a preview of the balances.
 
 use axum::extract::Path;
-use axum::response::{IntoResponse as _, Redirect};
-use bank_api::v1::NewReversal;
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::order::{proposed, transaction};
+use crate::order::{Order, nothing, transaction};
 use crate::page::Page;
-use crate::parts::form::{key, keyed, token};
+use crate::parts::form::{Field, Kind};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
+const FIELDS: &[Field<'static>] = &[Field::optional(
+    "note",
+    "Reason",
+    Kind::Words,
+    "Kept in the journal.",
+)];
+
 pub(crate) fn rows() -> Vec<Page> {
-    vec![Page::post("/transactions/{id}/undo", undo).right(Right::Reverse)]
+    vec![
+        Page::get("/transactions/{id}/undo", show)
+            .right(Right::Reverse)
+            .takes_fields(FIELDS),
+        Page::post("/transactions/{id}/undo", send).right(Right::Reverse),
+    ]
 }
 
-/// The button on the page of a transaction; the undo of an undo does it again.
-pub(crate) fn button(visit: &Visit, transaction: &str, is_undo: bool) -> Markup {
-    let target = Target::page(&["transactions", transaction, "undo"]);
+/// The way to the undo on the page of a transaction. One that was undone leads to the undo, which can be undone.
+pub(crate) fn way(visit: &Visit, number: &str, reversed_by: Option<i64>, is_undo: bool) -> Markup {
+    let transaction = ["transactions", number, "undo"];
     html! {
-        form .entry method="post" action=(target) {
-            (token(visit)) (keyed(&key(visit)))
-            button .plain type="submit" {
-                @if is_undo { "Undo the undo: book it again" } @else { "Undo this transaction" }
+        p .actions {
+            @if let Some(by) = reversed_by {
+                @let by = by.to_string();
+                "Undone by transaction " a href=(visit.link(&["transactions", &by])) { (by) } "."
+            } @else {
+                a .button href=(visit.link(&transaction)) {
+                    @if is_undo { "Undo the undo: book it again" } @else { "Undo this transaction" }
+                }
             }
         }
     }
 }
 
-async fn undo(visit: Visit, Path(id): Path<i64>) -> Shown {
-    let body = NewReversal {
-        transaction: id,
-        ..NewReversal::default()
-    };
-    let target = Target::api(&["reversals"]);
-    let key = key(&visit);
-    let sent = visit.send("POST", target.clone(), &key, &body).await;
-    let target = match sent {
-        Ok((_, answer)) => transaction(&answer, "undo"),
-        // The key is used up, and the one of the proposal follows from it: sent twice, it is proposed once.
-        Err(failed) if failed.problem().code == "approval_needed" => {
-            let (target, key) = (target.with("propose", "true"), format!("{key}-propose"));
-            let (_, answer): (u16, Value) = visit.send("POST", target, &key, &body).await?;
-            proposed(answer)?
-        }
-        Err(failed) => return Err(failed),
-    };
-    Ok(Redirect::to(target.as_str()).into_response())
+async fn show(visit: Visit, Path(id): Path<i64>) -> Shown {
+    let number = id.to_string();
+    Ok(order(id, &title(id), &trail(&visit, &number)).show(&visit))
+}
+
+async fn send(visit: Visit, Path(id): Path<i64>) -> Shown {
+    let number = id.to_string();
+    let (title, trail) = (title(id), trail(&visit, &number));
+    order(id, &title, &trail).take(&visit).await
+}
+
+fn title(id: i64) -> String {
+    format!("Undo transaction {id}")
+}
+
+fn trail(visit: &Visit, number: &str) -> [(&'static str, Target); 1] {
+    [("The transaction", visit.link(&["transactions", number]))]
+}
+
+fn order<'a>(id: i64, title: &'a str, trail: &'a [(&'a str, Target)]) -> Order<'a> {
+    Order {
+        title,
+        what: "the undo",
+        lead: "Books the opposite of the transaction. Both stay in the journal, and the undo can be undone.",
+        fields: FIELDS,
+        fixed: Map::from_iter([("transaction".to_owned(), Value::from(id))]),
+        action: Target::page(&["transactions", &id.to_string(), "undo"]),
+        route: Target::api(&["reversals"]),
+        trail,
+        is_proposed: true,
+        more: nothing,
+        after: |answer| transaction(answer, "undo"),
+    }
 }

@@ -44,6 +44,8 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/usage", show)
             .right(Right::SeeLedger)
+            .takes(asked::takes())
+            .takes(["of"])
             .picture(picture_alone)
             .nav("Usage"),
     ]
@@ -65,20 +67,16 @@ async fn picture_alone(visit: Visit) -> Shown {
 /// The route of the figures that are drawn.
 fn over_time(visit: &Visit, asked: &Asked, of: &str, root: fn(&[&str]) -> Target) -> Target {
     let target = asked.route(visit, root).with("top", SHOWN).with("sort", of);
-    target.with("every", asked.every)
+    target.with("every", asked.every).with("sums", "true")
 }
 
 async fn show(visit: Visit) -> Shown {
     let asked = Asked::of(&visit, BY)?;
     let of = asked::word(&visit, "of", OF)?;
-    let route = |root: fn(&[&str]) -> Target| asked.route(&visit, root);
-    let shown = |target: Target| target.with("top", SHOWN).with("sort", of);
-    let sums: UsageTable = visit.get(shown(route(Target::api))).await?;
-    let every = |target: Target| target.with("every", asked.every);
+    let data = asked.route(&visit, Target::data).with("part", "rows");
     let table: UsageTable = visit
         .get(over_time(&visit, &asked, of, Target::api))
         .await?;
-    let rows = |target: Target| target.with("part", "rows");
     let choice = Choice {
         name: "of",
         label: "Figure",
@@ -87,10 +85,10 @@ async fn show(visit: Visit) -> Shown {
     };
     let [by, length] = asked.choices(&visit);
     let content = html! {
-        (asked::filters(&visit, &asked, "usage"))
+        (asked::filters(&visit, &asked, "usage").await?)
         (period::with_choices(&visit, &[by, choice, length]))
-        (drawing(&visit, &asked, of, &table, rows(every(route(Target::data))))?)
-        (listed(&visit, &asked, of, &sums, rows(route(Target::data))))
+        (drawing(&visit, &asked, of, &table, data.clone().with("every", asked.every))?)
+        (listed(&visit, &asked, of, &table, data))
         @for remark in drawn::remarks(&table) { p .small { (remark) } }
         (asked::views(&visit, &asked, "usage"))
     };
@@ -230,7 +228,7 @@ fn listed(visit: &Visit, asked: &Asked, of: &str, sums: &UsageTable, data: Targe
             sums.shown_from, sums.shown_until
         ),
         columns,
-        rows: sums.rows.iter().map(row).collect(),
+        rows: sums.sums.iter().map(row).collect(),
         empty: html! {
             p { "Nothing was used in this period." }
             p .small { "Usage appears here when jobs run and their records arrive." }

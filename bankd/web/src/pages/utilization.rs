@@ -28,6 +28,8 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/utilization", show)
             .right(Right::SeeShares)
+            .takes_period()
+            .takes(["every", "by", "basis", "machine"])
             .picture(picture_alone),
     ]
 }
@@ -89,7 +91,7 @@ async fn show(visit: Visit) -> Shown {
     };
     let [_, length] = asked.choices(&visit);
     let content = html! {
-        (asked::filters(&visit, &asked, "utilization"))
+        (asked::filters(&visit, &asked, "utilization").await?)
         (period::with_choices(&visit, &[choice, length]))
         @for period in &report.periods { (drawing(&visit, &report, period, data(every))?) }
         @for period in &whole.periods { (listed(&visit, &asked, &whole.unit, period, data("1"))) }

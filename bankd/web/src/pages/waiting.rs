@@ -29,6 +29,7 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/waiting", show)
             .right(Right::SeeLedger)
+            .takes(asked::takes())
             .picture(picture_alone),
     ]
 }
@@ -47,22 +48,18 @@ fn over_time(visit: &Visit, asked: &Asked, root: fn(&[&str]) -> Target) -> Targe
         .route(visit, root)
         .with("top", SHOWN)
         .with("sort", "started");
-    target.with("every", asked.every)
+    target.with("every", asked.every).with("sums", "true")
 }
 
 async fn show(visit: Visit) -> Shown {
     let asked = Asked::of(&visit, BY)?;
-    let route = |root: fn(&[&str]) -> Target| asked.route(&visit, root);
-    let shown = |target: Target| target.with("top", SHOWN).with("sort", "started");
-    let sums: UsageTable = visit.get(shown(route(Target::api))).await?;
-    let every = |target: Target| target.with("every", asked.every);
+    let data = asked.route(&visit, Target::data).with("part", "rows");
     let table: UsageTable = visit.get(over_time(&visit, &asked, Target::api)).await?;
-    let rows = |target: Target| target.with("part", "rows");
     let content = html! {
-        (asked::filters(&visit, &asked, "waiting"))
+        (asked::filters(&visit, &asked, "waiting").await?)
         (period::with_choices(&visit, &asked.choices(&visit)))
-        (drawing(&visit, &asked, &table, rows(every(route(Target::data))))?)
-        (listed(&visit, &asked, &sums, rows(route(Target::data))))
+        (drawing(&visit, &asked, &table, data.clone().with("every", asked.every))?)
+        (listed(&visit, &asked, &table, data))
         (asked::views(&visit, &asked, "waiting"))
     };
     let title = format!("Waiting time by {}", asked.by);
@@ -135,7 +132,7 @@ fn listed(visit: &Visit, asked: &Asked, sums: &UsageTable, data: Target) -> Mark
             figures("Mean wait (s)"),
             figures("Expansion factor"),
         ],
-        rows: sums.rows.iter().map(row).collect(),
+        rows: sums.sums.iter().map(row).collect(),
         empty: html! {
             p { "No job ran in this period." }
             p .small { "Waiting times are read from usage records with a time of submission." }

@@ -46,6 +46,20 @@ pub(crate) fn hours(text: &str) -> Markup {
     html! { span title=(text) { (grouped(&short)) } }
 }
 
+/// The sum of two amounts of the API, with their decimals.
+pub(crate) fn sum(one: &str, other: &str) -> Option<String> {
+    let decimals = one.split_once('.').map_or(0, |(_, part)| part.len());
+    let billionths = |text| Decimal::parse(text).map(Decimal::billionths);
+    let sum = billionths(one)?.checked_add(billionths(other)?)?;
+    let mut text = Decimal::from_billionths(sum).to_string();
+    if decimals > 0 && !text.contains('.') {
+        text.push('.');
+    }
+    let has = text.split_once('.').map_or(0, |(_, part)| part.len());
+    text.extend(std::iter::repeat_n('0', decimals.saturating_sub(has)));
+    Some(text)
+}
+
 /// Billionths with two decimals, halves away from zero.
 fn rounded(billionths: i128) -> String {
     let hundredths = billionths.unsigned_abs().saturating_add(5_000_000) / 10_000_000;
@@ -81,6 +95,14 @@ mod tests {
             ("unlimited", "unlimited"),
         ] {
             assert_eq!(grouped(text), shown);
+        }
+        for (one, other, both) in [
+            ("10.00", "-2.50", "7.50"),
+            ("10", "5", "15"),
+            ("1.000", "-1.000", "0.000"),
+            ("-1.5", "0.5", "-1.0"),
+        ] {
+            assert_eq!(sum(one, other).as_deref(), Some(both));
         }
         assert!(is_zero("0.000") && !is_zero("0.001"));
         for (text, shown) in [

@@ -5,6 +5,7 @@ use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
 use super::period::Choice;
+use super::project::is_project;
 use super::share::codes;
 use super::table::link;
 use crate::failed::Failed;
@@ -33,6 +34,12 @@ const EVERY: [(&str, &str); 5] = [
 
 /// Words of a parameter with their labels; the first is the usual one.
 pub(crate) type Words = &'static [(&'static str, &'static str)];
+
+/// The parameters of a page of usage.
+pub(crate) fn takes() -> impl Iterator<Item = &'static str> {
+    let filters = FILTERS.iter().map(|(name, _)| *name);
+    ["from", "to", "every", "by"].into_iter().chain(filters)
+}
 
 /// The question of an address.
 #[derive(Clone, Debug)]
@@ -158,20 +165,25 @@ fn filtered(visit: &Visit, target: Target, but: Option<&str>) -> Target {
 }
 
 /// The filters in force, each with the way to drop it.
-pub(crate) fn filters(visit: &Visit, asked: &Asked, path: &str) -> Markup {
+pub(crate) async fn filters(visit: &Visit, asked: &Asked, path: &str) -> Result<Markup, Failed> {
+    let project = visit.parameter("project");
+    let is_known = match project {
+        Some(project) => is_project(visit, project).await?,
+        None => false,
+    };
     let own = FILTERS.iter().filter_map(|(name, label)| {
         let value = visit.parameter(name)?;
         Some((*name, *label, value))
     });
     let own: Vec<_> = own.collect();
-    html! {
+    Ok(html! {
         @if !own.is_empty() {
             ul .filters {
                 @for (name, label, value) in own {
                     @let wider = asked.over(Asked::page(visit, path, Some(name)).with("by", asked.by));
                     li {
                         (label) " "
-                        @if name == "project" {
+                        @if name == "project" && is_known {
                             (link(&visit.link(&["projects", value]), value))
                         } @else {
                             strong .name title=(value) { (value) }
@@ -181,20 +193,40 @@ pub(crate) fn filters(visit: &Visit, asked: &Asked, path: &str) -> Markup {
                 }
             }
         }
+        @if let Some(project) = project.filter(|_| !is_known) { (unmapped(visit, project)) }
+    })
+}
+
+/// Usage of a name that is no project.
+fn unmapped(visit: &Visit, name: &str) -> Markup {
+    let may = visit.may(Right::SeeIntake) && visit.may(Right::DecideProposals);
+    html! {
+        p .small {
+            strong { (name) } " is no project of this bank: a source reports usage with this name, and nobody has mapped it."
+            @if may {
+                " " a href=(visit.link(&["today"]).as_str().to_owned() + "#unmapped") { "Usage without a project" }
+                " lists what can be assigned."
+            }
+        }
     }
 }
 
 /// The other pictures of the same period.
 pub(crate) fn views(visit: &Visit, asked: &Asked, here: &str) -> Markup {
+    let sees_all = visit.may(Right::SeeShares);
     let all = [
-        ("usage", "Usage", Right::SeeLedger),
-        ("waiting", "Waiting time", Right::SeeLedger),
-        ("utilization", "Utilisation", Right::SeeShares),
-        ("contribution", "Contribution", Right::SeeShares),
+        ("usage", "Usage", visit.may(Right::SeeLedger)),
+        ("waiting", "Waiting time", visit.may(Right::SeeLedger)),
+        ("utilization", "Utilisation", sees_all),
+        (
+            "contribution",
+            "Contribution",
+            sees_all || visit.is_contributor(),
+        ),
     ];
     let all = all
         .into_iter()
-        .filter(|(path, _, right)| *path != here && visit.may(*right));
+        .filter(|(path, _, is_seen)| *path != here && *is_seen);
     html! {
         p .actions {
             @for (path, label, _) in all {

@@ -3,6 +3,7 @@
 use bank_api::text::parse_rfc3339;
 use maud::{Markup, html};
 
+use super::turn;
 use crate::visit::Visit;
 
 /// Its parameters.
@@ -26,7 +27,7 @@ pub(crate) struct Choice<'a> {
 pub(crate) fn with_choices(visit: &Visit, choices: &[Choice<'_>]) -> Markup {
     let names = ["from", "to", "zone"];
     let is_own = |name: &str| {
-        names.contains(&name) || name == "after" || choices.iter().any(|own| own.name == name)
+        names.contains(&name) || turn::is_cursor(name) || choices.iter().any(|own| own.name == name)
     };
     let kept = visit.query.iter().filter(|(name, _)| !is_own(name));
     html! {
@@ -70,8 +71,7 @@ pub(crate) fn marked(visit: &Visit, wrong: &str) -> Markup {
 
 fn shown(visit: &Visit, names: &[&str], wrong: Option<&str>) -> Markup {
     let kept = visit.query.iter();
-    let is_cursor = |name: &str| name == "after" || name == "before" || name.ends_with("-after");
-    let kept = kept.filter(|(name, _)| !names.contains(&name.as_str()) && !is_cursor(name));
+    let kept = kept.filter(|(name, _)| !names.contains(&name.as_str()) && !turn::is_cursor(name));
     html! {
         form .period method="get" action=(visit.path) {
             @for (name, value) in kept { input type="hidden" name=(name) value=(value); }

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::turn;
 use crate::target::Target;
 
 /// A column.
@@ -33,8 +34,9 @@ pub(crate) fn amounts(head: &str, unit: &str) -> Column {
     figures(&format!("{head} ({unit})"))
 }
 
-/// A table with a caption. The first cell of a row is its head. `data` is the route behind it; `next` is the page
-/// with the following rows.
+/// A table with a caption. The first cell of a row is its head. `data` is the route behind it with the place in the
+/// list (`turn::asked`): as JSON it has the rows of the page, as CSV all rows. `next` is the page with the following
+/// rows.
 pub(crate) struct Table<'a> {
     pub(crate) caption: &'a str,
     pub(crate) columns: Vec<Column>,
@@ -76,7 +78,9 @@ impl Table<'_> {
                 p .below {
                     @if let Some(next) = &self.next { a href=(next) rel="next" { "Next rows" } " · " }
                     @if let Some(data) = &self.data {
-                        a href=(data.clone().with("format", "csv")) { "CSV" } " · " a href=(data) { "JSON" }
+                        @let is_part = self.next.is_some() || turn::is_later(data);
+                        a href=(data.clone().with("format", "csv")) { "CSV" @if is_part { " of all rows" } } " · "
+                        a href=(data) { "JSON" @if is_part { " of these rows" } }
                     }
                 }
             }
@@ -89,11 +93,22 @@ impl Table<'_> {
                 @if place == 0 {
                     th scope="row" .figure[column.is_figure] { (cell) }
                 } @else {
-                    td .figure[column.is_figure] data-head=(column.head) { (cell) }
+                    td .figure[column.is_figure] .blank[is_blank(cell)] data-head=(column.head) { (cell) }
                 }
             } }
         }
     }
+}
+
+/// Whether a cell has nothing but a dash: a narrow page leaves it out.
+fn is_blank(cell: &Markup) -> bool {
+    let inner = cell.0.strip_prefix("<span class=\"none\">");
+    inner.and_then(|inner| inner.strip_suffix("</span>")) == Some("–")
+}
+
+/// A name that may be absent.
+pub(crate) fn or_none(text: Option<&str>) -> Markup {
+    text.map_or_else(|| html! { span .none { "–" } }, name)
 }
 
 /// A name that may be long: cut by the style sheet, with the whole in the title.

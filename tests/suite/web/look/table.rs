@@ -71,11 +71,15 @@ pub(super) const FORMS: &[Form] = &[
         of: ":has([name=user][value=bob])",
         ..members(BOB)
     },
-    button(
-        "/transactions/{id}",
-        "/transactions/{id}/undo",
-        Before::Commands(&[&["deposit", "chemistry", "7"]]),
-    ),
+    Form {
+        before: Before::Commands(&[&["deposit", "chemistry", "7"]]),
+        wrong: None,
+        ..order(
+            "/transactions/{id}/undo",
+            &[("note", "a \"b\" <c>")],
+            ("note", ""),
+        )
+    },
     decision("button[value=approve]"),
     Form {
         wrong: Some(("reason", "")),

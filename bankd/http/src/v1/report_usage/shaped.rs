@@ -40,14 +40,7 @@ pub(super) fn table(call: &Call, context: &Context<'_>, answer: Answer) -> Usage
     let from_rollups = answer.from_rollups;
     let total = total(&answer, context.query.credit.as_deref() == Some("end"));
     let mut rows = rows(answer);
-    let size = |row: &Row| row.figures.sums.get(context.sort);
-    rows.sort_by(|a, b| {
-        let others = a.values.is_none().cmp(&b.values.is_none());
-        let by_bucket = a.bucket.cmp(&b.bucket).then(others);
-        by_bucket
-            .then_with(|| size(b).cmp(&size(a)))
-            .then_with(|| a.values.cmp(&b.values))
-    });
+    sort(&mut rows, context);
     let mut wholes: BTreeMap<usize, Figures> = BTreeMap::new();
     for row in &rows {
         wholes.entry(row.bucket).or_default().add(&row.figures);
@@ -61,36 +54,50 @@ pub(super) fn table(call: &Call, context: &Context<'_>, answer: Answer) -> Usage
         _ => wholes.get(&row.bucket),
     };
     let users = users(&call.view, context.by, &rows);
-    let line = |row: &Row| {
+    let edge = |place: usize| {
+        let at = context.grid.edges.get(place).copied();
+        at.map(json::time).unwrap_or_default()
+    };
+    let last = context.grid.edges.len().saturating_sub(1);
+    let line = |row: &Row, is_whole: bool| {
         let key = |(place, dimension): (usize, &Dimension)| {
             let value = row.values.as_ref().and_then(|values| values.get(place));
             let value = value.filter(|value| *value != HIDDEN).cloned();
             (dimension.word().to_owned(), value)
         };
         let (common_name, email) = known(&users, context.by, row);
-        let mut edges = context.grid.edges.iter().skip(row.bucket);
-        let mut edge = || edges.next().copied().map(json::time).unwrap_or_default();
+        let (first, behind) = if is_whole {
+            (0, last)
+        } else {
+            (row.bucket, row.bucket.saturating_add(1))
+        };
+        let labels = context.grid.labels.get(row.bucket);
         UsageLine {
             keys: context.by.iter().enumerate().map(key).collect(),
-            bucket: context
-                .grid
-                .labels
-                .get(row.bucket)
-                .filter(|label| !label.is_empty())
+            bucket: labels
+                .filter(|label| !is_whole && !label.is_empty())
                 .cloned(),
-            bucket_from: edge(),
-            bucket_until: edge(),
+            bucket_from: edge(first),
+            bucket_until: edge(behind),
             others: row.values.is_none(),
             common_name,
             email,
-            figures: figures(&row.figures, whole_of(row)),
+            figures: if is_whole {
+                figures(&row.figures, Some(&total))
+            } else {
+                figures(&row.figures, whole_of(row))
+            },
         }
     };
-    let edge = |edge: Option<&bank_core::time::Timestamp>| edge.copied().map(json::time);
+    let sums = if context.query.sums {
+        sums(&rows, context)
+    } else {
+        Vec::new()
+    };
     let seen = |edge: Option<&bank_core::time::Timestamp>| edge.map(|at| shown(*at, context.zone));
     UsageTable {
-        from: edge(context.grid.edges.first()).unwrap_or_default(),
-        until: edge(context.grid.edges.last()).unwrap_or_default(),
+        from: edge(0),
+        until: edge(last),
         shown_from: seen(context.grid.edges.first()).unwrap_or_default(),
         shown_until: seen(context.grid.edges.last()).unwrap_or_default(),
         tz: context.query.tz.clone().unwrap_or_else(|| "UTC".to_owned()),
@@ -98,7 +105,8 @@ pub(super) fn table(call: &Call, context: &Context<'_>, answer: Answer) -> Usage
         by: context.by.iter().map(|d| d.word().to_owned()).collect(),
         unit: bank.unit.clone(),
         from_what: if from_rollups { "rollups" } else { "records" }.to_owned(),
-        rows: rows.iter().map(line).collect(),
+        rows: rows.iter().map(|row| line(row, false)).collect(),
+        sums: sums.iter().map(|row| line(row, true)).collect(),
         total: figures(&total, Some(&total)),
     }
 }
@@ -134,20 +142,56 @@ fn known(
     )
 }
 
-/// Everything in one row. Buckets are consecutive: a job in several of them counts once, in the bucket of
-/// its start or in the first.
+/// Everything in one row.
 fn total(answer: &Answer, at_end: bool) -> Figures {
     let mut total = Figures::default();
-    let first = answer.all().map(|(bucket, _)| bucket).min();
     for (bucket, figures) in answer.all() {
-        let mut figures = figures.clone();
-        if Some(bucket) != first && !at_end {
-            let began = figures.sums.get(Measure::Started);
-            figures.sums = figures.sums.with(Measure::Running, began);
-        }
-        total.add(&figures);
+        total.add(&counted_once(bucket, figures, at_end));
     }
     total
+}
+
+/// The figures of a bucket for a sum of all. Buckets are consecutive: a job in several of them counts once, in the
+/// bucket of its start or in the first.
+fn counted_once(bucket: usize, figures: &Figures, at_end: bool) -> Figures {
+    let mut figures = figures.clone();
+    if bucket != 0 && !at_end {
+        let began = figures.sums.get(Measure::Started);
+        figures.sums = figures.sums.with(Measure::Running, began);
+    }
+    figures
+}
+
+/// The rows of the whole period.
+fn sums(rows: &[Row], context: &Context<'_>) -> Vec<Row> {
+    let at_end = context.query.credit.as_deref() == Some("end");
+    let mut sums: BTreeMap<Option<&Vec<String>>, Figures> = BTreeMap::new();
+    for row in rows {
+        let own = sums.entry(row.values.as_ref()).or_default();
+        own.add(&counted_once(row.bucket, &row.figures, at_end));
+    }
+    let mut sums: Vec<Row> = sums
+        .into_iter()
+        .map(|(values, figures)| Row {
+            bucket: 0,
+            values: values.cloned(),
+            figures,
+        })
+        .collect();
+    sort(&mut sums, context);
+    sums
+}
+
+/// By bucket, then the largest first, then all the others.
+fn sort(rows: &mut [Row], context: &Context<'_>) {
+    let size = |row: &Row| row.figures.sums.get(context.sort);
+    rows.sort_by(|a, b| {
+        let others = a.values.is_none().cmp(&b.values.is_none());
+        let by_bucket = a.bucket.cmp(&b.bucket).then(others);
+        by_bucket
+            .then_with(|| size(b).cmp(&size(a)))
+            .then_with(|| a.values.cmp(&b.values))
+    });
 }
 
 /// The rows, and one for the others in each bucket.

@@ -227,5 +227,6 @@ pub(super) fn summary(query: StatementLineQuery) -> StatementQuery {
         until: query.until,
         at: query.at,
         recorded: query.recorded,
+        samples: None,
     }
 }

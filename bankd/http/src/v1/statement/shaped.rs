@@ -1,7 +1,9 @@
 //! A statement as JSON.
 
-use bank_api::v1::{Statement, StatementGroup, StatementLine, StatementPart};
+use bank_api::v1::{Statement, StatementGroup, StatementLine, StatementPart, StatementSample};
+use bank_core::directory::Bank;
 use bank_core::ids::AccountId;
+use bank_core::time::Timestamp;
 use bankd_store::read::statement::{Heading, Movement, Object, Reading, Side};
 
 use super::super::call::Call;
@@ -43,6 +45,11 @@ pub(super) fn statement(
         parts: parts(data, bank),
         entries: sums.entries,
         unit: bank.unit.clone(),
+        samples: data
+            .samples
+            .iter()
+            .map(|sample| self::sample(sample, bank))
+            .collect(),
         ..Statement::default()
     };
     if request.subject.has_balances() {
@@ -51,13 +58,22 @@ pub(super) fn statement(
     shape
 }
 
+fn sample((at, reading): &(Timestamp, Reading), bank: &Bank) -> StatementSample {
+    StatementSample {
+        at: json::time(*at),
+        amount: json::sum(reading.amount, bank),
+        held: json::sum(reading.held, bank),
+    }
+}
+
 /// Opening and closing, and values derived from them.
-fn ends(shape: &mut Statement, data: &StatementData, bank: &bank_core::directory::Bank) {
+fn ends(shape: &mut Statement, data: &StatementData, bank: &Bank) {
     let StatementData {
         accounts,
         frame,
         sums,
         burn,
+        ..
     } = data;
     let opening: i128 = accounts.iter().map(|id| sums.opening(frame, *id)).sum();
     let (mut end, mut debt) = (Reading::default(), 0_i128);
@@ -89,11 +105,7 @@ fn ends(shape: &mut Statement, data: &StatementData, bank: &bank_core::directory
     }
 }
 
-fn groups(
-    data: &StatementData,
-    side: Side,
-    bank: &bank_core::directory::Bank,
-) -> Vec<StatementGroup> {
+fn groups(data: &StatementData, side: Side, bank: &Bank) -> Vec<StatementGroup> {
     let own = data.sums.groups.iter().filter(|((of, ..), _)| *of == side);
     let shaped = own.map(|((_, adjustment, heading), group)| StatementGroup {
         heading: Heading::word(*heading).to_owned(),
@@ -106,7 +118,7 @@ fn groups(
 }
 
 /// By charges, largest first, then by name.
-fn parts(data: &StatementData, bank: &bank_core::directory::Bank) -> Vec<StatementPart> {
+fn parts(data: &StatementData, bank: &Bank) -> Vec<StatementPart> {
     let mut parts: Vec<_> = data.sums.parts.iter().collect();
     parts.sort_by(|(a, x), (b, y)| y.charged.cmp(&x.charged).then(a.cmp(b)));
     let shaped = parts.into_iter().map(|(name, part)| StatementPart {
@@ -116,6 +128,15 @@ fn parts(data: &StatementData, bank: &bank_core::directory::Bank) -> Vec<Stateme
         refunded: json::sum(part.refunded, bank),
     });
     shaped.collect()
+}
+
+/// The amount of a movement, minor units: of active money, or of a use.
+pub(super) fn moved(movement: &Movement, of_use: bool) -> i64 {
+    if of_use {
+        movement.amount
+    } else {
+        movement.active
+    }
 }
 
 /// One line. A statement of usage shows the movement of the allocation, one of accounts the movement of
@@ -128,11 +149,7 @@ pub(super) fn line(
 ) -> StatementLine {
     let directory = call.directory();
     let account = directory.account(movement.account);
-    let moved = if of_use {
-        movement.amount
-    } else {
-        movement.active
-    };
+    let moved = moved(movement, of_use);
     let is_seen = movement.user.is_empty() || sees(&call.view, movement);
     // A shared account may be used by projects that are none of theirs.
     let project = directory.project_named(&movement.project);
@@ -150,6 +167,7 @@ pub(super) fn line(
         job: object.map(|object| object.id.clone()).filter(|_| is_seen),
         job_type: object.map(|object| object.kind.clone()),
         amount: json::sum(moved.into(), &directory.bank),
+        running: None,
         transaction: movement.tx,
         entry: movement.entry,
     }

@@ -55,6 +55,8 @@ pub fn from_rollups(connection: &Connection, request: &ReportRequest<'_>) -> Res
     edges::add(connection, request, &pieces, &mut edges)?;
     let mut source = Figures {
         connection,
+        bytes: HashMap::new(),
+        held: 0,
         hours: HashMap::new(),
     };
     let kept = match request.top {
@@ -248,6 +250,9 @@ struct Ran {
 /// Reads blocks and rows, each part of a day only once.
 struct Figures<'c> {
     connection: &'c Connection,
+    /// Blocks, which each pass needs, and how many bytes these are.
+    bytes: HashMap<(Unit, i64), Option<Rc<[u8]>>>,
+    held: usize,
     /// Hours of days, which the buckets before and behind them need.
     hours: HashMap<(i64, i64, i64), Rc<Block>>,
 }
@@ -255,13 +260,20 @@ struct Figures<'c> {
 impl Figures<'_> {
     /// The block of a day or a month; made of the rows of a day that has none.
     fn block(
-        &self,
+        &mut self,
         unit: Unit,
         number: i64,
         wanted: &dyn Fn(usize) -> bool,
     ) -> Result<Block, Error> {
-        let stored = Block::read(self.connection, unit, number, wanted)?;
-        if let (None, Unit::Day) = (&stored, unit) {
+        let known = self.bytes.get(&(unit, number)).cloned();
+        let bytes = match known {
+            Some(bytes) => bytes,
+            None => self.read(unit, number)?,
+        };
+        if let Some(bytes) = bytes {
+            return Block::of_bytes(&bytes, wanted);
+        }
+        if unit == Unit::Day {
             let mut rows = BTreeMap::new();
             let behind = number.saturating_add(1);
             each_day(self.connection, (number, behind), |row| {
@@ -269,7 +281,18 @@ impl Figures<'_> {
             })?;
             return Ok(Block::of(&rows));
         }
-        Ok(stored.unwrap_or_default())
+        Ok(Block::default())
+    }
+
+    /// The bytes of a block, remembered for the next pass.
+    fn read(&mut self, unit: Unit, number: i64) -> Result<Option<Rc<[u8]>>, Error> {
+        let bytes = Block::bytes(self.connection, unit, number)?.map(Rc::from);
+        let length = bytes.as_deref().map_or(0, <[u8]>::len);
+        if self.held.saturating_add(length) <= BYTES_MAX {
+            self.held = self.held.saturating_add(length);
+            self.bytes.insert((unit, number), bytes.clone());
+        }
+        Ok(bytes)
     }
 
     /// Some hours of a day: `running` counts jobs that ran in the first of them and those that began later.
@@ -307,6 +330,8 @@ impl Figures<'_> {
     }
 }
 
+/// Bytes of blocks that are remembered at once.
+const BYTES_MAX: usize = 32 << 20;
 /// Parts of days that are remembered at once.
 const HOURS_MAX: usize = 100;
 

@@ -34,6 +34,13 @@ impl Position {
         Position { at, tx, entry }
     }
 
+    /// The place of the entry at which a visitor stopped, which the position is behind.
+    #[must_use]
+    pub fn again(self) -> Position {
+        let entry = self.entry.saturating_sub(1);
+        Position { entry, ..self }
+    }
+
     fn at(at: Timestamp) -> Position {
         let (tx, entry) = (0, 0);
         Position { at, tx, entry }

@@ -19,13 +19,13 @@ pub(super) async fn allocations(place: &Place<'_>) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| {
         place.past(root(&["allocations"]).with("project", place.project))
     };
-    let asked = place.turned(route(Target::api), "allocations");
-    let list: List<Allocation> = visit.get(asked).await?;
+    let route = |root| place.turned(route(root), "allocations");
+    let list: List<Allocation> = visit.get(route(Target::api)).await?;
     let unit = list.items.first().map_or("", |row| row.unit.as_str());
     let zone = visit.zone();
-    let day = |time: &Option<String>| {
+    let day = |time: &Option<String>, without: &str| {
         time.as_deref()
-            .map_or_else(|| "–".to_owned(), |time| zone.day(time))
+            .map_or_else(|| without.to_owned(), |time| zone.day(time))
     };
     let now = place.at.and_then(parse_rfc3339);
     let line = Line::of(&list.items, now.unwrap_or_else(|| visit.present()));
@@ -35,8 +35,8 @@ pub(super) async fn allocations(place: &Place<'_>) -> Result<Markup, Failed> {
             html! { (one.id) },
             link(&money, &one.account),
             html! { (one.state) },
-            html! { (day(&one.start)) },
-            html! { (day(&one.until)) @if one.until.is_some() { (requests::longer(visit, one.id)) } },
+            html! { (day(&one.start, "always")) },
+            html! { (day(&one.until, "without end")) @if one.until.is_some() { (requests::longer(visit, one.id)) } },
             line.show(one),
             amount(&one.deposited),
             amount(&one.amount),
@@ -44,7 +44,12 @@ pub(super) async fn allocations(place: &Place<'_>) -> Result<Markup, Failed> {
         ]
     };
     let shown = |micros: i64| zone.day(&format_rfc3339(micros));
-    let span = format!("{} to {}", shown(line.from), shown(line.until));
+    // Without any date there is no time line, and each bar is as long as the others.
+    let span = if line.has_dates {
+        format!("{} to {}", shown(line.from), shown(line.until))
+    } else {
+        "Without dates".to_owned()
+    };
     Ok(Table {
         caption: "Allocations",
         columns: vec![
@@ -71,6 +76,8 @@ struct Line {
     from: i64,
     until: i64,
     now: i64,
+    /// Whether an allocation has a start or an end.
+    has_dates: bool,
 }
 
 impl Line {
@@ -84,6 +91,9 @@ impl Line {
             from,
             until: until.max(from.saturating_add(1)),
             now,
+            has_dates: all
+                .iter()
+                .any(|one| one.start.is_some() || one.until.is_some()),
         }
     }
 
@@ -117,7 +127,8 @@ pub(super) async fn liens(place: &Place<'_>) -> Result<Markup, Failed> {
     let visit = place.visit;
     let route =
         |root: fn(&[&str]) -> Target| place.past(root(&["liens"]).with("project", place.project));
-    let list: List<Lien> = visit.get(place.turned(route(Target::api), "held")).await?;
+    let route = |root| place.turned(route(root), "held");
+    let list: List<Lien> = visit.get(route(Target::api)).await?;
     let unit = list.items.first().map_or("", |row| row.unit.as_str());
     let row = |lien: &Lien| {
         let job = visit

@@ -22,8 +22,8 @@ pub(super) async fn members(place: &Place<'_>) -> Result<Markup, Failed> {
     let visit = place.visit;
     let route =
         |root: fn(&[&str]) -> Target| place.past(root(&["projects", place.project, "members"]));
-    let asked = place.turned(route(Target::api), "members");
-    let list: List<Member> = visit.get(asked).await?;
+    let route = |root| place.turned(route(root), "members");
+    let list: List<Member> = visit.get(route(Target::api)).await?;
     let limits = limits(place).await?;
     let defaults = defaults(place).await?;
     let row = |member: &Member| {
