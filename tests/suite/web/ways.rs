@@ -1,9 +1,11 @@
 //! Every page leads on: forms that are sent again, names that are no project, missing keys, and dates.
 
+use std::process::Command;
+
 use serde_json::json;
 
 use super::browser::{Browser, address, ask, bank};
-use crate::harness::{Bank, Request, T0};
+use crate::harness::{Bank, Request, T0, programs};
 
 /// The way from the first form of a page: a request that is declined without a reason, and again with one.
 #[test]
@@ -105,6 +107,16 @@ fn a_bank_without_a_key_offers_no_checkpoint() {
         page.contains("bankd checkpoint-key new") && !page.contains("/data/checkpoint\""),
         "{page}"
     );
+    let made = Command::new(programs().bankd())
+        .args(["checkpoint-key", "new", "--data"])
+        .arg(bank.data())
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let page = root.get(&bank, "/proof").text();
+    assert!(page.contains("/data/checkpoint\""), "{page}");
+    let file = root.get(&bank, "/data/checkpoint");
+    assert_eq!(file.status, 200, "{}", file.text());
 }
 
 #[test]
