@@ -53,7 +53,16 @@ pub use zone::Zone;
 
 /// The script for pages that are made elsewhere: amounts under the pointer and the keyboard's cursor, series that
 /// are switched on and off, periods that are selected. Drawings are complete without it; files never contain it.
-pub const SCRIPT: &str = include_str!("../assets/picture.js");
+pub fn script() -> String {
+    lean(include_str!("../assets/picture.js"))
+}
+
+/// A script without indents and lines of comments: the sources explain themselves, and browsers do not read that.
+pub fn lean(script: &str) -> String {
+    let lines = script.lines().map(str::trim);
+    let code = lines.filter(|line| !line.is_empty() && !line.starts_with("//"));
+    code.fold(String::new(), |text, line| text + line + "\n")
+}
 
 /// A report as one page of HTML.
 ///

@@ -166,8 +166,8 @@ pub(super) fn shown(context: &Context, proposal: &Proposal) -> String {
         let reason = proposal.reason.as_ref().map(|why| format!(": {why}"));
         let reason = reason.unwrap_or_default();
         let at = proposal.decided_at.as_deref().map(moment);
-        let at = at.map(|at| format!(" on {at}")).unwrap_or_default();
-        let _ = writeln!(out, "decided  {} by {decider}{at}{reason}", proposal.state);
+        let at = at.map(|at| format!("{at}, ")).unwrap_or_default();
+        let _ = writeln!(out, "decided  {at}{} by {decider}{reason}", proposal.state);
     }
     if let Some(done) = proposal.done {
         let _ = writeln!(out, "done in transaction {done}");

@@ -339,8 +339,7 @@ impl Config {
     /// Same as [`Self::load`].
     pub fn of_text(text: &str, name: &str) -> Result<Self, String> {
         let config = Self::read(text, name, variable)?;
-        overlay::no_strangers(names())?;
-        Ok(config)
+        overlay::no_strangers(names()).map(|()| config)
     }
 
     /// Reads a text and an environment; `name` is the name of the text in errors.

@@ -58,7 +58,7 @@ static ASSETS: LazyLock<[Asset; 5]> = LazyLock::new(|| {
         Asset::new(
             SCRIPT,
             "text/javascript; charset=utf-8",
-            &lean(include_str!("../static/page.js")),
+            &bank_picture::lean(include_str!("../static/page.js")),
         ),
         Asset::new(ICON, "image/svg+xml", include_str!("../static/icon.svg")),
         Asset::new(
@@ -69,17 +69,10 @@ static ASSETS: LazyLock<[Asset; 5]> = LazyLock::new(|| {
         Asset::new(
             PICTURE_SCRIPT,
             "text/javascript; charset=utf-8",
-            &lean(bank_picture::SCRIPT),
+            &bank_picture::script(),
         ),
     ]
 });
-
-/// A script without indents and lines of comments: the sources explain themselves, and browsers do not read that.
-fn lean(script: &str) -> String {
-    let lines = script.lines().map(str::trim);
-    let code = lines.filter(|line| !line.is_empty() && !line.starts_with("//"));
-    code.fold(String::new(), |text, line| text + line + "\n")
-}
 
 /// The address of the style sheet.
 pub(crate) fn style() -> String {

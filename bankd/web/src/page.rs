@@ -182,19 +182,6 @@ fn known(visit: &Visit, takes: &[&'static str]) -> Result<(), Failed> {
     Err(Failed::new("bad_request", detail).field(name))
 }
 
-/// Whether a path is an address of a row.
-pub(super) fn fits(pattern: &str, path: &str) -> bool {
-    let mut own = pattern.split('/');
-    let mut parts = path.split('/');
-    loop {
-        match (own.next(), parts.next()) {
-            (None, None) => return true,
-            (Some(own), Some(part)) if own == part || own.starts_with('{') => {}
-            _ => return false,
-        }
-    }
-}
-
 fn behind(right: Right, handler: MethodRouter<Arc<Web>>) -> MethodRouter<Arc<Web>> {
     let guarded = move |visit: Visit, request: Request, next: Next| async move {
         guarded(right, &visit, request, next).await

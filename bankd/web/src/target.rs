@@ -79,6 +79,19 @@ impl maud::Render for Target {
     }
 }
 
+/// Whether a path is an address of a path with `{names}`.
+pub(crate) fn fits(pattern: &str, path: &str) -> bool {
+    let mut own = pattern.split('/');
+    let mut parts = path.split('/');
+    loop {
+        match (own.next(), parts.next()) {
+            (None, None) => return true,
+            (Some(own), Some(part)) if own == part || own.starts_with('{') => {}
+            _ => return false,
+        }
+    }
+}
+
 /// Where a page may send a browser: a path of this site, else the first page. Browsers read `//host` and
 /// `/\host` as other sites.
 pub(crate) fn local(next: &str) -> &str {

@@ -15,8 +15,7 @@ use serde::de::DeserializeOwned;
 
 use super::api::Api;
 use super::failed::Failed;
-use super::page::fits;
-use super::target::Target;
+use super::target::{Target, fits};
 use super::zone::Zone;
 use super::{Web, cookie};
 

@@ -98,7 +98,7 @@ fn site() -> String {
             let path = line.split(' ').nth(1).unwrap_or("/");
             let (kind, body) = match path {
                 "/style.css" => ("text/css", picture::style()),
-                "/picture.js" => ("text/javascript", picture::SCRIPT.to_owned()),
+                "/picture.js" => ("text/javascript", picture::script()),
                 _ => ("text/html", page()),
             };
             let head = format!(

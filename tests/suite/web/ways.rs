@@ -1,9 +1,11 @@
 //! Every page leads on: forms that are sent again, names that are no project, missing keys, and dates.
 
+use std::process::Command;
+
 use serde_json::json;
 
 use super::browser::{Browser, address, ask, bank};
-use crate::harness::{Bank, Request, T0};
+use crate::harness::{Bank, Request, T0, programs};
 
 /// The way from the first form of a page: a request that is declined without a reason, and again with one.
 #[test]
@@ -58,13 +60,13 @@ fn a_changed_form_that_is_sent_again_has_a_way_on() {
 fn names_that_are_no_project_are_no_links() {
     let mut bank = bank();
     bank.set_clock(T0 + 10 * 86_400);
-    bank.bank_ok(&["source", "ls"]);
-    let job = json!({"source": "sge:colony", "id": "1", "machine": "colony", "project": "grp_vislab",
+    bank.bank_ok(&["machine", "add", "grid", "--mode", "track"]);
+    let job = json!({"source": "sge:grid", "id": "1", "machine": "grid", "project": "grp_vislab",
         "user": "amy", "processors": 2, "submit": "2026-01-02T00:00:00Z", "start": "2026-01-02T00:00:00Z",
         "end": "2026-01-02T05:00:00Z", "state": "completed"});
     let file = bank.folder().join("usage.jsonl");
     std::fs::write(&file, job.to_string()).unwrap();
-    bank.bank_ok(&["import", "jsonl", "--track", file.to_str().unwrap()]);
+    bank.bank_ok(&["import", "jsonl", file.to_str().unwrap()]);
     let mut root = Browser::of_link(&bank);
     let mut amy = Browser::of_proxy(&bank, "amy");
     let usage = root.get(&bank, "/usage?from=2026-01-01").text();
@@ -105,6 +107,16 @@ fn a_bank_without_a_key_offers_no_checkpoint() {
         page.contains("bankd checkpoint-key new") && !page.contains("/data/checkpoint\""),
         "{page}"
     );
+    let made = Command::new(programs().bankd())
+        .args(["checkpoint-key", "new", "--data"])
+        .arg(bank.data())
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let page = root.get(&bank, "/proof").text();
+    assert!(page.contains("/data/checkpoint\""), "{page}");
+    let file = root.get(&bank, "/data/checkpoint");
+    assert_eq!(file.status, 200, "{}", file.text());
 }
 
 #[test]

@@ -189,9 +189,9 @@ fn a_drawing_within_a_page_has_facts_and_links() {
     let rules = style();
     assert!(rules.starts_with(".chart{--paper") && !rules.contains(":root"));
     assert!(
-        rules.len() < 6_000 && SCRIPT.len() <= 15_000,
+        rules.len() < 6_000 && script().len() <= 15_000,
         "{}",
-        SCRIPT.len()
+        script().len()
     );
 }
 

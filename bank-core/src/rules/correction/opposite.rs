@@ -3,12 +3,12 @@
 use super::move_money;
 use crate::amount::Amount;
 use crate::command::Reverse;
-use crate::effects::{Entry, EntryKind};
+use crate::effects::{Effects, Entry, EntryKind, Outcome, Reversed};
 use crate::history::PastTx;
 use crate::ids::{AllocationId, TxId, UsageId};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
-use crate::rules::money::unblock_of;
+use crate::rules::money::{figures_of, unblock_of};
 use crate::view::Context;
 
 /// The refusal of a transaction that has no opposite.
@@ -25,6 +25,23 @@ pub(super) fn begin(postings: &mut Postings, reverse: &Reverse, ctx: &Context<'_
     postings.reverse(reverse.transaction);
     postings.remark(&reverse.note);
     tx
+}
+
+/// The effects of a reversal, with the figures of the accounts of its parts.
+pub(super) fn reversed(
+    postings: Postings,
+    tx: TxId,
+    target: &PastTx,
+    parts: Vec<(AllocationId, Amount)>,
+) -> Effects {
+    let figures = figures_of(&postings, &parts);
+    postings.finish(Outcome::Reversed(Reversed {
+        tx,
+        reversed: Some(target.id),
+        op: target.op.clone(),
+        parts,
+        figures,
+    }))
 }
 
 /// Whether an entry changes a balance: one of a lien, a window or a remark changes none.

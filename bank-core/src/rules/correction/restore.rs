@@ -2,6 +2,7 @@
 
 use super::liens::hold;
 use super::move_money;
+use super::opposite::reversed;
 use crate::amount::Amount;
 use crate::effects::{DirectoryRow, Effects, Entry, EntryKind, Outcome, Reversed};
 use crate::history::PastTx;
@@ -10,7 +11,6 @@ use crate::model::{Account, LienState, Portion};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::instance::end_lien;
-use crate::rules::money::figures_of;
 use crate::view::{Context, View};
 
 /// Brings an account back by its name.
@@ -64,14 +64,7 @@ pub(super) fn restore(
     let parts = give_back(&mut postings, removal)?;
     bring_liens_back(&mut postings, removal, view, ctx)?;
     postings.directory.push(alive(account));
-    let figures = figures_of(&postings, &parts);
-    Ok(postings.finish(Outcome::Reversed(Reversed {
-        tx,
-        reversed: Some(removal.id),
-        op: removal.op.clone(),
-        parts,
-        figures,
-    })))
+    Ok(reversed(postings, tx, removal, parts))
 }
 
 /// The money that went with a removal.

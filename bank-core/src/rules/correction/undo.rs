@@ -1,6 +1,8 @@
 //! The reversal of one transaction, despite later changes (ledger.md 2.13).
 
-use super::opposite::{begin, check_account, check_cover, not_reversible, oppose, unblock_paid};
+use super::opposite::{
+    begin, check_account, check_cover, not_reversible, oppose, reversed, unblock_paid,
+};
 use super::{restore, work};
 use crate::amount::Amount;
 use crate::command::Reverse;
@@ -9,7 +11,6 @@ use crate::history::PastTx;
 use crate::ids::AllocationId;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
-use crate::rules::money::figures_of;
 use crate::rules::{allocation, record};
 use crate::terms;
 use crate::time::Window;
@@ -167,14 +168,7 @@ fn money(
     let all = [&parts[..], &limits[..]].concat();
     check_cover(&postings, &all, reverse, ctx)?;
     unblock_paid(&mut postings, &parts, ctx);
-    let figures = figures_of(&postings, &parts);
-    Ok(postings.finish(Outcome::Reversed(Reversed {
-        tx,
-        reversed: Some(target.id),
-        op: target.op.clone(),
-        parts,
-        figures,
-    })))
+    Ok(reversed(postings, tx, target, parts))
 }
 
 /// A deposit that opened an allocation brought its credit limit too, which goes with the deposit, unless
@@ -258,14 +252,7 @@ fn window(
     }
     allocation::follow_window(&mut postings, &old, &new.window, ctx.now)?;
     check_limit(&postings, &old, reverse)?;
-    let figures = figures_of(&postings, &parts);
-    Ok(postings.finish(Outcome::Reversed(Reversed {
-        tx,
-        reversed: Some(target.id),
-        op: target.op.clone(),
-        parts,
-        figures,
-    })))
+    Ok(reversed(postings, tx, target, parts))
 }
 
 /// The removal of an allocation that was over and without credit changed neither window nor limit:

@@ -1,18 +1,15 @@
 //! The opposite of charges, refunds and settlements: the instance's sums follow.
 
-use super::opposite::{begin, check_cover, not_reversible, oppose, unblock_paid};
+use super::opposite::{begin, check_cover, not_reversible, oppose, reversed, unblock_paid};
 use super::{announce, shift_exact_sum};
 use crate::amount::Amount;
 use crate::command::Reverse;
-use crate::effects::{
-    Billing, Effects, Entry, EntryKind, InstanceChange, Outcome, Reversed, UsageRow,
-};
+use crate::effects::{Billing, Effects, Entry, EntryKind, InstanceChange, UsageRow};
 use crate::history::{PastTx, Rest, is_charge, refunds_of, rests, taken_back_by};
 use crate::ids::{EntryId, Next, TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
-use crate::rules::money::figures_of;
 use crate::terms::{self, Span};
 use crate::time::Seconds;
 use crate::usage;
@@ -117,14 +114,7 @@ fn reverse_money(
         facts_changed,
         standing_changed: before != instance.standing(),
     });
-    let figures = figures_of(&postings, &parts);
-    Ok(postings.finish(Outcome::Reversed(Reversed {
-        tx,
-        reversed: Some(target.id),
-        op: target.op.clone(),
-        parts,
-        figures,
-    })))
+    Ok(reversed(postings, tx, target, parts))
 }
 
 /// Usage rows with their reversals: each reversed entry belongs to the reversal of its own row.

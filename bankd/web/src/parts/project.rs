@@ -11,6 +11,9 @@ use crate::failed::Failed;
 use crate::target::Target;
 use crate::visit::Visit;
 
+/// Refusals of a name that no visible project has.
+const UNKNOWN: [&str; 2] = ["not_found", "project_unknown"];
+
 /// The projects among some names.
 #[derive(Clone, Debug)]
 pub(crate) struct Projects(BTreeSet<String>);
@@ -49,7 +52,7 @@ pub(crate) async fn is_project(visit: &Visit, name: &str) -> Result<bool, Failed
     let target = Target::api(&["projects", name]).maybe("at", at.as_deref());
     match visit.get::<Project>(target).await {
         Ok(_) => Ok(true),
-        Err(failed) if failed.problem().status == 404 => Ok(false),
+        Err(failed) if UNKNOWN.contains(&failed.problem().code.as_str()) => Ok(false),
         Err(failed) => Err(failed),
     }
 }
