@@ -446,6 +446,21 @@ impl Directory {
         ids.iter().filter_map(|id| self.accounts.get(id)).collect()
     }
 
+    /// Accounts that may pay for a project, itself or after an account below it: a superset, by number.
+    pub fn accounts_around(&self, project: ProjectId) -> BTreeSet<AccountId> {
+        let near = self.accounts_near(&self.lineage(project));
+        let mut found: BTreeSet<AccountId> = near.iter().map(|account| account.id).collect();
+        let mut above: Vec<AccountId> = found.iter().copied().collect();
+        while let Some(id) = above.pop() {
+            let link = self.accounts.get(&id).and_then(|account| account.link);
+            if let Some(link) = link.filter(|link| !found.contains(&link.parent)) {
+                found.insert(link.parent);
+                above.push(link.parent);
+            }
+        }
+        found
+    }
+
     /// The suspense account, made with the bank.
     pub fn suspense(&self) -> Option<&Account> {
         self.account_names

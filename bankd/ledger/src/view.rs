@@ -197,12 +197,22 @@ impl View {
         self.seen.get_or_init(|| {
             let all = self.directory.projects();
             let projects: Vec<&Project> = all.filter(|p| self.finds_project(p)).collect();
-            let accounts = self.directory.accounts();
-            let accounts = accounts.filter(|a| self.finds_account(a, &projects));
-            Seen {
-                accounts: accounts.map(|a| a.id).collect(),
+            let mut seen = Seen {
+                accounts: HashSet::new(),
                 projects: projects.iter().map(|p| p.id).collect(),
+            };
+            for project in projects {
+                let around = self.directory.accounts_around(project.id).into_iter();
+                let around = around.filter_map(|id| self.directory.account(id));
+                for account in around.filter(|account| !account.deleted) {
+                    if !seen.accounts.contains(&account.id)
+                        && self.finds_account(account, &[project])
+                    {
+                        seen.accounts.insert(account.id);
+                    }
+                }
             }
+            seen
         })
     }
 

@@ -10,7 +10,7 @@ use bankd_store as store;
 use bankd_store::read::burn::{self, Burn};
 use bankd_store::read::money::{self, Figures};
 use rusqlite::Connection;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::call::{Call, Handled, ok};
 use super::pages::Turn;
@@ -132,9 +132,23 @@ fn chosen<'a>(view: &'a View, query: &BalanceQuery) -> Result<Vec<Place<'a>>, Fa
             .iter()
             .any(|project| view.usable(account, Some(project), user, machine)),
     };
-    let accounts = directory.accounts().filter(|account| match only {
-        Some(only) => account.id == only.id && usable(account),
-        None => account.name != UNBILLED && view.sees_account(account) && usable(account),
+    // Of all accounts, only those around a project can be its own.
+    let around: Option<BTreeSet<AccountId>> = tree.as_ref().map(|tree| {
+        let all = tree
+            .iter()
+            .map(|project| directory.accounts_around(project.id));
+        all.flatten().collect()
+    });
+    let accounts = directory.accounts();
+    let accounts = accounts.filter(|account| {
+        let is_near = around
+            .as_ref()
+            .is_none_or(|around| around.contains(&account.id));
+        is_near
+            && match only {
+                Some(only) => account.id == only.id && usable(account),
+                None => account.name != UNBILLED && view.sees_account(account) && usable(account),
+            }
     });
     let mut places = in_order(view, accounts.collect());
     if let Some(text) = &query.search {

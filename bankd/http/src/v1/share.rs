@@ -119,14 +119,14 @@ pub(super) async fn contribution(call: Call) -> Handled {
     };
     names.check(&call).await?;
     let zone = query.tz.clone().unwrap_or_else(|| "UTC".to_owned());
+    let now = call.now();
     let parsed = question(&call, &query, &zone).and_then(|question| {
-        let cuts = cuts(&query, (&zone, &question.zone), call.now())?;
+        let cuts = cuts(&query, (&zone, &question.zone), now)?;
         Ok((question, cuts))
     });
     let (question, cuts) = parsed.map_err(|refusal| call.refused(&refusal))?;
     let (basis, by, credit) = (question.basis, question.by, question.credit);
     let units = question.units;
-    let now = call.now();
     let counted = call.ask(move |connection| {
         let mut counted = Vec::with_capacity(cuts.len());
         for (span, edges) in cuts {
