@@ -31,10 +31,13 @@ pub(crate) fn read(slurm: &Slurm) -> Result<Old, Fault> {
     let per_minute = Figure::parse(&slurm.per_minute);
     let per_minute = per_minute.filter(|own| !own.is_negative() && !own.is_zero());
     let bad = || {
-        Fault::new(format!(
-            "{:?} is no number of credits above zero",
-            slurm.per_minute
-        ))
+        Fault::new(
+            format!(
+                "--per-minute {:?} is no number of credits above zero",
+                slurm.per_minute
+            ),
+            "--per-minute 60 is one credit for each second of a processor",
+        )
     };
     let per_minute = per_minute.ok_or_else(bad)?;
     let name = slurm.dump.display().to_string();
@@ -70,6 +73,10 @@ fn objects(dump: &Dump, old: &mut Old) {
         ..Machine::default()
     });
     for held in &dump.accounts {
+        for kind in ["project", "account", "allocation"] {
+            let id = format!("{kind} {}", held.name);
+            old.places.insert(id, held.place.clone());
+        }
         old.projects.push(Project {
             name: held.name.clone(),
             active: true,
@@ -86,6 +93,12 @@ fn objects(dump: &Dump, old: &mut Old) {
             active: true,
             ..User::default()
         });
+        for id in [
+            format!("user {}", held.name),
+            format!("member {} {}", held.parent, held.name),
+        ] {
+            old.places.entry(id).or_insert_with(|| held.place.clone());
+        }
         let default = held.value("DefaultAccount");
         if !default.is_empty() {
             default.clone_into(&mut own.default_project);
@@ -168,7 +181,15 @@ fn money(
             without.push(held.name.clone());
             continue;
         };
-        let too_large = || Fault::new(format!("{}: the limit {minutes} is too large", held.place));
+        let too_large = || {
+            Fault::new(
+                format!(
+                    "{}: GrpTRESMins {}={minutes} of account {} is too large",
+                    held.place, slurm.tres, held.name
+                ),
+                "use a smaller --per-minute, or remove the limit in Slurm and make the dump again",
+            )
+        };
         let credits = |minutes: Figure| minutes.times(per_minute).ok_or_else(too_large);
         let gone = used.get(&held.name).copied().unwrap_or_default();
         if !used.is_empty() && !used.contains_key(&held.name) {
