@@ -11,7 +11,7 @@ use crate::{
     fault::Fault,
     folder::Folder,
     old::Old,
-    table::{Form, Row, Table},
+    table::{Row, Table},
 };
 
 /// Gold's end of times without end, in seconds.

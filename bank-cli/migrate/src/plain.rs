@@ -10,7 +10,7 @@ use crate::{
     fault::Fault,
     folder::Folder,
     old::Old,
-    table::{Form, Row, Table},
+    table::{Row, Table},
 };
 
 /// The files, with the columns that each must have and those that it may have.

@@ -145,7 +145,7 @@ fn move_in(context: &Context, plan: &Plan, args: &MigrateArgs) -> Result<String,
 
 /// A refusal names the item: with the file and the line that the item is from.
 fn placed(plan: &Plan, mut failure: Failure) -> Failure {
-    let detail = failure.problem.as_ref().map(|own| own.detail.clone());
+    let detail = failure.problem.as_ref().and_then(|own| own.detail.clone());
     let detail = detail.unwrap_or_default();
     let items = plan.request().items.iter();
     let named = items.filter(|item| {

@@ -11,6 +11,7 @@ use crate::kind::{
 };
 use crate::postings::Postings;
 use crate::refusal::Refusal;
+use crate::rules::scope;
 use crate::view::{Context, View};
 
 /// Decides a change of a record.
@@ -36,7 +37,13 @@ pub(super) fn decide(
         }
         RecordAction::Set(key, set) => {
             let before = known(kind, key, ctx)?;
-            (Some(before), set_values(kind, before, set, ctx)?)
+            let set = scope::with_hidden(kind, before, set, ctx);
+            let after = set_values(kind, before, &set, ctx)?;
+            if after == *before {
+                // A change that changes nothing makes no transaction.
+                return Ok(Postings::new(view).finish(Outcome::Record(Box::new(after))));
+            }
+            (Some(before), after)
         }
         RecordAction::Remove(key) => {
             let before = known(kind, key, ctx)?;

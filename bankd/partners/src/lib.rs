@@ -12,14 +12,18 @@ pub mod settle;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use bank_core::kind::Record;
+use bankd_ledger::trust::Trust;
 use client::Client;
 
 /// Access to the partners: what their records name, with the secrets of the folder of keys. A handle.
 #[derive(Clone, Debug)]
 pub struct Partners {
     keys: Arc<PathBuf>,
+    ca: Arc<PathBuf>,
+    trust: Arc<Mutex<Option<(SystemTime, Trust)>>>,
     contacts: Arc<Mutex<HashMap<String, Contact>>>,
 }
 
@@ -33,10 +37,12 @@ struct Contact {
 }
 
 impl Partners {
-    /// With the secrets of this folder.
-    pub fn new(keys: &Path) -> Partners {
+    /// With the secrets of this folder, and the CAs of this file.
+    pub fn new(keys: &Path, ca: &Path) -> Partners {
         Partners {
             keys: Arc::new(keys.to_owned()),
+            ca: Arc::new(ca.to_owned()),
+            trust: Arc::default(),
             contacts: Arc::default(),
         }
     }
@@ -71,8 +77,24 @@ impl Partners {
     /// The connection to a partner.
     ///
     /// # Errors
-    /// If its record names no address, or its secret cannot be read.
+    /// If its record names no address, or its secret or the CAs cannot be read.
     pub fn client(&self, partner: &Record) -> Result<Client, String> {
-        Client::open(partner, &self.keys)
+        Client::open(partner, &self.keys, || self.trust())
+    }
+
+    /// The CAs, read again after a change of their file.
+    fn trust(&self) -> Result<Trust, String> {
+        let changed = std::fs::metadata(&*self.ca).and_then(|file| file.modified());
+        let changed =
+            changed.map_err(|error| format!("partners.ca: {}: {error}", self.ca.display()))?;
+        let mut kept = self.trust.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((at, trust)) = &*kept
+            && *at == changed
+        {
+            return Ok(trust.clone());
+        }
+        let trust = Trust::read(&self.ca).map_err(|why| format!("partners.ca: {why}"))?;
+        *kept = Some((changed, trust.clone()));
+        Ok(trust)
     }
 }

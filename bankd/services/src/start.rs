@@ -106,7 +106,10 @@ pub fn start_with(
         sources: config.sources.clone(),
         export: config.export.clone(),
         report: config.report.clone(),
-        partners: Partners::new(&data.keys()),
+        partners: Partners::new(
+            &data.keys(),
+            &config::path_in(data.path(), &config.partners.ca).unwrap_or_default(),
+        ),
         notices: Arc::new(notices),
         settings: Settings::new(config.list(config, &data.config())),
         approval_keep: config.approval.keep(),

@@ -35,7 +35,7 @@ fn times(old: &Old, settings: &Settings) -> Result<(), Fault> {
             let place = old.place(&format!("lien {}", lien.key));
             let (key, job) = (&lien.key, &lien.job);
             Err(Fault::new(
-                format!("{place}the end of reservation {key} of job {job} is before its start"),
+                format!("{place}reservation {key} of job {job} ends before it starts"),
                 "correct one of the times, or move without reservations: --no-reservations",
             ))
         }
