@@ -174,6 +174,8 @@ pub enum Refusal {
         name: String,
         /// By what.
         by: String,
+        /// The field of the changed record that has it; none if another object uses the changed one.
+        field: Option<&'static str>,
     },
     /// The account holds open liens.
     LiveLiens {

@@ -75,6 +75,7 @@ pub(super) fn no_open_jobs(name: &str, view: &View) -> Result<(), Refusal> {
     Err(Refusal::InUse {
         name: name.to_owned(),
         by: format!("{} open jobs", view.open_instances),
+        field: None,
     })
 }
 

@@ -266,7 +266,11 @@ fn removed(
             "messages or open jobs of both banks; `bank {word} set {name} --active false` switches it off"
         );
         let name = name.to_owned();
-        return Err(Refusal::InUse { name, by });
+        return Err(Refusal::InUse {
+            name,
+            by,
+            field: None,
+        });
     }
     let mut gone = record.clone();
     gone.deleted = true;
@@ -304,12 +308,14 @@ pub(super) fn restored(
             return Err(Refusal::InUse {
                 name: gone.key.to_string(),
                 by: format!("project {}", project.key),
+                field: None,
             });
         }
         if !beside::memberships(&gone, ctx).is_empty() {
             return Err(Refusal::InUse {
                 name: gone.key.to_string(),
                 by: "its memberships".to_owned(),
+                field: None,
             });
         }
         return Ok(Some(past.before.clone().unwrap_or(gone)));

@@ -15,6 +15,9 @@ use bank_core::refusal::Refusal;
 pub fn problem(refusal: &Refusal, bank: &Bank) -> Problem {
     let mut problem = Problem::new(refusal.code(), detail(refusal, bank));
     problem.hint = hint(refusal).map(str::to_owned);
+    if let Refusal::InUse { field, .. } = refusal {
+        problem.field = field.map(str::to_owned);
+    }
     if let Refusal::InsufficientFunds {
         needed, available, ..
     } = refusal
@@ -79,7 +82,10 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
         }
         Refusal::AlreadyExists { kind, name } => format!("{kind} {name:?} exists already"),
         Refusal::Cycle { name } => format!("{name:?} would come under itself"),
-        Refusal::InUse { name, by } => format!("{name:?} is used by {by}"),
+        Refusal::InUse { name, by, field } => {
+            let field = field.map_or_else(String::new, |field| format!("{field}: "));
+            format!("{field}{name:?} is used by {by}")
+        }
         Refusal::LiveLiens { account, count } => {
             format!("account {account:?} has {count} open liens")
         }
