@@ -37,7 +37,7 @@ fn reached(kind: Kind) -> Kind {
     let projects = Type::References("project".into(), PROJECTS_MAX);
     let active = "Let the partner and its projects start jobs and deliver charges";
     let account = "Account that has what the partner owes for jobs of its projects here";
-    let url = "Address of the partner's daemon: http:// or https:// with host and port";
+    let url = "Address of the partner's daemon: HTTP or HTTPS with host and port";
     let key =
         "Id of the key that the partner gave to this bank; its secret is in keys/partner-NAME";
     let away = "What happens to a reserve while the partner cannot be reached";

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::harness::{Setup, amount};
+use crate::harness::{Setup, T0, amount};
 
 /// The sums of a report of usage by its only key.
 fn usage(report: &Value, key: &str) -> Vec<(String, String)> {
@@ -22,11 +22,13 @@ fn usage(report: &Value, key: &str) -> Vec<(String, String)> {
 fn a_charge_with_another_project_has_the_same_sums_everywhere() {
     let mut bank = Setup::new().chemistry(1000).start();
     let run = |line: &str| bank.bank_ok(&line.split(' ').collect::<Vec<_>>());
+    bank.set_clock(T0 + 3600);
     run("project add bio --members amy");
     run("deposit bio 1000");
     run("reserve j1 --wall 100 --procs 1 -A chemistry -u amy -m colony");
     run("charge j1 --duration 300 --procs 1 -A bio -u amy -m colony");
     run("charge j2 --duration 50 --procs 1 -A bio -u amy -m colony");
+    bank.set_clock(T0 + 7200);
     // The account of the lien paid, up to the whole charge; the usage is of the project that was named.
     let by = |key: &str| usage(&bank.json(&["usage", "--by", key]), key);
     let own = |rows: &[(&str, &str)]| -> Vec<(String, String)> {
