@@ -24,3 +24,11 @@ impl Fault {
         self
     }
 }
+
+/// The failure about a table that is too large.
+pub(crate) fn too_large(name: &str) -> Fault {
+    Fault::new(
+        format!("{name}: larger than 1 GiB"),
+        "export fewer finished jobs, or move without them: --no-history",
+    )
+}

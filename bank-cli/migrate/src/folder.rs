@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use crate::{fault::Fault, table::BYTES_MAX};
+use crate::fault::{Fault, too_large};
+use crate::table::BYTES_MAX;
 
 /// A folder with files.
 #[derive(Debug)]
@@ -87,12 +88,4 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Fault> {
         return Err(too_large(&shown.to_string()));
     }
     Ok(bytes)
-}
-
-/// The failure about a table that is too large.
-pub(crate) fn too_large(name: &str) -> Fault {
-    Fault::new(
-        format!("{name}: larger than 1 GiB"),
-        "export fewer finished jobs, or move without them: --no-history",
-    )
 }

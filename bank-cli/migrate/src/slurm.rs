@@ -72,11 +72,8 @@ fn objects(dump: &Dump, old: &mut Old) {
         description: "cluster of Slurm".to_owned(),
         ..Machine::default()
     });
+    places(dump, old);
     for held in &dump.accounts {
-        for kind in ["project", "account", "allocation"] {
-            let id = format!("{kind} {}", held.name);
-            old.places.insert(id, held.place.clone());
-        }
         old.projects.push(Project {
             name: held.name.clone(),
             active: true,
@@ -93,12 +90,6 @@ fn objects(dump: &Dump, old: &mut Old) {
             active: true,
             ..User::default()
         });
-        for id in [
-            format!("user {}", held.name),
-            format!("member {} {}", held.parent, held.name),
-        ] {
-            old.places.entry(id).or_insert_with(|| held.place.clone());
-        }
         let default = held.value("DefaultAccount");
         if !default.is_empty() {
             default.clone_into(&mut own.default_project);
@@ -137,6 +128,23 @@ fn objects(dump: &Dump, old: &mut Old) {
                     format!("{} of {project}", held.name),
                 );
             }
+        }
+    }
+}
+
+/// Notes the lines of all objects.
+fn places(dump: &Dump, old: &mut Old) {
+    for held in &dump.accounts {
+        for kind in ["project", "account", "allocation"] {
+            let id = format!("{kind} {}", held.name);
+            old.places.insert(id, held.place.clone());
+        }
+    }
+    for held in &dump.users {
+        let user = format!("user {}", held.name);
+        let member = format!("member {} {}", held.parent, held.name);
+        for id in [user, member] {
+            old.places.entry(id).or_insert_with(|| held.place.clone());
         }
     }
 }

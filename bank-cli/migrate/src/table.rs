@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use crate::{fault::Fault, figure::Figure, folder::too_large};
+use crate::fault::{Fault, too_large};
+use crate::figure::Figure;
 
 /// The largest table, in bytes.
 pub(crate) const BYTES_MAX: usize = 1 << 30;

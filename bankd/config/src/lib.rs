@@ -133,10 +133,10 @@ pub struct Config {
     pub gold: Gold,
     /// AUDITOR's API.
     pub auditor: Auditor,
-    /// The web pages.
-    pub web: Web,
     /// Connections to partner banks.
     pub partners: PartnerLinks,
+    /// The web pages.
+    pub web: Web,
 }
 
 /// `[access]`

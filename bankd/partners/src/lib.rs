@@ -10,9 +10,9 @@ pub mod deliver;
 pub mod settle;
 
 use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
 
 use bank_core::kind::Record;
 use bankd_ledger::trust::Trust;
@@ -23,9 +23,12 @@ use client::Client;
 pub struct Partners {
     keys: Arc<PathBuf>,
     ca: Arc<PathBuf>,
-    trust: Arc<Mutex<Option<(SystemTime, Trust)>>>,
+    trust: Arc<Mutex<Option<(Version, Trust)>>>,
     contacts: Arc<Mutex<HashMap<String, Contact>>>,
 }
+
+/// A version of a file: length, seconds and nanoseconds of its last change.
+type Version = (u64, i64, i64);
 
 /// What is known of a partner since the start of the daemon.
 #[derive(Clone, Debug, Default)]
@@ -84,9 +87,9 @@ impl Partners {
 
     /// The CAs, read again after a change of their file.
     fn trust(&self) -> Result<Trust, String> {
-        let changed = std::fs::metadata(&*self.ca).and_then(|file| file.modified());
-        let changed =
-            changed.map_err(|error| format!("partners.ca: {}: {error}", self.ca.display()))?;
+        let file = std::fs::metadata(&*self.ca)
+            .map_err(|error| format!("partners.ca: {}: {error}", self.ca.display()))?;
+        let changed = (file.len(), file.mtime(), file.mtime_nsec());
         let mut kept = self.trust.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((at, trust)) = &*kept
             && *at == changed

@@ -5,6 +5,8 @@ use serde_json::Value;
 
 use crate::harness::{Setup, T0, amount};
 
+const MONTH: [&str; 2] = ["--month", "2026-01"];
+
 /// The sums of a report of usage by its only key.
 fn usage(report: &Value, key: &str) -> Vec<(String, String)> {
     let rows = report["rows"].as_array().unwrap().iter();
@@ -30,7 +32,12 @@ fn a_charge_with_another_project_has_the_same_sums_everywhere() {
     run("charge j2 --duration 50 --procs 1 -A bio -u amy -m colony");
     bank.set_clock(T0 + 7200);
     // The account of the lien paid, up to the whole charge; the usage is of the project that was named.
-    let by = |key: &str| usage(&bank.json(&["usage", "--by", key]), key);
+    let by = |key: &str| {
+        usage(
+            &bank.json(&[&["usage", "--by", key], &MONTH[..]].concat()),
+            key,
+        )
+    };
     let own = |rows: &[(&str, &str)]| -> Vec<(String, String)> {
         rows.iter()
             .map(|(a, b)| ((*a).to_owned(), (*b).to_owned()))
@@ -40,7 +47,7 @@ fn a_charge_with_another_project_has_the_same_sums_everywhere() {
     assert_eq!(by("account"), own(&[("bio", "50"), ("chemistry", "300")]));
     // Statements and balances are those of accounts.
     for (name, paid) in [("chemistry", 300), ("bio", 50)] {
-        let output = bank.json(&["statement", name, "--summary"]);
+        let output = bank.json(&["statement", name, "--summary", "--month", "2026-01"]);
         let statement = &output["statement"];
         let statement = if statement.is_null() {
             &output

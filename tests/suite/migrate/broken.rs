@@ -1,6 +1,7 @@
 //! Errors of `bank migrate`, with each source: the file and the line (for a database the table and the row), the
 //! column, what is wrong, and a remedy. Nothing is written.
 
+use std::fmt::Write as _;
 use std::process::Command;
 
 use super::server::ran;
@@ -130,7 +131,7 @@ fn a_database_names_table_and_row() {
     let mut script = ".mode csv\n".to_owned();
     for (file, _) in TABLES {
         let table = file.strip_suffix(".csv").unwrap();
-        script += &format!(".import {tables}/{file} {table}\n");
+        let _ = writeln!(script, ".import {tables}/{file} {table}");
     }
     script += "UPDATE g_allocation SET g_amount = '9x' WHERE g_id = '2';\n";
     ran(

@@ -110,6 +110,8 @@ fn a_partner_is_reached_over_tls() {
     assert!(ran.stderr.contains("cannot be reached"), "{}", ran.stderr);
     assert!(bank.log().contains("certificate"), "{}", bank.log());
     assert_eq!(world.in_flight(0), 0);
+    // The daemon has another port since its restart.
+    world.open_all();
     // The right CA: the file is read again without a restart.
     fs::copy(authority.path("ca.pem"), &ca).unwrap();
     until("the reserve is accepted", || {

@@ -145,10 +145,9 @@ pub(super) fn read(name: &str, bytes: &[u8]) -> Result<Dump, Fault> {
         let (word, held) = entry(line, &place)?;
         if word == "Cluster" {
             if !dump.cluster.is_empty() {
-                return Err(Fault::new(
-                    format!("{place}: a second cluster, {:?}", held.name),
-                    "move one cluster at a time: sacctmgr dump CLUSTER",
-                ));
+                let why = format!("{place}: a second cluster, {:?}", held.name);
+                let hint = "move one cluster at a time: sacctmgr dump CLUSTER";
+                return Err(Fault::new(why, hint));
             }
             dump.cluster.clone_from(&held.name);
             parent = Some("root".to_owned());
@@ -157,11 +156,7 @@ pub(super) fn read(name: &str, bytes: &[u8]) -> Result<Dump, Fault> {
         let above = parent
             .clone()
             .ok_or_else(|| Fault::new(format!("{place}: {word} before the line Cluster"), AGAIN))?;
-        let above = if above == "root" {
-            String::new()
-        } else {
-            above
-        };
+        let above = Some(above).filter(|own| own != "root").unwrap_or_default();
         match word {
             "Parent" if held.name == "root" || seen.contains(&held.name) => {
                 parent = Some(held.name);
@@ -185,18 +180,15 @@ pub(super) fn read(name: &str, bytes: &[u8]) -> Result<Dump, Fault> {
                 },
             ),
             other => {
-                return Err(Fault::new(
-                    format!("{place}: {other:?} is none of Cluster, Parent, Account and User"),
-                    AGAIN,
-                ));
+                let why =
+                    format!("{place}: {other:?} is none of Cluster, Parent, Account and User");
+                return Err(Fault::new(why, AGAIN));
             }
         }
     }
     if dump.cluster.is_empty() {
-        return Err(Fault::new(
-            format!("{name}: no line Cluster - 'NAME'"),
-            AGAIN,
-        ));
+        let why = format!("{name}: no line Cluster - 'NAME'");
+        return Err(Fault::new(why, AGAIN));
     }
     Ok(dump)
 }
