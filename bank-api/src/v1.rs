@@ -134,7 +134,7 @@ pub use report::{UsageFigures, UsageLine, UsageQuery, UsageTable};
 pub use request::{
     DepositRequest, ExtensionRequest, MemberRequest, ProjectRequest, ProjectStart, RequestQuery,
 };
-pub use reserve::{Charged, Held, NewCharge, NewReserve, PatchLien};
+pub use reserve::{Charged, Held, NewCharge, NewReserve, PaidPart, PatchLien};
 pub use sampled::{SampledFigures, SampledLine, SampledQuery, SampledSource, SampledTable};
 pub use schedule::{
     FailingReport, MadeReport, PageProblem, ReportDelivery, ReportNotification, ReportRun,

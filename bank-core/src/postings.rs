@@ -139,7 +139,8 @@ impl Postings {
         self.moved(tx).next().is_some()
     }
 
-    fn moved(&self, tx: TxId) -> impl Iterator<Item = &Entry> {
+    /// The entries of a transaction that move money.
+    pub(crate) fn moved(&self, tx: TxId) -> impl Iterator<Item = &Entry> {
         let own = self.transactions.iter().filter(move |t| t.id == tx);
         own.flat_map(|t| &t.entries).filter(|e| e.delta.amount != 0)
     }

@@ -72,8 +72,7 @@ pub enum Refusal {
         /// The object outside of the caller's scope.
         what: String,
     },
-    /// A project or an account that is not the caller's, or that does not exist. Only callers with access
-    /// learn which of both it is (decisions.md 23).
+    /// A project or account outside of the caller's view, or missing: who has access learns which (decisions.md 23).
     OutOfScope {
         /// Kind of object.
         kind: &'static str,
@@ -174,6 +173,8 @@ pub enum Refusal {
         name: String,
         /// By what.
         by: String,
+        /// The field of the changed record that has it; none if another object uses the changed one.
+        field: Option<&'static str>,
     },
     /// The account holds open liens.
     LiveLiens {

@@ -186,6 +186,16 @@ pub struct Held {
     pub warnings: Vec<String>,
 }
 
+/// The part of a charge that an account paid.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PaidPart {
+    /// Account name.
+    pub account: String,
+    /// Its part; negative for a refund after a lower total.
+    pub amount: String,
+}
+
 /// Result of a charge.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -211,7 +221,10 @@ pub struct Charged {
     pub outcome: String,
     /// The account that pays first.
     pub account: Option<String>,
-    /// Its balance afterwards.
+    /// The accounts that paid, each with its part, in the order of payment; empty if nothing was paid.
+    #[serde(default)]
+    pub paid_by: Vec<PaidPart>,
+    /// Balance of the account that pays first, afterwards.
     pub balance: String,
     /// Unit label of the amounts.
     pub unit: String,

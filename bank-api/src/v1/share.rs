@@ -51,6 +51,10 @@ pub struct ContributionQuery {
     /// Only usage and capacity of this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
+    /// Only the rows of the contributors with the caller's login name. Without any, the report has no periods and
+    /// nothing is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<bool>,
 }
 
 /// Shares, subscriptions and utilisation of one or two periods.

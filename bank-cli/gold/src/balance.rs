@@ -111,7 +111,13 @@ fn rows(session: &mut Session<'_>, user: Option<&str>, show: &str) -> Result<(Ve
         "Amount" if is_available => "Available".to_owned(),
         name => name.to_owned(),
     };
-    let names: Vec<String> = show.split(',').map(column).collect();
+    let mut names: Vec<String> = Vec::new();
+    for name in show.split(',').map(column) {
+        // `--available` shows this column in the place of `Amount`, and once.
+        if !(is_available && name == "Available" && names.contains(&name)) {
+            names.push(name);
+        }
+    }
     let columns: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut request = Request::new("Query", "Account").get("Id");
     for column in columns.iter().filter(|column| !is_joined(BALANCES, column)) {

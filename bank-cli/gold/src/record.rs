@@ -29,9 +29,8 @@ pub(super) fn run(session: &mut Session<'_>, record: &Record) -> Result<u8, Stop
     }
     let owner = keys.first().map_or("", |(_, value)| value.as_str());
     for members in record.members {
-        if let Some(last) = members.run(session, owner)? {
-            exit = last;
-        }
+        let failed = members.run(session, owner)?;
+        exit = if exit == 0 { failed } else { exit };
     }
     Ok(exit)
 }
@@ -149,24 +148,41 @@ fn names(list: &str) -> impl Iterator<Item = (&str, bool)> {
 }
 
 impl Members {
-    /// Changes each member. Returns the exit code of the last change.
-    fn run(&self, session: &mut Session<'_>, owner: &str) -> Result<Option<u8>, Stop> {
+    /// Changes each member. Returns the exit code of the first change that failed, else 0: a later change that
+    /// succeeds does not hide it.
+    fn run(&self, session: &mut Session<'_>, owner: &str) -> Result<u8, Stop> {
         let Some(list) = session.given.text(self.option).map(str::to_owned) else {
-            return Ok(None);
+            return Ok(0);
         };
-        let mut exit = None;
+        let is_one_of_several = self.change == Change::Initial || names(&list).count() > 1;
+        let mut exit = 0;
         for (name, is_in) in names(&list) {
             let request = self.request(owner, name, is_in);
-            if self.change == Change::Initial {
-                let response = session.ask(&request)?;
-                if response.is_failure {
-                    session.show(&response, false);
+            let response = session.ask(&request)?;
+            if response.is_failure {
+                session.show(&response, false);
+                if is_one_of_several {
+                    session.complain(&self.failed(owner, name));
                 }
-                continue;
+                exit = if exit == 0 { response.exit() } else { exit };
+            } else if self.change != Change::Initial {
+                session.show(&response, session.given.flag("verbose"));
             }
-            exit = Some(session.change(&request)?.exit());
         }
         Ok(exit)
+    }
+
+    /// Names the change that failed: the others are done.
+    fn failed(&self, owner: &str, name: &str) -> String {
+        let verb = match self.change {
+            Change::Initial | Change::Add => "added to",
+            Change::Remove => "removed from",
+            Change::Activate | Change::Deactivate => "changed in",
+        };
+        let kind = self.object.strip_prefix(self.parent);
+        let (kind, parent) = (kind.unwrap_or(self.object), self.parent);
+        let line = format!("{kind} {name} was not {verb} {parent} {owner}.");
+        bank_picture::printable::printable(&line)
     }
 
     fn request(&self, owner: &str, name: &str, is_in: bool) -> Request {

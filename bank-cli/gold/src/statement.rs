@@ -12,10 +12,15 @@ use super::{
     session::{Session, Stop},
 };
 
+/// The end of a report that has none.
+const NOW: &str = "now";
+
 /// The period as it was typed.
 struct Period {
     start: String,
     end: String,
+    /// The end for requests. Times have whole seconds: a report until now includes the running second.
+    until: String,
 }
 
 impl Period {
@@ -24,16 +29,24 @@ impl Period {
             let given = session.given.text(option);
             given.unwrap_or(default).to_owned()
         };
+        let end = text("endTime", NOW);
+        let until = if end == NOW {
+            let seconds = session.clock.now_us.div_euclid(1_000_000);
+            seconds.saturating_add(1).to_string()
+        } else {
+            end.clone()
+        };
         Self {
             start: text("startTime", "-infinity"),
-            end: text("endTime", "now"),
+            end,
+            until,
         }
     }
 }
 
 /// The head of a report: its title lines, when it was made, and the period.
 pub(super) fn head(session: &Session<'_>, titles: &[String], subject: &str) -> String {
-    let Period { start, end } = Period::of(session);
+    let Period { start, end, .. } = Period::of(session);
     let line = "#".repeat(80);
     let mut out = format!("{line}\n#\n");
     for title in titles {
@@ -47,10 +60,10 @@ pub(super) fn head(session: &Session<'_>, titles: &[String], subject: &str) -> S
 
 /// Transactions of the period.
 pub(super) fn in_period(session: &Session<'_>, request: Request) -> Request {
-    let Period { start, end } = Period::of(session);
+    let Period { start, until, .. } = Period::of(session);
     request
         .filter_op("CreationTime", "GE", &start)
-        .filter_op("CreationTime", "LT", &end)
+        .filter_op("CreationTime", "LT", &until)
 }
 
 /// Prints the statement.
@@ -65,7 +78,7 @@ pub(super) fn statement(session: &mut Session<'_>) -> Result<u8, Stop> {
     let opening = balance(session, &ids, &period.start)?;
     let credits = sum(session, &ids, true)?;
     let debits = sum(session, &ids, false)?;
-    let closing = balance(session, &ids, &period.end)?;
+    let closing = balance(session, &ids, &period.until)?;
     let text = balances(session, &opening, &credits, &debits, &closing);
     session.say(text);
     let is_short = session.given.flag("summarize");

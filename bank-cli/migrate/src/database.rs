@@ -121,8 +121,8 @@ fn no_password(address: &str, means: &str) -> Result<(), Fault> {
     if login.contains(':') || address.to_ascii_lowercase().contains("password=") {
         return Err(Fault::new(
             "the address of the database has a password: others on this host see it",
-        )
-        .hint(format!("remove it, and give it by {means}")));
+            format!("remove it, and give it by {means}"),
+        ));
     }
     Ok(())
 }
@@ -133,8 +133,10 @@ fn mysql(address: &str) -> Result<Vec<String>, Fault> {
         return Ok(vec![format!("--database={address}")]);
     };
     let bad = || {
-        Fault::new(format!("{address:?} is no address of a MySQL database"))
-            .hint("mysql://user@host:port/database")
+        Fault::new(
+            format!("{address:?} is no address of a MySQL database"),
+            "mysql://user@host:port/database",
+        )
     };
     if !["mysql", "mariadb"].contains(&scheme) {
         return Err(bad());
@@ -169,13 +171,16 @@ pub(crate) fn read(
     let output = run(database, &database.script(tables))?;
     let mut found = BTreeMap::new();
     for (name, bytes) in split(&output, tables, database.form()) {
-        found.insert(name, Table::read(name, bytes, database.form())?);
+        found.insert(name, Table::of_database(name, bytes, database.form())?);
     }
     match tables.iter().find(|name| !found.contains_key(*name)) {
-        Some(missing) => Err(Fault::new(format!(
-            "{} printed no table {missing}",
-            database.programs().concat()
-        ))),
+        Some(missing) => Err(Fault::new(
+            format!(
+                "{} printed no table {missing}",
+                database.programs().join(" or ")
+            ),
+            "check that the database is one of Gold, or export its tables as CSV files",
+        )),
         None => Ok(found),
     }
 }
@@ -184,8 +189,12 @@ fn run(database: &Database, script: &str) -> Result<Vec<u8>, Fault> {
     let arguments = database.arguments()?;
     let (program, mut child) = start(database, &arguments)?;
     let failed = |why: String| {
-        Fault::new(format!("{program} failed: {why}"))
-            .hint(format!("check that {program} can connect by itself"))
+        Fault::new(
+            format!("{program} failed: {why}"),
+            format!(
+                "check that {program} can connect by itself, and that the database is one of Gold"
+            ),
+        )
     };
     if let Some(mut input) = child.stdin.take() {
         // A program that ends early does not read it: its exit shows why.
@@ -233,14 +242,19 @@ fn start(database: &Database, arguments: &[String]) -> Result<(&'static str, Chi
         match child {
             Ok(child) => return Ok((program, child)),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(Fault::new(format!("cannot start {program}: {error}"))),
+            Err(error) => {
+                return Err(Fault::new(
+                    format!("cannot start {program}: {error}"),
+                    "check that this user can run it, or export the tables as CSV files",
+                ));
+            }
         }
     }
     let programs = database.programs().join(" or ");
-    Err(
-        Fault::new(format!("the program {programs} is not installed here"))
-            .hint("install it, or export the tables as CSV files and give their folder"),
-    )
+    Err(Fault::new(
+        format!("the program {programs} is not installed here"),
+        "install it, or export the tables as CSV files and give their folder",
+    ))
 }
 
 /// The first bytes of a stream, which is read to its end.

@@ -3,22 +3,32 @@
 /// A failure with its remedy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// What failed, with file, line and column where there are any.
+    /// What failed: file or table, line or row, and column, as far as there are any.
     pub what: String,
-    /// What to do, if anything helps.
-    pub hint: Option<String>,
+    /// The remedy.
+    pub hint: String,
 }
 
 impl Fault {
-    pub(crate) fn new(what: impl Into<String>) -> Self {
+    /// A failure. None is without a remedy.
+    pub(crate) fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             what: what.into(),
-            hint: None,
+            hint: hint.into(),
         }
     }
 
+    /// With another remedy.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.hint = hint.into();
         self
     }
+}
+
+/// The failure about a table that is too large.
+pub(crate) fn too_large(name: &str) -> Fault {
+    Fault::new(
+        format!("{name}: larger than 1 GiB"),
+        "export fewer finished jobs, or move without them: --no-history",
+    )
 }

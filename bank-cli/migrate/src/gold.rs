@@ -11,7 +11,7 @@ use crate::{
     fault::Fault,
     folder::Folder,
     old::Old,
-    table::{Form, Row, Table},
+    table::{Row, Table},
 };
 
 /// Gold's end of times without end, in seconds.
@@ -116,7 +116,7 @@ pub(crate) fn folder(folder: &Folder, reading: &Reading) -> Result<Old, Fault> {
             }
             continue;
         };
-        let table = Table::read(&file, &bytes, Form::Csv)?;
+        let table = Table::read(&file, &bytes)?;
         table.require(columns)?;
         tables.0.insert(name, table);
     }
@@ -182,6 +182,11 @@ fn time(row: &Row<'_>, column: &str) -> Result<Option<i64>, Fault> {
         return Ok(None);
     };
     let us = seconds.checked_mul(1_000_000);
-    let bad = || row.fault(column, "is no time in seconds since 1970");
+    let bad = || {
+        row.fault(
+            column,
+            &format!("{seconds} is no time in seconds since 1970"),
+        )
+    };
     us.filter(|_| seconds > 0).ok_or_else(bad).map(Some)
 }

@@ -91,10 +91,19 @@ pub fn plan(
 
 fn read(source: &Source, reading: &Reading) -> Result<Old, Fault> {
     match source {
-        Source::Gold(path) => gold::folder(&Folder::open(path)?, reading),
+        Source::Gold(path) => {
+            let contents = "the tables of Gold as g_account.csv and others";
+            gold::folder(&Folder::open(path, contents)?, reading)
+        }
         Source::GoldDatabase(database) => gold::database(database, reading),
-        Source::Mam(path) => mam::folder(&Folder::open(path)?, reading),
+        Source::Mam(path) => {
+            let contents = "the lists funds.csv, allocations.csv, accounts.csv and users.csv";
+            mam::folder(&Folder::open(path, contents)?, reading)
+        }
         Source::Slurm(slurm) => slurm::read(slurm),
-        Source::Csv(path) => plain::folder(&Folder::open(path)?, reading),
+        Source::Csv(path) => {
+            let folder = Folder::open(path, "accounts.csv and the other files")?;
+            plain::folder(&folder, reading)
+        }
     }
 }

@@ -30,8 +30,10 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Vec<Listed>, Fault> {
         }
     }
     if found.is_empty() {
-        return Err(Fault::new(format!("{name}: no table with amounts"))
-            .hint("save the output of gbalance, glsaccount or glsalloc, with its header lines"));
+        return Err(Fault::new(
+            format!("{name}: no table with amounts"),
+            "save the output of gbalance, glsaccount or glsalloc, with its header lines",
+        ));
     }
     Ok(found)
 }

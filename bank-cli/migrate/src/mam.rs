@@ -8,13 +8,7 @@ mod rates;
 
 use std::collections::BTreeMap;
 
-use crate::{
-    Reading,
-    fault::Fault,
-    folder::Folder,
-    old::Old,
-    table::{Form, Table},
-};
+use crate::{Reading, fault::Fault, folder::Folder, old::Old, table::Table};
 
 /// The lists, with the columns that each must have and those that are read beside them.
 const LISTS: [(&str, &[&str], &[&str]); 8] = [
@@ -148,7 +142,7 @@ pub(crate) fn folder(folder: &Folder, reading: &Reading) -> Result<Old, Fault> {
         else {
             continue;
         };
-        let table = Table::read(file, &folder.find(file)?.unwrap_or_default(), Form::Csv)?;
+        let table = Table::read(file, &folder.find(file)?.unwrap_or_default())?;
         table.require(needed)?;
         let others = table.others(&[*needed, *read].concat());
         if !others.is_empty() {
@@ -158,11 +152,10 @@ pub(crate) fn folder(folder: &Folder, reading: &Reading) -> Result<Old, Fault> {
             ));
         }
         if let Some(first) = lists.insert(name, table) {
-            return Err(Fault::new(format!(
-                "{} and {file} are both the list of {name}",
-                first.name
-            ))
-            .hint("keep one of them in the folder"));
+            return Err(Fault::new(
+                format!("{} and {file} are both the list of {name}", first.name),
+                "keep one of them in the folder",
+            ));
         }
     }
     for name in ["funds", "allocations", "accounts", "users"] {

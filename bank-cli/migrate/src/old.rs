@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::figure::Figure;
+use crate::{figure::Figure, table::Row};
 
 /// The contents of an old bank. Names and keys are those of the old bank.
 #[derive(Debug, Default)]
@@ -22,8 +22,23 @@ pub(crate) struct Old {
     pub(crate) listed: Vec<Listed>,
     /// The time of the last change in the old bank, if it has one.
     pub(crate) changed: Option<i64>,
+    /// File and line of the objects, by their ids in the request (`user amy`), and of the finished jobs (`job 7`).
+    pub(crate) places: BTreeMap<String, String>,
     pub(crate) skipped: Skipped,
     pub(crate) notes: Vec<String>,
+}
+
+impl Old {
+    /// Notes where an object is.
+    pub(crate) fn at(&mut self, id: String, row: &Row<'_>) {
+        self.places.insert(id, row.place());
+    }
+
+    /// Where an object is, with a colon; empty if that is not known.
+    pub(crate) fn place(&self, id: &str) -> String {
+        let place = self.places.get(id);
+        place.map_or_else(String::new, |place| format!("{place}: "))
+    }
 }
 
 /// What is not moved: for each reason, the things.

@@ -10,7 +10,7 @@ use crate::{
     fault::Fault,
     folder::Folder,
     old::Old,
-    table::{Form, Row, Table},
+    table::{Row, Table},
 };
 
 /// The files, with the columns that each must have and those that it may have.
@@ -125,13 +125,15 @@ pub(crate) fn folder(folder: &Folder, reading: &Reading) -> Result<Old, Fault> {
             }
             continue;
         };
-        let table = Table::read(name, &bytes, Form::Csv)?;
+        let table = Table::read(name, &bytes)?;
         table.require(needed)?;
         let others = table.others(&[needed, possible].concat());
         if let Some(other) = others.first() {
             let known = [needed, possible].concat().join(", ");
-            return Err(Fault::new(format!("{name}: unknown column {other:?}"))
-                .hint(format!("{name} may have: {known}")));
+            return Err(Fault::new(
+                format!("{name}: unknown column {other:?}"),
+                format!("remove the column; {name} may have: {known}"),
+            ));
         }
         tables.push((name, table));
     }
@@ -163,10 +165,9 @@ pub(crate) fn time(row: &Row<'_>, column: &str, reading: &Reading) -> Result<Opt
     match reading.zone.read(text, reading.now_us) {
         Some(Moment::At(at)) => Ok(Some(at)),
         Some(Moment::Past | Moment::Future) => Ok(None),
-        None => Err(row.fault(
-            column,
-            &format!("{text:?} is no time; write 2026-10-01, '2026-10-01 12:00:00', 2026-10-01T12:00:00Z or infinity"),
-        )),
+        None => Err(row
+            .fault(column, &format!("{text:?} is no time"))
+            .hint("write 2026-10-01, '2026-10-01 12:00:00', 2026-10-01T12:00:00Z or infinity")),
     }
 }
 

@@ -52,6 +52,17 @@ impl Plan {
         &self.request
     }
 
+    /// Where an item of the request is in the old bank: file and line.
+    pub fn place(&self, id: &str) -> Option<&str> {
+        self.old.places.get(id).map(String::as_str)
+    }
+
+    /// Where a finished use is, by its place in [`Plan::history`].
+    pub fn place_of_use(&self, index: usize) -> Option<&str> {
+        let job = self.old.jobs.get(index)?;
+        self.place(&format!("job {}", job.key))
+    }
+
     /// The finished uses, oldest first.
     pub fn history(&self) -> &[NewUsage] {
         &self.history

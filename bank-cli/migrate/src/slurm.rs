@@ -31,10 +31,13 @@ pub(crate) fn read(slurm: &Slurm) -> Result<Old, Fault> {
     let per_minute = Figure::parse(&slurm.per_minute);
     let per_minute = per_minute.filter(|own| !own.is_negative() && !own.is_zero());
     let bad = || {
-        Fault::new(format!(
-            "{:?} is no number of credits above zero",
-            slurm.per_minute
-        ))
+        Fault::new(
+            format!(
+                "--per-minute {:?} is no number of credits above zero",
+                slurm.per_minute
+            ),
+            "--per-minute 60 is one credit for each second of a processor",
+        )
     };
     let per_minute = per_minute.ok_or_else(bad)?;
     let name = slurm.dump.display().to_string();
@@ -69,6 +72,7 @@ fn objects(dump: &Dump, old: &mut Old) {
         description: "cluster of Slurm".to_owned(),
         ..Machine::default()
     });
+    places(dump, old);
     for held in &dump.accounts {
         old.projects.push(Project {
             name: held.name.clone(),
@@ -128,6 +132,23 @@ fn objects(dump: &Dump, old: &mut Old) {
     }
 }
 
+/// Notes the lines of all objects.
+fn places(dump: &Dump, old: &mut Old) {
+    for held in &dump.accounts {
+        for kind in ["project", "account", "allocation"] {
+            let id = format!("{kind} {}", held.name);
+            old.places.insert(id, held.place.clone());
+        }
+    }
+    for held in &dump.users {
+        let user = format!("user {}", held.name);
+        let member = format!("member {} {}", held.parent, held.name);
+        for id in [user, member] {
+            old.places.entry(id).or_insert_with(|| held.place.clone());
+        }
+    }
+}
+
 /// The account of a project, for its members. With a limit, projects below it pay from it too, except those with
 /// a limit of their own.
 fn account(held: &Held, has_limit: bool, apart: &[&str]) -> Account {
@@ -168,7 +189,15 @@ fn money(
             without.push(held.name.clone());
             continue;
         };
-        let too_large = || Fault::new(format!("{}: the limit {minutes} is too large", held.place));
+        let too_large = || {
+            Fault::new(
+                format!(
+                    "{}: GrpTRESMins {}={minutes} of account {} is too large",
+                    held.place, slurm.tres, held.name
+                ),
+                "use a smaller --per-minute, or remove the limit in Slurm and make the dump again",
+            )
+        };
         let credits = |minutes: Figure| minutes.times(per_minute).ok_or_else(too_large);
         let gone = used.get(&held.name).copied().unwrap_or_default();
         if !used.is_empty() && !used.contains_key(&held.name) {

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use crate::{fault::Fault, figure::Figure};
+use crate::fault::{Fault, too_large};
+use crate::figure::Figure;
 
 /// The largest table, in bytes.
 pub(crate) const BYTES_MAX: usize = 1 << 30;
@@ -23,6 +24,8 @@ pub(crate) struct Table {
     /// The same for comparison: small letters and digits only.
     keys: Vec<String>,
     rows: Vec<(u64, Vec<String>)>,
+    /// Read from a database: its rows have no lines.
+    is_of_database: bool,
     /// Cells that were not UTF-8 and were read as Latin-1.
     latin: Cell<usize>,
 }
@@ -44,13 +47,28 @@ impl Table {
         (latin > 0).then(note)
     }
 
-    /// Reads a table. Without any byte it has no rows and any column.
-    pub(crate) fn read(name: &str, bytes: &[u8], form: Form) -> Result<Self, Fault> {
+    /// Reads a file. It has a header line.
+    pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Self, Fault> {
+        let table = Self::parsed(name, bytes, Form::Csv, false)?;
+        if table.columns.is_empty() {
+            let hint = "export the table again: an empty table has its header line too";
+            return Err(Fault::new(format!("{name}: no header line"), hint));
+        }
+        Ok(table)
+    }
+
+    /// Reads a table of a database. An empty one has no header line: it has any column.
+    pub(crate) fn of_database(name: &str, bytes: &[u8], form: Form) -> Result<Self, Fault> {
+        Self::parsed(name, bytes, form, true)
+    }
+
+    fn parsed(name: &str, bytes: &[u8], form: Form, is_of_database: bool) -> Result<Self, Fault> {
         if bytes.len() > BYTES_MAX {
-            return Err(Fault::new(format!("{name}: larger than 1 GiB")));
+            return Err(too_large(name));
         }
         let mut table = Self {
             name: name.to_owned(),
+            is_of_database,
             ..Self::default()
         };
         match form {
@@ -62,24 +80,52 @@ impl Table {
 
     fn read_csv(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+        let delimiter = delimiter(bytes);
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)
-            .delimiter(delimiter(bytes))
+            .delimiter(delimiter)
             .flexible(true)
             // With CRLF for one end the lines would be counted one behind the other.
             .terminator(csv::Terminator::Any(b'\n'))
             .from_reader(bytes);
         let mut record = csv::ByteRecord::new();
+        // Line and place of the last row.
+        let mut last = (0, 0);
         loop {
             let read = reader.read_byte_record(&mut record);
-            let read = read.map_err(|error| Fault::new(format!("{}: {error}", self.name)))?;
+            let read = read.map_err(|error| {
+                let what = format!("{}: {error}", self.name);
+                Fault::new(what, "export the table again as CSV")
+            })?;
             if !read {
-                return Ok(());
+                let row = bytes.get(last.1..).unwrap_or_default();
+                return self.check_end(row, delimiter, last.0);
             }
             let line = record.position().map_or(0, csv::Position::line);
+            let at = record.position().map_or(0, csv::Position::byte);
+            last = (line, usize::try_from(at).unwrap_or(usize::MAX));
             let cells: Vec<&[u8]> = record.iter().collect();
             self.add(line, &cells)?;
         }
+    }
+
+    /// A quotation mark without its end makes one field of the rest of a file: rows would be lost without notice.
+    fn check_end(&self, row: &[u8], delimiter: u8, line: u64) -> Result<(), Fault> {
+        let (mut is_quoted, mut is_start) = (false, true);
+        for byte in row {
+            if *byte == b'"' && (is_quoted || is_start) {
+                is_quoted = !is_quoted;
+            }
+            is_start = !is_quoted && (*byte == delimiter || *byte == b'\n' || *byte == b'"');
+        }
+        if !is_quoted {
+            return Ok(());
+        }
+        let place = self.place(line);
+        Err(Fault::new(
+            format!("{place}: a quotation mark without its end"),
+            "correct the line, or export the table again as CSV",
+        ))
     }
 
     fn read_batch(&mut self, bytes: &[u8]) -> Result<(), Fault> {
@@ -99,12 +145,12 @@ impl Table {
         let mut texts = Vec::with_capacity(cells.len());
         for cell in cells {
             if cell.len() > CELL_MAX {
-                let name = &self.name;
+                let place = self.place(line);
                 let size = cell.len();
-                return Err(Fault::new(format!(
-                    "{name}:{line}: a field of {size} bytes; a field has at most {CELL_MAX}"
-                ))
-                .hint("a quotation mark without its end makes one field of the rest of a file"));
+                return Err(Fault::new(
+                    format!("{place}: a field of {size} bytes; a field has at most {CELL_MAX}"),
+                    "shorten the field; a quotation mark without its end makes one field of the rest of a file",
+                ));
             }
             let (text, is_latin) = decoded(cell);
             self.latin.set(self.latin.get() + usize::from(is_latin));
@@ -113,25 +159,49 @@ impl Table {
         if self.columns.is_empty() {
             self.columns = texts.iter().map(|text| text.trim().to_owned()).collect();
             self.keys = self.columns.iter().map(|text| key(text)).collect();
-            return Ok(());
+            return self.check_header();
         }
         if texts.iter().all(String::is_empty) {
             return Ok(());
         }
         let (own, head) = (texts.len(), self.columns.len());
         if own != head {
-            return Err(Fault::new(format!(
-                "{}:{line}: {own} fields; the header line has {head}",
-                self.name
-            )));
+            let place = self.place(line);
+            return Err(Fault::new(
+                format!("{place}: {own} fields; the header line has {head}"),
+                "correct the line, or export the table again: the file may be cut off, or a separator in a text may have no quotation marks",
+            ));
         }
         if self.rows.len() >= ROWS_MAX {
-            return Err(Fault::new(format!(
-                "{}: more than {ROWS_MAX} rows",
-                self.name
-            )));
+            return Err(Fault::new(
+                format!("{}: more than {ROWS_MAX} rows", self.name),
+                "export fewer finished jobs, or move without them: --no-history",
+            ));
         }
         self.rows.push((line, texts));
+        Ok(())
+    }
+
+    /// Where a row is: file and line; in a database the number of the row in the table.
+    fn place(&self, line: u64) -> String {
+        let name = &self.name;
+        if self.is_of_database {
+            format!("table {name}, row {}", line.saturating_sub(1))
+        } else {
+            format!("{name}:{line}")
+        }
+    }
+
+    fn check_header(&self) -> Result<(), Fault> {
+        for (at, own) in self.keys.iter().enumerate() {
+            if !own.is_empty() && self.keys.iter().take(at).any(|other| other == own) {
+                let column = self.columns.get(at).map_or("", String::as_str);
+                return Err(Fault::new(
+                    format!("{}: the column {column} is there twice", self.name),
+                    "remove one of the columns from the file",
+                ));
+            }
+        }
         Ok(())
     }
 
@@ -142,8 +212,10 @@ impl Table {
             return Ok(());
         };
         let present = self.columns.join(", ");
-        Err(Fault::new(format!("{}: no column {missing}", self.name))
-            .hint(format!("the header line has: {present}")))
+        Err(Fault::new(
+            format!("{}: no column {missing}", self.name),
+            format!("export the table with this column; the header line has: {present}"),
+        ))
     }
 
     pub(crate) fn has(&self, column: &str) -> bool {
@@ -177,9 +249,13 @@ pub(crate) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Where it is: file and line.
+    /// Where it is: file and line, or table and row with the number that the row has in the old bank.
     pub(crate) fn place(&self) -> String {
-        format!("{}:{}", self.table.name, self.line)
+        let place = self.table.place(self.line);
+        match self.text("g_id") {
+            id if self.table.is_of_database && !id.is_empty() => format!("{place} (g_id {id})"),
+            _ => place,
+        }
     }
 
     /// A text without blanks at its ends; empty if the table has no such column.
@@ -212,7 +288,8 @@ impl<'a> Row<'a> {
         }
         let figure = Figure::parse(text);
         let figure = figure.ok_or_else(|| self.fault(column, &format!("{text:?} is no number")));
-        figure.map(Some)
+        let hint = "write a decimal number, such as 1250.5 or -3; the old bank has it without separators of thousands";
+        figure.map_err(|fault| fault.hint(hint)).map(Some)
     }
 
     /// A whole number; none if empty.
@@ -239,7 +316,13 @@ impl<'a> Row<'a> {
 
     /// A failure of a cell.
     pub(crate) fn fault(&self, column: &str, why: &str) -> Fault {
-        Fault::new(format!("{}: {column} {why}", self.place()))
+        let what = format!("{}: {column} {why}", self.place());
+        let hint = if self.table.is_of_database {
+            format!("correct {column} in the database of the old bank")
+        } else {
+            format!("correct {column} in that line, or in the old bank and export the table again")
+        };
+        Fault::new(what, hint)
     }
 }
 
@@ -251,7 +334,10 @@ impl Once {
     pub(crate) fn add(&mut self, row: &Row<'_>, column: &str, key: &str) -> Result<(), Fault> {
         match self.0.insert(key.to_owned(), row.place()) {
             None => Ok(()),
-            Some(first) => Err(row.fault(column, &format!("{key:?} is in {first} too"))),
+            Some(first) => {
+                let fault = row.fault(column, &format!("{key:?} is in {first} too"));
+                Err(fault.hint("remove one of the two rows"))
+            }
         }
     }
 }

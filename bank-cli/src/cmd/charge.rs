@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use bank_api::v1::{Charged, NewCharge};
+use bank_api::v1::{Charged, NewCharge, PaidPart};
 use bank_picture::figure;
 use ureq::http::Method;
 
@@ -71,9 +71,19 @@ fn sentence(form: &Form, charged: &Charged) -> String {
     };
     let mut out = format!("{verb} {amount} {unit} for {kind} {job}");
     if let Some(account) = &charged.account {
-        let _ = write!(out, " {preposition} {account}");
-        let balance = form.amount(&charged.balance);
-        let _ = write!(out, "; balance {balance} {unit}");
+        if charged.paid_by.len() > 1 {
+            let part = |part: &PaidPart| {
+                let amount = part.amount.strip_prefix('-').unwrap_or(&part.amount);
+                format!("{} {preposition} {}", form.amount(amount), part.account)
+            };
+            let parts: Vec<String> = charged.paid_by.iter().map(part).collect();
+            let _ = write!(out, ": {}; balance of {account}", parts.join(", "));
+            let _ = write!(out, " {} {unit}", form.amount(&charged.balance));
+        } else {
+            let _ = write!(out, " {preposition} {account}");
+            let balance = form.amount(&charged.balance);
+            let _ = write!(out, "; balance {balance} {unit}");
+        }
     }
     if !figure::is_zero(&charged.debt) && charged.outcome == "charged" {
         let _ = write!(out, ", debt {}", form.amount(&charged.debt));
@@ -88,6 +98,10 @@ mod tests {
 
     #[test]
     fn a_charge_is_one_sentence() {
+        let part = |account: &str, amount: &str| PaidPart {
+            account: account.into(),
+            amount: amount.into(),
+        };
         let charged = Charged {
             job: "1632".into(),
             kind: "job".into(),
@@ -118,6 +132,14 @@ mod tests {
                     ..charged.clone()
                 },
                 "charged 3,600.000 SU for job 1632 to chem; balance −12.000 SU, debt 12.000",
+            ),
+            (
+                Charged {
+                    paid_by: vec![part("chem", "3000.000"), part("pool", "600.000")],
+                    balance: "0.000".into(),
+                    ..charged.clone()
+                },
+                "charged 3,600.000 SU for job 1632: 3,000.000 to chem, 600.000 to pool; balance of chem 0.000 SU",
             ),
         ] {
             assert_eq!(sentence(&test_form(), &charged), message);

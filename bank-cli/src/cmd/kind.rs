@@ -56,7 +56,9 @@ pub(super) fn run(context: &Context, command: KindCommand) -> Result<String, Fai
                 ..kind
             };
             let text = sentence(context, &kind, &answer.object);
-            context.written(&answer, &format!("{} {key} changed{text}", kind.word))
+            let is_same = answer.transaction.is_none() && !answer.dry_run;
+            let verb = if is_same { "unchanged" } else { "changed" };
+            context.written(&answer, &format!("{} {key} {verb}{text}", kind.word))
         }
         Action::Rm(key, remove) => {
             let what = format!("{} {key}", kind.word);

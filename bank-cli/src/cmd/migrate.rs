@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use bank_api::exit::bank as exit;
 use bank_api::v1::{
-    Migration, MovedHistory, MovedIn, NewMigration, NewUsage, NewUsages, NotMoved, RenamedObject,
-    Status, UsageTaken,
+    Migration, MovedHistory, MovedIn, NewMigration, NewUsages, NotMoved, RenamedObject, Status,
+    UsageTaken,
 };
 use bank_cli_migrate::{Database, Fault, Plan, Reading, Settings, Slurm, Source};
 use bank_picture::Zone;
@@ -99,17 +99,14 @@ fn plan(
 }
 
 fn fault(fault: Fault) -> Failure {
-    let failure = Failure::usage(bank_picture::printable::printable(&fault.what));
-    match fault.hint {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    }
+    Failure::usage(bank_picture::printable::printable(&fault.what)).hint(fault.hint)
 }
 
 /// Decides everything, asks, and sends the plan.
 fn move_in(context: &Context, plan: &Plan, args: &MigrateArgs) -> Result<String, Failure> {
     let source = &plan.request().source;
-    let decided = match send(context, plan.request(), true) {
+    let decided = match send(context, plan.request(), true).map_err(|failure| placed(plan, failure))
+    {
         Err(failure) if failure.is("migration_unequal") => moved_before(context, plan, failure),
         Err(failure) => Err(before(context, plan, failure)),
         decided => decided,
@@ -129,9 +126,10 @@ fn move_in(context: &Context, plan: &Plan, args: &MigrateArgs) -> Result<String,
         if !args.yes {
             confirm(&format!("open this bank with the contents of {source}"))?;
         }
-        moved.migration = send(context, plan.request(), false)?;
+        let sent = send(context, plan.request(), false);
+        moved.migration = sent.map_err(|failure| placed(plan, failure))?;
     }
-    moved.history = history(context, plan.history(), moved.history)?;
+    moved.history = history(context, plan, moved.history)?;
     let refused = moved.history.refused.len();
     let message = shown(context, plan, &moved)?;
     if refused == 0 {
@@ -143,6 +141,26 @@ fn move_in(context: &Context, plan: &Plan, args: &MigrateArgs) -> Result<String,
     failure.hint = Some(some.cloned().collect::<Vec<_>>().join("; "));
     failure.before = Some(message);
     Err(failure)
+}
+
+/// A refusal names the item: with the file and the line that the item is from.
+fn placed(plan: &Plan, mut failure: Failure) -> Failure {
+    let detail = failure.problem.as_ref().and_then(|own| own.detail.clone());
+    let detail = detail.unwrap_or_default();
+    let items = plan.request().items.iter();
+    let named = items.filter(|item| {
+        let rest = detail.strip_prefix(item.id.as_str());
+        rest.is_some_and(|rest| rest.starts_with(": "))
+    });
+    let longest = named.max_by_key(|item| item.id.len());
+    let Some(place) = longest.and_then(|item| plan.place(&item.id)) else {
+        return failure;
+    };
+    let hint = failure.hint.take();
+    let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
+    failure.hint(format!(
+        "{place}: correct this row, or correct it in the old bank and export it again{hint}"
+    ))
 }
 
 /// A failure after the plan.
@@ -209,10 +227,10 @@ fn moved(plan: &Plan, migration: Migration) -> MovedIn {
 /// Sends the finished jobs. A repeat changes nothing.
 fn history(
     context: &Context,
-    records: &[NewUsage],
+    plan: &Plan,
     mut done: MovedHistory,
 ) -> Result<MovedHistory, Failure> {
-    for chunk in records.chunks(RECORDS_MAX) {
+    for (number, chunk) in plan.history().chunks(RECORDS_MAX).enumerate() {
         let records: Result<Vec<serde_json::Value>, _> =
             chunk.iter().map(serde_json::to_value).collect();
         let records =
@@ -224,14 +242,18 @@ fn history(
         let taken = taken.map_err(|failure| {
             failure.hint("the balances are moved in, finished jobs are not complete: run the same command again")
         })?;
-        for item in taken.items {
+        for (index, item) in taken.items.into_iter().enumerate() {
             *done.outcomes.entry(item.outcome.clone()).or_default() += 1;
             if item.outcome == "refused" {
                 let (code, detail) = (
                     item.code.unwrap_or_default(),
                     item.detail.unwrap_or_default(),
                 );
-                done.refused.push(format!("{}: {code}: {detail}", item.id));
+                let place =
+                    plan.place_of_use(number.saturating_mul(RECORDS_MAX).saturating_add(index));
+                let place = place.map_or_else(String::new, |place| format!("{place}: "));
+                let id = &item.id;
+                done.refused.push(format!("{place}{id}: {code}: {detail}"));
             }
         }
     }

@@ -2,9 +2,9 @@
 //! of that person, also if somebody else requests it.
 
 use bank_api::v1::{
-    ContributionQuery, EfficiencyLetter, EfficiencyQuery, EfficiencyReport, ExpiringRow,
-    ForecastQuery, ForecastRow, List, PersonalReport, Statement, StatementQuery, UsageQuery,
-    UsageTable,
+    ContributionQuery, ContributionReport, EfficiencyLetter, EfficiencyQuery, EfficiencyReport,
+    ExpiringRow, ForecastQuery, ForecastRow, List, PersonalReport, Statement, StatementQuery,
+    UsageQuery, UsageTable,
 };
 use bank_picture::{self as picture, Report, personal};
 use chrono::{Datelike as _, Days, Months, NaiveDate};
@@ -107,14 +107,12 @@ fn asked(
         from: Some(from.clone()),
         to: Some(until.clone()),
         buckets: Some("1".to_owned()),
+        own: Some(true),
         ..ContributionQuery::default()
     };
-    let contribution = match context.get(&["report", "contribution"], &query) {
-        Ok(report) => Some(report),
-        // The person is no user of a contributor.
-        Err(failure) if failure.is("not_allowed") => None,
-        Err(failure) => return Err(failure),
-    };
+    let report: ContributionReport = context.get(&["report", "contribution"], &query)?;
+    // Without a period, the person is no user of a contributor.
+    let contribution = Some(report).filter(|report| !report.periods.is_empty());
     let query = ForecastQuery::default();
     let forecast: List<ForecastRow> = context.all(&["report", "forecast"], &query)?;
     let query = ForecastQuery {

@@ -137,12 +137,15 @@ fn arithmetic(form: &Form, job: &Job) -> String {
     if job.charges.is_empty() {
         out.push_str("no charges\n");
     } else {
-        let total = form.amount(&job.charged);
+        let (total, unit) = (form.amount(&job.charged), &job.unit);
         let _ = writeln!(
             out,
-            "total {total} {}: each charge bills the rounded sum less what was billed before",
-            job.unit
+            "total {total} {unit}: each charge bills the rounded sum less what was billed before"
         );
+        if let (Some(refunded), Some(net)) = (&job.refunded, &job.net) {
+            let (refunded, net) = (form.amount(refunded), form.amount(net));
+            let _ = writeln!(out, "refunded {refunded} {unit}: net {net} {unit}");
+        }
     }
     fitted(&out, form.width, |_| 4)
 }

@@ -99,6 +99,7 @@ pub(super) fn ask(
         project: args.project,
         user: args.user,
         machine: args.machine,
+        own: None,
     };
     let report: ContributionReport = context.get(&["report", "contribution"], &query)?;
     for period in &report.periods {

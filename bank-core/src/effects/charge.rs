@@ -24,6 +24,8 @@ pub struct Charged {
     pub billing: Billing,
     /// The paying account, and its balance afterwards.
     pub account: Option<AccountId>,
+    /// Each account that paid, with its part, in the order of payment; negative parts are refunds.
+    pub shares: Vec<(AccountId, i128)>,
     /// Amount − held of the paying account's active allocations.
     pub balance: Amount,
     /// Why it is unbilled: the project as named.

@@ -46,6 +46,7 @@ fn removable(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
         Some(rate) => Err(Refusal::InUse {
             name: own.name().to_owned(),
             by: format!("rate {rate}"),
+            field: None,
         }),
         None => Ok(()),
     }

@@ -72,6 +72,7 @@ fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
             return Err(Refusal::InUse {
                 name: project.clone(),
                 by: format!("contributor {}", other.key),
+                field: Some("projects"),
             });
         }
     }
@@ -90,6 +91,7 @@ fn removable(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
         count => Err(Refusal::InUse {
             name,
             by: format!("{count} contributions"),
+            field: None,
         }),
     }
 }

@@ -37,7 +37,7 @@ fn reached(kind: Kind) -> Kind {
     let projects = Type::References("project".into(), PROJECTS_MAX);
     let active = "Let the partner and its projects start jobs and deliver charges";
     let account = "Account that has what the partner owes for jobs of its projects here";
-    let url = "Address of the partner's daemon: HTTP with host and port";
+    let url = "Address of the partner's daemon: HTTP or HTTPS with host and port";
     let key =
         "Id of the key that the partner gave to this bank; its secret is in keys/partner-NAME";
     let away = "What happens to a reserve while the partner cannot be reached";
@@ -113,21 +113,22 @@ fn owing(text: &str, objects: &dyn Objects) -> Result<String, Refusal> {
     ))
 }
 
-/// `http://HOST:PORT`, without a path.
+/// `http://HOST:PORT` or `https://HOST:PORT`, without a path.
 fn address(text: &str, _: &dyn Objects) -> Result<String, Refusal> {
     let text = text.strip_suffix('/').unwrap_or(text);
-    let authority = text.strip_prefix("http://").unwrap_or_default();
+    let (scheme, authority) = text.split_once("://").unwrap_or_default();
+    let is_known = ["http", "https"].contains(&scheme);
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
     let port = authority
         .rsplit_once(':')
         .map(|(host, port)| (host, port.parse::<u16>()));
     match port {
-        Some((host, Ok(1..))) if !host.is_empty() && authority.chars().all(plain) => {
+        Some((host, Ok(1..))) if is_known && !host.is_empty() && authority.chars().all(plain) => {
             Ok(text.to_owned())
         }
         _ => Err(Refusal::bad_field(
             "url",
-            "http://HOST:PORT; for TLS, the address of a local TLS proxy",
+            "http://HOST:PORT or https://HOST:PORT",
         )),
     }
 }

@@ -204,6 +204,7 @@ fn removable(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
         Some(by) => Err(Refusal::InUse {
             name: name.to_owned(),
             by,
+            field: None,
         }),
         None => Ok(()),
     }

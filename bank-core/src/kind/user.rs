@@ -124,6 +124,7 @@ fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
         return Err(Refusal::InUse {
             name: name.to_owned(),
             by: format!("user {owner} as another name"),
+            field: None,
         });
     }
     for alias in own.list("aliases") {
@@ -133,6 +134,7 @@ fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
             return Err(Refusal::InUse {
                 name: alias.clone(),
                 by: format!("user {owner}"),
+                field: Some("aliases"),
             });
         }
     }

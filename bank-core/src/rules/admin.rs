@@ -34,6 +34,10 @@ pub(super) fn decide(
         }
     };
     let mut postings = Postings::new(view);
+    if change.rows.iter().all(|row| is_there(row, ctx)) {
+        // A change that changes nothing makes no transaction.
+        return Ok(postings.finish(change.outcome));
+    }
     let tx = postings.begin(command.op(), ctx.now);
     postings.remark(&change.detail);
     postings.directory = change.rows;
@@ -42,6 +46,18 @@ pub(super) fn decide(
         postings.removals.extend(account.map(|a| (a.id, tx)));
     }
     Ok(postings.finish(change.outcome))
+}
+
+/// Whether a row is in the directory as it is.
+fn is_there(row: &DirectoryRow, ctx: &Context<'_>) -> bool {
+    match row {
+        DirectoryRow::Member(own) => {
+            let known = ctx.directory.membership(own.project, own.user);
+            known.is_some_and(|known| known == *own)
+        }
+        DirectoryRow::Account(own) => ctx.directory.account(own.id) == Some(own),
+        _ => false,
+    }
 }
 
 /// A change of the reference data, and its text in the journal.
@@ -59,6 +75,7 @@ pub(super) fn no_open_jobs(name: &str, view: &View) -> Result<(), Refusal> {
     Err(Refusal::InUse {
         name: name.to_owned(),
         by: format!("{} open jobs", view.open_instances),
+        field: None,
     })
 }
 

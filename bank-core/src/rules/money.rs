@@ -205,6 +205,7 @@ pub(super) fn of_people(account: &Account) -> Result<(), Refusal> {
     Err(Refusal::InUse {
         name: account.name.clone(),
         by: "the bank itself".to_owned(),
+        field: None,
     })
 }
 

@@ -11,6 +11,7 @@ use crate::kind::{
 };
 use crate::postings::Postings;
 use crate::refusal::Refusal;
+use crate::rules::scope;
 use crate::view::{Context, View};
 
 /// Decides a change of a record.
@@ -36,7 +37,13 @@ pub(super) fn decide(
         }
         RecordAction::Set(key, set) => {
             let before = known(kind, key, ctx)?;
-            (Some(before), set_values(kind, before, set, ctx)?)
+            let set = scope::with_hidden(kind, before, set, ctx);
+            let after = set_values(kind, before, &set, ctx)?;
+            if after == *before {
+                // A change that changes nothing makes no transaction.
+                return Ok(Postings::new(view).finish(Outcome::Record(Box::new(after))));
+            }
+            (Some(before), after)
         }
         RecordAction::Remove(key) => {
             let before = known(kind, key, ctx)?;
@@ -259,7 +266,11 @@ fn removed(
             "messages or open jobs of both banks; `bank {word} set {name} --active false` switches it off"
         );
         let name = name.to_owned();
-        return Err(Refusal::InUse { name, by });
+        return Err(Refusal::InUse {
+            name,
+            by,
+            field: None,
+        });
     }
     let mut gone = record.clone();
     gone.deleted = true;
@@ -297,12 +308,14 @@ pub(super) fn restored(
             return Err(Refusal::InUse {
                 name: gone.key.to_string(),
                 by: format!("project {}", project.key),
+                field: None,
             });
         }
         if !beside::memberships(&gone, ctx).is_empty() {
             return Err(Refusal::InUse {
                 name: gone.key.to_string(),
                 by: "its memberships".to_owned(),
+                field: None,
             });
         }
         return Ok(Some(past.before.clone().unwrap_or(gone)));

@@ -5,7 +5,8 @@ mod accounts;
 #[cfg(test)]
 mod tests;
 
-use crate::command::{After, Command, Deposit, Object, Whose};
+use crate::command::{After, Command, Deposit, Object, RecordAction, RecordChange, Whose};
+use crate::kind::{Key, Kind, Record, Type, Value};
 use crate::model::{Dimension, Project, User};
 use crate::refusal::{Refusal, short};
 use crate::select;
@@ -25,6 +26,7 @@ pub(super) fn check(command: &Command, ctx: &Context<'_>) -> Result<(), Refusal>
         Command::After(After::Transfer(transfer)) => {
             accounts::inside_one(&transfer.from, &transfer.to, ctx)
         }
+        Command::Record(change) => stays(change, ctx),
         Command::AddAccount(set) => accounts::stays(set, true, ctx),
         Command::SetAccount(set) => accounts::stays(set, false, ctx),
         _ => Ok(()),
@@ -114,6 +116,50 @@ fn user(name: &str, ctx: &Context<'_>) -> Result<(), Refusal> {
         kind: "user",
         name: short(name),
     })
+}
+
+/// A project that is in the scope of single projects by one above it stays below that one.
+fn stays(change: &RecordChange, ctx: &Context<'_>) -> Result<(), Refusal> {
+    let RecordAction::Set(Key::Name(name), set) = &change.action else {
+        return Ok(());
+    };
+    let is_freed = |(field, value): &(String, Value)| field == "parent" && value.is_none();
+    let is_named = ctx.scope.projects.is_empty() || ctx.scope.projects.contains(name);
+    if change.kind != "project" || is_named || !set.iter().any(is_freed) {
+        return Ok(());
+    }
+    Err(Refusal::NotAllowed {
+        what: format!("project {} without a project above it", short(name)),
+    })
+}
+
+/// New values of a record, with what is in a list and outside of the caller's machines: the caller does not see
+/// it, so a new list does not remove it.
+pub(super) fn with_hidden(
+    kind: &Kind,
+    before: &Record,
+    set: &[(String, Value)],
+    ctx: &Context<'_>,
+) -> Vec<(String, Value)> {
+    let mut set = set.to_vec();
+    if ctx.scope.machines.is_empty() {
+        return set;
+    }
+    for (name, value) in &mut set {
+        let field = kind.field(name);
+        let is_of_machines = field.is_some_and(
+            |field| matches!(&field.of, Type::References(other, _) if other == "machine"),
+        );
+        if let Value::List(list) = value
+            && is_of_machines
+        {
+            let old = before.list(name).iter();
+            let hidden = old.filter(|machine| !ctx.scope.has_machine(machine));
+            let missing: Vec<String> = hidden.filter(|own| !list.contains(own)).cloned().collect();
+            list.extend(missing);
+        }
+    }
+    set
 }
 
 /// A deposit touches every account that gets a share of it.

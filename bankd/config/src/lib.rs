@@ -25,6 +25,7 @@ mod listed;
 mod loopback;
 mod notices;
 mod overlay;
+mod partners;
 mod report;
 mod sample;
 mod schedule;
@@ -59,6 +60,7 @@ pub use limits::{Bounds, ClientLimits, Limits};
 pub use listed::{Origin, Setting, is_live};
 pub use loopback::is_loopback;
 pub use notices::Notices;
+pub use partners::PartnerLinks;
 pub use report::{MachinePower, Report};
 pub use sample::SAMPLE;
 pub use schedule::{
@@ -131,6 +133,8 @@ pub struct Config {
     pub gold: Gold,
     /// AUDITOR's API.
     pub auditor: Auditor,
+    /// Connections to partner banks.
+    pub partners: PartnerLinks,
     /// The web pages.
     pub web: Web,
 }
@@ -411,6 +415,7 @@ impl Config {
         self.limits.check()?;
         self.auditor.check()?;
         self.gold.check()?;
+        self.partners.check()?;
         self.web.check()
     }
 

@@ -13,6 +13,7 @@ pub mod obs;
 pub mod refused;
 pub mod survey;
 pub mod timed;
+pub mod trust;
 pub mod usable;
 pub mod view;
 pub mod writer;

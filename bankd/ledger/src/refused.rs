@@ -15,6 +15,9 @@ use bank_core::refusal::Refusal;
 pub fn problem(refusal: &Refusal, bank: &Bank) -> Problem {
     let mut problem = Problem::new(refusal.code(), detail(refusal, bank));
     problem.hint = hint(refusal).map(str::to_owned);
+    if let Refusal::InUse { field, .. } = refusal {
+        problem.field = field.map(str::to_owned);
+    }
     if let Refusal::InsufficientFunds {
         needed, available, ..
     } = refusal
@@ -79,7 +82,7 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
         }
         Refusal::AlreadyExists { kind, name } => format!("{kind} {name:?} exists already"),
         Refusal::Cycle { name } => format!("{name:?} would come under itself"),
-        Refusal::InUse { name, by } => format!("{name:?} is used by {by}"),
+        Refusal::InUse { name, by, field } => in_use(name, by, *field),
         Refusal::LiveLiens { account, count } => {
             format!("account {account:?} has {count} open liens")
         }
@@ -103,6 +106,12 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
             .or_else(|| of_partner(other))
             .unwrap_or_else(|| plain_detail(other).to_owned()),
     }
+}
+
+/// What uses a name; with the field, if a change gives the name of another object.
+fn in_use(name: &str, by: &str, field: Option<&str>) -> String {
+    let field = field.map_or_else(String::new, |field| format!("{field}: "));
+    format!("{field}{name:?} is used by {by}")
 }
 
 /// Refusals of partner banks.

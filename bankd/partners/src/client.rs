@@ -2,7 +2,7 @@
 //! (`http-auth.md`). An answer without a valid signature counts as no answer.
 
 use std::fmt::Write as _;
-use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use bank_core::partner::TIMEOUT_MS;
 use bankd_ledger::clock::auth_now_s;
 use bankd_ledger::keys;
 use bankd_ledger::timed::Timed;
+use bankd_ledger::trust::Trust;
 use serde::de::DeserializeOwned;
 
 /// The largest answer, in bytes.
@@ -30,6 +31,8 @@ pub struct Client {
     key_id: String,
     key: SigningKey,
     limit: Duration,
+    /// For an address `https://`.
+    trust: Option<Trust>,
 }
 
 /// Why there is no usable answer.
@@ -63,10 +66,19 @@ struct Answer {
 }
 
 impl Client {
-    /// Reads address and secret.
-    pub(crate) fn open(partner: &Record, keys: &Path) -> Result<Client, String> {
+    /// Reads address and secret. `trust` reads the CAs, for an address `https://`.
+    pub(crate) fn open(
+        partner: &Record,
+        keys: &Path,
+        trust: impl FnOnce() -> Result<Trust, String>,
+    ) -> Result<Client, String> {
         let name = partner.name().to_owned();
-        let authority = partner.text("url").strip_prefix("http://");
+        let url = partner.text("url");
+        let (is_tls, authority) = match url.split_once("://") {
+            Some(("https", rest)) => (true, Some(rest)),
+            Some(("http", rest)) => (false, Some(rest)),
+            _ => (false, None),
+        };
         let parts = authority.and_then(|text| text.rsplit_once(':'));
         let address = parts.and_then(|(host, port)| Some((host, port.parse::<u16>().ok()?)));
         let Some((host, port)) = address else {
@@ -76,6 +88,7 @@ impl Client {
         let secret = keys::read_secret(keys, &file)
             .map_err(|error| format!("{}: {error}", keys.join(&file).display()))?;
         let limit = partner.whole("timeout_ms").unwrap_or(TIMEOUT_MS);
+        let trust = is_tls.then(trust).transpose()?;
         Ok(Client {
             host: host
                 .trim_start_matches('[')
@@ -86,6 +99,7 @@ impl Client {
             key: SigningKey::new(&secret),
             limit: Duration::from_millis(u64::try_from(limit).unwrap_or(0)),
             name,
+            trust,
         })
     }
 
@@ -157,25 +171,10 @@ impl Client {
     }
 
     fn send(&self, request: &[u8]) -> io::Result<Answer> {
-        let mut stream = Timed::connect(&self.host, self.port, self.limit)?;
-        stream.write_all(request)?;
-        stream.flush()?;
-        let (mut received, mut buffer) = (Vec::new(), [0; 8192]);
-        loop {
-            if let Some(answer) = parse(&received)? {
-                return Ok(answer);
-            }
-            let read = match stream.read(&mut buffer) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                read => read?,
-            };
-            match buffer.get(..read) {
-                Some(part) if read > 0 => received.extend_from_slice(part),
-                _ => return Err(bad("the connection ended before the answer")),
-            }
-            if received.len() > ANSWER_MAX {
-                return Err(bad("the answer is too large"));
-            }
+        let stream = Timed::connect(&self.host, self.port, self.limit)?;
+        match &self.trust {
+            None => talk(stream, request),
+            Some(trust) => talk(trust.over(stream, &self.host)?, request),
         }
     }
 
@@ -228,6 +227,29 @@ fn nonce() -> io::Result<String> {
 
 fn bad(what: &'static str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, what)
+}
+
+/// Sends a request and reads the whole answer.
+fn talk(mut stream: impl io::Read + io::Write, request: &[u8]) -> io::Result<Answer> {
+    stream.write_all(request)?;
+    stream.flush()?;
+    let (mut received, mut buffer) = (Vec::new(), [0; 8192]);
+    loop {
+        if let Some(answer) = parse(&received)? {
+            return Ok(answer);
+        }
+        let read = match stream.read(&mut buffer) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        match buffer.get(..read) {
+            Some(part) if read > 0 => received.extend_from_slice(part),
+            _ => return Err(bad("the connection ended before the answer")),
+        }
+        if received.len() > ANSWER_MAX {
+            return Err(bad("the answer is too large"));
+        }
+    }
 }
 
 /// A whole answer; none while bytes are missing. Its length is that of `Content-Length`.

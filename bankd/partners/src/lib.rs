@@ -10,18 +10,25 @@ pub mod deliver;
 pub mod settle;
 
 use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bank_core::kind::Record;
+use bankd_ledger::trust::Trust;
 use client::Client;
 
 /// Access to the partners: what their records name, with the secrets of the folder of keys. A handle.
 #[derive(Clone, Debug)]
 pub struct Partners {
     keys: Arc<PathBuf>,
+    ca: Arc<PathBuf>,
+    trust: Arc<Mutex<Option<(Version, Trust)>>>,
     contacts: Arc<Mutex<HashMap<String, Contact>>>,
 }
+
+/// A version of a file: length, seconds and nanoseconds of its last change.
+type Version = (u64, i64, i64);
 
 /// What is known of a partner since the start of the daemon.
 #[derive(Clone, Debug, Default)]
@@ -33,10 +40,12 @@ struct Contact {
 }
 
 impl Partners {
-    /// With the secrets of this folder.
-    pub fn new(keys: &Path) -> Partners {
+    /// With the secrets of this folder, and the CAs of this file.
+    pub fn new(keys: &Path, ca: &Path) -> Partners {
         Partners {
             keys: Arc::new(keys.to_owned()),
+            ca: Arc::new(ca.to_owned()),
+            trust: Arc::default(),
             contacts: Arc::default(),
         }
     }
@@ -71,8 +80,24 @@ impl Partners {
     /// The connection to a partner.
     ///
     /// # Errors
-    /// If its record names no address, or its secret cannot be read.
+    /// If its record names no address, or its secret or the CAs cannot be read.
     pub fn client(&self, partner: &Record) -> Result<Client, String> {
-        Client::open(partner, &self.keys)
+        Client::open(partner, &self.keys, || self.trust())
+    }
+
+    /// The CAs, read again after a change of their file.
+    fn trust(&self) -> Result<Trust, String> {
+        let file = std::fs::metadata(&*self.ca)
+            .map_err(|error| format!("partners.ca: {}: {error}", self.ca.display()))?;
+        let changed = (file.len(), file.mtime(), file.mtime_nsec());
+        let mut kept = self.trust.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((at, trust)) = &*kept
+            && *at == changed
+        {
+            return Ok(trust.clone());
+        }
+        let trust = Trust::read(&self.ca).map_err(|why| format!("partners.ca: {why}"))?;
+        *kept = Some((changed, trust.clone()));
+        Ok(trust)
     }
 }

@@ -106,7 +106,7 @@ pub fn start_with(
         sources: config.sources.clone(),
         export: config.export.clone(),
         report: config.report.clone(),
-        partners: Partners::new(&data.keys()),
+        partners: partners(data, config),
         notices: Arc::new(notices),
         settings: Settings::new(config.list(config, &data.config())),
         approval_keep: config.approval.keep(),
@@ -114,6 +114,12 @@ pub fn start_with(
     services.keys.reload(&services.writer.directory());
     services.keys.remember_uses(uses);
     Ok((services, records))
+}
+
+/// Access to partner banks.
+fn partners(data: &DataDir, config: &Config) -> Partners {
+    let ca = config::path_in(data.path(), &config.partners.ca).unwrap_or_default();
+    Partners::new(&data.keys(), &ca)
 }
 
 /// Refuses to start over a broken journal.

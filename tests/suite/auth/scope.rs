@@ -147,3 +147,50 @@ fn references_to_what_is_of_others_are_left_out() {
     assert_eq!(foreign.0, 4, "{}", foreign.1);
     bank.verify();
 }
+
+/// Machines that an administrator of one machine does not see stay in a list that they replace.
+#[test]
+fn a_new_list_keeps_hidden_machines() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&["machine", "add", "blue"]);
+    bank.bank_ok(&["project", "set", "chemistry", "--machines", "colony,blue"]);
+    let narrow = token(&bank, "narrow", &["--role", "admin", "-m", "colony"]);
+    let machines = |bank: &Bank| {
+        let project: serde_json::Value = bank.json(&["project", "show", "chemistry"]);
+        let mut names: Vec<String> = serde_json::from_value(project["machines"].clone()).unwrap();
+        names.sort();
+        names
+    };
+    for list in ["colony", ""] {
+        let set = ["project", "set", "chemistry", "--machines", list];
+        let ran = with(&bank, &narrow, &set);
+        assert_eq!(ran.exit, 0, "{}", ran.stderr);
+        assert!(!ran.stdout.contains("blue"), "{}", ran.stdout);
+        assert!(machines(&bank).contains(&"blue".to_owned()), "{list:?}");
+    }
+    assert_eq!(machines(&bank), ["blue"]);
+    bank.bank_ok(&["project", "set", "chemistry", "--machines", "colony"]);
+    assert_eq!(machines(&bank), ["colony"]);
+    bank.verify();
+}
+
+/// A project that is in the scope by the one above it does not leave it.
+#[test]
+fn a_project_stays_in_the_scope_of_its_administrator() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&["project", "add", "lab", "--parent", "chemistry"]);
+    bank.bank_ok(&["project", "add", "team", "--parent", "lab"]);
+    let narrow = token(&bank, "narrow", &["--role", "admin", "-A", "chemistry"]);
+    let before = bank.transactions();
+    let ran = with(&bank, &narrow, &["project", "set", "team", "--parent", ""]);
+    assert_eq!(ran.exit, 6, "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(bank.transactions(), before);
+    let ran = with(
+        &bank,
+        &narrow,
+        &["project", "set", "team", "--parent", "chemistry"],
+    );
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    bank.bank_ok(&["project", "set", "team", "--parent", ""]);
+    bank.verify();
+}

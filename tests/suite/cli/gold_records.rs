@@ -79,6 +79,20 @@ eve  True   Eve                    e@x.example
         "glsproject geo --raw --quiet --show Name,Users,Description",
         "geo|eve|geology\n",
     );
+    // One of the members does not exist: the others are added, and the exit code reports the failure.
+    for (line, exit) in [
+        ("gmkproject -u eve,nosuch,amy half", 74),
+        ("gchproject --addUsers nosuch,bob half", 74),
+    ] {
+        let ran = run(&bank, line);
+        assert_eq!(ran.exit, exit, "{line}: {}{}", ran.stdout, ran.stderr);
+        ran.expect_stderr(&["User nosuch was not added to Project half."]);
+    }
+    prints(
+        &bank,
+        "glsproject half --raw --quiet --show Name,Users",
+        "half|amy,bob,eve\n",
+    );
     begins(
         &bank,
         "gdeposit -a extra 5",

@@ -246,6 +246,13 @@ fn a_directory_of_people_is_merged_and_takes_nothing_away() {
     let again = bank.bank(&["user", "import", &path]);
     assert_eq!(again.stdout, "4 entries: 2 refused, 2 unchanged\n");
     assert_eq!(bank.transactions(), done);
+    // A new user with an other name of amy is not amy.
+    write("user;name;aliases\nray;Ray;x1@egi.eu\n");
+    let ran = bank.bank(&["user", "import", &path, "--strict"]);
+    assert_eq!(ran.stdout, "1 entries: 1 refused\n");
+    assert!(ran.stderr.contains("in_use"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("aliases"), "{}", ran.stderr);
+    assert_eq!(bank.transactions(), done);
     // The database of ai4-accounting, by the address of who is known.
     write(
         r#"{"z9@egi.eu": {"name": "Somebody", "email": "ZOE@site.org"}, "n1@egi.eu": {"name": "New"}}"#,

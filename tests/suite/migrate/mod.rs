@@ -1,5 +1,6 @@
 //! `bank migrate`: other banks move in through the real programs.
 
+mod broken;
 mod databases;
 mod gold;
 mod mysql;

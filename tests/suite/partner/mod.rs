@@ -7,5 +7,6 @@ mod life;
 mod link;
 mod mend;
 mod page;
+mod secure;
 mod three;
 mod world;

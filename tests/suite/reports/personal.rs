@@ -163,6 +163,8 @@ fn every_pi_gets_a_page_of_their_own_projects_and_the_staff_a_summary() {
     bank.set_clock(T0 + 31 * DAY);
     let defined = is_complete(&bank, "2026-01");
     is_idle(&bank);
+    // Pages of people without a contributor ask for nothing that they may not see.
+    assert!(!bank.log().contains("access refused"), "{}", bank.log());
     // A folder for each, with the page; the summary is beside them.
     for name in ["amy", "carol", "dave", "eve"] {
         let page = text(&bank, &format!("{name}/page-2026-01.html"));

@@ -250,7 +250,7 @@ fn test_hooks_are_in_no_release() {
 const LIBRARIES: [(&str, &[&str]); 4] = [
     ("axum", &["http", "web"]),
     ("clap", &[]),
-    ("rustls", &["auditor", "notices"]),
+    ("rustls", &["auditor", "ledger"]),
     ("tracing-subscriber", &["ledger"]),
 ];
 

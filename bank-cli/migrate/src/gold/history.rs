@@ -36,6 +36,7 @@ pub(super) fn read(tables: &Tables, old: &mut Old) -> Result<(), Fault> {
         }
         let own = charges.get(row.text("g_id"));
         let job = job(&row, own)?;
+        old.at(format!("job {}", job.key), &row);
         if charge.is_negative() {
             let reason = "jobs with a charge below zero";
             old.skipped

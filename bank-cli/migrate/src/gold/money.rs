@@ -2,7 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Tables, objects::number, time};
+use super::{
+    Tables,
+    objects::{no_account, number},
+    time,
+};
 use crate::{
     Reading,
     fault::Fault,
@@ -32,9 +36,10 @@ fn allocations(tables: &Tables, old: &mut Old) -> Result<(), Fault> {
     for row in tables.rows("g_allocation")? {
         let key = number(&row, "g_id")?;
         once.add(&row, "g_id", &key.to_string())?;
+        old.at(format!("allocation {key}"), &row);
         let account = number(&row, "g_account")?.to_string();
         if !accounts.contains(&account) {
-            return Err(row.fault("g_account", &format!("{account} is no account")));
+            return Err(no_account(&row, "g_account", &account));
         }
         let allocation = allocation(&row, key, account)?;
         let (amount, account) = (allocation.amount, &allocation.account);
@@ -117,6 +122,7 @@ fn reservations(tables: &Tables, old: &mut Old) -> Result<(), Fault> {
     for row in tables.rows("g_reservation")? {
         let key = number(&row, "g_id")?;
         once.add(&row, "g_id", &key.to_string())?;
+        old.at(format!("lien {key}"), &row);
         let own = parts.remove(&key).unwrap_or_default();
         let lien = lien(&row, jobs.get(row.text("g_job")), own)?;
         old.liens.push(lien);

@@ -25,6 +25,7 @@ fn people(tables: &Tables, old: &mut Old) -> Result<(), Fault> {
     for row in tables.own("g_user")? {
         let name = row.need("g_name")?;
         once.add(&row, "g_name", name)?;
+        old.at(format!("user {name}"), &row);
         let default = row.text("g_default_project");
         old.users.push(User {
             name: name.to_owned(),
@@ -46,6 +47,7 @@ fn people(tables: &Tables, old: &mut Old) -> Result<(), Fault> {
     for row in tables.own("g_machine")? {
         let name = row.need("g_name")?;
         once.add(&row, "g_name", name)?;
+        old.at(format!("machine {name}"), &row);
         old.machines.push(Machine {
             name: name.to_owned(),
             active: row.flag("g_active", true)?,
@@ -78,6 +80,7 @@ fn projects(tables: &Tables, old: &mut Old) -> Result<(), Fault> {
     for row in tables.own("g_project")? {
         let name = row.need("g_name")?;
         once.add(&row, "g_name", name)?;
+        old.at(format!("project {name}"), &row);
         old.projects.push(Project {
             name: name.to_owned(),
             active: row.flag("g_active", true)?,
@@ -96,6 +99,7 @@ fn projects(tables: &Tables, old: &mut Old) -> Result<(), Fault> {
             continue;
         }
         once.add(&row, "g_name", &format!("{user} of {project}"))?;
+        old.at(format!("member {project} {user}"), &row);
         let is_admin = row.flag("g_admin", false)?;
         old.members.push(Member {
             project: project.to_owned(),
@@ -113,6 +117,7 @@ fn accounts(tables: &Tables, old: &mut Old) -> Result<(), Fault> {
     for row in tables.rows("g_account")? {
         let key = number(&row, "g_id")?;
         once.add(&row, "g_id", &key.to_string())?;
+        old.at(format!("account {key}"), &row);
         let lists = ["project", "user", "machine"];
         let account = Account {
             key: key.to_string(),
@@ -129,7 +134,7 @@ fn accounts(tables: &Tables, old: &mut Old) -> Result<(), Fault> {
         for row in tables.rows(&table)? {
             let key = number(&row, "g_account")?;
             let Some(account) = accounts.get_mut(&key) else {
-                return Err(row.fault("g_account", &format!("{key} is no account")));
+                return Err(no_account(&row, "g_account", &key.to_string()));
             };
             let value = row.need("g_name")?;
             let allow = row.flag("g_access", true)?;
@@ -170,7 +175,7 @@ fn links(tables: &Tables, old: &mut Old) -> Result<(), Fault> {
         let is_known = |key: &str| old.accounts.iter().any(|own| own.key == key);
         for (column, key) in [("g_account", &parent), ("g_id", &child)] {
             if !is_known(key) {
-                return Err(row.fault(column, &format!("{key} is no account")));
+                return Err(no_account(&row, column, key));
             }
         }
         let share = row.figure("g_deposit_share")?.unwrap_or_default();
@@ -242,6 +247,7 @@ fn rates(tables: &Tables, old: &mut Old) -> Result<(), Fault> {
             .trim_end()
             .to_owned();
         once.add(&row, "g_type", &key)?;
+        old.at(key.clone(), &row);
         let bad = || row.fault("g_rate", "is empty");
         let rate = row.figure("g_rate")?.ok_or_else(bad)?;
         if rate.is_negative() {
@@ -268,6 +274,12 @@ fn rates(tables: &Tables, old: &mut Old) -> Result<(), Fault> {
         });
     }
     Ok(())
+}
+
+/// The failure about the number of an account that `g_account` does not have.
+pub(super) fn no_account(row: &Row<'_>, column: &str, key: &str) -> Fault {
+    let fault = row.fault(column, &format!("{key} is not in g_account"));
+    fault.hint("export all tables again while Gold is stopped, or remove the row")
 }
 
 pub(super) fn number(row: &Row<'_>, column: &str) -> Result<i64, Fault> {

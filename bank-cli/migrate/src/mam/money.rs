@@ -11,6 +11,10 @@ use crate::{
     table::{Once, Row, Table},
 };
 
+/// The remedy where two lists do not fit together.
+const SAME_TIME: &str =
+    "make both lists again while the old bank is stopped: mam-list-funds --format csv > funds.csv";
+
 pub(super) fn read(lists: &Lists, reading: &Reading, old: &mut Old) -> Result<(), Fault> {
     if let Some(table) = lists.get("allocations") {
         allocations(table, reading, old)?;
@@ -31,8 +35,10 @@ fn allocations(table: &Table, reading: &Reading, old: &mut Old) -> Result<(), Fa
     for row in table.rows() {
         let (key, fund) = (row.need("Id")?, row.need("Fund")?);
         once.add(&row, "Id", key)?;
+        old.at(format!("allocation {key}"), &row);
         if !funds.contains(fund) {
-            return Err(row.fault("Fund", &format!("{fund} is no fund")));
+            let fault = row.fault("Fund", &format!("{fund:?} is not in the list of funds"));
+            return Err(fault.hint(SAME_TIME));
         }
         let amount = match row.figure("Remaining")? {
             Some(amount) => Some(amount),
@@ -85,6 +91,7 @@ fn liens(
     for row in table.rows() {
         let key = row.need("Id")?;
         once.add(&row, "Id", key)?;
+        old.at(format!("lien {key}"), &row);
         let amount = row
             .figure("Amount")?
             .ok_or_else(|| row.fault("Amount", "is empty"))?;
@@ -93,7 +100,8 @@ fn liens(
         }
         let own: BTreeSet<&str> = names(row.text("Funds")).into_iter().collect();
         if let Some(unknown) = own.iter().find(|fund| !funds.contains(**fund)) {
-            return Err(row.fault("Funds", &format!("{unknown} is no fund")));
+            let fault = row.fault("Funds", &format!("{unknown:?} is not in the list of funds"));
+            return Err(fault.hint(SAME_TIME));
         }
         let mut own = own.into_iter();
         let (Some(fund), None) = (own.next(), own.next()) else {
@@ -135,6 +143,7 @@ fn usage(table: &Table, reading: &Reading, old: &mut Old) -> Result<(), Fault> {
     for row in table.rows() {
         let key = row.need("Id")?;
         once.add(&row, "Id", key)?;
+        old.at(format!("job {key}"), &row);
         let charge = row.figure("Charge")?.unwrap_or_default();
         let stage = row.text("Stage");
         let is_charged = stage.is_empty() || stage.eq_ignore_ascii_case("Charge");

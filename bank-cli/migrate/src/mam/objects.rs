@@ -50,6 +50,7 @@ fn each_own(
 
 fn users(table: &Table, old: &mut Old) -> Result<(), Fault> {
     each_own(table, |row, name| {
+        old.at(format!("user {name}"), row);
         old.users.push(User {
             name: name.to_owned(),
             active: row.flag("Active", true)?,
@@ -66,6 +67,7 @@ fn users(table: &Table, old: &mut Old) -> Result<(), Fault> {
 
 fn machines(table: &Table, old: &mut Old) -> Result<(), Fault> {
     each_own(table, |row, name| {
+        old.at(format!("machine {name}"), row);
         old.machines.push(Machine {
             name: name.to_owned(),
             active: row.flag("Active", true)?,
@@ -79,6 +81,7 @@ fn machines(table: &Table, old: &mut Old) -> Result<(), Fault> {
 
 fn accounts(table: &Table, old: &mut Old) -> Result<(), Fault> {
     each_own(table, |row, name| {
+        old.at(format!("project {name}"), row);
         old.projects.push(Project {
             name: name.to_owned(),
             active: row.flag("Active", true)?,
@@ -110,6 +113,7 @@ fn funds(table: &Table, old: &mut Old) -> Result<(), Fault> {
     for row in table.rows() {
         let key = row.need("Id")?;
         once.add(&row, "Id", key)?;
+        old.at(format!("account {key}"), &row);
         old.accounts.push(Account {
             key: key.to_owned(),
             name: row.text("Name").to_owned(),

@@ -21,6 +21,7 @@ pub(super) fn read(table: &Table, old: &mut Old) -> Result<(), Fault> {
         let key = format!("rate {word} {name} {instance}").replace("  ", " ");
         let key = key.trim_end().to_owned();
         once.add(&row, "Name", &key)?;
+        old.at(key.clone(), &row);
         let text = row.first(&["Amount", "Rate"]);
         let Some((kind, rate, per)) = kind(&row, word, text, !instance.is_empty())? else {
             let reason = "rates in a form that is not read: `bank rate set` makes them";

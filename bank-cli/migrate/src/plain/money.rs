@@ -27,7 +27,8 @@ fn account<'a>(row: &Row<'a>, old: &Old) -> Result<&'a str, Fault> {
     if is_known {
         return Ok(name);
     }
-    Err(row.fault("account", &format!("{name:?} is not in accounts.csv")))
+    let fault = row.fault("account", &format!("{name:?} is not in accounts.csv"));
+    Err(fault.hint("add the account to accounts.csv, or correct the name"))
 }
 
 fn positive(row: &Row<'_>, column: &str) -> Result<Option<Figure>, Fault> {
@@ -41,6 +42,7 @@ pub(super) fn allocations(table: &Table, reading: &Reading, old: &mut Old) -> Re
     let mut once = Once::default();
     for (number, row) in (1..).zip(table.rows()) {
         let key = id(&row, number, &mut once)?;
+        old.at(format!("allocation {key}"), &row);
         let account = account(&row, old)?.to_owned();
         let bad = || row.fault("amount", "is empty");
         let (start, end) = (time(&row, "start", reading)?, time(&row, "end", reading)?);
@@ -66,6 +68,7 @@ pub(super) fn liens(table: &Table, reading: &Reading, old: &mut Old) -> Result<(
     let mut once = Once::default();
     for (number, row) in (1..).zip(table.rows()) {
         let key = id(&row, number, &mut once)?;
+        old.at(format!("lien {key}"), &row);
         let bad = || row.fault("amount", "is empty");
         let amount = positive(&row, "amount")?.ok_or_else(bad)?;
         let account = match row.text("account") {
@@ -106,10 +109,12 @@ fn only_account(row: &Row<'_>, old: &Old) -> Result<String, Fault> {
     let mut own = old.accounts.iter().filter(is_of);
     match (own.next(), own.next()) {
         (Some(only), None) => Ok(only.key.clone()),
-        _ => Err(row.fault(
-            "account",
-            &format!("is empty, and project {project:?} has not exactly one account"),
-        )),
+        _ => Err(row
+            .fault(
+                "account",
+                &format!("is empty, and project {project:?} has not exactly one account"),
+            )
+            .hint("write the account that holds the lien in the column account")),
     }
 }
 
@@ -117,6 +122,7 @@ pub(super) fn usage(table: &Table, reading: &Reading, old: &mut Old) -> Result<(
     let mut once = Once::default();
     for (number, row) in (1..).zip(table.rows()) {
         let key = id(&row, number, &mut once)?;
+        old.at(format!("job {key}"), &row);
         let missing = |column: &'static str| row.fault(column, "is empty");
         let end = time(&row, "end", reading)?.ok_or_else(|| missing("end"))?;
         let start = time(&row, "start", reading)?;

@@ -12,6 +12,7 @@ pub(super) fn users(table: &Table, old: &mut Old) -> Result<(), Fault> {
     for row in table.rows() {
         let name = row.need("name")?;
         once.add(&row, "name", name)?;
+        old.at(format!("user {name}"), &row);
         old.users.push(User {
             name: name.to_owned(),
             active: row.flag("active", true)?,
@@ -31,6 +32,7 @@ pub(super) fn machines(table: &Table, old: &mut Old) -> Result<(), Fault> {
     for row in table.rows() {
         let name = row.need("name")?;
         once.add(&row, "name", name)?;
+        old.at(format!("machine {name}"), &row);
         old.machines.push(Machine {
             name: name.to_owned(),
             active: row.flag("active", true)?,
@@ -47,6 +49,7 @@ pub(super) fn projects(table: &Table, old: &mut Old) -> Result<(), Fault> {
     for row in table.rows() {
         let name = row.need("name")?;
         once.add(&row, "name", name)?;
+        old.at(format!("project {name}"), &row);
         old.projects.push(Project {
             name: name.to_owned(),
             active: row.flag("active", true)?,
@@ -62,7 +65,10 @@ pub(super) fn projects(table: &Table, old: &mut Old) -> Result<(), Fault> {
     let known: Vec<&str> = old.projects.iter().map(|own| own.name.as_str()).collect();
     let mut rows = table.rows().filter(|row| !row.text("parent").is_empty());
     match rows.find(|row| !known.contains(&row.text("parent"))) {
-        Some(row) => Err(row.fault("parent", "is no project")),
+        Some(row) => Err(row.fault(
+            "parent",
+            &format!("{:?} is not in projects.csv", row.text("parent")),
+        )),
         None => Ok(()),
     }
 }
@@ -72,11 +78,14 @@ pub(super) fn members(table: &Table, old: &mut Old) -> Result<(), Fault> {
     for row in table.rows() {
         let (project, user) = (row.need("project")?, row.need("user")?);
         once.add(&row, "user", &format!("{user} of {project}"))?;
+        old.at(format!("member {project} {user}"), &row);
         if !old.projects.iter().any(|own| own.name == project) {
-            return Err(row.fault("project", &format!("{project:?} is not in projects.csv")));
+            let fault = row.fault("project", &format!("{project:?} is not in projects.csv"));
+            return Err(fault.hint("add the project to projects.csv, or remove the member"));
         }
         if !old.users.iter().any(|own| own.name == user) {
-            return Err(row.fault("user", &format!("{user:?} is not in users.csv")));
+            let fault = row.fault("user", &format!("{user:?} is not in users.csv"));
+            return Err(fault.hint("add the user to users.csv, or remove the member"));
         }
         let role = match row.text("role") {
             "" | "member" => None,
@@ -101,6 +110,7 @@ pub(super) fn accounts(table: &Table, old: &mut Old) -> Result<(), Fault> {
     for row in table.rows() {
         let name = row.need("name")?;
         once.add(&row, "name", name)?;
+        old.at(format!("account {name}"), &row);
         let parent = row.text("parent");
         let overflow = match row.text("overflow") {
             "" | "no" | "False" | "false" => "no",
@@ -145,7 +155,10 @@ pub(super) fn accounts(table: &Table, old: &mut Old) -> Result<(), Fault> {
     let known: Vec<&str> = old.accounts.iter().map(|own| own.name.as_str()).collect();
     let mut rows = table.rows().filter(|row| !row.text("parent").is_empty());
     match rows.find(|row| !known.contains(&row.text("parent"))) {
-        Some(row) => Err(row.fault("parent", "is no account")),
+        Some(row) => Err(row.fault(
+            "parent",
+            &format!("{:?} is not in accounts.csv", row.text("parent")),
+        )),
         None => Ok(()),
     }
 }
@@ -168,7 +181,9 @@ fn list(row: &Row<'_>, column: &str, dimension: &str, old: &Old) -> Result<Vec<E
             _ => old.machines.iter().any(|own| own.name == value),
         };
         if !(is_known || ["ANY", "MEMBERS"].contains(&value)) {
-            return Err(row.fault(column, &format!("{value:?} is no {dimension}")));
+            let file = format!("{dimension}s.csv");
+            let fault = row.fault(column, &format!("{value:?} is no {dimension}"));
+            return Err(fault.hint(format!("add it to {file}, or remove it from this list")));
         }
         entries.push(Entry {
             value: value.to_owned(),
@@ -195,6 +210,7 @@ pub(super) fn rates(table: &Table, old: &mut Old) -> Result<(), Fault> {
         let key = format!("rate {kind} {name} {instance} {machine}");
         let key = key.trim_end().to_owned();
         once.add(&row, "kind", &key)?;
+        old.at(key.clone(), &row);
         let rate = row.figure("rate")?;
         let rate = rate.filter(|rate| !rate.is_negative());
         old.rates.push(Rate {

@@ -19,8 +19,10 @@ fn times(old: &Old, settings: &Settings) -> Result<(), Fault> {
     if let Some(job) = old.jobs.iter().find(|job| job.end > settings.now) {
         let end = format_rfc3339(job.end);
         let name = if job.id.is_empty() { &job.key } else { &job.id };
-        let what = format!("finished job {name} ends at {end}, which is later than now");
-        return Err(Fault::new(what).hint("correct the time, or the time zone with --tz"));
+        let place = old.place(&format!("job {}", job.key));
+        let what = format!("{place}finished job {name} ends at {end}, which is later than now");
+        let hint = "correct the time of its end, or the time zone with --tz";
+        return Err(Fault::new(what, hint));
     }
     let mut liens = old.liens.iter();
     let wrong = liens.find(|own| {
@@ -29,16 +31,21 @@ fn times(old: &Old, settings: &Settings) -> Result<(), Fault> {
             .is_some_and(|(start, end)| end < start)
     });
     match wrong {
-        Some(lien) => Err(Fault::new(format!(
-            "reservation {} of job {} ends before it starts",
-            lien.key, lien.job
-        ))),
+        Some(lien) => {
+            let place = old.place(&format!("lien {}", lien.key));
+            let (key, job) = (&lien.key, &lien.job);
+            Err(Fault::new(
+                format!("{place}reservation {key} of job {job} ends before it starts"),
+                "correct one of the times, or move without reservations: --no-reservations",
+            ))
+        }
         None => Ok(()),
     }
 }
 
 fn amounts(old: &mut Old, settings: &Settings) -> Result<(), Fault> {
     let precision = settings.precision;
+    let places = &old.places;
     let mut noisy = 0_usize;
     let mut fit = |figure: &mut Figure, what: &dyn Fn() -> String| {
         let rounded = figure.rounded(precision);
@@ -47,14 +54,16 @@ fn amounts(old: &mut Old, settings: &Settings) -> Result<(), Fault> {
         }
         if !rounded.is_near(*figure) {
             let places = figure.places();
-            return Err(Fault::new(format!(
-                "{}: {figure} has {places} decimals; this bank keeps {precision} (precision = {precision})",
-                what()
-            ))
-            .hint(format!(
-                "move into a bank made with `bankd init --precision {}`, or change the amount in the old bank",
-                places.min(6)
-            )));
+            return Err(Fault::new(
+                format!(
+                    "{}: {figure} has {places} decimals; this bank keeps {precision} (precision = {precision})",
+                    what()
+                ),
+                format!(
+                    "move into a bank made with `bankd init --precision {}`, or change the amount in the old bank",
+                    places.min(6)
+                ),
+            ));
         }
         noisy += 1;
         *figure = rounded;
@@ -70,9 +79,11 @@ fn amounts(old: &mut Old, settings: &Settings) -> Result<(), Fault> {
         }
     }
     for lien in &mut old.liens {
-        let key = lien.key.clone();
+        let (key, place) = (lien.key.clone(), places.get(&format!("lien {}", lien.key)));
+        let place = place.map_or_else(String::new, |place| format!("{place}: "));
         for part in &mut lien.parts {
-            fit(&mut part.amount, &|| format!("amount of reservation {key}"))?;
+            let what = || format!("{place}amount of reservation {key}");
+            fit(&mut part.amount, &what)?;
         }
     }
     let mut rounded_charges = 0_usize;

@@ -98,11 +98,10 @@ pub(super) fn compare(old: &Old, settings: &Settings) -> Result<(Vec<String>, us
     if more > 0 {
         text.push(format!("and {more} more"));
     }
-    Err(
-        Fault::new(format!("the list differs from the old bank: {}", text.join("; "))).hint(
-            "stop the old bank, then export its tables and save its list again, so that both are of one time",
-        ),
-    )
+    Err(Fault::new(
+        format!("the list differs from the old bank: {}", text.join("; ")),
+        "stop the old bank, then export its tables and save its list again, so that both are of one time",
+    ))
 }
 
 /// The times since the last change at which a figure can differ from the one before, the latest first.

@@ -64,9 +64,12 @@ pub(super) fn make(
     }
     let count = items.0.len();
     if count > MIGRATION_ITEMS_MAX {
-        return Err(Fault::new(format!(
-            "the old bank has {count} objects; one migration moves {MIGRATION_ITEMS_MAX} at most"
-        )));
+        return Err(Fault::new(
+            format!(
+                "the old bank has {count} objects; one migration moves {MIGRATION_ITEMS_MAX} at most"
+            ),
+            "remove objects that are not used any more from the old bank, or move without reservations: --no-reservations",
+        ));
     }
     let liens: Vec<&Lien> = liens.iter().map(|(lien, _)| lien).collect();
     Ok(NewMigration {
@@ -106,7 +109,10 @@ fn hash(text: &str) -> u64 {
 }
 
 fn value(body: impl Serialize) -> Result<Value, Fault> {
-    serde_json::to_value(body).map_err(|error| Fault::new(format!("cannot write JSON: {error}")))
+    serde_json::to_value(body).map_err(|error| {
+        let hint = "this is a defect of bank: report it with this message";
+        Fault::new(format!("cannot write JSON: {error}"), hint)
+    })
 }
 
 /// Objects with those above them first. An object in a circle comes as it is.

@@ -9,6 +9,8 @@ use crate::{fault::Fault, figure::Figure, table::decoded};
 const LINE_MAX: usize = 64 * 1024;
 /// Most accounts and users.
 const LINES_MAX: usize = 200_000;
+/// The remedy for a file in another form.
+const AGAIN: &str = "correct the line, or make the file again: sacctmgr dump CLUSTER file=FILE";
 /// Fields that are no limits.
 const FACTS: [&str; 10] = [
     "Description",
@@ -93,10 +95,13 @@ impl Held {
         }
         let figure = Figure::parse(text).filter(|own| !own.is_negative());
         let bad = || {
-            Fault::new(format!(
-                "{}: GrpTRESMins {text:?} is no number of minutes",
-                self.place
-            ))
+            Fault::new(
+                format!(
+                    "{}: GrpTRESMins {tres}={text:?} of {} is no number of minutes",
+                    self.place, self.name
+                ),
+                "correct the limit in that line, or remove it",
+            )
         };
         figure.ok_or_else(bad).map(Some)
     }
@@ -132,15 +137,17 @@ pub(super) fn read(name: &str, bytes: &[u8]) -> Result<Dump, Fault> {
             continue;
         }
         if line.len() > LINE_MAX || dump.accounts.len() + dump.users.len() > LINES_MAX {
-            return Err(Fault::new(format!(
-                "{place}: too long; a line has {LINE_MAX} bytes, a file {LINES_MAX} lines"
-            )));
+            return Err(Fault::new(
+                format!("{place}: too long; a line has {LINE_MAX} bytes, a file {LINES_MAX} lines"),
+                "move a cluster in parts: a file for each part of its accounts",
+            ));
         }
         let (word, held) = entry(line, &place)?;
         if word == "Cluster" {
             if !dump.cluster.is_empty() {
-                return Err(Fault::new(format!("{place}: a second cluster"))
-                    .hint("move one cluster at a time: sacctmgr dump CLUSTER"));
+                let why = format!("{place}: a second cluster, {:?}", held.name);
+                let hint = "move one cluster at a time: sacctmgr dump CLUSTER";
+                return Err(Fault::new(why, hint));
             }
             dump.cluster.clone_from(&held.name);
             parent = Some("root".to_owned());
@@ -148,24 +155,21 @@ pub(super) fn read(name: &str, bytes: &[u8]) -> Result<Dump, Fault> {
         }
         let above = parent
             .clone()
-            .ok_or_else(|| Fault::new(format!("{place}: {word} before the line Cluster")))?;
-        let above = if above == "root" {
-            String::new()
-        } else {
-            above
-        };
+            .ok_or_else(|| Fault::new(format!("{place}: {word} before the line Cluster"), AGAIN))?;
+        let above = Some(above).filter(|own| own != "root").unwrap_or_default();
         match word {
             "Parent" if held.name == "root" || seen.contains(&held.name) => {
                 parent = Some(held.name);
             }
             "Parent" => {
                 let why = format!("{place}: the parent {:?} is no account above", held.name);
-                return Err(Fault::new(why));
+                let hint = "put the lines of that account before this one, or correct its name";
+                return Err(Fault::new(why, hint));
             }
             "Account" if held.name == "root" => {}
             "Account" if !seen.insert(held.name.clone()) => {
                 let why = format!("{place}: the account {:?} is there twice", held.name);
-                return Err(Fault::new(why));
+                return Err(Fault::new(why, "remove one of the two lines"));
             }
             "Account" | "User" => add(
                 &mut dump,
@@ -176,15 +180,15 @@ pub(super) fn read(name: &str, bytes: &[u8]) -> Result<Dump, Fault> {
                 },
             ),
             other => {
-                return Err(Fault::new(format!(
-                    "{place}: {other:?} is none of Cluster, Parent, Account and User"
-                )));
+                let why =
+                    format!("{place}: {other:?} is none of Cluster, Parent, Account and User");
+                return Err(Fault::new(why, AGAIN));
             }
         }
     }
     if dump.cluster.is_empty() {
-        return Err(Fault::new(format!("{name}: no line Cluster - 'NAME'"))
-            .hint("make the file with: sacctmgr dump CLUSTER file=FILE"));
+        let why = format!("{name}: no line Cluster - 'NAME'");
+        return Err(Fault::new(why, AGAIN));
     }
     Ok(dump)
 }
@@ -213,7 +217,7 @@ fn unmoved(held: &Held, all: &mut BTreeMap<String, Vec<String>>) {
 
 /// `Account - 'chem':Description='quantum chemistry':GrpTRESMins=cpu=1000`.
 fn entry<'a>(line: &'a str, place: &str) -> Result<(&'a str, Held), Fault> {
-    let bad = |why: &str| Fault::new(format!("{place}: {why}"));
+    let bad = |why: &str| Fault::new(format!("{place}: {why}"), AGAIN);
     let (word, rest) = line
         .split_once('-')
         .ok_or_else(|| bad("no hyphen after the first word"))?;

@@ -7,8 +7,12 @@ use super::{Slurm, dump::Dump};
 use crate::{
     fault::Fault,
     figure::Figure,
-    table::{Form, Table, decoded},
+    table::{Table, decoded},
 };
+
+/// The remedy for a file in another form.
+const AGAIN: &str = "make the file again: scontrol -o show assoc_mgr flags=assoc, or: sshare -a -P -o \
+     Account,User,GrpTRESMins,GrpTRESRaw";
 
 pub(super) fn read(
     name: &str,
@@ -23,12 +27,8 @@ pub(super) fn read(
         shares(name, bytes, slurm)?
     };
     if used.is_empty() {
-        return Err(
-            Fault::new(format!("{name}: no account with usage of {}", slurm.tres)).hint(
-                "make the file with: scontrol -o show assoc_mgr flags=assoc, or: sshare -a -P -o \
-             Account,User,GrpTRESMins,GrpTRESRaw",
-            ),
-        );
+        let what = format!("{name}: no account with usage of {}", slurm.tres);
+        return Err(Fault::new(what, AGAIN));
     }
     Ok(used)
 }
@@ -62,9 +62,12 @@ fn associations(
                     if let Some(own) = inside(value, &slurm.tres) {
                         let minutes = Figure::parse(own).filter(|own| !own.is_negative());
                         let bad = || {
-                            Fault::new(format!(
-                                "{name}:{number}: usage {own:?} of {account} is no number"
-                            ))
+                            Fault::new(
+                                format!(
+                                    "{name}:{number}: GrpTRESMins: usage {own:?} of {account} is no number"
+                                ),
+                                AGAIN,
+                            )
                         };
                         used.insert(account.clone(), minutes.ok_or_else(bad)?);
                     }
@@ -86,7 +89,7 @@ fn inside<'a>(list: &'a str, tres: &str) -> Option<&'a str> {
 
 /// `sshare`: the raw usage of each resource in minutes, of the rows without a user.
 fn shares(name: &str, bytes: &[u8], slurm: &Slurm) -> Result<BTreeMap<String, Figure>, Fault> {
-    let table = Table::read(name, bytes, Form::Csv)?;
+    let table = Table::read(name, bytes)?;
     table.require(&["Account", "GrpTRESRaw"])?;
     let mut used = BTreeMap::new();
     for row in table.rows() {
@@ -99,7 +102,10 @@ fn shares(name: &str, bytes: &[u8], slurm: &Slurm) -> Result<BTreeMap<String, Fi
         let own = pairs.find(|(own, _)| own.trim().eq_ignore_ascii_case(&slurm.tres));
         let text = own.map_or("0", |(_, value)| value.trim());
         let minutes = Figure::parse(text).filter(|own| !own.is_negative());
-        let bad = || row.fault("GrpTRESRaw", &format!("{text:?} is no number"));
+        let bad = || {
+            let fault = row.fault("GrpTRESRaw", &format!("{text:?} is no number"));
+            fault.hint(AGAIN)
+        };
         used.insert(account.to_owned(), minutes.ok_or_else(bad)?);
     }
     Ok(used)

@@ -114,7 +114,7 @@ fn a_fund_that_differs_from_its_allocations_stops_the_migration() {
     let fewer = folder(&LISTS[..2]);
     let fault = plan_of(&Source::Mam(fewer.path().to_owned()), "mam", None).unwrap_err();
     assert_eq!(
-        fault.hint.unwrap(),
+        fault.hint,
         "make it with: mam-list-funds --format csv > funds.csv"
     );
 }

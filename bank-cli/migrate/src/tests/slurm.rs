@@ -128,7 +128,7 @@ fn broken_files_are_refused() {
         (
             "cpu=1000,",
             "cpu=many,",
-            ":8: GrpTRESMins \"many\" is no number of minutes",
+            ":8: GrpTRESMins cpu=\"many\" of chem is no number of minutes",
         ),
         (
             "'biology'",
@@ -148,5 +148,8 @@ fn broken_files_are_refused() {
     let fault = plan(DUMP, Some("nothing\n1\n"), "cpu", "60").unwrap_err();
     assert!(fault.what.ends_with("no column Account"), "{}", fault.what);
     let fault = plan(DUMP, None, "cpu", "0").unwrap_err();
-    assert_eq!(fault.what, "\"0\" is no number of credits above zero");
+    assert_eq!(
+        fault.what,
+        "--per-minute \"0\" is no number of credits above zero"
+    );
 }

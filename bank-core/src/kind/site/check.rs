@@ -133,6 +133,7 @@ fn in_use(word: &str, count: usize, more: &str) -> Refusal {
     Refusal::InUse {
         name: word.to_owned(),
         by: format!("{count} {records}{more}"),
+        field: None,
     }
 }
 

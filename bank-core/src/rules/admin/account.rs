@@ -75,6 +75,7 @@ pub(super) fn remove(name: &str, view: &View, ctx: &Context<'_>) -> Result<Chang
         return Err(Refusal::InUse {
             name: name.to_owned(),
             by: format!("account {} below it", child.name),
+            field: None,
         });
     }
     let rows = vec![DirectoryRow::Account(Account {
@@ -106,6 +107,7 @@ pub(in crate::rules) fn unused(account: &Account, ctx: &Context<'_>) -> Result<(
         Some(by) => Err(Refusal::InUse {
             name: account.name.clone(),
             by,
+            field: None,
         }),
         None => Ok(()),
     }
@@ -228,6 +230,7 @@ fn own<'a>(name: &str, ctx: &Context<'a>) -> Result<&'a Account, Refusal> {
         return Err(Refusal::InUse {
             name: name.to_owned(),
             by,
+            field: None,
         });
     }
     ctx.directory

@@ -8,6 +8,7 @@ use crate::effects::{
     Billing, Charged, Delta, DirectoryRow, Effects, EntryKind, InstanceChange, Outcome,
     RecordEvent, UsageRow,
 };
+use crate::ids::AccountId;
 use crate::model::{Account, Closing, LienState, Mode};
 use crate::months;
 use crate::postings::{About, Postings};
@@ -76,6 +77,7 @@ impl Bill {
         if let Some((machine, source)) = self.claimed.take() {
             record::claim(&mut self.postings, &machine, &source, ctx);
         }
+        let shares = self.shares();
         let balance = paying.map_or(0, |account| figures(&self.postings, account).balance());
         let outcome = Outcome::Charged(Charged {
             instance: self.instance.id,
@@ -88,6 +90,7 @@ impl Bill {
             debt: self.debt,
             billing: self.outcome,
             account: paying,
+            shares,
             balance: Amount::clamped(balance),
             project: self.payer.project_name.clone(),
             lien_missing: self.lien == LienUse::Missing,
@@ -205,10 +208,27 @@ impl Bill {
         }
     }
 
-    pub(super) fn paying_account(&self) -> Option<crate::ids::AccountId> {
+    pub(super) fn paying_account(&self) -> Option<AccountId> {
         self.first
             .and_then(|id| self.postings.allocation(id))
             .map(|a| a.account)
+    }
+
+    /// The parts of the accounts that paid, in the order of payment.
+    fn shares(&self) -> Vec<(AccountId, i128)> {
+        let mut shares: Vec<(AccountId, i128)> = Vec::new();
+        let paid = self.postings.moved(self.tx);
+        for entry in paid.filter(|entry| entry.usage.is_some()) {
+            let Some(account) = entry.account else {
+                continue;
+            };
+            let part = i128::from(entry.delta.amount).saturating_neg();
+            match shares.iter_mut().find(|(own, _)| *own == account) {
+                Some((_, sum)) => *sum = sum.saturating_add(part),
+                None => shares.push((account, part)),
+            }
+        }
+        shares
     }
 
     fn block_if_below_zero(&mut self, account: &Account) {

@@ -189,6 +189,7 @@ fn answer(
         debt: Amount::ZERO,
         billing: Billing::Billed,
         account: instance.account,
+        shares: Vec::new(),
         balance: Amount::clamped(balance),
         project: instance.facts.project.clone(),
         lien_missing: false,

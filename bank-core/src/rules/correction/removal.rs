@@ -18,6 +18,7 @@ pub(super) fn account(name: &str, view: &View, ctx: &Context<'_>) -> Result<Effe
         return Err(Refusal::InUse {
             name: name.to_owned(),
             by: "the bank itself".to_owned(),
+            field: None,
         });
     }
     let account = ctx.directory.account_named(name);
@@ -52,6 +53,7 @@ pub(super) fn allocation(
         return Err(Refusal::InUse {
             name: format!("allocation {}", id.0),
             by: "the bank itself".to_owned(),
+            field: None,
         });
     }
     let count = holders(view, &[id]).count();

@@ -53,8 +53,10 @@ fn found<'a>(merge: &MergeUser, ctx: &Context<'a>) -> Result<Option<&'a User>, R
     if let Some(known) = directory.user_known_as(name) {
         return Ok(Some(known));
     }
+    // Another name of the entry may be the name of its user here. The other name of a user is theirs: an entry
+    // with a new name and this other name is refused by the check of the record.
     let mut aliases = merge.aliases.iter();
-    if let Some(known) = aliases.find_map(|alias| directory.user_known_as(alias)) {
+    if let Some(known) = aliases.find_map(|alias| directory.user_named(alias)) {
         return Ok(Some(known));
     }
     let mut values = merge.values.iter();

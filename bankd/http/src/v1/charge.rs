@@ -1,9 +1,10 @@
 //! Manual charges, and charges by programs that report windows or totals.
 
 use axum::response::IntoResponse;
-use bank_api::v1::{Charged, NewCharge};
+use bank_api::v1::{Charged, NewCharge, PaidPart};
 use bank_core::command::{Charge, Command};
 use bank_core::effects::{self, Billing, Outcome};
+use bank_core::ids::AccountId;
 use bank_core::refusal::Refusal;
 use bank_core::terms::{Shortfall, Span, Terms};
 use bank_core::time::{Seconds, Timestamp};
@@ -94,6 +95,11 @@ fn shaped(decided: &Decided<'_>, charge: &Charge, charged: &effects::Charged) ->
         Billing::Refund => "refunded",
         Billing::Shadow => "notional",
     };
+    let part = |(id, amount): &(AccountId, i128)| {
+        let account = decided.directory.account(*id)?.name.clone();
+        let amount = json::sum(*amount, bank);
+        Some(PaidPart { account, amount })
+    };
     Charged {
         job: key.object_id,
         machine: key.machine,
@@ -105,6 +111,7 @@ fn shaped(decided: &Decided<'_>, charge: &Charge, charged: &effects::Charged) ->
         by_fallback: json::amount(charged.by_fallback, bank),
         outcome: outcome.to_owned(),
         account,
+        paid_by: charged.shares.iter().filter_map(part).collect(),
         balance: json::amount(charged.balance, bank),
         unit: bank.unit.clone(),
         late: charged.late,

@@ -249,8 +249,14 @@ impl Filter {
             .kind
             .as_deref()
             .is_none_or(|all| all.split(',').any(|own| own == kind))
-            && query.machine.as_deref().is_none_or(|m| m == machine)
-            && query.user.as_deref().is_none_or(|u| u == user)
+            && query
+                .machine
+                .as_deref()
+                .is_none_or(|m| m == machine || reason::changes(&row.tx, "machine", m))
+            && query
+                .user
+                .as_deref()
+                .is_none_or(|u| u == user || reason::changes(&row.tx, "user", u))
             && self.account.is_none_or(|a| Some(a) == account)
             && self
                 .instances
@@ -260,8 +266,16 @@ impl Filter {
             && self
                 .projects
                 .as_ref()
-                .is_none_or(|all| self.project(row).is_some_and(|p| all.contains(p)))
+                .is_none_or(|all| self.is_about(row, all))
             && sees(&self.view, row)
+    }
+
+    /// Whether a row is about one of these projects, or changes one.
+    fn is_about(&self, row: &JournalRow, projects: &HashSet<String>) -> bool {
+        self.project(row).is_some_and(|p| projects.contains(p))
+            || projects
+                .iter()
+                .any(|name| reason::changes(&row.tx, "project", name))
     }
 
     /// The project that a row is about: the one that it names, else that of its account.

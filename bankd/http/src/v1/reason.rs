@@ -27,6 +27,22 @@ pub(super) fn shown(tx: &Transaction) -> Option<String> {
     Some(words.unwrap_or_else(|| reason.to_owned()))
 }
 
+/// Whether a transaction changes this object: the reason of a change of reference data begins with its kind and
+/// name, as in `machine=colony`.
+pub(super) fn changes(tx: &Transaction, kind: &str, name: &str) -> bool {
+    let is_of_kind = tx
+        .op
+        .strip_prefix(kind)
+        .is_some_and(|op| op.starts_with('_'));
+    let own = || {
+        tx.reason
+            .strip_prefix(kind)?
+            .strip_prefix('=')?
+            .strip_prefix(name)
+    };
+    is_of_kind && own().is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+}
+
 /// A remark that ends with `until=MICROSECONDS`.
 fn until(reason: &str) -> Option<String> {
     let (before, micros) = reason.rsplit_once("until=")?;

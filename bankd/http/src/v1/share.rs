@@ -109,6 +109,9 @@ struct Question {
 pub(super) async fn contribution(call: Call) -> Handled {
     let query: ContributionQuery = call.query()?;
     let own = contributors(&call, &query)?;
+    if own.as_ref().is_some_and(BTreeSet::is_empty) {
+        return ok(&ContributionReport::default());
+    }
     if let Some(name) = &query.project {
         call.view.project(name)?;
     }
@@ -175,13 +178,14 @@ fn contributors(
     let by = query.by.as_deref().unwrap_or("contributor");
     let is_of_whole = query.project.is_none() && query.user.is_none() && by == "contributor";
     let user = call.view.own_user().filter(|_| is_of_whole);
-    let user = user.filter(|_| !call.view.is_unlimited());
+    let is_own = query.own == Some(true);
+    let user = user.filter(|_| is_own || !call.view.is_unlimited());
     let own: BTreeSet<String> = user.map_or_else(BTreeSet::new, |user| {
         let all = call.directory().records.all("contributor");
         let own = all.filter(|record| record.text("user") == user.name);
         own.map(|record| record.name().to_owned()).collect()
     });
-    if own.is_empty() {
+    if own.is_empty() && !is_own {
         return whole(call).map(|()| None);
     }
     Ok(Some(own))

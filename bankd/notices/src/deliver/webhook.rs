@@ -8,17 +8,13 @@
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use bankd_config::{Deliver, WebAddress, path_in};
 use bankd_ledger::clock;
 use bankd_ledger::timed::Timed;
+use bankd_ledger::trust::Trust;
 use hmac::{Hmac, KeyInit, Mac};
-use rustls::crypto::ring;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
@@ -28,14 +24,12 @@ use super::Attempt;
 const HEAD_MAX: usize = 16 * 1024;
 /// Bytes of a secret.
 const SECRET: std::ops::RangeInclusive<usize> = 16..=4096;
-/// The largest file of CAs, in bytes.
-const CA_MAX: u64 = 16 << 20;
 
 /// One receiver.
 pub(super) struct Webhook {
     address: WebAddress,
     secret: Zeroizing<Vec<u8>>,
-    tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
+    tls: Option<Trust>,
 }
 
 impl Webhook {
@@ -52,10 +46,11 @@ impl Webhook {
         if !SECRET.contains(&secret.len()) {
             return Err(format!("secret: {}: 16 to 4096 bytes", path.display()));
         }
-        let tls = address
-            .tls
-            .then(|| tls(target, &address, data))
-            .transpose()?;
+        let trust = || {
+            let path = path_in(data, &target.ca).unwrap_or_default();
+            Trust::read(&path).map_err(|why| format!("ca: {why}"))
+        };
+        let tls = address.tls.then(trust).transpose()?;
         Ok(Webhook {
             address,
             secret,
@@ -79,11 +74,7 @@ impl Webhook {
         let mut tcp = Timed::connect(&self.address.host, self.address.port, limit)?;
         match &self.tls {
             None => exchange(&mut tcp, &request),
-            Some((config, name)) => {
-                let session = ClientConnection::new(Arc::clone(config), name.clone());
-                let session = session.map_err(io::Error::other)?;
-                exchange(&mut StreamOwned::new(session, tcp), &request)
-            }
+            Some(trust) => exchange(&mut trust.over(tcp, &self.address.host)?, &request),
         }
     }
 
@@ -122,35 +113,6 @@ impl Webhook {
         }
         text
     }
-}
-
-/// TLS parameters: the CAs of a file, and the expected name of the certificate.
-fn tls(
-    target: &Deliver,
-    address: &WebAddress,
-    data: &Path,
-) -> Result<(Arc<ClientConfig>, ServerName<'static>), String> {
-    let path = path_in(data, &target.ca).unwrap_or_default();
-    let fault = |why: &dyn std::fmt::Display| format!("ca: {}: {why}", path.display());
-    let size = std::fs::metadata(&path).map_err(|e| fault(&e))?.len();
-    if size > CA_MAX {
-        return Err(fault(&"too large"));
-    }
-    let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_file_iter(&path).map_err(|e| fault(&e))? {
-        // A certificate that this library cannot use is not trusted.
-        let _ = roots.add(certificate.map_err(|e| fault(&e))?);
-    }
-    if roots.is_empty() {
-        return Err(fault(&"no certificate in it"));
-    }
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(|e| e.to_string())?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    let name = ServerName::try_from(address.host.clone()).map_err(|e| format!("url: {e}"))?;
-    Ok((Arc::new(config), name))
 }
 
 /// Sends a request and reads the status of the answer. Interim answers (1xx) are passed over.

@@ -2,6 +2,7 @@
 //! against their usage.
 
 use super::super::{Error, allocation};
+use super::finding::Money;
 use super::journal::Books;
 use super::{Finding, Report};
 use bank_core::amount::Amount;
@@ -30,7 +31,7 @@ pub(super) fn check(
         report.find(Finding::new("account", row, text));
     }
     phases(connection, &allocations, report)?;
-    whole(&allocations, books, report);
+    whole(&allocations, books, Money::of(connection)?, report);
     report.notes = invariant::over_committed(&allocations);
     Ok(())
 }
@@ -70,6 +71,7 @@ fn portions(
         *sum = sum.saturating_add(amount.into());
     }
     held.retain(|_, sum| *sum != 0);
+    let money = Money::of(connection)?;
     let all: BTreeSet<_> = held.keys().chain(books.holds.keys()).copied().collect();
     for key in all {
         let (is, expected) = (held.get(&key), books.holds.get(&key));
@@ -78,7 +80,8 @@ fn portions(
             let (lien, allocation) = (key.0.0, key.1.0);
             let text = format!("lien {lien}: its hold on allocation {allocation} is wrong");
             let finding = Finding::new("lien_allocation", lien, text);
-            report.find(finding.differs(zero(expected), zero(is)));
+            let (expected, is) = (money.shown(zero(expected)), money.shown(zero(is)));
+            report.find(finding.differs(expected, is));
         }
     }
     Ok(portions)
@@ -166,7 +169,7 @@ fn phases(
 }
 
 /// Over the whole bank, the entries of all kinds add up to the current balances.
-fn whole(allocations: &[Allocation], books: &Books, report: &mut Report) {
+fn whole(allocations: &[Allocation], books: &Books, money: Money, report: &mut Report) {
     let mut expected = [0_i128; 5];
     for kind in books.kinds.values() {
         for (sum, part) in expected.iter_mut().zip(kind.sums) {
@@ -190,6 +193,7 @@ fn whole(allocations: &[Allocation], books: &Books, report: &mut Report) {
         if expected != is {
             let text =
                 format!("the bank: {name} of all allocations differs from that of all entries");
+            let (expected, is) = (money.shown(expected), money.shown(is));
             report.find(Finding::new("allocation", "all", text).differs(expected, is));
         }
     }
@@ -206,6 +210,7 @@ pub(super) fn billed(connection: &Connection, report: &mut Report) -> Result<(),
                  = (SELECT f.billing = 'shadow' FROM usage f WHERE f.id = i.record))
          FROM instance i LEFT JOIN usage u ON u.instance = i.id GROUP BY i.id",
     )?;
+    let money = Money::of(connection)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let id: i64 = row.get(0)?;
@@ -216,6 +221,11 @@ pub(super) fn billed(connection: &Connection, report: &mut Report) -> Result<(),
         ] {
             let (is, expected): (i64, i64) = (row.get(column)?, row.get(sum)?);
             if is != expected {
+                let shown = |value: i64| match what {
+                    "seconds charged" => value.to_string(),
+                    _ => money.shown(value.into()).to_string(),
+                };
+                let (is, expected) = (shown(is), shown(expected));
                 let text = format!("instance {id}: {what} {is}, its usage records {expected}");
                 report.find(Finding::new("instance", id, text).differs(expected, is));
             }

@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use super::super::{Error, bank};
+use bank_core::amount::{Amount, Precision};
+use rusqlite::Connection;
+
 /// Findings that are listed; the rest is only counted.
 const FINDINGS_MAX: usize = 100;
 
@@ -163,5 +167,20 @@ impl fmt::Display for Finding {
             f.write_str("]")?;
         }
         Ok(())
+    }
+}
+
+/// Amounts as people write them.
+#[derive(Clone, Copy)]
+pub(super) struct Money(Precision);
+
+impl Money {
+    /// With the decimals of the bank.
+    pub(super) fn of(connection: &Connection) -> Result<Money, Error> {
+        Ok(Money(bank::read(connection)?.bank.precision))
+    }
+
+    pub(super) fn shown(self, amount: i128) -> impl fmt::Display {
+        Amount::clamped(amount).display(self.0)
     }
 }

@@ -2,6 +2,7 @@
 //! lead to its balance. The balance is its amount inside its window and zero outside it.
 
 use super::super::{Error, start};
+use super::finding::Money;
 use super::{Finding, Report};
 use bank_core::book::suspense_allocation;
 use bank_core::model::Phase;
@@ -28,12 +29,13 @@ pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), 
     read(connection, booked_after, &mut all)?;
     let sql = "SELECT coalesce(max(at_recorded), 0) FROM tx";
     let now = Timestamp(connection.query_row(sql, [], |r| r.get(0))?);
+    let money = Money::of(connection)?;
     for (id, own) in &all {
         if let Some((at, balance, led)) = own.differs(now) {
             let at = bank_core::months::text(at);
             let text = format!("allocation {id}: its movements do not lead to its balance at {at}");
             let finding = Finding::new("allocation", id, text);
-            report.find(finding.differs(led, balance));
+            report.find(finding.differs(money.shown(led), money.shown(balance)));
         }
     }
     times(connection, booked_after, now, &all, report)

@@ -3,6 +3,7 @@
 
 use super::super::read::journal::entries_of;
 use super::super::{Error, numbers};
+use super::finding::Money;
 use super::links::each;
 use super::{Finding, Report};
 use bank_core::ids::UNBILLED;
@@ -32,6 +33,7 @@ pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), 
 /// suspense account.
 fn sums(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let last = numbers::last_entry(connection)?;
+    let money = Money::of(connection)?;
     let sql =
         "SELECT partner, number, tx, project, amount, (SELECT id FROM account WHERE name = ?1)
          FROM partner_entry WHERE sent = 1";
@@ -50,6 +52,7 @@ fn sums(connection: &Connection, report: &mut Report) -> Result<(), Error> {
         if taken != i128::from(amount) {
             let key = format!("{partner} {number}");
             let text = format!("message {key}: its amount is not that of its transaction");
+            let (amount, taken) = (money.shown(amount.into()), money.shown(taken));
             report.find(Finding::new("partner_entry", &key, text).differs(amount, taken));
         }
     }

@@ -61,6 +61,7 @@ fn a_charge() -> Charged {
         debt: Amount::ZERO,
         billing: Billing::Billed,
         account: Some(AccountId(2)),
+        shares: vec![(AccountId(2), 35_712)],
         balance: Amount(64_288),
         project: "chemistry".to_owned(),
         lien_missing: false,

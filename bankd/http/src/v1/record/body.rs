@@ -72,6 +72,11 @@ fn wrong(name: &str, expected: &str) -> Failure {
 /// begin above it and a record need not have one.
 fn value_of(field: &Field, json: &Json, call: &Call, is_new: bool) -> Result<Value, Failure> {
     if field.need != Need::Required && json.as_str() == Some("") {
+        // A switch that is forgotten, or an empty variable of a script, must not turn anything on.
+        let is_switch = field.of == Type::Flag && !field.default_value().is_none();
+        if is_switch {
+            return Err(wrong(&field.name, "true or false"));
+        }
         return Ok(Value::None);
     }
     let bad = || call.refused(&field.bad());

@@ -1,0 +1,98 @@
+//! A job is reserved for one project and charged with another one. The account of the lien pays first
+//! (docs/reference/gold-messages.md): journal, usage, exports and statements have the same sums.
+
+use serde_json::Value;
+
+use crate::harness::{Setup, T0, amount};
+
+const MONTH: [&str; 2] = ["--month", "2026-01"];
+
+/// The sums of a report of usage by its only key.
+fn usage(report: &Value, key: &str) -> Vec<(String, String)> {
+    let rows = report["rows"].as_array().unwrap().iter();
+    let mut sums: Vec<(String, String)> = rows
+        .map(|row| {
+            let text = |value: &Value| value.as_str().unwrap().to_owned();
+            (text(&row["keys"][key]), text(&row["charged"]))
+        })
+        .collect();
+    sums.sort();
+    sums
+}
+
+#[test]
+fn a_charge_with_another_project_has_the_same_sums_everywhere() {
+    let mut bank = Setup::new().chemistry(1000).start();
+    let run = |line: &str| bank.bank_ok(&line.split(' ').collect::<Vec<_>>());
+    bank.set_clock(T0 + 3600);
+    run("project add bio --members amy");
+    run("deposit bio 1000");
+    run("reserve j1 --wall 100 --procs 1 -A chemistry -u amy -m colony");
+    run("charge j1 --duration 300 --procs 1 -A bio -u amy -m colony");
+    run("charge j2 --duration 50 --procs 1 -A bio -u amy -m colony");
+    bank.set_clock(T0 + 7200);
+    // The account of the lien paid, up to the whole charge; the usage is of the project that was named.
+    let by = |key: &str| {
+        usage(
+            &bank.json(&[&["usage", "--by", key], &MONTH[..]].concat()),
+            key,
+        )
+    };
+    let own = |rows: &[(&str, &str)]| -> Vec<(String, String)> {
+        rows.iter()
+            .map(|(a, b)| ((*a).to_owned(), (*b).to_owned()))
+            .collect()
+    };
+    assert_eq!(by("project"), own(&[("bio", "350")]));
+    assert_eq!(by("account"), own(&[("bio", "50"), ("chemistry", "300")]));
+    // Statements and balances are those of accounts.
+    for (name, paid) in [("chemistry", 300), ("bio", 50)] {
+        let output = bank.json(&["statement", name, "--summary", "--month", "2026-01"]);
+        let statement = &output["statement"];
+        let statement = if statement.is_null() {
+            &output
+        } else {
+            statement
+        };
+        assert_eq!(amount(statement, "total_debits"), -paid, "{output:#}");
+        assert_eq!(amount(statement, "closing"), 1000 - paid, "{output:#}");
+        assert_eq!(bank.figures(name).0, 1000 - paid);
+    }
+    // The journal has both: the account that paid and the project that was named.
+    let charges: Vec<Value> = bank
+        .items(&["journal", "--kind", "charge"])
+        .into_iter()
+        .filter(|row| row["kind"] == "charge")
+        .collect();
+    let names = |row: &Value| {
+        (
+            row["account"].clone(),
+            row["project"].clone(),
+            amount(row, "amount"),
+        )
+    };
+    assert_eq!(
+        charges.iter().map(names).collect::<Vec<_>>(),
+        [
+            ("chemistry".into(), "bio".into(), -300),
+            ("bio".into(), "bio".into(), -50)
+        ]
+    );
+    assert_eq!(charges[0]["reason"], "project_was=chemistry");
+    // The export has the project of the usage, and each charge once.
+    let csv = run("export csv");
+    let mut lines = csv.lines().filter(|line| line.contains(','));
+    let head: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let at = |name: &str| head.iter().position(|own| *own == name).unwrap();
+    let rows: Vec<(String, String)> = lines
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            (
+                cells[at("project")].to_owned(),
+                cells[at("charge")].to_owned(),
+            )
+        })
+        .collect();
+    assert_eq!(rows, own(&[("bio", "300"), ("bio", "50")]));
+    bank.verify();
+}
