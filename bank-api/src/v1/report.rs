@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a parameter of its own in the address"
+)]
 pub struct UsageQuery {
     /// Start of the period, inclusive: a time, or a date such as `2026-10-01`, which begins at midnight in
     /// the zone. Absent: the first usage.

@@ -94,7 +94,7 @@ fn blocks(
             match writer.place_block(made) {
                 Ok(true) => tracing::debug!(unit, number, "added up"),
                 Ok(false) => {
-                    tracing::debug!(unit, number, "changed meanwhile; the next round retries")
+                    tracing::debug!(unit, number, "changed meanwhile; the next round retries");
                 }
                 Err(error) => {
                     tracing::debug!(%error, "block not written; the next round retries");

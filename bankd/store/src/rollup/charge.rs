@@ -126,13 +126,13 @@ impl Charge {
             .with(Measure::Wall, seconds.saturating_mul(micros))
             .with(Measure::Memory, times(usage.memory_mb, 1000))
             .with(Measure::Disk, times(usage.disk_mb, 1000));
-        Use::new(start, end, factors.weigh(totals, machine, None, began))
+        Use::new(start, end, factors.weigh(&totals, machine, None, began))
     }
 
     /// An amount over its time.
     pub(crate) fn worth(&self, amount: Worth) -> Use {
         let (start, end) = self.window();
-        Use::new(start, end, amount.with(Sums::default()))
+        Use::new(start, end, amount.sums())
     }
 
     pub(crate) fn class(&self) -> Class {

@@ -26,7 +26,7 @@ impl Factors {
     /// Totals of a use weighted with the factor at its start.
     pub(crate) fn weigh(
         &mut self,
-        totals: Sums,
+        totals: &Sums,
         machine: &str,
         host: Option<&str>,
         start: Timestamp,

@@ -191,14 +191,14 @@ impl<'a> Finished<'a> {
             .with(Measure::Memory, times(self.memory, (1 << 20) * 1000))
             .with(Measure::Disk, times(self.disk, (1 << 20) * 1000))
             .with(Measure::Measured, self.cpu.map_or(0, |_| core));
-        let totals = factors.weigh(totals, self.machine, self.host, start);
+        let totals = factors.weigh(&totals, self.machine, self.host, start);
         Use::new(start, end, totals)
     }
 
     /// An amount over its time.
     pub(crate) fn worth(&self, amount: Worth) -> Use {
         let (start, end) = self.window();
-        Use::new(start, end, amount.with(Sums::default()))
+        Use::new(start, end, amount.sums())
     }
 
     /// Its queue, quality of service and principal investigator.

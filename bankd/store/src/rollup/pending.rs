@@ -316,7 +316,7 @@ impl Pending {
     pub(crate) fn forget(&mut self) {
         self.take();
         self.keys.clear();
-        self.written = Default::default();
+        self.written = Change::default();
     }
 }
 

@@ -44,9 +44,10 @@ impl Worth {
         }
     }
 
-    /// As measures, with others.
-    pub(crate) fn with(self, sums: Sums) -> Sums {
-        sums.with(Measure::Charge, self.real)
+    /// As measures.
+    pub(crate) fn sums(self) -> Sums {
+        Sums::default()
+            .with(Measure::Charge, self.real)
             .with(Measure::Shadow, self.shadow)
     }
 }
