@@ -123,6 +123,16 @@ impl Sums {
         self
     }
 
+    /// The figures of a part of a longer time: jobs that ran count in its first part, and where they began.
+    #[must_use]
+    pub fn of_span(self, is_first: bool) -> Sums {
+        if is_first {
+            return self;
+        }
+        let began = self.get(Measure::Started);
+        self.with(Measure::Running, began)
+    }
+
     /// Counts one more of a measure, or one less.
     pub fn count(&mut self, measure: Measure, sign: Sign) {
         if let Some(own) = self.0.get_mut(measure.place()) {

@@ -85,7 +85,7 @@ pub struct JournalRow {
     pub tx: Transaction,
     /// The entry, and its place in the transaction from 1.
     pub entry: Option<(i64, Entry)>,
-    /// The scheduler's object id, its machine, and whether it is a job or a reservation.
+    /// The scheduler's object id, its machine, and whether it is a job or a reservation; unknown to filters.
     pub object: Option<(String, String, String)>,
 }
 
@@ -194,38 +194,31 @@ impl Span {
     }
 }
 
+/// The rows of a transaction that `keep` accepts, before their objects are looked up.
 fn rows_of(
     connection: &Connection,
     tx: Transaction,
     entries: Vec<Entry>,
     keep: impl Fn(&JournalRow) -> bool,
 ) -> Result<Vec<JournalRow>, Error> {
-    let object = match tx.instance {
-        Some(id) => object(connection, id)?,
-        None => None,
+    let row = |entry| JournalRow {
+        tx: tx.clone(),
+        entry,
+        object: None,
     };
-    if entries.is_empty() {
-        let row = JournalRow {
-            tx,
-            entry: None,
-            object,
-        };
-        return Ok(Some(row).filter(|r| keep(r)).into_iter().collect());
-    }
-    let mut rows = Vec::new();
-    for (place, entry) in (1_i64..).zip(entries) {
-        let own = entry.instance.filter(|i| Some(*i) != tx.instance);
-        let object = match own {
-            Some(id) => self::object(connection, id)?,
-            None => object.clone(),
-        };
-        rows.push(JournalRow {
-            tx: tx.clone(),
-            entry: Some((place, entry)),
-            object,
-        });
-    }
+    let mut rows: Vec<JournalRow> = if entries.is_empty() {
+        vec![row(None)]
+    } else {
+        let entries = (1_i64..).zip(entries);
+        entries.map(|entry| row(Some(entry))).collect()
+    };
     rows.retain(keep);
+    for row in &mut rows {
+        let own = row.entry.as_ref().and_then(|(_, entry)| entry.instance);
+        if let Some(id) = own.or(row.tx.instance) {
+            row.object = object(connection, id)?;
+        }
+    }
     Ok(rows)
 }
 

@@ -35,10 +35,11 @@ impl Unit {
         }
     }
 
-    fn first_day(self, number: i64) -> i64 {
+    /// The days of one, the last exclusive.
+    pub(crate) fn days(self, number: i64) -> (i64, i64) {
         match self {
-            Unit::Day => number,
-            Unit::Month => month::first_day(number),
+            Unit::Day => (number, number.saturating_add(1)),
+            Unit::Month => month::days(number),
         }
     }
 
@@ -114,15 +115,11 @@ fn month(connection: &Connection, number: i64) -> Result<Option<BlockSums>, Erro
     let days = days_of(connection, number)?;
     let mut rows: BTreeMap<i64, Sums> = BTreeMap::new();
     for day in &days {
-        let Some(block) = Block::read(connection, Unit::Day, *day, |_| true)? else {
+        let Some(block) = Block::read(connection, Unit::Day, *day)? else {
             return Ok(None);
         };
         for (key, sums) in block.rows() {
-            let sums = if *day == first {
-                sums
-            } else {
-                sums.with(Measure::Running, sums.get(Measure::Started))
-            };
+            let sums = sums.of_span(*day == first);
             rows.entry(key).or_default().add(&sums, Sign::Plus);
         }
     }
@@ -236,7 +233,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// The stored block of a day or a month, with the measures that are wanted; none if there is no block.
+    /// The stored block of a day or a month; none if there is no block.
     ///
     /// # Errors
     /// If the store cannot be read, or the block is none that is written here.
@@ -244,11 +241,10 @@ impl Block {
         connection: &Connection,
         unit: Unit,
         number: i64,
-        wanted: impl Fn(usize) -> bool,
     ) -> Result<Option<Block>, Error> {
         let bytes = Block::bytes(connection, unit, number)?;
         bytes
-            .map(|bytes| Block::of_bytes(&bytes, wanted))
+            .map(|bytes| Block::of_bytes(&bytes, &|_| true, &|_| true))
             .transpose()
     }
 
@@ -267,12 +263,16 @@ impl Block {
         Ok(found.optional()?)
     }
 
-    /// A block with the measures that are wanted out of its bytes.
+    /// A block with the keys and the measures that are wanted out of its bytes.
     ///
     /// # Errors
     /// If they are none that are written here.
-    pub(crate) fn of_bytes(bytes: &[u8], wanted: impl Fn(usize) -> bool) -> Result<Block, Error> {
-        unpacked(bytes, wanted).ok_or_else(|| Error::Value {
+    pub(crate) fn of_bytes(
+        bytes: &[u8],
+        keys: &dyn Fn(i64) -> bool,
+        measures: &dyn Fn(usize) -> bool,
+    ) -> Result<Block, Error> {
+        unpacked(bytes, keys, measures).ok_or_else(|| Error::Value {
             what: "rollup_block.figures",
             value: format!("{} bytes", bytes.len()),
         })
@@ -319,20 +319,28 @@ impl Block {
 }
 
 /// Out of the bytes that [`BlockSums::packed`] makes; none out of others.
-fn unpacked(bytes: &[u8], wanted: impl Fn(usize) -> bool) -> Option<Block> {
+fn unpacked(
+    bytes: &[u8],
+    keys: &dyn Fn(i64) -> bool,
+    measures: &dyn Fn(usize) -> bool,
+) -> Option<Block> {
     let mut rest = bytes.iter().copied();
     let count = usize::try_from(pack::pull(&mut rest)?).ok()?;
     if count > bytes.len() {
         return None;
     }
-    let mut block = Block {
-        keys: Vec::with_capacity(count),
-        columns: Vec::with_capacity(MEASURES),
-    };
+    let mut block = Block::default();
+    let mut is_kept = Vec::with_capacity(count);
     let mut last = 0_i64;
     for _ in 0..count {
         last = last.checked_add(pack::pull(&mut rest)?)?;
-        block.keys.push(last);
+        is_kept.push(keys(last));
+        if is_kept.last() == Some(&true) {
+            block.keys.push(last);
+        }
+    }
+    if block.keys.is_empty() {
+        return Some(block);
     }
     let mut next = 0;
     while let Some(place) = rest.next() {
@@ -341,19 +349,19 @@ fn unpacked(bytes: &[u8], wanted: impl Fn(usize) -> bool) -> Option<Block> {
             return None;
         }
         next = place.saturating_add(1);
-        if !wanted(place) {
-            // The last byte of a figure is below 128.
-            let mut left = count;
-            while left > 0 {
-                left = left.saturating_sub(usize::from(rest.next()? < 0x80));
+        let is_wanted = measures(place);
+        let mut figures = Vec::with_capacity(if is_wanted { block.keys.len() } else { 0 });
+        for is_kept in &is_kept {
+            if is_wanted && *is_kept {
+                figures.push(i128::from(pack::pull(&mut rest)?));
+            } else {
+                // The last byte of a figure is below 128.
+                while rest.next()? >= 0x80 {}
             }
-            continue;
         }
-        let mut figures = Vec::with_capacity(count);
-        for _ in 0..count {
-            figures.push(i128::from(pack::pull(&mut rest)?));
+        if is_wanted {
+            block.columns.push((place, figures));
         }
-        block.columns.push((place, figures));
     }
     Some(block)
 }
@@ -371,7 +379,7 @@ pub fn next_missing(
     let (today, _) = day_of(hour_of(now.0));
     let this = unit.of_day(today);
     let mut from = from;
-    while let Some(day) = first_from(connection, unit.first_day(from))? {
+    while let Some(day) = first_from(connection, unit.days(from).0)? {
         let found = unit.of_day(day);
         if found >= this {
             break;
@@ -541,14 +549,20 @@ mod tests {
             rows: rows.clone(),
         };
         let bytes = made.packed();
-        assert_eq!(unpacked(&bytes, |_| true).unwrap().rows(), rows);
-        let some = unpacked(&bytes, |place| place == Measure::Running.place()).unwrap();
+        assert_eq!(unpacked(&bytes, &|_| true, &|_| true).unwrap().rows(), rows);
+        let some = unpacked(&bytes, &|_| true, &|place| {
+            place == Measure::Running.place()
+        })
+        .unwrap();
         let columns: Vec<(usize, &[i128])> = some.columns().collect();
         assert_eq!(columns, [(Measure::Running.place(), &[1, 0, 300][..])]);
+        let one = unpacked(&bytes, &|key| key == 900, &|_| true).unwrap();
+        assert_eq!(one.rows(), BTreeMap::from([(900, rows[&900])]));
         for length in 0..bytes.len() {
             // Cut short, it is no block or one with fewer measures, and never a panic.
-            let _ = unpacked(&bytes[..length], |_| true);
-            let _ = unpacked(&bytes[..length], |_| false);
+            let _ = unpacked(&bytes[..length], &|_| true, &|_| true);
+            let _ = unpacked(&bytes[..length], &|_| false, &|_| true);
+            let _ = unpacked(&bytes[..length], &|_| true, &|_| false);
         }
         for bad in [
             &[][..],
@@ -556,7 +570,7 @@ mod tests {
             &[2, 2, 200, 0],
             &[2, 2, 1, 0, 0, 0],
         ] {
-            assert_eq!(unpacked(bad, |_| true), None, "{bad:?}");
+            assert_eq!(unpacked(bad, &|_| true, &|_| true), None, "{bad:?}");
         }
     }
 }

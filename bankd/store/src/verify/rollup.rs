@@ -56,7 +56,7 @@ fn blocks(connection: &Connection, unit: Unit, report: &mut Report) -> Result<()
     let mut last = i64::MIN;
     while let Some(number) = next_stored(connection, unit, last)? {
         last = number;
-        let stored = match Block::read(connection, unit, number, |_| true) {
+        let stored = match Block::read(connection, unit, number) {
             Ok(block) => block.unwrap_or_default().rows(),
             Err(Error::Value { .. }) => {
                 let text = format!("rollups of {word} {number} from 1970: the block is damaged");

@@ -78,6 +78,15 @@ async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
     let balances = |root| place.turned(balances(root), "accounts");
     let rows: List<Balance> = visit.get(balances(Target::api)).await?;
     let next = place.next("accounts", rows.next.as_deref());
+    // Questions that do not depend on each other are asked at once.
+    let (burn, members, usage, allocations, liens, corrections) = tokio::try_join!(
+        burn::figure(&visit, &project),
+        people::members(&place),
+        people::usage(&place),
+        money::allocations(&place),
+        money::liens(&place),
+        corrections::show(&place),
+    )?;
     let content = html! {
         @if let Some(description) = one.description.as_deref().filter(|text| !text.is_empty()) {
             p .lead { (description) }
@@ -85,12 +94,7 @@ async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
         (facts(&visit, &one, &rows.items))
         (period::instant(&visit))
         (home::balances(&visit, &rows.items, Some(balances(Target::data)), next))
-        (burn::figure(&visit, &project).await?)
-        (people::members(&place).await?)
-        (people::usage(&place).await?)
-        (money::allocations(&place).await?)
-        (money::liens(&place).await?)
-        (corrections::show(&place).await?)
+        (burn) (members) (usage) (allocations) (liens) (corrections)
     };
     Ok(visit.pictured(&one.name, &[("Balances", visit.link(&[]))], &content))
 }

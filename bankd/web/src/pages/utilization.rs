@@ -80,8 +80,10 @@ async fn show(visit: Visit) -> Shown {
     let (asked, basis) = question(&visit)?;
     let every = every(&asked);
     let route = |root, buckets: &str| route(&visit, &asked, basis, root, buckets);
-    let whole: ContributionReport = visit.get(route(Target::api, "1")).await?;
-    let report: ContributionReport = visit.get(route(Target::api, every)).await?;
+    let (whole, report): (ContributionReport, ContributionReport) = tokio::try_join!(
+        visit.get(route(Target::api, "1")),
+        visit.get(route(Target::api, every))
+    )?;
     let data = |buckets| route(Target::data, buckets).with("part", "periods.utilisation.buckets");
     let choice = Choice {
         name: "basis",

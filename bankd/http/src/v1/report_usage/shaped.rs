@@ -155,10 +155,7 @@ fn total(answer: &Answer, at_end: bool) -> Figures {
 /// bucket of its start or in the first.
 fn counted_once(bucket: usize, figures: &Figures, at_end: bool) -> Figures {
     let mut figures = figures.clone();
-    if bucket != 0 && !at_end {
-        let began = figures.sums.get(Measure::Started);
-        figures.sums = figures.sums.with(Measure::Running, began);
-    }
+    figures.sums = figures.sums.of_span(bucket == 0 || at_end);
     figures
 }
 

@@ -5,7 +5,7 @@ use super::super::super::rollup::{Counted, Within, each_within};
 use super::records::{Job, owner};
 use super::{Answer, ReportRequest, ran};
 use bank_core::time::Timestamp;
-use bank_core_figures::rollup::{DAY, Measure, Sign, Sums};
+use bank_core_figures::rollup::{DAY, Sign, Sums};
 use rusqlite::Connection;
 
 /// A piece of a bucket within an hour, or shorter than a full hour.
@@ -80,11 +80,7 @@ fn put(
     (sums, sign): (Sums, Sign),
     user: Option<&str>,
 ) {
-    let sums = if piece.is_first {
-        sums
-    } else {
-        sums.with(Measure::Running, sums.get(Measure::Started))
-    };
+    let sums = sums.of_span(piece.is_first);
     let figures = answer.at(piece.bucket, Some(values));
     figures.sums.add(&sums, sign);
     figures.users.extend(user.map(str::to_owned));

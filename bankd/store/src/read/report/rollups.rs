@@ -53,14 +53,14 @@ pub fn from_rollups(connection: &Connection, request: &ReportRequest<'_>) -> Res
     let (spans, pieces) = parts(request);
     let mut edges = Answer::default();
     edges::add(connection, request, &pieces, &mut edges)?;
-    let mut source = Figures {
+    let mut reader = Reader {
         connection,
         bytes: HashMap::new(),
         held: 0,
         hours: HashMap::new(),
     };
     let kept = match request.top {
-        Some(top) => Some(largest(&mut source, &keys, &spans, (&edges, top))?),
+        Some(top) => Some(largest(&mut reader, &keys, &spans, (&edges, top))?),
         None => None,
     };
     let slots = Slots::new(&keys, kept.as_ref());
@@ -70,7 +70,7 @@ pub fn from_rollups(connection: &Connection, request: &ReportRequest<'_>) -> Res
     };
     for span in &spans {
         let mut summing = Summing::new(&keys, &slots, request.users);
-        summing.span(&mut source, span, &|_| true)?;
+        summing.span(&mut reader, span, &|_| true)?;
         for (values, figures) in slots.values.iter().zip(summing.end()) {
             if let Some(figures) = figures {
                 answer.at(span.bucket, *values).add(&figures);
@@ -124,7 +124,7 @@ fn parts(request: &ReportRequest<'_>) -> (Vec<Span>, Vec<Piece>) {
 
 /// The values with the largest sums over all buckets.
 fn largest(
-    source: &mut Figures<'_>,
+    reader: &mut Reader<'_>,
     keys: &Keys,
     spans: &[Span],
     (edges, top): (&Answer, Top),
@@ -135,7 +135,7 @@ fn largest(
     // Of jobs that ran, those that began count too.
     let started = (top.measure == Measure::Running).then_some(Measure::Started.place());
     for span in spans {
-        summing.span(source, span, &|place| {
+        summing.span(reader, span, &|place| {
             place == ranks || Some(place) == started
         })?;
     }
@@ -148,7 +148,7 @@ fn largest(
     }
     if sizes.values().filter(|size| **size > 0).count() < top.most {
         // Those that have other figures only are next.
-        for values in present(source, keys, spans)? {
+        for values in present(reader, keys, spans)? {
             sizes.entry(values).or_default();
         }
     }
@@ -157,7 +157,7 @@ fn largest(
 
 /// The values that have any figure in any bucket.
 fn present<'k>(
-    source: &mut Figures<'_>,
+    reader: &mut Reader<'_>,
     keys: &'k Keys,
     spans: &[Span],
 ) -> Result<BTreeSet<&'k Vec<String>>, Error> {
@@ -165,7 +165,7 @@ fn present<'k>(
     let mut found = BTreeSet::new();
     for span in spans {
         let mut summing = Summing::new(keys, &slots, false);
-        summing.span(source, span, &|_| true)?;
+        summing.span(reader, span, &|_| true)?;
         let of = keys.values.iter().zip(&summing.of);
         found.extend(
             of.filter(|(_, sums)| !sums.is_zero())
@@ -248,7 +248,7 @@ struct Ran {
 }
 
 /// Reads blocks and rows, each part of a day only once.
-struct Figures<'c> {
+struct Reader<'c> {
     connection: &'c Connection,
     /// Blocks, which each pass needs, and how many bytes these are.
     bytes: HashMap<(Unit, i64), Option<Rc<[u8]>>>,
@@ -257,13 +257,13 @@ struct Figures<'c> {
     hours: HashMap<(i64, i64, i64), Rc<Block>>,
 }
 
-impl Figures<'_> {
-    /// The block of a day or a month; made of the rows of a day that has none.
+impl Reader<'_> {
+    /// The block of a day or a month; made of its rows where there is none.
     fn block(
         &mut self,
         unit: Unit,
         number: i64,
-        wanted: &dyn Fn(usize) -> bool,
+        (keys, wanted): (&Keys, &dyn Fn(usize) -> bool),
     ) -> Result<Block, Error> {
         let known = self.bytes.get(&(unit, number)).cloned();
         let bytes = match known {
@@ -271,17 +271,15 @@ impl Figures<'_> {
             None => self.read(unit, number)?,
         };
         if let Some(bytes) = bytes {
-            return Block::of_bytes(&bytes, wanted);
+            return Block::of_bytes(&bytes, &|key| keys.places.contains_key(&key), wanted);
         }
-        if unit == Unit::Day {
-            let mut rows = BTreeMap::new();
-            let behind = number.saturating_add(1);
-            each_day(self.connection, (number, behind), |row| {
-                rows.insert(row.key, row.sums());
-            })?;
-            return Ok(Block::of(&rows));
-        }
-        Ok(Block::default())
+        let days = unit.days(number);
+        let mut rows: BTreeMap<i64, Sums> = BTreeMap::new();
+        each_day(self.connection, days, |row| {
+            let sums = row.sums().of_span(row.day == days.0);
+            rows.entry(row.key).or_default().add(&sums, Sign::Plus);
+        })?;
+        Ok(Block::of(&rows))
     }
 
     /// The bytes of a block, remembered for the next pass.
@@ -313,11 +311,7 @@ impl Figures<'_> {
                 if !hours.contains(&hour) {
                     return;
                 }
-                let sums = if hour == hours.start {
-                    *sums
-                } else {
-                    sums.with(Measure::Running, sums.get(Measure::Started))
-                };
+                let sums = sums.of_span(hour == hours.start);
                 found.entry(key).or_default().add(&sums, Sign::Plus);
             })?;
         }
@@ -398,16 +392,16 @@ impl<'k> Summing<'k> {
     /// Adds the hours of a bucket.
     fn span(
         &mut self,
-        source: &mut Figures<'_>,
+        reader: &mut Reader<'_>,
         span: &Span,
         wanted: &dyn Fn(usize) -> bool,
     ) -> Result<(), Error> {
         self.is_first = span.is_first;
-        let connection = source.connection;
+        let connection = reader.connection;
         let range = (span.first, span.last);
         let cover = cover(range, |unit, number| is_stored(connection, unit, number))?;
         if !cover.begins && std::mem::take(&mut self.is_first) {
-            self.running_at(source, span.first)?;
+            self.running_at(reader, span.first)?;
         }
         for (sign, rows) in cover.parts {
             let (unit, numbers) = match rows {
@@ -415,14 +409,14 @@ impl<'k> Summing<'k> {
                 Rows::Days(days) => (Unit::Day, days),
                 Rows::Hours(day, hours) => {
                     let counts_running = std::mem::take(&mut self.is_first);
-                    let block = source.hours(day, &hours)?;
+                    let block = reader.hours(day, &hours)?;
                     self.add(&block, counts_running, sign);
                     continue;
                 }
             };
             for number in numbers {
                 let counts_running = std::mem::take(&mut self.is_first);
-                let block = source.block(unit, number, wanted)?;
+                let block = reader.block(unit, number, (self.keys, wanted))?;
                 self.add(&block, counts_running, sign);
             }
         }
@@ -430,9 +424,9 @@ impl<'k> Summing<'k> {
     }
 
     /// Jobs that ran when an hour began: all that ran in it but those that began in it.
-    fn running_at(&mut self, source: &mut Figures<'_>, hour: i64) -> Result<(), Error> {
+    fn running_at(&mut self, reader: &mut Reader<'_>, hour: i64) -> Result<(), Error> {
         let (day, hour) = day_of(hour);
-        let block = source.hours(day, &(hour..hour.saturating_add(1)))?;
+        let block = reader.hours(day, &(hour..hour.saturating_add(1)))?;
         let rows = block.rows().into_iter().map(|(key, sums)| {
             let running = sums.get(Measure::Running);
             let before = running.saturating_sub(sums.get(Measure::Started));
