@@ -4,9 +4,13 @@
 //! each cut to whole units. So the parts of any stretches add up to the total. Nothing here rounds, so that
 //! sums of days, months and zones agree to the last unit.
 
+pub mod bins;
+pub mod block;
+pub mod cover;
 pub mod due;
 pub mod grid;
 pub mod month;
+pub mod pack;
 
 use bank_core::time::Timestamp;
 

@@ -21,31 +21,46 @@ mod charged;
 mod factors;
 mod finished;
 mod hardware;
-mod pack;
 mod pending;
 mod rebuild;
 mod taken;
 mod worth;
 mod written;
 
-pub(crate) use blocks::{Block, each_day, next_stored};
-pub use blocks::{BlockSums, UNITS, Unit, add_up, is_stored, next_missing};
+pub use bank_core_figures::rollup::block::{UNITS, Unit};
+pub(crate) use bank_core_figures::rollup::pack::{pull, push};
+pub use blocks::{BlockSums, add_up, is_stored, next_missing};
+pub(crate) use blocks::{bytes, each_day, next_stored, of_bytes, read};
 pub(crate) use charged::{First, Part, Subject, jobs_of};
 pub(crate) use finished::Finished;
-pub(crate) use pack::{each as each_hour, pull, push};
 pub(crate) use pending::{Key, Pending};
 pub use rebuild::{Compared, compare, rebuild};
 pub(crate) use rebuild::{Counted, Source, Within, each, each_weighed, each_within};
 
 use super::Error;
 use bank_core::effects::{Effects, InstanceChange, UseRow};
-use bank_core_figures::rollup::{Measure, Presence, Sign, Sums};
+use bank_core_figures::rollup::{Measure, Presence, Sign, Sums, pack};
 use factors::Factors;
 use finished::{COLUMNS, Owners};
 use hardware::Changing;
 use rusqlite::{Connection, params};
 use std::collections::{BTreeMap, BTreeSet};
 use written::{charge, class_of, written};
+
+/// Gives each hour of a row with its figures.
+///
+/// # Errors
+/// If the bytes are none that are written here.
+pub(crate) fn each_hour(bytes: &[u8], visit: impl FnMut(u8, &Sums)) -> Result<(), Error> {
+    pack::each(bytes, visit).ok_or_else(|| broken("rollup.hours", bytes))
+}
+
+fn broken(what: &'static str, bytes: &[u8]) -> Error {
+    Error::Value {
+        what,
+        value: format!("{} bytes", bytes.len()),
+    }
+}
 
 /// The writer's state for rollups.
 #[derive(Default)]

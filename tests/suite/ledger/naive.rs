@@ -83,7 +83,7 @@ struct Machine {
     is_test: bool,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Account {
     name: String,
     lists: Vec<Constraint>,

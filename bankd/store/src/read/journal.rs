@@ -171,7 +171,7 @@ pub fn page(
         looked += 1;
         let id = tx.id;
         let rows = if span.holds(tx.at_effective) {
-            rows_of(connection, tx, own, &keep)?
+            rows_of(connection, &tx, own, &keep)?
         } else {
             Vec::new()
         };
@@ -197,7 +197,7 @@ impl Span {
 /// The rows of a transaction that `keep` accepts, before their objects are looked up.
 fn rows_of(
     connection: &Connection,
-    tx: Transaction,
+    tx: &Transaction,
     entries: Vec<Entry>,
     keep: impl Fn(&JournalRow) -> bool,
 ) -> Result<Vec<JournalRow>, Error> {

@@ -4,14 +4,12 @@
 //! records of the remaining time give the rest: [`from_rollups`]. Else [`from_records`] reads all
 //! usage. Both have the same result, to the last unit. Nothing is rounded here.
 
-mod bins;
-mod cover;
 mod edges;
 mod records;
 mod rollups;
 mod sampled;
 
-pub use bins::{size_bin, wall_bin};
+pub use bank_core_figures::rollup::bins::{size_bin, wall_bin};
 pub use records::from_records;
 pub use rollups::{each_owner, first_day, from_rollups};
 pub use sampled::{

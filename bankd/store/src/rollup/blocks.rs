@@ -8,56 +8,13 @@
 
 use super::super::Error;
 use super::super::extent;
-use super::pack::{self, stored};
+use super::{broken, each_hour};
 use bank_core::time::Timestamp;
-use bank_core_figures::rollup::{MEASURES, Measure, Sign, Sums, day_of, hour_of, month};
+use bank_core_figures::rollup::block::{Block, UNITS, Unit, unpacked};
+use bank_core_figures::rollup::pack::stored;
+use bank_core_figures::rollup::{Measure, Sign, Sums, day_of, hour_of, month};
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::BTreeMap;
-
-/// The time that a block is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Unit {
-    /// A UTC day, counted from 1970.
-    Day,
-    /// A UTC month, counted from January 1970.
-    Month,
-}
-
-/// Both, in the order in which they are built.
-pub const UNITS: [Unit; 2] = [Unit::Day, Unit::Month];
-
-impl Unit {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Unit::Day => "day",
-            Unit::Month => "month",
-        }
-    }
-
-    /// The days of one, the last exclusive.
-    pub(crate) fn days(self, number: i64) -> (i64, i64) {
-        match self {
-            Unit::Day => (number, number.saturating_add(1)),
-            Unit::Month => month::days(number),
-        }
-    }
-
-    /// The one that a day is in.
-    fn of_day(self, day: i64) -> i64 {
-        match self {
-            Unit::Day => day,
-            Unit::Month => month::of_day(day),
-        }
-    }
-
-    fn code(self) -> i64 {
-        match self {
-            Unit::Day => 1,
-            Unit::Month => 2,
-        }
-    }
-}
 
 /// The figures of a block before it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +72,7 @@ fn month(connection: &Connection, number: i64) -> Result<Option<BlockSums>, Erro
     let days = days_of(connection, number)?;
     let mut rows: BTreeMap<i64, Sums> = BTreeMap::new();
     for day in &days {
-        let Some(block) = Block::read(connection, Unit::Day, *day)? else {
+        let Some(block) = read(connection, Unit::Day, *day)? else {
             return Ok(None);
         };
         for (key, sums) in block.rows() {
@@ -182,7 +139,7 @@ pub(crate) fn each_day(
             seal: row.get(4)?,
         };
         let hours = row.get_ref(3)?.as_blob().map_err(rusqlite::Error::from)?;
-        pack::each(hours, |_, sums| own.hours.add(sums, Sign::Plus))?;
+        each_hour(hours, |_, sums| own.hours.add(sums, Sign::Plus))?;
         visit(&own);
     }
     Ok(())
@@ -200,170 +157,48 @@ impl BlockSums {
             .into_iter()
             .all(|figure| i128::from(stored(figure)) == figure)
     }
-
-    /// The number of keys, the keys in order as differences, and each measure that has anything: its place in
-    /// [`Sums`], and a figure for each key. All but the place are zigzag varints.
-    fn packed(&self) -> Vec<u8> {
-        let block = Block::of(&self.rows);
-        let mut bytes = Vec::new();
-        pack::push(
-            &mut bytes,
-            i64::try_from(block.keys.len()).unwrap_or(i64::MAX),
-        );
-        let mut last = 0;
-        for key in &block.keys {
-            pack::push(&mut bytes, key.saturating_sub(last));
-            last = *key;
-        }
-        for (place, figures) in block.columns() {
-            bytes.push(u8::try_from(place).unwrap_or(u8::MAX));
-            for figure in figures {
-                pack::push(&mut bytes, stored(*figure));
-            }
-        }
-        bytes
-    }
 }
 
-/// A block as it is read: its keys in order, and by measure a figure for each.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Block {
-    pub(crate) keys: Vec<i64>,
-    columns: Vec<(usize, Vec<i128>)>,
+/// The stored block of a day or a month; none if there is no block.
+///
+/// # Errors
+/// If the store cannot be read, or the block is none that is written here.
+pub(crate) fn read(
+    connection: &Connection,
+    unit: Unit,
+    number: i64,
+) -> Result<Option<Block>, Error> {
+    let bytes = bytes(connection, unit, number)?;
+    bytes
+        .map(|bytes| of_bytes(&bytes, &|_| true, &|_| true))
+        .transpose()
 }
 
-impl Block {
-    /// The stored block of a day or a month; none if there is no block.
-    ///
-    /// # Errors
-    /// If the store cannot be read, or the block is none that is written here.
-    pub(crate) fn read(
-        connection: &Connection,
-        unit: Unit,
-        number: i64,
-    ) -> Result<Option<Block>, Error> {
-        let bytes = Block::bytes(connection, unit, number)?;
-        bytes
-            .map(|bytes| Block::of_bytes(&bytes, &|_| true, &|_| true))
-            .transpose()
-    }
-
-    /// The bytes of the stored block of a day or a month.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub(crate) fn bytes(
-        connection: &Connection,
-        unit: Unit,
-        number: i64,
-    ) -> Result<Option<Vec<u8>>, Error> {
-        let sql = "SELECT figures FROM rollup_block WHERE unit = ?1 AND number = ?2";
-        let mut statement = connection.prepare_cached(sql)?;
-        let found = statement.query_row((unit.code(), number), |r| r.get(0));
-        Ok(found.optional()?)
-    }
-
-    /// A block with the keys and the measures that are wanted out of its bytes.
-    ///
-    /// # Errors
-    /// If they are none that are written here.
-    pub(crate) fn of_bytes(
-        bytes: &[u8],
-        keys: &dyn Fn(i64) -> bool,
-        measures: &dyn Fn(usize) -> bool,
-    ) -> Result<Block, Error> {
-        unpacked(bytes, keys, measures).ok_or_else(|| Error::Value {
-            what: "rollup_block.figures",
-            value: format!("{} bytes", bytes.len()),
-        })
-    }
-
-    /// Of figures by key.
-    pub(crate) fn of(rows: &BTreeMap<i64, Sums>) -> Block {
-        let figures = |place: usize| {
-            let figure = |sums: &Sums| sums.0.get(place).copied().unwrap_or(0);
-            let all: Vec<i128> = rows.values().map(figure).collect();
-            all.iter()
-                .any(|figure| *figure != 0)
-                .then_some((place, all))
-        };
-        Block {
-            keys: rows.keys().copied().collect(),
-            columns: (0..MEASURES).filter_map(figures).collect(),
-        }
-    }
-
-    /// Each measure that has anything and was wanted, by its place in [`Sums`], with a figure for each key.
-    pub(crate) fn columns(&self) -> impl Iterator<Item = (usize, &[i128])> {
-        self.columns
-            .iter()
-            .map(|(place, figures)| (*place, figures.as_slice()))
-    }
-
-    /// The same by key.
-    pub(crate) fn rows(&self) -> BTreeMap<i64, Sums> {
-        let mut rows: Vec<(i64, Sums)> = self
-            .keys
-            .iter()
-            .map(|key| (*key, Sums::default()))
-            .collect();
-        for (place, figures) in self.columns() {
-            for ((_, sums), figure) in rows.iter_mut().zip(figures) {
-                if let Some(own) = sums.0.get_mut(place) {
-                    *own = *figure;
-                }
-            }
-        }
-        rows.into_iter().collect()
-    }
+/// The bytes of the stored block of a day or a month.
+///
+/// # Errors
+/// If the store cannot be read.
+pub(crate) fn bytes(
+    connection: &Connection,
+    unit: Unit,
+    number: i64,
+) -> Result<Option<Vec<u8>>, Error> {
+    let sql = "SELECT figures FROM rollup_block WHERE unit = ?1 AND number = ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let found = statement.query_row((unit.code(), number), |r| r.get(0));
+    Ok(found.optional()?)
 }
 
-/// Out of the bytes that [`BlockSums::packed`] makes; none out of others.
-fn unpacked(
+/// A block with the keys and the measures that are wanted out of its bytes.
+///
+/// # Errors
+/// If they are none that are written here.
+pub(crate) fn of_bytes(
     bytes: &[u8],
     keys: &dyn Fn(i64) -> bool,
     measures: &dyn Fn(usize) -> bool,
-) -> Option<Block> {
-    let mut rest = bytes.iter().copied();
-    let count = usize::try_from(pack::pull(&mut rest)?).ok()?;
-    if count > bytes.len() {
-        return None;
-    }
-    let mut block = Block::default();
-    let mut is_kept = Vec::with_capacity(count);
-    let mut last = 0_i64;
-    for _ in 0..count {
-        last = last.checked_add(pack::pull(&mut rest)?)?;
-        is_kept.push(keys(last));
-        if is_kept.last() == Some(&true) {
-            block.keys.push(last);
-        }
-    }
-    if block.keys.is_empty() {
-        return Some(block);
-    }
-    let mut next = 0;
-    while let Some(place) = rest.next() {
-        let place = usize::from(place);
-        if place < next || place >= MEASURES {
-            return None;
-        }
-        next = place.saturating_add(1);
-        let is_wanted = measures(place);
-        let mut figures = Vec::with_capacity(if is_wanted { block.keys.len() } else { 0 });
-        for is_kept in &is_kept {
-            if is_wanted && *is_kept {
-                figures.push(i128::from(pack::pull(&mut rest)?));
-            } else {
-                // The last byte of a figure is below 128.
-                while rest.next()? >= 0x80 {}
-            }
-        }
-        if is_wanted {
-            block.columns.push((place, figures));
-        }
-    }
-    Some(block)
+) -> Result<Block, Error> {
+    unpacked(bytes, keys, measures).ok_or_else(|| broken("rollup_block.figures", bytes))
 }
 
 /// The first day or month that is over at an instant, has rows and no block, from one on.
@@ -475,9 +310,11 @@ impl Standing {
         }
         self.note(connection, unit, number)?;
         let sql = "INSERT INTO rollup_block (unit, number, figures) VALUES (?1, ?2, ?3)";
-        connection
-            .prepare_cached(sql)?
-            .execute((unit.code(), number, made.packed()))?;
+        connection.prepare_cached(sql)?.execute((
+            unit.code(),
+            number,
+            Block::of(&made.rows).packed(),
+        ))?;
         Ok(true)
     }
 
@@ -526,51 +363,4 @@ fn still_stored(connection: &Connection, month: i64, days: &[i64]) -> Result<boo
         }
     }
     Ok(days_of(connection, month)? == days)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn blocks_read_back() {
-        let sums = |core, running| {
-            let sums = Sums::default().with(Measure::Core, core);
-            sums.with(Measure::Running, running)
-        };
-        let rows = BTreeMap::from([
-            (3, sums(1 << 40, 1)),
-            (900, sums(-7, 0)),
-            (901, sums(0, 300)),
-        ]);
-        let made = BlockSums {
-            number: 1,
-            parts: Parts::Rows(0),
-            rows: rows.clone(),
-        };
-        let bytes = made.packed();
-        assert_eq!(unpacked(&bytes, &|_| true, &|_| true).unwrap().rows(), rows);
-        let some = unpacked(&bytes, &|_| true, &|place| {
-            place == Measure::Running.place()
-        })
-        .unwrap();
-        let columns: Vec<(usize, &[i128])> = some.columns().collect();
-        assert_eq!(columns, [(Measure::Running.place(), &[1, 0, 300][..])]);
-        let one = unpacked(&bytes, &|key| key == 900, &|_| true).unwrap();
-        assert_eq!(one.rows(), BTreeMap::from([(900, rows[&900])]));
-        for length in 0..bytes.len() {
-            // Cut short, it is no block or one with fewer measures, and never a panic.
-            let _ = unpacked(&bytes[..length], &|_| true, &|_| true);
-            let _ = unpacked(&bytes[..length], &|_| false, &|_| true);
-            let _ = unpacked(&bytes[..length], &|_| true, &|_| false);
-        }
-        for bad in [
-            &[][..],
-            &[0xff, 0xff, 3],
-            &[2, 2, 200, 0],
-            &[2, 2, 1, 0, 0, 0],
-        ] {
-            assert_eq!(unpacked(bad, &|_| true, &|_| true), None, "{bad:?}");
-        }
-    }
 }

@@ -4,7 +4,8 @@
 use super::super::tally::Change;
 use super::super::{Error, seal};
 use super::blocks::Standing;
-use super::pack::{self, Hours};
+use super::each_hour;
+use bank_core_figures::rollup::pack::{self, Hours};
 use bank_core_figures::rollup::{Measure, Presence, Sign, Sums, Use, day_of, hour_of};
 use foldhash::HashMap;
 use rusqlite::{Connection, OptionalExtension};
@@ -388,7 +389,7 @@ fn read_day(connection: &Connection, place: Place, day: &mut Day) -> Result<Opti
         return Ok(None);
     };
     let hours = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
-    pack::each(hours, |hour, sums| {
+    each_hour(hours, |hour, sums| {
         if let Some(own) = day.hours.at(hour) {
             own.add(sums, Sign::Plus);
         }

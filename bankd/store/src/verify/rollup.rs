@@ -3,7 +3,7 @@
 //! everything.
 
 use super::super::Error;
-use super::super::rollup::{Block, Counted, Key, UNITS, Unit, add_up, each, each_day, next_stored};
+use super::super::rollup::{Counted, Key, UNITS, Unit, add_up, each, each_day, next_stored, read};
 use super::{Finding, Report};
 use bank_core_figures::rollup::{Measure, Sign, Sums, day_of};
 use rusqlite::Connection;
@@ -56,7 +56,7 @@ fn blocks(connection: &Connection, unit: Unit, report: &mut Report) -> Result<()
     let mut last = i64::MIN;
     while let Some(number) = next_stored(connection, unit, last)? {
         last = number;
-        let stored = match Block::read(connection, unit, number) {
+        let stored = match read(connection, unit, number) {
             Ok(block) => block.unwrap_or_default().rows(),
             Err(Error::Value { .. }) => {
                 let text = format!("rollups of {word} {number} from 1970: the block is damaged");

@@ -71,7 +71,11 @@ impl Naive {
         if at == UNBILLED {
             return Err(refused("in_use"));
         }
+        let before = self.accounts[at].clone();
         self.change_account(at, set)?;
+        if self.accounts[at] == before {
+            return Ok("done".to_owned());
+        }
         Ok(self.registered("account_set", "done"))
     }
 

@@ -182,6 +182,18 @@ impl Naive {
     pub(super) fn change_record(&mut self, change: &RecordChange) -> Answer {
         let before = self.objects();
         let answer = self.change_named(change)?;
+        if matches!(change.action, RecordAction::Set(..)) {
+            if self.objects() == before {
+                // What changes nothing is no transaction.
+                return Ok(answer);
+            }
+            let op = match change.kind.as_str() {
+                "project" => "project_set",
+                "user" => "user_set",
+                _ => "machine_set",
+            };
+            self.begin(op, self.now);
+        }
         let (RecordAction::Add(Some(key), _)
         | RecordAction::Set(key, _)
         | RecordAction::Remove(key)) = &change.action
@@ -198,19 +210,19 @@ impl Naive {
             ("project", RecordAction::Add(Some(key), set)) => self.add_project(&name(key), set),
             ("project", RecordAction::Set(key, set)) => {
                 self.change_project(&name(key), set)?;
-                Ok(self.registered("project_set", "done"))
+                Ok("done".to_owned())
             }
             ("project", RecordAction::Remove(key)) => self.remove_project(&name(key)),
             ("user", RecordAction::Add(Some(key), set)) => self.add_user(&name(key), set),
             ("user", RecordAction::Set(key, set)) => {
                 self.change_user(&name(key), set)?;
-                Ok(self.registered("user_set", "done"))
+                Ok("done".to_owned())
             }
             ("user", RecordAction::Remove(key)) => self.remove_user(&name(key)),
             ("machine", RecordAction::Add(Some(key), set)) => self.add_machine(&name(key), set),
             ("machine", RecordAction::Set(key, set)) => {
                 self.change_machine(&name(key), set)?;
-                Ok(self.registered("machine_set", "done"))
+                Ok("done".to_owned())
             }
             ("machine", RecordAction::Remove(key)) => self.remove_machine(&name(key)),
             ("attribute", RecordAction::Add(Some(key), set)) => self.add_attribute(&name(key), set),
@@ -277,10 +289,13 @@ impl Naive {
     pub(super) fn set_member(&mut self, set: &SetMember) -> Answer {
         let at = self.project_at(&set.project)?;
         self.user_at(&set.user)?;
+        let own = (set.user.clone(), set.active.unwrap_or(true));
         let members = &mut self.projects[at].members;
+        if members.contains(&own) {
+            return Ok("done".to_owned());
+        }
         members.retain(|(user, _)| *user != set.user);
-        let active = set.active.unwrap_or(true);
-        members.push((set.user.clone(), active));
+        members.push(own);
         Ok(self.registered("member_set", "done"))
     }
 

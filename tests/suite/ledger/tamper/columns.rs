@@ -11,7 +11,7 @@ const FREE: &[(&str, &str)] = &[];
 /// Tables that the world leaves empty, and which test changes their columns instead.
 const EMPTY: [(&str, &str); 5] = [
     (
-        "rollup_month",
+        "rollup_block",
         "made of days that are proven; `rolled_months`",
     ),
     (

@@ -53,7 +53,7 @@ pub fn newest(
         own.reverse();
         looked += 1;
         let rows = if span.holds(tx.at_effective) {
-            rows_of(connection, tx, own, &keep)?
+            rows_of(connection, &tx, own, &keep)?
         } else {
             Vec::new()
         };

@@ -8,11 +8,12 @@
 //! that ran in its first hour, day or month, and those that began later.
 
 use super::super::super::Error;
-use super::super::super::rollup::{Block, Unit, each_day, each_hour, is_stored};
-use super::cover::{Rows, cover};
+use super::super::super::rollup::{self, Unit, each_day, each_hour, is_stored};
 use super::edges::{self, Piece};
 use super::{Answer, Owner, ReportRequest, Top};
 use bank_core::time::Timestamp;
+use bank_core_figures::rollup::block::Block;
+use bank_core_figures::rollup::cover::{Rows, cover};
 use bank_core_figures::rollup::{DAY, HOUR, HOURS, Measure, Sign, Sums, day_of, hour_of};
 use foldhash::{HashMap, HashMapExt as _};
 use rusqlite::{Connection, OptionalExtension};
@@ -271,7 +272,7 @@ impl Reader<'_> {
             None => self.read(unit, number)?,
         };
         if let Some(bytes) = bytes {
-            return Block::of_bytes(&bytes, &|key| keys.places.contains_key(&key), wanted);
+            return rollup::of_bytes(&bytes, &|key| keys.places.contains_key(&key), wanted);
         }
         let days = unit.days(number);
         let mut rows: BTreeMap<i64, Sums> = BTreeMap::new();
@@ -284,7 +285,7 @@ impl Reader<'_> {
 
     /// The bytes of a block, remembered for the next pass.
     fn read(&mut self, unit: Unit, number: i64) -> Result<Option<Rc<[u8]>>, Error> {
-        let bytes = Block::bytes(self.connection, unit, number)?.map(Rc::from);
+        let bytes = rollup::bytes(self.connection, unit, number)?.map(Rc::from);
         let length = bytes.as_deref().map_or(0, <[u8]>::len);
         if self.held.saturating_add(length) <= BYTES_MAX {
             self.held = self.held.saturating_add(length);

@@ -1,15 +1,14 @@
 //! Figures in few bytes, those of the hours of a day among them: most figures of most hours are nothing.
 
-use super::super::Error;
-use bank_core_figures::rollup::{HOURS, MEASURES, Sums};
+use super::{HOURS, MEASURES, Sums};
 
 /// The figures of a day's hours, from 0. Those without any take no room: most keys work in few.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Hours(Vec<(u8, Sums)>);
+pub struct Hours(Vec<(u8, Sums)>);
 
 impl Hours {
     /// The figures of an hour, 0 to 23.
-    pub(super) fn at(&mut self, hour: u8) -> Option<&mut Sums> {
+    pub fn at(&mut self, hour: u8) -> Option<&mut Sums> {
         // Usually the hour is the last one, or after it.
         let known = self.0.iter().rposition(|(own, _)| *own <= hour);
         let place = match known {
@@ -24,14 +23,19 @@ impl Hours {
     }
 
     /// How many hours have figures.
-    pub(super) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.0.len()
+    }
+
+    /// Whether none has.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }
 
 /// Packs them: nothing at all for a day without anything. Each hour has its number, four bytes that name the figures
 /// that follow, the lowest first, and these as zigzag varints.
-pub(super) fn pack(hours: &Hours) -> Vec<u8> {
+pub fn pack(hours: &Hours) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(hours.len().saturating_mul(32));
     for (hour, sums) in &hours.0 {
         if sums.is_zero() {
@@ -58,22 +62,20 @@ fn push_sums(bytes: &mut Vec<u8>, sums: &Sums) {
 }
 
 /// The nearest value that a column can hold. The hours have the exact one.
-pub(crate) fn stored(figure: i128) -> i64 {
+pub fn stored(figure: i128) -> i64 {
     let bounded = figure.clamp(i64::MIN.into(), i64::MAX.into());
     i64::try_from(bounded).unwrap_or_default()
 }
 
-/// Gives each hour that is packed with its figures.
-///
-/// # Errors
-/// If the bytes are none that [`pack`] makes.
-pub(crate) fn each(bytes: &[u8], mut visit: impl FnMut(u8, &Sums)) -> Result<(), Error> {
+/// Gives each hour that is packed with its figures; none if the bytes are none that [`pack`] makes.
+#[must_use]
+pub fn each(bytes: &[u8], mut visit: impl FnMut(u8, &Sums)) -> Option<()> {
     let mut rest = bytes.iter().copied();
     while let Some(hour) = rest.next() {
         let sums = pull_sums(&mut rest).filter(|_| i64::from(hour) < HOURS);
-        visit(hour, &sums.ok_or_else(|| broken("rollup.hours", bytes))?);
+        visit(hour, &sums?);
     }
-    Ok(())
+    Some(())
 }
 
 fn pull_sums(rest: &mut impl Iterator<Item = u8>) -> Option<Sums> {
@@ -90,18 +92,11 @@ fn pull_sums(rest: &mut impl Iterator<Item = u8>) -> Option<Sums> {
     Some(sums)
 }
 
-fn broken(what: &'static str, bytes: &[u8]) -> Error {
-    Error::Value {
-        what,
-        value: format!("{} bytes", bytes.len()),
-    }
-}
-
 /// Functions that write and read a zigzag varint of a type: seven bits a byte, the lowest first.
 macro_rules! varint {
     ($figure:ty, $bits:ty, $push:ident, $pull:ident) => {
         /// Adds a number.
-        pub(crate) fn $push(bytes: &mut Vec<u8>, figure: $figure) {
+        pub fn $push(bytes: &mut Vec<u8>, figure: $figure) {
             let zigzag = (figure << 1) ^ (figure >> (<$bits>::BITS - 1));
             let mut left = <$bits>::from_ne_bytes(zigzag.to_ne_bytes());
             loop {
@@ -116,7 +111,7 @@ macro_rules! varint {
         }
 
         /// Reads a number; none if the bytes are not one.
-        pub(crate) fn $pull(rest: &mut impl Iterator<Item = u8>) -> Option<$figure> {
+        pub fn $pull(rest: &mut impl Iterator<Item = u8>) -> Option<$figure> {
             let (mut value, mut shift): ($bits, u32) = (0, 0);
             loop {
                 let byte = rest.next()?;
@@ -138,7 +133,7 @@ varint!(i128, u128, push_wide, pull_wide);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bank_core_figures::rollup::{Measure, Sign};
+    use crate::rollup::{Measure, Sign};
 
     #[test]
     fn hours_read_back() {
@@ -163,7 +158,7 @@ mod tests {
             // Cut short, it is an error or fewer hours, and never a panic.
             let _ = each(&bytes[..length], |_, _| {});
         }
-        assert!(each(&[24, 1, 0, 0, 0, 0], |_, _| {}).is_err());
-        assert!(each(&[1, 0, 0, 0xff, 0, 0], |_, _| {}).is_err());
+        assert!(each(&[24, 1, 0, 0, 0, 0], |_, _| {}).is_none());
+        assert!(each(&[1, 0, 0, 0xff, 0, 0], |_, _| {}).is_none());
     }
 }

@@ -3,14 +3,16 @@
 //! the whole month is added and the outside part is subtracted, likewise of a day with a block: time zones are a few
 //! hours from UTC.
 
-use super::super::super::rollup::Unit;
-use bank_core_figures::rollup::{HOURS, Sign, day_of, month};
+use super::block::Unit;
+use super::{HOURS, Sign, day_of, month};
 use std::ops::Range;
 
 /// Rows of one kind, by their numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Rows {
+pub enum Rows {
+    /// Months, counted from January 1970.
     Months(Range<i64>),
+    /// Days, counted from 1970.
     Days(Range<i64>),
     /// Hours of one day.
     Hours(i64, Range<i64>),
@@ -18,19 +20,19 @@ pub(super) enum Rows {
 
 /// The parts of a range, in the order of time except for subtracted ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Cover {
+pub struct Cover {
     /// Rows that are added, or taken away.
-    pub(super) parts: Vec<(Sign, Rows)>,
+    pub parts: Vec<(Sign, Rows)>,
     /// Whether the added part begins where the range does. Otherwise, jobs that run at the start
     /// are those that ran in its first hour and did not begin in it.
-    pub(super) begins: bool,
+    pub begins: bool,
 }
 
 /// Covers the hours from one until another, exclusive.
 ///
 /// # Errors
 /// If the existence of a block cannot be read.
-pub(super) fn cover<E>(
+pub fn cover<E>(
     range: (i64, i64),
     mut is_stored: impl FnMut(Unit, i64) -> Result<bool, E>,
 ) -> Result<Cover, E> {
