@@ -67,10 +67,7 @@ pub fn list(
     keep: impl Fn(&RecordedRow) -> bool,
 ) -> Result<Page<RecordedRow>, Error> {
     // Rows of instances are read too: the limit holds for all rows that are looked at.
-    let sql = format!(
-        "SELECT {COLUMNS}, id, (SELECT s.name FROM source s WHERE s.id = usage_identity.source)
-         FROM usage_identity WHERE id < ?1 ORDER BY id DESC"
-    );
+    let sql = format!("SELECT {COLUMNS}, id FROM usage_identity WHERE id < ?1 ORDER BY id DESC");
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query([below.unwrap_or(i64::MAX)])?;
     let (mut found, mut looked, mut last) = (Vec::new(), 0, below);
@@ -90,8 +87,9 @@ pub fn list(
         if !is_in {
             continue;
         }
-        let recorded = read(row, &finished)?;
+        let mut recorded = read(row, &finished)?;
         if keep(&recorded) {
+            recorded.source = name_of(connection, row.get(0)?)?;
             found.push(recorded);
         }
     }
@@ -104,6 +102,14 @@ pub fn list(
 /// The place of the id, behind the columns of rollups.
 const ID: usize = 40;
 
+/// The name of a source.
+fn name_of(connection: &Connection, source: i64) -> Result<String, Error> {
+    let sql = "SELECT name FROM source WHERE id = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement.query_row([source], |row| row.get(0))?)
+}
+
+/// All but the name of the source.
 fn read(row: &Row<'_>, finished: &Finished<'_>) -> Result<RecordedRow, Error> {
     let (start, end) = finished.window();
     let thousandths =
@@ -111,7 +117,7 @@ fn read(row: &Row<'_>, finished: &Finished<'_>) -> Result<RecordedRow, Error> {
     let kind: String = row.get(6)?;
     Ok(RecordedRow {
         id: row.get(ID)?,
-        source: row.get(41)?,
+        source: String::new(),
         object_id: row.get(1)?,
         object_type: codec::word("usage_identity.object_type", &kind, ObjectType::parse)?,
         machine: row.get(5)?,

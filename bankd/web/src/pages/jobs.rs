@@ -223,7 +223,7 @@ async fn recorded(
             amounts("Shadow charge", unit),
         ],
         rows: list.items.iter().map(row).collect(),
-        empty: html! { p { "No recorded use matches in this part of the list." } },
+        empty: html! { p { "None of the latest uses matches. " b { "Next rows" } " reads on." } },
         data: Some(route(Target::data)),
         next: turn::next(own, USES, list.next.as_deref()),
     };
