@@ -10,6 +10,7 @@ pub mod error;
 pub mod exit;
 pub mod gold;
 pub mod nami;
+pub mod query;
 pub mod reason;
 #[cfg(feature = "records")]
 pub mod records;

@@ -46,6 +46,7 @@ mod personal;
 mod proof;
 mod query;
 mod rates;
+mod recorded;
 mod records;
 mod registry;
 mod report;
@@ -128,6 +129,7 @@ pub use query::{QueryAnswer, QueryColumn, QueryQuery, QueryValue};
 pub use rates::{
     GivenQuote, GivenQuoteQuery, RateQuery, RateTest, RateTested, Replay, ReplayRow, TestedPrice,
 };
+pub use recorded::{RecordedUse, RecordedUseQuery};
 pub use records::{RecordLine, RecordQuery, SinkStatus, Truth};
 pub use registry::{Member, NewMember, Project};
 pub use report::{UsageFigures, UsageLine, UsageQuery, UsageTable};

@@ -168,6 +168,9 @@ pub(crate) struct JobsArgs {
     pub(crate) job: Option<String>,
     #[command(flatten)]
     pub(crate) only: OnlyArgs,
+    /// List finished uses without a charge, which collectors reported, instead of jobs
+    #[arg(long, conflicts_with_all = ["job", "state"])]
+    pub(crate) recorded: bool,
     /// open or closed
     #[arg(long)]
     pub(crate) state: Option<String>,

@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use bank_api::{
     text::format_clock,
-    v1::{ChargeRow, Job, JobLien, JobQuery, List},
+    v1::{ChargeRow, Job, JobLien, JobQuery, List, RecordedUse, RecordedUseQuery},
 };
 use bank_picture::figure;
+use serde::Serialize;
 
 use crate::{
     cli::JobsArgs,
@@ -29,6 +30,9 @@ pub(super) fn run(context: &Context, args: JobsArgs) -> Result<String, Failure> 
             context.form.one(&job, &sheet(std::slice::from_ref(&job)))
         };
     }
+    if args.recorded {
+        return recorded(context, args);
+    }
     let query = JobQuery {
         project: args.only.project,
         user: args.only.user,
@@ -41,13 +45,63 @@ pub(super) fn run(context: &Context, args: JobsArgs) -> Result<String, Failure> 
         after: args.after,
     };
     let list: List<Job> = context.get(&["jobs"], &query)?;
-    let mut sheet = sheet(&list.items);
+    let sheet = sheet(&list.items);
+    continued(context, &list, sheet)
+}
+
+/// A page of a list, with the cursor of the next one.
+fn continued<T: Serialize>(
+    context: &Context,
+    list: &List<T>,
+    mut sheet: Sheet,
+) -> Result<String, Failure> {
     if let Some(next) = &list.next {
         sheet
             .attention
             .push(format!("there are more: --after {next}"));
     }
-    context.form.list(&list, &sheet)
+    context.form.list(list, &sheet)
+}
+
+/// Finished uses without a charge.
+fn recorded(context: &Context, args: JobsArgs) -> Result<String, Failure> {
+    let query = RecordedUseQuery {
+        project: args.only.project,
+        user: args.only.user,
+        machine: args.only.machine,
+        from: context.bounded(args.from.as_ref())?,
+        until: context.bounded(args.to.as_ref())?,
+        period: args.period,
+        limit: args.limit,
+        after: args.after,
+    };
+    let list: List<RecordedUse> = context.get(&["uses"], &query)?;
+    let some = |test: fn(&RecordedUse) -> bool| list.items.iter().any(test);
+    let columns = vec![
+        column("id", "Job", Kind::Text),
+        column("source", "Source", Kind::Text).secondary(),
+        column("type", "Type", Kind::Text).on_screen_if(some(|one| one.kind != "job")),
+        column("machine", "Machine", Kind::Text),
+        column("project", "Project", Kind::Text),
+        column("user", "User", Kind::Text),
+        column("group", "Group", Kind::Text).on_screen_if(false),
+        column("queue", "Queue", Kind::Text).secondary(),
+        column("qos", "QOS", Kind::Text).on_screen_if(false),
+        column("state", "State", Kind::Text).secondary(),
+        column("submit", "Submitted", Kind::Time).on_screen_if(false),
+        column("start", "Start", Kind::Time).secondary(),
+        column("end", "End", Kind::Time),
+        column("wall_s", "Seconds", Kind::Amount),
+        column("processors", "Procs", Kind::Number),
+        column("nodes", "Nodes", Kind::Number).on_screen_if(false),
+        column("gpus", "GPUs", Kind::Number).on_screen_if(some(|one| one.gpus.is_some())),
+        column("shadow_charged", "Shadow", Kind::Amount)
+            .on_screen_if(some(|one| one.shadow_charged.is_some())),
+        column("unit", "Unit", Kind::Text).on_request(),
+    ];
+    let unit = list.items.first().map_or("", |one| &one.unit);
+    let sheet = Sheet::new(columns, &list.items, "no recorded uses").unit(unit);
+    continued(context, &list, sheet)
 }
 
 fn sheet(jobs: &[Job]) -> Sheet {

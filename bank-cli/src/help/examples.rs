@@ -31,7 +31,7 @@ pub(super) const ALL: &[Examples] = &[
     ("adjust", &["bank adjust chem -120.5 --note 'double import in May'"]),
     ("undo", &["bank undo 1187"]),
     ("settle", &["bank settle job.412 --project chem"]),
-    ("jobs", &["bank jobs -A chem --limit 20", "bank jobs -u amy --from 2026-10 --to 2026-11", "bank jobs job.412"]),
+    ("jobs", &["bank jobs -A chem --limit 20", "bank jobs -u amy --from 2026-10 --to 2026-11", "bank jobs job.412", "bank jobs --recorded --from 2026-10 --to 2026-11"]),
     ("journal", &["bank journal -A chem --since -7d", "bank journal --follow"]),
     ("explain", &["bank explain job.412", "bank explain -t 1187", "bank explain job.412 --partner"]),
     ("query", &["bank query 'Job where project=chem'"]),

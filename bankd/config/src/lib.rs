@@ -13,6 +13,7 @@ mod auditor;
 mod auditor_tls;
 mod auth;
 mod backup;
+mod check;
 mod checkpoint;
 mod deliver;
 mod export;
@@ -40,7 +41,7 @@ mod words;
 use std::path::{Path, PathBuf};
 
 use bank_core::directory::Policy;
-use bank_core::time::{Seconds, TEN_YEARS_S};
+use bank_core::time::Seconds;
 use serde::{Deserialize, Serialize};
 
 pub use approval::Approval;
@@ -337,7 +338,7 @@ impl Config {
         Self::of_text(&text, &name.to_string_lossy())
     }
 
-    /// Reads a text as the file with this name, and the environment.
+    /// The same of a text; `name` is its name in errors.
     ///
     /// # Errors
     /// Same as [`Self::load`].
@@ -362,61 +363,6 @@ impl Config {
     /// Every effective value, as a file that could be read again.
     pub fn show(&self) -> String {
         toml::to_string(self).unwrap_or_default()
-    }
-
-    /// Checks the limits' ranges, and required values.
-    fn check(&self) -> Result<(), String> {
-        let count = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
-        for (key, value, least, most) in [
-            ("ledger.lien_grace_s", self.ledger.lien_grace_s, 0, 86_400),
-            (
-                "ledger.record_wait_s",
-                self.ledger.record_wait_s,
-                0,
-                2_678_400,
-            ),
-            ("ledger.batch_max", count(self.ledger.batch_max), 1, 256),
-            ("ledger.max_jump_s", self.ledger.max_jump_s, 60, TEN_YEARS_S),
-            (
-                "ledger.max_downtime_s",
-                self.ledger.max_downtime_s,
-                0,
-                TEN_YEARS_S,
-            ),
-            ("auth.window_s", self.auth.window_s, 10, 3600),
-            (
-                "auth.nonces_per_key",
-                count(self.auth.nonces_per_key),
-                1000,
-                5_000_000,
-            ),
-        ] {
-            in_range(key, value, least, most)?;
-        }
-        for (key, value) in [
-            ("nami.tid_variable", &self.nami.tid_variable),
-            ("file.blank_account", &self.file.blank_account),
-            ("file.blank_user", &self.file.blank_user),
-        ] {
-            check_label(key, value)?;
-        }
-        self.http.check()?;
-        self.check_sinks()?;
-        self.check_follows()?;
-        self.attention.check()?;
-        self.check_delivers()?;
-        self.check_schedules()?;
-        self.approval.check()?;
-        self.sources.check()?;
-        self.import.check()?;
-        self.checkpoint.check()?;
-        self.export.check()?;
-        self.backup.check()?;
-        self.limits.check()?;
-        self.auditor.check()?;
-        self.gold.check()?;
-        self.partners.check()?;
-        self.web.check()
     }
 
     /// The policy for the rules.

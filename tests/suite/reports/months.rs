@@ -4,7 +4,8 @@
 use std::fs;
 
 use super::used::{FROM, Job, agrees, usage, used};
-use crate::harness::{Bank, Numbers, until};
+use crate::harness::{Bank, Numbers, Request, until};
+use serde_json::Value;
 
 /// Every month with days of jobs.
 const DAYS: &str = "SELECT count(DISTINCT strftime('%Y-%m', day * 86400, 'unixepoch')) FROM rollup";
@@ -57,4 +58,35 @@ fn months_that_are_over_are_added_up_and_late_jobs_count_at_once() {
     until_added_up(&bank);
     agree(&bank, &jobs);
     bank.verify();
+}
+
+/// With `sums`, an answer in buckets has the rows of the answer in one, and the largest of these are the same.
+#[test]
+fn sums_of_buckets_are_the_rows_of_the_whole_period() {
+    let mut numbers = Numbers::new("sums");
+    let (bank, _) = used(&mut numbers, 60);
+    let period = "from=2026-03-22&until=2026-04-08";
+    let ask = |query: &str| {
+        let target = format!("/api/v1/report/usage?{period}&{query}");
+        let answer = bank.over_socket(&Request::get(&target)).text();
+        serde_json::from_str::<Value>(&answer).unwrap()
+    };
+    for tz in ["UTC", "Europe/Berlin", "Asia/Kolkata"] {
+        for by in ["project", "user,queue", "machine", "group"] {
+            for cut in [
+                "",
+                "&top=2",
+                "&sort=running",
+                "&top=1&sort=gpu",
+                "&credit=end",
+            ] {
+                let query = format!("tz={tz}&by={by}{cut}");
+                let (all, days) = (ask(&query), ask(&format!("{query}&every=day&sums=true")));
+                assert_eq!(all["rows"], days["sums"], "{query}");
+                assert_eq!(all["total"], days["total"], "{query}");
+                assert!(!days["rows"].as_array().unwrap().is_empty(), "{query}");
+                assert_eq!(all["sums"], Value::Array(Vec::new()), "{query}");
+            }
+        }
+    }
 }

@@ -10,7 +10,7 @@ use bank_api::text::{format_rfc3339, parse_rfc3339};
 use bankd_config::zones;
 use serde_json::Value;
 
-use crate::harness::{Bank, Numbers, Ran, Request, Setup, programs, until};
+use crate::harness::{Bank, Numbers, Ran, Setup, programs, until};
 
 /// 2026-03-20T00:00:00Z, and the ends of what is asked for: more than two weeks with three changes of
 /// the clock.
@@ -209,37 +209,6 @@ pub(super) fn agrees(answer: &Value, jobs: &[Job], by: &[&str], context: &str) {
     assert_eq!(all, sum, "{context}");
     assert_eq!(answer["total"]["core_hours"], hours(sum), "{context}");
     assert_eq!(whole(&answer["total"]["charged"]), charged, "{context}");
-}
-
-/// With `sums`, an answer in buckets has the rows of the answer in one, and the largest of these are the same.
-#[test]
-fn sums_of_buckets_are_the_rows_of_the_whole_period() {
-    let mut numbers = Numbers::new("sums");
-    let (bank, _) = used(&mut numbers, 60);
-    let period = "from=2026-03-22&until=2026-04-08";
-    let ask = |query: &str| {
-        let target = format!("/api/v1/report/usage?{period}&{query}");
-        let answer = bank.over_socket(&Request::get(&target)).text();
-        serde_json::from_str::<Value>(&answer).unwrap()
-    };
-    for tz in ["UTC", "Europe/Berlin", "Asia/Kolkata"] {
-        for by in ["project", "user,queue", "machine", "group"] {
-            for cut in [
-                "",
-                "&top=2",
-                "&top=2&sort=running",
-                "&top=1&sort=gpu",
-                "&credit=end",
-            ] {
-                let query = format!("tz={tz}&by={by}{cut}");
-                let (all, days) = (ask(&query), ask(&format!("{query}&every=day&sums=true")));
-                assert_eq!(all["rows"], days["sums"], "{query}");
-                assert_eq!(all["total"], days["total"], "{query}");
-                assert!(!days["rows"].as_array().unwrap().is_empty(), "{query}");
-                assert_eq!(all["sums"], Value::Array(Vec::new()), "{query}");
-            }
-        }
-    }
 }
 
 #[test]

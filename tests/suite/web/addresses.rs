@@ -139,6 +139,7 @@ fn no_list_ends_with_an_empty_page() {
     for (list, cursor) in [
         ("jobs", "after"),
         ("jobs?user=amy", "after"),
+        ("uses", "after"),
         ("quotes", "after"),
         ("liens?user=amy", "after"),
         ("liens?state=all", "after"),

@@ -110,7 +110,7 @@ fn who_did_what() {
     let (bank, mut auditor) = audited();
     let page = auditor.get(&bank, "/actors").text();
     assert!(
-        page.contains("href=\"/journal?actor=root\"") && page.contains("deposit"),
+        page.contains("href=\"/journal?actor=root&amp;from=") && page.contains("deposit"),
         "{page}"
     );
     let page = auditor.get(&bank, "/actors?from=2020-01&to=2020-02").text();

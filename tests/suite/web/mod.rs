@@ -14,6 +14,7 @@ mod oidc;
 mod oidc_provider;
 mod pages;
 mod pictures;
+mod recorded;
 mod requests;
 mod roles;
 mod rows;

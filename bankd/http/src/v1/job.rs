@@ -24,7 +24,7 @@ use super::{arithmetic, explain, formula, json};
 use crate::error::Failure;
 
 /// Rows of a page that names no limit.
-const DEFAULT_LIMIT: u32 = 100;
+pub(super) const DEFAULT_LIMIT: u32 = 100;
 
 /// `GET /api/v1/jobs`: newest first.
 pub(super) async fn list(call: Call) -> Handled {
@@ -34,7 +34,8 @@ pub(super) async fn list(call: Call) -> Handled {
     let below = below.map_err(|r| call.refused(&r))?;
     let open = query.state.as_deref().map(is_open).transpose();
     let open = open.map_err(|r| call.refused(&r))?;
-    let period = period(&query).map_err(|r| call.refused(&r))?;
+    let bounds = [&query.from, &query.until, &query.period].map(Option::as_deref);
+    let period = period(bounds).map_err(|r| call.refused(&r))?;
     let work = Work::new(&call.view, query.project, query.user, query.machine)?;
     let keep = move |row: &JobRow| {
         open.is_none_or(|open| open == row.closed.is_none())
@@ -178,16 +179,16 @@ impl Work {
     }
 }
 
-/// The period of a query; none if it names no part of one.
-fn period(query: &JobQuery) -> Result<Option<Period>, Refusal> {
-    if query.from.is_none() && query.until.is_none() && query.period.is_none() {
+/// The period of a query with a start, an end and a word; none if it names no part of one.
+pub(super) fn period([from, until, word]: [Option<&str>; 3]) -> Result<Option<Period>, Refusal> {
+    if from.is_none() && until.is_none() && word.is_none() {
         return Ok(None);
     }
-    let time = |text: &Option<String>, field, absent| match text {
+    let time = |text: Option<&str>, field, absent| match text {
         Some(text) => json::read_time(text, field),
         None => Ok(Timestamp(absent)),
     };
-    let count = match query.period.as_deref() {
+    let count = match word {
         None | Some("ended") => Measure::Ended,
         Some("started") => Measure::Started,
         Some("running") => Measure::Running,
@@ -199,8 +200,8 @@ fn period(query: &JobQuery) -> Result<Option<Period>, Refusal> {
         }
     };
     let period = Period {
-        from: time(&query.from, "from", i64::MIN)?,
-        until: time(&query.until, "until", i64::MAX)?,
+        from: time(from, "from", i64::MIN)?,
+        until: time(until, "until", i64::MAX)?,
         count,
     };
     if period.from >= period.until {

@@ -60,6 +60,7 @@ mod rate_test;
 mod reason;
 mod reconcile;
 mod record;
+mod recorded;
 mod records;
 mod report;
 mod report_sampled;

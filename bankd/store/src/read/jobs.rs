@@ -11,7 +11,7 @@ use bank_core::model::InstanceKey;
 use bank_core::model::{CLOSINGS, Closing, ObjectType};
 use bank_core::time::{Seconds, Timestamp};
 use bank_core::usage::Usage;
-use bank_core_figures::rollup::Measure;
+use bank_core_figures::rollup::{Measure, Presence};
 use rusqlite::{Connection, Row};
 use std::collections::HashSet;
 
@@ -126,10 +126,12 @@ impl Period {
     /// Whether a report counts the instance in this period. One without a charge is in none.
     fn holds(&self, connection: &Connection, instance: i64) -> Result<bool, Error> {
         let jobs = rollup::jobs_of(connection, instance)?;
-        let counts = |job: &bank_core_figures::rollup::Presence| {
-            job.between(self.from, self.until).get(self.count) != 0
-        };
-        Ok(jobs.iter().any(counts))
+        Ok(jobs.iter().any(|job| self.counts(job)))
+    }
+
+    /// Whether a report counts a job in this period.
+    pub(super) fn counts(&self, job: &Presence) -> bool {
+        job.between(self.from, self.until).get(self.count) != 0
     }
 }
 

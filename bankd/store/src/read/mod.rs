@@ -33,6 +33,7 @@ pub mod query;
 pub mod questions;
 pub mod quotes;
 pub mod reconcile;
+pub mod recorded;
 pub mod records;
 pub mod report;
 pub mod sources;

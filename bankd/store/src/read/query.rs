@@ -8,23 +8,20 @@
 
 mod catalogue;
 mod compile;
-mod condition;
 mod declared;
 mod names;
 mod plan;
 mod sums;
 mod values;
-mod words;
 
 #[cfg(test)]
 mod tests;
 
+pub use bank_api::query::{Mistake, Op, Setting, TEXT_MAX, Term, Text};
 pub use catalogue::{Attribute, Kind, Object};
-pub use condition::{Op, Term, Text};
 pub use names::Sum;
 pub use plan::{Plan, Question};
 pub use sums::{Average, Cell};
-pub use words::{Setting, TEXT_MAX};
 
 use bank_core::ids::AccountId;
 use bank_core::kind::{Readers, Records};
@@ -39,38 +36,8 @@ pub const OFFSET_MAX: usize = 10_000_000;
 pub const COLUMNS_MAX: usize = 64;
 /// Most groups that are held at a time.
 pub const GROUPS_MAX: usize = 100_000;
-/// Most conditions and options.
-const TERMS_MAX: usize = 64;
-/// Parentheses that stand in each other.
-const DEPTH_MAX: usize = 16;
 /// Longest pattern, in characters, and most stars in one.
 pub const PATTERN_MAX: (usize, usize) = (128, 8);
-
-/// What is wrong with a query, in words for whoever wrote it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
-    /// What and where.
-    pub what: String,
-    /// What to do instead.
-    pub hint: Option<String>,
-    /// Nothing is wrong with it, but it is not for whoever asks.
-    pub denied: bool,
-}
-
-impl Mistake {
-    pub(super) fn new(what: impl Into<String>) -> Mistake {
-        Mistake {
-            what: what.into(),
-            hint: None,
-            denied: false,
-        }
-    }
-
-    pub(super) fn hint(mut self, hint: impl Into<String>) -> Mistake {
-        self.hint = Some(hint.into());
-        self
-    }
-}
 
 /// What a caller sees of the bank, by names. `None` is: nothing of it is hidden.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

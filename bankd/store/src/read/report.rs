@@ -5,13 +5,17 @@
 //! usage. Both have the same result, to the last unit. Nothing is rounded here.
 
 mod edges;
+mod keys;
+mod reader;
 mod records;
 mod rollups;
 mod sampled;
+mod summing;
 
 pub use bank_core_figures::rollup::bins::{size_bin, wall_bin};
+pub use keys::{each_owner, first_day};
 pub use records::from_records;
-pub use rollups::{each_owner, first_day, from_rollups};
+pub use rollups::from_rollups;
 pub use sampled::{
     Held, Looks, Part, Placed, Sampled, Sampling, Whose, each_counted, first_snapshot, sampled,
 };

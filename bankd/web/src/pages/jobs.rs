@@ -1,9 +1,10 @@
 //! Jobs with their cost, the newest first.
 
-use bank_api::v1::{Job, List};
+use bank_api::v1::{Job, List, RecordedUse};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
+use crate::failed::Failed;
 use crate::page::Page;
 use crate::parts::amount::amount;
 use crate::parts::period;
@@ -14,6 +15,9 @@ use crate::visit::{Shown, Visit};
 
 /// Rows of one page.
 const SHOWN: &str = "50";
+
+/// The list of recorded uses in the address.
+const USES: &str = "uses";
 
 /// The filters of the address that are names.
 const NAMES: [(&str, &str); 3] = [
@@ -55,7 +59,7 @@ pub(crate) fn rows() -> Vec<Page> {
             .right(Right::SeeLedger)
             .takes(names.chain(choices))
             .takes_period()
-            .takes(["after"])
+            .takes(["after", "uses-after"])
             .nav("Jobs"),
     ]
 }
@@ -89,7 +93,8 @@ async fn show(visit: Visit) -> Shown {
         .fold(kept(&visit, visit.link(&["jobs"])), |target, name| {
             target.maybe(name, visit.parameter(name))
         });
-    let next = list.next.as_deref().map(|next| own.with("after", next));
+    let next = turn::next(own.clone(), ONLY, list.next.as_deref());
+    let uses = recorded(&visit, own, [from.as_deref(), to.as_deref()]).await?;
     let content = html! {
         form .period method="get" action="/jobs" {
             @for (name, word) in NAMES {
@@ -101,9 +106,10 @@ async fn show(visit: Visit) -> Shown {
             button type="submit" { "Show" }
         }
         @if is_of_period || visit.parameter("period").is_some() {
-            p .small { "A usage report counts the same jobs. A job without a charge is in no period." }
+            p .small { "A usage report counts the same jobs and recorded uses. A job without a charge is in no period." }
         }
         (table(&visit, &list.items, route(Target::data), next))
+        (uses)
     };
     Ok(visit.page("Jobs", &[], &content))
 }
@@ -160,10 +166,75 @@ fn table(visit: &Visit, items: &[Job], data: Target, next: Option<Target>) -> Ma
         empty: html! {
             p { "No job matches." }
             p .small { "A job appears when the scheduler asks for a quote or a hold, or when its usage is charged. Use that is
-                only recorded, without a charge, is in " a href=(visit.link(&["usage"])) { "the usage" } "." }
+                only recorded, without a charge, is in a table of its own." }
         },
         data: Some(data),
         next,
     }
     .show()
+}
+
+/// The uses of the same filters and period that no job is charged for. Nothing if there are none, and beside open jobs.
+async fn recorded(
+    visit: &Visit,
+    own: Target,
+    [from, to]: [Option<&str>; 2],
+) -> Result<Markup, Failed> {
+    if visit.parameter("state") == Some("open") {
+        return Ok(html! {});
+    }
+    let route = |root: fn(&[&str]) -> Target| {
+        let filters = NAMES.iter().map(|(name, _)| *name).chain(["period"]);
+        let target = filters.fold(root(&["uses"]), |target, name| {
+            target.maybe(name, visit.parameter(name))
+        });
+        let target = target.maybe("from", from).maybe("until", to);
+        turn::asked(visit, target, USES, SHOWN)
+    };
+    let list: List<RecordedUse> = visit.get(route(Target::api)).await?;
+    if list.items.is_empty() && list.next.is_none() {
+        return Ok(html! {});
+    }
+    let unit = list.items.first().map_or("", |one| one.unit.as_str());
+    let row = |one: &RecordedUse| {
+        vec![
+            name(&one.id),
+            name(&one.machine),
+            or_none(one.project.as_deref()),
+            or_none(one.user.as_deref()),
+            or_none(one.state.as_deref()),
+            html! { (visit.zone().day(&one.end)) },
+            or_none(one.processors.as_deref()),
+            html! { (clock(&one.wall_s)) },
+            html! { @if let Some(charged) = &one.shadow_charged { (amount(charged)) } @else { (or_none(None)) } },
+        ]
+    };
+    let table = Table {
+        caption: "Recorded uses",
+        columns: vec![
+            words("Job"),
+            words("Machine"),
+            words("Project"),
+            words("User"),
+            words("State"),
+            words("Ended"),
+            figures("Processors"),
+            figures("Time"),
+            amounts("Shadow charge", unit),
+        ],
+        rows: list.items.iter().map(row).collect(),
+        empty: html! { p { "None of the latest uses matches. " b { "Next rows" } " reads on." } },
+        data: Some(route(Target::data)),
+        next: turn::next(own, USES, list.next.as_deref()),
+    };
+    Ok(html! {
+        p .small { "A recorded use has no charge. A collector reported it, and usage reports count it." }
+        (table.show())
+    })
+}
+
+/// Whole seconds as hours, minutes and seconds; anything else as it is.
+fn clock(seconds: &str) -> String {
+    let whole = seconds.parse().ok();
+    whole.map_or_else(|| format!("{seconds} s"), bank_api::text::format_clock)
 }

@@ -41,10 +41,7 @@ pub(super) fn table(call: &Call, context: &Context<'_>, answer: Answer) -> Usage
     let total = total(&answer, context.query.credit.as_deref() == Some("end"));
     let mut rows = rows(answer);
     sort(&mut rows, context);
-    let mut wholes: BTreeMap<usize, Figures> = BTreeMap::new();
-    for row in &rows {
-        wholes.entry(row.bucket).or_default().add(&row.figures);
-    }
+    let wholes = wholes(&rows);
     let figures = |figures: &Figures, whole: Option<&Figures>| {
         shaped(figures, whole, context.query.users, from_rollups, bank)
     };
@@ -72,6 +69,7 @@ pub(super) fn table(call: &Call, context: &Context<'_>, answer: Answer) -> Usage
             (row.bucket, row.bucket.saturating_add(1))
         };
         let labels = context.grid.labels.get(row.bucket);
+        let whole = is_whole.then_some(&total);
         UsageLine {
             keys: context.by.iter().enumerate().map(key).collect(),
             bucket: labels
@@ -82,18 +80,10 @@ pub(super) fn table(call: &Call, context: &Context<'_>, answer: Answer) -> Usage
             others: row.values.is_none(),
             common_name,
             email,
-            figures: if is_whole {
-                figures(&row.figures, Some(&total))
-            } else {
-                figures(&row.figures, whole_of(row))
-            },
+            figures: figures(&row.figures, whole_of(row).filter(|_| !is_whole).or(whole)),
         }
     };
-    let sums = if context.query.sums {
-        sums(&rows, context)
-    } else {
-        Vec::new()
-    };
+    let sums = sums(&rows, context);
     let seen = |edge: Option<&bank_core::time::Timestamp>| edge.map(|at| shown(*at, context.zone));
     UsageTable {
         from: edge(0),
@@ -159,8 +149,20 @@ fn counted_once(bucket: usize, figures: &Figures, at_end: bool) -> Figures {
     figures
 }
 
-/// The rows of the whole period.
+/// The figures of each bucket.
+fn wholes(rows: &[Row]) -> BTreeMap<usize, Figures> {
+    let mut wholes: BTreeMap<usize, Figures> = BTreeMap::new();
+    for row in rows {
+        wholes.entry(row.bucket).or_default().add(&row.figures);
+    }
+    wholes
+}
+
+/// The rows of the whole period, if they are asked for.
 fn sums(rows: &[Row], context: &Context<'_>) -> Vec<Row> {
+    if !context.query.sums {
+        return Vec::new();
+    }
     let at_end = context.query.credit.as_deref() == Some("end");
     let mut sums: BTreeMap<Option<&Vec<String>>, Figures> = BTreeMap::new();
     for row in rows {

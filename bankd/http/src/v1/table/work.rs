@@ -3,11 +3,11 @@
 use bank_api::v1::{
     Charged, Enforced, EnforcedQuery, GivenQuote, GivenQuoteQuery, Held, Job, JobQuery, Lien,
     LienQuery, List, NewCharge, NewQuote, NewReserve, OneJobQuery, PastQuery, PatchLien, Quote,
-    Removed, WhatIf, WhatIfQuery, WriteQuery, Written,
+    RecordedUse, RecordedUseQuery, Removed, WhatIf, WhatIfQuery, WriteQuery, Written,
 };
 use bankd_ledger::access::right::Right;
 
-use super::super::{charge, enforced, job, lien, quote, reserve, stored_quote, whatif};
+use super::super::{charge, enforced, job, lien, quote, recorded, reserve, stored_quote, whatif};
 use super::{AMOUNTS, NAMED, SPEND, VALUES};
 use crate::route::Route;
 
@@ -134,6 +134,17 @@ fn jobs() -> Vec<Route> {
             .query::<OneJobQuery>()
             .gives::<Job>(200, "The job.")
             .refuses(NAMED),
+        Route::get("/api/v1/uses", recorded::list)
+            .right(Right::SeeLedger)
+            .description("Finished uses in view without a charge, the newest first")
+            .more(
+                "A collector reported them, and usage reports count them. With `GET /api/v1/jobs` of the same \
+                 period, they are all jobs of a report.",
+            )
+            .query::<RecordedUseQuery>()
+            .gives::<List<RecordedUse>>(200, "A page of uses.")
+            .refuses(NAMED)
+            .refuses(&["bad_value", "bad_window"]),
         Route::get("/api/v1/what-if", whatif::show)
             .right(Right::SeeLedger)
             .description("Which jobs strict enforcement would have refused")

@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 use bank_core::ids::AccountId;
 use rusqlite::types::Value;
 
+use bank_api::query::Op;
+
 use super::catalogue::{Attribute, Object, Seen};
-use super::condition::Op;
 use super::plan::{Field, Plan, Test};
 
 /// A statement with what is bound to it, in order.

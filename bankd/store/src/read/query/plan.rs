@@ -5,14 +5,14 @@ use bank_core::amount::Precision;
 use bank_core::kind::{Readers, Records};
 use bank_core::time::Timestamp;
 
+use bank_api::query::{self as written, Comparison, Condition, Op, Setting, Term, Text, Written};
+
 use super::catalogue::{Attribute, Kind, Object, Seen};
-use super::condition::{self, Comparison, Condition, Op, Term, Text};
 use super::declared::may_see;
 use super::names::{
     OPTIONS, Sum, check_pattern, check_sum, flag, near, operator, today, unknown_option, within,
 };
 use super::values::Values;
-use super::words::{self, Setting, Written};
 use super::{
     COLUMNS_MAX, Column, LIMIT_DEFAULT, LIMIT_MAX, Mistake, OFFSET_MAX, Sight, objects,
     objects_of_gold,
@@ -87,7 +87,7 @@ impl Plan {
         sight: Sight,
         records: &Records,
     ) -> Result<Plan, Mistake> {
-        let written = words::read(text)?;
+        let written = written::read(text)?;
         Plan::of(written, &objects(records), Values { precision, now }, sight)
     }
 
@@ -104,7 +104,7 @@ impl Plan {
     ) -> Result<Plan, Mistake> {
         let written = Written {
             objects: question.objects,
-            condition: condition::of_terms(question.terms)?,
+            condition: written::of_terms(question.terms)?,
             options: question.options,
         };
         let values = Values { precision, now };
@@ -335,7 +335,7 @@ impl Plan {
     }
 
     fn take_columns(&mut self, text: &str) -> Result<(), Mistake> {
-        let shown = words::shown(text)?;
+        let shown = written::shown(text)?;
         let mut order = Vec::new();
         for one in &shown {
             let operators: Vec<&str> = one

@@ -6,7 +6,7 @@ use super::{DEPTH_MAX, Mistake, TERMS_MAX};
 
 /// What rows must fulfil.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Condition {
+pub enum Condition {
     /// All of these.
     All(Vec<Condition>),
     /// One of these.
@@ -19,10 +19,13 @@ pub(super) enum Condition {
 
 /// One comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Comparison {
-    pub(super) name: String,
-    pub(super) op: Op,
-    pub(super) value: Text,
+pub struct Comparison {
+    /// The attribute.
+    pub name: String,
+    /// How it is compared.
+    pub op: Op,
+    /// With what.
+    pub value: Text,
 }
 
 /// A value.
@@ -85,7 +88,7 @@ pub struct Term {
 ///
 /// # Errors
 /// Too many terms, or parentheses that do not fit.
-pub(super) fn of_terms(terms: Vec<Term>) -> Result<Option<Condition>, Mistake> {
+pub fn of_terms(terms: Vec<Term>) -> Result<Option<Condition>, Mistake> {
     if terms.len() > TERMS_MAX {
         let what = format!("a query has {TERMS_MAX} terms at most");
         return Err(Mistake::new(what));

@@ -9,14 +9,17 @@ use super::{DEPTH_MAX, Mistake, TERMS_MAX};
 /// Longest text, in bytes.
 pub const TEXT_MAX: usize = 4096;
 /// Most objects.
-pub(super) const OBJECTS_MAX: usize = 3;
+pub const OBJECTS_MAX: usize = 3;
 
 /// A query as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Written {
-    pub(super) objects: Vec<String>,
-    pub(super) condition: Option<Condition>,
-    pub(super) options: Vec<Setting>,
+pub struct Written {
+    /// The names of the objects.
+    pub objects: Vec<String>,
+    /// The condition, if there is one.
+    pub condition: Option<Condition>,
+    /// The options, in the order in which they were written.
+    pub options: Vec<Setting>,
 }
 
 /// One option, such as `Limit:=10`; `:!` says it is not so.
@@ -62,7 +65,10 @@ const JOINS: [(&str, bool, bool); 4] = [
 ];
 
 /// Reads a text.
-pub(super) fn read(text: &str) -> Result<Written, Mistake> {
+///
+/// # Errors
+/// What is wrong with it, and where.
+pub fn read(text: &str) -> Result<Written, Mistake> {
     if text.len() > TEXT_MAX {
         let what = format!("the query is longer than {TEXT_MAX} bytes");
         return Err(Mistake::new(what));
@@ -331,13 +337,18 @@ impl Terms {
 
 /// One column of `Show`: operators from the outside in, and the name within.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Shown {
-    pub(super) operators: Vec<String>,
-    pub(super) name: String,
+pub struct Shown {
+    /// Such as `Sum`.
+    pub operators: Vec<String>,
+    /// The attribute.
+    pub name: String,
 }
 
 /// The columns of `Show`.
-pub(super) fn shown(text: &str) -> Result<Vec<Shown>, Mistake> {
+///
+/// # Errors
+/// The column that is none.
+pub fn shown(text: &str) -> Result<Vec<Shown>, Mistake> {
     let parts = text.split(',').map(str::trim);
     parts.map(column).collect()
 }
