@@ -87,11 +87,11 @@ fn links(services: &Services) -> String {
         let link = services.sessions.link(person.name, None, LINK_S);
         let link = link.ok().flatten().unwrap_or_default();
         text = format!(
-            "{text}  {:<9} {:<10} {}: {}\n    {link}\n",
-            person.name,
-            roles(services, person.name),
+            "{text}  {:<16} {:<11} {} (roles: {})\n    {link}\n",
             person.role,
-            person.purpose
+            person.name,
+            person.purpose,
+            roles(services, person.name),
         );
     }
     text.push_str("Enter prints new links. Ctrl-C stops the demo.\n");
