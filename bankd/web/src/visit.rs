@@ -172,7 +172,7 @@ impl Visit {
         }
     }
 
-    /// The same; without a start, it begins with the day so many days before its end.
+    /// The same; without a start, it begins with the day so many days before its end, or before now if that is earlier.
     pub(crate) fn period_of(&self, days: i64) -> Result<(String, Option<String>), Failed> {
         let (from, to) = self.period()?;
         if let Some(from) = from {
@@ -180,7 +180,8 @@ impl Visit {
         }
         let end = to.as_deref().and_then(parse_rfc3339);
         let back = days.saturating_mul(86_400_000_000);
-        let start = end.unwrap_or_else(|| self.present()).saturating_sub(back);
+        let end = end.map_or(self.present(), |end| end.min(self.present()));
+        let start = end.saturating_sub(back);
         let day = self.zone().day(&format_rfc3339(start));
         Ok((self.time_of("from", &day)?, to))
     }
