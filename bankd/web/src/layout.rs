@@ -105,20 +105,25 @@ fn document(title: &str, body: &Markup, more: &Markup) -> Html<String> {
 /// The header: the pages of the person's roles, their name, and the way out.
 fn header(visit: &Visit) -> Markup {
     let rows = visit.web.nav.iter().filter(|row| visit.may(row.right));
+    let roles = visit.roles.words().replace(',', ", ");
     html! {
         header .top {
             a .brand href="/" { "bank" }
+            // Folded up on a telephone; the style sheet shows it on wider screens.
             nav aria-label="Pages" {
-                ul {
-                    @for row in rows {
-                        @let is_here = row.path == visit.path;
-                        li { a href=(row.path) aria-current=[is_here.then_some("page")] { (row.word) } }
+                details .menu {
+                    summary { "Pages" }
+                    ul {
+                        @for row in rows {
+                            @let is_here = row.path == visit.path;
+                            li { a href=(row.path) aria-current=[is_here.then_some("page")] { (row.word) } }
+                        }
                     }
                 }
             }
             div .who {
                 a href="/sessions" title=(visit.session.name) { (visit.session.name) }
-                span .roles { (visit.roles.words().replace(',', ", ")) }
+                span .roles title=(roles) { (roles) }
                 form method="post" action="/sign-out" {
                     (form::token(visit))
                     button .plain type="submit" { "Sign out" }

@@ -311,7 +311,7 @@ fn settings_show_their_sources_and_no_secrets() {
     bank.bank_ok(&["role", "grant", "audit", "auditor"]);
     let mut chief = Browser::of_proxy(&bank, "chief");
     let page = chief.get(&bank, "/settings").text();
-    let shown = table(&page, "In force");
+    let shown = page.split("All, by section").nth(1).unwrap();
     let row = |shown: &str, name: &str| {
         let start = format!("<code>{name}</code>");
         let rest = shown
@@ -328,6 +328,21 @@ fn settings_show_their_sources_and_no_secrets() {
     assert!(row(shown, "log.level").contains("reload"), "{shown}");
     let data = rows(&mut chief, &bank, shown, "/data/settings");
     assert_eq!(data.len(), count(shown));
+    // Sections are folded up, each once; what somebody has set comes first.
+    let mut sections: Vec<&str> = shown.split("<summary><code>").skip(1).collect();
+    sections
+        .iter_mut()
+        .for_each(|rest| *rest = rest.split("</code>").next().unwrap());
+    let mut named: Vec<&str> = data
+        .iter()
+        .map(|one| one["name"].as_str().unwrap().split('.').next().unwrap())
+        .collect();
+    named.dedup();
+    assert_eq!(sections, named);
+    let own = table(&page, "Not at their default");
+    let changed = data.iter().filter(|one| one["origin"] != "default");
+    assert_eq!(count(own), changed.count(), "{own}");
+    assert!(row(own, "ledger.lien_grace_s").contains("61"), "{own}");
     // A reload takes what it can; the rest waits.
     let file = bank.data().join("bankd.toml");
     let text = std::fs::read_to_string(&file).unwrap();

@@ -228,3 +228,83 @@ fn large_amounts_are_proposed_and_decided_by_another_person() {
     assert_eq!(nobody.get(&bank, "/proposals").status, 403);
     bank.verify();
 }
+
+/// A form without entries is refused on its own page, in words about what was sent.
+#[test]
+fn buttons_are_refused_on_their_page() {
+    let bank = bank();
+    bank.bank_ok(&["close", "2025-12"]);
+    let mut root = Browser::of_link(&bank);
+    let page = root.get(&bank, "/closes").text();
+    let reopen = "Open the last closed period again";
+    assert!(page.contains(reopen), "{page}");
+    let token = hidden(&page, "/closes/undo")[0].1.clone();
+    let of = "<h1>Closed periods</h1>";
+    let fields = [
+        ("form_token", &*token),
+        ("key", "one"),
+        ("name", "amy"),
+        ("role", "auditor"),
+    ];
+    assert_eq!(root.send(&bank, "/people/grant", &fields).status, 303);
+    // The key is that of another request.
+    let fields = [("form_token", &*token), ("key", "one")];
+    let answer = root.send(&bank, "/closes/undo", &fields);
+    let page = answer.text();
+    assert_eq!(answer.status, 409, "{page}");
+    assert!(
+        page.contains(of) && page.contains("This form was sent before"),
+        "{page}"
+    );
+    // The form has a new key, and works.
+    let answer = root.submit_of(&bank, &page, "/closes/undo", &[]);
+    assert_eq!(answer.status, 303, "{}", answer.text());
+    let page = root.get(&bank, "/closes").text();
+    assert!(!page.contains(reopen), "{page}");
+    let again = root.send(
+        &bank,
+        "/closes/undo",
+        &[("form_token", &token), ("key", "three")],
+    );
+    let page = again.text();
+    assert!(
+        again.status >= 400 && page.contains("<h1>Closed periods</h1>"),
+        "{page}"
+    );
+}
+
+/// Where there is nothing yet, the page leads to the form that makes the first one.
+#[test]
+fn empty_tables_lead_to_the_form_that_comes_first() {
+    let bank = bank();
+    bank.bank_ok(&["project", "add", "lab"]);
+    let mut root = Browser::of_link(&bank);
+    for (page, form) in [
+        ("/closes", "href=\"/closes/new\">Close the first one"),
+        ("/limits", "href=\"#set\">Set the first one"),
+        ("/tokens", "href=\"#new\">Create the first one"),
+        ("/people?name=zoe", "href=\"#grant\">Grant a role"),
+        (
+            "/projects/lab",
+            "href=\"/deposit?name=lab\">Make the first deposit",
+        ),
+        (
+            "/projects/lab",
+            "href=\"/projects/lab/members\">Add the first one",
+        ),
+        ("/projects/lab/members", "href=\"#add\">Add the first one"),
+    ] {
+        let shown = root.get(&bank, page).text();
+        assert!(shown.contains(form), "{page}: no {form}: {shown}");
+    }
+    bank.bank_ok(&["user", "add", "zoe"]);
+    let mut zoe = Browser::of_proxy(&bank, "zoe");
+    let shown = zoe.get(&bank, "/").text();
+    for form in ["/ask/member", "/ask/project"] {
+        assert!(
+            shown.contains(&format!("href=\"{form}\"")),
+            "{form}: {shown}"
+        );
+        assert_eq!(zoe.get(&bank, form).status, 200, "{form}");
+    }
+}

@@ -1,16 +1,18 @@
 //! Closed periods of the books, and the forms that close one and open the last one again.
 
-use axum::response::{IntoResponse as _, Redirect};
 use bank_api::v1::{Close, List, UndoClose, Written};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 use serde_json::Value;
 
+use crate::failed::Failed;
+use crate::layout::message;
 use crate::order::Order;
 use crate::page::Page;
 use crate::parts::amount::amount;
 use crate::parts::form::{Field, Kind, key, keyed, token};
-use crate::parts::table::{Table, link, name, words};
+use crate::parts::sent::{self, next_key};
+use crate::parts::table::{Table, link, or_none, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -44,6 +46,10 @@ pub(crate) fn rows() -> Vec<Page> {
 }
 
 async fn list(visit: Visit) -> Shown {
+    page(&visit, None).await
+}
+
+async fn page(visit: &Visit, failed: Option<&Failed>) -> Shown {
     let after = visit.parameter("after");
     let route = |root: fn(&[&str]) -> Target| root(&["closes"]).maybe("after", after);
     let list: List<Close> = visit.get(route(Target::api)).await?;
@@ -52,16 +58,17 @@ async fn list(visit: Visit) -> Shown {
     let is_closed = |row: &Close| row.reopened_by.is_none();
     let may = visit.may(Right::ClosePeriods);
     let content = html! {
+        @if let Some(failed) = failed { (message(failed)) }
         @if let Some(done) = visit.parameter("done") {
             div .message.good role="status" { p {
                 @if done == "undo" { "The period is open again." } @else { "The period is closed." }
             } }
         }
         @if may { p .actions { a .button href=(visit.link(&["closes", "new"])) { "Close a period" } } }
-        (table(&visit, &list.items, route(Target::data), next))
+        (table(visit, &list.items, route(Target::data), next))
         @if may && list.items.iter().any(is_closed) {
             form .entry method="post" action="/closes/undo" {
-                (token(&visit)) (keyed(&key(&visit)))
+                (token(visit)) (keyed(&next_key(visit, failed)))
                 button .plain type="submit" { "Open the last closed period again" }
             }
         }
@@ -84,8 +91,8 @@ fn table(visit: &Visit, items: &[Close], data: Target, next: Option<Target>) -> 
             html! { (zone.time(&row.until)) },
             html! { (row.from.as_deref().map_or_else(|| "the beginning".to_owned(), |time| zone.time(time))) },
             html! { (row.at.as_deref().map_or_else(String::new, |time| zone.time(time))) },
-            name(row.actor.as_deref().unwrap_or("–")),
-            name(row.reason.as_deref().unwrap_or("–")),
+            or_none(row.actor.as_deref()),
+            or_none(row.reason.as_deref()),
             number(&row.closed_by),
             number(&row.reopened_by),
         ]
@@ -102,7 +109,14 @@ fn table(visit: &Visit, items: &[Close], data: Target, next: Option<Target>) -> 
             words("Opened again by"),
         ],
         rows: items.iter().map(row).collect(),
-        empty: html! { p { "No period is closed yet." } p .small { "An administrator closes one here or with " code { "bank close" } "." } },
+        empty: html! {
+            p { "No period is closed yet." }
+            p .small {
+                @if visit.may(Right::ClosePeriods) {
+                    a href=(visit.link(&["closes", "new"])) { "Close the first one" } " when its figures have been checked."
+                } @else { "An administrator closes one when its figures have been checked." }
+            }
+        },
         data: Some(data),
         next,
     }
@@ -158,6 +172,9 @@ fn totals(visit: &Visit, answer: &Value) -> Markup {
 async fn undo(visit: Visit) -> Shown {
     let target = Target::api(&["closes", "undo"]);
     let body = UndoClose::default();
-    let _: (u16, Value) = visit.send("POST", target, &key(&visit), &body).await?;
-    Ok(Redirect::to("/closes?done=undo").into_response())
+    let sent: Result<(u16, Value), Failed> = visit.send("POST", target, &key(&visit), &body).await;
+    match sent {
+        Ok(_) => Ok(sent::to("closes", "undo")),
+        Err(failed) => sent::again(page(&visit, Some(&failed)).await, failed),
+    }
 }

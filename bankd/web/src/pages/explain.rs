@@ -13,7 +13,7 @@ use crate::page::Page;
 use crate::parts::amount::{amount, change, grouped};
 use crate::parts::hint;
 use crate::parts::project::Projects;
-use crate::parts::table::{Table, amounts, figures, link, name, words};
+use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -193,7 +193,7 @@ fn entries(
     let row = |entry: &JournalEntry| {
         vec![
             html! { (entry.kind.replace('_', " ")) },
-            name(entry.account.as_deref().unwrap_or("–")),
+            or_none(entry.account.as_deref()),
             projects.show(visit, entry.project.as_deref()),
             html! { @if let Some(job) = &entry.job {
                 (link(&visit.link(&["jobs", job]).maybe("machine", entry.machine.as_deref()), job))

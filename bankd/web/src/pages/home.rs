@@ -72,12 +72,18 @@ pub(crate) fn balances(
         empty: html! {
             @if visit.may(Right::Deposit) {
                 p { "No account has money yet." }
-                p .small { "Add a project with " code { "bank project add NAME --members USERS" } ", then make a "
-                    a href="/deposit" { "deposit" } "." }
+                p .small {
+                    a href="/ask/project" { "Ask for a project" } " with its first deposit: another person approves it. An
+                    administrator adds one at once with " code { "bank project add NAME --members USERS" } ", and then makes a "
+                    a href="/deposit" { "deposit" } "."
+                }
             } @else {
                 p { "You have no account with money yet." }
-                p .small { "An account is shared by the members of a project: ask the manager of yours to add you, or
-                    an operator for a deposit." }
+                p .small {
+                    "An account is shared by the members of a project. "
+                    a href="/ask/member" { "Ask to be a member" } " of one, or " a href="/ask/project" { "ask for a project" }
+                    " of your own."
+                }
             }
         },
         data,

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use crate::page::Page;
 use crate::parts::amount::{grouped, is_zero};
 use crate::parts::project::Projects;
-use crate::parts::table::{Table, amounts, figures, link, name, words};
+use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
 use crate::parts::{filter, period};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -104,7 +104,6 @@ fn entries(
 
 fn cells(visit: &Visit, projects: &Projects, row: &JournalEntry) -> Vec<Markup> {
     let number = row.transaction.to_string();
-    let or_none = |text: &Option<String>| name(text.as_deref().unwrap_or("–"));
     let change = |text: &str| {
         let is_none = is_zero(text);
         html! { @if is_none { span .none { "–" } } @else { (grouped(text)) } }
@@ -118,12 +117,12 @@ fn cells(visit: &Visit, projects: &Projects, row: &JournalEntry) -> Vec<Markup> 
         html! { (visit.zone().time(&row.at_effective)) },
         html! { (row.kind.replace('_', " ")) @if row.op != row.kind { " " span .small { (row.op.replace('_', " ")) } } },
         html! { (name(&row.actor)) " " span .small { (row.origin) } },
-        or_none(&row.account),
+        or_none(row.account.as_deref()),
         projects.show(visit, row.project.as_deref()),
-        job.unwrap_or_else(|| name("–")),
+        job.unwrap_or_else(|| or_none(None)),
         change(&row.amount),
         change(&row.held),
-        or_none(&row.reason),
+        or_none(row.reason.as_deref()),
     ]
 }
 

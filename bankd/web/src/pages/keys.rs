@@ -194,7 +194,13 @@ fn table(
             words(""),
         ],
         rows: items.iter().map(row).collect(),
-        empty: html! { p { "There is no " (kind.word()) " yet." } p .small { "A program needs one to use the bank over a network." } },
+        empty: html! {
+            p { "There is no " (kind.word()) " yet." }
+            p .small {
+                "A program needs one to use the bank over a network."
+                @if may { " " a href="#new" { "Create the first one" } " below." }
+            }
+        },
         data: Some(data),
         next,
     }

@@ -103,7 +103,10 @@ fn table(visit: &Visit, items: &[Limit]) -> Markup {
             words(""),
         ],
         rows: items.iter().map(row).collect(),
-        empty: html! { p { "There is no limit: everybody may move any amount that their role permits." } },
+        empty: html! {
+            p { "There is no limit: everybody may move any amount that their role permits." }
+            @if may { p .small { a href="#set" { "Set the first one" } " below." } }
+        },
         data: Some(Target::data(&["limits"])),
         next: None,
     }

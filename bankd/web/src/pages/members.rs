@@ -72,11 +72,14 @@ async fn page(visit: &Visit, project: &str, failed: Option<&Failed>) -> Shown {
             caption: "Members",
             columns: vec![words("User"), words("Role"), words("State"), words("Change")],
             rows: list.items.iter().map(|member| cells(visit, &own, member, defaults)).collect(),
-            empty: html! { p { "No members yet. Only members may spend." } },
+            empty: html! {
+                p { "No members yet. Only members may spend." }
+                p .small { a href="#add" { "Add the first one" } " below." }
+            },
             data: Some(route(Target::data)),
             next,
         }.show())
-        h2 { "Add a member" }
+        h2 #add { "Add a member" }
         form .entry method="post" action=(own) {
             (token(visit)) (keyed(&new_key()))
             (filled(&FIELDS, value, failed.filter(|_| is_adding)))

@@ -87,7 +87,8 @@ async fn show(visit: Visit) -> Shown {
         empty: html! {
             p { "There is nothing to notice." }
             @if !visit.web.services.notices.attention.on {
-                p { "This bank raises no alerts: " code { "attention.on" } " is not set." }
+                p { "This bank raises no alerts: " code { "attention.on" } " is not set."
+                    @if visit.may(Right::SeeKeys) { " " a href=(visit.link(&["settings"])) { "Settings" } " lists what is in force." } }
             }
             p .small { "Notices appear here when the money of a project of yours runs low, ends soon or is overdrawn." }
         },

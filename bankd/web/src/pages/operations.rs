@@ -11,7 +11,7 @@ use crate::failed::Failed;
 use crate::page::Page;
 use crate::parts::amount::{amount, maybe};
 use crate::parts::project::Projects;
-use crate::parts::table::{Table, amounts, figures, link, name, words};
+use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
 use crate::parts::turn;
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -137,7 +137,7 @@ fn table_of_sources(visit: &Visit, items: &[Source]) -> Markup {
     let row = |source: &Source| {
         vec![
             name(&source.name),
-            name(source.machine.as_deref().unwrap_or("–")),
+            or_none(source.machine.as_deref()),
             html! { @if source.silent { strong .flag { "silent" } } @else { "reports" } },
             html! { (time(&source.last_contact)) },
             html! { (time(&source.last_event)) },
@@ -181,7 +181,7 @@ fn table_of_files(items: &[Source]) -> Markup {
             name(&source.name),
             html! { @if file.state == "ok" { "ok" } @else { strong .flag { (file.state) } } },
             html! { (file.behind) },
-            name(file.error.as_deref().unwrap_or("–")),
+            or_none(file.error.as_deref()),
         ]
     };
     let rows: Vec<_> = files.map(row).collect();
@@ -280,7 +280,7 @@ async fn liens(visit: &Visit) -> Result<Markup, Failed> {
         vec![
             link(&job, &lien.job),
             name(&lien.machine),
-            name(lien.project.as_deref().unwrap_or("–")),
+            or_none(lien.project.as_deref()),
             html! { (zone.time(&lien.placed)) },
             html! { (end.map_or_else(|| "–".to_owned(), |time| zone.time(time))) },
             amount(&lien.amount),

@@ -117,7 +117,13 @@ fn table(visit: &Visit, items: &[RoleGrant], data: Target, next: Option<Target>)
             words(""),
         ],
         rows: items.iter().map(row).collect(),
-        empty: html! { p { "Nobody has a granted role." } },
+        empty: html! {
+            @match visit.parameter("name") {
+                Some(person) => p { (name(person)) " has no role of a grant or of a membership." },
+                None => p { "Nobody has a granted role." },
+            }
+            @if may { p .small { a href="#grant" { "Grant a role" } " below." } }
+        },
         data: Some(data),
         next,
     }

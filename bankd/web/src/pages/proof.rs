@@ -7,10 +7,12 @@ use maud::{Markup, html};
 use serde_json::json;
 
 use crate::failed::Failed;
+use crate::layout::message;
 use crate::page::Page;
 use crate::parts::amount::grouped;
 use crate::parts::form::{key, keyed, token};
-use crate::parts::table::{Table, name, words};
+use crate::parts::sent::{self, next_key};
+use crate::parts::table::{Table, name, or_none, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -22,15 +24,20 @@ pub(crate) fn rows() -> Vec<Page> {
 }
 
 async fn show(visit: Visit) -> Shown {
-    let last = last(&visit).await?;
+    page(&visit, None).await
+}
+
+async fn page(visit: &Visit, failed: Option<&Failed>) -> Shown {
+    let last = last(visit).await?;
     let status: Status = visit.get(Target::api(&["status"])).await?;
     let newest = Target::api(&["checkpoints"]).with("limit", "1");
     let newest: List<KeptCheckpoint> = visit.get(newest).await?;
     let content = html! {
-        (summary(&visit, &last))
+        @if let Some(failed) = failed { (message(failed)) }
+        (summary(visit, &last))
         @if last.state != "running" {
             form .entry method="post" action="/proof/verify" {
-                (token(&visit)) (keyed(&key(&visit)))
+                (token(visit)) (keyed(&next_key(visit, failed)))
                 button type="submit" { "Verify the bank now" }
                 p .help { "It reads the whole journal beside the running bank, and changes nothing." }
             }
@@ -41,7 +48,7 @@ async fn show(visit: Visit) -> Shown {
         h2 { "Checkpoints" }
         @match &status.checkpoint_error {
             Some(error) => div .message.bad { p { "The last checkpoint failed: " (error) } },
-            None => p { (made(&visit, newest.items.first())) },
+            None => p { (made(visit, newest.items.first())) },
         }
         p { a href=(visit.link(&["checkpoints"])) { "The checkpoints of the daemon, and whether they hold" } }
         @if status.signs_checkpoints {
@@ -59,7 +66,7 @@ async fn show(visit: Visit) -> Shown {
             a href=(visit.link(&["actors"])) { "Who did what" } " · "
             a href=(visit.link(&["closes"])) { "Closed periods" } " · "
             a href=(visit.link(&["statements"])) { "Statement of a project" } }
-        (moment(&visit))
+        (moment(visit))
         p .below { a href=(Target::data(&["verifications"])) { "JSON" } }
     };
     let mut page = visit.page("Can I prove it?", &[], &content);
@@ -138,7 +145,7 @@ fn findings_count(last: &Verification) -> i64 {
 }
 
 fn findings(last: &Verification) -> Markup {
-    let text = |text: &Option<String>| name(text.as_deref().unwrap_or("–"));
+    let text = |text: &Option<String>| or_none(text.as_deref());
     let row = |one: &ProofFinding| {
         vec![
             name(&one.table),
@@ -179,7 +186,10 @@ fn moment(visit: &Visit) -> Markup {
 
 async fn verify(visit: Visit) -> Shown {
     let target = Target::api(&["verifications"]);
-    let sent = visit.send("POST", target, &key(&visit), &json!({})).await?;
-    let (_, _): (u16, Verification) = sent;
-    Ok(Redirect::to("/proof").into_response())
+    let sent: Result<(u16, Verification), Failed> =
+        visit.send("POST", target, &key(&visit), &json!({})).await;
+    match sent {
+        Ok(_) => Ok(Redirect::to("/proof").into_response()),
+        Err(failed) => sent::again(page(&visit, Some(&failed)).await, failed),
+    }
 }

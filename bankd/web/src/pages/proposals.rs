@@ -75,8 +75,10 @@ fn cells(visit: &Visit, row: &Proposal) -> Vec<Markup> {
         link(&visit.link(&["proposals", &number]), &number),
         html! { (row.kind.replace('_', " ")) },
         html! {
-            (name(&subject(row)))
-            @if let Some(asked) = &row.asked { div .small.prose { (asked) } }
+            div {
+                (name(&subject(row)))
+                @if let Some(asked) = &row.asked { div .small.prose { (asked) } }
+            }
         },
         html! { @if is_zero(&row.amount) { "–" } @else { (amount(&row.amount)) } },
         name(&row.proposed_by),

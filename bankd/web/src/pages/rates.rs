@@ -11,7 +11,7 @@ use crate::parts::amount::amount;
 use crate::parts::form::{Field, Kind, filled};
 use crate::parts::period;
 use crate::parts::project::Projects;
-use crate::parts::table::{Table, amounts, figures, link, name, words};
+use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -217,7 +217,7 @@ fn by_user(visit: &Visit, projects: &Projects, replay: &Replay, unit: &str) -> M
     let row = |row: &ReplayRow| {
         vec![
             projects.show(visit, row.project.as_deref()),
-            name(row.user.as_deref().unwrap_or("–")),
+            or_none(row.user.as_deref()),
             html! { (row.charges) },
             amount(&row.billed),
             amount(&row.proposed),

@@ -14,7 +14,7 @@ use crate::order::{Order, nothing, proposed};
 use crate::page::Page;
 use crate::parts::amount::{amount, is_zero};
 use crate::parts::form::{Field, Kind, key, keyed, token};
-use crate::parts::table::{Table, link, name, words};
+use crate::parts::table::{Table, link, name, or_none, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -261,7 +261,7 @@ fn table(
             },
             html! { (visit.zone().day(&row.at)) },
             html! { strong .flag[row.state == "declined"] { (row.state) } },
-            name(row.reason.as_deref().unwrap_or("–")),
+            or_none(row.reason.as_deref()),
         ]
     };
     Table {
@@ -276,7 +276,10 @@ fn table(
             words("Answer"),
         ],
         rows: items.iter().map(row).collect(),
-        empty: html! { p { "You have asked for nothing yet." } },
+        empty: html! {
+            p { "You have asked for nothing yet." }
+            p .small { "A request goes to the people who may do what it asks for. Their answer appears here." }
+        },
         data,
         next,
     }

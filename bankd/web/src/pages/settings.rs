@@ -34,28 +34,48 @@ async fn show(visit: Visit) -> Shown {
         }
         p { "Settings are in " code { "bankd.toml" } " or in the environment. A reload (SIGHUP) changes some; others
             need a restart. Secrets are files, and the list has their names only." }
-        (table(&list.items, route(Target::data), next))
+        (table("Not at their default", list.items.iter().filter(|one| is_own(one))))
+        (sections(&list.items))
+        p .below {
+            @if let Some(next) = next { a href=(next) rel="next" { "Next rows" } " · " }
+            a href=(route(Target::data).with("format", "csv")) { "CSV" } " · " a href=(route(Target::data)) { "JSON" }
+        }
     };
     Ok(visit.page("Settings", &[("People", visit.link(&["people"]))], &content))
 }
 
-fn table(items: &[Setting], data: Target, next: Option<Target>) -> Markup {
-    let value = |text: &Option<String>| {
-        html! { @match text { Some(text) => (name(text)), None => span .none { "–" } } }
-    };
-    let row = |one: &Setting| {
-        let is_default = one.origin == "default";
-        vec![
-            html! { code { (one.name) } },
-            value(&one.value),
-            html! { @match &one.pending { Some(text) => strong .flag { (name(text)) }, None => span .none { "–" } } },
-            html! { @if is_default { "default" } @else { strong { (one.origin) } } },
-            html! { @if one.reload { "reload" } @else { "restart" } },
-            html! { @if is_default { span .none { "–" } } @else { (value(&one.default)) } },
-        ]
-    };
+/// Whether somebody has set it.
+fn is_own(one: &Setting) -> bool {
+    one.origin != "default" || one.pending.is_some()
+}
+
+/// The part of a name before its first point.
+fn section(one: &Setting) -> &str {
+    one.name.split('.').next().unwrap_or_default()
+}
+
+/// All settings, those of each section of the file folded up.
+fn sections(items: &[Setting]) -> Markup {
+    let groups = items.chunk_by(|one, other| section(one) == section(other));
+    html! {
+        h2 { "All, by section" }
+        @for group in groups {
+            @let word = group.first().map_or("", section);
+            @let own = group.iter().filter(|one| is_own(one)).count();
+            details .more.section {
+                summary {
+                    code { (word) } " "
+                    span .small { (group.len()) @if own > 0 { ", " (own) " not at the default" } }
+                }
+                (table(word, group.iter()))
+            }
+        }
+    }
+}
+
+fn table<'s>(caption: &str, items: impl Iterator<Item = &'s Setting>) -> Markup {
     Table {
-        caption: "In force",
+        caption,
         columns: vec![
             words("Setting"),
             words("Value"),
@@ -64,10 +84,25 @@ fn table(items: &[Setting], data: Target, next: Option<Target>) -> Markup {
             words("Changes with a"),
             words("Default"),
         ],
-        rows: items.iter().map(row).collect(),
-        empty: html! { p { "There are no settings to show." } },
-        data: Some(data),
-        next,
+        rows: items.map(row).collect(),
+        empty: html! { p { "Every setting has its default." } },
+        data: None,
+        next: None,
     }
     .show()
+}
+
+fn row(one: &Setting) -> Vec<Markup> {
+    let value = |text: &Option<String>| {
+        html! { @match text { Some(text) => (name(text)), None => span .none { "–" } } }
+    };
+    let is_default = one.origin == "default";
+    vec![
+        html! { code { (one.name) } },
+        value(&one.value),
+        html! { @match &one.pending { Some(text) => strong .flag { (name(text)) }, None => span .none { "–" } } },
+        html! { @if is_default { "default" } @else { strong { (one.origin) } } },
+        html! { @if one.reload { "reload" } @else { "restart" } },
+        html! { @if is_default { span .none { "–" } } @else { (value(&one.default)) } },
+    ]
 }

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use crate::page::Page;
 use crate::parts::amount::{amount, change, maybe, sum};
 use crate::parts::period;
-use crate::parts::table::{Table, amounts, figures, link, name, words};
+use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -170,7 +170,7 @@ fn entries(
             html! { @if let Some(job) = &line.job {
                 (link(&visit.link(&["jobs", job]).maybe("machine", machine), job))
             } @else { "–" } },
-            name(line.user.as_deref().unwrap_or("–")),
+            or_none(line.user.as_deref()),
             html! { a href=(visit.link(&["transactions", &number])) { (number) } },
             change(&line.amount),
             maybe(balance(line).as_deref()),

@@ -10,7 +10,7 @@ use super::{money, proposals};
 use crate::failed::Failed;
 use crate::page::Page;
 use crate::parts::amount::{amount, hours, maybe};
-use crate::parts::table::{Table, amounts, figures, link, name, words};
+use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
 use crate::parts::turn;
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -151,7 +151,7 @@ async fn unmapped(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root| turn::asked(visit, route(root), "unmapped", SHOWN);
     let found: Unmapped = visit.get(route(Target::api)).await?;
     let row = |row: &UnmappedRow| {
-        let text = |text: &Option<String>| name(text.as_deref().unwrap_or("–"));
+        let text = |text: &Option<String>| or_none(text.as_deref());
         vec![
             text(&row.account),
             text(&row.user),

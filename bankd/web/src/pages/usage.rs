@@ -125,29 +125,30 @@ fn drawing(
         Ok(section) => section,
         Err(large) => return Ok(html! { div .absent { (large) } }),
     };
-    let template = deeper(visit, asked.by, of);
-    let template = template.as_str();
-    let link = format!(
-        "{template}&{}={{name}}&from={{from}}&to={{until}}",
-        asked.by
-    );
-    let section = in_page(section, table).linked(link);
-    Ok(picture::show(
-        &section,
-        "usage",
-        picture::zone(visit)?,
-        data,
-    ))
+    let deeper = deeper(visit, asked.by, of);
+    pictured(visit, "usage", section, table, &deeper, data)
 }
 
-/// A section of a table of usage, with periods that can be selected. Names that are none have no link.
-pub(crate) fn in_page(section: Section, table: &UsageTable) -> Section {
+/// The picture of a table of usage, with its data. Marks lead to a page one level deeper, which gets their name and
+/// their period, and periods can be selected. Names that are none have no link.
+pub(crate) fn pictured(
+    visit: &Visit,
+    id: &str,
+    section: Section,
+    table: &UsageTable,
+    deeper: &Target,
+    data: Target,
+) -> Result<Markup, Failed> {
+    let by = table.by.first().map_or("", String::as_str);
+    let deeper = deeper.as_str();
+    let link = format!("{deeper}&{by}={{name}}&from={{from}}&to={{until}}");
     let plain = table.rows.iter().filter(|row| {
         let own = owner(table, row);
         own.is_none_or(|own| printable(own) != own)
     });
     let plain: Vec<String> = plain.map(|row| drawn::name(table, row)).collect();
-    section.unlinked(plain).zoomed("from", "to")
+    let section = section.unlinked(plain).zoomed("from", "to").linked(link);
+    Ok(picture::show(&section, id, picture::zone(visit)?, data))
 }
 
 /// The name of a row, if it is the name of something.

@@ -5,14 +5,13 @@ use bank_picture::reports::usage::{self as drawn, value};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
-use super::usage::{SHOWN, in_page, owner};
+use super::usage::{SHOWN, owner, pictured};
 use crate::embedded::embedded;
 use crate::failed::Failed;
 use crate::page::Page;
 use crate::parts::amount::maybe;
 use crate::parts::asked::{self, Asked, Words};
 use crate::parts::period;
-use crate::parts::picture;
 use crate::parts::table::{Table, figures, link, name, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -89,19 +88,8 @@ fn drawing(
             }
         });
     };
-    let template = deeper(visit, asked.by);
-    let template = template.as_str();
-    let link = format!(
-        "{template}&{}={{name}}&from={{from}}&to={{until}}",
-        asked.by
-    );
-    let section = in_page(section, table).linked(link);
-    Ok(picture::show(
-        &section,
-        "waiting",
-        picture::zone(visit)?,
-        data,
-    ))
+    let deeper = deeper(visit, asked.by);
+    pictured(visit, "waiting", section, table, &deeper, data)
 }
 
 fn listed(visit: &Visit, asked: &Asked, sums: &UsageTable, data: Target) -> Markup {

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 /// Words after `bank` with the page that does the same.
-const PAGES: [(&str, &str, &str); 21] = [
+const PAGES: [(&str, &str, &str); 26] = [
     ("adjust", "/adjust", "Adjust"),
     ("approve", "/proposals", "Proposals"),
     ("balance", "/", "Balances"),
@@ -13,6 +13,7 @@ const PAGES: [(&str, &str, &str); 21] = [
     ("journal", "/journal", "Journal"),
     ("key", "/keys", "Keys"),
     ("limit", "/limits", "Limits"),
+    ("project ls", "/projects", "Projects"),
     ("proposal", "/proposals", "Proposals"),
     ("quote", "/quote", "Quote"),
     ("rate", "/rates", "Rates"),
@@ -20,18 +21,25 @@ const PAGES: [(&str, &str, &str); 21] = [
     ("reject", "/proposals", "Proposals"),
     ("request", "/requests", "Requests"),
     ("role", "/people", "People"),
+    ("settings", "/settings", "Settings"),
     ("statement", "/statements", "Statements"),
+    ("status", "/operations", "Operations"),
     ("token", "/tokens", "Tokens"),
     ("transfer", "/transfer", "Transfer"),
+    ("unmapped", "/today", "Today"),
+    ("usage", "/usage", "Usage"),
     ("verify", "/proof", "Proof"),
     ("withdraw", "/withdraw", "Withdraw"),
 ];
 
 /// The page that does what a command does.
 fn page(command: &str) -> Option<(&'static str, &'static str)> {
-    let mut words = command.split(' ');
-    let word = words.nth(1).filter(|_| command.starts_with("bank "))?;
-    let found = PAGES.iter().find(|(own, ..)| *own == word);
+    let words = command.strip_prefix("bank ")?;
+    let is_own = |own: &str| {
+        let rest = words.strip_prefix(own);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
+    let found = PAGES.iter().find(|(own, ..)| is_own(own));
     found.map(|(_, path, label)| (*path, *label))
 }
 
@@ -64,6 +72,14 @@ mod tests {
             shown("see `bank machine set`"),
             "see <code>bank machine set</code>"
         );
+        assert_eq!(
+            shown("`bank project ls` shows yours"),
+            "the page <a href=\"/projects\">Projects</a> shows yours"
+        );
+        for text in ["bank project add lab", "bank projects"] {
+            let code = format!("<code>{text}</code>");
+            assert_eq!(shown(&format!("`{text}`")), code);
+        }
         assert_eq!(shown("name the machine"), "name the machine");
     }
 }

@@ -103,7 +103,8 @@ impl Table<'_> {
 /// Whether a cell has nothing but a dash: a narrow page leaves it out.
 fn is_blank(cell: &Markup) -> bool {
     let inner = cell.0.strip_prefix("<span class=\"none\">");
-    inner.and_then(|inner| inner.strip_suffix("</span>")) == Some("–")
+    let inner = inner.and_then(|inner| inner.strip_suffix("</span>"));
+    inner.unwrap_or(&cell.0) == "–"
 }
 
 /// A name that may be absent.

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::Place;
 use crate::failed::Failed;
 use crate::parts::amount::change;
-use crate::parts::table::{Table, amounts, link, name, words};
+use crate::parts::table::{Table, amounts, link, name, or_none, words};
 use crate::target::Target;
 
 /// The kinds of entries that correct others.
@@ -39,10 +39,10 @@ pub(super) async fn show(place: &Place<'_>) -> Result<Markup, Failed> {
             html! { (visit.zone().time(&row.at_effective)) },
             html! { (row.kind.replace('_', " ")) },
             name(&row.actor),
-            job.unwrap_or_else(|| name("–")),
-            name(row.user.as_deref().unwrap_or("–")),
+            job.unwrap_or_else(|| or_none(None)),
+            or_none(row.user.as_deref()),
             change(&row.amount),
-            name(row.reason.as_deref().unwrap_or("–")),
+            or_none(row.reason.as_deref()),
         ]
     };
     Ok(Table {

@@ -2,13 +2,14 @@
 
 use bank_api::text::{format_rfc3339, parse_rfc3339};
 use bank_api::v1::{Allocation, Lien, List};
+use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
 use super::super::requests;
 use super::Place;
 use crate::failed::Failed;
 use crate::parts::amount::amount;
-use crate::parts::table::{Table, amounts, link, name, words};
+use crate::parts::table::{Table, amounts, link, name, or_none, words};
 use crate::target::Target;
 
 /// The width of a time line, in units of its picture.
@@ -64,7 +65,14 @@ pub(super) async fn allocations(place: &Place<'_>) -> Result<Markup, Failed> {
             amounts("Held", unit),
         ],
         rows: list.items.iter().map(row).collect(),
-        empty: html! { p { "No money was deposited yet." } },
+        empty: html! {
+            p { "No money was deposited yet." }
+            @if visit.may(Right::Deposit) {
+                p .small { a href=(Target::page(&["deposit"]).with("name", place.project)) { "Make the first deposit" } "." }
+            } @else if visit.may(Right::Ask) {
+                p .small { a href=(Target::page(&["ask", "deposit"]).with("name", place.project)) { "Ask for a deposit" } "." }
+            }
+        },
         data: Some(route(Target::data)),
         next: place.next("allocations", list.next.as_deref()),
     }
@@ -137,7 +145,7 @@ pub(super) async fn liens(place: &Place<'_>) -> Result<Markup, Failed> {
         vec![
             link(&job, &lien.job),
             name(&lien.machine),
-            name(lien.user.as_deref().unwrap_or("–")),
+            or_none(lien.user.as_deref()),
             html! { (visit.zone().time(&lien.placed)) },
             amount(&lien.amount),
         ]

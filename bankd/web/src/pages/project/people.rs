@@ -52,7 +52,12 @@ pub(super) async fn members(place: &Place<'_>) -> Result<Markup, Failed> {
         caption: "Members",
         columns,
         rows: list.items.iter().map(row).collect(),
-        empty: html! { p { "No members yet. Only members may spend." } },
+        empty: html! {
+            p { "No members yet. Only members may spend." }
+            @if visit.may(Right::ChangeMembers) {
+                p .small { a href=(visit.link(&["projects", place.project, "members"])) { "Add the first one" } "." }
+            }
+        },
         data: Some(route(Target::data)),
         next: place.next("members", list.next.as_deref()),
     }
