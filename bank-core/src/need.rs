@@ -374,7 +374,7 @@ pub fn further(
         }
         Command::Charge(charge) => further_of_charge(charge, first, view, directory, now),
         Command::After(After::Refund(_) | After::Reverse(_)) => {
-            let accounts = whole_accounts(view, directory);
+            let accounts = whole_accounts(view);
             (!accounts.is_empty()).then(|| Need {
                 accounts,
                 ..first()
@@ -429,14 +429,10 @@ fn further_of_charge(
     Some(more)
 }
 
-/// The accounts that must be seen whole where money comes back: the blocked ones, which it may clear,
-/// and all where no two allocations may be usable at the same time.
-fn whole_accounts(view: &View, directory: &Directory) -> Vec<AccountId> {
-    let blocked = |id: &AccountId| directory.account(*id).is_some_and(|a| a.blocked);
-    let of = view.allocations.iter().map(|a| a.account);
-    let mut wanted: Vec<AccountId> = of
-        .filter(|id| directory.policy.discrete || blocked(id))
-        .collect();
+/// The accounts that must be seen whole where money comes back: their figures are in the outcome, it may clear the flag
+/// of blocked ones, and no two allocations may be usable at the same time where a site rules so.
+fn whole_accounts(view: &View) -> Vec<AccountId> {
+    let mut wanted: Vec<AccountId> = view.allocations.iter().map(|a| a.account).collect();
     wanted.sort_unstable();
     wanted.dedup();
     wanted

@@ -131,6 +131,11 @@ async fn session(State(web): State<Arc<Web>>, request: Request, next: Next) -> R
     }
     parts.extensions.insert(visit.clone());
     let response = next.run(Request::from_parts(parts, Body::empty())).await;
+    let response = if is_unread_path(&response) {
+        Failed::new("not_found", "there is no such page").into_response()
+    } else {
+        response
+    };
     let mut response = dressed(response, Some(&visit));
     if !is_form && has(&response, "busy") {
         // The page comes back by itself.
@@ -140,6 +145,14 @@ async fn session(State(web): State<Arc<Web>>, request: Request, next: Next) -> R
             .insert(name, HeaderValue::from_static("3"));
     }
     response
+}
+
+/// Whether the router refused a path with a part that cannot be read, such as a word in place of a number. It has no
+/// page for it.
+fn is_unread_path(response: &Response) -> bool {
+    let media = response.headers().get(header::CONTENT_TYPE);
+    let is_plain = media.is_some_and(|media| media.as_bytes().starts_with(b"text/plain"));
+    is_plain && has(response, "bad_request")
 }
 
 /// The session of a request with its person.

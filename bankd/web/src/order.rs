@@ -127,7 +127,7 @@ impl Order<'_> {
                         p { (failed.problem().message()) }
                         p { "Confirm to propose it. It waits until another person approves it." }
                     }
-                    (self.facts(&body))
+                    (self.facts(visit, &body))
                     (self.confirmation(visit, &key, &body, true))
                 }
             }
@@ -145,7 +145,7 @@ impl Order<'_> {
             tables.push(balance(visit, &after).await?);
         }
         Ok(html! {
-            (self.facts(&self.entered(visit)?))
+            (self.facts(visit, &self.entered(visit)?))
             @for warning in warnings.into_iter().flatten().filter_map(Value::as_str) {
                 div .message { p { (warning) } }
             }
@@ -154,10 +154,18 @@ impl Order<'_> {
         })
     }
 
-    fn facts(&self, body: &Map<String, Value>) -> Markup {
+    /// The entries. A time is shown in the zone of the page, as it was entered.
+    fn facts(&self, visit: &Visit, body: &Map<String, Value>) -> Markup {
+        let zone = visit.zone();
+        let shown = |field: &Field<'_>, value: &Value| {
+            let exact = text(value);
+            let short = zone.time(&exact);
+            let is_same = field.kind == Kind::Time && zone.read(&short, 0) == zone.read(&exact, 0);
+            if is_same { short } else { exact }
+        };
         html! {
             dl .facts { @for field in self.fields { @if let Some(value) = body.get(field.name) {
-                dt { (field.label) } dd { (text(value)) }
+                dt { (field.label) } dd { (shown(field, value)) }
             } } }
         }
     }

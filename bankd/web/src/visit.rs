@@ -176,6 +176,11 @@ impl Visit {
     pub(crate) fn period_of(&self, days: i64) -> Result<(String, Option<String>), Failed> {
         let (from, to) = self.period()?;
         if let Some(from) = from {
+            let start = parse_rfc3339(&from).unwrap_or_default();
+            if to.is_none() && start > self.present() {
+                let detail = "the period has not begun yet, and has no end";
+                return Err(Failed::new("bad_value", detail).field("from"));
+            }
             return Ok((from, to));
         }
         let end = to.as_deref().and_then(parse_rfc3339);

@@ -329,10 +329,10 @@ fn settings_show_their_sources_and_no_secrets() {
     let data = rows(&mut chief, &bank, shown, "/data/settings");
     assert_eq!(data.len(), count(shown));
     // Sections are folded up, each once; what somebody has set comes first.
-    let mut sections: Vec<&str> = shown.split("<summary><code>").skip(1).collect();
-    sections
-        .iter_mut()
-        .for_each(|rest| *rest = rest.split("</code>").next().unwrap());
+    let sections = shown.split("<summary><code>").skip(1);
+    let sections: Vec<&str> = sections
+        .map(|rest| rest.split("</code>").next().unwrap())
+        .collect();
     let mut named: Vec<&str> = data
         .iter()
         .map(|one| one["name"].as_str().unwrap().split('.').next().unwrap())

@@ -1,7 +1,7 @@
 //! The pages in Chromium, as people see and use them.
 //!
 //! `site` has a bank with the year of the demo. `walk` opens every page as each role, in every width, by day and by
-//! night, and has `axe-core` look for barriers. `forms` (with its `table`), `keyboard` and `away` use the pages as people do. With the
+//! night, and has `axe-core` look for barriers. `forms` (with its `table`), `keyboard` and `away` use the pages as people do. `links` follows every kind of link. With the
 //! folder `BANK_SHOTS`, every page and state is kept there as a picture.
 
 mod away;
@@ -9,6 +9,7 @@ mod axe;
 mod form;
 mod forms;
 mod keyboard;
+mod links;
 mod many;
 mod seen;
 mod site;

@@ -308,3 +308,57 @@ fn empty_tables_lead_to_the_form_that_comes_first() {
         assert_eq!(zoe.get(&bank, form).status, 200, "{form}");
     }
 }
+
+/// The balances of a preview are those of the whole account, also if only one of its allocations changes.
+#[test]
+fn a_preview_counts_every_allocation_of_the_account() {
+    let mut bank = bank();
+    let new = [
+        "deposit",
+        "chemistry",
+        "500",
+        "--new",
+        "--start",
+        "2025-01-01",
+    ];
+    bank.bank_ok(&[&new[..], &["--end", "2027-01-01"]].concat());
+    let number = bank.transactions().to_string();
+    let mut root = Browser::of_link(&bank);
+    let undo = format!("/transactions/{number}/undo");
+    let page = preview(&bank, &mut root, &undo, &[]);
+    assert!(
+        page.contains("100,500") && page.contains(">100,000"),
+        "{page}"
+    );
+    let tried = bank.bank_ok(&["undo", &number, "--dry-run", "--json"]);
+    let tried: serde_json::Value = serde_json::from_str(&tried).unwrap();
+    let after = &tried["accounts"][0]["amount"];
+    assert!(after.as_str().unwrap().starts_with("100000"), "{tried}");
+    let done = root.submit_of(&bank, &page, &undo, &[("step", "confirm")]);
+    assert_eq!(done.status, 303, "{}", done.text());
+    assert_eq!(bank.figures("chemistry").0, 100_000);
+    // A refund goes to the allocation that paid.
+    bank.bank_ok(&[&new[..], &["--end", "2027-01-01"]].concat());
+    let work = [
+        "-A",
+        "chemistry",
+        "-u",
+        "amy",
+        "-m",
+        "colony",
+        "--procs",
+        "1",
+    ];
+    bank.bank_ok(&[&["charge", "88"][..], &work, &["--duration", "100"]].concat());
+    let page = preview(
+        &bank,
+        &mut root,
+        "/refund",
+        &[("job", "88"), ("machine", "colony")],
+    );
+    assert!(
+        page.contains("100,400") && page.contains("100,500"),
+        "{page}"
+    );
+    bank.verify();
+}

@@ -132,3 +132,49 @@ fn tables_have_their_data_and_periods_their_marks() {
     let past = amy.get(&bank, "/?at=2025-12-01").text();
     assert!(past.contains("Show the present"), "{past}");
 }
+
+/// Addresses that name nothing are answered in the layout of the pages, and periods that cannot be shown with the
+/// field that is wrong.
+#[test]
+fn addresses_of_nothing_have_pages_too() {
+    let bank = bank();
+    let mut root = Browser::of_link(&bank);
+    for target in [
+        "/transactions/word/undo",
+        "/transactions/999999/undo",
+        "/projects/%ff",
+        "/projects/%ff/members",
+    ] {
+        let answer = root.get(&bank, target);
+        let page = answer.text();
+        assert_eq!(answer.status, 404, "{target}: {page}");
+        assert!(page.contains("<h1>Not found</h1>"), "{target}: {page}");
+    }
+    for page in ["/usage", "/my-usage", "/utilization", "/waiting", "/actors"] {
+        let answer = root.get(&bank, &format!("{page}?from=2099-01"));
+        let shown = answer.text();
+        assert_eq!(answer.status, 422, "{page}: {shown}");
+        assert!(shown.contains("has not begun yet"), "{page}: {shown}");
+        let field = shown.split("name=\"from\"").nth(1).unwrap();
+        let field = field.split('>').next().unwrap();
+        assert!(field.contains("aria-invalid"), "{page}: {field}");
+    }
+    let every = root.get(&bank, "/usage?every=second").text();
+    assert!(every.contains("none of hour, day, week, month"), "{every}");
+}
+
+/// A preview shows a time as people enter it in the zone of the page, and the exact one where this would hide a part.
+#[test]
+fn a_preview_shows_times_as_they_are_entered() {
+    let bank = bank();
+    let mut root = Browser::of_link(&bank);
+    for (end, shown) in [
+        ("2090-01-01", "<dd>2090-01-01 00:00</dd>"),
+        ("2090-01-01T00:00:30Z", "<dd>2090-01-01T00:00:30Z</dd>"),
+    ] {
+        let fields = [("name", "chemistry"), ("amount", "5"), ("end", end)];
+        let answer = root.submit(&bank, "/deposit", "/deposit", &fields);
+        let page = answer.text();
+        assert!(answer.status == 200 && page.contains(shown), "{page}");
+    }
+}

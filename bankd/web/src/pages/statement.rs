@@ -117,11 +117,12 @@ fn parts(visit: &Visit, project: &str, statement: &Statement, data: Target) -> M
         target.with("to", &statement.until)
     };
     let row = |part: &StatementPart| {
-        let user = part.name.as_deref();
+        // A member sees the charges of others as one row of this name.
+        let user = part.name.as_deref().filter(|user| *user != "(others)");
         vec![
             html! { @match user {
                 Some(user) => (link(&visit.link(&["jobs"]).with("project", project).with("user", user), user)),
-                None => "–",
+                None => (or_none(part.name.as_deref())),
             } },
             html! { @match user {
                 Some(user) => a href=(entries(user)) { (part.jobs) },

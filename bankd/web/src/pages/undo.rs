@@ -1,6 +1,7 @@
 //! The undo of a transaction: its reversal, with a preview of the balances.
 
 use axum::extract::Path;
+use bank_api::v1::Explanation;
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 use serde_json::{Map, Value};
@@ -46,6 +47,9 @@ pub(crate) fn way(visit: &Visit, number: &str, reversed_by: Option<i64>, is_undo
 
 async fn show(visit: Visit, Path(id): Path<i64>) -> Shown {
     let number = id.to_string();
+    // Without the transaction there is no form.
+    let route = Target::api(&["explanations", &number]).with("transaction", "true");
+    let _: Explanation = visit.get(route).await?;
     Ok(order(id, &title(id), &trail(&visit, &number)).show(&visit))
 }
 

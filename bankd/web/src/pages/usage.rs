@@ -14,6 +14,7 @@ use crate::parts::amount::{amount, hours, is_zero};
 use crate::parts::asked::{self, Asked, Words};
 use crate::parts::period::{self, Choice};
 use crate::parts::picture;
+use crate::parts::project::Projects;
 use crate::parts::table::{Table, amounts, figures, link, name, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -84,11 +85,12 @@ async fn show(visit: Visit) -> Shown {
         chosen: of,
     };
     let [by, length] = asked.choices(&visit);
+    let ways = Ways::of(&visit, &asked, of, &table).await?;
     let content = html! {
         (asked::filters(&visit, &asked, "usage").await?)
         (period::with_choices(&visit, &[by, choice, length]))
-        (drawing(&visit, &asked, of, &table, data.clone().with("every", asked.every))?)
-        (listed(&visit, &asked, of, &table, data))
+        (drawing(&visit, &ways, of, &table, data.clone().with("every", asked.every))?)
+        (listed(&visit, &asked, &ways, of, &table, data))
         @for remark in drawn::remarks(&table) { p .small { (remark) } }
         (asked::views(&visit, &asked, "usage"))
     };
@@ -109,7 +111,7 @@ fn trail(visit: &Visit, asked: &Asked) -> Vec<(&'static str, Target)> {
 /// The picture, or a sentence if there is nothing to draw.
 fn drawing(
     visit: &Visit,
-    asked: &Asked,
+    ways: &Ways,
     of: &str,
     table: &UsageTable,
     data: Target,
@@ -125,29 +127,34 @@ fn drawing(
         Ok(section) => section,
         Err(large) => return Ok(html! { div .absent { (large) } }),
     };
-    let deeper = deeper(visit, asked.by, of);
-    pictured(visit, "usage", section, table, &deeper, data)
+    pictured(visit, "usage", section, table, ways.deeper.as_ref(), data)
 }
 
-/// The picture of a table of usage, with its data. Marks lead to a page one level deeper, which gets their name and
-/// their period, and periods can be selected. Names that are none have no link.
+/// The picture of a table of usage, with its data. Marks lead to the page one level deeper, if there is one, which gets
+/// their name and their period, and periods can be selected. Names that are none have no link.
 pub(crate) fn pictured(
     visit: &Visit,
     id: &str,
     section: Section,
     table: &UsageTable,
-    deeper: &Target,
+    deeper: Option<&Target>,
     data: Target,
 ) -> Result<Markup, Failed> {
     let by = table.by.first().map_or("", String::as_str);
-    let deeper = deeper.as_str();
-    let link = format!("{deeper}&{by}={{name}}&from={{from}}&to={{until}}");
+    let link = |deeper: &Target| {
+        let deeper = deeper.as_str();
+        format!("{deeper}&{by}={{name}}&from={{from}}&to={{until}}")
+    };
     let plain = table.rows.iter().filter(|row| {
         let own = owner(table, row);
         own.is_none_or(|own| printable(own) != own)
     });
     let plain: Vec<String> = plain.map(|row| drawn::name(table, row)).collect();
-    let section = section.unlinked(plain).zoomed("from", "to").linked(link);
+    let section = section.unlinked(plain).zoomed("from", "to");
+    let section = match deeper {
+        Some(deeper) => section.linked(link(deeper)),
+        None => section,
+    };
     Ok(picture::show(&section, id, picture::zone(visit)?, data))
 }
 
@@ -157,15 +164,49 @@ pub(crate) fn owner<'t>(table: &UsageTable, row: &'t UsageLine) -> Option<&'t st
     value.filter(|value| !value.is_empty() && !row.others)
 }
 
-/// The page one level deeper, without its name and its period.
-fn deeper(visit: &Visit, by: &str, of: &str) -> Target {
-    let next = match by {
-        "user" => return Asked::jobs(visit, Some(by)),
-        "machine" => "project",
-        _ => "user",
-    };
-    let page = Asked::page(visit, "usage", Some(by));
-    page.with("by", next).with("of", of)
+/// Where the names and the numbers of jobs of the page lead.
+struct Ways {
+    /// The page one level deeper, without its name and its period.
+    deeper: Option<Target>,
+    /// Whether the page of jobs lists what the rows count.
+    has_jobs: bool,
+    /// The projects among the rows: the page of jobs has no other names.
+    projects: Projects,
+}
+
+impl Ways {
+    async fn of(
+        visit: &Visit,
+        asked: &Asked,
+        of: &str,
+        table: &UsageTable,
+    ) -> Result<Self, Failed> {
+        let by = asked.by;
+        let jobs = Asked::jobs_of_users(visit).await?;
+        // A member does not see the jobs of others, which a project's figures count.
+        let is_seen = by == "user" || visit.sees_others();
+        let has_jobs = jobs.is_some() && by != "queue" && is_seen;
+        let names = table.sums.iter().filter_map(|row| owner(table, row));
+        let names = names.filter(|_| by == "project" && has_jobs);
+        let page = |next: &str| {
+            let page = Asked::page(visit, "usage", Some(by));
+            Some(page.with("by", next).with("of", of))
+        };
+        Ok(Self {
+            projects: Projects::among(visit, names).await?,
+            deeper: match by {
+                "user" => jobs,
+                "machine" => page("project"),
+                _ => page("user"),
+            },
+            has_jobs,
+        })
+    }
+
+    /// Whether the jobs of a row are listed.
+    fn lists(&self, by: &str, own: &str) -> bool {
+        self.has_jobs && (by != "project" || self.projects.has(own))
+    }
 }
 
 fn measure(of: &str, unit: &str) -> Measure {
@@ -195,7 +236,14 @@ fn hours_of<'f>(of: &str, figures: &'f UsageFigures) -> &'f str {
 }
 
 /// The sums of the period. Names lead one level deeper, numbers of jobs to the jobs.
-fn listed(visit: &Visit, asked: &Asked, of: &str, sums: &UsageTable, data: Target) -> Markup {
+fn listed(
+    visit: &Visit,
+    asked: &Asked,
+    ways: &Ways,
+    of: &str,
+    sums: &UsageTable,
+    data: Target,
+) -> Markup {
     let label = OF.iter().find(|(word, _)| *word == of);
     let more = label.filter(|(word, _)| !["core", "charge"].contains(word));
     let cells = |own: Markup, jobs: Markup, f: &UsageFigures| {
@@ -205,18 +253,17 @@ fn listed(visit: &Visit, asked: &Asked, of: &str, sums: &UsageTable, data: Targe
         cells.push(html! { (f.share.as_deref().unwrap_or("–")) });
         cells
     };
-    // Jobs are not listed by queue, and a member does not see those of others, which a project's figures count.
-    let by_queue = asked.by == "queue" || visit.parameter("queue").is_some();
-    let is_listed = !by_queue && (asked.by == "user" || visit.sees_others());
     let row = |row: &UsageLine| {
         let f = &row.figures;
         let Some(own) = owner(sums, row) else {
             return cells(name(&value(row, asked.by)), html! { (f.jobs) }, f);
         };
-        let down = asked.over(deeper(visit, asked.by, of).with(asked.by, own));
+        let down = ways.deeper.clone();
+        let down = down.map(|down| asked.over(down.with(asked.by, own)));
         let jobs = asked.over(Asked::jobs(visit, Some(asked.by)).with(asked.by, own));
-        let count = html! { @if is_listed { a href=(jobs) { (f.jobs) } } @else { (f.jobs) } };
-        cells(link(&down, own), count, f)
+        let count = html! { @if ways.lists(asked.by, own) { a href=(jobs) { (f.jobs) } } @else { (f.jobs) } };
+        let own = down.map_or_else(|| name(own), |down| link(&down, own));
+        cells(own, count, f)
     };
     let total = |f: &UsageFigures| cells(html! { strong { "Total" } }, html! { (f.jobs) }, f);
     let mut columns = vec![words(asked.label()), figures("Jobs"), figures("Core-hours")];

@@ -54,11 +54,13 @@ async fn show(visit: Visit) -> Shown {
     let asked = Asked::of(&visit, BY)?;
     let data = asked.route(&visit, Target::data).with("part", "rows");
     let table: UsageTable = visit.get(over_time(&visit, &asked, Target::api)).await?;
+    let deeper = deeper(&visit, asked.by).await?;
+    let deeper = deeper.as_ref();
     let content = html! {
         (asked::filters(&visit, &asked, "waiting").await?)
         (period::with_choices(&visit, &asked.choices(&visit)))
-        (drawing(&visit, &asked, &table, data.clone().with("every", asked.every))?)
-        (listed(&visit, &asked, &table, data))
+        (drawing(&visit, deeper, &table, data.clone().with("every", asked.every))?)
+        (listed(&asked, deeper, &table, data))
         (asked::views(&visit, &asked, "waiting"))
     };
     let title = format!("Waiting time by {}", asked.by);
@@ -66,18 +68,20 @@ async fn show(visit: Visit) -> Shown {
 }
 
 /// The page one level deeper, without its name and its period.
-fn deeper(visit: &Visit, by: &str) -> Target {
+async fn deeper(visit: &Visit, by: &str) -> Result<Option<Target>, Failed> {
     let next = match by {
-        "user" => return Asked::jobs(visit, Some(by)),
+        "user" => return Asked::jobs_of_users(visit).await,
         "queue" | "machine" => "project",
         _ => "user",
     };
-    Asked::page(visit, "waiting", Some(by)).with("by", next)
+    Ok(Some(
+        Asked::page(visit, "waiting", Some(by)).with("by", next),
+    ))
 }
 
 fn drawing(
     visit: &Visit,
-    asked: &Asked,
+    deeper: Option<&Target>,
     table: &UsageTable,
     data: Target,
 ) -> Result<Markup, Failed> {
@@ -88,11 +92,10 @@ fn drawing(
             }
         });
     };
-    let deeper = deeper(visit, asked.by);
-    pictured(visit, "waiting", section, table, &deeper, data)
+    pictured(visit, "waiting", section, table, deeper, data)
 }
 
-fn listed(visit: &Visit, asked: &Asked, sums: &UsageTable, data: Target) -> Markup {
+fn listed(asked: &Asked, deeper: Option<&Target>, sums: &UsageTable, data: Target) -> Markup {
     let cells = |own: Markup, f: &UsageFigures| {
         vec![
             own,
@@ -105,8 +108,9 @@ fn listed(visit: &Visit, asked: &Asked, sums: &UsageTable, data: Target) -> Mark
         let Some(own) = owner(sums, row) else {
             return cells(name(&value(row, asked.by)), &row.figures);
         };
-        let down = asked.over(deeper(visit, asked.by).with(asked.by, own));
-        cells(link(&down, own), &row.figures)
+        let down = deeper.map(|down| asked.over(down.clone().with(asked.by, own)));
+        let own = down.map_or_else(|| name(own), |down| link(&down, own));
+        cells(own, &row.figures)
     };
     let total = cells(html! { strong { "All" } }, &sums.total);
     Table {

@@ -114,6 +114,19 @@ impl Asked {
         Self::page(visit, "jobs", but).with("period", "running")
     }
 
+    /// The page of the jobs of a user, before their name and their period. None if that page cannot list what the
+    /// figures count: it has no queues, and no names that no project has.
+    pub(crate) async fn jobs_of_users(visit: &Visit) -> Result<Option<Target>, Failed> {
+        if visit.parameter("queue").is_some() {
+            return Ok(None);
+        }
+        let has_jobs = match visit.parameter("project") {
+            Some(project) => is_project(visit, project).await?,
+            None => true,
+        };
+        Ok(has_jobs.then(|| Self::jobs(visit, Some("user"))))
+    }
+
     /// The choices of the picker.
     pub(crate) fn choices<'v>(&self, visit: &'v Visit) -> [Choice<'v>; 2] {
         [
@@ -140,7 +153,8 @@ pub(crate) fn word(visit: &Visit, name: &str, words: Words) -> Result<&'static s
     };
     let found = words.iter().find(|(word, _)| *word == text);
     found.map(|(word, _)| *word).ok_or_else(|| {
-        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        let known = words.iter().map(|(word, _)| *word);
+        let known: Vec<&str> = known.filter(|word| !word.is_empty()).collect();
         let detail = format!("{name}: {text:?} is none of {}", known.join(", "));
         Failed::new("bad_value", detail).field(name)
     })

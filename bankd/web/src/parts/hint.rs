@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 
 /// Words after `bank` with the page that does the same.
-const PAGES: [(&str, &str, &str); 26] = [
+const PAGES: [(&str, &str, &str); 27] = [
+    ("account ls", "/", "Balances"),
     ("adjust", "/adjust", "Adjust"),
     ("approve", "/proposals", "Proposals"),
     ("balance", "/", "Balances"),

@@ -34,6 +34,11 @@ impl Projects {
         Ok(Self(found))
     }
 
+    /// Whether the person sees a project of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.contains(name)
+    }
+
     /// A name, which leads to its project if there is one.
     pub(crate) fn show(&self, visit: &Visit, project: Option<&str>) -> Markup {
         match project.filter(|project| !project.is_empty()) {

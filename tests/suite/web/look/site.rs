@@ -64,6 +64,11 @@ impl Site {
         }
     }
 
+    /// Host and port of the pages.
+    pub(super) fn host(&self) -> &str {
+        self.address.trim_start_matches("http://")
+    }
+
     /// Opens an address as a person.
     pub(super) fn open(&self, page: &mut Page<'_>, name: &str, target: &str) {
         page.fields(&json!({HEADER: name}));

@@ -29,7 +29,7 @@ fn is_file(path: &str) -> bool {
 }
 
 /// The page that answers for a path: the one with the most fixed parts.
-fn pattern(path: &str) -> Option<&'static str> {
+pub(super) fn pattern(path: &str) -> Option<&'static str> {
     let parts: Vec<&str> = path.split('/').collect();
     let fits = |pattern: &&str| {
         let own: Vec<&str> = pattern.split('/').collect();
