@@ -206,6 +206,9 @@ pub struct PartnerLine {
     pub account: Option<String>,
     /// Change of the account's amount.
     pub amount: String,
+    /// Change of the held amount. Absent in answers of banks of before.
+    #[serde(default)]
+    pub held: Option<String>,
 }
 
 /// The settlement of a month between this bank and a partner.

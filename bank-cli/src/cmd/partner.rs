@@ -6,6 +6,7 @@ use bank_api::v1::{
     PartnerEntry, PartnerExplained, PartnerMessageQuery, Settlement, SettlementQuery,
     SettlementSide,
 };
+use bank_picture::figure;
 use serde_json::Value;
 
 use crate::{
@@ -158,9 +159,16 @@ fn there(context: &Context, entry: &PartnerEntry) -> String {
     );
     for line in &answer.lines {
         let account = line.account.as_deref().unwrap_or("(no account)");
-        let amount = context.form.amount(&line.amount);
         // Writing to a string cannot fail.
-        let _ = writeln!(out, "    {}  {account}  {amount}", line.kind);
+        let _ = write!(out, "    {}  {account}", line.kind);
+        let changes = [("amount", Some(&line.amount)), ("held", line.held.as_ref())];
+        for (what, change) in changes {
+            if let Some(change) = change.filter(|change| !figure::is_zero(change)) {
+                let sign = if change.starts_with('-') { "" } else { "+" };
+                let _ = write!(out, "  {what} {sign}{}", context.form.amount(change));
+            }
+        }
+        out.push('\n');
     }
     out
 }

@@ -49,7 +49,7 @@ fn the_page_makes_two_banks_that_settle() {
     let ran = Ran::of(&mut command, b"");
     assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
     for part in [
-        "charge  chem  −480.000",
+        "charge  chem  amount −480.000",
         "physics.example owes this bank 480.000 credits. Both banks agree.",
         "9,520",
     ] {

@@ -128,16 +128,15 @@ pub(super) async fn message(Path(number): Path<i64>, call: Call) -> Handled {
     let unknown = || call.refused(&Refusal::not_found("message", &number.to_string()));
     let (row, entries) = found.ok_or_else(unknown)?;
     let directory = call.directory();
+    let amount = |minor: i64| json::amount(bank_core::amount::Amount(minor), &directory.bank);
     let lines = entries.iter().map(|entry| PartnerLine {
         kind: entry.kind.clone(),
         account: entry
             .account
             .and_then(|id| directory.account(bank_core::ids::AccountId(id)))
             .map(|account| account.name.clone()),
-        amount: json::amount(
-            bank_core::amount::Amount(entry.delta_amount),
-            &directory.bank,
-        ),
+        amount: amount(entry.delta_amount),
+        held: Some(amount(entry.delta_held)),
     });
     ok(&PartnerExplained {
         entry: settle::shaped(&row, &directory.bank),
