@@ -1,6 +1,6 @@
 //! Reserves and charges by hand, and liens.
 
-use crate::harness::{Bank, Setup, T0, amount, text};
+use crate::harness::{Bank, Ran, Setup, T0, amount, programs, text};
 
 /// The job of these tests: 16 processors for amy of chemistry on the only machine.
 const WHO: [&str; 6] = ["-A", "chemistry", "-u", "amy", "--procs", "16"];
@@ -263,4 +263,36 @@ fn a_repeat_under_its_key_charges_once() {
     .concat();
     assert_eq!(bank.bank(&again).exit, 7);
     bank.verify();
+}
+
+/// Also where the sum of the allocation was changed with it: the journal has the amount.
+#[test]
+fn a_lien_with_another_amount_is_found() {
+    let mut bank = Bank::new();
+    reserve(&bank, "j1", &[]);
+    bank.stop();
+    let open = rusqlite::Connection::open(bank.data().join("bank.db")).unwrap();
+    let verify = || {
+        let mut command = std::process::Command::new(programs().bankd());
+        command.arg("verify").arg("--data").arg(bank.data());
+        Ran::of(&mut command, b"")
+    };
+    assert_eq!(verify().exit, 0);
+    let held = "UPDATE lien_allocation SET amount = amount";
+    let sums = "UPDATE allocation SET held = held";
+    for (change, back) in [
+        (format!("{held} + 1"), format!("{held} - 1")),
+        (
+            format!("{held} - 1; {sums} - 1 WHERE held > 0"),
+            format!("{held} + 1; {sums} + 1 WHERE held > 0"),
+        ),
+        ("DELETE FROM lien_allocation".to_owned(), String::new()),
+    ] {
+        open.execute_batch(&change).unwrap();
+        let ran = verify();
+        assert_eq!(ran.exit, 1, "{change}: {}", ran.stdout);
+        let text = "lien 1: its hold on allocation 2 is wrong";
+        assert!(ran.stdout.contains(text), "{change}: {}", ran.stdout);
+        open.execute_batch(&back).unwrap();
+    }
 }
