@@ -234,6 +234,18 @@ pub struct Written<T> {
     pub warnings: Vec<String>,
 }
 
+impl<T> Written<T> {
+    /// What became of a known object, as a word: a change that changes nothing has no transaction.
+    #[must_use]
+    pub fn verb(&self) -> &'static str {
+        if self.transaction.is_none() && !self.dry_run {
+            "unchanged"
+        } else {
+            "changed"
+        }
+    }
+}
+
 /// The answer of `DELETE`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

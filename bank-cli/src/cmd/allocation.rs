@@ -68,7 +68,8 @@ fn set(context: &Context, args: SetAllocation) -> Result<String, Failure> {
         Sent::Done(answer) => answer,
         Sent::Proposed(message) => return Ok(message),
     };
-    context.written(&answer, &format!("allocation {} changed", args.id))
+    let verb = answer.verb();
+    context.written(&answer, &format!("allocation {} {verb}", args.id))
 }
 
 fn sheet(allocations: &[Allocation]) -> Sheet {

@@ -82,7 +82,8 @@ fn set(context: &Context, args: SetCycle) -> Result<String, Failure> {
             Sent::Done(answer) => answer,
             Sent::Proposed(message) => return Ok(message),
         };
-    context.written(&answer, &format!("cycle {:?} changed", args.name))
+    let verb = answer.verb();
+    context.written(&answer, &format!("cycle {:?} {verb}", args.name))
 }
 
 fn run_now(context: &Context, name: &str, write: &WriteArgs) -> Result<String, Failure> {

@@ -56,8 +56,7 @@ pub(super) fn run(context: &Context, command: KindCommand) -> Result<String, Fai
                 ..kind
             };
             let text = sentence(context, &kind, &answer.object);
-            let is_same = answer.transaction.is_none() && !answer.dry_run;
-            let verb = if is_same { "unchanged" } else { "changed" };
+            let verb = answer.verb();
             context.written(&answer, &format!("{} {key} {verb}{text}", kind.word))
         }
         Action::Rm(key, remove) => {

@@ -60,10 +60,12 @@ fn set(context: &Context, args: SetRate) -> Result<String, Failure> {
         .unwrap_or_default();
     let hours = rate.when.as_ref();
     let hours = hours.map(|hours| format!(" ({hours})")).unwrap_or_default();
+    let is_known = answer.transaction.is_none() && !answer.dry_run;
+    let verb = if is_known { "unchanged" } else { "set" };
     context.written(
         &answer,
         &format!(
-            "rate {} set: {} {}{instance}{} {}{per}{machine}{hours}",
+            "rate {} {verb}: {} {}{instance}{} {}{per}{machine}{hours}",
             rate.id, rate.kind, rate.name, rate.instance, rate.rate
         ),
     )

@@ -22,15 +22,18 @@ pub(super) fn set(set: &SetAllocation, view: &View, ctx: &Context<'_>) -> Result
         return Err(Refusal::BadAmount);
     }
     let mut postings = Postings::new(view);
-    postings.begin("allocation_set", ctx.now);
     let new = Shape {
         window,
         credit_limit,
         ..Shape::of(&old)
     };
-    postings.remark(&described(&Shape::of(&old), &new, ctx));
-    reshape(&mut postings, &new, ctx)?;
-    follow_window(&mut postings, &old, &window, ctx.now)?;
+    // A change that changes nothing makes no transaction.
+    if new != Shape::of(&old) {
+        postings.begin("allocation_set", ctx.now);
+        postings.remark(&described(&Shape::of(&old), &new, ctx));
+        reshape(&mut postings, &new, ctx)?;
+        follow_window(&mut postings, &old, &window, ctx.now)?;
+    }
     let changed = postings.allocation(set.id).copied().ok_or_else(unknown)?;
     let holders = view.holders.iter();
     let outlived = holders.filter_map(|holder| Outlived::on(&changed, holder));

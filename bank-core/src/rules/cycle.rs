@@ -57,7 +57,8 @@ pub(super) fn add(add: &AddCycle, view: &View, ctx: &Context<'_>) -> Result<Effe
 
 /// Changes a cycle from its next boundary on. One that is switched on again leaves out what passed.
 pub(super) fn set(set: &SetCycle, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
-    let mut cycle = named(&set.name, ctx)?.clone();
+    let before = named(&set.name, ctx)?;
+    let mut cycle = before.clone();
     if let Some(every) = set.every.filter(|every| *every != cycle.every) {
         cycle.start = cycle.next_at();
         cycle.number = 0;
@@ -77,6 +78,10 @@ pub(super) fn set(set: &SetCycle, view: &View, ctx: &Context<'_>) -> Result<Effe
     }
     if let Some(note) = &set.note {
         cycle.note.clone_from(note);
+    }
+    if cycle == *before {
+        // A change that changes nothing makes no transaction.
+        return Ok(Postings::new(view).finish(Outcome::Cycle(cycle)));
     }
     let text = described(&cycle, ctx);
     Ok(write("cycle_set", cycle, &text, view, ctx))

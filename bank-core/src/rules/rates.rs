@@ -80,8 +80,6 @@ pub(super) fn set(set: &SetRate, view: &View, ctx: &Context<'_>) -> Result<Effec
         ..propose(set, ctx.directory)?
     };
     let mut postings = Postings::new(view);
-    postings.begin("rate_set", ctx.now);
-    postings.remark(&remark(&rate));
     let overlaps = |old: &Rate| {
         let begins_later = window
             .end
@@ -90,7 +88,16 @@ pub(super) fn set(set: &SetRate, view: &View, ctx: &Context<'_>) -> Result<Effec
         !old.window.is_over(from) && !begins_later
     };
     let same = |old: &&Rate| old.same_subject(&rate) && overlaps(old);
-    for old in ctx.directory.rates.iter().filter(same) {
+    let replaced: Vec<&Rate> = ctx.directory.rates.iter().filter(same).collect();
+    if let [old] = replaced.as_slice()
+        && is_in_force(&rate, old)
+    {
+        // A change that changes nothing makes no transaction.
+        return Ok(postings.finish(Outcome::Rate((*old).clone())));
+    }
+    postings.begin("rate_set", ctx.now);
+    postings.remark(&remark(&rate));
+    for old in replaced {
         // One that was to begin later never does: its window is empty.
         let end = old.window.start.map_or(from, |start| start.max(from));
         let window = Window {
@@ -105,6 +112,18 @@ pub(super) fn set(set: &SetRate, view: &View, ctx: &Context<'_>) -> Result<Effec
     }
     postings.directory.push(DirectoryRow::Rate(rate.clone()));
     Ok(postings.finish(Outcome::Rate(rate)))
+}
+
+/// Whether a known rate is already what a new one would be, from the start of the new one on.
+fn is_in_force(new: &Rate, old: &Rate) -> bool {
+    let is_earlier = old.window.start.is_none_or(|s| Some(s) <= new.window.start);
+    let as_new = Rate {
+        id: new.id,
+        when: new.when.clone(),
+        window: new.window,
+        ..old.clone()
+    };
+    is_earlier && old.window.end == new.window.end && as_new == *new
 }
 
 /// Ends a rate now.

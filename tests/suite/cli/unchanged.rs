@@ -1,7 +1,7 @@
 //! Changes that change nothing, switches without a value, changes of an object in the journal, and the payers and
 //! refunds of a charge.
 
-use crate::harness::{Bank, Setup, text};
+use crate::harness::{Bank, Setup, T0, text};
 
 fn run(bank: &Bank, line: &str) -> String {
     bank.bank_ok(&line.split(' ').collect::<Vec<_>>())
@@ -24,6 +24,89 @@ fn a_change_that_changes_nothing_makes_no_transaction() {
     let other = run(&bank, "user set amy --email amy@y.example");
     assert!(other.starts_with("user amy changed"), "{other}");
     assert_eq!(bank.transactions(), before + 1);
+    bank.verify();
+}
+
+/// Scripts of a site repeat their settings: rates, cycles and allocations that are so already stay as they are.
+#[test]
+fn rates_cycles_and_allocations_that_are_so_already_stay() {
+    let mut bank = Setup::new().chemistry(10).start();
+    run(&bank, "rate set VBR Memory 0.5 --per hour");
+    run(
+        &bank,
+        "cycle add yearly --account chemistry --every year --amount 100",
+    );
+    run(&bank, "allocation set 2 --end 2040-01-01 --limit 5");
+    let before = bank.transactions();
+    for (line, first) in [
+        (
+            "rate set VBR Memory 0.5 --per hour",
+            "rate 2 unchanged: VBR Memory 0.5 per hour",
+        ),
+        (
+            "rate set VBR Memory 0.5 --per hour --from 2035-01-01",
+            "rate 2 unchanged",
+        ),
+        (
+            "cycle set yearly --amount 100 --every year",
+            "cycle \"yearly\" unchanged",
+        ),
+        (
+            "allocation set 2 --end 2040-01-01",
+            "allocation 2 unchanged",
+        ),
+        ("allocation set 2 --limit 5", "allocation 2 unchanged"),
+    ] {
+        let same = run(&bank, line);
+        assert!(same.starts_with(first), "{line}: {same}");
+        assert!(!same.contains("transaction"), "{line}: {same}");
+    }
+    assert_eq!(bank.transactions(), before);
+    // Each other value, unit of time or end makes a rate.
+    for (line, first) in [
+        ("rate set VBR Memory 0.5 --per day", "rate 3 set"),
+        (
+            "rate set VBR Memory 0.5 --per day --until 2040-01-01",
+            "rate 4 set",
+        ),
+        (
+            "rate set VBR Memory 0.6 --per day --until 2040-01-01",
+            "rate 5 set",
+        ),
+        ("cycle set yearly --amount 101", "cycle \"yearly\" changed"),
+        ("allocation set 2 --limit 6", "allocation 2 changed"),
+    ] {
+        let other = run(&bank, line);
+        assert!(other.starts_with(first), "{line}: {other}");
+    }
+    assert_eq!(bank.transactions(), before + 5);
+    bank.verify();
+}
+
+/// A pod has parts of a processor, and is charged for them; a job with none has one.
+#[test]
+fn parts_of_a_processor_are_charged_as_parts() {
+    let mut bank = Setup::new().chemistry(10_000).start();
+    bank.set_clock(T0 + 86_400);
+    let record = |id: &str, processors: &str| {
+        format!(
+            r#"{{"source":"pods","id":"{id}","machine":"colony","project":"chemistry","user":"amy",{processors}"start":"2026-01-01T00:00:00Z","end":"2026-01-01T00:16:40Z"}}"#
+        )
+    };
+    let lines = [
+        record("half", r#""processors":0.5,"#),
+        record("more", r#""processors":1.25,"#),
+        record("zero", r#""processors":0,"#),
+    ];
+    let file = bank.folder().join("pods.jsonl");
+    std::fs::write(&file, lines.join("\n")).unwrap();
+    bank.bank_ok(&["import", "jsonl", file.to_str().unwrap(), "--strict"]);
+    for (id, charged) in [("half", "500"), ("more", "1250"), ("zero", "1000")] {
+        let jobs = bank.items(&["jobs", "-u", "amy"]);
+        let own = jobs.iter().find(|job| text(job, "job") == id).unwrap();
+        assert_eq!(text(own, "charged"), charged, "{id}");
+    }
+    assert_eq!(bank.figures("chemistry").0, 10_000 - 2750);
     bank.verify();
 }
 

@@ -199,7 +199,7 @@ struct Quote {
     uses: i64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Cycle {
     name: String,
     account: usize,

@@ -298,10 +298,12 @@ impl Naive {
         if limit < 0 {
             return Err(refused("bad_amount"));
         }
-        self.check_alone(old.account, &window, Some(id))?;
-        self.begin("allocation_set", self.now);
-        self.tx().was = Some((id, (old.window, old.limit), (window, limit)));
-        self.reshape(id, window, limit);
+        if (window, limit) != (old.window, old.limit) {
+            self.check_alone(old.account, &window, Some(id))?;
+            self.begin("allocation_set", self.now);
+            self.tx().was = Some((id, (old.window, old.limit), (window, limit)));
+            self.reshape(id, window, limit);
+        }
         let outlives = |lien: &&super::Lien| {
             let on = lien.portions.iter().any(|(on, _)| *on == id);
             on && window.end.is_some_and(|end| lien.end > end)

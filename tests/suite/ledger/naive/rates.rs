@@ -83,12 +83,21 @@ impl Naive {
             machine: set.machine.clone(),
             window,
         };
-        for old in self.rates.iter_mut().filter(|old| old.is_same(&new)) {
+        let meets = |old: &&mut Rate| {
             let is_over = old.window.end.is_some_and(|end| end <= start);
             let is_later = old.window.start.zip(set.until).is_some_and(|(s, u)| u <= s);
-            if !is_over && !is_later {
-                old.end_at(start);
-            }
+            old.is_same(&new) && !is_over && !is_later
+        };
+        let mut ended: Vec<&mut Rate> = self.rates.iter_mut().filter(meets).collect();
+        // One that is as the new one already stays, and nothing changes.
+        if let [old] = ended.as_slice()
+            && (old.value, old.per, old.window.end) == (new.value, new.per, window.end)
+            && old.window.start <= window.start
+        {
+            return Ok("done".to_owned());
+        }
+        for old in &mut ended {
+            old.end_at(start);
         }
         self.rates.push(new);
         self.begin("rate_set", self.now);

@@ -201,6 +201,7 @@ impl Naive {
     pub(super) fn set_cycle(&mut self, set: &SetCycle) -> Answer {
         let n = self.cycle(&set.name)?;
         let now = self.now;
+        let before = self.cycles[n].clone();
         let cycle = &mut self.cycles[n];
         if let Some(every) = set.every.filter(|every| months(*every) != cycle.months) {
             cycle.start = cycle.boundary(cycle.number);
@@ -226,7 +227,9 @@ impl Naive {
             }
             cycle.is_active = active;
         }
-        self.begin("cycle_set", self.now);
+        if self.cycles[n] != before {
+            self.begin("cycle_set", self.now);
+        }
         Ok("done".to_owned())
     }
 
