@@ -130,8 +130,9 @@ fn quantity(metric: Metric, job: &Finished<'_>, used: Seconds) -> Option<Quantit
     let one = Decimal::whole(1);
     let blocked = figures.blocked_processors.filter(|p| *p > Decimal::ZERO);
     let whole = blocked.filter(|_| figures.dedicated);
-    let own = whole.or(job.processors).unwrap_or(one).max(one);
-    let own = Fraction::of(own);
+    // Pods have parts of a processor. A job without a number, or with none, has one.
+    let known = whole.or(job.processors).filter(|p| *p > Decimal::ZERO);
+    let own = Fraction::of(known.unwrap_or(one));
     let counted = |processors: Fraction, metric| Quantity {
         processors,
         seconds: used,

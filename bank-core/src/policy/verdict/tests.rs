@@ -131,6 +131,8 @@ const FURTHER: &[(&str, &str, &str)] = &[
     ("ended=unknown", "DEBITSUCCESSFULWC", "57600"),
     ("processors=none", "DEBITALLWC", "3600"),
     ("processors=0", "DEBITALLWC", "3600"),
+    ("processors=0.25", "DEBITALLWC", "900"),
+    ("processors=0.25", "DEBITREQUESTEDWC", "1350"),
     ("dedicated=yes", "DEBITALLWC", "144000"),
     ("dedicated=yes cpu=none", "DEBITALLCPU", "144000"),
     ("cpu=none", "DEBITALLCPU", "57600"),
