@@ -67,7 +67,12 @@ fn portions(
         }
         next.1 = n.saturating_add(1);
         portions.add(AllocationId(id), Amount(amount), shadow.unwrap_or(false));
-        let sum = held.entry((LienId(lien), AllocationId(id))).or_default();
+        let key = (LienId(lien), AllocationId(id));
+        if amount == 0 && books.unproven.contains(&key) {
+            let text = format!("lien {lien}: it never held anything on allocation {id}");
+            report.find(Finding::new("lien_allocation", lien, text));
+        }
+        let sum = held.entry(key).or_default();
         *sum = sum.saturating_add(amount.into());
     }
     held.retain(|_, sum| *sum != 0);

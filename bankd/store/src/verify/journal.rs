@@ -12,7 +12,7 @@ use bank_core::effects::{Entry, Traces};
 use bank_core::ids::{AccountId, AllocationId, EntryId, LienId};
 use bank_core::invariant::Proof;
 use rusqlite::{Connection, OptionalExtension, Row, Rows};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Transactions that are proven when the daemon starts.
 const RECENT: i64 = 1000;
@@ -34,6 +34,8 @@ pub(crate) struct Books {
     versions: BTreeMap<i64, Vec<Version>>,
     /// Holds of each lien on each allocation, if not zero.
     pub(crate) holds: BTreeMap<(LienId, AllocationId), i128>,
+    /// Empty holds of open liens for which there was no entry so far.
+    pub(crate) unproven: BTreeSet<(LienId, AllocationId)>,
     /// Entries and sums of each kind.
     pub(crate) kinds: BTreeMap<&'static str, KindSums>,
     /// The hash of the transaction that was walked last.
@@ -91,6 +93,7 @@ impl Walk {
         let books = Books {
             is_part,
             head: hash_before(connection, bank, first)?,
+            unproven: empty_holds(connection)?,
             ..Books::default()
         };
         Ok(Walk {
@@ -374,7 +377,18 @@ impl Books {
         if *holds == 0 {
             self.holds.remove(&key);
         }
+        self.unproven.remove(&key);
     }
+}
+
+/// The holds of open liens that were used up: no sum of the journal proves on which allocation they are.
+fn empty_holds(connection: &Connection) -> Result<BTreeSet<(LienId, AllocationId)>, Error> {
+    let sql = "SELECT lien, allocation FROM lien_allocation WHERE amount = 0";
+    let mut statement = connection.prepare(sql)?;
+    let keys = statement.query_map([], |row| {
+        Ok((LienId(row.get(0)?), AllocationId(row.get(1)?)))
+    })?;
+    Ok(keys.collect::<Result<_, _>>()?)
 }
 
 /// Entries and usage in their order, with the next of each at hand: an entry with its transaction,
