@@ -254,8 +254,8 @@ impl View {
         if everybody || self.user.as_ref() == Some(&user.name) {
             return true;
         }
-        let mut projects = self.directory.projects().filter(|p| self.sees_project(p));
-        projects.any(|p| self.directory.membership(p.id, user.id).is_some())
+        let mut projects = self.seen().projects.iter();
+        projects.any(|project| self.directory.membership(*project, user.id).is_some())
     }
 
     /// Whether a machine is visible, by its name in a document.
