@@ -126,24 +126,37 @@ async fn burn(visit: &Visit, project: &str) -> Result<Option<Burn>, Failed> {
         target.with("until", &format_rfc3339(to))
     };
     let asked = period(Target::api(&["statements"])).with("samples", SAMPLES);
-    let statement = visit.get(asked).await;
+    let forecast = Target::api(&["report", "forecast"]).with("project", project);
+    let forecast = async {
+        match end {
+            None => visit.get(forecast).await.map(Some),
+            Some(_) => Ok(None),
+        }
+    };
+    let (statement, forecasts) = tokio::join!(visit.get(asked), forecast);
     let statement: Statement = match statement {
         Ok(statement) => statement,
         // A group of projects has no account of its own.
         Err(failed) if failed.problem().code == "no_usable_account" => return Ok(None),
         Err(failed) => return Err(failed),
     };
-    let track = track(visit, &statement, period).await?;
+    let (track, end_of_money) = tokio::try_join!(
+        track(visit, &statement, period),
+        last_end(visit, &statement, to)
+    )?;
     let beside = Beside {
         held: money::sampled(&statement),
-        end: last_end(visit, &statement, to).await?,
+        end: end_of_money,
     };
-    let burn = if end.is_none() {
-        let rows = forecasts(visit, project, &statement).await?;
-        let burn = money::ahead(&statement, &track, beside, &rows);
-        Some(burn.map_err(|_| Failed::internal())?)
-    } else {
-        money::past(&statement, &track, beside)
+    let forecasts: Option<List<ForecastRow>> = forecasts?;
+    let burn = match forecasts {
+        Some(rows) => {
+            let is_own = |row: &ForecastRow| statement.accounts.contains(&row.account);
+            let rows: Vec<ForecastRow> = rows.items.into_iter().filter(is_own).collect();
+            let burn = money::ahead(&statement, &track, beside, &rows);
+            Some(burn.map_err(|_| Failed::internal())?)
+        }
+        None => money::past(&statement, &track, beside),
     };
     let had_money = |burn: &Burn| burn.amount.iter().any(|(_, amount)| !amount.is_zero());
     Ok(burn.filter(had_money).map(|mut burn| {
@@ -189,18 +202,4 @@ async fn last_end(visit: &Visit, statement: &Statement, to: i64) -> Result<Optio
         }
     }
     Ok(ends.last())
-}
-
-/// The forecasts of the accounts of the statement.
-async fn forecasts(
-    visit: &Visit,
-    project: &str,
-    statement: &Statement,
-) -> Result<Vec<ForecastRow>, Failed> {
-    let target = Target::api(&["report", "forecast"]).with("project", project);
-    let list: List<ForecastRow> = visit.get(target).await?;
-    let own = list.items.into_iter();
-    Ok(own
-        .filter(|row| statement.accounts.contains(&row.account))
-        .collect())
 }

@@ -31,18 +31,32 @@ pub(crate) fn rows() -> Vec<Page> {
 }
 
 async fn show(visit: Visit) -> Shown {
+    // Questions that do not depend on each other are asked at once.
+    let (proposals, expiring, negative, empty, unmapped, quarantine) = tokio::try_join!(
+        proposals::table(&visit, None),
+        expiring(&visit),
+        negative(&visit),
+        empty(&visit),
+        of_intake(&visit, unmapped),
+        of_intake(&visit, quarantine),
+    )?;
     let content = html! {
         p .actions { (money::links(&visit, None)) a .button href=(visit.link(&["closes"])) { "Closed periods" } }
-        (proposals::table(&visit, None).await?)
-        (expiring(&visit).await?)
-        (negative(&visit).await?)
-        (empty(&visit).await?)
-        @if visit.may(Right::SeeIntake) {
-            (unmapped(&visit).await?)
-            (quarantine(&visit).await?)
-        }
+        (proposals) (expiring) (negative) (empty) (unmapped) (quarantine)
     };
     Ok(visit.page("What must I do today?", &[], &content))
+}
+
+/// A section for those who may see the intake; empty for others.
+async fn of_intake(
+    visit: &Visit,
+    section: impl AsyncFnOnce(&Visit) -> Result<Markup, Failed>,
+) -> Result<Markup, Failed> {
+    if visit.may(Right::SeeIntake) {
+        section(visit).await
+    } else {
+        Ok(html! {})
+    }
 }
 
 /// The project of an account, as a link.
